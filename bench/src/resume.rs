@@ -1,0 +1,121 @@
+//! Resume after a crash against opening the same tabs without state.
+
+use crate::ratio::{Ratio, median};
+use crate::report::Section;
+use crate::site;
+use anyhow::{Result, ensure};
+use baton_api::OpenSession;
+use baton_playground::{House, Site, victims};
+use baton_session::{Environment, Lifecycle, SessionId};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use url::Url;
+
+/// Tabs that stay open, each on an origin of its own.
+const TABS: [&str; 3] = ["a", "b", "c"];
+
+/// Measures `pairs` pairs, each in the other order than the one before.
+pub async fn measure(baton: &Path, pairs: usize) -> Result<Section> {
+    let site = site::start().await?;
+    let mut house = House::build(baton)?;
+    house.start_node().await?;
+    let id = open(&house, "kept", &site).await?.0;
+    house.client()?.capture_session("kept").await?;
+    let (mut measured, mut steps) = (Vec::with_capacity(pairs), BTreeMap::new());
+    for pair in 0..pairs {
+        let (resumed, opened);
+        if pair % 2 == 0 {
+            opened = open_fresh(&house, &site).await?;
+            resumed = resume(&house, id, &mut steps).await?;
+        } else {
+            resumed = resume(&house, id, &mut steps).await?;
+            opened = open_fresh(&house, &site).await?;
+        }
+        println!(
+            "pair {:>2} of {pairs}: resume {resumed:.0} ms, open {opened:.0} ms, ratio {:.3}",
+            pair + 1,
+            resumed / opened
+        );
+        measured.push((resumed, opened));
+    }
+    house.client()?.close_session("kept").await?;
+    house.clear().await?;
+    Ok(section(&measured, steps))
+}
+
+async fn open(house: &House, name: &str, site: &Site) -> Result<(SessionId, f64)> {
+    let urls: Result<Vec<Url>> = TABS.iter().map(|host| site.url_on(host, "/memory")).collect();
+    let request = OpenSession {
+        name: name.parse()?,
+        description: None,
+        urls: urls?,
+        headed: false,
+        environment: Environment::default(),
+    };
+    let start = Instant::now();
+    let opened = house.client()?.open_session(&request).await?;
+    Ok((opened.session.id, milliseconds(start)))
+}
+
+/// The same tabs in a new session, which is then thrown away.
+async fn open_fresh(house: &House, site: &Site) -> Result<f64> {
+    let (_, took) = open(house, "fresh", site).await?;
+    let fresh = house.client()?.abandon_session("fresh").await?;
+    house.client()?.delete_session(&fresh.session.id.to_string()).await?;
+    Ok(took)
+}
+
+/// The kept session after SIGKILL of its browser and keeper.
+async fn resume(
+    house: &House,
+    id: SessionId,
+    steps: &mut BTreeMap<String, Vec<f64>>,
+) -> Result<f64> {
+    let client = house.client()?;
+    client.capture_session("kept").await?;
+    victims::kill_all(&house.holders(id).await?).await?;
+    let end = Instant::now() + Duration::from_secs(15);
+    while client.fetch_session("kept").await?.session.state != Lifecycle::Recoverable {
+        ensure!(Instant::now() < end, "the node did not notice that the browser is gone");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let start = Instant::now();
+    let resumed = client.resume_session("kept").await?;
+    let took = milliseconds(start);
+    let receipt = resumed.session.receipt.unwrap_or_default();
+    ensure!(!receipt.has_losses(), "expected a whole resume, found {:?}", receipt.losses().next());
+    #[expect(clippy::cast_precision_loss, reason = "milliseconds of a resume")]
+    for (step, time) in resumed.timing {
+        steps.entry(step).or_default().push(time as f64);
+    }
+    Ok(took)
+}
+
+fn milliseconds(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}
+
+fn section(measured: &[(f64, f64)], steps: BTreeMap<String, Vec<f64>>) -> Section {
+    let mut medians = vec![
+        ("resume".to_owned(), format!("{:.0} ms", median(measured.iter().map(|m| m.0)))),
+        ("open".to_owned(), format!("{:.0} ms", median(measured.iter().map(|m| m.1)))),
+    ];
+    for (step, times) in steps {
+        medians.push((format!("resume: {step}"), format!("{:.0} ms", median(times))));
+    }
+    Section {
+        title: "Resume against open",
+        method: format!(
+            "{} tabs, each on an origin of its own with a cookie, 20 localStorage items and a database \
+             of 50 records. The browser and its keeper are killed with SIGKILL, then the session is \
+             resumed on the same machine; beside it the same tabs are opened in a new session without \
+             state. Both times are those of one call to the node, a first snapshot included for open.",
+            TABS.len()
+        ),
+        ratio: Ratio::of(measured),
+        aim: 1.5,
+        aim_is_for_the_bound: false,
+        medians,
+    }
+}

@@ -1,0 +1,16 @@
+//! The pages that are measured.
+
+use anyhow::Result;
+use axum::Router;
+use axum::response::Html;
+use axum::routing::get;
+use baton_playground::Site;
+
+/// A busy page at `/busy`, and one that remembers at `/memory`, on every host name.
+pub async fn start() -> Result<Site> {
+    let pages = Router::new()
+        .route("/busy", get(|| async { Html(include_str!("pages/busy.html")) }))
+        .route("/memory", get(|| async { Html(include_str!("pages/memory.html")) }))
+        .route("/data", get(|| async { "0123456789".repeat(100) }));
+    Site::start(pages).await
+}

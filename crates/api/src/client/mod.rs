@@ -1,0 +1,110 @@
+//! The typed client: one method an operation of a node.
+//!
+//! The one idea: whatever comes back is either the answer's type or a [`ClientError`] that says
+//! whether the node refused (a [`Problem`]) or could not be reached.
+
+mod error;
+mod keys;
+mod sessions;
+
+pub use error::ClientError;
+
+use crate::{Health, Problem, Ready};
+use reqwest::{Method, RequestBuilder, Response};
+use secrecy::{ExposeSecret, SecretString};
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+use url::Url;
+
+/// How long a connection may take to open.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+/// How long an answer may take that does not wait for a browser.
+const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+/// How long an answer may take that waits for a browser; longer than the node's own limit, so that
+/// the node says what happened.
+const BROWSER_LIMIT: Duration = Duration::from_secs(150);
+
+/// Asks one node.
+#[derive(Clone, Debug)]
+pub struct Client {
+    http: reqwest::Client,
+    base: Url,
+    key: SecretString,
+}
+
+impl Client {
+    /// A client of the node at `base`, such as `http://127.0.0.1:7420`, with an API key. The key
+    /// goes nowhere else: redirects and proxies are not followed.
+    pub fn new(base: Url, key: SecretString) -> Result<Self, ClientError> {
+        let http = reqwest::Client::builder()
+            .connect_timeout(CONNECT_LIMIT)
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .build()
+            .map_err(ClientError::NotBuilt)?;
+        Ok(Self { http, base, key })
+    }
+
+    /// The node's address.
+    pub fn base(&self) -> &Url {
+        &self.base
+    }
+
+    /// Whether the node lives; needs no key.
+    pub async fn health(&self) -> Result<Health, ClientError> {
+        self.fetch(self.request(Method::GET, &["health"])?).await
+    }
+
+    /// Whether the node can work; needs no key.
+    pub async fn ready(&self) -> Result<Ready, ClientError> {
+        self.fetch(self.request(Method::GET, &["ready"])?).await
+    }
+
+    /// A request for the address made of `segments`, each of which is escaped.
+    fn request(&self, method: Method, segments: &[&str]) -> Result<RequestBuilder, ClientError> {
+        let mut url = self.base.clone();
+        let invalid = || ClientError::InvalidAddress { url: self.base.clone() };
+        url.path_segments_mut().map_err(|()| invalid())?.pop_if_empty().extend(segments);
+        Ok(self
+            .http
+            .request(method, url)
+            .timeout(ANSWER_LIMIT)
+            .bearer_auth(self.key.expose_secret()))
+    }
+
+    /// Sends a request and reads its answer's body as `T`.
+    async fn fetch<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, ClientError> {
+        let bytes = self.fetch_bytes(request).await?;
+        serde_json::from_slice(&bytes)
+            .map_err(|source| ClientError::NotUnderstood { url: self.base.clone(), source })
+    }
+
+    /// Sends a request and reads its answer's body as it is.
+    async fn fetch_bytes(&self, request: RequestBuilder) -> Result<Vec<u8>, ClientError> {
+        let response = request.send().await.map_err(|source| self.unreachable(source))?;
+        let status = response.status();
+        if !status.is_success() {
+            return Err(self.refused(response).await);
+        }
+        let body = response.bytes().await.map_err(|source| self.unreachable(source))?;
+        Ok(body.to_vec())
+    }
+
+    async fn refused(&self, response: Response) -> ClientError {
+        let status = response.status().as_u16();
+        let body = response.bytes().await.unwrap_or_default();
+        match serde_json::from_slice::<Problem>(&body) {
+            Ok(problem) => ClientError::Problem(Box::new(problem)),
+            Err(_) => ClientError::NotANode { url: self.base.clone(), status },
+        }
+    }
+
+    fn unreachable(&self, source: reqwest::Error) -> ClientError {
+        let url = self.base.clone();
+        if source.is_timeout() && !source.is_connect() {
+            ClientError::TimedOut { url }
+        } else {
+            ClientError::Unreachable { url, source: source.without_url() }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Operations on sessions. A `reference` is an id, a unique prefix of one, or a name.
+
+use super::{BROWSER_LIMIT, Client, ClientError};
+use crate::{
+    AttachSession, ListSessions, OpenSession, ResumeResult, SessionList, SessionView, SnapshotView,
+    StateView,
+};
+use reqwest::Method;
+use serde::de::DeserializeOwned;
+
+impl Client {
+    /// Opens a session in a browser of its own.
+    pub async fn open_session(&self, request: &OpenSession) -> Result<SessionView, ClientError> {
+        let call = self.request(Method::POST, &["sessions"])?;
+        self.fetch(call.timeout(BROWSER_LIMIT).json(request)).await
+    }
+
+    /// Attaches to a browser that someone else started.
+    pub async fn attach_session(
+        &self,
+        request: &AttachSession,
+    ) -> Result<SessionView, ClientError> {
+        let call = self.request(Method::POST, &["sessions", "attach"])?;
+        self.fetch(call.timeout(BROWSER_LIMIT).json(request)).await
+    }
+
+    /// One page of the caller's sessions, newest first.
+    pub async fn list_sessions(&self, query: &ListSessions) -> Result<SessionList, ClientError> {
+        self.fetch(self.request(Method::GET, &["sessions"])?.query(query)).await
+    }
+
+    /// One session in full.
+    pub async fn fetch_session(&self, reference: &str) -> Result<SessionView, ClientError> {
+        self.fetch(self.request(Method::GET, &["sessions", reference])?).await
+    }
+
+    /// Takes a snapshot now; it is on disk when this returns.
+    pub async fn capture_session(&self, reference: &str) -> Result<SnapshotView, ClientError> {
+        self.act(reference, "capture").await
+    }
+
+    /// Brings a session back from its latest snapshot.
+    pub async fn resume_session(&self, reference: &str) -> Result<ResumeResult, ClientError> {
+        self.act(reference, "resume").await
+    }
+
+    /// Takes a last snapshot, ends the browser and closes the session.
+    pub async fn close_session(&self, reference: &str) -> Result<SessionView, ClientError> {
+        self.act(reference, "close").await
+    }
+
+    /// Closes the session without a last snapshot and removes its profile.
+    pub async fn abandon_session(&self, reference: &str) -> Result<SessionView, ClientError> {
+        self.act(reference, "abandon").await
+    }
+
+    /// Removes a session that is not active, with its snapshots, receipts and profile.
+    pub async fn delete_session(&self, reference: &str) -> Result<(), ClientError> {
+        let call = self.request(Method::DELETE, &["sessions", reference])?;
+        self.fetch_bytes(call).await.map(drop)
+    }
+
+    /// What the latest snapshot holds; `reveal` shows secret values and needs that scope.
+    pub async fn fetch_state(
+        &self,
+        reference: &str,
+        reveal: bool,
+    ) -> Result<StateView, ClientError> {
+        let call = self.request(Method::GET, &["sessions", reference, "state"])?;
+        self.fetch(call.query(&[("reveal", reveal)])).await
+    }
+
+    /// The preview of the latest snapshot, a PNG.
+    pub async fn fetch_preview(&self, reference: &str) -> Result<Vec<u8>, ClientError> {
+        self.fetch_bytes(self.request(Method::GET, &["sessions", reference, "preview"])?).await
+    }
+
+    async fn act<T: DeserializeOwned>(
+        &self,
+        reference: &str,
+        verb: &str,
+    ) -> Result<T, ClientError> {
+        let call = self.request(Method::POST, &["sessions", reference, verb])?;
+        self.fetch(call.timeout(BROWSER_LIMIT)).await
+    }
+}

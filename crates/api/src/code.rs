@@ -1,0 +1,118 @@
+//! Error codes: one table that says what each means over HTTP and on the command line.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// How a command ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Done.
+    Done = 0,
+    /// Failed for a reason that has no code of its own.
+    Failed = 1,
+    /// The command line, a setting or a request was wrong.
+    Usage = 2,
+    /// What was asked for does not exist, or belongs to someone else.
+    NotFound = 3,
+    /// Something else stands in the way.
+    Conflict = 4,
+    /// The key does not allow it.
+    Denied = 5,
+    /// Done, but not everything came back: the receipt says what.
+    Losses = 6,
+}
+
+impl Exit {
+    /// The number that the process ends with.
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+/// One row a code: the variant, its HTTP status, its exit code, its title.
+macro_rules! error_codes {
+    ($($(#[$doc:meta])* $code:ident $word:literal $status:literal $exit:ident $title:literal;)*) => {
+        /// Why a request failed: stable words that programs may rely on.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+        pub enum ErrorCode {
+            $($(#[$doc])* #[serde(rename = $word)] $code,)*
+        }
+
+        impl ErrorCode {
+            /// Every code.
+            pub const ALL: &'static [Self] = &[$(Self::$code,)*];
+
+            /// The word on the wire.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$code => $word,)* }
+            }
+
+            /// The status of an HTTP answer.
+            pub fn status(self) -> u16 {
+                match self { $(Self::$code => $status,)* }
+            }
+
+            /// How a command ends.
+            pub fn exit(self) -> Exit {
+                match self { $(Self::$code => Exit::$exit,)* }
+            }
+
+            /// What it means, in a few words.
+            pub fn title(self) -> &'static str {
+                match self { $(Self::$code => $title,)* }
+            }
+        }
+    };
+}
+
+error_codes! {
+    /// The body is not JSON.
+    InvalidJson "invalid_json" 400 Usage "the body is not JSON";
+    /// The key is missing, unknown or revoked.
+    Unauthenticated "unauthenticated" 401 Denied "an API key is needed";
+    /// The key lacks a scope, or the request is not allowed at all.
+    Forbidden "forbidden" 403 Denied "not allowed";
+    /// The `Host` or `Origin` header is not this node's.
+    ForeignOrigin "foreign_origin" 403 Denied "the request comes from elsewhere";
+    /// No such session, or it belongs to someone else.
+    SessionNotFound "session_not_found" 404 NotFound "no such session";
+    /// The session has no snapshot, or the snapshot lacks what was asked for.
+    NoSnapshot "no_snapshot" 404 NotFound "no snapshot";
+    /// No such key, or it belongs to someone else.
+    KeyNotFound "key_not_found" 404 NotFound "no such key";
+    /// No such address.
+    RouteNotFound "route_not_found" 404 NotFound "no such address";
+    /// The address exists, but not with this method.
+    MethodNotAllowed "method_not_allowed" 405 Usage "wrong method";
+    /// The name belongs to another session or key.
+    NameTaken "name_taken" 409 Conflict "the name is taken";
+    /// The prefix fits more than one session.
+    AmbiguousReference "ambiguous_reference" 409 Conflict "more than one session fits";
+    /// The session's lifecycle state does not allow it.
+    WrongState "wrong_state" 409 Conflict "the session's state does not allow it";
+    /// A living browser holds the profile.
+    ProfileInUse "profile_in_use" 409 Conflict "the profile is in use";
+    /// Something else changed the same thing, or holds it.
+    Conflict "conflict" 409 Conflict "something else stands in the way";
+    /// The body is larger than the node takes.
+    BodyTooLarge "body_too_large" 413 Usage "the body is too large";
+    /// The body does not say that it is JSON.
+    UnsupportedMediaType "unsupported_media_type" 415 Usage "expected JSON";
+    /// The request can be read, but makes no sense.
+    InvalidRequest "invalid_request" 422 Usage "the request is not valid";
+    /// A fault of Baton.
+    Internal "internal" 500 Failed "a fault inside the node";
+    /// The database or a stored part is damaged.
+    StorageDamaged "storage_damaged" 500 Failed "stored data is damaged";
+    /// Nothing answers at the DevTools address.
+    CdpUnreachable "cdp_unreachable" 502 Failed "no browser answers at the address";
+    /// No browser was found, it did not start, or it ended.
+    BrowserUnavailable "browser_unavailable" 503 Failed "the browser is not available";
+    /// The database does not answer.
+    StorageUnavailable "storage_unavailable" 503 Failed "the database does not answer";
+    /// It took longer than its limit.
+    TimedOut "timed_out" 504 Failed "it took too long";
+    /// The disk is full, or a limit on what is stored is reached.
+    StorageFull "storage_full" 507 Failed "no room left to store it";
+}

@@ -1,0 +1,41 @@
+//! Requests that begin a session: open a browser, or attach to one that runs.
+
+use baton_session::{Environment, SessionName};
+use serde::{Deserialize, Serialize};
+use url::Url;
+use utoipa::ToSchema;
+
+/// Opens a session in a browser of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OpenSession {
+    /// Unique among the owner's sessions that are not closed.
+    pub name: SessionName,
+    /// Free text for people, at most 1000 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// A tab for each of these `http`, `https` or `about` addresses, the first one in front; at
+    /// most 50. None: one blank tab.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub urls: Vec<Url>,
+    /// Whether the browser shows a window.
+    #[serde(default)]
+    pub headed: bool,
+    /// What pages see of the world; a field left out is the browser's own.
+    #[serde(default)]
+    pub environment: Environment,
+}
+
+/// Attaches to a browser that someone else started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AttachSession {
+    /// Unique among the owner's sessions that are not closed.
+    pub name: SessionName,
+    /// Free text for people, at most 1000 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The browser's DevTools address: `http://127.0.0.1:9222` or `ws://127.0.0.1:9222/devtools/…`.
+    /// Only this machine's loopback addresses are accepted.
+    pub cdp_url: Url,
+}

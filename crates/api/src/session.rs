@@ -1,0 +1,147 @@
+//! Views of sessions: one line of a list, and one session in full.
+
+use baton_session::{Lifecycle, Owner, Receipt, SessionId, SessionName, SnapshotId};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use utoipa::{IntoParams, ToSchema};
+
+/// One line of a list of sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SessionSummary {
+    /// For life.
+    pub id: SessionId,
+    /// Unique among the owner's sessions that are not closed.
+    pub name: SessionName,
+    /// Free text for people; empty when none was given.
+    pub description: String,
+    /// Where the session stands.
+    pub state: Lifecycle,
+    /// Whose it is.
+    pub owner: Owner,
+    /// Whether its browser shows a window.
+    pub headed: bool,
+    /// When it was opened first.
+    pub created_at: Timestamp,
+    /// When its row last changed.
+    pub updated_at: Timestamp,
+}
+
+/// One session in full.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SessionView {
+    /// Identity, owner and where it stands.
+    #[serde(flatten)]
+    pub session: SessionSummary,
+    /// The browser's tabs while it is active, else those of the latest snapshot.
+    pub tabs: Vec<Tab>,
+    /// How many tabs of the browser are not kept, because they are in contexts of their own
+    /// (incognito windows, contexts that a client made).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub foreign_tabs: usize,
+    /// The latest snapshot; none before the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<SnapshotView>,
+    /// What the latest resume did; none before the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<Receipt>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// One tab, without what it stores.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Tab {
+    /// The address that it shows.
+    pub url: String,
+    /// The page's title; empty when it has none.
+    pub title: String,
+    /// Whether it is the one in front.
+    pub active: bool,
+}
+
+/// One snapshot, without what it holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SnapshotView {
+    /// Which one.
+    pub id: SnapshotId,
+    /// When the browser was read.
+    pub taken_at: Timestamp,
+    /// Why it was taken.
+    pub reason: SnapshotReason,
+    /// How many parts it has.
+    pub parts: usize,
+    /// Size of all its parts in bytes, before compression and deduplication.
+    pub bytes: u64,
+}
+
+/// Why a snapshot was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SnapshotReason {
+    /// The session was opened.
+    Open,
+    /// A tab went somewhere, came or went.
+    Navigation,
+    /// Something changed and the interval had passed.
+    Interval,
+    /// Somebody asked.
+    Request,
+    /// The session was about to be closed.
+    Close,
+    /// The node was about to end.
+    Shutdown,
+}
+
+impl SnapshotReason {
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Navigation => "navigation",
+            Self::Interval => "interval",
+            Self::Request => "request",
+            Self::Close => "close",
+            Self::Shutdown => "shutdown",
+        }
+    }
+}
+
+/// What a resume did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ResumeResult {
+    /// The session after it; its `receipt` tells item by item what came back.
+    #[serde(flatten)]
+    pub session: SessionView,
+    /// Milliseconds of each step.
+    pub timing: BTreeMap<String, u64>,
+}
+
+/// Which sessions a list shows, newest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListSessions {
+    /// Only those in this state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<Lifecycle>,
+    /// Only those after this one: the `next` of the page before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<SessionId>,
+    /// How many at most: 1 to 200, 50 when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}
+
+/// A page of sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SessionList {
+    /// Newest first.
+    pub items: Vec<SessionSummary>,
+    /// Give this as `after` to get the next page; none on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<SessionId>,
+}

@@ -1,0 +1,63 @@
+//! The table of error codes.
+
+use baton_api::ErrorCode;
+use std::collections::BTreeSet;
+
+#[test]
+fn the_table_is_what_programs_rely_on() {
+    let table: Vec<String> = ErrorCode::ALL
+        .iter()
+        .map(|code| format!("{} {} {}", code.status(), code.exit().code(), code.as_str()))
+        .collect();
+    insta::assert_snapshot!(table.join("\n"), @r"
+    400 2 invalid_json
+    401 5 unauthenticated
+    403 5 forbidden
+    403 5 foreign_origin
+    404 3 session_not_found
+    404 3 no_snapshot
+    404 3 key_not_found
+    404 3 route_not_found
+    405 2 method_not_allowed
+    409 4 name_taken
+    409 4 ambiguous_reference
+    409 4 wrong_state
+    409 4 profile_in_use
+    409 4 conflict
+    413 2 body_too_large
+    415 2 unsupported_media_type
+    422 2 invalid_request
+    500 1 internal
+    500 1 storage_damaged
+    502 1 cdp_unreachable
+    503 1 browser_unavailable
+    503 1 storage_unavailable
+    504 1 timed_out
+    507 1 storage_full
+    ");
+}
+
+#[test]
+fn every_code_travels_as_its_own_word() {
+    let words: BTreeSet<String> = ErrorCode::ALL
+        .iter()
+        .map(|code| {
+            let wire = serde_json::to_value(code).unwrap();
+            assert_eq!(wire, code.as_str());
+            assert_eq!(serde_json::from_value::<ErrorCode>(wire).unwrap(), *code);
+            code.as_str().to_owned()
+        })
+        .collect();
+    assert_eq!(words.len(), ErrorCode::ALL.len(), "no word twice");
+}
+
+#[test]
+fn the_reference_lists_every_code() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/http.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for code in ErrorCode::ALL {
+        let (word, status, exit) = (code.as_str(), code.status(), code.exit().code());
+        let row = format!("| `{word}` | {status} | {exit} | {} |", code.title());
+        assert!(page.contains(&row), "expected the row {row}");
+    }
+}

@@ -1,0 +1,40 @@
+//! What every command is given: the data folder, and how to answer.
+
+use crate::local;
+use crate::output::Output;
+use anyhow::Context as _;
+use baton_api::Client;
+use baton_node::DataFolder;
+use etcetera::BaseStrategy as _;
+use std::path::PathBuf;
+
+/// The surroundings of a command.
+#[derive(Debug)]
+pub(crate) struct Context {
+    /// The node's folder.
+    pub(crate) data: DataFolder,
+    /// How to answer.
+    pub(crate) output: Output,
+}
+
+impl Context {
+    /// The data folder is the one named, or `baton` in the platform's folder for data.
+    pub(crate) fn new(data: Option<PathBuf>, output: Output) -> anyhow::Result<Self> {
+        let path = match data {
+            Some(path) => path,
+            None => default_folder()?,
+        };
+        Ok(Self { data: DataFolder::at(&path)?, output })
+    }
+
+    /// A client of the data folder's node, which is started when none runs.
+    pub(crate) async fn client(&self) -> anyhow::Result<Client> {
+        local::find_or_start(&self.data, self.output).await
+    }
+}
+
+fn default_folder() -> anyhow::Result<PathBuf> {
+    let strategy = etcetera::base_strategy::choose_native_strategy()
+        .context("expected a home folder, found none\nname a folder with --data")?;
+    Ok(strategy.data_dir().join("baton"))
+}

@@ -1,0 +1,74 @@
+//! The environment that a session's pages see, as it is typed.
+
+use baton_session::Environment;
+use baton_session::environment::{Geolocation, Viewport};
+use clap::Args;
+
+/// What pages see of the world.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What pages see")]
+pub(super) struct EnvironmentArgs {
+    /// Inner size of the window in pixels, such as 1280x800
+    #[arg(long, value_name = "WxH", value_parser = viewport)]
+    viewport: Option<Viewport>,
+    /// Time zone, such as Asia/Tokyo
+    #[arg(long, value_name = "TZ")]
+    timezone: Option<String>,
+    /// Language, such as ja-JP
+    #[arg(long, value_name = "LOCALE")]
+    locale: Option<String>,
+    /// What the browser says it is
+    #[arg(long, value_name = "UA")]
+    user_agent: Option<String>,
+    /// Where the browser says it is, in degrees, such as 35.68,139.69
+    #[arg(long, value_name = "LAT,LON", value_parser = place, allow_hyphen_values = true)]
+    geolocation: Option<Geolocation>,
+}
+
+impl From<EnvironmentArgs> for Environment {
+    fn from(args: EnvironmentArgs) -> Self {
+        Self {
+            viewport: args.viewport,
+            user_agent: args.user_agent,
+            timezone: args.timezone,
+            locale: args.locale,
+            geolocation: args.geolocation,
+        }
+    }
+}
+
+fn viewport(text: &str) -> Result<Viewport, String> {
+    let read = || {
+        let (width, height) = text.split_once('x')?;
+        Some(Viewport { width: width.parse().ok()?, height: height.parse().ok()? })
+    };
+    read().ok_or_else(|| "expected a width and a height such as 1280x800".to_owned())
+}
+
+fn place(text: &str) -> Result<Geolocation, String> {
+    let read = || {
+        let (latitude, longitude) = text.split_once(',')?;
+        let (latitude, longitude) = (latitude.trim().parse().ok()?, longitude.trim().parse().ok()?);
+        Some(Geolocation { latitude, longitude, accuracy: 1.0 })
+    };
+    read().ok_or_else(|| "expected two numbers such as 35.68,139.69".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{place, viewport};
+
+    #[test]
+    fn sizes_and_places_are_two_numbers() {
+        let size = viewport("1280x800").unwrap();
+        assert_eq!((size.width, size.height), (1280, 800));
+        let tokyo = place("35.68, 139.69").unwrap();
+        assert!((tokyo.latitude - 35.68).abs() < 1e-9 && (tokyo.longitude - 139.69).abs() < 1e-9);
+        for wrong in ["", "1280", "1280x", "-1x5", "axb"] {
+            assert!(viewport(wrong).is_err(), "{wrong:?} is no size");
+        }
+        for wrong in ["", "35.68", "35.68;139.69", "north,east"] {
+            assert!(place(wrong).is_err(), "{wrong:?} is no place");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What went wrong, as a person or a program reads it, and how the process ends.
+
+use crate::output::Output;
+use baton_api::{ClientError, Exit};
+use baton_node::ServeError;
+use baton_node::config::ConfigError;
+use baton_node::data::DataError;
+use serde::Serialize;
+
+/// With `--json`: `{"error": {…}}` on standard output.
+#[derive(Serialize)]
+struct Document<'a> {
+    error: Failure<'a>,
+}
+
+/// Why a command failed.
+#[derive(Serialize)]
+struct Failure<'a> {
+    /// The node's error code; `usage`, `conflict` or `failed` when no node was asked.
+    code: &'a str,
+    /// What was expected and what was found.
+    message: &'a str,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+    /// The request's id, as in the node's log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<&'a str>,
+}
+
+/// An error with its causes, except those that its own text names already.
+pub(super) fn whole_text(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |text, cause| match cause.to_string() {
+        cause if text.is_empty() => cause,
+        cause if text.contains(&cause) => text,
+        cause => format!("{text}: {cause}"),
+    })
+}
+
+/// Writes `error`, and says how the process ends.
+pub(super) fn report(error: &anyhow::Error, output: Output) -> Exit {
+    let text = whole_text(error);
+    let (message, hint) = match text.split_once('\n') {
+        Some((message, hint)) => (message, Some(hint)),
+        None => (text.as_str(), None),
+    };
+    if let Some(ClientError::Problem(problem)) = error.downcast_ref() {
+        let failure = Failure {
+            code: problem.code.as_str(),
+            message: &problem.detail,
+            hint: problem.hint.as_deref(),
+            request_id: problem.request_id.as_deref(),
+        };
+        return write(failure, problem.code.exit(), output);
+    }
+    let exit = exit_of(error);
+    let code = match exit {
+        Exit::Usage => "usage",
+        Exit::Conflict => "conflict",
+        _ => "failed",
+    };
+    write(Failure { code, message, hint, request_id: None }, exit, output)
+}
+
+/// Writes a usage error as a document.
+pub(super) fn report_usage(error: &clap::Error, output: Output) -> Exit {
+    let text = error.to_string();
+    let message = text.trim_start_matches("error: ").trim_end();
+    write(Failure { code: "usage", message, hint: None, request_id: None }, Exit::Usage, output)
+}
+
+fn write(error: Failure, exit: Exit, output: Output) -> Exit {
+    output.error(error.message, error.hint, &Document { error });
+    exit
+}
+
+/// How a command ends that failed before a node could say why.
+fn exit_of(error: &anyhow::Error) -> Exit {
+    if let Some(error) = error.downcast_ref::<ClientError>() {
+        return error.exit();
+    }
+    if let Some(error) = error.downcast_ref::<ServeError>() {
+        return match error {
+            ServeError::NotLoopback(_) => Exit::Usage,
+            ServeError::Data(error) => exit_of_data(error),
+            _ => Exit::Failed,
+        };
+    }
+    if error.is::<ConfigError>() {
+        return Exit::Usage;
+    }
+    if error.is::<super::serve::PortTaken>() {
+        return Exit::Conflict;
+    }
+    error.downcast_ref::<DataError>().map_or(Exit::Failed, exit_of_data)
+}
+
+fn exit_of_data(error: &DataError) -> Exit {
+    match error {
+        DataError::Locked { .. } => Exit::Conflict,
+        DataError::NotAFolder { .. } | DataError::PathTooLong { .. } => Exit::Usage,
+        _ => Exit::Failed,
+    }
+}

@@ -1,0 +1,139 @@
+//! The command line: one file a subcommand.
+//!
+//! The doc comments of the arguments are the help texts, and `docs/reference/cli.md` follows them.
+
+mod attach;
+mod completions;
+mod context;
+mod demo;
+mod doctor;
+mod environment;
+mod failure;
+mod keeper;
+mod keys;
+mod open;
+mod serve;
+mod sessions;
+
+pub(crate) use context::Context;
+
+use crate::output::Output;
+use baton_api::Exit;
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Keeps a browser session alive across crashes, machines, sandboxes and agents.
+#[derive(Debug, Parser)]
+#[command(name = "baton", version, after_help = EXAMPLES, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+struct Global {
+    /// Folder of the node's files [default: the platform's data folder]
+    #[arg(long, value_name = "DIR", env = "BATON_DATA", hide_env_values = true, global = true)]
+    data: Option<PathBuf>,
+    /// Write one JSON document to standard output, and everything else to standard error
+    #[arg(long, global = true)]
+    json: bool,
+    /// Write nothing but results and errors
+    #[arg(long, short, global = true)]
+    quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Open(open::Open),
+    Attach(attach::Attach),
+    #[command(subcommand)]
+    Sessions(sessions::Sessions),
+    #[command(subcommand)]
+    Keys(keys::Keys),
+    Serve(Box<serve::Serve>),
+    Doctor(doctor::Doctor),
+    Demo(demo::Demo),
+    Completions(completions::Completions),
+    #[command(hide = true)]
+    Keeper(keeper::Keeper),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  baton demo                                       see a session survive, in a few seconds
+  baton open https://example.org --name shopping   open a session in a browser of its own
+  baton sessions list                              what there is
+  baton sessions resume shopping                   bring it back after a crash
+  baton doctor                                     what is missing on this machine
+
+An ID is an id, a unique prefix of one, or a name.
+
+Exit codes:
+  0 done, 1 failed, 2 usage, 3 not found, 4 conflict, 5 denied, 6 done with losses";
+
+/// Does what `args` say.
+pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
+    let wants_json = args.iter().any(|arg| arg == "--json");
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => return not_parsed(&error, wants_json),
+    };
+    let output = Output::new(cli.global.json, cli.global.quiet);
+    let exit = Context::new(cli.global.data, output)
+        .and_then(|context| run(cli.command, &context))
+        .unwrap_or_else(|error| failure::report(&error, output));
+    ExitCode::from(exit.code())
+}
+
+fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
+    // A keeper builds a small runtime of its own; it and the completions need no node.
+    match command {
+        Command::Keeper(command) => return command.run(),
+        Command::Completions(command) => return Ok(command.run()),
+        _ => {}
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        match command {
+            Command::Open(command) => command.run(context).await,
+            Command::Attach(command) => command.run(context).await,
+            Command::Sessions(command) => command.run(context).await,
+            Command::Keys(command) => command.run(context).await,
+            Command::Serve(command) => command.run(context).await,
+            Command::Doctor(command) => command.run(context).await,
+            Command::Demo(command) => command.run(context).await,
+            Command::Completions(_) | Command::Keeper(_) => Ok(Exit::Done),
+        }
+    })
+}
+
+/// Help and version are answers; anything else is a usage error.
+fn not_parsed(error: &clap::Error, wants_json: bool) -> ExitCode {
+    let is_answer = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if wants_json && !is_answer {
+        let output = Output::new(true, false);
+        return ExitCode::from(failure::report_usage(error, output).code());
+    }
+    // A closed pipe is no reason to fail louder.
+    let _ = error.print();
+    ExitCode::from(if is_answer { Exit::Done.code() } else { Exit::Usage.code() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

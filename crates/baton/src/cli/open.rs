@@ -1,0 +1,51 @@
+//! `baton open`
+
+use super::Context;
+use super::environment::EnvironmentArgs;
+use crate::output;
+use baton_api::{Exit, OpenSession};
+use baton_session::SessionName;
+use clap::Args;
+use url::Url;
+
+/// Open a session in a browser of its own
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  baton open https://example.org --name shopping
+  baton open https://a.test https://b.test --name pair --viewport 1280x800 --timezone Asia/Tokyo")]
+pub(super) struct Open {
+    /// A tab for each of these addresses, the first one in front; none opens a blank tab
+    #[arg(value_name = "URL")]
+    urls: Vec<Url>,
+    /// Name of the session: letters, digits, '-', '_' and '.'
+    #[arg(long)]
+    name: SessionName,
+    /// Free text for people
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// Show the browser's window
+    #[arg(long)]
+    headed: bool,
+    #[command(flatten)]
+    environment: EnvironmentArgs,
+}
+
+impl Open {
+    pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        let client = context.client().await?;
+        let request = OpenSession {
+            name: self.name,
+            description: self.description,
+            urls: self.urls,
+            headed: self.headed,
+            environment: self.environment.into(),
+        };
+        let progress = context.output.progress("starting a browser");
+        let opened = client.open_session(&request).await;
+        progress.end();
+        let view = opened?;
+        context.output.answer(&view, || output::session(&view));
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,109 @@
+//! `baton serve`
+
+mod flags;
+mod surroundings;
+
+pub(super) use surroundings::{NodeArgs, inherited};
+
+use super::Context;
+use crate::output;
+use anyhow::Context as _;
+use baton_api::Exit;
+use clap::Args;
+use jiff::SignedDuration;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+/// Run a node: the service that keeps sessions
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Settings come from flags, then BATON_* variables, then the settings file, then defaults. The file is
+TOML; every flag below has its place there:
+  [server] listen  [storage] database_url, part_bytes, snapshot_parts  [browser] program
+  [recovery] session_snapshot_interval, max_session_age, auto_rehydrate, max_session_snapshots
+  [metrics] listen  [limits] body_bytes
+
+On SIGTERM or Ctrl-C the node captures every session and ends. Its browsers keep running: the next
+node on the same folder finds them. BATON_LOG sets what is logged, such as debug.")]
+pub(super) struct Serve {
+    #[command(flatten)]
+    node: NodeArgs,
+    /// End after so long without an active session and without a request, such as 10m
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    idle_exit: Option<Duration>,
+    /// Log in JSON, one object a line
+    #[arg(long, env = "BATON_LOG_JSON", hide_env_values = true)]
+    log_json: bool,
+    /// Leave the terminal of whoever started this
+    #[arg(long, hide = true)]
+    detached: bool,
+}
+
+/// Another program listens where this node shall.
+#[derive(Debug, thiserror::Error)]
+#[error("expected to listen at {0}, found another program there\nchoose another with --listen")]
+pub(super) struct PortTaken(SocketAddr);
+
+impl Serve {
+    pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        output::log_to_stderr("info", self.log_json);
+        if self.detached {
+            // It fails for a process that leads a group already: then it has left.
+            let _ = rustix::process::setsid();
+        }
+        let mut config = self.node.config(&context.data)?;
+        config.idle_exit = self.idle_exit;
+        let listener = listen(config.listen).await?;
+        let shutdown = CancellationToken::new();
+        tokio::spawn(cancel_when_told(shutdown.clone())?);
+        baton_node::serve(config, listener, shutdown).await?;
+        Ok(Exit::Done)
+    }
+}
+
+async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    match TcpListener::bind(address).await {
+        Err(error) if error.kind() == ErrorKind::AddrInUse => Err(PortTaken(address).into()),
+        bound => bound.with_context(|| format!("expected to be able to listen at {address}")),
+    }
+}
+
+/// Waits for SIGTERM or Ctrl-C. The handlers stand when this returns, the wait comes after.
+fn cancel_when_told(
+    shutdown: CancellationToken,
+) -> std::io::Result<impl Future<Output = ()> + Send + 'static> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        shutdown.cancel();
+    })
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let expected = || "expected a time such as 10m or 30s".to_owned();
+    let read: SignedDuration = text.parse().map_err(|_| expected())?;
+    Duration::try_from(read).ok().filter(|time| !time.is_zero()).ok_or_else(expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::duration;
+    use std::time::Duration;
+
+    #[test]
+    fn a_duration_is_a_number_with_a_unit() {
+        assert_eq!(duration("10m").unwrap(), Duration::from_mins(10));
+        assert_eq!(duration("1500ms").unwrap(), Duration::from_millis(1500));
+        for wrong in ["", "10", "-5s", "0s", "soon"] {
+            assert!(duration(wrong).is_err(), "{wrong:?} is no duration");
+        }
+    }
+}

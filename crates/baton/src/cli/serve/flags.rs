@@ -1,0 +1,114 @@
+//! The settings of a node as flags and variables.
+
+use baton_node::config::{
+    BrowserSettings, LimitSettings, MetricsSettings, RecoveryTexts, ServerSettings, Settings,
+    StorageSettings,
+};
+use clap::Args;
+use std::fmt;
+use std::path::PathBuf;
+
+/// One flag and one variable a setting; a default stands in its text only, because what is not set
+/// here may be set in the file.
+#[derive(Args)]
+#[command(next_help_heading = "Settings")]
+pub(in crate::cli) struct Flags {
+    /// Address and port; port 0 takes a free one [default: 127.0.0.1:7420]
+    #[arg(long, value_name = "ADDRESS", env = "BATON_LISTEN", hide_env_values = true)]
+    listen: Option<String>,
+    /// `postgres://…`, or the path of an SQLite file [default: baton.db in the data folder]
+    #[arg(long, value_name = "URL", env = "BATON_DATABASE_URL", hide_env_values = true)]
+    database_url: Option<String>,
+    /// Largest part of a snapshot, in bytes [default: 67108864]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        env = "BATON_PART_BYTES",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    part_bytes: Option<i64>,
+    /// Most parts of a snapshot [default: 20000]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        env = "BATON_SNAPSHOT_PARTS",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    snapshot_parts: Option<i64>,
+    /// The browser to start [default: Chromium or Chrome, wherever it is]
+    #[arg(long, value_name = "PROGRAM", env = "BATON_BROWSER", hide_env_values = true)]
+    browser: Option<PathBuf>,
+    /// Seconds that a changed session may go without a snapshot [default: 30]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        env = "BATON_SESSION_SNAPSHOT_INTERVAL",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    session_snapshot_interval: Option<i64>,
+    /// Seconds after which a session is stale [default: 86400]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        env = "BATON_MAX_SESSION_AGE",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    max_session_age: Option<i64>,
+    /// Resume recoverable sessions at start-up [default: false]
+    #[arg(long, value_name = "BOOL", env = "BATON_AUTO_REHYDRATE", hide_env_values = true, num_args = 0..=1, default_missing_value = "true")]
+    auto_rehydrate: Option<bool>,
+    /// How many snapshots of a session are kept [default: 10]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        env = "BATON_MAX_SESSION_SNAPSHOTS",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    max_session_snapshots: Option<i64>,
+    /// Address and port of the metrics [default: none]
+    #[arg(long, value_name = "ADDRESS", env = "BATON_METRICS_LISTEN", hide_env_values = true)]
+    metrics_listen: Option<String>,
+    /// Largest request body, in bytes [default: 1048576]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        env = "BATON_BODY_BYTES",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    body_bytes: Option<i64>,
+}
+
+/// A database's address may hold a password.
+impl fmt::Debug for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Flags").field("listen", &self.listen).finish_non_exhaustive()
+    }
+}
+
+impl From<Flags> for Settings {
+    fn from(flags: Flags) -> Self {
+        Self {
+            server: ServerSettings { listen: flags.listen },
+            storage: StorageSettings {
+                database_url: flags.database_url,
+                part_bytes: flags.part_bytes,
+                snapshot_parts: flags.snapshot_parts,
+            },
+            browser: BrowserSettings { program: flags.browser },
+            recovery: RecoveryTexts {
+                session_snapshot_interval: flags.session_snapshot_interval,
+                max_session_age: flags.max_session_age,
+                auto_rehydrate: flags.auto_rehydrate,
+                max_session_snapshots: flags.max_session_snapshots,
+            },
+            metrics: MetricsSettings { listen: flags.metrics_listen },
+            limits: LimitSettings { body_bytes: flags.body_bytes },
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! `baton sessions`, one file a verb.
+
+mod abandon;
+mod capture;
+mod close;
+mod delete;
+mod list;
+mod resume;
+mod show;
+
+use super::Context;
+use baton_api::Exit;
+use clap::{Args, Subcommand};
+
+/// List, show, capture, resume, close, abandon and delete sessions
+#[derive(Debug, Subcommand)]
+pub(super) enum Sessions {
+    List(list::List),
+    Show(show::Show),
+    Capture(capture::Capture),
+    Resume(resume::Resume),
+    Close(close::Close),
+    Abandon(abandon::Abandon),
+    Delete(delete::Delete),
+}
+
+/// Which session.
+#[derive(Debug, Args)]
+struct Reference {
+    /// An id, a unique prefix of one, or a name
+    #[arg(value_name = "ID")]
+    id: String,
+}
+
+impl Sessions {
+    pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        match self {
+            Self::List(command) => command.run(context).await,
+            Self::Show(command) => command.run(context).await,
+            Self::Capture(command) => command.run(context).await,
+            Self::Resume(command) => command.run(context).await,
+            Self::Close(command) => command.run(context).await,
+            Self::Abandon(command) => command.run(context).await,
+            Self::Delete(command) => command.run(context).await,
+        }
+    }
+}

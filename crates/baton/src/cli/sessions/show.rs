@@ -1,0 +1,26 @@
+//! `baton sessions show`
+
+use super::{Context, Reference};
+use crate::output;
+use baton_api::Exit;
+use clap::Args;
+
+/// Show one session: where it stands, its tabs, its last snapshot, its last receipt
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    #[command(flatten)]
+    session: Reference,
+}
+
+impl Show {
+    pub(crate) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        let view = context.client().await?.fetch_session(&self.session.id).await?;
+        context.output.answer(&view, || output::session(&view));
+        if !context.output.is_json()
+            && let Some(receipt) = &view.receipt
+        {
+            context.output.line(&format!("\nlast resume\n{}", output::receipt(receipt)));
+        }
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,7 @@
+//! The node of a data folder: found, or started when none runs.
+
+mod find;
+mod start;
+
+pub(crate) use find::{Found, find};
+pub(crate) use start::find_or_start;

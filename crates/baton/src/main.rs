@@ -1,0 +1,16 @@
+//! The binary: what was typed becomes an operation of a node, and its answer becomes text.
+//!
+//! The only place that reads the environment, knows the home folder, and writes to a terminal.
+//! Rooms: [`cli`] has one file a subcommand; [`local`] finds or starts the node of a data folder;
+//! [`output`] writes tables, documents and progress; [`demo`] tells the whole story.
+
+mod cli;
+mod demo;
+mod local;
+mod output;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main(std::env::args_os().collect())
+}

@@ -1,0 +1,86 @@
+//! What is written: results to standard output, everything else to standard error.
+//!
+//! With `--json` standard output carries exactly one document, also when the command fails: then it
+//! is `{"error": {code, message, hint?, request_id?}}`. Without it a person reads, so text is
+//! coloured and cut to the width of the terminal, if there is one.
+
+mod log;
+mod progress;
+mod receipt;
+mod style;
+mod table;
+mod views;
+
+pub(crate) use log::log_to_stderr;
+pub(crate) use progress::Progress;
+pub(crate) use receipt::{receipt, resumed};
+pub(crate) use style::{bad, doubtful, good, plain, size};
+pub(crate) use views::{keys, session, sessions};
+
+use serde::Serialize;
+use std::io::Write;
+
+/// How a command answers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Output {
+    json: bool,
+    quiet: bool,
+}
+
+impl Output {
+    /// As the global options say.
+    pub(crate) fn new(json: bool, quiet: bool) -> Self {
+        Self { json, quiet }
+    }
+
+    /// Whether a program reads.
+    pub(crate) fn is_json(self) -> bool {
+        self.json
+    }
+
+    /// The result of a command: the document for a program, the text for a person.
+    pub(crate) fn answer(self, document: &impl Serialize, text: impl FnOnce() -> String) {
+        if self.json {
+            write_document(document);
+        } else {
+            self.line(&text());
+        }
+    }
+
+    /// A line of the result, for a person.
+    #[expect(clippy::unused_self, reason = "only who has an output may write")]
+    pub(crate) fn line(self, text: &str) {
+        // A reader that has seen enough closes the pipe: that is no failure.
+        let _ = writeln!(std::io::stdout(), "{text}");
+    }
+
+    /// Something worth knowing beside the result.
+    pub(crate) fn note(self, text: &str) {
+        if !self.quiet {
+            let _ = writeln!(std::io::stderr(), "{text}");
+        }
+    }
+
+    /// Why the command failed.
+    pub(crate) fn error(self, message: &str, hint: Option<&str>, document: &impl Serialize) {
+        if self.json {
+            return write_document(document);
+        }
+        let mut text = format!("{} {message}", style::bad_on_stderr("error:"));
+        for line in hint.into_iter().flat_map(str::lines) {
+            text.push_str("\n  ");
+            text.push_str(line);
+        }
+        let _ = writeln!(std::io::stderr(), "{text}");
+    }
+
+    /// Shows that something takes its time, on a terminal.
+    pub(crate) fn progress(self, what: &'static str) -> Progress {
+        Progress::begin(what, self.quiet)
+    }
+}
+
+fn write_document(document: &impl Serialize) {
+    let text = serde_json::to_string_pretty(document).unwrap_or_default();
+    let _ = writeln!(std::io::stdout(), "{text}");
+}

@@ -1,0 +1,117 @@
+//! A receipt as a table: one line for what is alike.
+
+use super::{style, table::Table, views};
+use baton_api::ResumeResult;
+use baton_session::Receipt;
+use baton_session::receipt::{Group, Outcome, Source, Verified};
+use std::collections::BTreeMap;
+
+/// What a resume did: the session, the receipt, the time of each step.
+pub(crate) fn resumed(result: &ResumeResult) -> String {
+    let mut text = views::session(&result.session);
+    if let Some(receipt) = &result.session.receipt {
+        text.push_str("\n\n");
+        text.push_str(&self::receipt(receipt));
+    }
+    if !result.timing.is_empty() {
+        text.push_str("\n\n");
+        text.push_str(&timing(&result.timing));
+    }
+    text
+}
+
+/// What came back, grouped, with the sums below.
+pub(crate) fn receipt(receipt: &Receipt) -> String {
+    let mut table =
+        Table::new(&["KIND", "WHERE", "COUNT", "OUTCOME", "SOURCE", "VERIFIED", "REASON"]);
+    for group in receipt.groups() {
+        table.row(cells(group));
+    }
+    let Receipt { restored, rejected, not_portable, pending, .. } = receipt;
+    let sums = format!(
+        "{restored} restored, {rejected} rejected, {not_portable} not portable, {pending} pending"
+    );
+    let sums = if receipt.has_losses() { style::bad(&sums) } else { style::good(&sums) };
+    if receipt.items.is_empty() { sums } else { format!("{}\n{sums}", table.render()) }
+}
+
+fn cells(group: Group) -> [String; 7] {
+    [
+        group.kind.to_string().replace('_', " "),
+        group.place,
+        group.count.to_string(),
+        outcome(group.outcome).to_owned(),
+        source(group.source).to_owned(),
+        verified(group.verified).to_owned(),
+        group.reason.unwrap_or_default(),
+    ]
+}
+
+fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Restored => "restored",
+        Outcome::Rejected => "rejected",
+        Outcome::NotPortable => "not portable",
+        Outcome::Pending => "pending",
+    }
+}
+
+fn source(source: Source) -> &'static str {
+    match source {
+        Source::Snapshot => "snapshot",
+        Source::Disk => "disk",
+    }
+}
+
+fn verified(verified: Verified) -> &'static str {
+    match verified {
+        Verified::Page => "page",
+        Verified::Disk => "disk",
+        Verified::None => "no",
+    }
+}
+
+/// The steps of a resume in their order, in words for people.
+const STEPS: [(&str, &str); 8] = [
+    ("load", "read the snapshot"),
+    ("keep", "keep a copy of the profile"),
+    ("launch", "start the browser"),
+    ("cookies", "set the cookies"),
+    ("storage", "fill the storage"),
+    ("tabs", "load the tabs"),
+    ("watch", "watch the browser"),
+    ("total", "in all"),
+];
+
+/// The time of each step. A node of another version may name others: they come last.
+fn timing(timing: &BTreeMap<String, u64>) -> String {
+    let mut table = Table::new(&["STEP", "TIME"]);
+    let known = STEPS.iter().filter_map(|(step, words)| Some((*words, timing.get(*step)?)));
+    let others = timing.iter().filter(|(step, _)| STEPS.iter().all(|(known, _)| known != step));
+    for (words, milliseconds) in known.chain(others.map(|(step, time)| (step.as_str(), time))) {
+        table.row([words.to_owned(), format!("{milliseconds} ms")]);
+    }
+    table.render()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::receipt;
+    use baton_session::Receipt;
+    use baton_session::receipt::{ItemKind, ReceiptItem};
+
+    #[test]
+    fn what_is_alike_is_one_line() {
+        let mut given = Receipt::default();
+        for cookie in ["shop.test/ a", ".shop.test/ b", "www.shop.test/ c"] {
+            given.push(ReceiptItem::restored(ItemKind::Cookie, cookie));
+        }
+        given.push(ReceiptItem::rejected(ItemKind::LocalStorage, "https://shop.test/", "full"));
+        insta::assert_snapshot!(console::strip_ansi_codes(&receipt(&given)), @r"
+        KIND           WHERE               COUNT  OUTCOME   SOURCE    VERIFIED  REASON
+        cookie         shop.test           3      restored  snapshot  page
+        local storage  https://shop.test/  1      rejected  snapshot  no        full
+        3 restored, 1 rejected, 0 not portable, 0 pending
+        ");
+    }
+}

@@ -1,0 +1,93 @@
+//! Small forms: colours, sizes, times, and text that cannot move the cursor.
+
+use console::style;
+use jiff::Timestamp;
+
+/// Something good; coloured on a terminal that wants colours (`NO_COLOR` says that it does not).
+pub(crate) fn good(text: &str) -> String {
+    style(text).green().to_string()
+}
+
+/// Something doubtful.
+pub(crate) fn doubtful(text: &str) -> String {
+    style(text).yellow().to_string()
+}
+
+/// Something bad.
+pub(crate) fn bad(text: &str) -> String {
+    style(text).red().bold().to_string()
+}
+
+/// Something bad, on standard error.
+pub(super) fn bad_on_stderr(text: &str) -> String {
+    style(text).red().bold().for_stderr().to_string()
+}
+
+/// Something that matters less.
+pub(super) fn faint(text: &str) -> String {
+    style(text).dim().to_string()
+}
+
+/// Text of a page or a user without control characters, which could change what a terminal shows.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() || is_direction(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// Marks that change the direction of writing, and with it what a line seems to say.
+fn is_direction(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A size in bytes for people.
+pub(crate) fn size(bytes: u64) -> String {
+    indicatif::BinaryBytes(bytes).to_string()
+}
+
+/// How long ago `then` was, in its largest unit.
+pub(super) fn age(then: Timestamp, now: Timestamp) -> String {
+    let seconds = now.as_second().saturating_sub(then.as_second()).max(0);
+    let (count, unit) = match seconds {
+        0..60 => (seconds, "s"),
+        60..3600 => (seconds / 60, "min"),
+        3600..86_400 => (seconds / 3600, "h"),
+        _ => (seconds / 86_400, "d"),
+    };
+    format!("{count} {unit} ago")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{age, plain, size};
+    use jiff::Timestamp;
+
+    #[test]
+    fn ages_have_one_unit() {
+        let now = Timestamp::from_second(1_000_000).unwrap();
+        let ago = |seconds: i64| age(Timestamp::from_second(1_000_000 - seconds).unwrap(), now);
+        let ages = [0, 59, 60, 3599, 3600, 86_399, 86_400, 200_000, -5].map(ago);
+        let expected = [
+            "0 s ago",
+            "59 s ago",
+            "1 min ago",
+            "59 min ago",
+            "1 h ago",
+            "23 h ago",
+            "1 d ago",
+            "2 d ago",
+            "0 s ago",
+        ];
+        assert_eq!(ages, expected);
+    }
+
+    #[test]
+    fn a_title_cannot_move_the_cursor() {
+        assert_eq!(plain("a\u{1b}[2Jb\r\u{202e}c"), "a\u{fffd}[2Jb\u{fffd}\u{fffd}c");
+        assert_eq!(plain("Grüße, 世界"), "Grüße, 世界");
+    }
+
+    #[test]
+    fn sizes_are_for_people() {
+        assert_eq!(size(512), "512 B");
+        assert_eq!(size(1536), "1.50 KiB");
+    }
+}

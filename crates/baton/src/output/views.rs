@@ -1,0 +1,84 @@
+//! Sessions and keys for people.
+
+use super::table::Table;
+use super::{Output, style};
+use baton_api::{KeyList, SessionList, SessionView, Tab};
+use jiff::Timestamp;
+
+/// One session: where it stands, its tabs, its last snapshot.
+pub(crate) fn session(view: &SessionView) -> String {
+    let row = &view.session;
+    let mut lines =
+        vec![format!("{}  {}  {}", row.name, row.state, style::faint(&row.id.to_string()))];
+    if !row.description.is_empty() {
+        lines.push(style::plain(&row.description));
+    }
+    lines.push(match &view.snapshot {
+        Some(snapshot) => format!(
+            "last snapshot {}, {} parts, {}",
+            style::age(snapshot.taken_at, Timestamp::now()),
+            snapshot.parts,
+            style::size(snapshot.bytes)
+        ),
+        None => "no snapshot yet".to_owned(),
+    });
+    if !view.tabs.is_empty() {
+        lines.push(tabs(&view.tabs));
+    }
+    if view.foreign_tabs > 0 {
+        let count = view.foreign_tabs;
+        lines.push(format!(
+            "not kept: {count} tabs in contexts of their own, such as incognito windows"
+        ));
+    }
+    lines.join("\n")
+}
+
+fn tabs(tabs: &[Tab]) -> String {
+    let mut table = Table::new(&["TAB", "TITLE", "ADDRESS"]);
+    for (position, tab) in tabs.iter().enumerate() {
+        let mark = if tab.active { "*" } else { "" };
+        table.row([format!("{}{mark}", position + 1), tab.title.clone(), tab.url.clone()]);
+    }
+    table.render()
+}
+
+/// A list of sessions.
+pub(crate) fn sessions(list: &SessionList, output: Output) -> String {
+    if list.items.is_empty() {
+        return "no sessions; baton open https://example.org --name NAME opens one".to_owned();
+    }
+    if list.next.is_some() {
+        output.note("there are more sessions than are shown");
+    }
+    let now = Timestamp::now();
+    let mut table = Table::new(&["NAME", "STATE", "CHANGED", "ID", "DESCRIPTION"]);
+    for row in &list.items {
+        table.row([
+            row.name.to_string(),
+            row.state.to_string(),
+            style::age(row.updated_at, now),
+            row.id.to_string(),
+            row.description.clone(),
+        ]);
+    }
+    table.render()
+}
+
+/// A list of keys.
+pub(crate) fn keys(list: &KeyList) -> String {
+    let now = Timestamp::now();
+    let mut table = Table::new(&["NAME", "ID", "OWNER", "SCOPES", "MADE", "REVOKED"]);
+    for key in &list.items {
+        let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.as_str()).collect();
+        table.row([
+            key.name.clone(),
+            key.id.clone(),
+            key.owner.to_string(),
+            scopes.join(" "),
+            style::age(key.created_at, now),
+            key.revoked_at.map(|at| style::age(at, now)).unwrap_or_default(),
+        ]);
+    }
+    table.render()
+}

@@ -1,0 +1,120 @@
+//! A browser that somebody else started: watched, left alone, and resumed on a profile of our own.
+
+use baton_api::{AttachSession, ErrorCode};
+use baton_playground::{House, Page, Site, victims};
+use baton_session::Lifecycle;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep};
+use url::Url;
+
+/// A browser with a debugging port, as people start them by hand.
+pub struct Foreign {
+    pub process: Child,
+    address: Url,
+}
+
+impl Foreign {
+    pub async fn start(profile: &Path, url: &Url) -> Self {
+        let path = std::env::var_os("PATH");
+        let program = baton_browser::launch::find_browser(None, path.as_deref()).unwrap();
+        let mut command = Command::new(program);
+        command.args([
+            "--headless=new",
+            "--disable-gpu",
+            "--no-first-run",
+            "--remote-debugging-port=0",
+        ]);
+        command.args(["--disable-background-networking", "--disable-sync"]);
+        if rustix::process::geteuid().is_root() {
+            command.arg("--no-sandbox");
+        }
+        command.arg(format!("--user-data-dir={}", profile.display())).arg(url.as_str());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let process = command.kill_on_drop(true).spawn().unwrap();
+        let port = port(&profile.join("DevToolsActivePort")).await;
+        let address = format!("http://127.0.0.1:{port}").parse().unwrap();
+        Self { process, address }
+    }
+}
+
+async fn port(file: &PathBuf) -> u16 {
+    let end = Instant::now() + Duration::from_secs(20);
+    loop {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        if let Some(port) = text.lines().next().and_then(|line| line.parse().ok()) {
+            return port;
+        }
+        assert!(Instant::now() < end, "the browser did not open its port");
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+fn request(name: &str, cdp_url: &Url) -> AttachSession {
+    AttachSession { name: name.parse().unwrap(), description: None, cdp_url: cdp_url.clone() }
+}
+
+async fn site() -> Site {
+    let page = "<title>foreign</title><script>
+        if (!localStorage.getItem('first')) localStorage.setItem('first', Math.random());
+        document.cookie = 'kind=session';
+    </script>";
+    let pages = axum::Router::new()
+        .route("/", axum::routing::get(move || async move { axum::response::Html(page) }));
+    Site::start(pages).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_attached_browser_is_left_alone_and_its_session_outlives_it() {
+    let (folder, site) = (tempfile::tempdir().unwrap(), site().await);
+    let url = site.url("/").unwrap();
+    let mut foreign = Foreign::start(folder.path(), &url).await;
+    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
+    house.start_node().await.unwrap();
+    let client = house.client().unwrap().clone();
+    let attached = client.attach_session(&request("foreign", &foreign.address)).await.unwrap();
+    let id = attached.session.id;
+    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    page.wait_for("localStorage.getItem('first') !== null").await.unwrap();
+    let first: String = page.evaluate("localStorage.getItem('first')").await.unwrap();
+    drop(page);
+    client.close_session("foreign").await.unwrap();
+    assert!(foreign.process.try_wait().unwrap().is_none(), "closing the session ended the browser");
+
+    let again = client.attach_session(&request("again", &foreign.address)).await.unwrap();
+    victims::kill_all(&[("browser", foreign.process.id().unwrap())]).await.unwrap();
+    let end = Instant::now() + Duration::from_secs(15);
+    while client.fetch_session("again").await.unwrap().session.state != Lifecycle::Recoverable {
+        assert!(Instant::now() < end, "the node did not notice that the browser is gone");
+        sleep(Duration::from_millis(20)).await;
+    }
+    let resumed = client.resume_session("again").await.unwrap();
+    let receipt = resumed.session.receipt.unwrap();
+    assert!(!receipt.has_losses(), "{receipt:#?}");
+    let page = Page::attach(&house.keeper_socket(again.session.id), url.as_str()).await.unwrap();
+    let found: String = page.evaluate("localStorage.getItem('first')").await.unwrap();
+    assert_eq!(found, first);
+    drop(page);
+    client.close_session("again").await.unwrap();
+    house.clear().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_address_where_no_browser_answers_is_told_and_leaves_nothing() {
+    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
+    house.start_node().await.unwrap();
+    let client = house.client().unwrap().clone();
+    // A port that was free a moment ago: nobody listens there.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let nobody = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
+    drop(listener);
+    let error = client.attach_session(&request("nobody", &nobody)).await.unwrap_err();
+    assert_eq!(error.code(), Some(ErrorCode::CdpUnreachable), "{error}");
+    assert!(error.to_string().contains(nobody.as_str().trim_end_matches('/')), "{error}");
+    // The name is free again.
+    let again = client.attach_session(&request("nobody", &nobody)).await.unwrap_err();
+    assert_eq!(again.code(), Some(ErrorCode::CdpUnreachable), "{again}");
+    house.clear().await.unwrap();
+}

@@ -1,0 +1,59 @@
+//! `docs/reference/cli.md` says what the program says.
+//!
+//! When a help text was changed, `BATON_UPDATE_DOCS=1 cargo test -p baton reference` writes it anew.
+
+use super::fixture::{Folder, stdout};
+use std::fmt::Write;
+use std::path::Path;
+
+const HEAD: &str = "\
+# Command line
+
+This page is the program's own help; a test keeps them equal.
+
+With `--json` a command writes exactly one JSON document to standard output, and everything else to
+standard error. A command that fails writes `{\"error\": {\"code\", \"message\", \"hint\"?,
+\"request_id\"?}}` there; `code` is an error code of the [HTTP API](http.md), or `usage`, `conflict` or
+`failed` when no node was asked.
+
+A command that needs a node finds the one of the data folder, or starts one in the background, which
+ends itself after ten minutes without an active session and without a request.
+";
+
+const COMMANDS: [&[&str]; 17] = [
+    &[],
+    &["open"],
+    &["attach"],
+    &["sessions", "list"],
+    &["sessions", "show"],
+    &["sessions", "capture"],
+    &["sessions", "resume"],
+    &["sessions", "close"],
+    &["sessions", "abandon"],
+    &["sessions", "delete"],
+    &["keys", "create"],
+    &["keys", "list"],
+    &["keys", "revoke"],
+    &["serve"],
+    &["doctor"],
+    &["demo"],
+    &["completions"],
+];
+
+#[test]
+fn the_command_line_reference_follows_the_program() {
+    let folder = Folder::new();
+    let mut page = HEAD.to_owned();
+    for command in COMMANDS {
+        let run = folder.run(&[command, &["--help"]].concat()).success();
+        let help = stdout(&run, &folder.data());
+        let title = format!("baton {}", command.join(" "));
+        write!(page, "\n## {}\n\n```text\n{}\n```\n", title.trim_end(), help.trim_end()).unwrap();
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/cli.md");
+    if std::env::var_os("BATON_UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert!(written == page, "docs/reference/cli.md is old; BATON_UPDATE_DOCS=1 writes it anew");
+}

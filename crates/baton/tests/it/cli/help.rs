@@ -1,0 +1,77 @@
+//! The help teaches.
+
+use super::fixture::{Folder, stdout};
+
+#[test]
+fn the_first_page_says_what_there_is() {
+    let folder = Folder::new();
+    let run = folder.run(&["--help"]).success();
+    insta::assert_snapshot!(stdout(&run, &folder.data()), @r"
+    Keeps a browser session alive across crashes, machines, sandboxes and agents
+
+    Usage: baton [OPTIONS] <COMMAND>
+
+    Commands:
+      open         Open a session in a browser of its own
+      attach       Keep the session of a browser that runs already
+      sessions     List, show, capture, resume, close, abandon and delete sessions
+      keys         Make, list and revoke API keys
+      serve        Run a node: the service that keeps sessions
+      doctor       Look for what is missing or wrong on this machine, and say what to do
+      demo         See a session lose its browser, its keeper and its node, and come back
+      completions  Write the completions of a shell to standard output
+      help         Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Global options:
+          --data <DIR>  Folder of the node's files [default: the platform's data folder] [env:
+                        BATON_DATA]
+          --json        Write one JSON document to standard output, and everything else to standard
+                        error
+      -q, --quiet       Write nothing but results and errors
+
+    Examples:
+      baton demo                                       see a session survive, in a few seconds
+      baton open https://example.org --name shopping   open a session in a browser of its own
+      baton sessions list                              what there is
+      baton sessions resume shopping                   bring it back after a crash
+      baton doctor                                     what is missing on this machine
+
+    An ID is an id, a unique prefix of one, or a name.
+
+    Exit codes:
+      0 done, 1 failed, 2 usage, 3 not found, 4 conflict, 5 denied, 6 done with losses
+    ");
+}
+
+#[test]
+fn every_command_has_help_without_a_node() {
+    let folder = Folder::new();
+    let commands: [&[&str]; 15] = [
+        &["open"],
+        &["attach"],
+        &["serve"],
+        &["doctor"],
+        &["demo"],
+        &["completions"],
+        &["sessions", "list"],
+        &["sessions", "show"],
+        &["sessions", "capture"],
+        &["sessions", "resume"],
+        &["sessions", "close"],
+        &["sessions", "abandon"],
+        &["sessions", "delete"],
+        &["keys", "create"],
+        &["keys", "revoke"],
+    ];
+    for command in commands {
+        let run = folder.run(&[command, &["--help"]].concat()).success();
+        let text = stdout(&run, &folder.data());
+        let usage = format!("Usage: baton {}", command.join(" "));
+        assert!(text.contains(&usage), "expected {usage:?}, found {text}");
+    }
+    assert!(!folder.data().exists(), "nothing was made or started");
+}

@@ -1,0 +1,10 @@
+//! The command line as a person or a program sees it; no browser.
+
+mod completions;
+mod docs;
+mod doctor;
+mod fixture;
+mod help;
+mod keys;
+mod node;
+mod usage;

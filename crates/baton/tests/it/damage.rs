@@ -1,0 +1,106 @@
+//! A damaged database: what can be read comes back, and what cannot is named.
+
+use crate::notes::{Notes, state_of};
+use baton_api::{ErrorCode, SnapshotReason};
+use baton_playground::House;
+use baton_session::receipt::ItemKind;
+use baton_session::{Lifecycle, SessionId};
+
+/// Damages the lists of parts of those snapshots of a session that were taken for one of these
+/// reasons, past the program: in a row of the database they stand right behind the reason.
+fn damage(house: &House, id: SessionId, reasons: &[&str]) -> usize {
+    let path = house.data().database();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let row = format!("{id}local");
+    let mut damaged = 0;
+    for start in 0..bytes.len() - row.len() - 64 {
+        let rest = &bytes[start..];
+        if !rest.starts_with(row.as_bytes()) {
+            continue;
+        }
+        // In between stand two numbers, of at most eight bytes each.
+        let after = &rest[row.len()..row.len() + 32];
+        let found = reasons.iter().find_map(|reason| {
+            let at = after.windows(reason.len()).position(|found| found == reason.as_bytes());
+            at.map(|at| at + reason.len())
+        });
+        if let Some(offset) = found {
+            bytes[start + row.len() + offset + 8] ^= 1;
+            damaged += 1;
+        }
+    }
+    std::fs::write(path, bytes).unwrap();
+    damaged
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_snapshot_before_a_damaged_one_stands_in() {
+    let notes = Notes::start().await;
+    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
+    house.start_node().await.unwrap();
+    let id = notes.open(&house, "hurt", "kept").await;
+    house.client().unwrap().close_session("hurt").await.unwrap();
+    house.stop_node().await.unwrap();
+    assert_eq!(damage(&house, id, &["close"]), 1);
+    house.start_node().await.unwrap();
+
+    let client = house.client().unwrap().clone();
+    let shown = client.fetch_session("hurt").await.unwrap();
+    assert_eq!(shown.snapshot.unwrap().reason, SnapshotReason::Request);
+    assert_eq!(client.fetch_state("hurt", false).await.unwrap().unreadable.len(), 1);
+    let resumed = client.resume_session("hurt").await.unwrap();
+    let receipt = resumed.session.receipt.unwrap();
+    let losses: Vec<_> = receipt.losses().collect();
+    assert_eq!(losses.len(), 1, "{losses:#?}");
+    assert_eq!(losses[0].kind, ItemKind::Part);
+    assert!(losses[0].place.starts_with("snapshot "), "{losses:?}");
+    assert!(losses[0].reason.as_ref().unwrap().contains("taken instead: "), "{losses:?}");
+    assert_eq!(notes.read(&house, id).await, "kept");
+
+    // The next snapshot is whole again, and nothing is lost any more.
+    client.close_session("hurt").await.unwrap();
+    let resumed = client.resume_session("hurt").await.unwrap();
+    assert!(!resumed.session.receipt.unwrap().has_losses());
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_without_a_readable_snapshot_says_so_and_can_be_looked_at_and_deleted() {
+    let notes = Notes::start().await;
+    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
+    house.start_node().await.unwrap();
+    let id = notes.open(&house, "hurt", "kept").await;
+    house.client().unwrap().close_session("hurt").await.unwrap();
+    house.stop_node().await.unwrap();
+    assert!(damage(&house, id, &["open", "navigation", "request", "close"]) >= 3);
+    house.start_node().await.unwrap();
+
+    let client = house.client().unwrap().clone();
+    let refused = client.resume_session("hurt").await.unwrap_err();
+    assert_eq!(refused.code(), Some(ErrorCode::StorageDamaged));
+    let refused = refused.to_string().replace(&id.to_string(), "ID");
+    let expected = "expected session ID to have a snapshot that can be read, found all damaged: ";
+    assert!(refused.starts_with(expected), "{refused}");
+    assert_eq!(state_of(&house, "hurt").await, Lifecycle::Closed);
+    client.delete_session("hurt").await.unwrap();
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_running_browser_outlives_the_damage_of_all_its_snapshots() {
+    let notes = Notes::start().await;
+    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
+    house.start_node().await.unwrap();
+    let id = notes.open(&house, "hurt", "kept").await;
+    house.stop_node().await.unwrap();
+    assert!(damage(&house, id, &["open", "navigation", "request", "shutdown"]) >= 3);
+    house.start_node().await.unwrap();
+
+    assert_eq!(state_of(&house, "hurt").await, Lifecycle::Active);
+    let client = house.client().unwrap().clone();
+    client.close_session("hurt").await.unwrap();
+    let resumed = client.resume_session("hurt").await.unwrap();
+    assert!(!resumed.session.receipt.unwrap().has_losses());
+    assert_eq!(notes.read(&house, id).await, "kept");
+    house.clear().await.unwrap();
+}

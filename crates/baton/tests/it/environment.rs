@@ -1,0 +1,64 @@
+//! What pages see of the world stays the same over a crash.
+
+use baton_api::OpenSession;
+use baton_playground::{House, Page, Site, victims};
+use baton_session::environment::{Environment, Geolocation, Viewport};
+use baton_session::receipt::ItemKind;
+
+const SEEN: &str = "(async () => {
+    const place = await new Promise((resolve, reject) =>
+        navigator.geolocation.getCurrentPosition((p) => resolve(p.coords), reject));
+    return [Intl.DateTimeFormat().resolvedOptions().timeZone, navigator.language,
+        navigator.userAgent, `${innerWidth}x${innerHeight}`,
+        `${place.latitude},${place.longitude}`].join(' | ');
+})()";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_environment_comes_back() {
+    let headers = axum::routing::get(|headers: axum::http::HeaderMap| async move {
+        let header = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("-");
+        format!("{} | {}", header("user-agent"), header("accept-language"))
+    });
+    let site = Site::start(axum::Router::new().route("/", headers)).await.unwrap();
+    let url = site.url_on("a", "/").unwrap();
+    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
+    house.start_node().await.unwrap();
+    let request = OpenSession {
+        name: "tokyo".parse().unwrap(),
+        description: None,
+        urls: vec![url.clone()],
+        headed: false,
+        environment: Environment {
+            viewport: Some(Viewport { width: 1024, height: 700 }),
+            user_agent: Some("Baton test".to_owned()),
+            timezone: Some("Asia/Tokyo".to_owned()),
+            locale: Some("ja-JP".to_owned()),
+            geolocation: Some(Geolocation { latitude: 35.5, longitude: 139.5, accuracy: 10.0 }),
+        },
+    };
+    let id = house.client().unwrap().open_session(&request).await.unwrap().session.id;
+    let wanted = "Asia/Tokyo | ja-JP | Baton test | 1024x700 | 35.5,139.5";
+    assert_eq!(
+        seen(&house, id, url.as_str()).await,
+        (wanted.to_owned(), "Baton test | ja-JP,ja;q=0.9".to_owned())
+    );
+
+    victims::kill_all(&house.holders(id).await.unwrap()).await.unwrap();
+    house.kill_node().await.unwrap();
+    house.start_node().await.unwrap();
+    let resumed = house.client().unwrap().resume_session("tokyo").await.unwrap();
+    let receipt = resumed.session.receipt.unwrap();
+    let environment = receipt.items.iter().filter(|item| item.kind == ItemKind::Environment);
+    assert_eq!(environment.count(), 5, "{receipt:#?}");
+    assert!(!receipt.has_losses(), "{receipt:#?}");
+    assert_eq!(seen(&house, id, url.as_str()).await.0, wanted);
+    house.client().unwrap().close_session("tokyo").await.unwrap();
+    house.clear().await.unwrap();
+}
+
+/// What the page's script sees, and what the site got as headers.
+async fn seen(house: &House, id: baton_session::SessionId, url: &str) -> (String, String) {
+    let page = Page::attach(&house.keeper_socket(id), url).await.unwrap();
+    let script = page.evaluate(SEEN).await.unwrap();
+    (script, page.evaluate("document.body.innerText").await.unwrap())
+}

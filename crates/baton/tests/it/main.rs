@@ -1,0 +1,20 @@
+//! Stories of the whole program: the real binary, real browsers, real signals.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends there")]
+
+mod attach;
+mod carry_on;
+mod cli;
+mod contexts;
+mod crowd;
+mod damage;
+mod demo;
+mod environment;
+mod interrupted;
+mod kills;
+mod notes;
+mod profiles;
+mod shutdown;
+mod silent;
+mod start_up;
+mod writer;

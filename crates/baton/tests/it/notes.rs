@@ -1,0 +1,125 @@
+//! A site whose page keeps a note, and which can stop answering; and what stories do with it.
+
+use axum::Router;
+use axum::response::Html;
+use axum::routing::get;
+use baton_api::OpenSession;
+use baton_playground::{House, Page, Site};
+use baton_session::{Environment, Lifecycle, SessionId};
+use rustix::process::{Pid, Signal, kill_process};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep};
+
+/// How long anything may take that is not told otherwise.
+pub const LIMIT: Duration = Duration::from_secs(30);
+
+/// The site, and whether it answers.
+pub struct Notes {
+    site: Site,
+    answers: watch::Sender<bool>,
+}
+
+impl Notes {
+    /// Starts the site; it answers.
+    pub async fn start() -> Self {
+        let (answers, open) = watch::channel(true);
+        let page = move || {
+            let mut open = open.clone();
+            async move {
+                // A story that ended needs no answer.
+                let _ = open.wait_for(|open| *open).await;
+                Html("<title>notes</title>")
+            }
+        };
+        let site = Site::start(Router::new().route("/", get(page))).await.unwrap();
+        Self { site, answers }
+    }
+
+    /// From now on nobody gets an answer, but everybody gets a connection.
+    pub fn stall(&self) {
+        self.answers.send_replace(false);
+    }
+
+    /// From now on everybody gets an answer again, those who wait included.
+    pub fn answer(&self) {
+        self.answers.send_replace(true);
+    }
+
+    /// What asks for a session with one tab at this site.
+    pub fn request(&self, name: &str) -> OpenSession {
+        OpenSession {
+            name: name.parse().unwrap(),
+            description: None,
+            urls: vec![self.site.url("/").unwrap()],
+            headed: false,
+            environment: Environment::default(),
+        }
+    }
+
+    /// Opens a session, writes a note, and captures it.
+    pub async fn open(&self, house: &House, name: &str, note: &str) -> SessionId {
+        let client = house.client().unwrap();
+        let id = client.open_session(&self.request(name)).await.unwrap().session.id;
+        self.write(house, id, note).await;
+        client.capture_session(name).await.unwrap();
+        id
+    }
+
+    /// The tab of a session.
+    pub async fn page(&self, house: &House, id: SessionId) -> Page {
+        let url = self.site.url("/").unwrap();
+        Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap()
+    }
+
+    /// Writes a note.
+    pub async fn write(&self, house: &House, id: SessionId, note: &str) {
+        let page = self.page(house, id).await;
+        let write = format!("localStorage.setItem('note', {note:?}); true");
+        assert!(page.evaluate::<bool>(&write).await.unwrap());
+    }
+
+    /// The note that stands there.
+    pub async fn read(&self, house: &House, id: SessionId) -> String {
+        let page = self.page(house, id).await;
+        page.evaluate("localStorage.getItem('note') ?? 'none'").await.unwrap()
+    }
+}
+
+/// A process that does not run and does not die; it goes on when this is dropped.
+pub struct Paused(Pid);
+
+impl Paused {
+    /// Pauses a process (SIGSTOP).
+    pub fn new(pid: u32) -> Self {
+        let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+        kill_process(pid, Signal::STOP).unwrap();
+        Self(pid)
+    }
+}
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        // It may have been killed meanwhile.
+        let _ = kill_process(self.0, Signal::CONT);
+    }
+}
+
+/// Waits for a condition.
+pub async fn eventually(what: &str, mut condition: impl AsyncFnMut() -> bool) {
+    let end = Instant::now() + LIMIT;
+    while !condition().await {
+        assert!(Instant::now() < end, "never: {what}");
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Waits until a session stands there.
+pub async fn wait_for_state(house: &House, name: &str, state: Lifecycle) {
+    eventually(&format!("{name} is {state}"), async || state_of(house, name).await == state).await;
+}
+
+/// Where a session stands.
+pub async fn state_of(house: &House, name: &str) -> Lifecycle {
+    house.client().unwrap().fetch_session(name).await.unwrap().session.state
+}

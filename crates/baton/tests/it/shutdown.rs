@@ -1,0 +1,39 @@
+//! A node that is asked to end captures first, and leaves the browsers to the next one.
+
+use crate::writer;
+use baton_api::{OpenSession, SnapshotReason};
+use baton_playground::{House, victims};
+use baton_session::{Environment, Lifecycle};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_graceful_end_captures_first_and_ends_no_browser() {
+    let site = writer::start_site().await;
+    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
+    house.start_node().await.unwrap();
+    let request = OpenSession {
+        name: "graceful".parse().unwrap(),
+        description: None,
+        urls: vec![site.url("/writer").unwrap()],
+        headed: false,
+        environment: Environment::default(),
+    };
+    let id = house.client().unwrap().open_session(&request).await.unwrap().session.id;
+    let page = writer::attach(&house, id, &site).await;
+    let least = writer::written(&page).await;
+    let holders = house.holders(id).await.unwrap();
+
+    house.stop_node().await.unwrap();
+    assert!(holders.iter().all(|(_, pid)| victims::is_alive(*pid)), "the browser runs on");
+    victims::kill_all(&holders).await.unwrap();
+    house.start_node().await.unwrap();
+
+    let session = house.client().unwrap().fetch_session("graceful").await.unwrap();
+    assert_eq!(session.session.state, Lifecycle::Recoverable);
+    assert_eq!(session.snapshot.unwrap().reason, SnapshotReason::Shutdown);
+    house.client().unwrap().resume_session("graceful").await.unwrap();
+    let page = writer::attach(&house, id, &site).await;
+    assert!(writer::found(&page).await.least() >= least);
+    drop(page);
+    house.client().unwrap().close_session("graceful").await.unwrap();
+    house.clear().await.unwrap();
+}

@@ -1,0 +1,106 @@
+//! What a node does at its start with the sessions that it finds.
+
+use crate::notes::{Notes, eventually, state_of, wait_for_state};
+use baton_playground::{House, victims};
+use baton_session::{Lifecycle, SessionId};
+use std::os::unix::fs::symlink;
+
+/// Kills the node and the browsers of these sessions.
+async fn kill_everything(house: &mut House, sessions: &[SessionId]) {
+    let mut doomed = vec![("node", house.node_pid().unwrap())];
+    for id in sessions {
+        doomed.extend(house.holders(*id).await.unwrap());
+    }
+    victims::kill_all(&doomed).await.unwrap();
+    house.bury_node().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sessions_come_back_by_themselves_when_that_is_asked_for() {
+    let notes = Notes::start().await;
+    let mut house =
+        House::build(env!("CARGO_BIN_EXE_baton")).unwrap().with("BATON_AUTO_REHYDRATE", "true");
+    house.start_node().await.unwrap();
+    let ids = [notes.open(&house, "a", "of a").await, notes.open(&house, "b", "of b").await];
+    let locked = notes.open(&house, "locked", "of locked").await;
+    kill_everything(&mut house, &[ids[0], ids[1], locked]).await;
+    let lock = house.data().profile(locked).join("SingletonLock");
+    std::fs::remove_file(&lock).unwrap();
+    symlink("elsewhere-42", &lock).unwrap();
+
+    house.start_node().await.unwrap();
+    for (name, state) in
+        [("a", Lifecycle::Active), ("b", Lifecycle::Active), ("locked", Lifecycle::Failed)]
+    {
+        wait_for_state(&house, name, state).await;
+    }
+    assert_eq!(notes.read(&house, ids[0]).await, "of a");
+    assert_eq!(notes.read(&house, ids[1]).await, "of b");
+
+    // A person can still bring back what failed.
+    std::fs::remove_file(&lock).unwrap();
+    house.client().unwrap().resume_session("locked").await.unwrap();
+    assert_eq!(notes.read(&house, locked).await, "of locked");
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_old_session_is_stale_and_a_person_can_resume_it() {
+    let notes = Notes::start().await;
+    let mut house = House::build(env!("CARGO_BIN_EXE_baton"))
+        .unwrap()
+        .with("BATON_MAX_SESSION_AGE", "1")
+        .with("BATON_AUTO_REHYDRATE", "true");
+    house.start_node().await.unwrap();
+    let id = notes.open(&house, "old", "kept").await;
+    let taken = house.client().unwrap().fetch_session("old").await.unwrap().snapshot.unwrap();
+    kill_everything(&mut house, &[id]).await;
+    let age = || jiff::Timestamp::now().duration_since(taken.taken_at);
+    eventually("the snapshot is old", async || age().as_secs() >= 2).await;
+    house.start_node().await.unwrap();
+    assert_eq!(state_of(&house, "old").await, Lifecycle::Stale);
+    house.client().unwrap().resume_session("old").await.unwrap();
+    assert_eq!(notes.read(&house, id).await, "kept");
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_page_wrote_while_no_node_ran_is_captured() {
+    let notes = Notes::start().await;
+    let mut house = House::build(env!("CARGO_BIN_EXE_baton"))
+        .unwrap()
+        .with("BATON_SESSION_SNAPSHOT_INTERVAL", "2");
+    house.start_node().await.unwrap();
+    let id = notes.open(&house, "gap", "before").await;
+    house.kill_node().await.unwrap();
+    notes.write(&house, id, "meanwhile").await;
+    house.start_node().await.unwrap();
+    let client = house.client().unwrap().clone();
+    eventually("the note is in a snapshot", async || {
+        let state = client.fetch_state("gap", true).await.unwrap().state;
+        state.to_string().contains("meanwhile")
+    })
+    .await;
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_with_another_database_ends_nobodys_browser() {
+    let notes = Notes::start().await;
+    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
+    house.start_node().await.unwrap();
+    let id = notes.open(&house, "mine", "kept").await;
+    let holders = house.holders(id).await.unwrap();
+    house.kill_node().await.unwrap();
+    let elsewhere = house.data().path().join("other.db");
+    let mut house = house.with("BATON_DATABASE_URL", elsewhere);
+    house.start_node().await.unwrap();
+    assert!(holders.iter().all(|(_, pid)| victims::is_alive(*pid)));
+    house.kill_node().await.unwrap();
+    let usual = house.data().database();
+    let mut house = house.with("BATON_DATABASE_URL", usual);
+    house.start_node().await.unwrap();
+    assert_eq!(state_of(&house, "mine").await, Lifecycle::Active);
+    assert_eq!(house.holders(id).await.unwrap(), holders);
+    house.clear().await.unwrap();
+}

@@ -1,0 +1,99 @@
+//! Capture: reads what a running browser holds, and costs what changed.
+//!
+//! The one idea: every page answers for itself within a limit. A page that hangs, or leaves in the
+//! middle, costs its own parts only: they come from the mirror, and the capture says so.
+
+mod frame;
+mod page;
+mod preview;
+mod work;
+
+use crate::cdp::CdpError;
+use crate::cookies;
+use crate::live::Live;
+use crate::targets;
+use baton_session::State;
+use page::{PageRead, Pages};
+use std::collections::BTreeSet;
+use std::time::Duration;
+use work::Work;
+
+/// How long one page may take.
+const PAGE_LIMIT: Duration = Duration::from_secs(5);
+/// How many pages are read at once: reading is bound by the processor.
+const PAGES_AT_ONCE: usize = 4;
+
+/// How much a capture reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// What events reported as changed.
+    Changed,
+    /// Everything that a page shows now: what was written before the call is in the result.
+    Whole,
+}
+
+/// What a capture found.
+#[derive(Debug)]
+pub struct Captured {
+    /// Everything that the browser holds, as far as it could be read.
+    pub state: State,
+    /// A PNG of the tab in front, 320×180, when asked for and there is something to see.
+    pub preview: Option<Vec<u8>>,
+    /// Places that could not be read now: their parts are those of the mirror.
+    pub unread: Vec<Unread>,
+    /// Tabs in contexts other than the default one, which are not kept.
+    pub foreign_tabs: usize,
+}
+
+/// A place that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    /// A tab's address, or a database with its storage key.
+    pub place: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl Live {
+    /// Captures what the browser holds now. Fails only when the browser itself does not answer.
+    pub async fn capture(&self, depth: Depth, preview: bool) -> Result<Captured, CdpError> {
+        let browser = self.browser();
+        let (tabs, foreign_tabs) = targets::list(&browser).await?;
+        let living: BTreeSet<&str> = tabs.iter().map(|tab| tab.target_id.as_str()).collect();
+        self.shared().mirror().retain_tabs(&living);
+        let work = Work::take(self.shared(), depth == Depth::Whole);
+        let reads = Pages { live: self, work: &work }.read(&tabs).await;
+        let cookies = cookies::fetch(&browser).await;
+        let (mut state, mut unread) = self.merge(reads);
+        match cookies {
+            Ok(cookies) => {
+                self.shared().mirror().set_cookies(cookies.clone());
+                state.cookies = cookies;
+            }
+            Err(error) if error.is_closed() => return Err(error),
+            Err(error) => unread.push(Unread::new("cookies", error)),
+        }
+        state.normalize();
+        let preview = if preview { preview::capture(self, &state).await } else { None };
+        Ok(Captured { state, preview, unread, foreign_tabs })
+    }
+
+    /// Puts together what is known now, and what of it could not be read.
+    fn merge(&self, reads: Vec<PageRead>) -> (State, Vec<Unread>) {
+        let mut mirror = self.shared().mirror();
+        let front = reads.iter().find(|read| read.is_front()).map(|read| read.target.clone());
+        for read in &reads {
+            read.merge(&mut mirror, front.as_ref());
+        }
+        let mut state = mirror.state().clone();
+        drop(mirror);
+        let unread = reads.into_iter().flat_map(|read| read.apply(&mut state)).collect();
+        (state, unread)
+    }
+}
+
+impl Unread {
+    fn new(place: impl Into<String>, reason: impl std::fmt::Display) -> Self {
+        Self { place: place.into(), reason: reason.to_string() }
+    }
+}

@@ -1,0 +1,255 @@
+//! One connection to a browser: two tasks, the calls that wait, and the queue of events.
+//!
+//! The one idea: whoever calls owns its wait. A call that is dropped or times out takes its entry
+//! with it, and when the connection or its session ends every waiting call fails at once.
+
+use super::envelope::write_call;
+use super::events::Queue;
+use super::{
+    CdpError, CdpSession, CdpSessionId, Envelope, Event, Events, Failure, FrameReader, FrameWriter,
+    Transport,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+/// How many frames wait for the writer at most.
+const OUTGOING: usize = 8192;
+/// The largest call, in bytes. Chromium takes 100 MiB (`kReceiveBufferSizeForDevtools` in
+/// `content/browser/devtools/devtools_pipe_handler.cc`), and ends when it gets more; the rest is for
+/// what a keeper adds.
+const LARGEST_CALL: usize = 100 * 1024 * 1024 - 4096;
+
+/// The code of Chromium's answer to a call on a session that is not there.
+const SESSION_NOT_FOUND: i64 = -32001;
+
+type Reply = Result<Box<RawValue>, Failure>;
+
+/// A connection to a browser. Cheap to clone; it closes when the last clone is dropped.
+#[derive(Debug, Clone)]
+pub struct Connection {
+    outgoing: mpsc::Sender<Vec<u8>>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    next_id: AtomicU64,
+    waiting: Mutex<HashMap<u64, Waiting>>,
+    not_understood: AtomicU64,
+    closed: CancellationToken,
+}
+
+/// A call that waits for its reply.
+#[derive(Debug)]
+struct Waiting {
+    session: Option<CdpSessionId>,
+    reply: oneshot::Sender<Reply>,
+}
+
+impl Connection {
+    /// Starts to speak over `transport`. Needs a tokio runtime, on which it spawns two tasks.
+    pub fn start(transport: Transport) -> (Self, Events) {
+        let (reader, writer) = transport.split();
+        let (outgoing, frames) = mpsc::channel(OUTGOING);
+        let (queue, events) = Queue::new();
+        let shared = Arc::new(Shared::default());
+        tokio::spawn(write(writer, frames, Arc::clone(&shared)));
+        tokio::spawn(read(reader, queue, Arc::clone(&shared)));
+        (Self { outgoing, shared }, events)
+    }
+
+    /// The browser itself.
+    pub fn browser(&self) -> CdpSession {
+        CdpSession::new(self.clone(), None)
+    }
+
+    /// A target that was attached with `flatten: true`.
+    pub fn session(&self, id: CdpSessionId) -> CdpSession {
+        CdpSession::new(self.clone(), Some(id))
+    }
+
+    /// Whether the connection has ended.
+    pub fn is_closed(&self) -> bool {
+        self.shared.closed.is_cancelled()
+    }
+
+    /// Waits until the connection has ended.
+    pub async fn closed(&self) {
+        self.shared.closed.cancelled().await;
+    }
+
+    /// How many messages could not be understood since the start.
+    pub fn not_understood(&self) -> u64 {
+        self.shared.not_understood.load(Ordering::Relaxed)
+    }
+
+    /// Sends a call and waits for its reply, without a limit of its own.
+    pub(super) async fn call(
+        &self,
+        session: Option<&CdpSessionId>,
+        method: &'static str,
+        params: &str,
+    ) -> Result<Box<RawValue>, CdpError> {
+        let id = self.shared.next_id();
+        let frame = write_call(id, session.map(CdpSessionId::as_str), method, params);
+        if frame.len() > LARGEST_CALL {
+            return Err(CdpError::TooLarge { method, limit: LARGEST_CALL, found: frame.len() });
+        }
+        let (sender, reply) = oneshot::channel();
+        self.shared.waiting().insert(id, Waiting { session: session.cloned(), reply: sender });
+        let _entry = Entry { id, shared: &self.shared };
+        let answer = async {
+            self.outgoing.send(frame).await.ok()?;
+            reply.await.ok()
+        };
+        let reply = tokio::select! {
+            biased;
+            reply = answer => reply,
+            () = self.closed() => None,
+        };
+        match reply.ok_or(CdpError::Closed { method })? {
+            Ok(result) => Ok(result),
+            Err(Failure { code, message }) => Err(CdpError::Protocol { method, code, message }),
+        }
+    }
+
+    /// Sends a call whose reply nobody awaits.
+    pub(super) fn post(&self, session: Option<&CdpSessionId>, method: &str, params: &str) {
+        let id = self.shared.next_id();
+        let frame = write_call(id, session.map(CdpSessionId::as_str), method, params);
+        tracing::trace!(id, method, "posted");
+        if self.outgoing.try_send(frame).is_err() {
+            tracing::warn!(method, "a call was not sent: the connection is closed or stalled");
+        }
+    }
+}
+
+/// Removes a waiting call when its future ends, however it ends.
+struct Entry<'a> {
+    id: u64,
+    shared: &'a Shared,
+}
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        self.shared.waiting().remove(&self.id);
+    }
+}
+
+impl Shared {
+    fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, HashMap<u64, Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sorts one frame: a reply to who waits for it, an event into the queue.
+    fn take(&self, frame: &[u8], queue: &Queue) {
+        match Envelope::parse(frame) {
+            Ok(Envelope { id: Some(id), result, error, .. }) => self.reply(id, result, error),
+            Ok(Envelope { method: Some(method), session, params, .. }) => {
+                if method == "Target.detachedFromTarget" {
+                    self.detached(params);
+                }
+                queue.push(Event::Message {
+                    session: session.map(|id| CdpSessionId::from(id.as_ref())),
+                    method: method.into_owned(),
+                    params: params.map_or_else(empty, ToOwned::to_owned),
+                });
+            }
+            // An error without a number answers a frame that the browser itself could not read.
+            Ok(Envelope { error, .. }) => {
+                self.count(error.map_or("no id, no method", RawValue::get));
+            }
+            Err(error) => self.count(&error.to_string()),
+        }
+    }
+
+    fn reply(&self, id: u64, result: Option<&RawValue>, error: Option<&RawValue>) {
+        let reply = match error {
+            Some(error) => Err(Failure::parse(error)),
+            None => Ok(result.map_or_else(empty, ToOwned::to_owned)),
+        };
+        match (self.waiting().remove(&id), reply) {
+            // The caller may have left meanwhile: then nobody misses the reply.
+            (Some(waiting), reply) => drop(waiting.reply.send(reply)),
+            (None, Err(Failure { code, message })) => {
+                tracing::debug!(id, code, message, "a call without a waiting caller failed");
+            }
+            (None, Ok(_)) => {}
+        }
+    }
+
+    /// A session has ended: the browser never answers the calls that wait on it. They get what a call
+    /// on it would get from now on.
+    fn detached(&self, params: Option<&RawValue>) {
+        let Some(Detached { session_id }) =
+            params.and_then(|params| serde_json::from_str(params.get()).ok())
+        else {
+            return;
+        };
+        let ended = |_: &u64, waiting: &mut Waiting| waiting.session.as_ref() == Some(&session_id);
+        for (_, waiting) in self.waiting().extract_if(ended) {
+            let message = "Session with given id not found.".to_owned();
+            let _ = waiting.reply.send(Err(Failure { code: SESSION_NOT_FOUND, message }));
+        }
+    }
+
+    fn count(&self, found: &str) {
+        self.not_understood.fetch_add(1, Ordering::Relaxed);
+        tracing::warn!(found, "a message of the browser was not understood");
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Detached {
+    session_id: CdpSessionId,
+}
+
+fn empty() -> Box<RawValue> {
+    serde_json::value::to_raw_value(&serde_json::Map::new()).unwrap_or_default()
+}
+
+async fn read(mut reader: FrameReader, queue: Arc<Queue>, shared: Arc<Shared>) {
+    loop {
+        let frame = tokio::select! {
+            frame = reader.next() => frame,
+            () = shared.closed.cancelled() => break,
+        };
+        match frame {
+            Ok(Some(frame)) => shared.take(&frame, &queue),
+            Ok(None) => break,
+            Err(error) => {
+                tracing::debug!(%error, "the connection to the browser broke");
+                break;
+            }
+        }
+    }
+    shared.closed.cancel();
+    queue.close();
+}
+
+async fn write(mut writer: FrameWriter, mut frames: mpsc::Receiver<Vec<u8>>, shared: Arc<Shared>) {
+    let sending = async {
+        while let Some(frame) = frames.recv().await {
+            if let Err(error) = writer.send(frame).await {
+                tracing::debug!(%error, "the connection to the browser broke");
+                break;
+            }
+        }
+    };
+    tokio::select! {
+        () = sending => {}
+        () = shared.closed.cancelled() => {}
+    }
+    writer.close().await;
+    shared.closed.cancel();
+}

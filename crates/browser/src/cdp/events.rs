@@ -1,0 +1,190 @@
+//! The bounded queue between the reader of a connection and the consumer of its events.
+//!
+//! The one idea: a slow consumer never stalls the browser and never grows memory. Newer events are
+//! dropped and counted, and one [`Event::Overflow`] stands in their place, in order, so that the
+//! consumer knows from where on it must distrust what it mirrored.
+
+use super::CdpSessionId;
+use serde_json::value::RawValue;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// How many events wait at most.
+const CAPACITY: usize = 8192;
+/// How many bytes of parameters wait at most.
+const BYTES: usize = 64 * 1024 * 1024;
+
+/// Something that the browser told unasked.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// An event of the protocol.
+    Message {
+        /// The flat session that it belongs to; none for the browser itself.
+        session: Option<CdpSessionId>,
+        /// Its name, such as `Target.targetCreated`.
+        method: String,
+        /// Its parameters as they came; they may hold lone surrogates.
+        params: Box<RawValue>,
+    },
+    /// Here events are missing, because the consumer was too slow.
+    Overflow {
+        /// How many are missing.
+        dropped: u64,
+    },
+}
+
+impl Event {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Message { params, .. } => params.get().len(),
+            Self::Overflow { .. } => 0,
+        }
+    }
+}
+
+/// The consumer's end.
+#[derive(Debug)]
+pub struct Events {
+    queue: Arc<Queue>,
+}
+
+impl Events {
+    /// The next event in order, or none once the connection is closed and all were taken.
+    pub async fn next(&mut self) -> Option<Event> {
+        loop {
+            let changed = self.queue.changed.notified();
+            match self.queue.pop() {
+                Popped::Event(event) => return Some(event),
+                Popped::Closed => return None,
+                Popped::Empty => changed.await,
+            }
+        }
+    }
+}
+
+impl Drop for Events {
+    fn drop(&mut self) {
+        self.queue.abandon();
+    }
+}
+
+/// The queue itself; the reader of the connection pushes.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    inner: Mutex<Inner>,
+    changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    events: VecDeque<Event>,
+    bytes: usize,
+    dropped: u64,
+    closed: bool,
+    abandoned: bool,
+}
+
+enum Popped {
+    Event(Event),
+    Empty,
+    Closed,
+}
+
+impl Queue {
+    /// A queue with its consumer.
+    pub(super) fn new() -> (Arc<Self>, Events) {
+        let queue = Arc::new(Self::default());
+        (Arc::clone(&queue), Events { queue })
+    }
+
+    /// Adds an event, or drops and counts it when there is no room.
+    pub(super) fn push(&self, event: Event) {
+        let mut inner = self.lock();
+        if inner.abandoned {
+            return;
+        }
+        // An event larger than the whole bound still passes through an empty queue.
+        let full = inner.events.len() >= CAPACITY
+            || (!inner.events.is_empty() && inner.bytes + event.bytes() > BYTES);
+        if full {
+            inner.dropped += 1;
+            return;
+        }
+        if inner.dropped > 0 {
+            let dropped = std::mem::take(&mut inner.dropped);
+            inner.events.push_back(Event::Overflow { dropped });
+        }
+        inner.bytes += event.bytes();
+        inner.events.push_back(event);
+        drop(inner);
+        self.changed.notify_one();
+    }
+
+    /// Marks the end: the consumer takes what is there, then none.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_one();
+    }
+
+    fn abandon(&self) {
+        *self.lock() = Inner { abandoned: true, ..Inner::default() };
+    }
+
+    fn pop(&self) -> Popped {
+        let mut inner = self.lock();
+        if let Some(event) = inner.events.pop_front() {
+            inner.bytes -= event.bytes();
+            return Popped::Event(event);
+        }
+        if inner.dropped > 0 {
+            let dropped = std::mem::take(&mut inner.dropped);
+            return Popped::Event(Event::Overflow { dropped });
+        }
+        if inner.closed { Popped::Closed } else { Popped::Empty }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(number: usize) -> Event {
+        let params = RawValue::from_string(number.to_string()).unwrap();
+        Event::Message { session: None, method: "A.b".to_owned(), params }
+    }
+
+    #[tokio::test]
+    async fn what_a_slow_consumer_missed_is_told_in_its_place() {
+        let (queue, mut events) = Queue::new();
+        for number in 0..CAPACITY + 3 {
+            queue.push(event(number));
+        }
+        for _ in 0..CAPACITY {
+            assert!(matches!(events.next().await, Some(Event::Message { .. })));
+        }
+        queue.push(event(0));
+        assert!(matches!(events.next().await, Some(Event::Overflow { dropped: 3 })));
+        assert!(matches!(events.next().await, Some(Event::Message { .. })));
+        queue.close();
+        assert!(events.next().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn an_overflow_at_the_end_is_told_as_well() {
+        let (queue, mut events) = Queue::new();
+        for number in 0..=CAPACITY {
+            queue.push(event(number));
+        }
+        queue.close();
+        let mut last = None;
+        while let Some(event) = events.next().await {
+            last = Some(event);
+        }
+        assert!(matches!(last, Some(Event::Overflow { dropped: 1 })));
+    }
+}

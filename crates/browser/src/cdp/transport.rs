@@ -1,0 +1,175 @@
+//! How frames travel: NUL-delimited over a pipe or Unix socket, or as WebSocket messages.
+//!
+//! A frame is one JSON message, without its delimiter, of at most [`FRAME_LIMIT`] bytes.
+
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use std::io;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::{self, Message};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
+
+/// The largest frame that is read, in bytes.
+pub const FRAME_LIMIT: usize = 256 * 1024 * 1024;
+
+type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+/// A way to a browser, not yet spoken over.
+pub struct Transport {
+    reader: FrameReader,
+    writer: FrameWriter,
+}
+
+impl Transport {
+    /// NUL-delimited frames, as on Chromium's pipe and the keeper's socket.
+    pub fn nul(
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Self {
+        let reader = Reading::Nul(BufReader::with_capacity(64 * 1024, Box::new(reader)));
+        let writer = Writing::Nul(Box::new(writer));
+        Self { reader: FrameReader(reader), writer: FrameWriter(writer) }
+    }
+
+    /// One WebSocket message a frame, as on a debugging port.
+    pub fn websocket(socket: Socket) -> Self {
+        let (writer, reader) = socket.split();
+        Self {
+            reader: FrameReader(Reading::WebSocket(reader)),
+            writer: FrameWriter(Writing::WebSocket(writer)),
+        }
+    }
+
+    /// A way whose two directions were split.
+    pub fn join(reader: FrameReader, writer: FrameWriter) -> Self {
+        Self { reader, writer }
+    }
+
+    /// The two directions, for whoever sorts frames itself.
+    pub fn split(self) -> (FrameReader, FrameWriter) {
+        (self.reader, self.writer)
+    }
+}
+
+/// Frames from the other side.
+pub struct FrameReader(Reading);
+
+enum Reading {
+    Nul(BufReader<Box<dyn AsyncRead + Send + Unpin>>),
+    WebSocket(SplitStream<Socket>),
+}
+
+impl FrameReader {
+    /// The next frame; none when the other side has ended the connection. Not safe to cancel and
+    /// call again.
+    pub async fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
+        match &mut self.0 {
+            Reading::Nul(reader) => next_until_nul(reader, FRAME_LIMIT).await,
+            Reading::WebSocket(stream) => next_message(stream).await,
+        }
+    }
+}
+
+async fn next_until_nul(
+    reader: &mut (impl AsyncBufReadExt + Unpin),
+    limit: usize,
+) -> io::Result<Option<Vec<u8>>> {
+    let mut frame = Vec::new();
+    loop {
+        let buffer = reader.fill_buf().await?;
+        if buffer.is_empty() {
+            // A frame without its end is no frame: the other side died while it wrote.
+            return Ok(None);
+        }
+        let end = buffer.iter().position(|byte| *byte == 0);
+        let part = &buffer[..end.unwrap_or(buffer.len())];
+        if frame.len() + part.len() > limit {
+            let message = format!("expected a frame of at most {limit} bytes, found a longer one");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+        frame.extend_from_slice(part);
+        let used = part.len() + usize::from(end.is_some());
+        reader.consume(used);
+        if end.is_some() {
+            return Ok(Some(frame));
+        }
+    }
+}
+
+async fn next_message(stream: &mut SplitStream<Socket>) -> io::Result<Option<Vec<u8>>> {
+    while let Some(message) = stream.next().await {
+        match message.map_err(broken)? {
+            Message::Text(text) => return Ok(Some(text.as_bytes().to_vec())),
+            Message::Binary(bytes) => return Ok(Some(bytes.to_vec())),
+            Message::Close(_) => return Ok(None),
+            Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Frames to the other side.
+pub struct FrameWriter(Writing);
+
+enum Writing {
+    Nul(Box<dyn AsyncWrite + Send + Unpin>),
+    WebSocket(SplitSink<Socket, Message>),
+}
+
+impl FrameWriter {
+    /// Sends one frame, which must not hold a NUL byte (JSON never does).
+    pub async fn send(&mut self, mut frame: Vec<u8>) -> io::Result<()> {
+        match &mut self.0 {
+            Writing::Nul(writer) => {
+                frame.push(0);
+                writer.write_all(&frame).await?;
+                writer.flush().await
+            }
+            Writing::WebSocket(sink) => {
+                let text = String::from_utf8(frame)
+                    .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+                sink.send(Message::text(text)).await.map_err(broken)
+            }
+        }
+    }
+
+    /// Ends this direction; errors do not matter any more.
+    pub async fn close(&mut self) {
+        let closed = match &mut self.0 {
+            Writing::Nul(writer) => writer.shutdown().await,
+            Writing::WebSocket(sink) => sink.close().await.map_err(broken),
+        };
+        if let Err(error) = closed {
+            tracing::trace!(%error, "the connection was already closed");
+        }
+    }
+}
+
+fn broken(error: tungstenite::Error) -> io::Error {
+    match error {
+        tungstenite::Error::Io(error) => error,
+        other => io::Error::other(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn frames_end_at_nul_and_half_a_frame_is_none() {
+        let mut reader = BufReader::with_capacity(4, &b"{\"id\":1}\0{}\0{\"ha"[..]);
+        let mut next = async || next_until_nul(&mut reader, 100).await.unwrap();
+        assert_eq!(next().await.unwrap(), b"{\"id\":1}");
+        assert_eq!(next().await.unwrap(), b"{}");
+        assert!(next().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_frame_beyond_the_limit_is_refused() {
+        let mut reader = &b"123456\0"[..];
+        let error = next_until_nul(&mut reader, 5).await.unwrap_err();
+        assert_eq!(error.to_string(), "expected a frame of at most 5 bytes, found a longer one");
+    }
+}

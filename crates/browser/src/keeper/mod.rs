@@ -1,0 +1,28 @@
+//! The keeper: the small process that holds one session's browser and outlives the node.
+//!
+//! The one idea: whatever must survive a crash or an upgrade of the node hangs on this process and
+//! on nothing else: the browser's pipe, its anchor page, the prelude. It listens on a Unix socket,
+//! multiplexes its clients (`mux` has the rules), and records nothing.
+
+mod accept;
+mod browser;
+mod client;
+mod connect;
+mod error;
+mod force;
+mod log;
+mod mux;
+mod protocol;
+mod run;
+mod server;
+mod socket;
+mod spawn;
+mod spec;
+
+pub use connect::{KeeperLink, close, connect, kill, knock};
+pub use error::KeeperError;
+pub use force::force;
+pub use protocol::{Role, Welcome};
+pub use run::{Signals, detach, run};
+pub use spawn::{KeeperCommand, spawn};
+pub use spec::{BrowserSpec, KeeperSpec, PreludeCall, Ready, Report};

@@ -1,0 +1,69 @@
+//! The domain `Baton`: what the node asks of the keeper itself.
+//!
+//! - `Baton.close`: end the browser gently (an attached one is left running), then the keeper. The
+//!   reply comes at once; the connection closes when the browser has ended.
+//! - `Baton.kill`: the same with SIGKILL.
+//! - `Baton.status`: counts and process ids.
+//! - `Baton.setPrelude {prelude: [{method, params}]}`.
+
+use super::super::protocol::Role;
+use super::frame;
+use super::{Action, ClientId, Mux};
+use crate::keeper::spec::PreludeCall;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+#[derive(Deserialize)]
+struct SetPrelude {
+    prelude: Vec<PreludeCall>,
+}
+
+impl Mux {
+    pub(super) fn command(
+        &mut self,
+        client: ClientId,
+        id: u64,
+        session: Option<&str>,
+        command: &str,
+        params: Option<&RawValue>,
+    ) {
+        let role = self.clients.get(&client).map(|client| client.role);
+        let outcome = match command {
+            _ if role != Some(Role::Node) => unknown(command),
+            "close" => Ok(("{}".to_owned(), Some(Action::Close))),
+            "kill" => Ok(("{}".to_owned(), Some(Action::Kill))),
+            "status" => Ok((self.status(), None)),
+            "setPrelude" => self.take_prelude(params),
+            _ => unknown(command),
+        };
+        match outcome {
+            Ok((result, then)) => {
+                self.answer(client, frame::reply(id, session, "result", &result));
+                self.out.extend(then);
+            }
+            Err((code, message)) => {
+                self.answer(client, frame::refusal(id, session, code, &message));
+            }
+        }
+    }
+
+    fn take_prelude(&mut self, params: Option<&RawValue>) -> Outcome {
+        let parsed: Result<SetPrelude, _> = serde_json::from_str(frame::text(params));
+        match parsed {
+            Ok(SetPrelude { prelude }) => {
+                self.set_prelude(prelude);
+                Ok(("{}".to_owned(), None))
+            }
+            Err(error) => {
+                Err((-32602, format!("expected {{prelude: [{{method, params}}]}}: {error}")))
+            }
+        }
+    }
+}
+
+type Outcome = Result<(String, Option<Action>), (i64, String)>;
+
+/// Chromium's own words for a method that it does not know.
+fn unknown(command: &str) -> Outcome {
+    Err((-32601, format!("'Baton.{command}' wasn't found")))
+}

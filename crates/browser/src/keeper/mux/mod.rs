@@ -1,0 +1,218 @@
+//! The multiplexer: many clients on one connection to a browser, as a pure state machine.
+//!
+//! The one idea: to the browser each client is a flat *root* session of its own
+//! (`Target.attachToBrowserTarget`); to each client its root looks like a whole connection. So only
+//! ids and `sessionId` are rewritten, payloads pass as they came, and what belongs to a client ends
+//! with it. No I/O here: frames go in, [`Action`]s come out.
+
+mod command;
+mod downstream;
+mod frame;
+mod own;
+mod targets;
+#[cfg(test)]
+mod tests;
+mod upstream;
+
+use super::protocol::Role;
+use super::spec::PreludeCall;
+use own::Own;
+use std::collections::{HashMap, VecDeque};
+use targets::Targets;
+
+/// How many calls may wait for the browser at once, over all clients.
+const CALLS: usize = 65_536;
+/// How many frames, and how many bytes of them, are held back while a hidden page is being made.
+const HELD: usize = 8192;
+const HELD_BYTES: usize = 64 * 1024 * 1024;
+
+/// A client, by the number of its connection.
+pub(super) type ClientId = u64;
+
+/// What the caller must do, in this order.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// Send a frame to the browser.
+    ToBrowser(Vec<u8>),
+    /// Send a frame to a client.
+    ToClient(ClientId, Vec<u8>),
+    /// This client has its root session: welcome it and start to read its frames.
+    Ready(ClientId),
+    /// Close the connection of a client; the text is for the log.
+    Disconnect(ClientId, String),
+    /// The browser speaks, and its anchor stands; the text is its version.
+    Started(String),
+    /// The browser cannot be used.
+    Failed(String),
+    /// End the browser gently.
+    Close,
+    /// End the browser at once.
+    Kill,
+}
+
+/// What does not change during a keeper's life.
+#[derive(Debug, Clone)]
+pub(super) struct Setup {
+    /// The browser's process; none when it was attached.
+    pub(super) browser_pid: Option<u32>,
+    /// Whether to keep a page open so that the last window never closes.
+    pub(super) anchor: bool,
+    /// Whether the browser shows windows.
+    pub(super) headed: bool,
+    /// See [`PreludeCall`].
+    pub(super) prelude: Vec<PreludeCall>,
+}
+
+/// The state machine.
+#[derive(Debug)]
+pub(super) struct Mux {
+    setup: Setup,
+    clients: HashMap<ClientId, Client>,
+    sessions: HashMap<String, Route>,
+    calls: HashMap<u64, Call>,
+    next_id: u64,
+    targets: Targets,
+    own: Own,
+    held: VecDeque<Vec<u8>>,
+    held_bytes: usize,
+    releasing: bool,
+    /// How many hidden pages are being made.
+    hiding: usize,
+    not_understood: u64,
+    out: Vec<Action>,
+}
+
+#[derive(Debug)]
+struct Client {
+    role: Role,
+    /// Its root session; none until the browser has given it.
+    root: Option<String>,
+}
+
+/// Whose a flat session is.
+#[derive(Debug)]
+struct Route {
+    /// None: the keeper's own.
+    client: Option<ClientId>,
+    /// The session on which it was announced; none on the connection itself.
+    parent: Option<String>,
+    /// Whether its target is hidden from its client: nothing of it may pass.
+    hidden: bool,
+}
+
+/// A call that went to the browser, by the id that it got from us.
+#[derive(Debug)]
+enum Call {
+    /// A client's.
+    Of { client: ClientId, id: u64, session: Option<String>, kind: Kind },
+    /// `Target.attachToBrowserTarget` for a client.
+    Join(ClientId),
+    /// A hidden page that is being made for a client that left: close it.
+    Orphan,
+    /// The anchor.
+    Anchor,
+    /// `Browser.getVersion`.
+    Version,
+    /// Another call of the keeper itself, which may fail.
+    Other(String),
+}
+
+/// What is special about the reply to a client's call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Plain,
+    /// A list of targets, to be filtered.
+    Targets,
+    /// A page that is hidden from other clients.
+    Hidden,
+}
+
+impl Mux {
+    /// A multiplexer; [`Mux::start`] says what to send first.
+    pub(super) fn new(setup: Setup) -> Self {
+        Self {
+            setup,
+            clients: HashMap::new(),
+            sessions: HashMap::new(),
+            calls: HashMap::new(),
+            next_id: 0,
+            targets: Targets::default(),
+            own: Own::default(),
+            held: VecDeque::new(),
+            held_bytes: 0,
+            releasing: false,
+            hiding: 0,
+            not_understood: 0,
+            out: Vec::new(),
+        }
+    }
+
+    /// A client connected. An older node gives way to a newer one.
+    pub(super) fn join(&mut self, client: ClientId, role: Role) -> Vec<Action> {
+        if role == Role::Node {
+            let older: Vec<ClientId> = self.of_role(Role::Node).collect();
+            for older in older {
+                self.drop_client(older);
+                self.out.push(Action::Disconnect(older, "a newer node connected".to_owned()));
+            }
+        }
+        self.clients.insert(client, Client { role, root: None });
+        self.send(None, "Target.attachToBrowserTarget", "{}", Call::Join(client));
+        self.take()
+    }
+
+    /// A client is gone: its root session is detached, which ends all that hangs on it.
+    pub(super) fn leave(&mut self, client: ClientId) -> Vec<Action> {
+        self.drop_client(client);
+        self.take()
+    }
+
+    fn drop_client(&mut self, client: ClientId) {
+        let Some(gone) = self.clients.remove(&client) else {
+            return;
+        };
+        self.sessions.retain(|_, route| route.client != Some(client));
+        for call in self.calls.values_mut() {
+            if matches!(call, Call::Of { client: of, kind: Kind::Hidden, .. } if *of == client) {
+                *call = Call::Orphan;
+            }
+        }
+        self.calls.retain(|_, call| !matches!(call, Call::Of { client: of, .. } if *of == client));
+        if let Some(root) = gone.root {
+            self.detach(None, &root);
+        }
+        for target in self.targets.hidden_by(client) {
+            self.close_target(&target);
+        }
+    }
+
+    fn of_role(&self, role: Role) -> impl Iterator<Item = ClientId> + '_ {
+        self.clients.iter().filter(move |(_, client)| client.role == role).map(|(id, _)| *id)
+    }
+
+    fn detach(&mut self, parent: Option<&str>, session: &str) {
+        let params = frame::object("sessionId", session);
+        self.send_own(parent, "Target.detachFromTarget", &params);
+    }
+
+    fn close_target(&mut self, target: &str) {
+        let params = frame::object("targetId", target);
+        self.send_own(None, "Target.closeTarget", &params);
+    }
+
+    /// Sends a call of the keeper itself, whose failure is only logged.
+    fn send_own(&mut self, session: Option<&str>, method: &str, params: &str) {
+        self.send(session, method, params, Call::Other(method.to_owned()));
+    }
+
+    fn send(&mut self, session: Option<&str>, method: &str, params: &str, call: Call) {
+        self.next_id += 1;
+        self.calls.insert(self.next_id, call);
+        let frame = crate::cdp::write_call(self.next_id, session, method, params);
+        self.out.push(Action::ToBrowser(frame));
+    }
+
+    fn take(&mut self) -> Vec<Action> {
+        std::mem::take(&mut self.out)
+    }
+}

@@ -1,0 +1,268 @@
+//! The keeper's loop: it feeds frames to the multiplexer and does what that says.
+
+use super::KeeperError;
+use super::accept::Connected;
+use super::browser::Browser;
+use super::client::Client;
+use super::mux::{Action, ClientId, Mux};
+use super::protocol::{Answer, Welcome};
+use crate::cdp::{FrameReader, FrameWriter, Transport};
+use std::collections::{HashMap, VecDeque};
+use std::future::{self, Future};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::task::TaskTracker;
+
+/// How long a browser may take to speak.
+const START_LIMIT: Duration = Duration::from_secs(25);
+/// How long a browser may take to end gently.
+const CLOSE_LIMIT: Duration = Duration::from_secs(10);
+/// How long a browser may leave its calls unread; then it is as good as dead.
+const STALL_LIMIT: Duration = Duration::from_mins(1);
+/// How long the last frames to clients may take when the keeper ends.
+const FAREWELL_LIMIT: Duration = Duration::from_secs(2);
+/// How many frames wait for the loop, and how many for the browser.
+const QUEUE: usize = 256;
+
+/// What the loop hears.
+pub(super) enum Input {
+    /// The browser sent a frame.
+    Browser(Vec<u8>),
+    /// The browser closed its connection.
+    BrowserGone,
+    /// A client said hello.
+    Connected(Connected),
+    /// A client sent a frame.
+    Frame(ClientId, Vec<u8>),
+    /// A client closed its connection.
+    Left(ClientId),
+}
+
+/// How the browser is to end, or is ending.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+enum End {
+    /// Gently.
+    Close,
+    /// By itself: it closed its connection.
+    Gone,
+    /// At once.
+    Kill,
+}
+
+/// The loop's own things.
+pub(super) struct Server {
+    mux: Mux,
+    clients: HashMap<ClientId, Client>,
+    next_client: ClientId,
+    inputs: mpsc::Receiver<Input>,
+    sender: mpsc::Sender<Input>,
+    browser: mpsc::Sender<Vec<u8>>,
+    welcome: Option<Welcome>,
+    tasks: TaskTracker,
+    started: Option<Result<String, String>>,
+    end: Option<End>,
+}
+
+impl Server {
+    /// A server that speaks to a browser over `transport`.
+    pub(super) fn new(mux: Mux, transport: Transport) -> Self {
+        let (reader, writer) = transport.split();
+        let (sender, inputs) = mpsc::channel(QUEUE);
+        let (browser, frames) = mpsc::channel(QUEUE);
+        tokio::spawn(read(reader, sender.clone()));
+        tokio::spawn(write(writer, frames));
+        Self {
+            mux,
+            clients: HashMap::new(),
+            next_client: 0,
+            inputs,
+            sender,
+            browser,
+            welcome: None,
+            tasks: TaskTracker::new(),
+            started: None,
+            end: None,
+        }
+    }
+
+    /// Where the door sends its clients.
+    pub(super) fn sender(&self) -> mpsc::Sender<Input> {
+        self.sender.clone()
+    }
+
+    /// Brings the browser to speak and returns its version.
+    pub(super) async fn start(&mut self, browser: &mut Browser) -> Result<String, KeeperError> {
+        let actions = self.mux.start();
+        self.apply(actions).await;
+        let deadline = Instant::now() + START_LIMIT;
+        loop {
+            match self.started.take() {
+                Some(Ok(version)) => return Ok(version),
+                Some(Err(found)) => return Err(KeeperError::Browser { found }),
+                None => {}
+            }
+            tokio::select! {
+                Some(Input::Browser(frame)) = self.inputs.recv() => {
+                    let actions = self.mux.on_browser_message(&frame);
+                    self.apply(actions).await;
+                }
+                status = browser.ended() => {
+                    return Err(KeeperError::Browser { found: browser.obituary(&status) });
+                }
+                () = sleep_until(deadline) => {
+                    return Err(KeeperError::TimedOut { what: "an answer of the browser", limit: START_LIMIT });
+                }
+            }
+        }
+    }
+
+    /// Serves until the browser has ended, or until `stop` asks to end it gently.
+    pub(super) async fn serve(
+        &mut self,
+        welcome: Welcome,
+        browser: &mut Browser,
+        stop: impl Future<Output = ()>,
+    ) {
+        let attached = welcome.attached;
+        self.welcome = Some(welcome);
+        let mut stop = std::pin::pin!(stop);
+        let mut deadline = None;
+        loop {
+            tokio::select! {
+                Some(input) = self.inputs.recv() => {
+                    if self.hear(input).await {
+                        // Its connection is gone: it is ending, or it never will by itself.
+                        self.end = self.end.or(Some(End::Gone));
+                    }
+                }
+                status = browser.ended() => {
+                    tracing::info!(status, "the browser ended");
+                    return;
+                }
+                () = &mut stop, if self.end.is_none() => self.end = Some(End::Close),
+                () = at(deadline) => {
+                    tracing::warn!("the browser did not end within {CLOSE_LIMIT:?}: killing it");
+                    self.end = Some(End::Kill);
+                }
+            }
+            match self.end {
+                None => continue,
+                Some(_) if attached => return,
+                Some(End::Kill) => return browser.kill().await,
+                Some(End::Close) if deadline.is_none() => {
+                    let actions = self.mux.close_browser();
+                    self.apply(actions).await;
+                }
+                Some(End::Close | End::Gone) => {}
+            }
+            deadline = deadline.or_else(|| Some(Instant::now() + CLOSE_LIMIT));
+        }
+    }
+
+    /// Closes the connections of all clients, after what was already said to them.
+    pub(super) async fn farewell(mut self) {
+        self.clients.clear();
+        self.tasks.close();
+        // Who has not read it by now has lost it.
+        let _ = tokio::time::timeout(FAREWELL_LIMIT, self.tasks.wait()).await;
+    }
+
+    /// Takes one input; true when the browser's connection is gone.
+    async fn hear(&mut self, input: Input) -> bool {
+        let actions = match input {
+            Input::Browser(frame) => self.mux.on_browser_message(&frame),
+            Input::BrowserGone => return true,
+            Input::Frame(client, frame) => self.mux.on_client_message(client, &frame),
+            Input::Left(client) => {
+                self.clients.remove(&client);
+                self.mux.leave(client)
+            }
+            Input::Connected(Connected { role, reader, writer, place }) => {
+                self.next_client += 1;
+                let client = Client::new(reader, writer, place, &self.tasks);
+                self.clients.insert(self.next_client, client);
+                self.mux.join(self.next_client, role)
+            }
+        };
+        self.apply(actions).await;
+        false
+    }
+
+    async fn apply(&mut self, actions: Vec<Action>) {
+        let mut actions = VecDeque::from(actions);
+        while let Some(action) = actions.pop_front() {
+            match action {
+                Action::ToBrowser(frame) => self.tell_browser(frame).await,
+                Action::ToClient(client, frame) => {
+                    if self.clients.get(&client).is_some_and(|client| !client.send(frame)) {
+                        tracing::warn!(client, "a client was disconnected: it reads too slowly");
+                        self.clients.remove(&client);
+                        actions.extend(self.mux.leave(client));
+                    }
+                }
+                Action::Ready(client) => self.welcome(client),
+                Action::Disconnect(client, reason) => {
+                    tracing::info!(client, reason, "a client was disconnected");
+                    self.clients.remove(&client);
+                }
+                Action::Started(version) => self.started = Some(Ok(version)),
+                Action::Failed(reason) => self.started = Some(Err(reason)),
+                Action::Close => self.end = self.end.or(Some(End::Close)),
+                Action::Kill => self.end = Some(End::Kill),
+            }
+        }
+    }
+
+    async fn tell_browser(&mut self, frame: Vec<u8>) {
+        // A closed channel means that the browser is gone, which its reader tells as well.
+        if tokio::time::timeout(STALL_LIMIT, self.browser.send(frame)).await.is_err() {
+            tracing::error!("the browser has not read its calls for {STALL_LIMIT:?}");
+            self.end = Some(End::Kill);
+        }
+    }
+
+    fn welcome(&mut self, id: ClientId) {
+        let (Some(client), Some(welcome)) = (self.clients.get_mut(&id), &self.welcome) else {
+            return;
+        };
+        if let Ok(frame) = serde_json::to_vec(&Answer::Welcome(welcome.clone())) {
+            // The queue is empty, so there is room.
+            client.send(frame);
+            client.listen(id, self.sender.clone());
+        }
+    }
+}
+
+async fn at(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => future::pending().await,
+    }
+}
+
+async fn read(mut reader: FrameReader, inputs: mpsc::Sender<Input>) {
+    loop {
+        let input = match reader.next().await {
+            Ok(Some(frame)) => Input::Browser(frame),
+            Ok(None) => Input::BrowserGone,
+            Err(error) => {
+                tracing::warn!(%error, "the connection to the browser broke");
+                Input::BrowserGone
+            }
+        };
+        let gone = matches!(input, Input::BrowserGone);
+        if inputs.send(input).await.is_err() || gone {
+            return;
+        }
+    }
+}
+
+async fn write(mut writer: FrameWriter, mut frames: mpsc::Receiver<Vec<u8>>) {
+    while let Some(frame) = frames.recv().await {
+        if let Err(error) = writer.send(frame).await {
+            tracing::debug!(%error, "a frame did not reach the browser");
+            return;
+        }
+    }
+}

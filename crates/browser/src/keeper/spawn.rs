@@ -1,0 +1,84 @@
+//! Starting a keeper as a process that outlives whoever starts it.
+
+use super::spec::{KeeperSpec, Ready, Report};
+use super::{KeeperError, log};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+
+/// How long a keeper may take until its browser speaks.
+const START_LIMIT: Duration = Duration::from_secs(30);
+/// The longest report that is read, in bytes.
+const REPORT_LIMIT: u64 = 64 * 1024;
+
+/// The program that calls [`run`](super::run): Baton's own, with its hidden subcommand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeeperCommand {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+}
+
+/// Starts a keeper and waits, at most 30 s, until clients can connect. The keeper logs to
+/// `spec.log`. Needs a tokio runtime, which reaps the process as long as it lives.
+pub async fn spawn(command: &KeeperCommand, spec: &KeeperSpec) -> Result<Ready, KeeperError> {
+    let mut child = start(command, spec)?;
+    let waiting = talk(child.stdin.take(), child.stdout.take(), spec);
+    let outcome =
+        tokio::time::timeout(START_LIMIT, waiting).await.unwrap_or(Err(KeeperError::TimedOut {
+            what: "a keeper that is ready",
+            limit: START_LIMIT,
+        }));
+    if outcome.is_err() {
+        // It may be gone already.
+        let _ = child.start_kill();
+    }
+    tokio::spawn(async move {
+        match child.wait().await {
+            Ok(status) => tracing::debug!(%status, "a keeper ended"),
+            Err(error) => tracing::warn!(%error, "a keeper could not be waited for"),
+        }
+    });
+    outcome
+}
+
+fn start(command: &KeeperCommand, spec: &KeeperSpec) -> Result<Child, KeeperError> {
+    let log = log::open(&spec.log)?;
+    Command::new(&command.program)
+        .args(&command.args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(log)
+        .spawn()
+        .map_err(KeeperError::file("start", &command.program))
+}
+
+async fn talk(
+    stdin: Option<ChildStdin>,
+    stdout: Option<ChildStdout>,
+    spec: &KeeperSpec,
+) -> Result<Ready, KeeperError> {
+    let not_started = |reason: String| KeeperError::NotStarted { reason };
+    let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else {
+        return Err(not_started("expected its standard input and output, found none".to_owned()));
+    };
+    let spec_json = serde_json::to_vec(spec).map_err(|error| not_started(error.to_string()))?;
+    // A keeper that does not read its input says why in its report, or in its log.
+    let _ = stdin.write_all(&spec_json).await;
+    drop(stdin);
+    let mut line = String::new();
+    let read = BufReader::new(stdout.take(REPORT_LIMIT)).read_line(&mut line).await;
+    read.map_err(|error| not_started(error.to_string()))?;
+    match serde_json::from_str(&line) {
+        Ok(Report::Ready(ready)) => Ok(ready),
+        Ok(Report::Error(reason)) => Err(not_started(reason)),
+        Err(_) => {
+            let word = log::last_line(&spec.log).unwrap_or_else(|| "nothing".to_owned());
+            Err(not_started(format!("expected a report, found none; its last word: {word}")))
+        }
+    }
+}

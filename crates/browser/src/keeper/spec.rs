@@ -1,0 +1,68 @@
+//! What a keeper is told at its start, and what it answers.
+
+use crate::launch::LaunchOptions;
+use baton_session::SessionId;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// Everything that a keeper needs for its life; it reads it as JSON from its standard input.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KeeperSpec {
+    /// The session whose browser it holds.
+    pub session: SessionId,
+    /// Where it listens: at most 107 bytes, in a folder that only its user may enter.
+    pub socket: PathBuf,
+    /// The browser.
+    pub browser: BrowserSpec,
+    /// Where it and its browser log; kept below 1 MiB.
+    pub log: PathBuf,
+    /// What must hold for every page from its first script on.
+    #[serde(default)]
+    pub prelude: Vec<PreludeCall>,
+}
+
+/// Which browser a keeper holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BrowserSpec {
+    /// Start one, and end with it.
+    Launch(LaunchOptions),
+    /// Attach to one that runs; it is left running when the keeper ends.
+    Attach {
+        /// Its CDP address, `http://…` or `ws://…`.
+        url: String,
+    },
+}
+
+/// A call that the keeper makes for every page and frame before its first script, or once if it is
+/// of the domain `Browser`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PreludeCall {
+    /// A CDP method, such as `Emulation.setGeolocationOverride`.
+    pub method: String,
+    /// Its parameters.
+    #[serde(default)]
+    pub params: Value,
+}
+
+/// A keeper that listens and whose browser speaks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ready {
+    /// The keeper's process.
+    pub pid: u32,
+    /// The browser's process; none when it was attached.
+    pub browser_pid: Option<u32>,
+    /// What the browser says of itself, such as `Chrome/156.0.8078.79`.
+    pub browser_version: String,
+}
+
+/// The one line that a keeper writes to its standard output.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Report {
+    /// It runs.
+    Ready(Ready),
+    /// It could not start, and ends.
+    Error(String),
+}

@@ -1,0 +1,72 @@
+//! What can go wrong before a browser speaks.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why no browser was started.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// No Chromium was found where one usually is.
+    #[error(
+        "expected Chromium, found none of {tried}\n\
+         install it with `apt-get install chromium`, or name a Chrome or Chromium program"
+    )]
+    NotFound {
+        /// The names and paths that were tried, with commas.
+        tried: String,
+    },
+    /// The program that was named cannot be run.
+    #[error("expected a Chromium program at {}, found {found}", path.display())]
+    NotRunnable {
+        /// The path that was named.
+        path: PathBuf,
+        /// What was there instead.
+        found: String,
+    },
+    /// A living browser uses the profile.
+    #[error(
+        "expected a free profile at {}, found it in use by process {pid}\n\
+         close that browser first",
+        profile.display()
+    )]
+    InUse {
+        /// The profile.
+        profile: PathBuf,
+        /// The process that uses it.
+        pid: u32,
+    },
+    /// The profile was last used on another machine, and nobody said that it is dead.
+    #[error(
+        "expected a free profile at {}, found it locked by process {pid} on host {host:?}",
+        profile.display()
+    )]
+    OtherHost {
+        /// The profile.
+        profile: PathBuf,
+        /// The host named in the lock.
+        host: String,
+        /// The process named in the lock.
+        pid: u32,
+    },
+    /// A file of the profile or of the log could not be read or written.
+    #[error("could not {what} {}: {source}", path.display())]
+    File {
+        /// What was tried, such as `create`.
+        what: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl LaunchError {
+    /// A closure for `map_err` that names the file.
+    pub(super) fn file(
+        what: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { what, path, source }
+    }
+}

@@ -1,0 +1,165 @@
+//! The command line and the environment variables of a launch.
+//!
+//! What a page sees of its environment is set here where Chromium allows it, because a switch needs
+//! no call per page and so can never be late.
+
+use super::LaunchOptions;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+/// Marks a browser as one that we started; Chromium itself does not know it.
+pub(super) const MARK: &str = "--held-by-baton";
+
+/// Switches of every launch: quiet, offline unless a page asks, no dialogs, no keyring.
+const ALWAYS: &[&str] = &[
+    MARK,
+    "--remote-debugging-pipe",
+    "--no-startup-window",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-domain-reliability",
+    "--disable-features=MediaRouter,OptimizationHints,Translate",
+    "--disable-quic",
+    "--disable-sync",
+    "--hide-crash-restore-bubble",
+    "--metrics-recording-only",
+    "--no-service-autorun",
+    "--password-store=basic",
+    "--use-mock-keychain",
+];
+
+/// Environment variables that a browser may need; all others stay with the caller.
+const PASSED: &[&str] =
+    &["HOME", "PATH", "LANG", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "TMPDIR", "TZ"];
+const PASSED_PREFIXES: &[&str] = &["XDG_", "FONTCONFIG_"];
+const PASSED_BUS: &str = "DBUS_SESSION_BUS_ADDRESS";
+
+/// What a window adds to the height of its page, in CSS pixels: measured on Chromium 156, headless,
+/// and headed on a bare X server. A desktop may differ: the restore sets the exact size.
+const CHROME_HEIGHT: u32 = 87;
+
+/// The arguments of the program. `as_root` turns the sandbox off, without which root cannot start.
+pub(super) fn arguments(options: &LaunchOptions, as_root: bool) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = ALWAYS.iter().map(OsString::from).collect();
+    if !options.headed {
+        arguments.extend(["--headless=new", "--disable-gpu"].map(OsString::from));
+    }
+    if as_root {
+        arguments.push("--no-sandbox".into());
+    }
+    let mut profile = OsString::from("--user-data-dir=");
+    profile.push(&options.profile);
+    arguments.push(profile);
+    arguments.extend(environment(options).into_iter().map(OsString::from));
+    arguments.extend(options.extra_args.iter().map(OsString::from));
+    arguments
+}
+
+fn environment(options: &LaunchOptions) -> Vec<String> {
+    let environment = &options.environment;
+    let mut switches = Vec::new();
+    if let Some(locale) = &environment.locale {
+        switches.push(format!("--lang={locale}"));
+        switches.push(format!("--accept-lang={}", accepted(locale)));
+    }
+    if let Some(agent) = &environment.user_agent {
+        switches.push(format!("--user-agent={agent}"));
+    }
+    if let Some(viewport) = environment.viewport {
+        let height = viewport.height.saturating_add(CHROME_HEIGHT);
+        switches.push(format!("--window-size={},{height}", viewport.width));
+    }
+    switches
+}
+
+/// `ja-JP` accepts `ja-JP,ja`, as a browser of that language does.
+fn accepted(locale: &str) -> String {
+    match locale.split_once('-') {
+        Some((language, _)) => format!("{locale},{language}"),
+        None => locale.to_owned(),
+    }
+}
+
+/// The environment variables of the program.
+pub(super) fn variables(options: &LaunchOptions) -> BTreeMap<&str, &str> {
+    let passes = |name: &str| {
+        PASSED.contains(&name)
+            || name == PASSED_BUS
+            || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    };
+    let mut variables: BTreeMap<&str, &str> = options
+        .inherited
+        .iter()
+        .filter(|(name, _)| passes(name))
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    if let Some(timezone) = &options.environment.timezone {
+        variables.insert("TZ", timezone);
+    }
+    variables
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use baton_session::Environment;
+    use baton_session::environment::Viewport;
+
+    fn options() -> LaunchOptions {
+        LaunchOptions {
+            program: "/usr/bin/chromium".into(),
+            profile: "/data/profile".into(),
+            headed: false,
+            environment: Environment {
+                viewport: Some(Viewport { width: 1024, height: 700 }),
+                user_agent: Some("Tester/1".to_owned()),
+                timezone: Some("Asia/Tokyo".to_owned()),
+                locale: Some("ja-JP".to_owned()),
+                geolocation: None,
+            },
+            extra_args: vec!["--mute-audio".to_owned()],
+            inherited: BTreeMap::new(),
+            break_foreign_lock: false,
+        }
+    }
+
+    #[test]
+    fn the_environment_becomes_switches_and_the_caller_has_the_last_word() {
+        let arguments = arguments(&options(), true);
+        let after = &arguments[ALWAYS.len()..];
+        let expected = [
+            "--headless=new",
+            "--disable-gpu",
+            "--no-sandbox",
+            "--user-data-dir=/data/profile",
+            "--lang=ja-JP",
+            "--accept-lang=ja-JP,ja",
+            "--user-agent=Tester/1",
+            "--window-size=1024,787",
+            "--mute-audio",
+        ];
+        assert_eq!(after, expected.map(OsString::from));
+    }
+
+    #[test]
+    fn a_headed_browser_of_an_ordinary_user_keeps_its_sandbox() {
+        let arguments = arguments(&LaunchOptions { headed: true, ..options() }, false);
+        assert!(!arguments.contains(&"--no-sandbox".into()));
+        assert!(!arguments.contains(&"--headless=new".into()));
+    }
+
+    #[test]
+    fn secrets_of_the_caller_stay_with_the_caller() {
+        let mut options = options();
+        for name in ["HOME", "BATON_KEY", "AWS_SECRET_ACCESS_KEY", "XDG_RUNTIME_DIR", "TZ"] {
+            options.inherited.insert(name.to_owned(), "caller".to_owned());
+        }
+        let variables = variables(&options);
+        let names: Vec<_> = variables.keys().copied().collect();
+        assert_eq!(names, ["HOME", "TZ", "XDG_RUNTIME_DIR"]);
+        assert_eq!(variables["TZ"], "Asia/Tokyo");
+    }
+}

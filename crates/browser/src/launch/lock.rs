@@ -1,0 +1,180 @@
+//! Whether a profile is free: Chromium's `SingletonLock`, a symbolic link to `<host>-<pid>`.
+//!
+//! Chromium removes a dead lock of its own host by itself and refuses one of another host. It does
+//! not protect *us*: a launch on a profile in use would hand its work to the living browser and
+//! exit. So a lock counts only when its process lives and has this very profile.
+
+use super::LaunchError;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Who holds a profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LockState {
+    /// No lock.
+    Free,
+    /// A lock of this host whose process is gone or is something else.
+    DeadSameHost,
+    /// A lock of another host: a moved disk, or a container that had another name.
+    OtherHost {
+        /// The host named in the lock.
+        host: String,
+        /// The process named in the lock.
+        pid: u32,
+    },
+    /// A living browser of this host.
+    InUse {
+        /// Its process.
+        pid: u32,
+    },
+}
+
+/// Reads the lock of `profile`.
+pub fn check(profile: &Path) -> Result<LockState, LaunchError> {
+    let lock = profile.join("SingletonLock");
+    let target = match fs::read_link(&lock) {
+        Ok(target) => target,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(LockState::Free),
+        Err(error) => return Err(LaunchError::file("read", lock)(error)),
+    };
+    let target = target.to_string_lossy();
+    let Some((host, pid)) = target.rsplit_once('-') else {
+        return Ok(LockState::DeadSameHost);
+    };
+    let Ok(pid) = pid.parse::<u32>() else {
+        return Ok(LockState::DeadSameHost);
+    };
+    if host.as_bytes() != rustix::system::uname().nodename().to_bytes() {
+        return Ok(LockState::OtherHost { host: host.to_owned(), pid });
+    }
+    if uses(pid, profile) { Ok(LockState::InUse { pid }) } else { Ok(LockState::DeadSameHost) }
+}
+
+/// Who uses `profile` still: the browser that its lock names, or else any process that was started
+/// with it. A browser on its way out gives up the lock before it has written everything, and its
+/// helpers, which write as well, outlive it for a moment.
+pub fn holder(profile: &Path) -> Result<Option<u32>, LaunchError> {
+    if let LockState::InUse { pid } = check(profile)? {
+        return Ok(Some(pid));
+    }
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    Ok(pids.find(|pid| uses(*pid, profile) || helps_on(*pid, profile)))
+}
+
+/// Refuses a profile in use and clears what a dead browser left behind.
+pub(super) fn claim(profile: &Path, break_foreign: bool) -> Result<(), LaunchError> {
+    match check(profile)? {
+        LockState::Free | LockState::DeadSameHost => {}
+        LockState::InUse { pid } => {
+            return Err(LaunchError::InUse { profile: profile.to_owned(), pid });
+        }
+        LockState::OtherHost { host, pid } if !break_foreign => {
+            return Err(LaunchError::OtherHost { profile: profile.to_owned(), host, pid });
+        }
+        LockState::OtherHost { host, pid } => {
+            tracing::warn!(host, pid, "removing the lock of another host from a profile");
+            for name in ["SingletonLock", "SingletonCookie", "SingletonSocket"] {
+                remove(&profile.join(name))?;
+            }
+        }
+    }
+    // Left behind, it would name the port of a browser that is gone.
+    remove(&profile.join("DevToolsActivePort"))
+}
+
+fn remove(path: &Path) -> Result<(), LaunchError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(LaunchError::file("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether process `pid` lives and was started with this profile.
+fn uses(pid: u32, profile: &Path) -> bool {
+    let arguments = arguments(pid);
+    let mut found = arguments
+        .iter()
+        .filter_map(|argument| argument.strip_prefix(b"--user-data-dir="))
+        .map(|found| Path::new(OsStr::from_bytes(found)));
+    found.any(|found| found == profile || is_same(found, profile))
+}
+
+/// Whether process `pid` is a helper of a browser on this profile, such as those that write cookies
+/// and storage. Helpers show their arguments joined by spaces.
+fn helps_on(pid: u32, profile: &Path) -> bool {
+    let mut wanted = b" --user-data-dir=".to_vec();
+    wanted.extend(profile.as_os_str().as_bytes());
+    wanted.push(b' ');
+    let line = [arguments(pid).join(&b' '), b" ".to_vec()].concat();
+    let has = |text: &[u8]| line.windows(text.len()).any(|found| found == text);
+    has(b" --type=") && has(&wanted)
+}
+
+/// Whether two paths lead to one folder that exists.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path| fs::canonicalize(path).ok();
+    real(one).is_some_and(|one| Some(one) == real(other))
+}
+
+/// The arguments of a process; none when it is gone.
+pub(super) fn arguments(pid: u32) -> Vec<Vec<u8>> {
+    let command_line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    command_line.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn locked(target: &str) -> tempfile::TempDir {
+        let profile = tempfile::tempdir().unwrap();
+        symlink(target, profile.path().join("SingletonLock")).unwrap();
+        fs::write(profile.path().join("DevToolsActivePort"), "9222").unwrap();
+        profile
+    }
+
+    fn this_host() -> String {
+        rustix::system::uname().nodename().to_string_lossy().into_owned()
+    }
+
+    #[test]
+    fn a_profile_without_a_lock_is_free() {
+        let profile = tempfile::tempdir().unwrap();
+        assert_eq!(check(profile.path()).unwrap(), LockState::Free);
+        assert_eq!(check(&profile.path().join("missing")).unwrap(), LockState::Free);
+    }
+
+    #[test]
+    fn a_living_process_that_is_no_browser_holds_nothing() {
+        let profile = locked(&format!("{}-{}", this_host(), std::process::id()));
+        assert_eq!(check(profile.path()).unwrap(), LockState::DeadSameHost);
+        claim(profile.path(), false).unwrap();
+        assert!(!profile.path().join("DevToolsActivePort").exists());
+    }
+
+    #[test]
+    fn a_lock_of_another_host_goes_only_when_asked() {
+        let profile = locked("far-away-42");
+        let refused = claim(profile.path(), false).unwrap_err();
+        assert!(
+            refused.to_string().ends_with("found it locked by process 42 on host \"far-away\""),
+            "{refused}"
+        );
+        claim(profile.path(), true).unwrap();
+        assert_eq!(check(profile.path()).unwrap(), LockState::Free);
+    }
+
+    #[test]
+    fn a_lock_that_names_nobody_is_dead() {
+        for target in ["nonsense", "host-abc", "-"] {
+            assert_eq!(check(locked(target).path()).unwrap(), LockState::DeadSameHost);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Starting Chromium on a session's own profile.
+//!
+//! The one idea: the browser speaks through a pipe, never a debugging port, so that no other local
+//! user, page or sandbox can reach it, and it dies with whoever holds the pipe. What the caller
+//! read from the environment is an argument here: this crate reads none.
+
+mod error;
+mod find;
+mod flags;
+mod leftover;
+pub mod lock;
+mod options;
+mod start;
+
+pub use error::LaunchError;
+pub use find::{find_browser, version};
+pub use leftover::kill_leftover;
+pub use lock::LockState;
+pub use options::LaunchOptions;
+pub use start::{Launched, start};

@@ -1,0 +1,18 @@
+//! Everything that touches Chromium: how Baton speaks to it, starts it, keeps it, reads and refills it.
+//!
+//! The one idea: a browser's life belongs to its [`keeper`], a small process that outlives the node;
+//! all else here reaches the browser through the keeper's socket with the [`cdp`] client.
+
+pub mod capture;
+pub mod cdp;
+mod cookies;
+mod frames;
+pub mod keeper;
+pub mod launch;
+pub mod live;
+pub mod profile;
+pub mod restore;
+mod script;
+mod targets;
+
+pub use targets::TargetId;

@@ -1,0 +1,255 @@
+//! The event loop of a running browser: each event updates the mirror and marks what is dirty.
+//!
+//! It never waits for the browser: whatever needs a call (a new target, a new document) is done in
+//! a task of its own, so that the queue of events keeps moving.
+
+use super::watch;
+use super::{Activity, Attached, Shared, navigation};
+use crate::cdp::{CdpSessionId, Connection, Event, Events};
+use crate::frames::{self, Frame};
+use crate::targets::{Contexts, TargetInfo};
+use baton_session::{StorageKey, Text};
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use std::sync::Arc;
+use tokio::sync::watch::Sender;
+use tokio_util::sync::CancellationToken;
+
+/// Runs until the connection ends.
+pub(super) async fn run(pump: Pump, mut events: Events) {
+    while let Some(event) = events.next().await {
+        match event {
+            Event::Message { session, method, params } => {
+                pump.take(session.as_ref(), &method, &params);
+            }
+            Event::Overflow { dropped } => {
+                tracing::debug!(dropped, "events were missed: the next capture reads everything");
+                pump.shared.mirror().distrust();
+                pump.wrote();
+            }
+        }
+    }
+}
+
+/// What the event loop works with.
+pub(super) struct Pump {
+    pub(super) connection: Connection,
+    pub(super) contexts: Contexts,
+    pub(super) shared: Arc<Shared>,
+    pub(super) activity: Sender<Activity>,
+    /// Ends the tasks that the loop starts.
+    pub(super) end: CancellationToken,
+}
+
+impl Pump {
+    fn take(&self, session: Option<&CdpSessionId>, method: &str, params: &RawValue) {
+        match method {
+            "Target.attachedToTarget" => self.attached(session, params),
+            "Target.detachedFromTarget" => self.detached(params),
+            "Page.frameNavigated" => self.navigated(session, params),
+            "Page.navigatedWithinDocument" => self.navigation(),
+            "DOMStorage.domStorageItemAdded"
+            | "DOMStorage.domStorageItemUpdated"
+            | "DOMStorage.domStorageItemRemoved"
+            | "DOMStorage.domStorageItemsCleared" => self.stored(session, params),
+            "Storage.indexedDBContentUpdated" | "Storage.indexedDBListUpdated" => {
+                self.database(params);
+            }
+            _ => {}
+        }
+    }
+
+    fn attached(&self, parent: Option<&CdpSessionId>, params: &RawValue) {
+        let Some(AttachedToTarget { session_id, target_info }) = parse(params) else {
+            return;
+        };
+        let session = self.connection.session(session_id.clone());
+        // A popup, and the script that opened it, stand still until they are told to go on, although
+        // nobody asked for that.
+        session.post("Runtime.runIfWaitingForDebugger", json!({}));
+        let tab = match target_info.kind.as_str() {
+            // One of the browser's own pages can become a tab of a site without being told again.
+            "page" if self.contexts.keep(&target_info) => Some(target_info.target_id.clone()),
+            "iframe" => self.tab_of(parent),
+            _ => None,
+        };
+        let Some(tab) = tab else { return };
+        let is_page = target_info.kind == "page";
+        if target_info.is_tab() {
+            self.shared.mirror().tab(&tab).url = target_info.url;
+        }
+        if is_page {
+            self.navigation();
+        }
+        let attached = Attached { tab, is_page, is_watched: false };
+        self.shared.attached().insert(session_id, attached.clone());
+        let (shared, activity) = (Arc::clone(&self.shared), self.activity.clone());
+        self.spawn(watch::target(session, shared, attached, activity));
+    }
+
+    /// Starts what takes a call; it ends with the loop.
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        tokio::spawn(self.end.clone().run_until_cancelled_owned(task));
+    }
+
+    fn detached(&self, params: &RawValue) {
+        let Some(DetachedFromTarget { session_id }) = parse(params) else {
+            return;
+        };
+        let Some(Attached { tab, is_page, .. }) = self.shared.attached().remove(&session_id) else {
+            return;
+        };
+        if is_page && self.shared.sessions_of(&tab).is_empty() {
+            self.shared.mirror().forget_tab(&tab);
+        }
+        self.navigation();
+    }
+
+    fn navigated(&self, session: Option<&CdpSessionId>, params: &RawValue) {
+        let Some(FrameNavigated { frame }) = parse(params) else {
+            return;
+        };
+        let (Some(session), Some(tab)) = (session, self.tab_of(session)) else {
+            return;
+        };
+        let session = self.connection.session(session.clone());
+        let (shared, activity) = (Arc::clone(&self.shared), self.activity.clone());
+        self.spawn(async move {
+            watch::document(&session, &shared, &tab, &frame).await;
+            navigation(&activity);
+        });
+    }
+
+    fn stored(&self, session: Option<&CdpSessionId>, params: &RawValue) {
+        let Some(tab) = self.tab_of(session) else {
+            return;
+        };
+        let Some(change) = parse::<StorageChange>(params) else {
+            // A lone surrogate, which JSON text can carry and a Rust string cannot.
+            self.shared.mirror().distrust();
+            return self.wrote();
+        };
+        let StorageId { storage_key, is_local_storage } = change.storage_id;
+        if !frames::is_lasting(&storage_key) {
+            return;
+        }
+        let mut mirror = self.shared.mirror();
+        let entries = &mut mirror.area(&tab, &storage_key, is_local_storage).0;
+        match (change.key, change.new_value) {
+            (Some(key), Some(value)) => drop(entries.insert(key.into(), value.into())),
+            (Some(key), None) => drop(entries.remove(&Text::from(key))),
+            (None, _) => entries.clear(),
+        }
+        if is_local_storage {
+            mirror.dirty().local.insert(storage_key);
+        } else {
+            mirror.dirty().session.insert((tab.to_string(), storage_key));
+        }
+        drop(mirror);
+        self.wrote();
+    }
+
+    fn database(&self, params: &RawValue) {
+        let Some(change) = parse::<DatabaseChange>(params) else {
+            self.shared.mirror().distrust();
+            return self.wrote();
+        };
+        let mut mirror = self.shared.mirror();
+        match change.database_name {
+            Some(name) => mirror.dirty().mark_database(change.storage_key, name.into()),
+            None => mirror.dirty().mark_databases(change.storage_key),
+        }
+        drop(mirror);
+        self.wrote();
+    }
+
+    fn tab_of(&self, session: Option<&CdpSessionId>) -> Option<crate::targets::TargetId> {
+        self.shared.attached().get(session?).map(|target| target.tab.clone())
+    }
+
+    fn navigation(&self) {
+        navigation(&self.activity);
+    }
+
+    fn wrote(&self) {
+        self.activity.send_modify(|activity| activity.writes += 1);
+    }
+}
+
+fn parse<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Option<T> {
+    serde_json::from_str(params.get()).ok()
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AttachedToTarget {
+    session_id: CdpSessionId,
+    target_info: TargetInfo,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DetachedFromTarget {
+    session_id: CdpSessionId,
+}
+
+#[derive(Deserialize)]
+struct FrameNavigated {
+    frame: Frame,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StorageChange {
+    storage_id: StorageId,
+    key: Option<String>,
+    new_value: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StorageId {
+    storage_key: StorageKey,
+    is_local_storage: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DatabaseChange {
+    storage_key: StorageKey,
+    database_name: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cdp::Transport;
+    use baton_session::State;
+    use tokio::io::AsyncWriteExt;
+    use tokio::sync::watch::channel;
+
+    #[tokio::test]
+    async fn missed_events_make_the_mirror_distrusted() {
+        let (ours, mut browser) = tokio::io::duplex(1024);
+        let (reader, writer) = tokio::io::split(ours);
+        let (connection, events) = Connection::start(Transport::nul(reader, writer));
+        // More than the queue takes, before anybody looks.
+        for _ in 0..10_000 {
+            browser.write_all(b"{\"method\":\"A.b\"}\0").await.unwrap();
+        }
+        drop(browser);
+        connection.closed().await;
+        let shared = Arc::new(Shared::new(State::default()));
+        shared.mirror().take_dirty();
+        let pump = Pump {
+            connection,
+            contexts: Contexts::default(),
+            shared: Arc::clone(&shared),
+            activity: channel(Activity::default()).0,
+            end: CancellationToken::new(),
+        };
+        run(pump, events).await;
+        assert!(shared.mirror().dirty().all);
+    }
+}

@@ -1,0 +1,236 @@
+//! The mirror: what we last knew of a running browser, and what has changed since it was read.
+//!
+//! The one idea: an event both updates the mirror and marks its place as dirty. A capture reads the
+//! dirty places again, so the mirror need not be exact; but when a page hangs or its frame is gone,
+//! the mirror is the newest that anyone has.
+
+use crate::targets::TargetId;
+use baton_session::database::ObjectStore;
+use baton_session::environment::Viewport;
+use baton_session::state::OriginState;
+use baton_session::{Cookie, Database, Entries, State, StorageKey, Tab, Text};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What we last knew of a running browser.
+#[derive(Debug, Default)]
+pub(crate) struct Mirror {
+    /// Its tabs stand in the order in which they appeared.
+    state: State,
+    dirty: Dirty,
+}
+
+/// Places that may differ from the mirror.
+#[derive(Debug, Default)]
+pub(crate) struct Dirty {
+    /// Everything, because events were missed.
+    pub(crate) all: bool,
+    /// localStorage of these keys.
+    pub(crate) local: BTreeSet<StorageKey>,
+    /// sessionStorage of these tabs and keys.
+    pub(crate) session: BTreeSet<(String, StorageKey)>,
+    /// IndexedDB of these keys.
+    pub(crate) databases: BTreeMap<StorageKey, DirtyDatabases>,
+}
+
+/// Which databases of a storage key may differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum DirtyDatabases {
+    /// All, because the key was not watched until now.
+    All,
+    /// These.
+    Named(BTreeSet<Text>),
+}
+
+/// A database as far as can be told without reading its records.
+#[derive(Debug, Serialize)]
+pub(crate) struct Look<'a> {
+    name: &'a Text,
+    version: u64,
+    stores: Vec<StoreLook<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct StoreLook<'a> {
+    name: &'a Text,
+    /// How many.
+    records: usize,
+}
+
+impl<'a> Look<'a> {
+    fn of(database: &'a Database) -> Self {
+        let store =
+            |store: &'a ObjectStore| StoreLook { name: &store.name, records: store.records.len() };
+        let stores = database.stores.iter().map(store).collect();
+        Self { name: &database.name, version: database.version, stores }
+    }
+}
+
+impl Mirror {
+    /// A mirror of a browser of which we know `state`, and trust none of it.
+    pub(crate) fn new(state: State) -> Self {
+        Self { state, dirty: Dirty::whole() }
+    }
+
+    /// The tab's mirror, made when it is new.
+    pub(crate) fn tab(&mut self, target: &TargetId) -> &mut Tab {
+        let tabs = &mut self.state.tabs;
+        let position = tabs.iter().position(|tab| tab.id == target.as_str());
+        let position = position.unwrap_or_else(|| {
+            tabs.push(Tab { id: target.to_string(), ..Tab::default() });
+            tabs.len() - 1
+        });
+        &mut tabs[position]
+    }
+
+    /// Forgets tabs that are not among `living`.
+    pub(crate) fn retain_tabs(&mut self, living: &BTreeSet<&str>) {
+        self.state.tabs.retain(|tab| living.contains(tab.id.as_str()));
+        self.dirty.session.retain(|(tab, _)| living.contains(tab.as_str()));
+    }
+
+    /// Forgets a tab that was closed.
+    pub(crate) fn forget_tab(&mut self, target: &TargetId) {
+        self.state.tabs.retain(|tab| tab.id != target.as_str());
+        self.dirty.session.retain(|(tab, _)| tab != target.as_str());
+    }
+
+    /// The tabs as we last knew them.
+    pub(crate) fn tabs(&self) -> &[Tab] {
+        &self.state.tabs
+    }
+
+    /// The storage of a key, made when it is new.
+    pub(crate) fn origin(&mut self, key: &StorageKey) -> &mut OriginState {
+        self.state.origins.entry(key.clone()).or_default()
+    }
+
+    /// The entries that a `DOMStorage` event speaks of.
+    pub(crate) fn area(
+        &mut self,
+        target: &TargetId,
+        key: &StorageKey,
+        local: bool,
+    ) -> &mut Entries {
+        if local {
+            &mut self.origin(key).local_storage
+        } else {
+            self.tab(target).session_storage.entry(key.clone()).or_default()
+        }
+    }
+
+    /// Replaces the databases that were read, and drops those that are no longer there.
+    pub(crate) fn set_databases(&mut self, key: &StorageKey, read: Vec<Database>, names: &[Text]) {
+        let databases = &mut self.origin(key).databases;
+        databases.retain(|database| names.contains(&database.name));
+        for database in read {
+            databases.retain(|known| known.name != database.name);
+            databases.push(database);
+        }
+    }
+
+    /// How the databases of a key looked when they were read, for the page to compare.
+    pub(crate) fn looks(&self, key: &StorageKey) -> Vec<Look<'_>> {
+        let origin = self.state.origins.get(key);
+        let databases = origin.map(|origin| origin.databases.as_slice()).unwrap_or_default();
+        databases.iter().map(Look::of).collect()
+    }
+
+    /// Replaces all cookies.
+    pub(crate) fn set_cookies(&mut self, mut cookies: Vec<Cookie>) {
+        cookies.sort_by(|a, b| a.key().cmp(&b.key()));
+        self.state.cookies = cookies;
+    }
+
+    /// The cookies, sorted.
+    pub(crate) fn cookies(&self) -> &[Cookie] {
+        &self.state.cookies
+    }
+
+    /// The whole, not normalized.
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Notes the viewport that the browser chose by itself. Later sizes are not the window's: a
+    /// client that emulates another one, or takes a screenshot of a part, changes what pages see.
+    pub(crate) fn note_viewport(&mut self, viewport: Viewport) {
+        self.state.environment.viewport.get_or_insert(viewport);
+    }
+
+    /// Marks everything: events were missed.
+    pub(crate) fn distrust(&mut self) {
+        self.dirty.all = true;
+    }
+
+    /// What is dirty, which is from now on the caller's to read.
+    pub(crate) fn take_dirty(&mut self) -> Dirty {
+        std::mem::take(&mut self.dirty)
+    }
+
+    /// What is dirty.
+    pub(crate) fn dirty(&mut self) -> &mut Dirty {
+        &mut self.dirty
+    }
+}
+
+impl Dirty {
+    /// Everything.
+    pub(crate) fn whole() -> Self {
+        Self { all: true, ..Self::default() }
+    }
+
+    /// Adds what another one marks.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.all |= other.all;
+        self.local.extend(other.local);
+        self.session.extend(other.session);
+        for (key, databases) in other.databases {
+            match databases {
+                DirtyDatabases::All => drop(self.databases.insert(key, DirtyDatabases::All)),
+                DirtyDatabases::Named(names) => {
+                    for name in names {
+                        self.mark_database(key.clone(), name);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A document of this key appeared in this tab: nobody watched the key before.
+    pub(crate) fn mark_document(&mut self, tab: &TargetId, key: &StorageKey) {
+        self.local.insert(key.clone());
+        self.session.insert((tab.to_string(), key.clone()));
+        self.databases.insert(key.clone(), DirtyDatabases::All);
+    }
+
+    /// A database changed.
+    pub(crate) fn mark_database(&mut self, key: StorageKey, name: Text) {
+        match self.databases.entry(key).or_insert_with(|| DirtyDatabases::Named(BTreeSet::new())) {
+            DirtyDatabases::All => {}
+            DirtyDatabases::Named(names) => {
+                names.insert(name);
+            }
+        }
+    }
+
+    /// Databases came or went: the list is to be read, and what is new in it.
+    pub(crate) fn mark_databases(&mut self, key: StorageKey) {
+        self.databases.entry(key).or_insert_with(|| DirtyDatabases::Named(BTreeSet::new()));
+    }
+
+    /// Whether the localStorage of a key is to be read.
+    pub(crate) fn wants_local(&self, key: &StorageKey) -> bool {
+        self.all || self.local.contains(key)
+    }
+
+    /// Whether the sessionStorage of a tab and key is to be read.
+    pub(crate) fn wants_session(&self, tab: &str, key: &StorageKey) -> bool {
+        self.all || self.session.contains(&(tab.to_owned(), key.clone()))
+    }
+
+    /// Which databases of a key are to be read.
+    pub(crate) fn wanted_databases(&self, key: &StorageKey) -> Option<DirtyDatabases> {
+        if self.all { Some(DirtyDatabases::All) } else { self.databases.get(key).cloned() }
+    }
+}

@@ -1,0 +1,230 @@
+//! A running browser as the node sees it: what changes in it, and what it holds.
+//!
+//! The one idea: [`Live`] only watches and reads. The browser belongs to its keeper and lives on
+//! when a `Live` is dropped; another one can take over at any time from the last snapshot's state.
+
+mod events;
+pub(crate) mod mirror;
+mod watch;
+
+use crate::cdp::{CdpError, CdpSession, CdpSessionId, Connection};
+use crate::cookies;
+use crate::keeper::KeeperLink;
+use crate::targets::{self, Contexts, TargetId};
+use baton_session::{State, Tab};
+use events::Pump;
+use mirror::Mirror;
+use serde_json::json;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::watch as channel;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use url::Url;
+
+/// A running browser of a session. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Live {
+    connection: Connection,
+    shared: Arc<Shared>,
+    activity: channel::Receiver<Activity>,
+    /// Ends the event loop, and with it the connection, when the last clone is dropped.
+    _ends_the_loop: Arc<DropGuard>,
+}
+
+/// What the event loop and the captures share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    mirror: Mutex<Mirror>,
+    attached: Mutex<HashMap<CdpSessionId, Attached>>,
+}
+
+/// A page, or a frame in a process of its own, that we are attached to.
+#[derive(Debug, Clone)]
+pub(crate) struct Attached {
+    /// The tab that it is or belongs to.
+    pub(crate) tab: TargetId,
+    /// Whether it is the tab itself.
+    pub(crate) is_page: bool,
+    /// Whether its changes are told by now, and its frames in other processes are known.
+    pub(crate) is_watched: bool,
+}
+
+/// How much has happened; a counter that grew means "something happened since you looked".
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// Navigations, and tabs opened or closed.
+    pub navigations: u64,
+    /// Changes of storage.
+    pub writes: u64,
+}
+
+/// Counts a navigation.
+fn navigation(activity: &channel::Sender<Activity>) {
+    activity.send_modify(|activity| activity.navigations += 1);
+}
+
+impl Live {
+    /// Watches the browser behind `link`, of which `known` is the last known state. Attaches to
+    /// every tab and cross-site frame, now and later; starts one task, which ends with the connection.
+    pub async fn start(link: KeeperLink, known: State) -> Result<Self, CdpError> {
+        let KeeperLink { connection, events, .. } = link;
+        let contexts = Contexts::fetch(&connection.browser()).await?;
+        let shared = Arc::new(Shared::new(known));
+        let (sender, activity) = channel::channel(Activity::default());
+        let end = CancellationToken::new();
+        let pump = Pump {
+            connection: connection.clone(),
+            contexts,
+            shared: Arc::clone(&shared),
+            activity: sender,
+            end: end.clone(),
+        };
+        tokio::spawn(end.clone().run_until_cancelled_owned(events::run(pump, events)));
+        let live =
+            Self { connection, shared, activity, _ends_the_loop: Arc::new(end.drop_guard()) };
+        watch::auto_attach(&live.browser()).await?;
+        Ok(live)
+    }
+
+    /// The browser itself.
+    pub fn browser(&self) -> CdpSession {
+        self.connection.browser()
+    }
+
+    /// Tells when something happened, so that the node can decide when to capture.
+    pub fn activity(&self) -> channel::Receiver<Activity> {
+        self.activity.clone()
+    }
+
+    /// Whether the browser, its keeper or the connection to it has ended.
+    pub fn is_closed(&self) -> bool {
+        self.connection.is_closed()
+    }
+
+    /// Waits until the browser, its keeper or the connection to it has ended.
+    pub async fn closed(&self) {
+        self.connection.closed().await;
+    }
+
+    /// The tabs, in the order in which they appeared, with what was last read of them.
+    pub async fn tabs(&self) -> Result<Vec<Tab>, CdpError> {
+        let (living, _) = targets::list(&self.browser()).await?;
+        let mirror = self.shared.mirror();
+        let mut tabs: Vec<Tab> = living
+            .into_iter()
+            .map(|info| {
+                let known = mirror.tabs().iter().find(|tab| tab.id == info.target_id.as_str());
+                let active = known.is_some_and(|tab| tab.active);
+                let title = known.map(|tab| tab.title.clone()).unwrap_or_default();
+                // The browser tells the address of a new tab a moment late.
+                let late = known.filter(|_| info.url.is_empty()).map(|tab| tab.url.clone());
+                Tab {
+                    id: info.target_id.to_string(),
+                    url: late.unwrap_or(info.url),
+                    title,
+                    active,
+                    ..Tab::default()
+                }
+            })
+            .collect();
+        let place = |id: &str| mirror.tabs().iter().position(|tab| tab.id == id);
+        tabs.sort_by_key(|tab| place(&tab.id).unwrap_or(usize::MAX));
+        Ok(tabs)
+    }
+
+    /// How many tabs are in contexts other than the default one, which are not kept.
+    pub async fn foreign_tabs(&self) -> Result<usize, CdpError> {
+        Ok(targets::list(&self.browser()).await?.1)
+    }
+
+    /// Opens a tab, waits until its document is there or cannot be had, and returns the browser's
+    /// own words in the second case.
+    pub async fn open_tab(&self, url: &Url, limit: Duration) -> Result<Option<String>, CdpError> {
+        let target = self.open_blank_tab().await?;
+        let session = targets::attach(&self.browser(), &target).await?;
+        let answer = session.call_within(limit, "Page.navigate", json!({ "url": url })).await;
+        // The tab is watched on a session of its own: a second one would tell everything twice.
+        targets::detach(&session).await?;
+        let answer = answer?;
+        Ok(answer["errorText"].as_str().map(str::to_owned))
+    }
+
+    /// Opens an empty tab.
+    pub async fn open_blank_tab(&self) -> Result<TargetId, CdpError> {
+        targets::create(&self.browser()).await
+    }
+
+    /// Brings the oldest tab to the front.
+    pub async fn show_first_tab(&self) -> Result<(), CdpError> {
+        let first = self.tabs().await?.into_iter().next();
+        if let Some(tab) = first {
+            let params = json!({ "targetId": tab.id });
+            self.browser().call("Target.activateTarget", params).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether the cookies differ from those of the last capture. No event tells of cookies without
+    /// slowing every request down, so somebody has to look; a look costs about a millisecond.
+    pub async fn cookies_changed(&self) -> bool {
+        let Ok(mut found) = cookies::fetch(&self.browser()).await else {
+            return false;
+        };
+        found.sort_by(|a, b| a.key().cmp(&b.key()));
+        self.shared.mirror().cookies() != found
+    }
+
+    /// The connection to the keeper.
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+}
+
+impl Shared {
+    fn new(known: State) -> Self {
+        Self { mirror: Mutex::new(Mirror::new(known)), attached: Mutex::new(HashMap::new()) }
+    }
+
+    pub(crate) fn mirror(&self) -> MutexGuard<'_, Mirror> {
+        self.mirror.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn attached(&self) -> MutexGuard<'_, HashMap<CdpSessionId, Attached>> {
+        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a session that was attached is so still.
+    fn is_attached(&self, session: &CdpSession) -> bool {
+        session.id().is_some_and(|id| self.attached().contains_key(id))
+    }
+
+    /// Whether everything of a tab that we are attached to is watched.
+    pub(crate) fn is_watched(&self, tab: &TargetId) -> bool {
+        let attached = self.attached();
+        let mut of_tab = attached.values().filter(|target| &target.tab == tab).peekable();
+        of_tab.peek().is_some() && of_tab.all(|target| target.is_watched)
+    }
+
+    /// Notes that a target is watched from now on.
+    fn watched(&self, session: &CdpSession) {
+        let mut attached = self.attached();
+        if let Some(target) = session.id().and_then(|id| attached.get_mut(id)) {
+            target.is_watched = true;
+        }
+    }
+
+    /// The tab's own session and those of its cross-site frames, the tab's own first.
+    pub(crate) fn sessions_of(&self, tab: &TargetId) -> Vec<CdpSessionId> {
+        let attached = self.attached();
+        let of_tab = attached.iter().filter(|(_, target)| &target.tab == tab);
+        let mut sessions: Vec<_> =
+            of_tab.map(|(session, target)| (!target.is_page, session.clone())).collect();
+        sessions.sort();
+        sessions.into_iter().map(|(_, session)| session).collect()
+    }
+}

@@ -1,0 +1,193 @@
+//! Keeps a copy of the state-bearing files of a profile, and puts it back when a resume fails.
+//!
+//! The one idea: the copy counts only under its final name. It is written beside, synced and
+//! renamed, so a half-written copy is never mistaken for a whole one; and while a whole one stands
+//! there, an earlier resume did not end well, so the copy is the truth and goes back first.
+
+use super::ProfileError;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Files and folders below the profile that hold state; all else is cache and can be made again.
+const STATE: [&str; 12] = [
+    "Local State",
+    "Default/Cookies",
+    "Default/Cookies-journal",
+    "Default/Preferences",
+    "Default/Secure Preferences",
+    "Default/Local Storage",
+    "Default/Session Storage",
+    "Default/IndexedDB",
+    "Default/Service Worker",
+    "Default/File System",
+    "Default/WebStorage",
+    "Default/shared_proto_db",
+];
+
+/// The copy that stands beside a profile while a browser is tried on it.
+#[derive(Debug)]
+#[must_use = "discard it once the browser is verified, or put it back"]
+pub struct KeptProfile {
+    profile: PathBuf,
+    copy: PathBuf,
+}
+
+/// Keeps a copy of the profile's state-bearing files. If a copy from an earlier try stands there
+/// still, that try did not end well: its files are put back first. No browser may be running on it.
+/// Blocks on the disk; a profile that does not exist yet is an empty one.
+pub fn keep(profile: &Path) -> Result<KeptProfile, ProfileError> {
+    let kept = KeptProfile { profile: profile.to_owned(), copy: beside(profile, ".kept") };
+    if kept.copy.exists() {
+        tracing::warn!(profile = %profile.display(), "an earlier resume did not end: its copy is put back");
+        return kept.put_back().map(|()| kept);
+    }
+    let unfinished = beside(profile, ".keeping");
+    remove(&unfinished)?;
+    copy_state(profile, &unfinished)?;
+    rename(&unfinished, &kept.copy)?;
+    Ok(kept)
+}
+
+impl KeptProfile {
+    /// Puts the copy back in place of what the browser made of it. The copy stays until it is
+    /// discarded, so a crash in the middle costs nothing.
+    pub fn put_back(&self) -> Result<(), ProfileError> {
+        for name in STATE {
+            remove(&self.profile.join(name))?;
+        }
+        copy_state(&self.copy, &self.profile)
+    }
+
+    /// Removes the copy: the browser is verified.
+    pub fn discard(self) -> Result<(), ProfileError> {
+        let doomed = beside(&self.profile, ".discarded");
+        remove(&doomed)?;
+        rename(&self.copy, &doomed)?;
+        remove(&doomed)
+    }
+}
+
+fn beside(profile: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(profile);
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn copy_state(from: &Path, to: &Path) -> Result<(), ProfileError> {
+    create_folder(to)?;
+    for name in STATE {
+        let (source, target) = (from.join(name), to.join(name));
+        if let Some(parent) = target.parent() {
+            create_folder(parent)?;
+        }
+        copy(&source, &target)?;
+    }
+    sync(to)
+}
+
+/// Copies a file or folder, by reflink where the disk can. What does not exist is not copied.
+fn copy(from: &Path, to: &Path) -> Result<(), ProfileError> {
+    let Ok(kind) = fs::symlink_metadata(from) else {
+        return Ok(());
+    };
+    if kind.is_dir() {
+        create_folder(to)?;
+        let entries = fs::read_dir(from).map_err(ProfileError::new("read", from))?;
+        for entry in entries {
+            let name = entry.map_err(ProfileError::new("read", from))?.file_name();
+            copy(&from.join(&name), &to.join(&name))?;
+        }
+        return sync(to);
+    }
+    if kind.is_file() {
+        reflink_copy::reflink_or_copy(from, to).map_err(ProfileError::new("copy", from))?;
+        return sync(to);
+    }
+    // Sockets and links (`SingletonLock`) belong to a running browser, not to its state.
+    Ok(())
+}
+
+fn create_folder(path: &Path) -> Result<(), ProfileError> {
+    fs::create_dir_all(path).map_err(ProfileError::new("create", path))
+}
+
+fn sync(path: &Path) -> Result<(), ProfileError> {
+    File::open(path).and_then(|file| file.sync_all()).map_err(ProfileError::new("sync", path))
+}
+
+fn rename(from: &Path, to: &Path) -> Result<(), ProfileError> {
+    fs::rename(from, to).map_err(ProfileError::new("rename", from))?;
+    to.parent().map_or(Ok(()), sync)
+}
+
+fn remove(path: &Path) -> Result<(), ProfileError> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(kind) if kind.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match removed {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(ProfileError::new("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let profile = folder.path().join("profile");
+        fs::create_dir_all(profile.join("Default/IndexedDB/a")).unwrap();
+        fs::write(profile.join("Default/Cookies"), "good").unwrap();
+        fs::write(profile.join("Default/IndexedDB/a/log"), "records").unwrap();
+        fs::create_dir_all(profile.join("Default/Cache")).unwrap();
+        (folder, profile)
+    }
+
+    fn read(profile: &Path, name: &str) -> String {
+        fs::read_to_string(profile.join(name)).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_failed_try_is_undone() {
+        let (_folder, profile) = profile();
+        let kept = keep(&profile).unwrap();
+        fs::write(profile.join("Default/Cookies"), "razed").unwrap();
+        fs::remove_dir_all(profile.join("Default/IndexedDB")).unwrap();
+        kept.put_back().unwrap();
+        assert_eq!(read(&profile, "Default/Cookies"), "good");
+        assert_eq!(read(&profile, "Default/IndexedDB/a/log"), "records");
+    }
+
+    #[test]
+    fn a_copy_that_was_never_discarded_goes_back_first() {
+        let (_folder, profile) = profile();
+        let _killed_here = keep(&profile).unwrap();
+        fs::write(profile.join("Default/Cookies"), "razed").unwrap();
+        keep(&profile).unwrap().discard().unwrap();
+        assert_eq!(read(&profile, "Default/Cookies"), "good");
+    }
+
+    #[test]
+    fn a_half_written_copy_is_never_put_back() {
+        let (_folder, profile) = profile();
+        fs::create_dir_all(beside(&profile, ".keeping").join("Default")).unwrap();
+        fs::write(beside(&profile, ".keeping").join("Default/Cookies"), "ha").unwrap();
+        let kept = keep(&profile).unwrap();
+        assert_eq!(read(&profile, "Default/Cookies"), "good");
+        kept.discard().unwrap();
+        assert_eq!(fs::read_dir(profile.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_profile_that_does_not_exist_yet_is_an_empty_one() {
+        let folder = tempfile::tempdir().unwrap();
+        keep(&folder.path().join("new")).unwrap().discard().unwrap();
+    }
+}

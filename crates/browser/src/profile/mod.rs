@@ -1,0 +1,28 @@
+//! A session's profile folder, and the copy that is kept beside it while a browser is tried on it.
+//!
+//! The one idea: a browser is never started on the only copy of a profile. A start can cost state:
+//! a database that does not open is deleted, a cookie store without its key is emptied.
+
+mod keep;
+
+pub use keep::{KeptProfile, keep};
+
+use std::io;
+use std::path::PathBuf;
+
+/// What went wrong with a profile's files.
+#[derive(Debug, thiserror::Error)]
+#[error("could not {action} {path}: {source}")]
+pub struct ProfileError {
+    action: &'static str,
+    path: PathBuf,
+    /// What the system said; tells a full disk from a missing right.
+    pub source: io::Error,
+}
+
+impl ProfileError {
+    fn new(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self { action, path, source }
+    }
+}

@@ -1,0 +1,60 @@
+//! Restores cookies: all at once, and read back one by one.
+
+use super::stage::Stage;
+use crate::cdp::CdpError;
+use crate::cookies;
+use baton_session::cookie::{Expiry, PartitionKey};
+use baton_session::receipt::{ItemKind, ReceiptItem};
+use baton_session::{Cookie, Receipt};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// Replaces the browser's cookies by those of the snapshot. They are cleared first: else a cookie
+/// that was deleted since the profile's last write to disk would rise again.
+pub(super) async fn restore(
+    stage: &Stage,
+    wanted: &[Cookie],
+    now: Expiry,
+) -> Result<Receipt, CdpError> {
+    let browser = stage.browser();
+    let mut receipt = Receipt::default();
+    let mut valid = Vec::with_capacity(wanted.len());
+    for cookie in wanted {
+        match cookie.validate(now) {
+            Ok(()) => valid.push(cookie.clone()),
+            Err(reason) => receipt.push(rejected(cookie, reason)),
+        }
+    }
+    browser.call("Storage.clearCookies", json!({})).await?;
+    let refused = cookies::set(&browser, &valid).await?;
+    let refused: BTreeMap<_, _> =
+        refused.iter().map(|(cookie, reason)| (cookie.key(), reason.as_str())).collect();
+    let found = cookies::fetch(&browser).await?;
+    let found: BTreeMap<_, _> = found.iter().map(|cookie| (identity(cookie), cookie)).collect();
+    for cookie in &valid {
+        let kept = found.get(&identity(cookie)).is_some_and(|found| found.value == cookie.value);
+        receipt.push(match refused.get(&cookie.key()) {
+            Some(reason) => rejected(cookie, reason),
+            None if kept => ReceiptItem::restored(ItemKind::Cookie, place(cookie)),
+            None => rejected(cookie, "expected the browser to keep it, found it gone"),
+        });
+    }
+    Ok(receipt)
+}
+
+fn rejected(cookie: &Cookie, reason: impl std::fmt::Display) -> ReceiptItem {
+    ReceiptItem::rejected(ItemKind::Cookie, place(cookie), reason)
+}
+
+/// What stays the same when the browser takes a cookie: the source's scheme may not.
+fn identity(cookie: &Cookie) -> (&str, &str, &str, Option<&PartitionKey>) {
+    (&cookie.domain, &cookie.path, &cookie.name, cookie.partition_key.as_ref())
+}
+
+fn place(cookie: &Cookie) -> String {
+    let Cookie { name, domain, path, .. } = cookie;
+    match &cookie.partition_key {
+        Some(partition) => format!("{domain}{path} {name} (in {})", partition.top_level_site),
+        None => format!("{domain}{path} {name}"),
+    }
+}

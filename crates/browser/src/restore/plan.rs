@@ -1,0 +1,128 @@
+//! The plan of a restore: which page fills which storage key.
+//!
+//! The one idea: a tab has to visit the origins of its own sessionStorage anyway, so it fills their
+//! localStorage and databases on the way. Only keys that no tab visits need a page of their own. A key
+//! that a tab shows and the snapshot does not name held nothing: what a profile has there still, say
+//! the token from before a logout, must not rise again.
+
+use baton_session::receipt::{ItemKind, ReceiptItem};
+use baton_session::{Database, Entries, Receipt, State, StorageKey, Tab};
+use std::collections::{BTreeMap, BTreeSet};
+use url::Url;
+
+static EMPTY: Entries = Entries(BTreeMap::new());
+
+/// Which page fills which storage key.
+#[derive(Debug)]
+pub(super) struct Plan<'a> {
+    /// For each tab, its visits; the last one is at the tab's own address.
+    pub(super) tabs: Vec<Vec<Visit<'a>>>,
+    /// Keys that no tab visits.
+    pub(super) hidden: Vec<Visit<'a>>,
+    /// Items of keys to which no document of ours can belong.
+    pub(super) unreachable: Receipt,
+}
+
+/// One storage key, and what it is to be filled with.
+#[derive(Debug, Clone)]
+pub(super) struct Visit<'a> {
+    pub(super) key: StorageKey,
+    pub(super) local: Option<&'a Entries>,
+    pub(super) databases: &'a [Database],
+    pub(super) session: Option<&'a Entries>,
+}
+
+impl<'a> Plan<'a> {
+    /// Spreads the keys of a state over its tabs and hidden pages.
+    pub(super) fn new(state: &'a State) -> Self {
+        let mut unreachable = Receipt::default();
+        let mut open: BTreeMap<StorageKey, Visit<'a>> = BTreeMap::new();
+        for key in state.tabs.iter().filter_map(|tab| own_key(&tab.url)) {
+            open.insert(key.clone(), Visit { local: Some(&EMPTY), ..Visit::new(key) });
+        }
+        for (key, origin) in &state.origins {
+            let visit = Visit {
+                local: Some(&origin.local_storage),
+                databases: &origin.databases,
+                ..Visit::new(key.clone())
+            };
+            if is_reachable(key) {
+                open.insert(key.clone(), visit);
+            } else {
+                unreachable.extend(not_portable(&visit));
+            }
+        }
+        let tabs = state.tabs.iter().map(|tab| tab_visits(tab, &mut open, &mut unreachable));
+        let tabs = tabs.collect();
+        Self { tabs, hidden: open.into_values().collect(), unreachable }
+    }
+}
+
+fn tab_visits<'a>(
+    tab: &'a Tab,
+    open: &mut BTreeMap<StorageKey, Visit<'a>>,
+    unreachable: &mut Receipt,
+) -> Vec<Visit<'a>> {
+    let own = own_key(&tab.url);
+    let mut keys: BTreeSet<StorageKey> = tab.session_storage.keys().cloned().collect();
+    keys.extend(own.clone());
+    let mut visits = Vec::new();
+    for key in keys {
+        let session = tab.session_storage.get(&key);
+        if is_reachable(&key) {
+            let shared = open.remove(&key).unwrap_or_else(|| Visit::new(key));
+            visits.push(Visit { session, ..shared });
+        } else {
+            unreachable.extend(not_portable(&Visit { session, ..Visit::new(key) }));
+        }
+    }
+    // The tab's own document comes last, so that the tab ends where it belongs.
+    visits.sort_by_key(|visit| Some(&visit.key) == own.as_ref());
+    visits
+}
+
+/// The first-party storage key of a page at this address.
+pub(super) fn own_key(url: &str) -> Option<StorageKey> {
+    let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    Some(StorageKey::first_party(&url.origin().ascii_serialization()))
+}
+
+fn is_reachable(key: &StorageKey) -> bool {
+    let is_web = key.origin().starts_with("http://") || key.origin().starts_with("https://");
+    key.is_reachable() && is_web
+}
+
+fn not_portable(visit: &Visit<'_>) -> Receipt {
+    let mut receipt = super::refused(visit, "no document of ours can have this storage key");
+    let items = std::mem::take(&mut receipt.items);
+    let mut receipt = Receipt::default();
+    for item in items {
+        let reason = item.reason.unwrap_or_default();
+        receipt.push(ReceiptItem::not_portable(item.kind, item.place, reason));
+    }
+    receipt
+}
+
+impl Visit<'_> {
+    /// A visit that fills nothing.
+    fn new(key: StorageKey) -> Self {
+        Self { key, local: None, databases: &[], session: None }
+    }
+
+    /// Whether there is something that can be lost.
+    pub(super) fn has_local(&self) -> bool {
+        self.local.is_some_and(|local| !local.is_empty())
+    }
+
+    /// Whether there is nothing to fill.
+    pub(super) fn is_empty(&self) -> bool {
+        self.local.is_none() && self.session.is_none() && self.databases.is_empty()
+    }
+
+    /// The kinds that the visit fills, for its receipt.
+    pub(super) fn areas(&self) -> impl Iterator<Item = ItemKind> {
+        let local = self.local.map(|_| ItemKind::LocalStorage);
+        let session = self.session.map(|_| ItemKind::SessionStorage);
+        local.into_iter().chain(session)
+    }
+}

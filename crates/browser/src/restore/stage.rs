@@ -1,0 +1,194 @@
+//! The stage of a restore: behind a closed curtain every request is answered by us.
+//!
+//! The stage shows documents of a wanted storage key and waits for them; the
+//! [stagehand](super::stagehand) answers the requests.
+
+use super::VisitError;
+use super::stagehand::{Shared, Stagehand, auto_attach};
+use crate::cdp::{CdpError, CdpSession, CdpSessionId, Connection};
+use crate::frames::{self, Frame};
+use crate::keeper::KeeperLink;
+use crate::script::{self, World};
+use crate::targets::{self, TargetId};
+use baton_session::StorageKey;
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, timeout_at};
+
+/// How long a document of ours may take to appear.
+const DOCUMENT_LIMIT: Duration = Duration::from_secs(10);
+
+/// A browser whose requests we answer.
+#[derive(Debug)]
+pub(super) struct Stage {
+    connection: Connection,
+    shared: Arc<Shared>,
+    moved: watch::Receiver<u64>,
+    _task: AbortOnDrop,
+}
+
+/// Ends the task behind the stage, and with it the connection.
+#[derive(Debug)]
+struct AbortOnDrop(AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Stage {
+    /// Closes the curtain: from here on no request leaves the browser.
+    pub(super) async fn start(link: KeeperLink) -> Result<Self, CdpError> {
+        let KeeperLink { connection, events, .. } = link;
+        let shared = Arc::new(Shared::default());
+        let (sender, moved) = watch::channel(0);
+        let stagehand =
+            Stagehand { connection: connection.clone(), shared: Arc::clone(&shared), sender };
+        let task = tokio::spawn(stagehand.run(events));
+        let stage = Self { connection, shared, moved, _task: AbortOnDrop(task.abort_handle()) };
+        stage.browser().call("Fetch.enable", json!({})).await?;
+        Ok(stage)
+    }
+
+    /// Opens the curtain: from here on requests reach the sites.
+    pub(super) async fn open_the_curtain(&self) -> Result<(), CdpError> {
+        self.browser().call("Fetch.disable", json!({})).await.map(drop)
+    }
+
+    pub(super) fn browser(&self) -> CdpSession {
+        self.connection.browser()
+    }
+
+    /// Attaches to a page and makes it ready: no service worker answers for us, and its frames in
+    /// other processes are told.
+    pub(super) async fn attach(&self, target: &TargetId) -> Result<CdpSession, CdpError> {
+        let session = targets::attach(&self.browser(), target).await?;
+        session.call("Page.enable", json!({})).await?;
+        session.call("Network.enable", json!({ "maxTotalBufferSize": 0 })).await?;
+        session.call("Network.setBypassServiceWorker", json!({ "bypass": true })).await?;
+        session.call("Target.setAutoAttach", auto_attach()).await?;
+        Ok(session)
+    }
+
+    /// Brings a document of `key` into the page: at `url` when the key is the page's own, else in a
+    /// frame of a page at `url`. Returns the session of the document, and a world in it.
+    pub(super) async fn show(
+        &self,
+        session: &CdpSession,
+        url: &str,
+        key: &StorageKey,
+    ) -> Result<(CdpSession, World), VisitError> {
+        if key.top_level_site().is_some() {
+            let frame = format!("<iframe src=\"{}/.baton\"></iframe>", key.origin());
+            self.shared.bodies().insert(url.to_owned(), frame);
+        }
+        let answer = session.call("Page.navigate", json!({ "url": url })).await?;
+        if let Some(reason) = answer["errorText"].as_str() {
+            return Err(VisitError::Refused { url: url.to_owned(), reason: reason.to_owned() });
+        }
+        self.find(session, key).await
+    }
+
+    /// Waits until a document of `key` is in the page.
+    async fn find(
+        &self,
+        session: &CdpSession,
+        key: &StorageKey,
+    ) -> Result<(CdpSession, World), VisitError> {
+        let deadline = Instant::now() + DOCUMENT_LIMIT;
+        let mut moved = self.moved.clone();
+        loop {
+            moved.mark_unchanged();
+            if let Some(found) = self.look(session, key).await? {
+                return Ok(found);
+            }
+            // A commit is told by an event; when events stop, the limit ends the wait.
+            let _ = timeout_at(deadline.min(Instant::now() + RECHECK), moved.changed()).await;
+            if Instant::now() >= deadline {
+                let wanted = key.to_string();
+                return Err(VisitError::NoDocument { wanted, limit: DOCUMENT_LIMIT });
+            }
+        }
+    }
+
+    async fn look(
+        &self,
+        session: &CdpSession,
+        key: &StorageKey,
+    ) -> Result<Option<(CdpSession, World)>, CdpError> {
+        for session in self.with_frames_of(session) {
+            let Ok(frames) = frames::list(&session).await else {
+                continue;
+            };
+            for frame in frames {
+                if frames::storage_key(&session, &frame.id).await?.as_ref() != Some(key) {
+                    continue;
+                }
+                // A frame that moves to a process of its own is in two sessions for a moment, and has
+                // its document in the later one.
+                if let Ok(world) = script::world(&session, &frame.id).await {
+                    return Ok(Some((session, world)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The session itself and those of frames below it in other processes.
+    fn with_frames_of(&self, session: &CdpSession) -> Vec<CdpSession> {
+        let frames = self.shared.frames();
+        let mut found = vec![session.clone()];
+        let mut at = 0;
+        while let Some(above) = found.get(at).cloned() {
+            let below = frames.iter().filter(|(_, parent)| Some(*parent) == above.id());
+            found.extend(below.map(|(id, _)| self.connection.session(id.clone())));
+            at += 1;
+        }
+        found
+    }
+
+    /// Forgets which document the page shows, and returns a wait for the next one.
+    pub(super) fn next_document(&self, session: &CdpSession) -> NextDocument {
+        if let Some(id) = session.id() {
+            self.shared.committed().remove(id);
+        }
+        NextDocument {
+            session: session.id().cloned(),
+            shared: Arc::clone(&self.shared),
+            moved: self.moved.clone(),
+        }
+    }
+}
+
+/// A wait for the next document of a page.
+#[derive(Debug)]
+pub(super) struct NextDocument {
+    session: Option<CdpSessionId>,
+    shared: Arc<Shared>,
+    moved: watch::Receiver<u64>,
+}
+
+impl NextDocument {
+    /// The document, or none when it did not come in time.
+    pub(super) async fn within(mut self, limit: Duration) -> Option<Frame> {
+        let session = self.session?;
+        let deadline = Instant::now() + limit;
+        loop {
+            self.moved.mark_unchanged();
+            if let Some(frame) = self.shared.committed().get(&session) {
+                return Some(frame.clone());
+            }
+            match timeout_at(deadline, self.moved.changed()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) | Err(_) => return None,
+            }
+        }
+    }
+}
+
+/// A storage key can settle a moment after its document was told.
+const RECHECK: Duration = Duration::from_millis(20);

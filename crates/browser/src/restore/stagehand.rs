@@ -1,0 +1,158 @@
+//! The stagehand: the one task of a stage, which takes the events.
+//!
+//! It answers every paused request, for one left unanswered would hang its navigation for ever;
+//! it lets new frames go on; and it tells who waits that something moved.
+
+use crate::cdp::{CdpSessionId, Connection, Event, Events};
+use crate::frames::Frame;
+use crate::targets;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
+
+/// What the stage and its stagehand share.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// Bodies of documents that embed something; all others are blank.
+    bodies: Mutex<HashMap<String, String>>,
+    /// Frames in processes of their own: by session, the session above and the frame.
+    frames: Mutex<HashMap<CdpSessionId, CdpSessionId>>,
+    /// The last committed document of each session's main frame.
+    committed: Mutex<HashMap<CdpSessionId, Frame>>,
+}
+
+impl Shared {
+    pub(super) fn bodies(&self) -> MutexGuard<'_, HashMap<String, String>> {
+        self.bodies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn frames(&self) -> MutexGuard<'_, HashMap<CdpSessionId, CdpSessionId>> {
+        self.frames.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn committed(&self) -> MutexGuard<'_, HashMap<CdpSessionId, Frame>> {
+        self.committed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The task behind the stage.
+pub(super) struct Stagehand {
+    pub(super) connection: Connection,
+    pub(super) shared: Arc<Shared>,
+    pub(super) sender: watch::Sender<u64>,
+}
+
+impl Stagehand {
+    /// Runs until the connection ends.
+    pub(super) async fn run(self, mut events: Events) {
+        while let Some(event) = events.next().await {
+            let Event::Message { session, method, params } = event else {
+                continue;
+            };
+            match method.as_str() {
+                "Fetch.requestPaused" => self.answer(session, &params),
+                "Target.attachedToTarget" => self.attached(session, &params),
+                "Page.frameNavigated" => self.navigated(session, &params),
+                _ => {}
+            }
+        }
+    }
+
+    /// Every request gets an answer: a blank document, or "not found" for anything else.
+    fn answer(&self, session: Option<CdpSessionId>, params: &RawValue) {
+        let Ok(paused) = serde_json::from_str::<RequestPaused>(params.get()) else {
+            return tracing::warn!("a paused request was not understood");
+        };
+        let target = match session {
+            Some(id) => self.connection.session(id),
+            None => self.connection.browser(),
+        };
+        if paused.resource_type != "Document" {
+            let params = json!({ "requestId": paused.request_id, "responseCode": 404 });
+            return target.post("Fetch.fulfillRequest", params);
+        }
+        let inside = self.shared.bodies().get(&paused.request.url).cloned().unwrap_or_default();
+        let body =
+            format!("<!doctype html><meta charset=utf-8><title></title><body onunload>{inside}");
+        target.post(
+            "Fetch.fulfillRequest",
+            json!({
+                "requestId": paused.request_id,
+                "responseCode": 200,
+                "responseHeaders": [
+                    { "name": "Content-Type", "value": "text/html; charset=utf-8" },
+                    { "name": "Cache-Control", "value": "no-store" },
+                ],
+                "body": STANDARD.encode(body),
+            }),
+        );
+    }
+
+    /// A frame in another process starts paused, so that it too is filled without service worker.
+    fn attached(&self, parent: Option<CdpSessionId>, params: &RawValue) {
+        let Ok(attached) = serde_json::from_str::<AttachedToTarget>(params.get()) else {
+            return;
+        };
+        let session = self.connection.session(attached.session_id.clone());
+        if let Some(parent) = parent {
+            self.shared.frames().insert(attached.session_id, parent);
+        }
+        if matches!(attached.target_info.kind.as_str(), "iframe" | "page") {
+            session.post("Page.enable", json!({}));
+            session.post("Network.enable", json!({ "maxTotalBufferSize": 0 }));
+            session.post("Network.setBypassServiceWorker", json!({ "bypass": true }));
+            session.post("Target.setAutoAttach", auto_attach());
+        }
+        session.post("Runtime.runIfWaitingForDebugger", json!({}));
+        self.moved();
+    }
+
+    fn navigated(&self, session: Option<CdpSessionId>, params: &RawValue) {
+        let Ok(FrameNavigated { frame }) = serde_json::from_str(params.get()) else {
+            return;
+        };
+        if let Some(session) = session.filter(|_| frame.parent_id.is_none()) {
+            self.shared.committed().insert(session, frame);
+        }
+        self.moved();
+    }
+
+    fn moved(&self) {
+        self.sender.send_modify(|count| *count += 1);
+    }
+}
+
+/// Frames in other processes start paused, so that they are made ready before they load.
+pub(super) fn auto_attach() -> Value {
+    json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true })
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestPaused {
+    request_id: String,
+    resource_type: String,
+    request: Request,
+}
+
+#[derive(Deserialize)]
+struct Request {
+    url: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AttachedToTarget {
+    session_id: CdpSessionId,
+    target_info: targets::TargetInfo,
+}
+
+#[derive(Deserialize)]
+struct FrameNavigated {
+    frame: Frame,
+}

@@ -1,0 +1,200 @@
+//! Restores tabs: made empty, filled behind the curtain, then loaded once for real.
+
+use super::plan::Visit;
+use super::stage::Stage;
+use super::{refused, storage};
+use crate::cdp::{CdpError, CdpSession};
+use crate::frames::Frame;
+use crate::targets::{self, TargetId};
+use baton_session::receipt::{ItemKind, ReceiptItem};
+use baton_session::{Receipt, Tab};
+use futures_util::future::join_all;
+use serde_json::json;
+use std::time::Duration;
+use tokio::time::{sleep, timeout};
+use url::Url;
+
+/// How long a site may take to answer when its tab loads.
+const LOAD_LIMIT: Duration = Duration::from_secs(15);
+
+/// How long the history may lag behind the document, and how often it is looked at.
+const MOVE_LIMIT: Duration = Duration::from_secs(3);
+const PAUSE: Duration = Duration::from_millis(10);
+/// The address of an empty tab.
+const BLANK: &str = "about:blank";
+
+/// A tab on its way back.
+#[derive(Debug)]
+pub(super) struct OpenTab<'a> {
+    tab: &'a Tab,
+    target: TargetId,
+    session: CdpSession,
+}
+
+/// Makes an empty tab for each tab of the snapshot, in their order.
+pub(super) async fn create<'a>(
+    stage: &Stage,
+    tabs: &'a [Tab],
+) -> Result<Vec<OpenTab<'a>>, CdpError> {
+    let mut open = Vec::with_capacity(tabs.len());
+    for tab in tabs {
+        let target = targets::create(&stage.browser()).await?;
+        let session = stage.attach(&target).await?;
+        open.push(OpenTab { tab, target, session });
+    }
+    Ok(open)
+}
+
+impl OpenTab<'_> {
+    /// Fills the keys that this tab visits, its own last, and ends at the tab's own address.
+    pub(super) async fn fill(&self, stage: &Stage, visits: &[Visit<'_>]) -> Receipt {
+        let mut receipt = Receipt::default();
+        for visit in visits.iter().filter(|visit| !visit.is_empty()) {
+            let blank = storage::blank_address(&visit.key);
+            let is_own = storage::is_own(&self.tab.url, &visit.key);
+            let url = if is_own { self.tab.url.as_str() } else { blank.as_str() };
+            match storage::fill(stage, &self.session, visit, url).await {
+                Ok(items) => receipt.extend(items),
+                Err(error) => receipt.extend(refused(visit, &error.to_string())),
+            }
+        }
+        receipt
+    }
+
+    /// Where the tab stands, by the browser's own word.
+    async fn current(&self) -> Option<String> {
+        let history = self.session.call("Page.getNavigationHistory", json!({})).await.ok()?;
+        let current = history["currentIndex"].as_u64().and_then(|at| usize::try_from(at).ok())?;
+        history["entries"][current]["url"].as_str().map(str::to_owned)
+    }
+
+    fn is_home(&self, at: &str) -> bool {
+        at == self.address() || Url::parse(at).ok() == Url::parse(self.address()).ok()
+    }
+
+    /// Where it is to be; a tab whose address is lost, or that never had one, is blank.
+    fn address(&self) -> &str {
+        if self.tab.url.is_empty() || self.is_lost() { BLANK } else { &self.tab.url }
+    }
+
+    /// Whether its address ended with the document that made it.
+    fn is_lost(&self) -> bool {
+        ["blob:", "filesystem:"].iter().any(|scheme| self.tab.url.starts_with(scheme))
+    }
+
+    fn is_web(&self) -> bool {
+        self.tab.url.starts_with("http://") || self.tab.url.starts_with("https://")
+    }
+
+    pub(super) fn session(&self) -> &CdpSession {
+        &self.session
+    }
+
+    pub(super) fn into_target(self) -> TargetId {
+        self.target
+    }
+
+    /// Loads the real page. A reload replaces our blank document: no entry, no referrer.
+    async fn load(&self, stage: &Stage) -> ReceiptItem {
+        let before = self.current().await.unwrap_or_default();
+        let is_home = self.is_home(&before);
+        if is_home && self.address() == BLANK {
+            return self.item();
+        }
+        let next = stage.next_document(&self.session);
+        let sent = if is_home && self.is_web() {
+            self.session.call("Page.reload", json!({})).await
+        } else {
+            self.session.call("Page.navigate", json!({ "url": self.address() })).await
+        };
+        let found = next.within(LOAD_LIMIT).await;
+        if !is_home {
+            self.forget(&before).await;
+        }
+        match (sent, found) {
+            (Ok(_), Some(Frame { unreachable_url: None, .. })) => self.item(),
+            (Ok(_), Some(_)) => {
+                self.pending("the site did not answer; the tab waits at its address")
+            }
+            (Ok(_), None) => self.pending("the site has not answered yet; the tab goes on loading"),
+            (Err(error), _) => ReceiptItem::rejected(ItemKind::Tab, self.place(), error),
+        }
+    }
+
+    /// Forgets where the tab stood, once it has moved: a document can be told of a moment before the
+    /// history knows it, and on its way to another process a page answers with errors.
+    async fn forget(&self, before: &str) {
+        let forgotten = async {
+            loop {
+                let moved = self.current().await.is_some_and(|at| at != before);
+                if moved && forget_history(&self.session).await.is_ok() {
+                    return;
+                }
+                sleep(PAUSE).await;
+            }
+        };
+        if timeout(MOVE_LIMIT, forgotten).await.is_err() {
+            tracing::debug!("a tab is still loading, and keeps a blank entry in its history");
+        }
+    }
+
+    fn item(&self) -> ReceiptItem {
+        if self.is_lost() {
+            let reason = "the address ended with the page that made it";
+            return ReceiptItem::not_portable(ItemKind::Tab, self.place(), reason);
+        }
+        ReceiptItem::restored(ItemKind::Tab, self.place())
+    }
+
+    fn pending(&self, reason: &str) -> ReceiptItem {
+        ReceiptItem::pending(ItemKind::Tab, self.place(), reason)
+    }
+
+    fn place(&self) -> String {
+        baton_session::redact::redact_url(&self.tab.url)
+    }
+}
+
+/// Leaves one history entry and no trace of the blank documents, and lets the frames of the real
+/// pages alone.
+pub(super) async fn settle(tabs: &[OpenTab<'_>]) {
+    let settled = tabs.iter().map(|tab| async {
+        let let_go =
+            json!({ "autoAttach": false, "waitForDebuggerOnStart": false, "flatten": true });
+        let calls = [
+            ("Target.setAutoAttach", let_go),
+            ("Network.setBypassServiceWorker", json!({ "bypass": false })),
+            ("Network.disable", json!({})),
+        ];
+        for (method, params) in calls {
+            if let Err(error) = tab.session.call(method, params).await {
+                tracing::debug!(method, %error, "a tab was not let go of");
+            }
+        }
+        if let Err(error) = forget_history(&tab.session).await {
+            tracing::debug!(%error, "a tab keeps a blank entry in its history");
+        }
+    });
+    join_all(settled).await;
+}
+
+/// Leaves the current entry only.
+async fn forget_history(session: &CdpSession) -> Result<(), CdpError> {
+    session.call("Page.resetNavigationHistory", json!({})).await.map(drop)
+}
+
+/// Loads every tab for real, and brings the one in front to the front.
+pub(super) async fn load(stage: &Stage, tabs: &[OpenTab<'_>]) -> Receipt {
+    if let Some(front) = tabs.iter().find(|tab| tab.tab.active) {
+        let params = json!({ "targetId": front.target });
+        if let Err(error) = stage.browser().call("Target.activateTarget", params).await {
+            tracing::debug!(%error, "the tab in front could not be brought there");
+        }
+    }
+    let items = join_all(tabs.iter().map(|tab| tab.load(stage))).await;
+    let mut receipt = Receipt::default();
+    for item in items {
+        receipt.push(item);
+    }
+    receipt
+}

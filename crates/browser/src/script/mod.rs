@@ -1,0 +1,119 @@
+//! The scripts that read and fill storage inside a page, and the one way to run them.
+//!
+//! The one idea: values are arguments, never source text. Each script is one function that gets one
+//! JSON argument and returns one JSON text; it runs in an isolated world, where no page script can
+//! change what it calls.
+
+use crate::cdp::{CdpError, CdpSession};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::fmt;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+/// An execution context in which no page script runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct World(i64);
+
+/// One of the functions below.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Script {
+    /// Reads what a frame can see of its storage key.
+    Collect,
+    /// Makes the storage of a document's storage key equal to a snapshot.
+    Fill,
+    /// Tells what a page sees of its environment.
+    Inspect,
+}
+
+const VALUE: &str = include_str!("value.js");
+const DATABASE: &str = include_str!("database.js");
+
+static COLLECT: LazyLock<String> =
+    LazyLock::new(|| declaration(&[VALUE, DATABASE, include_str!("collect.js")], "collect"));
+static FILL: LazyLock<String> =
+    LazyLock::new(|| declaration(&[VALUE, DATABASE, include_str!("fill.js")], "fill"));
+static INSPECT: LazyLock<String> =
+    LazyLock::new(|| declaration(&[include_str!("inspect.js")], "inspect"));
+
+fn declaration(sources: &[&str], entry: &str) -> String {
+    format!("async function (argument) {{\n{}\nreturn {entry}(argument);\n}}", sources.join("\n"))
+}
+
+impl Script {
+    fn source(self) -> &'static str {
+        match self {
+            Self::Collect => &COLLECT,
+            Self::Fill => &FILL,
+            Self::Inspect => &INSPECT,
+        }
+    }
+}
+
+/// Why a script gave no result.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ScriptError {
+    /// The call itself failed.
+    #[error(transparent)]
+    Cdp(#[from] CdpError),
+    /// The script threw.
+    #[error("expected a result from the page, found an exception: {0}")]
+    Threw(String),
+    /// The script returned something else than promised.
+    #[error("expected a result of another shape from the page: {0}")]
+    Shape(String),
+}
+
+impl ScriptError {
+    /// Whether an answer came, and was no: another document may give another one.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Threw(_) | Self::Cdp(CdpError::Protocol { .. }))
+    }
+}
+
+/// Makes an isolated world in a frame.
+pub(crate) async fn world(session: &CdpSession, frame: &str) -> Result<World, ScriptError> {
+    let params = json!({ "frameId": frame, "worldName": "baton" });
+    let created = session.call("Page.createIsolatedWorld", params).await?;
+    let id = created["executionContextId"].as_i64();
+    id.map(World).ok_or_else(|| ScriptError::Shape("no executionContextId".to_owned()))
+}
+
+/// Runs `script` with `argument` and waits at most `limit` for what it returns.
+pub(crate) async fn run<A: Serialize, R: DeserializeOwned>(
+    session: &CdpSession,
+    World(world): World,
+    script: Script,
+    argument: &A,
+    limit: Duration,
+) -> Result<R, ScriptError> {
+    let params = json!({
+        "functionDeclaration": script.source(),
+        "executionContextId": world,
+        "arguments": [{ "value": argument }],
+        "awaitPromise": true,
+        "returnByValue": true,
+    });
+    let answer = session.call_within(limit, "Runtime.callFunctionOn", params).await?;
+    if let Some(exception) = answer.get("exceptionDetails") {
+        return Err(ScriptError::Threw(exception_text(exception)));
+    }
+    let text = answer["result"]["value"].as_str().unwrap_or_default();
+    serde_json::from_str(text).map_err(|error| ScriptError::Shape(error.to_string()))
+}
+
+fn exception_text(exception: &Value) -> String {
+    let text = exception["exception"]["description"].as_str().or(exception["text"].as_str());
+    text.unwrap_or("unknown").lines().next().unwrap_or_default().to_owned()
+}
+
+impl fmt::Display for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Collect => "collect",
+            Self::Fill => "fill",
+            Self::Inspect => "inspect",
+        })
+    }
+}

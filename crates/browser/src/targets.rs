@@ -1,0 +1,148 @@
+//! Targets: which tabs a browser has, and how to make, reach and close one.
+
+use crate::cdp::{CdpError, CdpSession, CdpSessionId};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// The browser's own name for a tab, frame or worker.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TargetId(String);
+
+impl TargetId {
+    /// An id as the browser wrote it.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(id.into())
+    }
+
+    /// The id as the browser wrote it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for TargetId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// `Target.TargetInfo`, as far as Baton uses it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TargetInfo {
+    pub(crate) target_id: TargetId,
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    #[serde(default)]
+    pub(crate) url: String,
+    #[serde(default)]
+    browser_context_id: Option<String>,
+}
+
+impl TargetInfo {
+    /// Whether it is a tab of a site, not a page of the browser itself.
+    pub(crate) fn is_tab(&self) -> bool {
+        self.kind == "page" && !is_internal(&self.url)
+    }
+}
+
+/// Whether an address, or a storage key, is one of the browser's own pages.
+pub(crate) fn is_internal(url: &str) -> bool {
+    ["chrome://", "devtools://", "chrome-untrusted://"].iter().any(|scheme| url.starts_with(scheme))
+}
+
+/// Tells the default context from those that clients made (incognito, Playwright's own), which are
+/// not kept.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Contexts {
+    default: Option<String>,
+    made: BTreeSet<String>,
+}
+
+impl Contexts {
+    /// Asks the browser.
+    pub(crate) async fn fetch(browser: &CdpSession) -> Result<Self, CdpError> {
+        let answer = browser.call("Target.getBrowserContexts", json!({})).await?;
+        let made = Deserialize::deserialize(&answer["browserContextIds"]).unwrap_or_default();
+        let default = answer["defaultBrowserContextId"].as_str().map(str::to_owned);
+        Ok(Self { default, made })
+    }
+
+    /// Whether a target belongs to the default context. An older browser does not name it: then
+    /// every context is, that was not made before we asked.
+    pub(crate) fn keep(&self, target: &TargetInfo) -> bool {
+        match (&target.browser_context_id, &self.default) {
+            (Some(context), Some(default)) => context == default,
+            (Some(context), None) => !self.made.contains(context),
+            (None, _) => true,
+        }
+    }
+}
+
+/// The tabs of the default context, and how many others have.
+pub(crate) async fn list(browser: &CdpSession) -> Result<(Vec<TargetInfo>, usize), CdpError> {
+    let contexts = Contexts::fetch(browser).await?;
+    let answer = browser.call("Target.getTargets", json!({})).await?;
+    let infos = answer["targetInfos"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let tabs = infos.iter().filter_map(|info| TargetInfo::deserialize(info).ok());
+    let (kept, foreign): (Vec<_>, Vec<_>) =
+        tabs.filter(TargetInfo::is_tab).partition(|tab| contexts.keep(tab));
+    Ok((kept, foreign.len()))
+}
+
+/// Whether a target is still there.
+pub(crate) async fn exists(browser: &CdpSession, target: &TargetId) -> Result<bool, CdpError> {
+    match browser.call("Target.getTargetInfo", json!({ "targetId": target })).await {
+        Ok(_) => Ok(true),
+        Err(CdpError::Protocol { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes an empty tab behind the others.
+pub(crate) async fn create(browser: &CdpSession) -> Result<TargetId, CdpError> {
+    create_with(browser, json!({ "url": "about:blank", "background": true })).await
+}
+
+/// Makes an empty page that no window shows and no other client sees; it ends with the connection.
+pub(crate) async fn create_hidden(browser: &CdpSession) -> Result<TargetId, CdpError> {
+    create_with(browser, json!({ "url": "about:blank", "hidden": true })).await
+}
+
+async fn create_with(
+    browser: &CdpSession,
+    params: serde_json::Value,
+) -> Result<TargetId, CdpError> {
+    let method = "Target.createTarget";
+    let answer = browser.call(method, params).await?;
+    TargetId::deserialize(&answer["targetId"]).map_err(|source| CdpError::Decode { method, source })
+}
+
+/// Attaches to a target with a session of its own.
+pub(crate) async fn attach(
+    browser: &CdpSession,
+    target: &TargetId,
+) -> Result<CdpSession, CdpError> {
+    let method = "Target.attachToTarget";
+    let answer = browser.call(method, json!({ "targetId": target, "flatten": true })).await?;
+    let id = CdpSessionId::deserialize(&answer["sessionId"])
+        .map_err(|source| CdpError::Decode { method, source })?;
+    Ok(browser.connection().session(id))
+}
+
+/// Lets go of a target that was attached with [`attach`].
+pub(crate) async fn detach(session: &CdpSession) -> Result<(), CdpError> {
+    let params = json!({ "sessionId": session.id() });
+    session.connection().browser().call("Target.detachFromTarget", params).await.map(drop)
+}
+
+/// Closes a target; one that is gone already is no error.
+pub(crate) async fn close(browser: &CdpSession, target: &TargetId) -> Result<(), CdpError> {
+    match browser.call("Target.closeTarget", json!({ "targetId": target })).await {
+        Ok(_) | Err(CdpError::Protocol { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
+}

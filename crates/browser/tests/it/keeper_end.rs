@@ -1,0 +1,122 @@
+//! How keepers and browsers end, together or one without the other.
+
+use crate::fixture::{Kept, eventually, open_page, options, spec};
+use baton_browser::cdp;
+use baton_browser::keeper::{self, BrowserSpec, KeeperError, Role};
+use baton_browser::launch::{self, LockState};
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+fn lives(pid: u32) -> bool {
+    Path::new(&format!("/proc/{pid}")).exists()
+}
+
+#[tokio::test]
+async fn a_keeper_ends_with_its_browser() {
+    let kept = Kept::new().await;
+    let client = kept.connect(Role::Client).await;
+    let pid = kept.ready.browser_pid.unwrap();
+    kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), Signal::KILL).unwrap();
+    client.connection.closed().await;
+    let socket = kept.spec.socket.clone();
+    let absent = keeper::connect(&socket, Role::Node).await.unwrap_err();
+    assert!(matches!(absent, KeeperError::NotRunning { .. }), "{absent}");
+    kept.joined().await;
+}
+
+#[tokio::test]
+async fn a_closed_session_leaves_neither_browser_nor_lock() {
+    let kept = Kept::new().await;
+    let (pid, profile) = (kept.ready.browser_pid.unwrap(), kept.folder.path().join("profile"));
+    let node = kept.connect(Role::Node).await;
+    open_page(&node.connection.browser(), "about:blank").await;
+    keeper::close(&node.connection).await.unwrap();
+    assert!(!lives(pid));
+    assert_eq!(launch::lock::check(&profile).unwrap(), LockState::Free);
+    kept.joined().await;
+}
+
+#[tokio::test]
+async fn a_killed_session_leaves_no_browser_and_a_lock_that_is_dead() {
+    let kept = Kept::new().await;
+    let (pid, profile) = (kept.ready.browser_pid.unwrap(), kept.folder.path().join("profile"));
+    let node = kept.connect(Role::Node).await;
+    keeper::kill(&node.connection).await.unwrap();
+    assert!(!lives(pid));
+    assert_eq!(launch::lock::check(&profile).unwrap(), LockState::DeadSameHost);
+    kept.joined().await;
+}
+
+/// A browser that somebody else started, with a debugging port.
+struct Foreign {
+    child: Child,
+    address: String,
+}
+
+impl Foreign {
+    async fn start(profile: &Path) -> Self {
+        let mut command = Command::new(options(profile).program);
+        command
+            .args(["--headless=new", "--disable-gpu", "--no-first-run", "--no-sandbox"])
+            .args(["--disable-background-networking", "--remote-debugging-port=0", "about:blank"])
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .stderr(Stdio::null());
+        let child = command.spawn().unwrap();
+        let file = profile.join("DevToolsActivePort");
+        eventually("the port is open", async || {
+            std::fs::read_to_string(&file).is_ok_and(|text| text.lines().count() == 2)
+        })
+        .await;
+        let text = std::fs::read_to_string(&file).unwrap();
+        let address = format!("http://127.0.0.1:{}", text.lines().next().unwrap());
+        Self { child, address }
+    }
+}
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_attached_browser_is_left_running() {
+    let profile = tempfile::tempdir().unwrap();
+    let foreign = Foreign::start(profile.path()).await;
+    let folder = tempfile::tempdir().unwrap();
+    let spec = spec(folder.path(), BrowserSpec::Attach { url: foreign.address.clone() });
+    let kept = Kept::start(folder, spec).await.unwrap();
+    let client = kept.connect(Role::Client).await;
+    assert!(client.welcome.attached && client.welcome.browser_pid.is_none());
+    open_page(&client.connection.browser(), "about:blank").await;
+    kept.close().await;
+    cdp::connect(&foreign.address).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_keeper_of_an_attached_browser_ends_when_that_goes() {
+    let profile = tempfile::tempdir().unwrap();
+    let foreign = Foreign::start(profile.path()).await;
+    let folder = tempfile::tempdir().unwrap();
+    let spec = spec(folder.path(), BrowserSpec::Attach { url: foreign.address.clone() });
+    let kept = Kept::start(folder, spec).await.unwrap();
+    let client = kept.connect(Role::Client).await;
+    drop(foreign);
+    client.connection.closed().await;
+    kept.joined().await;
+}
+
+#[tokio::test]
+async fn an_address_without_a_browser_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = "http://127.0.0.1:1".to_owned();
+    let spec = spec(folder.path(), BrowserSpec::Attach { url });
+    let socket = spec.socket.clone();
+    let reason = Kept::start(folder, spec).await.err().unwrap();
+    let expected = "unreachable: expected a DevTools endpoint at http://127.0.0.1:1/json/version, \
+                    found Connection refused (os error 111)";
+    assert_eq!(reason, expected);
+    assert!(!socket.exists());
+}

@@ -1,0 +1,22 @@
+//! Tests of the browser crate, most of them with a real Chromium.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends there")]
+
+mod areas;
+mod cdp;
+mod changes;
+mod databases;
+mod faults;
+mod fixture;
+mod keeper;
+mod keeper_end;
+mod keeper_pages;
+mod keeper_spawn;
+mod launch;
+mod moving;
+mod partitions;
+mod round_trip;
+mod site;
+mod story;
+mod tabs;
+mod watching;

@@ -1,0 +1,102 @@
+//! Captures while pages come and go: never an error, never a value under another origin's key.
+
+use crate::fixture::eventually;
+use crate::site::{Page, Site};
+use crate::story::{Running, profile};
+use baton_browser::capture::Depth;
+use baton_session::{Entries, State, StorageKey};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// How long the captures go on.
+const WHILE: Duration = Duration::from_secs(6);
+/// Every page says whose it is.
+const SIGN: &str =
+    "localStorage.setItem('origin', origin); sessionStorage.setItem('origin', origin)";
+
+/// Every value must be of the origin under whose key it stands. Returns how many there are.
+fn check(state: &State) -> usize {
+    let check = |(key, entries): (&StorageKey, &Entries)| {
+        for (name, value) in &entries.0 {
+            assert_eq!(
+                (name.to_lossy().as_str(), value.to_lossy().as_str()),
+                ("origin", key.origin())
+            );
+        }
+        entries.len()
+    };
+    let local = state.origins.iter().map(|(key, origin)| check((key, &origin.local_storage)));
+    let session = state.tabs.iter().flat_map(|tab| tab.session_storage.iter().map(check));
+    local.chain(session).sum()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_that_never_stay_are_never_mixed_up() {
+    // `x.a` and `y.a` are one site, so one process and one session show both; `b` is another.
+    let page = |next: &str| {
+        Page::html(format!(
+            "<script>{SIGN}; setTimeout(() => location.href = 'http://{next}.localhost:{{port}}/{next}', 30)</script>
+             <iframe src='http://{next}.localhost:{{port}}/still'></iframe>"
+        ))
+    };
+    let site = Site::builder()
+        .page("/x.a", page("y.a"))
+        .page("/y.a", page("b"))
+        .page("/b", page("x.a"))
+        .page("/still", Page::html(format!("<script>{SIGN}</script>")))
+        .start()
+        .await;
+    let (_folder, profile) = profile();
+    let running = Running::start(&profile).await;
+    for name in ["x.a", "b"] {
+        let url = site.url(name, &format!("/{name}"));
+        running.live.open_tab(&url.parse().unwrap(), WHILE).await.unwrap();
+    }
+    let start = Instant::now();
+    let mut found = 0;
+    for depth in [Depth::Whole, Depth::Changed].into_iter().cycle() {
+        found = found.max(check(&running.live.capture(depth, false).await.unwrap().state));
+        if start.elapsed() > WHILE {
+            break;
+        }
+    }
+    // Three first parties, and each of them in the frame of another.
+    assert!(found >= 6, "found {found} values");
+    running.crash().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tabs_that_open_and_close_cost_nothing_and_leave_nothing() {
+    let page = Page::html(format!("<script>{SIGN}</script>"));
+    let site = Site::builder().page("/", page).start().await;
+    let (_folder, profile) = profile();
+    let running = Running::start(&profile).await;
+    running.open(&site.url("stays", "/")).await;
+    let browser = running.agent.connection.browser();
+    let opening = async {
+        let start = Instant::now();
+        while start.elapsed() < WHILE {
+            let tab = json!({ "url": site.url("leaves", "/") });
+            let tab = browser.call("Target.createTarget", tab).await.unwrap();
+            browser
+                .call("Target.closeTarget", json!({ "targetId": tab["targetId"] }))
+                .await
+                .unwrap();
+        }
+    };
+    let capturing = async {
+        let start = Instant::now();
+        while start.elapsed() < WHILE {
+            let captured = running.live.capture(Depth::Whole, false).await.unwrap();
+            assert_eq!(captured.unread, []);
+            check(&captured.state);
+        }
+    };
+    tokio::join!(opening, capturing);
+    eventually("only the tab that stays is left", async || {
+        let tabs = running.capture().await.tabs;
+        tabs.len() == 1 && tabs[0].url == site.url("stays", "/")
+    })
+    .await;
+    running.crash().await;
+}

@@ -1,0 +1,140 @@
+//! A site on loopback: answers from a table, remembers who asked for what.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// A site that serves pages on every host name that ends in `.localhost`.
+pub struct Site {
+    port: u16,
+    requests: Arc<Mutex<Vec<String>>>,
+    silent: Arc<AtomicBool>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+/// What the site answers at a path.
+#[derive(Clone, Default)]
+pub struct Page {
+    body: String,
+    headers: Vec<(String, String)>,
+}
+
+impl Page {
+    /// An HTML page.
+    pub fn html(body: impl Into<String>) -> Self {
+        let body = format!("<!doctype html><title>page</title>{}", body.into());
+        Self { body, headers: vec![("Content-Type".to_owned(), "text/html".to_owned())] }
+    }
+
+    /// A script.
+    pub fn script(body: impl Into<String>) -> Self {
+        let headers = vec![("Content-Type".to_owned(), "text/javascript".to_owned())];
+        Self { body: body.into(), headers }
+    }
+
+    /// With a `Set-Cookie` header.
+    pub fn cookie(mut self, cookie: &str) -> Self {
+        self.headers.push(("Set-Cookie".to_owned(), cookie.to_owned()));
+        self
+    }
+}
+
+/// Builds a site from its pages.
+#[derive(Default)]
+pub struct SiteBuilder(HashMap<String, Page>);
+
+impl SiteBuilder {
+    pub fn page(mut self, path: &str, page: Page) -> Self {
+        self.0.insert(path.to_owned(), page);
+        self
+    }
+
+    pub async fn start(self) -> Site {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let silent = Arc::new(AtomicBool::new(false));
+        let (pages, log) = (Arc::new(self.0), Arc::clone(&requests));
+        let is_silent = Arc::clone(&silent);
+        let task = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                if is_silent.load(Ordering::Relaxed) {
+                    tokio::spawn(hold(stream));
+                } else {
+                    tokio::spawn(serve(stream, port, Arc::clone(&pages), Arc::clone(&log)));
+                }
+            }
+        });
+        Site { port, requests, silent, task }
+    }
+}
+
+impl Site {
+    pub fn builder() -> SiteBuilder {
+        SiteBuilder::default()
+    }
+
+    /// The address of a path on a host such as `a` (`a.localhost`).
+    pub fn url(&self, host: &str, path: &str) -> String {
+        format!("http://{host}.localhost:{}{path}", self.port)
+    }
+
+    /// From here on it takes requests and never answers.
+    pub fn fall_silent(&self) {
+        self.silent.store(true, Ordering::Relaxed);
+    }
+
+    /// The requests so far, as `host path`, favicons aside; and forgets them.
+    pub fn take_requests(&self) -> Vec<String> {
+        std::mem::take(&mut *self.requests.lock().unwrap())
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn hold(_stream: TcpStream) {
+    std::future::pending::<()>().await;
+}
+
+async fn serve(
+    mut stream: TcpStream,
+    port: u16,
+    pages: Arc<HashMap<String, Page>>,
+    log: Arc<Mutex<Vec<String>>>,
+) {
+    let mut request = Vec::new();
+    let mut chunk = [0; 4096];
+    while !request.windows(4).any(|end| end == b"\r\n\r\n") {
+        match stream.read(&mut chunk).await {
+            Ok(0) | Err(_) => return,
+            Ok(length) => request.extend_from_slice(&chunk[..length]),
+        }
+    }
+    let text = String::from_utf8_lossy(&request);
+    let path = text.split(' ').nth(1).unwrap_or("/").to_owned();
+    let host = text.lines().find_map(|line| line.strip_prefix("Host: ")).unwrap_or_default();
+    if !path.starts_with("/favicon") {
+        log.lock().unwrap().push(format!("{} {path}", host.split('.').next().unwrap_or(host)));
+    }
+    let found = pages.get(path.split('?').next().unwrap_or(&path));
+    let status = if found.is_some() { "200 OK" } else { "404 Not Found" };
+    let page = found.cloned().unwrap_or_default();
+    let body = page.body.replace("{port}", &port.to_string());
+    let mut answer = format!(
+        "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\nCache-Control: no-store\r\n",
+        body.len()
+    );
+    for (name, value) in &page.headers {
+        answer.extend([name, ": ", value, "\r\n"]);
+    }
+    answer.push_str("\r\n");
+    answer.push_str(&body);
+    let _ = stream.write_all(answer.as_bytes()).await;
+    let _ = stream.shutdown().await;
+}

@@ -1,0 +1,57 @@
+//! The local admin key: written at the first start, so that commands on this machine just work.
+//!
+//! Whoever can read the file may do everything, and needs to be able to read the data folder for
+//! it, which holds the same secrets.
+
+use super::KeySecret;
+use crate::clock;
+use crate::data::{DataError, DataFolder, write_private};
+use crate::keys::new_key;
+use baton_api::Scope;
+use baton_session::Owner;
+use baton_store::{Store, StoreError};
+use std::io::ErrorKind;
+
+/// The name of the key among those of the owner `local`.
+const NAME: &str = "local-admin";
+
+/// The local key could not be written or registered.
+#[derive(Debug, thiserror::Error)]
+pub enum LocalKeyError {
+    /// The file.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Sees to it that `admin.key` opens this node: a key that was revoked, or that another database
+/// made, is replaced.
+pub async fn ensure_local_key(store: &Store, data: &DataFolder) -> Result<(), LocalKeyError> {
+    if let Some(secret) = read(data)?
+        && store.find_key(secret.hash()).await?.is_some()
+    {
+        return Ok(());
+    }
+    let owner = Owner::local();
+    let keys = store.list_keys(&owner).await?;
+    for old in keys.iter().filter(|key| key.name == NAME && key.revoked_at.is_none()) {
+        store.revoke_key(&owner, &old.id, clock::now()).await?;
+    }
+    let secret = KeySecret::generate();
+    let key = new_key(NAME.to_owned(), owner, Scope::ALL);
+    store.create_key(&key, secret.hash()).await?;
+    write_private(&data.admin_key(), format!("{}\n", secret.expose()).as_bytes())?;
+    tracing::info!(file = %data.admin_key().display(), "wrote a new local admin key");
+    Ok(())
+}
+
+fn read(data: &DataFolder) -> Result<Option<KeySecret>, DataError> {
+    let path = data.admin_key();
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(KeySecret::parse(text.trim())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(DataError::Io { path, source }),
+    }
+}

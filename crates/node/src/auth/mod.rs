@@ -1,0 +1,12 @@
+//! Who asks: keys, the callers behind them, and what they may do.
+//!
+//! A handler names the scope that it needs as the type of an argument, so a handler that compiles
+//! is authorised.
+
+mod caller;
+mod local;
+mod secret;
+
+pub use caller::{Admin, Caller, Drive, Read};
+pub use local::{LocalKeyError, ensure_local_key};
+pub use secret::KeySecret;

@@ -1,0 +1,151 @@
+//! The settings of one source, checked: a field that the source does not set is `None`.
+
+use super::{ConfigError, Settings};
+use baton_store::DatabaseUrl;
+use std::fmt::Display;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// What one source chose.
+#[derive(Default)]
+pub struct Choices {
+    /// See [`Config::listen`](super::Config::listen).
+    pub listen: Option<SocketAddr>,
+    /// See [`Config::database`](super::Config::database).
+    pub database: Option<DatabaseUrl>,
+    /// Largest part, in bytes.
+    pub part_bytes: Option<u64>,
+    /// Most parts of one snapshot.
+    pub snapshot_parts: Option<usize>,
+    /// See [`Config::browser`](super::Config::browser).
+    pub browser: Option<PathBuf>,
+    /// How long a changed session may go without a snapshot.
+    pub session_snapshot_interval: Option<Duration>,
+    /// How old a snapshot may be before it is stale.
+    pub max_session_age: Option<Duration>,
+    /// Whether recoverable sessions are resumed at start-up.
+    pub auto_rehydrate: Option<bool>,
+    /// How many snapshots of a session are kept.
+    pub max_session_snapshots: Option<u32>,
+    /// See [`Config::metrics`](super::Config::metrics).
+    pub metrics: Option<SocketAddr>,
+    /// See [`Config::body_bytes`](super::Config::body_bytes).
+    pub body_bytes: Option<usize>,
+}
+
+/// The longest time that a setting may say: ten years, in seconds.
+const LONGEST: i64 = 10 * 366 * 24 * 60 * 60;
+
+impl Choices {
+    /// Checks the settings of one source; `origin` names it in errors, such as
+    /// `the file /etc/baton.toml`.
+    pub fn check(origin: &str, settings: Settings) -> Result<Self, ConfigError> {
+        let Settings { server, storage, browser, recovery, metrics, limits } = settings;
+        let seconds = |key, value| {
+            let seconds = number(origin, key, value, 1..=LONGEST)?;
+            Ok(seconds.map(Duration::from_secs))
+        };
+        Ok(Self {
+            listen: server
+                .listen
+                .map(|text| address(origin, "server.listen", &text))
+                .transpose()?,
+            database: storage.database_url.map(|text| database(origin, &text)).transpose()?,
+            part_bytes: number(origin, "storage.part_bytes", storage.part_bytes, 1024..=1 << 32)?,
+            snapshot_parts: number(
+                origin,
+                "storage.snapshot_parts",
+                storage.snapshot_parts,
+                1..=1_000_000,
+            )?,
+            browser: browser.program,
+            session_snapshot_interval: seconds(
+                "recovery.session_snapshot_interval",
+                recovery.session_snapshot_interval,
+            )?,
+            max_session_age: seconds("recovery.max_session_age", recovery.max_session_age)?,
+            auto_rehydrate: recovery.auto_rehydrate,
+            max_session_snapshots: number(
+                origin,
+                "recovery.max_session_snapshots",
+                recovery.max_session_snapshots,
+                1..=100_000,
+            )?,
+            metrics: metrics
+                .listen
+                .map(|text| address(origin, "metrics.listen", &text))
+                .transpose()?,
+            body_bytes: number(origin, "limits.body_bytes", limits.body_bytes, 1024..=1 << 30)?,
+        })
+    }
+
+    /// These choices, and `other`'s where these say nothing.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            listen: self.listen.or(other.listen),
+            database: self.database.or(other.database),
+            part_bytes: self.part_bytes.or(other.part_bytes),
+            snapshot_parts: self.snapshot_parts.or(other.snapshot_parts),
+            browser: self.browser.or(other.browser),
+            session_snapshot_interval: self
+                .session_snapshot_interval
+                .or(other.session_snapshot_interval),
+            max_session_age: self.max_session_age.or(other.max_session_age),
+            auto_rehydrate: self.auto_rehydrate.or(other.auto_rehydrate),
+            max_session_snapshots: self.max_session_snapshots.or(other.max_session_snapshots),
+            metrics: self.metrics.or(other.metrics),
+            body_bytes: self.body_bytes.or(other.body_bytes),
+        }
+    }
+}
+
+/// A loopback address with its port.
+fn address(origin: &str, key: &'static str, text: &str) -> Result<SocketAddr, ConfigError> {
+    let address: SocketAddr = text
+        .parse()
+        .map_err(|_| invalid(origin, key, "an address with a port such as 127.0.0.1:7420", text))?;
+    if address.ip().is_loopback() {
+        Ok(address)
+    } else {
+        Err(ConfigError::NotLoopback { origin: origin.to_owned(), key, found: address })
+    }
+}
+
+/// What names a database.
+const DATABASE: &str = "a path or \"postgres://user@host/database\"";
+
+/// A database's address; what was found may hold a password and is not repeated.
+fn database(origin: &str, text: &str) -> Result<DatabaseUrl, ConfigError> {
+    DatabaseUrl::from_str(text)
+        .map_err(|error| invalid(origin, "storage.database_url", DATABASE, error.found))
+}
+
+/// A number within a range.
+fn number<T: TryFrom<i64>>(
+    origin: &str,
+    key: &'static str,
+    value: Option<i64>,
+    range: std::ops::RangeInclusive<i64>,
+) -> Result<Option<T>, ConfigError> {
+    let Some(value) = value else { return Ok(None) };
+    let expected = || format!("a number from {} to {}", range.start(), range.end());
+    let fits = range.contains(&value).then(|| T::try_from(value).ok()).flatten();
+    fits.map(Some).ok_or_else(|| invalid(origin, key, expected(), value))
+}
+
+fn invalid(
+    origin: &str,
+    key: &'static str,
+    expected: impl Display,
+    found: impl Display,
+) -> ConfigError {
+    ConfigError::Invalid {
+        origin: origin.to_owned(),
+        key,
+        expected: expected.to_string(),
+        found: found.to_string(),
+    }
+}

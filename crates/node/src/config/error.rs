@@ -1,0 +1,52 @@
+//! How a configuration can be wrong.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// A setting that makes no sense; the text says where it stands.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("expected a settings file at {}, found: {source}", path.display())]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is not TOML, or has a key that is not known.
+    #[error("expected valid settings in {} at line {line}, found: {message}", path.display())]
+    NotUnderstood {
+        /// Which file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: usize,
+        /// What does not fit.
+        message: String,
+    },
+    /// A value is out of its range.
+    #[error("{origin}: expected {key} to be {expected}, found {found}")]
+    Invalid {
+        /// The file, or the flags and the environment.
+        origin: String,
+        /// Which setting.
+        key: &'static str,
+        /// What it may be.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
+    /// An address that others can reach.
+    #[error(
+        "{origin}: expected {key} to be a loopback address such as 127.0.0.1:7420, found {found}\n\
+         other machines could read keys and cookies in clear text: Baton does not speak TLS yet"
+    )]
+    NotLoopback {
+        /// The file, or the flags and the environment.
+        origin: String,
+        /// Which setting.
+        key: &'static str,
+        /// What it is.
+        found: SocketAddr,
+    },
+}

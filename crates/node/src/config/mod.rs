@@ -1,0 +1,108 @@
+//! The configuration of a node: what was typed becomes what it means.
+//!
+//! A setting is looked for in the flags, then in the environment, then in the file; what none of
+//! them says has the default that stands here. Each source is checked by itself, so that an error
+//! names the place to mend.
+
+mod choices;
+mod error;
+mod settings;
+
+pub use choices::Choices;
+pub use error::ConfigError;
+pub use settings::{
+    BrowserSettings, LimitSettings, MetricsSettings, RecoveryTexts, ServerSettings, Settings,
+    StorageSettings,
+};
+
+use crate::data::DataFolder;
+use crate::live::RecoverySettings;
+use baton_browser::keeper::KeeperCommand;
+use baton_store::{DatabaseUrl, Limits};
+use secrecy::SecretString;
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Where a node listens unless told otherwise.
+pub const DEFAULT_LISTEN: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 7420);
+/// The largest body that a node takes unless told otherwise: 1 MiB.
+pub const DEFAULT_BODY_BYTES: usize = 1 << 20;
+
+/// Everything that a node is given.
+pub struct Config {
+    /// Where its files live.
+    pub data: DataFolder,
+    /// Where it listens; only loopback addresses.
+    pub listen: SocketAddr,
+    /// Its database.
+    pub database: DatabaseUrl,
+    /// The master key in base64, when it does not come from the data folder.
+    pub master_key: Option<SecretString>,
+    /// Bounds of what is stored.
+    pub limits: Limits,
+    /// The largest request body, in bytes.
+    pub body_bytes: usize,
+    /// The browser to start; none means the one found on `PATH`.
+    pub browser: Option<PathBuf>,
+    /// How a keeper is started.
+    pub keeper: KeeperCommand,
+    /// The variables of the environment that keepers and browsers may inherit.
+    pub inherited: BTreeMap<String, String>,
+    /// When to capture, and what to do at start-up.
+    pub recovery: RecoverySettings,
+    /// Where metrics are served; none means nowhere.
+    pub metrics: Option<SocketAddr>,
+    /// How long the node stays without an active session and without a request; none means for
+    /// ever.
+    pub idle_exit: Option<Duration>,
+}
+
+/// What no settings file can say.
+pub struct Surroundings {
+    /// Where the node's files live.
+    pub data: DataFolder,
+    /// The master key in base64, when it does not come from the data folder.
+    pub master_key: Option<SecretString>,
+    /// How a keeper is started.
+    pub keeper: KeeperCommand,
+    /// The variables of the environment that keepers and browsers may inherit.
+    pub inherited: BTreeMap<String, String>,
+    /// See [`Config::idle_exit`].
+    pub idle_exit: Option<Duration>,
+}
+
+impl Config {
+    /// What `choices` and the defaults say together.
+    pub fn new(choices: Choices, around: Surroundings) -> Self {
+        let limits = Limits::default();
+        Self {
+            listen: choices.listen.unwrap_or(DEFAULT_LISTEN),
+            database: choices
+                .database
+                .unwrap_or_else(|| DatabaseUrl::Sqlite(around.data.database())),
+            master_key: around.master_key,
+            limits: Limits {
+                part_bytes: choices.part_bytes.unwrap_or(limits.part_bytes),
+                snapshot_parts: choices.snapshot_parts.unwrap_or(limits.snapshot_parts),
+            },
+            body_bytes: choices.body_bytes.unwrap_or(DEFAULT_BODY_BYTES),
+            browser: choices.browser,
+            keeper: around.keeper,
+            inherited: around.inherited,
+            recovery: RecoverySettings {
+                session_snapshot_interval: choices
+                    .session_snapshot_interval
+                    .unwrap_or(Duration::from_secs(30)),
+                max_session_age: choices.max_session_age.unwrap_or(Duration::from_hours(24)),
+                auto_rehydrate: choices.auto_rehydrate.unwrap_or(false),
+                max_session_snapshots: choices.max_session_snapshots.unwrap_or(10),
+            },
+            metrics: choices.metrics,
+            idle_exit: around.idle_exit,
+            data: around.data,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The settings as they are typed: one shape for the file, the environment and the flags.
+//!
+//! Numbers are signed here, so that a negative one gets an error that says what was expected.
+
+use super::ConfigError;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// Everything that may be set. A key that is not known is an error, so that a typo is never a
+/// silent default.
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// `[server]`
+    pub server: ServerSettings,
+    /// `[storage]`
+    pub storage: StorageSettings,
+    /// `[browser]`
+    pub browser: BrowserSettings,
+    /// `[recovery]`
+    pub recovery: RecoveryTexts,
+    /// `[metrics]`
+    pub metrics: MetricsSettings,
+    /// `[limits]`
+    pub limits: LimitSettings,
+}
+
+/// `[server]`
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerSettings {
+    /// Address and port; port 0 takes a free one.
+    pub listen: Option<String>,
+}
+
+/// `[storage]`
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StorageSettings {
+    /// `postgres://…`, or the path of an SQLite file.
+    pub database_url: Option<String>,
+    /// The largest part, in bytes.
+    pub part_bytes: Option<i64>,
+    /// The largest number of parts of one snapshot.
+    pub snapshot_parts: Option<i64>,
+}
+
+/// `[browser]`
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BrowserSettings {
+    /// The browser to start.
+    pub program: Option<PathBuf>,
+}
+
+/// `[recovery]`
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RecoveryTexts {
+    /// Seconds that a changed session may go without a snapshot.
+    pub session_snapshot_interval: Option<i64>,
+    /// Seconds after which a snapshot is stale.
+    pub max_session_age: Option<i64>,
+    /// Whether recoverable sessions are resumed at start-up.
+    pub auto_rehydrate: Option<bool>,
+    /// How many snapshots of a session are kept.
+    pub max_session_snapshots: Option<i64>,
+}
+
+/// `[metrics]`
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MetricsSettings {
+    /// Address and port of the listener for metrics; none by default.
+    pub listen: Option<String>,
+}
+
+/// `[limits]`
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LimitSettings {
+    /// The largest request body, in bytes.
+    pub body_bytes: Option<i64>,
+}
+
+impl Settings {
+    /// The settings of a TOML file.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
+        Self::parse(path, &text)
+    }
+
+    /// The settings of a TOML text; `path` only names it in errors.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
+        toml::from_str(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start.min(text.len()));
+            let line = text.bytes().take(start).filter(|byte| *byte == b'\n').count() + 1;
+            // The error's own display shows the line, which may hold a password.
+            let message = error.message().replace('\n', ", ");
+            ConfigError::NotUnderstood { path: path.to_owned(), line, message }
+        })
+    }
+}

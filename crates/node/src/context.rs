@@ -1,0 +1,60 @@
+//! What every operation is given: the database, the running browsers, and who this node is.
+
+use crate::NodeError;
+use crate::idle::Activity;
+use crate::live::{Hub, LiveError};
+use crate::turns::{Turn, Turns};
+use baton_session::{NodeId, Owner, Session};
+use baton_store::Store;
+use std::time::Duration;
+use tokio_util::task::TaskTracker;
+
+/// How long an operation waits for its turn; shorter than its caller waits for an answer.
+const TURN_LIMIT: Duration = Duration::from_mins(1);
+
+/// The surroundings of an operation. Cheap to clone.
+#[derive(Clone)]
+pub struct Context {
+    /// The database.
+    pub store: Store,
+    /// The running browsers.
+    pub hub: Hub,
+    /// Which node this is.
+    pub node: NodeId,
+    /// What was begun and must be finished before the node ends.
+    pub tasks: TaskTracker,
+    /// When somebody last asked for something.
+    pub activity: Activity,
+    turns: Turns,
+}
+
+impl Context {
+    /// The surroundings that a node gives to its operations.
+    pub fn new(store: Store, hub: Hub, node: NodeId) -> Self {
+        let tasks = TaskTracker::new();
+        Self { store, hub, node, tasks, activity: Activity::default(), turns: Turns::default() }
+    }
+
+    /// Finds an owner's session by id, prefix or name.
+    pub async fn find(&self, owner: &Owner, reference: &str) -> Result<Session, NodeError> {
+        Ok(self.store.find_session(owner, reference).await?)
+    }
+
+    /// Finds a session of this node and waits until no other operation changes it. The session is
+    /// as it is now, not as it was before the wait, and if it is active somebody watches its browser.
+    pub async fn take_turn(
+        &self,
+        owner: &Owner,
+        reference: &str,
+    ) -> Result<(Session, Turn), NodeError> {
+        let found = self.find(owner, reference).await?;
+        let turn = self.turns.take(found.id, TURN_LIMIT).await;
+        let turn = turn.ok_or(LiveError::Busy { id: found.id, doing: "changed" })?;
+        let session = self.store.fetch_session(owner, found.id).await?;
+        if session.node != self.node {
+            return Err(NodeError::OtherNode { name: session.name, node: session.node });
+        }
+        self.hub.settle(&session).await?;
+        Ok((self.store.fetch_session(owner, found.id).await?, turn))
+    }
+}

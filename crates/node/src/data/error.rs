@@ -1,0 +1,85 @@
+//! How a data folder can be wrong.
+
+use super::NodeFile;
+use std::path::PathBuf;
+
+/// A data folder that cannot be used; the text says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum DataError {
+    /// The system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// Which file or folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is no folder.
+    #[error("expected a folder at {}, found something else\nchoose another with --data", path.display())]
+    NotAFolder {
+        /// Where.
+        path: PathBuf,
+    },
+    /// The sockets of keepers would have longer paths than the system allows.
+    #[error(
+        "expected a data folder whose path has at most {limit} bytes, found {found}: {}\n\
+         sockets live in it; choose a shorter one with --data",
+        path.display()
+    )]
+    PathTooLong {
+        /// Which folder.
+        path: PathBuf,
+        /// How long it may be.
+        limit: usize,
+        /// How long it is.
+        found: usize,
+    },
+    /// Other users could put files into it.
+    #[error(
+        "expected that only its owner (user {owner}) can write to {}, found mode {mode:o}\n\
+         run: chmod go-w {}", path.display(), path.display()
+    )]
+    TooOpen {
+        /// Which folder.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+        /// Its owner's user number.
+        owner: u32,
+    },
+    /// The file `node.id` holds something else.
+    #[error("{}: {source}\nrestore the file, or remove it to become a new node", path.display())]
+    NotANodeId {
+        /// Which file.
+        path: PathBuf,
+        /// What was expected and found.
+        source: baton_session::id::InvalidId,
+    },
+    /// The file `node.json` holds something else.
+    #[error("expected {} to say where the node is, found: {source}", path.display())]
+    NotANodeFile {
+        /// Which file.
+        path: PathBuf,
+        /// What does not fit.
+        source: serde_json::Error,
+    },
+    /// Another node works on this folder.
+    #[error(
+        "expected no other node on {}, found {}\nstop it first, or choose another folder with --data",
+        path.display(),
+        describe(running.as_deref())
+    )]
+    Locked {
+        /// Which folder.
+        path: PathBuf,
+        /// The other node, when it is ready and says so.
+        running: Option<Box<NodeFile>>,
+    },
+}
+
+fn describe(running: Option<&NodeFile>) -> String {
+    match running {
+        Some(node) => format!("one with process id {} at {}", node.pid, node.url),
+        None => "one that is starting or ending".to_owned(),
+    }
+}

@@ -1,0 +1,158 @@
+//! The data folder of a node: one folder holds everything, readable by its user only.
+//!
+//! Whoever can read the folder can open every session in it, so a folder that others can write to
+//! is refused, and everything inside is made private from its first byte on.
+
+mod discovery;
+mod error;
+mod lock;
+mod private;
+
+pub use discovery::NodeFile;
+pub use error::DataError;
+pub use lock::NodeLock;
+pub use private::write_private;
+
+use baton_session::{NodeId, SessionId};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// The longest path of a data folder, in bytes: what `sockaddr_un` holds on Linux without the final
+/// NUL, less `/run/`, a session's id and `.sock`.
+const PATH_LIMIT: usize = 107 - 5 - 36 - 5;
+
+/// Where a node keeps its files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataFolder(PathBuf);
+
+impl DataFolder {
+    /// Names the folder; touches nothing. A relative path is taken from the current folder.
+    pub fn at(path: &Path) -> Result<Self, DataError> {
+        let path = std::path::absolute(path)
+            .map_err(|source| DataError::Io { path: path.to_owned(), source })?;
+        let found = path.as_os_str().as_bytes().len();
+        if found > PATH_LIMIT {
+            return Err(DataError::PathTooLong { path, limit: PATH_LIMIT, found });
+        }
+        Ok(Self(path))
+    }
+
+    /// Makes the folder when it is missing (0700), and checks that nobody else can write to it.
+    pub fn create(&self) -> Result<(), DataError> {
+        for folder in [self.0.clone(), self.run(), self.sessions()] {
+            std::fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(&folder)
+                .map_err(|source| DataError::Io { path: folder, source })?;
+        }
+        self.check()
+    }
+
+    /// Checks that the folder is one and that nobody else can write to it.
+    pub fn check(&self) -> Result<(), DataError> {
+        let path = || self.0.clone();
+        let found =
+            std::fs::metadata(&self.0).map_err(|source| DataError::Io { path: path(), source })?;
+        let mode = found.permissions().mode() & 0o777;
+        if !found.is_dir() {
+            Err(DataError::NotAFolder { path: path() })
+        } else if mode & 0o022 != 0 {
+            Err(DataError::TooOpen { path: path(), mode, owner: found.uid() })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The SQLite database.
+    pub fn database(&self) -> PathBuf {
+        self.0.join("baton.db")
+    }
+
+    /// The master key that opens the database's key.
+    pub fn key(&self) -> PathBuf {
+        self.0.join("key")
+    }
+
+    /// The settings file that is read when none is named.
+    pub fn settings(&self) -> PathBuf {
+        self.0.join("baton.toml")
+    }
+
+    /// Where the running node is: see [`NodeFile`].
+    pub fn node_file(&self) -> PathBuf {
+        self.0.join("node.json")
+    }
+
+    /// The log of a node that a command started.
+    pub fn node_log(&self) -> PathBuf {
+        self.0.join("node.log")
+    }
+
+    /// The lock that the running node holds.
+    pub fn lock(&self) -> PathBuf {
+        self.0.join("node.lock")
+    }
+
+    /// The lock of commands that want to start a node.
+    pub fn start_lock(&self) -> PathBuf {
+        self.0.join("start.lock")
+    }
+
+    /// The local admin key.
+    pub fn admin_key(&self) -> PathBuf {
+        self.0.join("admin.key")
+    }
+
+    /// The folder of the keepers' sockets.
+    pub fn run(&self) -> PathBuf {
+        self.0.join("run")
+    }
+
+    /// The socket of a session's keeper.
+    pub fn socket(&self, id: SessionId) -> PathBuf {
+        self.run().join(format!("{id}.sock"))
+    }
+
+    /// The folder of the sessions' folders.
+    pub fn sessions(&self) -> PathBuf {
+        self.0.join("sessions")
+    }
+
+    /// The folder of a session.
+    pub fn session(&self, id: SessionId) -> PathBuf {
+        self.sessions().join(id.to_string())
+    }
+
+    /// The browser profile of a session.
+    pub fn profile(&self, id: SessionId) -> PathBuf {
+        self.session(id).join("profile")
+    }
+
+    /// The log of a session's keeper and browser.
+    pub fn keeper_log(&self, id: SessionId) -> PathBuf {
+        self.session(id).join("keeper.log")
+    }
+
+    /// Which node this folder belongs to; made at the first call.
+    pub fn node_id(&self) -> Result<NodeId, DataError> {
+        let path = self.0.join("node.id");
+        match std::fs::read_to_string(&path) {
+            Ok(text) => {
+                text.trim().parse().map_err(|source| DataError::NotANodeId { path, source })
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let id = NodeId::new(jiff::Timestamp::now(), rand::random());
+                write_private(&path, format!("{id}\n").as_bytes())?;
+                Ok(id)
+            }
+            Err(source) => Err(DataError::Io { path, source }),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! How an operation fails.
+
+use crate::live::LiveError;
+use baton_api::Scope;
+use baton_session::{Lifecycle, NodeId, SessionName};
+use baton_store::StoreError;
+
+/// Why an operation was not done. What a door answers is in [`problem`](crate::problem).
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// The database refused or failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A browser refused or failed.
+    #[error(transparent)]
+    Live(#[from] LiveError),
+    /// The browser at an address that the caller named refused or failed.
+    #[error(transparent)]
+    Attach(LiveError),
+    /// The request can be read, but makes no sense.
+    #[error("expected {field} to be {expected}, found {found}")]
+    Invalid {
+        /// Which part of the request.
+        field: &'static str,
+        /// What it may be.
+        expected: &'static str,
+        /// What it is.
+        found: String,
+    },
+    /// The request carries no key that opens anything.
+    #[error("expected \"Authorization: Bearer KEY\" with a valid key, found {found}")]
+    Unauthenticated {
+        /// What it carries instead; never the key itself.
+        found: &'static str,
+    },
+    /// The key does not allow it.
+    #[error("expected a key with the scope {needed}, found one with {found}")]
+    Forbidden {
+        /// What is needed.
+        needed: Scope,
+        /// The scopes of the key.
+        found: String,
+    },
+    /// Where the session stands does not allow it.
+    #[error("expected session {name} to be {expected}, found it {found}")]
+    WrongState {
+        /// Which session.
+        name: SessionName,
+        /// Where it would have to stand.
+        expected: &'static str,
+        /// Where it stands.
+        found: Lifecycle,
+    },
+    /// The session's profile is in another node's folder.
+    #[error("session {name} lives on node {node}; ask that node")]
+    OtherNode {
+        /// Which session.
+        name: SessionName,
+        /// Its node.
+        node: NodeId,
+    },
+    /// Nothing has been captured yet, or not this.
+    #[error("expected session {name} to have {expected}, found none")]
+    NoSnapshot {
+        /// Which session.
+        name: SessionName,
+        /// What was asked for.
+        expected: &'static str,
+    },
+    /// The state of a snapshot cannot be written as JSON.
+    #[error("the state of session {name} cannot be shown: {source}")]
+    NotShown {
+        /// Which session.
+        name: SessionName,
+        /// Why.
+        source: serde_json::Error,
+    },
+}

@@ -1,0 +1,63 @@
+//! What a request carries, read so that a refusal says where it is wrong.
+
+use super::Refusal;
+use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts};
+use axum::http::StatusCode;
+use baton_api::ErrorCode;
+
+/// A JSON body.
+#[derive(FromRequest)]
+#[from_request(via(axum::Json), rejection(Refusal))]
+pub(super) struct Json<T>(pub(super) T);
+
+/// The query of an address.
+#[derive(FromRequestParts)]
+#[from_request(via(axum::extract::Query), rejection(Refusal))]
+pub(super) struct Query<T>(pub(super) T);
+
+/// A part of the path.
+#[derive(FromRequestParts)]
+#[from_request(via(axum::extract::Path), rejection(Refusal))]
+pub(super) struct Path<T>(pub(super) T);
+
+impl From<JsonRejection> for Refusal {
+    fn from(rejection: JsonRejection) -> Self {
+        let code = match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => ErrorCode::BodyTooLarge,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => ErrorCode::UnsupportedMediaType,
+            StatusCode::UNPROCESSABLE_ENTITY => ErrorCode::InvalidRequest,
+            _ => ErrorCode::InvalidJson,
+        };
+        let text = rejection.body_text();
+        match code {
+            ErrorCode::InvalidRequest => Self::new(code, format!("in the body, {}", why(&text))),
+            ErrorCode::InvalidJson => Self::new(code, format!("expected JSON, {}", why(&text))),
+            _ => Self::new(code, lower(&text)),
+        }
+    }
+}
+
+impl From<QueryRejection> for Refusal {
+    fn from(rejection: QueryRejection) -> Self {
+        let text = rejection.body_text();
+        Self::new(ErrorCode::InvalidRequest, format!("in the query, {}", why(&text)))
+    }
+}
+
+impl From<PathRejection> for Refusal {
+    fn from(rejection: PathRejection) -> Self {
+        Self::new(ErrorCode::InvalidRequest, lower(&rejection.body_text()))
+    }
+}
+
+/// What stands behind the general words with which a rejection begins.
+fn why(text: &str) -> &str {
+    text.split_once(": ").map_or(text, |(_, why)| why)
+}
+
+/// Our texts begin in lower case.
+fn lower(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
+}

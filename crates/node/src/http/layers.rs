@@ -1,0 +1,133 @@
+//! What surrounds every request, from the outside in.
+
+use super::guard::{Guard, guard};
+use super::{HttpConfig, Refusal};
+use crate::{Context, metrics};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use axum::http::{HeaderName, StatusCode};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use baton_api::{ErrorCode, Problem, problem};
+use std::any::Any;
+use std::iter::once;
+use std::time::{Duration, Instant};
+use tower::ServiceBuilder;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::limit::RequestBodyLimitLayer;
+use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
+use tower_http::sensitive_headers::SetSensitiveRequestHeadersLayer;
+use tower_http::timeout::TimeoutLayer;
+use tower_http::trace::TraceLayer;
+use tracing::Instrument;
+
+/// How long an answer may take: a resume of a large session is the longest.
+const ANSWER_LIMIT: Duration = Duration::from_mins(2);
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The router with everything around it.
+pub(super) fn around(
+    router: Router<Context>,
+    context: &Context,
+    config: &HttpConfig,
+) -> Router<Context> {
+    let layers = ServiceBuilder::new()
+        .layer(SetRequestIdLayer::new(REQUEST_ID, MakeRequestUuid))
+        .layer(SetSensitiveRequestHeadersLayer::new(once(AUTHORIZATION)))
+        .layer(TraceLayer::new_for_http().make_span_with(span).on_failure(()))
+        .layer(PropagateRequestIdLayer::new(REQUEST_ID))
+        .layer(from_fn(write_problem))
+        .layer(from_fn_with_state(context.clone(), observe))
+        .layer(TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, ANSWER_LIMIT))
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn_with_state(context.clone(), finish))
+        .layer(from_fn_with_state(Guard::new(config.address), guard))
+        .layer(DefaultBodyLimit::disable())
+        .layer(RequestBodyLimitLayer::new(config.body_bytes));
+    router.fallback(no_route).method_not_allowed_fallback(no_method).layer(layers)
+}
+
+/// The query is left out of the log: nothing secret belongs there, but people err.
+fn span(request: &Request) -> tracing::Span {
+    let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
+    tracing::info_span!("request", id, method = %request.method(), path = request.uri().path())
+}
+
+/// Writes the body of every answer that is an error; see [`Refusal`].
+async fn write_problem(request: Request, next: Next) -> Response {
+    let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
+    let mut response = next.run(request).await;
+    let status = response.status();
+    if !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let mut problem =
+        response.extensions_mut().remove().unwrap_or_else(|| problem_of_status(status));
+    problem.request_id = id;
+    let (mut parts, _) = response.into_parts();
+    parts.status = StatusCode::from_u16(problem.status).unwrap_or(parts.status);
+    parts.headers.remove(axum::http::header::CONTENT_LENGTH);
+    parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static(problem::CONTENT_TYPE));
+    let body = serde_json::to_vec(&problem).unwrap_or_default();
+    Response::from_parts(parts, Body::from(body))
+}
+
+/// The problem of an answer that a layer made, which knows only a status.
+fn problem_of_status(status: StatusCode) -> Problem {
+    let (code, detail) = match status {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            (ErrorCode::BodyTooLarge, "the body is larger than limits.body_bytes allows")
+        }
+        StatusCode::GATEWAY_TIMEOUT => (
+            ErrorCode::TimedOut,
+            "no answer within 120 s; what was begun goes on, look again later",
+        ),
+        status if status.is_client_error() => {
+            (ErrorCode::InvalidRequest, "the request cannot be read")
+        }
+        _ => (ErrorCode::Internal, "the request failed"),
+    };
+    Problem::new(code, detail)
+}
+
+/// Counts requests, and notes that somebody uses this node.
+async fn observe(State(context): State<Context>, request: Request, next: Next) -> Response {
+    let begun = Instant::now();
+    let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let route = route.unwrap_or_else(|| "none".to_owned());
+    // Whoever only asks whether the node lives does not use it.
+    let _in_use =
+        (!matches!(route.as_str(), "/health" | "/ready")).then(|| context.activity.begin());
+    let method = request.method().clone();
+    let response = next.run(request).await;
+    metrics::answered(method.as_str(), &route, response.status().as_u16(), begun.elapsed());
+    response
+}
+
+/// What was begun is finished, also when the caller leaves or the limit passes: half an open or
+/// half a close would leave a browser that nobody knows of.
+async fn finish(State(context): State<Context>, request: Request, next: Next) -> Response {
+    let task = context.tasks.spawn(next.run(request).in_current_span());
+    match task.await {
+        Ok(response) => response,
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        Err(_) => Refusal::new(ErrorCode::Internal, "the node is ending").into_response(),
+    }
+}
+
+fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
+    tracing::error!("a request's handler panicked: this is a fault of Baton");
+    Refusal::new(ErrorCode::Internal, "a fault inside the node; its log says more").into_response()
+}
+
+async fn no_route(request: Request) -> Refusal {
+    let detail = format!("expected an address of the API, found {}", request.uri().path());
+    Refusal::new(ErrorCode::RouteNotFound, detail)
+}
+
+async fn no_method(request: Request) -> Refusal {
+    let detail = format!("{} has no method {}", request.uri().path(), request.method());
+    Refusal::new(ErrorCode::MethodNotAllowed, detail)
+}

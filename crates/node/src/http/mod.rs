@@ -1,0 +1,88 @@
+//! The HTTP door: the whole API on one page.
+//!
+//! A route and its line in `openapi.json` are declared together, so neither can be there without
+//! the other. What surrounds every request stands in `layers`.
+
+mod guard;
+mod input;
+mod keys;
+mod layers;
+mod refusal;
+mod sessions;
+mod system;
+
+pub use refusal::Refusal;
+
+use crate::Context;
+use axum::Router;
+use baton_api::Problem;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::{Modify, OpenApi};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// What a door needs besides the operations' context.
+#[derive(Debug, Clone, Copy)]
+pub struct HttpConfig {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// The largest request body, in bytes.
+    pub body_bytes: usize,
+}
+
+/// Every route of a node.
+fn routes() -> OpenApiRouter<Context> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        // Without a key.
+        .routes(routes!(system::health))
+        .routes(routes!(system::ready))
+        .routes(routes!(system::openapi))
+        // Sessions.
+        .routes(routes!(sessions::list, sessions::open))
+        .routes(routes!(sessions::attach))
+        .routes(routes!(sessions::show, sessions::delete))
+        .routes(routes!(sessions::capture))
+        .routes(routes!(sessions::resume))
+        .routes(routes!(sessions::close))
+        .routes(routes!(sessions::abandon))
+        .routes(routes!(sessions::state))
+        .routes(routes!(sessions::preview))
+        // Keys.
+        .routes(routes!(keys::list, keys::create))
+        .routes(routes!(keys::revoke))
+}
+
+/// The service of a node.
+pub fn router(context: Context, config: &HttpConfig) -> Router {
+    let (router, document) = routes().split_for_parts();
+    let router = router.layer(axum::Extension(Arc::new(document)));
+    layers::around(router, &context, config).with_state(context)
+}
+
+/// The document of the API, as `/openapi.json` serves it.
+pub fn document() -> utoipa::openapi::OpenApi {
+    routes().split_for_parts().1
+}
+
+/// What the document says beyond its routes.
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Baton", description = "Keeps browser sessions alive. Every error is a problem."),
+    components(schemas(Problem)),
+    modifiers(&ApiKey)
+)]
+struct Document;
+
+/// How callers say who they are.
+struct ApiKey;
+
+impl Modify for ApiKey {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+        if let Some(components) = document.components.as_mut() {
+            components.add_security_scheme("api_key", scheme);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Sessions over HTTP. `{id}` is an id, a unique prefix of one, or a name.
+
+use super::Refusal;
+use super::input::{Json, Path, Query};
+use crate::auth::{Admin, Drive, Read};
+use crate::{Context, sessions};
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use baton_api::{
+    AttachSession, ListSessions, OpenSession, Problem, ResumeResult, Scope, SessionList,
+    SessionView, SnapshotView, StateView,
+};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+type Answer<T> = Result<axum::Json<T>, Refusal>;
+
+/// The caller's sessions, newest first.
+#[utoipa::path(
+    get, path = "/sessions", tag = "sessions", security(("api_key" = [])), params(ListSessions),
+    responses((status = 200, body = SessionList), (status = "4XX", body = Problem))
+)]
+pub(super) async fn list(
+    State(context): State<Context>,
+    Read(caller): Read,
+    Query(query): Query<ListSessions>,
+) -> Answer<SessionList> {
+    Ok(axum::Json(sessions::list(&context, &caller.owner, query).await?))
+}
+
+/// Opens a session in a browser of its own.
+#[utoipa::path(
+    post, path = "/sessions", tag = "sessions", security(("api_key" = [])),
+    responses((status = 201, body = SessionView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn open(
+    State(context): State<Context>,
+    Drive(caller): Drive,
+    Json(request): Json<OpenSession>,
+) -> Result<(StatusCode, axum::Json<SessionView>), Refusal> {
+    let view = sessions::open(&context, &caller.owner, request).await?;
+    Ok((StatusCode::CREATED, axum::Json(view)))
+}
+
+/// Attaches to a browser of this machine that someone else started. Needs the scope `admin`,
+/// because such an address opens whatever listens there.
+#[utoipa::path(
+    post, path = "/sessions/attach", tag = "sessions", security(("api_key" = [])),
+    responses((status = 201, body = SessionView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn attach(
+    State(context): State<Context>,
+    Admin(caller): Admin,
+    Json(request): Json<AttachSession>,
+) -> Result<(StatusCode, axum::Json<SessionView>), Refusal> {
+    let view = sessions::attach(&context, &caller.owner, request).await?;
+    Ok((StatusCode::CREATED, axum::Json(view)))
+}
+
+/// One session in full.
+#[utoipa::path(
+    get, path = "/sessions/{id}", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses((status = 200, body = SessionView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn show(
+    State(context): State<Context>,
+    Read(caller): Read,
+    Path(id): Path<String>,
+) -> Answer<SessionView> {
+    Ok(axum::Json(sessions::show(&context, &caller.owner, &id).await?))
+}
+
+/// Removes a session that is not active, with its snapshots, receipts and profile.
+#[utoipa::path(
+    delete, path = "/sessions/{id}", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses((status = 204), (status = "4XX", body = Problem))
+)]
+pub(super) async fn delete(
+    State(context): State<Context>,
+    Drive(caller): Drive,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Refusal> {
+    sessions::delete(&context, &caller.owner, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Takes a snapshot now; it is on disk when this answers.
+#[utoipa::path(
+    post, path = "/sessions/{id}/capture", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses((status = 200, body = SnapshotView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn capture(
+    State(context): State<Context>,
+    Drive(caller): Drive,
+    Path(id): Path<String>,
+) -> Answer<SnapshotView> {
+    Ok(axum::Json(sessions::capture(&context, &caller.owner, &id).await?))
+}
+
+/// Brings a session back from its latest snapshot; the receipt says what came back.
+#[utoipa::path(
+    post, path = "/sessions/{id}/resume", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses((status = 200, body = ResumeResult), (status = "4XX", body = Problem))
+)]
+pub(super) async fn resume(
+    State(context): State<Context>,
+    Drive(caller): Drive,
+    Path(id): Path<String>,
+) -> Answer<ResumeResult> {
+    Ok(axum::Json(sessions::resume(&context, &caller.owner, &id).await?))
+}
+
+/// Takes a last snapshot, ends the browser and closes the session.
+#[utoipa::path(
+    post, path = "/sessions/{id}/close", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses((status = 200, body = SessionView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn close(
+    State(context): State<Context>,
+    Drive(caller): Drive,
+    Path(id): Path<String>,
+) -> Answer<SessionView> {
+    Ok(axum::Json(sessions::close(&context, &caller.owner, &id).await?))
+}
+
+/// Closes a session without a last snapshot and removes its profile.
+#[utoipa::path(
+    post, path = "/sessions/{id}/abandon", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses((status = 200, body = SessionView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn abandon(
+    State(context): State<Context>,
+    Drive(caller): Drive,
+    Path(id): Path<String>,
+) -> Answer<SessionView> {
+    Ok(axum::Json(sessions::abandon(&context, &caller.owner, &id).await?))
+}
+
+/// Whether secret values are shown.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Reveal {
+    /// Show secret values; needs the scope `reveal`.
+    #[serde(default)]
+    reveal: bool,
+}
+
+/// What the latest snapshot holds; secret values are replaced by markers unless revealed.
+#[utoipa::path(
+    get, path = "/sessions/{id}/state", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path), Reveal),
+    responses((status = 200, body = StateView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn state(
+    State(context): State<Context>,
+    Read(caller): Read,
+    Path(id): Path<String>,
+    Query(Reveal { reveal }): Query<Reveal>,
+) -> Answer<StateView> {
+    if reveal {
+        caller.require(Scope::Reveal)?;
+        tracing::info!(owner = %caller.owner, session = id, "revealed a session's state");
+    }
+    Ok(axum::Json(sessions::state(&context, &caller.owner, &id, reveal).await?))
+}
+
+/// The preview of the latest snapshot.
+#[utoipa::path(
+    get, path = "/sessions/{id}/preview", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses(
+        (status = 200, content_type = "image/png", body = Vec<u8>),
+        (status = "4XX", body = Problem)
+    )
+)]
+pub(super) async fn preview(
+    State(context): State<Context>,
+    Read(caller): Read,
+    Path(id): Path<String>,
+) -> Result<impl IntoResponse, Refusal> {
+    let png = sessions::preview(&context, &caller.owner, &id).await?;
+    let headers = [
+        (header::CONTENT_TYPE, "image/png"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    Ok((headers, png))
+}

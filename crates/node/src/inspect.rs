@@ -1,0 +1,13 @@
+//! A look at a node's database from outside, for a doctor.
+
+use crate::Config;
+use crate::serve::open_store;
+use baton_store::StoreError;
+
+/// Opens the database as the node would, asks it a question and closes it again.
+pub async fn database(config: &Config) -> Result<(), StoreError> {
+    let store = open_store(config).await?;
+    let answer = store.check().await;
+    store.close().await;
+    answer
+}

@@ -1,0 +1,50 @@
+//! Makes a key.
+
+use super::{stored_scope, view};
+use crate::auth::{Caller, KeySecret};
+use crate::{Context, NodeError, clock};
+use baton_api::{CreateKey, CreatedKey, Scope};
+use baton_session::Owner;
+use baton_store::ApiKey;
+
+/// Makes a key for the owner that is named, or for the caller; its secret is shown this once.
+pub async fn create(
+    context: &Context,
+    caller: &Caller,
+    request: CreateKey,
+) -> Result<CreatedKey, NodeError> {
+    check(&request)?;
+    let owner = request.owner.unwrap_or_else(|| caller.owner.clone());
+    let key = new_key(request.name, owner, request.scopes);
+    let secret = KeySecret::generate();
+    context.store.create_key(&key, secret.hash()).await?;
+    tracing::info!(key = %key.id, owner = %key.owner, "made a key");
+    Ok(CreatedKey { key: view(key), secret: secret.expose().to_owned() })
+}
+
+/// A key of now.
+pub fn new_key(name: String, owner: Owner, scopes: impl IntoIterator<Item = Scope>) -> ApiKey {
+    let random: [u8; 8] = rand::random();
+    ApiKey {
+        id: format!("key_{:016x}", u64::from_be_bytes(random)),
+        name,
+        owner,
+        scopes: scopes.into_iter().map(stored_scope).collect(),
+        created_at: clock::now(),
+        revoked_at: None,
+    }
+}
+
+fn check(request: &CreateKey) -> Result<(), NodeError> {
+    let name = &request.name;
+    if !(1..=64).contains(&name.chars().count()) || name.chars().any(char::is_control) {
+        let found = format!("{name:?}");
+        let expected = "1 to 64 characters, none of them a control character";
+        return Err(NodeError::Invalid { field: "name", expected, found });
+    }
+    if request.scopes.is_empty() {
+        let expected = "at least one scope";
+        return Err(NodeError::Invalid { field: "scopes", expected, found: "none".to_owned() });
+    }
+    Ok(())
+}

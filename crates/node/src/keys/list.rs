@@ -1,0 +1,17 @@
+//! Lists keys.
+
+use super::view;
+use crate::auth::Caller;
+use crate::{Context, NodeError};
+use baton_api::KeyList;
+use baton_session::Owner;
+
+/// All keys of the owner that is named, or of the caller, without their secrets.
+pub async fn list(
+    context: &Context,
+    caller: &Caller,
+    owner: Option<Owner>,
+) -> Result<KeyList, NodeError> {
+    let keys = context.store.list_keys(owner.as_ref().unwrap_or(&caller.owner)).await?;
+    Ok(KeyList { items: keys.into_iter().map(view).collect() })
+}

@@ -1,0 +1,31 @@
+//! The service: what a node does, and the doors through which it is asked.
+//!
+//! The one idea: an *operation* takes a [`Context`] and plain data and returns plain data; a door
+//! only translates. So every door of one operation behaves alike. Rooms, from the border inwards:
+//! [`config`] and [`data`] say what the node was given; [`serve`](mod@serve) is its life in steps; [`http`] is
+//! the door; [`auth`] says who asks; [`sessions`] and [`keys`] are the operations; [`live`] holds
+//! the running browsers; [`error`] and [`problem`] say how an operation fails.
+
+pub mod auth;
+pub mod clock;
+pub mod config;
+pub mod context;
+pub mod data;
+pub mod error;
+pub mod http;
+pub mod idle;
+pub mod inspect;
+pub mod keys;
+mod latest;
+pub mod live;
+pub mod metrics;
+pub mod problem;
+pub mod serve;
+pub mod sessions;
+pub mod turns;
+
+pub use config::Config;
+pub use context::Context;
+pub use data::DataFolder;
+pub use error::NodeError;
+pub use serve::{ServeError, serve};

@@ -1,0 +1,161 @@
+//! Captures of this node: what was read becomes a snapshot, and only what changed is stored.
+
+use super::runner::Runner;
+use super::{Hub, LiveError};
+use baton_api::Tab;
+use baton_browser::capture::{Captured, Depth};
+use baton_browser::cdp::CdpError;
+use baton_session::{Part, PartKind, PartRef, SessionId, SnapshotId, parts};
+use baton_store::{NewSnapshot, Snapshot, SnapshotReason, StoreError};
+use jiff::Timestamp;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+impl Hub {
+    /// Takes a snapshot now. When this returns it is on disk, and holds all that was written before
+    /// the call by pages that answer.
+    pub async fn capture(
+        &self,
+        id: SessionId,
+        reason: SnapshotReason,
+    ) -> Result<Snapshot, LiveError> {
+        let runner = self.runner(id)?;
+        let snapshot = self.capture_with(&runner, reason, Depth::Whole, true).await?;
+        snapshot.ok_or(LiveError::NotActive(id))
+    }
+
+    /// Takes a snapshot of what changed; none when nothing did.
+    pub(super) async fn capture_automatically(
+        &self,
+        runner: &Runner,
+        reason: SnapshotReason,
+    ) -> Result<Option<Snapshot>, LiveError> {
+        let preview = reason == SnapshotReason::Navigation;
+        self.capture_with(runner, reason, Depth::Changed, preview).await
+    }
+
+    /// How many tabs of the running browser are not kept, because they are in contexts of their own.
+    pub async fn foreign_tabs(&self, id: SessionId) -> Result<usize, LiveError> {
+        self.runner(id)?.live.foreign_tabs().await.map_err(|error| ended(id, error))
+    }
+
+    /// The tabs of the running browser.
+    pub async fn tabs(&self, id: SessionId) -> Result<Vec<Tab>, LiveError> {
+        let tabs = self.runner(id)?.live.tabs().await.map_err(|error| ended(id, error))?;
+        let view =
+            |tab: baton_session::Tab| Tab { url: tab.url, title: tab.title, active: tab.active };
+        Ok(tabs.into_iter().map(view).collect())
+    }
+
+    async fn capture_with(
+        &self,
+        runner: &Runner,
+        reason: SnapshotReason,
+        depth: Depth,
+        preview: bool,
+    ) -> Result<Option<Snapshot>, LiveError> {
+        let mut last = runner.last.lock().await;
+        let (started, taken_at) = (Instant::now(), Timestamp::now());
+        let began = *runner.live.activity().borrow();
+        let captured = runner.live.capture(depth, preview).await;
+        let captured = captured.map_err(|error| ended(runner.session.id, error))?;
+        report_unread(runner, &captured);
+        let captured = Arc::new(captured);
+        let cut = draft(&captured, &last).await?;
+        if depth == Depth::Changed && cut.changed.is_empty() && cut.carried.len() == last.len() {
+            runner.captured.send_replace(began);
+            return Ok(None);
+        }
+        let snapshot = match self.store_draft(runner, reason, taken_at, cut).await {
+            Err(LiveError::Store(error @ StoreError::PartMissing { .. })) => {
+                tracing::error!(session = %runner.session.id, %error, "storing all parts anew");
+                let cut = draft(&captured, &[]).await?;
+                self.store_draft(runner, reason, taken_at, cut).await?
+            }
+            stored => stored?,
+        };
+        last.clone_from(&snapshot.parts);
+        runner.captured.send_replace(began);
+        metrics::counter!("baton_captures_total", "reason" => reason.as_str()).increment(1);
+        metrics::histogram!("baton_capture_seconds").record(started.elapsed().as_secs_f64());
+        Ok(Some(snapshot))
+    }
+
+    /// Stores a snapshot, then lets the oldest ones go.
+    async fn store_draft(
+        &self,
+        runner: &Runner,
+        reason: SnapshotReason,
+        taken_at: Timestamp,
+        draft: Draft,
+    ) -> Result<Snapshot, LiveError> {
+        let session = &runner.session;
+        let new = NewSnapshot {
+            id: SnapshotId::new(taken_at, rand::random()),
+            session: session.id,
+            owner: session.owner.clone(),
+            taken_at,
+            reason,
+            parts: draft.changed,
+            carried: draft.carried,
+        };
+        let snapshot = self.store().create_snapshot(new).await?;
+        let keep = self.config().recovery.max_session_snapshots;
+        // The snapshot is on disk, and that is what was asked for; the next one prunes again.
+        if let Err(error) = self.store().prune_snapshots(session.id, keep).await {
+            tracing::warn!(session = %session.id, %error, "old snapshots were not removed");
+        }
+        Ok(snapshot)
+    }
+}
+
+/// A browser that ended a moment ago, before its runner noticed, is one that does not run.
+fn ended(id: SessionId, error: CdpError) -> LiveError {
+    if error.is_closed() { LiveError::NotActive(id) } else { error.into() }
+}
+
+/// A snapshot's parts: those with new bytes, and those that the last snapshot has already.
+struct Draft {
+    changed: Vec<Part>,
+    carried: Vec<PartRef>,
+}
+
+/// Cuts what was captured into parts, off the async threads: hashing takes the processor.
+async fn draft(captured: &Arc<Captured>, last: &[PartRef]) -> Result<Draft, LiveError> {
+    let (captured, last) = (Arc::clone(captured), last.to_vec());
+    let work = move || {
+        let known: HashMap<_, _> =
+            last.iter().map(|part| ((part.kind, part.name.as_str()), part)).collect();
+        let mut all = parts::split(&captured.state);
+        let preview = captured.preview.clone().map(|bytes| Part {
+            kind: PartKind::Preview,
+            name: String::new(),
+            bytes,
+        });
+        let mut draft = Draft { changed: Vec::new(), carried: Vec::new() };
+        if preview.is_none() {
+            draft.carried.extend(known.get(&(PartKind::Preview, "")).copied().cloned());
+        }
+        all.extend(preview);
+        for part in all {
+            match known.get(&(part.kind, part.name.as_str())) {
+                Some(known) if **known == part.reference() => draft.carried.push((*known).clone()),
+                _ => draft.changed.push(part),
+            }
+        }
+        draft
+    };
+    tokio::task::spawn_blocking(work).await.map_err(|_| LiveError::Stopping)
+}
+
+fn report_unread(runner: &Runner, captured: &Captured) {
+    for unread in &captured.unread {
+        tracing::warn!(
+            session = %runner.session.id,
+            place = baton_session::redact::redact_url(&unread.place),
+            reason = unread.reason,
+            "a page did not answer; what was last known of it stands"
+        );
+    }
+}

@@ -1,0 +1,78 @@
+//! Ends browsers: with a last snapshot, without one, or not at all when only the node ends.
+
+use super::ending::{Ending, end};
+use super::runner::Runner;
+use super::{Hub, LiveError};
+use baton_session::SessionId;
+use baton_store::{Snapshot, SnapshotReason};
+use futures_util::future::join_all;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long the captures of a stopping node may take together.
+const SHUTDOWN_LIMIT: Duration = Duration::from_secs(20);
+
+impl Hub {
+    /// Takes a last snapshot and ends the browser; a session without one has nothing to end. The row
+    /// is the caller's to move.
+    pub async fn close(&self, id: SessionId) -> Result<Option<Snapshot>, LiveError> {
+        let _taken = self.take(id, "closed").await?;
+        let Ok(runner) = self.runner(id) else {
+            self.end_keeper(id, Ending::Close).await;
+            return Ok(None);
+        };
+        let snapshot = match self.capture(id, SnapshotReason::Close).await {
+            Ok(snapshot) => Some(snapshot),
+            // A browser that cannot be read is closed all the same: its last snapshot stands.
+            Err(error @ (LiveError::Browser(_) | LiveError::NotActive(_))) => {
+                tracing::warn!(session = %id, %error, "the last capture before the close failed");
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        self.end(&runner, Ending::Close).await;
+        Ok(snapshot)
+    }
+
+    /// Ends the browser, if there is one, without a snapshot.
+    pub async fn abandon(&self, id: SessionId) -> Result<(), LiveError> {
+        let _taken = self.take(id, "abandoned").await?;
+        match self.runner(id) {
+            Ok(runner) => self.end(&runner, Ending::Kill).await,
+            Err(_) => drop(self.end_keeper(id, Ending::Kill).await),
+        }
+        Ok(())
+    }
+
+    /// Captures every session, then lets go of their browsers, which run on with their keepers.
+    /// Returns how many those are.
+    pub async fn shut_down(&self) -> usize {
+        let runners: Vec<Arc<Runner>> = self.runners().values().cloned().collect();
+        let captures = runners.iter().map(|runner| async {
+            let id = runner.session.id;
+            if let Err(error) = self.capture(id, SnapshotReason::Shutdown).await {
+                tracing::warn!(session = %id, %error, "the capture before the shutdown failed");
+            }
+        });
+        if timeout(SHUTDOWN_LIMIT, join_all(captures)).await.is_err() {
+            tracing::warn!("some sessions were not captured in time; their last snapshots stand");
+        }
+        for runner in &runners {
+            self.forget(runner.session.id);
+        }
+        self.0.tasks.close();
+        let _ = timeout(Duration::from_secs(5), self.0.tasks.wait()).await;
+        runners.len()
+    }
+
+    async fn end(&self, runner: &Runner, how: Ending) {
+        let id = runner.session.id;
+        self.forget(id);
+        end(runner.live.connection(), how).await;
+        self.end_keeper(id, how).await;
+        if let Err(error) = self.wait_for_profile(id).await {
+            tracing::warn!(session = %id, %error, "a browser lives on");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Why a browser could not do what was asked.
+
+use baton_browser::cdp::CdpError;
+use baton_browser::keeper::KeeperError;
+use baton_browser::launch::LaunchError;
+use baton_browser::profile::ProfileError;
+use baton_browser::restore::RestoreError;
+use baton_session::SessionId;
+use baton_store::StoreError;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Why a browser could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    /// No browser runs here for the session.
+    #[error("expected session {0} to have a running browser, found none\nresume it first")]
+    NotActive(SessionId),
+    /// A browser runs here for the session already.
+    #[error("session {0} has a running browser already")]
+    AlreadyActive(SessionId),
+    /// Something else is being done with the session.
+    #[error("session {id} is being {doing} at this moment\ntry again")]
+    Busy {
+        /// Which session.
+        id: SessionId,
+        /// What is being done with it.
+        doing: &'static str,
+    },
+    /// Nothing to come back from.
+    #[error("expected session {0} to have a snapshot, found none")]
+    NoSnapshot(SessionId),
+    /// Another process holds the session's profile.
+    #[error("the profile {} is in use by process {pid}\nend that browser, then try again", profile.display())]
+    ProfileInUse {
+        /// The profile folder.
+        profile: PathBuf,
+        /// The process that holds it.
+        pid: u32,
+    },
+    /// The profile was last used on another machine, where it may still be in use.
+    #[error(
+        "the profile {} is locked by process {pid} on host {host:?}\n\
+         if no browser runs there any more, remove {}, then try again",
+        profile.display(),
+        profile.join("SingletonLock").display()
+    )]
+    ProfileElsewhere {
+        /// The profile folder.
+        profile: PathBuf,
+        /// The host named in the lock.
+        host: String,
+        /// The process named in the lock.
+        pid: u32,
+    },
+    /// There are snapshots, and none of them can be read.
+    #[error(
+        "expected session {id} to have a snapshot that can be read, found all damaged: {why}\n\
+         restore the database from a backup; the session's profile is still there"
+    )]
+    SnapshotsDamaged {
+        /// Which session.
+        id: SessionId,
+        /// What is wrong with the newest one.
+        why: String,
+    },
+    /// Something took longer than it may.
+    #[error("expected {what} within {limit:?}, found it still under way")]
+    TooSlow {
+        /// What was awaited.
+        what: &'static str,
+        /// How long.
+        limit: Duration,
+    },
+    /// The browser cannot be started.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// The keeper, or the browser behind it, does not answer.
+    #[error(transparent)]
+    Keeper(#[from] KeeperError),
+    /// The browser does not answer.
+    #[error(transparent)]
+    Browser(#[from] CdpError),
+    /// The state could not be given to the browser.
+    #[error(transparent)]
+    Restore(#[from] RestoreError),
+    /// The profile could not be kept beside, or put back.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// A file of the session could not be written or removed.
+    #[error("could not use {}: {source}", path.display())]
+    File {
+        /// Which one.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The node is stopping.
+    #[error("the node is stopping")]
+    Stopping,
+    /// The database refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl LiveError {
+    pub(super) fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { path, source }
+    }
+}

@@ -1,0 +1,90 @@
+//! Starts keepers and finds those that run.
+
+use super::{Hub, LiveError};
+use baton_browser::keeper::{
+    self, BrowserSpec, KeeperError, KeeperLink, KeeperSpec, PreludeCall, Role,
+};
+use baton_browser::launch::{self, LaunchOptions};
+use baton_session::{Environment, Session, SessionId};
+use serde_json::json;
+use url::Url;
+
+impl Hub {
+    /// Starts a keeper with a browser on the session's own profile.
+    pub(super) async fn start_browser(
+        &self,
+        session: &Session,
+        environment: &Environment,
+    ) -> Result<(), LiveError> {
+        let config = self.config();
+        let path = config.inherited.get("PATH").map(std::ffi::OsStr::new);
+        let options = LaunchOptions {
+            program: launch::find_browser(config.browser.as_deref(), path)?,
+            profile: config.data.profile(session.id),
+            headed: session.headed,
+            environment: environment.clone(),
+            extra_args: Vec::new(),
+            inherited: config.inherited.clone(),
+            break_foreign_lock: false,
+        };
+        self.start_keeper(session.id, BrowserSpec::Launch(options), prelude(environment)).await
+    }
+
+    /// Starts a keeper on a browser that somebody else started.
+    pub(super) async fn start_attached(&self, id: SessionId, url: &Url) -> Result<(), LiveError> {
+        self.start_keeper(id, BrowserSpec::Attach { url: url.to_string() }, Vec::new()).await
+    }
+
+    async fn start_keeper(
+        &self,
+        id: SessionId,
+        browser: BrowserSpec,
+        prelude: Vec<PreludeCall>,
+    ) -> Result<(), LiveError> {
+        let data = &self.config().data;
+        self.create_files(id)?;
+        let spec = KeeperSpec {
+            session: id,
+            socket: data.socket(id),
+            browser,
+            log: data.keeper_log(id),
+            prelude,
+        };
+        let ready = keeper::spawn(&self.config().keeper, &spec).await?;
+        tracing::info!(session = %id, keeper = ready.pid, browser = ready.browser_pid, "keeper started");
+        Ok(())
+    }
+
+    /// Connects to the session's keeper; none when no keeper listens.
+    pub(super) async fn connect(&self, id: SessionId) -> Result<Option<KeeperLink>, LiveError> {
+        match keeper::connect(&self.config().data.socket(id), Role::Node).await {
+            Ok(link) => Ok(Some(link)),
+            Err(KeeperError::NotRunning { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Connects to a keeper that must be there.
+    pub(super) async fn connect_to(&self, id: SessionId) -> Result<KeeperLink, LiveError> {
+        self.connect(id).await?.ok_or(LiveError::NotActive(id))
+    }
+}
+
+/// What must hold in every page from its first script on and cannot be given at launch.
+fn prelude(environment: &Environment) -> Vec<PreludeCall> {
+    let Some(place) = environment.geolocation else { return Vec::new() };
+    vec![
+        PreludeCall {
+            method: "Browser.grantPermissions".to_owned(),
+            params: json!({ "permissions": ["geolocation"] }),
+        },
+        PreludeCall {
+            method: "Emulation.setGeolocationOverride".to_owned(),
+            params: json!({
+                "latitude": place.latitude,
+                "longitude": place.longitude,
+                "accuracy": place.accuracy,
+            }),
+        },
+    ]
+}

@@ -1,0 +1,65 @@
+//! Loads the state of a snapshot. Damage costs itself only, and is named.
+
+use super::{Hub, LiveError};
+use crate::latest::{Latest, latest};
+use baton_session::receipt::{ItemKind, ReceiptItem};
+use baton_session::{
+    Part, PartKind, PartRef, Receipt, Session, SessionId, SnapshotId, State, parts,
+};
+use baton_store::StoreError;
+
+/// What a snapshot holds, as far as it can be read.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) snapshot: SnapshotId,
+    pub(super) state: State,
+    /// What could not be read.
+    pub(super) receipt: Receipt,
+    /// The parts that could be read: those that the next snapshot may carry over.
+    pub(super) good: Vec<PartRef>,
+}
+
+impl Hub {
+    /// The newest snapshot that can be read; none when the session has no snapshot.
+    pub(super) async fn latest(&self, id: SessionId) -> Result<Option<Latest>, LiveError> {
+        match latest(self.store(), id).await {
+            Err(StoreError::SnapshotCorrupt { why, .. }) => {
+                Err(LiveError::SnapshotsDamaged { id, why })
+            }
+            found => Ok(found?),
+        }
+    }
+
+    /// Loads what `session` held in a snapshot.
+    pub(super) async fn load(&self, session: &Session, found: Latest) -> Result<Loaded, LiveError> {
+        let Latest { snapshot, damaged } = found;
+        let mut receipt = Receipt::default();
+        if let Some(StoreError::SnapshotCorrupt { id, why }) = damaged {
+            let why = format!("{why}; taken instead: the one of {}", snapshot.taken_at);
+            receipt.push(ReceiptItem::rejected(ItemKind::Part, format!("snapshot {id}"), why));
+        }
+        let (previews, wanted): (Vec<PartRef>, Vec<PartRef>) =
+            snapshot.parts.into_iter().partition(|part| part.kind == PartKind::Preview);
+        let mut read: Vec<Part> = Vec::with_capacity(wanted.len());
+        let mut good = previews;
+        let found = self.store().fetch_parts(&session.owner, &wanted).await?;
+        for (part, reference) in found.into_iter().zip(wanted) {
+            match part {
+                Ok(part) => {
+                    read.push(part);
+                    good.push(reference);
+                }
+                Err(error) => {
+                    let place = format!("{} {}", reference.kind, reference.name);
+                    receipt.push(ReceiptItem::rejected(ItemKind::Part, place, error));
+                }
+            }
+        }
+        let (state, invalid) = parts::join(&read);
+        for part in invalid {
+            let place = format!("{} {}", part.kind, part.name);
+            receipt.push(ReceiptItem::rejected(ItemKind::Part, place, part));
+        }
+        Ok(Loaded { snapshot: snapshot.id, state, receipt, good })
+    }
+}

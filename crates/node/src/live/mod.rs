@@ -1,0 +1,161 @@
+//! The running browsers of this node, by session.
+//!
+//! The one idea: a browser belongs to its keeper, not to the node. The hub connects to keepers,
+//! watches and captures; when the node ends, however it ends, the browsers live on, and the next
+//! node carries on from the sockets that it finds.
+
+mod attach;
+mod capture;
+mod close;
+mod ending;
+mod error;
+mod files;
+mod keeper;
+mod load;
+mod open;
+mod orphans;
+mod policy;
+mod recover;
+mod resume;
+mod runner;
+
+pub use error::LiveError;
+pub use recover::Recovered;
+pub use resume::Resumed;
+
+use crate::data::DataFolder;
+use baton_browser::keeper::KeeperCommand;
+use baton_session::{NodeId, SessionId};
+use baton_store::Store;
+use runner::Runner;
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::task::TaskTracker;
+
+/// How long one thing to do with a session waits for another.
+const TAKE_LIMIT: Duration = Duration::from_secs(5);
+
+/// All running browsers of this node, by session. Cheap to clone.
+#[derive(Clone)]
+pub struct Hub(Arc<Inner>);
+
+struct Inner {
+    store: Store,
+    config: HubConfig,
+    runners: Mutex<HashMap<SessionId, Arc<Runner>>>,
+    /// Sessions that something is being done with, so that two requests never start two browsers.
+    busy: Mutex<HashMap<SessionId, &'static str>>,
+    /// Tells that one of them is free again.
+    freed: Notify,
+    tasks: TaskTracker,
+}
+
+/// What the hub needs to run browsers.
+pub struct HubConfig {
+    /// Where profiles, sockets and logs live.
+    pub data: DataFolder,
+    /// Which node this is.
+    pub node: NodeId,
+    /// The browser to start; none means the one found on `PATH`.
+    pub browser: Option<PathBuf>,
+    /// How a keeper is started.
+    pub keeper: KeeperCommand,
+    /// The variables that browsers may inherit.
+    pub inherited: BTreeMap<String, String>,
+    /// When to capture, and what to do at start-up.
+    pub recovery: RecoverySettings,
+}
+
+/// When to capture, and what to do at start-up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecoverySettings {
+    /// How long a changed session may go without a snapshot.
+    pub session_snapshot_interval: Duration,
+    /// How old a snapshot may be and still count as recoverable.
+    pub max_session_age: Duration,
+    /// Whether recoverable sessions are resumed at start-up.
+    pub auto_rehydrate: bool,
+    /// How many snapshots of a session are kept.
+    pub max_session_snapshots: u32,
+}
+
+impl Hub {
+    /// A hub without browsers.
+    pub fn new(store: Store, config: HubConfig) -> Self {
+        Self(Arc::new(Inner {
+            store,
+            config,
+            runners: Mutex::default(),
+            busy: Mutex::default(),
+            freed: Notify::new(),
+            tasks: TaskTracker::new(),
+        }))
+    }
+
+    /// How many browsers this node holds.
+    pub fn active(&self) -> usize {
+        self.runners().len()
+    }
+
+    fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    fn config(&self) -> &HubConfig {
+        &self.0.config
+    }
+
+    fn runners(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Runner>>> {
+        self.0.runners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn runner(&self, id: SessionId) -> Result<Arc<Runner>, LiveError> {
+        self.runners().get(&id).cloned().ok_or(LiveError::NotActive(id))
+    }
+
+    fn busy(&self) -> MutexGuard<'_, HashMap<SessionId, &'static str>> {
+        self.0.busy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the session for one thing to do. Another one under way is waited for a moment: most
+    /// take no longer; then this one is refused.
+    async fn take(&self, id: SessionId, doing: &'static str) -> Result<Taken, LiveError> {
+        let deadline = Instant::now() + TAKE_LIMIT;
+        loop {
+            let mut freed = pin!(self.0.freed.notified());
+            // From here on no end of another's is missed.
+            freed.as_mut().enable();
+            match self.try_take(id, doing) {
+                Err(_) if timeout_at(deadline, freed).await.is_ok() => {}
+                taken => return taken,
+            }
+        }
+    }
+
+    fn try_take(&self, id: SessionId, doing: &'static str) -> Result<Taken, LiveError> {
+        let mut busy = self.busy();
+        if let Some(other) = busy.get(&id) {
+            return Err(LiveError::Busy { id, doing: other });
+        }
+        busy.insert(id, doing);
+        Ok(Taken { hub: self.clone(), id })
+    }
+}
+
+/// A session that was taken for one thing to do; free again when this is dropped.
+struct Taken {
+    hub: Hub,
+    id: SessionId,
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.hub.busy().remove(&self.id);
+        self.hub.0.freed.notify_waiters();
+    }
+}

@@ -1,0 +1,64 @@
+//! Opens a session: a keeper with a browser, its tabs, and a first snapshot.
+
+use super::ending::Ending;
+use super::{Hub, LiveError};
+use baton_api::OpenSession;
+use baton_browser::cdp::CdpError;
+use baton_browser::live::Live;
+use baton_session::{Session, State};
+use baton_store::SnapshotReason;
+use futures_util::future::join_all;
+use std::time::Duration;
+use url::Url;
+
+/// How long a site may take to answer before its tab is left to go on by itself.
+const TAB_LIMIT: Duration = Duration::from_secs(15);
+
+impl Hub {
+    /// Starts a browser for a session whose row exists. When this returns, a first snapshot is on disk.
+    pub async fn open(&self, session: &Session, request: &OpenSession) -> Result<(), LiveError> {
+        let _taken = self.take(session.id, "opened").await?;
+        let opened = self.open_taken(session, request).await;
+        if opened.is_err() {
+            self.forget(session.id);
+            self.end_keeper(session.id, Ending::Kill).await;
+        }
+        opened
+    }
+
+    async fn open_taken(&self, session: &Session, request: &OpenSession) -> Result<(), LiveError> {
+        self.start_browser(session, &request.environment).await?;
+        let link = self.connect_to(session.id).await?;
+        let known = State { environment: request.environment.clone(), ..State::default() };
+        let live = Live::start(link, known).await?;
+        open_tabs(&live, &request.urls).await?;
+        let runner = self.watch(session.clone(), live, Vec::new());
+        self.capture(runner.session.id, SnapshotReason::Open).await?;
+        Ok(())
+    }
+}
+
+/// Opens all tabs at once, in their order: a site that does not answer costs the others nothing.
+async fn open_tabs(live: &Live, urls: &[Url]) -> Result<(), LiveError> {
+    if urls.is_empty() {
+        live.open_blank_tab().await?;
+    }
+    join_all(urls.iter().map(|url| open_tab(live, url)))
+        .await
+        .into_iter()
+        .collect::<Result<(), _>>()?;
+    live.show_first_tab().await?;
+    Ok(())
+}
+
+async fn open_tab(live: &Live, url: &Url) -> Result<(), LiveError> {
+    let reason = match live.open_tab(url, TAB_LIMIT).await {
+        Ok(None) => return Ok(()),
+        Ok(Some(reason)) => reason,
+        Err(error @ CdpError::TimedOut { .. }) => error.to_string(),
+        Err(error) => return Err(error.into()),
+    };
+    let url = baton_session::redact::redact_url(url.as_str());
+    tracing::warn!(url, reason, "a tab's site did not answer");
+    Ok(())
+}

@@ -1,0 +1,212 @@
+//! When to capture: after a navigation settled, and when something changed and the interval passed.
+//!
+//! Pure: instants come from the caller. Automatic captures keep their distance, so that a page that
+//! never rests costs no more than one that does.
+
+use baton_browser::live::Activity;
+use baton_store::SnapshotReason;
+use std::time::{Duration, Instant};
+
+/// How long a navigation rests before it is captured: redirects and late scripts come first.
+const SETTLE: Duration = Duration::from_millis(500);
+/// How long a page that never rests may put the capture off.
+const SETTLE_LIMIT: Duration = Duration::from_secs(2);
+/// How far automatic captures stay apart.
+const DISTANCE: Duration = Duration::from_secs(2);
+
+/// What happened since the last capture, as far as we know, and when.
+#[derive(Debug)]
+pub(super) struct Policy {
+    interval: Duration,
+    seen: Activity,
+    captured_at: Instant,
+    looked_at: Instant,
+    navigation: Option<Navigation>,
+    wrote: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Navigation {
+    first: Instant,
+    last: Instant,
+}
+
+/// What is to be done at an instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Due {
+    /// Capture.
+    Capture(SnapshotReason),
+    /// Look whether cookies changed: no event tells of those.
+    Look,
+}
+
+impl Policy {
+    /// Of a browser that is watched from now on. What happened before is not known.
+    pub(super) fn new(interval: Duration, now: Instant) -> Self {
+        Self {
+            interval,
+            seen: Activity::default(),
+            captured_at: now,
+            looked_at: now,
+            navigation: None,
+            wrote: true,
+        }
+    }
+
+    /// Takes note of what happened.
+    pub(super) fn note(&mut self, activity: Activity, now: Instant) {
+        if activity.navigations > self.seen.navigations {
+            let first = self.navigation.map_or(now, |navigation| navigation.first);
+            self.navigation = Some(Navigation { first, last: now });
+        }
+        self.wrote |= activity.writes > self.seen.writes;
+        self.seen = activity;
+    }
+
+    /// A capture was taken, by whomever. What had happened when it `began` is in it; what happened
+    /// since may not be.
+    pub(super) fn captured(&mut self, began: Activity, now: Instant) {
+        self.captured_at = now;
+        self.looked_at = now;
+        if began.navigations >= self.seen.navigations {
+            self.navigation = None;
+        }
+        self.wrote = self.seen.writes > began.writes;
+        self.seen.navigations = self.seen.navigations.max(began.navigations);
+        self.seen.writes = self.seen.writes.max(began.writes);
+    }
+
+    /// A capture failed: all that it was to take is still to be taken.
+    pub(super) fn failed(&mut self, now: Instant) {
+        self.captured_at = now;
+        self.looked_at = now;
+        self.navigation = None;
+        self.wrote = true;
+    }
+
+    /// Cookies were looked at and had not changed.
+    pub(super) fn looked(&mut self, now: Instant) {
+        self.looked_at = now;
+    }
+
+    /// What is due next, and when.
+    pub(super) fn next(&self) -> (Instant, Due) {
+        let settled = self.navigation.map(|Navigation { first, last }| {
+            let at = (last + SETTLE).min(first + SETTLE_LIMIT).max(self.captured_at + DISTANCE);
+            (at, Due::Capture(SnapshotReason::Navigation))
+        });
+        let interval = self.interval.max(DISTANCE);
+        let changed = self
+            .wrote
+            .then(|| (self.captured_at + interval, Due::Capture(SnapshotReason::Interval)));
+        let look = (self.captured_at.max(self.looked_at) + interval, Due::Look);
+        [settled, changed]
+            .into_iter()
+            .flatten()
+            .fold(look, |next, candidate| if candidate.0 <= next.0 { candidate } else { next })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+    const INTERVAL: Duration = Duration::from_secs(30);
+
+    fn navigated(times: u64) -> Activity {
+        Activity { navigations: times, writes: 0 }
+    }
+
+    fn wrote(times: u64) -> Activity {
+        Activity { navigations: 0, writes: times }
+    }
+
+    /// A policy of a browser that was captured at `start`.
+    fn captured(interval: Duration, start: Instant) -> Policy {
+        let mut policy = Policy::new(interval, start);
+        policy.captured(Activity::default(), start);
+        policy
+    }
+
+    #[test]
+    fn what_happened_before_anybody_watched_is_captured_after_the_interval() {
+        let start = Instant::now();
+        let policy = Policy::new(INTERVAL, start);
+        assert_eq!(policy.next(), (start + INTERVAL, Due::Capture(SnapshotReason::Interval)));
+    }
+
+    #[test]
+    fn an_idle_session_is_only_looked_at() {
+        let start = Instant::now();
+        let mut policy = captured(INTERVAL, start);
+        assert_eq!(policy.next(), (start + INTERVAL, Due::Look));
+        policy.looked(start + INTERVAL);
+        assert_eq!(policy.next(), (start + 2 * INTERVAL, Due::Look));
+    }
+
+    #[test]
+    fn a_navigation_is_captured_once_it_settled() {
+        let start = Instant::now();
+        let mut policy = captured(INTERVAL, start);
+        let at = start + 10 * SECOND;
+        policy.note(navigated(1), at);
+        let due = Due::Capture(SnapshotReason::Navigation);
+        assert_eq!(policy.next(), (at + SETTLE, due));
+        policy.captured(navigated(1), at + SETTLE);
+        assert_eq!(policy.next().1, Due::Look);
+    }
+
+    #[test]
+    fn what_happens_during_a_capture_is_left_for_the_next_one() {
+        let start = Instant::now();
+        let mut policy = captured(INTERVAL, start);
+        policy.note(wrote(1), start + SECOND);
+        // The capture began here; the page writes once more while it is stored.
+        policy.note(wrote(2), start + 2 * SECOND);
+        policy.captured(wrote(1), start + 3 * SECOND);
+        let due = Due::Capture(SnapshotReason::Interval);
+        assert_eq!(policy.next(), (start + 3 * SECOND + INTERVAL, due));
+        policy.captured(wrote(2), start + 4 * SECOND);
+        assert_eq!(policy.next().1, Due::Look);
+    }
+
+    #[test]
+    fn a_capture_that_failed_is_tried_again_even_if_nothing_else_happens() {
+        let start = Instant::now();
+        let mut policy = captured(INTERVAL, start);
+        policy.note(wrote(1), start);
+        policy.failed(start + INTERVAL);
+        let due = Due::Capture(SnapshotReason::Interval);
+        assert_eq!(policy.next(), (start + 2 * INTERVAL, due));
+    }
+
+    #[test]
+    fn a_page_that_never_rests_is_captured_all_the_same() {
+        let start = Instant::now();
+        let mut policy = captured(INTERVAL, start);
+        let first = start + 10 * SECOND;
+        for step in 0..40 {
+            policy.note(navigated(u64::from(step) + 1), first + step * Duration::from_millis(100));
+        }
+        assert_eq!(policy.next().0, first + SETTLE_LIMIT);
+    }
+
+    #[test]
+    fn automatic_captures_keep_their_distance() {
+        let start = Instant::now();
+        let mut policy = captured(Duration::from_millis(1), start);
+        policy.note(navigated(1), start);
+        assert_eq!(policy.next().0, start + DISTANCE);
+        policy.note(wrote(1), start);
+        assert!(policy.next().0 >= start + DISTANCE);
+    }
+
+    #[test]
+    fn a_change_waits_for_the_interval() {
+        let start = Instant::now();
+        let mut policy = captured(INTERVAL, start);
+        policy.note(wrote(1), start + SECOND);
+        assert_eq!(policy.next(), (start + INTERVAL, Due::Capture(SnapshotReason::Interval)));
+    }
+}

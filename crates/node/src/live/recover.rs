@@ -1,0 +1,183 @@
+//! At start-up: every session that was active carries on, becomes recoverable, or ends.
+//!
+//! The one idea: a row says what was promised, a keeper what runs, and here the two are made to
+//! agree. What hangs costs its own session some seconds, and the others nothing.
+
+use super::ending::Ending;
+use super::{Hub, LiveError};
+use baton_browser::keeper::KeeperLink;
+use baton_browser::live::Live;
+use baton_session::{Lifecycle, Session, SessionId, State};
+use baton_store::StoreError;
+use futures_util::StreamExt;
+use futures_util::future::join;
+use futures_util::stream::iter;
+use jiff::Timestamp;
+use std::collections::HashSet;
+
+/// How many sessions are looked at at once.
+const AT_ONCE: usize = 8;
+/// How often a silent keeper is asked, 5 s each: on a machine that just started, all are slow.
+const ATTEMPTS: usize = 2;
+
+/// What the scan at start-up found.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Recovered {
+    /// Browsers that were still running.
+    pub carried_on: usize,
+    /// Sessions that can be resumed; with `auto_rehydrate` they are, one after the other.
+    pub recoverable: usize,
+    /// Sessions without a snapshot, closed.
+    pub closed: usize,
+    /// Sessions whose snapshot is old.
+    pub stale: usize,
+    /// Keepers that held a browser for nobody, ended.
+    pub orphans: usize,
+}
+
+impl Hub {
+    /// Looks at every session of this node that was active when it ended, and ends the keepers of
+    /// those that were not. One that cannot be looked at is logged, and looked at again when
+    /// somebody asks for it.
+    pub async fn recover(&self) -> Result<Recovered, LiveError> {
+        let sessions = self.store().list_active_sessions(self.config().node).await?;
+        let active: HashSet<SessionId> = sessions.iter().map(|session| session.id).collect();
+        let looks: Vec<_> = sessions.iter().map(|session| self.look_at(session)).collect();
+        let looks = iter(looks).buffered(AT_ONCE).collect::<Vec<_>>();
+        let (found, orphans) = join(looks, self.end_orphans(&active)).await;
+        let mut recovered = Recovered { orphans, ..Recovered::default() };
+        let mut lost = Vec::new();
+        for (session, found) in sessions.into_iter().zip(found) {
+            match found {
+                Ok(Lifecycle::Active) => recovered.carried_on += 1,
+                Ok(Lifecycle::Closed) => recovered.closed += 1,
+                Ok(Lifecycle::Stale) => recovered.stale += 1,
+                Ok(_) => {
+                    recovered.recoverable += 1;
+                    lost.push(Session { lifecycle: Lifecycle::Recoverable, ..session });
+                }
+                Err(error) => {
+                    tracing::error!(session = %session.id, %error, "a session could not be looked at");
+                }
+            }
+        }
+        if self.config().recovery.auto_rehydrate && !lost.is_empty() {
+            self.0.tasks.spawn(rehydrate(self.clone(), lost));
+        }
+        Ok(recovered)
+    }
+
+    /// Makes row and browser of an active session agree, unless they do. Fails with `Busy` while the
+    /// session is still being opened.
+    pub async fn settle(&self, session: &Session) -> Result<(), LiveError> {
+        if session.lifecycle != Lifecycle::Active || self.runner(session.id).is_ok() {
+            return Ok(());
+        }
+        let now = self.look_at(session).await?;
+        tracing::warn!(session = %session.id, lifecycle = %now, "nobody watched an active session");
+        Ok(())
+    }
+
+    /// Finds the browser of an active session, or moves the session to where its snapshots allow.
+    pub(super) async fn look_at(&self, session: &Session) -> Result<Lifecycle, LiveError> {
+        let id = session.id;
+        let _taken = self.take(id, "looked for").await?;
+        if self.runner(id).is_ok() {
+            return Ok(Lifecycle::Active);
+        }
+        let latest = self.latest(id).await;
+        if let Ok(None) = latest {
+            // It was being opened, and nobody was told that it had been.
+            self.end_keeper(id, Ending::Kill).await;
+            return self.mark_dead(id).await;
+        }
+        if let Some(link) = self.find_keeper(id).await {
+            match self.carry_on(session, link).await {
+                Ok(()) => return Ok(Lifecycle::Active),
+                Err(error) => {
+                    tracing::warn!(session = %id, %error, "its keeper runs, but its browser does not answer");
+                }
+            }
+        }
+        self.mark_dead(id).await
+    }
+
+    /// The keeper of a session. One that stays silent is left to whoever resumes or closes the
+    /// session: it may yet wake up, and nothing is lost by waiting.
+    async fn find_keeper(&self, id: SessionId) -> Option<KeeperLink> {
+        for _ in 0..ATTEMPTS {
+            match self.connect(id).await {
+                Ok(link) => return link,
+                Err(error) => tracing::warn!(session = %id, %error, "a keeper does not answer"),
+            }
+        }
+        None
+    }
+
+    /// The keeper outlived the node: nothing happened to the browser, so nothing is done to it.
+    async fn carry_on(&self, session: &Session, link: KeeperLink) -> Result<(), LiveError> {
+        let (known, last) = match self.latest(session.id).await {
+            Ok(Some(found)) => {
+                let loaded = self.load(session, found).await?;
+                (loaded.state, loaded.good)
+            }
+            // The browser has it all: the next snapshot makes good what is damaged.
+            Ok(None) | Err(LiveError::SnapshotsDamaged { .. }) => (State::default(), Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let live = Live::start(link, known).await?;
+        self.watch(session.clone(), live, last);
+        Ok(())
+    }
+
+    /// Moves an active session whose browser is gone to where its snapshots allow.
+    pub(super) async fn mark_dead(&self, id: SessionId) -> Result<Lifecycle, LiveError> {
+        let next = match self.latest(id).await {
+            Ok(None) => Lifecycle::Closed,
+            Ok(Some(found)) if self.is_old(found.snapshot.taken_at) => Lifecycle::Stale,
+            // Whether a person wants to give up damaged snapshots is not for us to say.
+            Ok(Some(_)) | Err(LiveError::SnapshotsDamaged { .. }) => Lifecycle::Recoverable,
+            Err(error) => return Err(error),
+        };
+        let moved = self.store().update_lifecycle(id, Lifecycle::Active, next, Timestamp::now());
+        match moved.await {
+            // Somebody closed it in the meantime: that stands.
+            Err(StoreError::LifecycleConflict { found, .. }) => Ok(found),
+            moved => Ok(moved?.lifecycle),
+        }
+    }
+
+    fn is_old(&self, taken_at: Timestamp) -> bool {
+        let age = Timestamp::now().duration_since(taken_at);
+        std::time::Duration::try_from(age)
+            .is_ok_and(|age| age > self.config().recovery.max_session_age)
+    }
+}
+
+/// Resumes sessions one after the other: each takes all of the machine. What fails twice has failed.
+async fn rehydrate(hub: Hub, sessions: Vec<Session>) {
+    for session in sessions {
+        let (id, from) = (session.id, session.lifecycle);
+        let mut outcome = hub.rehydrate_one(&session).await;
+        if outcome.is_err() {
+            outcome = hub.rehydrate_one(&session).await;
+        }
+        let Err(error) = outcome else { continue };
+        tracing::error!(session = %id, %error, "a session could not be resumed at start-up");
+        let failed = hub.store().update_lifecycle(id, from, Lifecycle::Failed, Timestamp::now());
+        if let Err(error) = failed.await {
+            tracing::warn!(session = %id, %error, "a resume that failed was not noted");
+        }
+    }
+}
+
+impl Hub {
+    /// Resumes a session, unless somebody was faster or the node is stopping.
+    async fn rehydrate_one(&self, session: &Session) -> Result<(), LiveError> {
+        let now = self.store().fetch_session_of(session.node, session.id).await?;
+        if self.0.tasks.is_closed() || now.is_none_or(|now| now.lifecycle != session.lifecycle) {
+            return Ok(());
+        }
+        self.resume(session).await.map(drop)
+    }
+}

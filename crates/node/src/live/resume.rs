@@ -1,0 +1,200 @@
+//! Resumes a session: a browser on its own profile, made equal to its latest snapshot.
+//!
+//! The one idea: nothing is given up before the new browser is verified. The profile's state is
+//! kept beside it, the snapshot is only read, and a resume that fails leaves both as they were.
+
+use super::ending::Ending;
+use super::load::Loaded;
+use super::{Hub, LiveError};
+use baton_browser::launch::{self, LockState};
+use baton_browser::live::Live;
+use baton_browser::profile::{self, KeptProfile};
+use baton_browser::restore::{Restored, restore};
+use baton_session::cookie::Expiry;
+use baton_session::{Lifecycle, Receipt, Session, SnapshotId};
+use baton_store::StoreError;
+use jiff::Timestamp;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// How long a restore may take as a whole; each of its steps has a limit of its own, but a browser
+/// that hangs from some point on would spend them all.
+const RESTORE_LIMIT: Duration = Duration::from_mins(5);
+
+/// What a resume did.
+#[derive(Debug)]
+pub struct Resumed {
+    /// From which snapshot.
+    pub snapshot: SnapshotId,
+    /// Item by item.
+    pub receipt: Receipt,
+    /// Milliseconds of each step.
+    pub timing: BTreeMap<String, u64>,
+}
+
+impl Hub {
+    /// Brings a session back from its newest snapshot that can be read, and moves its row to active.
+    pub async fn resume(&self, session: &Session) -> Result<Resumed, LiveError> {
+        let _taken = self.take(session.id, "resumed").await?;
+        if self.runner(session.id).is_ok() {
+            return Err(LiveError::AlreadyActive(session.id));
+        }
+        self.expect_its_name(session).await?;
+        let mut clock = Clock::start();
+        let found = self.latest(session.id).await?.ok_or(LiveError::NoSnapshot(session.id))?;
+        let mut loaded = self.load(session, found).await?;
+        clock.step("load");
+        let kept = self.prepare_profile(session).await?;
+        clock.step("keep");
+        let items = match self.bring_back(session, &mut loaded, kept, &mut clock).await {
+            Ok(items) => items,
+            Err(error) => {
+                metrics::counter!("baton_resumes_total", "outcome" => "failed").increment(1);
+                return Err(error);
+            }
+        };
+        let Loaded { snapshot, mut receipt, .. } = loaded;
+        receipt.extend(items);
+        let now = Timestamp::now();
+        // The session is back: a receipt that cannot be stored is told to the caller all the same.
+        if let Err(error) = self.store().create_receipt(session.id, snapshot, now, &receipt).await {
+            tracing::error!(session = %session.id, %error, "a receipt was not stored");
+        }
+        let outcome = if receipt.has_losses() { "losses" } else { "whole" };
+        metrics::counter!("baton_resumes_total", "outcome" => outcome).increment(1);
+        Ok(Resumed { snapshot, receipt, timing: clock.end() })
+    }
+
+    /// Whether a closed session may have its name back. Asked before anything is begun: a resume
+    /// that is undone has shown its cookies to real sites.
+    async fn expect_its_name(&self, session: &Session) -> Result<(), LiveError> {
+        let name = session.name.to_string();
+        match self.store().find_session(&session.owner, &name).await {
+            Ok(bearer) if bearer.id != session.id && bearer.lifecycle.holds_name() => {
+                Err(StoreError::NameTaken { name }.into())
+            }
+            Ok(_) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Makes sure that no browser holds the profile, and keeps its state beside it.
+    async fn prepare_profile(&self, session: &Session) -> Result<KeptProfile, LiveError> {
+        let id = session.id;
+        self.create_files(id)?;
+        self.end_keeper(id, Ending::Close).await;
+        self.wait_for_profile(id).await?;
+        let profile = self.config().data.profile(id);
+        if let LockState::OtherHost { host, pid } = launch::lock::check(&profile)? {
+            return Err(LiveError::ProfileElsewhere { profile, host, pid });
+        }
+        self.blocking(move || profile::keep(&profile)).await
+    }
+
+    /// Everything between the copy of the profile and the moment from which the session is active.
+    async fn bring_back(
+        &self,
+        session: &Session,
+        loaded: &mut Loaded,
+        kept: KeptProfile,
+        clock: &mut Clock,
+    ) -> Result<Receipt, LiveError> {
+        let restored = tokio::time::timeout(RESTORE_LIMIT, self.restore(session, loaded, clock));
+        let timed_out = LiveError::TooSlow { what: "the restore to end", limit: RESTORE_LIMIT };
+        let (live, items) = match restored.await.unwrap_or(Err(timed_out)) {
+            Ok(restored) => restored,
+            Err(error) => {
+                self.undo(session, kept).await;
+                return Err(error);
+            }
+        };
+        // From here on the profile is verified. The copy goes first: one that outlived the move to
+        // active would be put back, long out of date, by the next resume.
+        let activated = async {
+            self.blocking(move || kept.discard()).await?;
+            let (id, from, now) = (session.id, session.lifecycle, Timestamp::now());
+            Ok(self.store().update_lifecycle(id, from, Lifecycle::Active, now).await?)
+        };
+        match activated.await {
+            Ok(active) => {
+                self.watch(active, live, std::mem::take(&mut loaded.good));
+                clock.step("watch");
+                Ok(items)
+            }
+            Err(error) => {
+                self.end_keeper(session.id, Ending::Close).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Starts a browser on the profile and gives it the state.
+    async fn restore(
+        &self,
+        session: &Session,
+        loaded: &mut Loaded,
+        clock: &mut Clock,
+    ) -> Result<(Live, Receipt), LiveError> {
+        let mut state = std::mem::take(&mut loaded.state);
+        self.start_browser(session, &state.environment).await?;
+        clock.step("launch");
+        let link = self.connect_to(session.id).await?;
+        let now = Expiry(Timestamp::now().as_microsecond());
+        let Restored { receipt, timing, tabs } = restore(link, &state, now).await?;
+        for (name, time) in timing {
+            clock.add(name, time);
+        }
+        for (tab, target) in state.tabs.iter_mut().zip(tabs) {
+            tab.id = target.to_string();
+        }
+        let link = self.connect_to(session.id).await?;
+        Ok((Live::start(link, state).await?, receipt))
+    }
+
+    /// A resume failed: ends what was started, and puts the profile back as it was.
+    async fn undo(&self, session: &Session, kept: KeptProfile) {
+        self.end_keeper(session.id, Ending::Kill).await;
+        let put_back = async {
+            self.wait_for_profile(session.id).await?;
+            self.blocking(move || kept.put_back().and_then(|()| kept.discard())).await
+        };
+        if let Err(error) = put_back.await {
+            tracing::error!(session = %session.id, %error, "the profile was not put back; the copy beside it is kept");
+        }
+    }
+}
+
+/// Milliseconds of each step.
+struct Clock {
+    start: Instant,
+    last: Instant,
+    steps: BTreeMap<String, u64>,
+}
+
+impl Clock {
+    fn start() -> Self {
+        let now = Instant::now();
+        Self { start: now, last: now, steps: BTreeMap::new() }
+    }
+
+    /// Ends a step that began when the last one ended.
+    fn step(&mut self, name: &str) {
+        let time = self.last.elapsed();
+        self.add(name, time);
+    }
+
+    /// Adds a step that was measured elsewhere.
+    fn add(&mut self, name: &str, time: Duration) {
+        self.last = Instant::now();
+        self.steps.insert(name.to_owned(), millis(time));
+    }
+
+    fn end(mut self) -> BTreeMap<String, u64> {
+        self.steps.insert("total".to_owned(), millis(self.start.elapsed()));
+        self.steps
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,132 @@
+//! One running browser: the task that decides when to capture, and notices when the browser ends.
+
+use super::policy::{Due, Policy};
+use super::{Hub, LiveError};
+use baton_browser::live::{Activity, Live};
+use baton_session::{PartRef, Session, SessionId};
+use baton_store::{SnapshotReason, StoreError};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::{Mutex, watch};
+use tokio_util::sync::CancellationToken;
+
+/// When the end of a connection that the database would not take is noted again.
+const NOTE_AGAIN: Duration = Duration::from_secs(5);
+
+/// One running browser of this node.
+pub(super) struct Runner {
+    pub(super) session: Session,
+    pub(super) live: Live,
+    /// The parts of the last snapshot. Held for the length of a capture, so that there is one at a time.
+    pub(super) last: Mutex<Vec<PartRef>>,
+    /// How much had happened when the last capture that succeeded began, for the task.
+    pub(super) captured: watch::Sender<Activity>,
+    /// Ends the task, before the browser is ended on purpose.
+    pub(super) leave: CancellationToken,
+}
+
+impl Hub {
+    /// Registers a running browser and starts the task that watches it.
+    pub(super) fn watch(&self, session: Session, live: Live, last: Vec<PartRef>) -> Arc<Runner> {
+        let runner = Arc::new(Runner {
+            session,
+            live,
+            last: Mutex::new(last),
+            captured: watch::Sender::default(),
+            leave: CancellationToken::new(),
+        });
+        self.runners().insert(runner.session.id, Arc::clone(&runner));
+        self.count();
+        self.0.tasks.spawn(run(self.clone(), Arc::clone(&runner)));
+        runner
+    }
+
+    /// Forgets a browser, and ends the task that watches it.
+    pub(super) fn forget(&self, id: SessionId) {
+        if let Some(runner) = self.runners().remove(&id) {
+            runner.leave.cancel();
+        }
+        self.count();
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a gauge; nobody runs 2^53 browsers")]
+    fn count(&self) {
+        metrics::gauge!("baton_sessions_active").set(self.active() as f64);
+    }
+}
+
+async fn run(hub: Hub, runner: Arc<Runner>) {
+    let mut activity = runner.live.activity();
+    let mut captured = runner.captured.subscribe();
+    let interval = hub.config().recovery.session_snapshot_interval;
+    let mut policy = Policy::new(interval, Instant::now());
+    policy.note(*activity.borrow_and_update(), Instant::now());
+    loop {
+        let (at, due) = policy.next();
+        tokio::select! {
+            // An end on purpose closes the connection as well: it must be seen first.
+            biased;
+            () = runner.leave.cancelled() => return,
+            () = runner.live.closed() => return connection_ended(&hub, &runner).await,
+            Ok(()) = captured.changed() => {
+                let began = *captured.borrow_and_update();
+                policy.captured(began, Instant::now());
+            }
+            Ok(()) = activity.changed() => {
+                let now = *activity.borrow_and_update();
+                policy.note(now, Instant::now());
+            }
+            () = tokio::time::sleep_until(at.into()) => match due {
+                Due::Capture(reason) => capture(&hub, &runner, reason, &mut policy).await,
+                Due::Look if runner.live.cookies_changed().await => {
+                    capture(&hub, &runner, SnapshotReason::Interval, &mut policy).await;
+                }
+                Due::Look => policy.looked(Instant::now()),
+            },
+        }
+    }
+}
+
+/// An automatic capture. One that fails is tried again after the interval.
+async fn capture(hub: &Hub, runner: &Runner, reason: SnapshotReason, policy: &mut Policy) {
+    let captured = tokio::select! {
+        captured = hub.capture_automatically(runner, reason) => captured,
+        // A close in the meantime takes a snapshot of its own.
+        () = runner.leave.cancelled() => return,
+    };
+    if let Err(error) = captured {
+        policy.failed(Instant::now());
+        if !runner.live.is_closed() {
+            tracing::warn!(session = %runner.session.id, %error, "a capture failed; the last snapshot stands");
+        }
+    }
+}
+
+/// The connection ended by itself. As a rule the browser did, and the session can be resumed from its
+/// last snapshot. A keeper that found us too slow has only hung up: then the browser runs on.
+async fn connection_ended(hub: &Hub, runner: &Runner) {
+    let id = runner.session.id;
+    if runner.leave.is_cancelled() {
+        return;
+    }
+    hub.forget(id);
+    while hub.runner(id).is_err() {
+        match hub.look_at(&runner.session).await {
+            Ok(lifecycle) => {
+                tracing::warn!(session = %id, %lifecycle, "the connection to a browser ended by itself");
+                return;
+            }
+            // Whoever is at the session moves its row, and may have removed it.
+            Err(LiveError::Busy { .. } | LiveError::Store(StoreError::SessionNotFound { .. })) => {
+                return;
+            }
+            Err(error) => {
+                tracing::error!(session = %id, %error, "the end of a connection could not be noted");
+            }
+        }
+        if hub.0.tasks.is_closed() {
+            return;
+        }
+        tokio::time::sleep(NOTE_AGAIN).await;
+    }
+}

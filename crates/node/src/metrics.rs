@@ -1,0 +1,61 @@
+//! Metrics: what is counted, and the listener of its own on which they are served.
+//!
+//! Captures, resumes and running browsers are counted where they happen, in the hub. Nothing that
+//! is counted names a session, a site or an owner: metrics are read by those who may not see them.
+
+use axum::Router;
+use axum::extract::State;
+use axum::routing::get;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use std::net::SocketAddr;
+use std::sync::OnceLock;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+/// Counts one answered request.
+pub fn answered(method: &str, route: &str, status: u16, took: Duration) {
+    let labels = [
+        ("method", method.to_owned()),
+        ("route", route.to_owned()),
+        ("status", status.to_string()),
+    ];
+    metrics::counter!("baton_http_requests_total", &labels).increment(1);
+    metrics::histogram!("baton_http_request_seconds", &labels[..2]).record(took);
+}
+
+/// The process has one recorder, however many nodes a test runs in it.
+static RECORDER: OnceLock<PrometheusHandle> = OnceLock::new();
+
+/// Starts counting; what happened before is not known.
+pub fn install() -> PrometheusHandle {
+    let install = || {
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let handle = recorder.handle();
+        if metrics::set_global_recorder(recorder).is_err() {
+            tracing::warn!("another recorder of metrics is installed: ours stays empty");
+        }
+        handle
+    };
+    RECORDER.get_or_init(install).clone()
+}
+
+/// Serves `/metrics` at `address` until `shutdown`.
+pub async fn serve(address: SocketAddr, shutdown: CancellationToken) -> std::io::Result<()> {
+    let router = Router::new().route("/metrics", get(render)).with_state(install());
+    let listener = TcpListener::bind(address).await?;
+    tracing::info!(address = %listener.local_addr()?, "metrics are served");
+    tokio::spawn(async move {
+        let server =
+            axum::serve(listener, router).with_graceful_shutdown(shutdown.cancelled_owned());
+        if let Err(error) = server.await {
+            tracing::error!(%error, "metrics are served no more");
+        }
+    });
+    Ok(())
+}
+
+async fn render(State(handle): State<PrometheusHandle>) -> String {
+    handle.run_upkeep();
+    handle.render()
+}

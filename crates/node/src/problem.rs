@@ -1,0 +1,154 @@
+//! The one page that turns what an operation answers into what a door says.
+
+use crate::NodeError;
+use crate::live::LiveError;
+use baton_api::{ErrorCode, Problem};
+use baton_browser::cdp::CdpError;
+use baton_browser::keeper::KeeperError;
+use baton_browser::launch::LaunchError;
+use baton_browser::restore::RestoreError;
+use baton_session::Lifecycle;
+use baton_store::StoreError;
+use std::io::{self, ErrorKind};
+
+impl From<&NodeError> for Problem {
+    /// The first line of an error's text is the detail, the others are what to do.
+    fn from(error: &NodeError) -> Self {
+        let text = error.to_string();
+        let (detail, hint) = match text.split_once('\n') {
+            Some((detail, hint)) => (detail, Some(hint)),
+            None => (text.as_str(), None),
+        };
+        let problem = Problem::new(code(error), detail);
+        match hint.or(hint_for(error)) {
+            Some(hint) => problem.hint(hint),
+            None => problem,
+        }
+    }
+}
+
+fn code(error: &NodeError) -> ErrorCode {
+    match error {
+        NodeError::Store(error) => store(error),
+        NodeError::Live(error) => live(error),
+        NodeError::Attach(error) => attach(error),
+        NodeError::Invalid { .. } => ErrorCode::InvalidRequest,
+        NodeError::Unauthenticated { .. } => ErrorCode::Unauthenticated,
+        NodeError::Forbidden { .. } => ErrorCode::Forbidden,
+        NodeError::WrongState { .. } => ErrorCode::WrongState,
+        NodeError::OtherNode { .. } => ErrorCode::Conflict,
+        NodeError::NoSnapshot { .. } => ErrorCode::NoSnapshot,
+        NodeError::NotShown { .. } => ErrorCode::Internal,
+    }
+}
+
+fn live(error: &LiveError) -> ErrorCode {
+    match error {
+        LiveError::NotActive(_) | LiveError::AlreadyActive(_) => ErrorCode::WrongState,
+        LiveError::Busy { .. } => ErrorCode::Conflict,
+        LiveError::NoSnapshot(_) => ErrorCode::NoSnapshot,
+        LiveError::ProfileInUse { .. } | LiveError::ProfileElsewhere { .. } => {
+            ErrorCode::ProfileInUse
+        }
+        LiveError::SnapshotsDamaged { .. } => ErrorCode::StorageDamaged,
+        LiveError::TooSlow { .. } => ErrorCode::TimedOut,
+        LiveError::Launch(error) | LiveError::Keeper(KeeperError::Launch(error)) => launch(error),
+        LiveError::Keeper(KeeperError::Address(_)) => ErrorCode::CdpUnreachable,
+        LiveError::Keeper(KeeperError::File { source, .. }) if is_full(source) => {
+            ErrorCode::StorageFull
+        }
+        LiveError::Keeper(_) | LiveError::Stopping => ErrorCode::BrowserUnavailable,
+        LiveError::Browser(error) | LiveError::Restore(RestoreError::Cdp(error)) => browser(error),
+        LiveError::File { source, .. } => file(source),
+        LiveError::Profile(error) => file(&error.source),
+        LiveError::Store(error) => store(error),
+    }
+}
+
+/// Whatever keeps an attachment from starting, the address is what its caller can mend.
+fn attach(error: &LiveError) -> ErrorCode {
+    match live(error) {
+        ErrorCode::BrowserUnavailable => ErrorCode::CdpUnreachable,
+        other => other,
+    }
+}
+
+fn launch(error: &LaunchError) -> ErrorCode {
+    match error {
+        LaunchError::InUse { .. } | LaunchError::OtherHost { .. } => ErrorCode::ProfileInUse,
+        LaunchError::File { source, .. } => file(source),
+        LaunchError::NotFound { .. } | LaunchError::NotRunnable { .. } => {
+            ErrorCode::BrowserUnavailable
+        }
+    }
+}
+
+fn browser(error: &CdpError) -> ErrorCode {
+    match error {
+        CdpError::TimedOut { .. } => ErrorCode::TimedOut,
+        _ => ErrorCode::BrowserUnavailable,
+    }
+}
+
+fn file(error: &io::Error) -> ErrorCode {
+    if is_full(error) { ErrorCode::StorageFull } else { ErrorCode::Internal }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+}
+
+fn store(error: &StoreError) -> ErrorCode {
+    match error {
+        StoreError::NameTaken { .. } | StoreError::KeyNameTaken { .. } => ErrorCode::NameTaken,
+        StoreError::SessionNotFound { .. } => ErrorCode::SessionNotFound,
+        StoreError::Ambiguous { .. } => ErrorCode::AmbiguousReference,
+        StoreError::LifecycleConflict { .. } | StoreError::LifecycleForbidden { .. } => {
+            ErrorCode::WrongState
+        }
+        StoreError::SnapshotNotFound { .. } => ErrorCode::NoSnapshot,
+        StoreError::KeyNotFound { .. } => ErrorCode::KeyNotFound,
+        StoreError::IdTaken { .. } => ErrorCode::Conflict,
+        StoreError::InvalidText { .. } => ErrorCode::InvalidRequest,
+        StoreError::PartTooLarge { .. }
+        | StoreError::TooManyParts { .. }
+        | StoreError::DiskFull { .. } => ErrorCode::StorageFull,
+        StoreError::SnapshotCorrupt { .. }
+        | StoreError::PartMissing { .. }
+        | StoreError::PartCorrupt { .. }
+        | StoreError::ReceiptCorrupt { .. }
+        | StoreError::InvalidRow { .. }
+        | StoreError::NotADatabase { .. }
+        | StoreError::NotOurs { .. }
+        | StoreError::Damaged { .. } => ErrorCode::StorageDamaged,
+        StoreError::NoAccess { .. }
+        | StoreError::ReadOnly { .. }
+        | StoreError::Unreachable { .. }
+        | StoreError::Busy { .. }
+        | StoreError::Interrupted => ErrorCode::StorageUnavailable,
+        StoreError::Key(_)
+        | StoreError::WrongKey { .. }
+        | StoreError::InvalidUrl(_)
+        | StoreError::NewerSchema { .. }
+        | StoreError::Migration { .. }
+        | StoreError::DuplicatePart { .. }
+        | StoreError::Database(_) => ErrorCode::Internal,
+    }
+}
+
+fn hint_for(error: &NodeError) -> Option<&'static str> {
+    if let NodeError::WrongState { found, .. } = error {
+        return Some(match found {
+            Lifecycle::Active => "its browser runs; baton sessions close ends it",
+            Lifecycle::Closed => "baton sessions resume brings it back, delete removes it",
+            _ => "baton sessions resume brings it back",
+        });
+    }
+    match code(error) {
+        ErrorCode::SessionNotFound => Some("baton sessions list shows the sessions there are"),
+        ErrorCode::NoSnapshot => Some("baton sessions capture takes one while a session is active"),
+        ErrorCode::BrowserUnavailable => Some("baton doctor says what is missing"),
+        ErrorCode::Forbidden => Some("baton keys create makes a key with other scopes"),
+        _ => None,
+    }
+}

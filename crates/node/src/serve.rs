@@ -1,0 +1,200 @@
+//! The life of a node, in steps.
+
+use crate::auth::{LocalKeyError, ensure_local_key};
+use crate::data::{DataError, NodeFile, NodeLock};
+use crate::http::{HttpConfig, router};
+use crate::live::{Hub, HubConfig, LiveError};
+use crate::{Config, Context, DataFolder, idle, metrics};
+use baton_session::NodeId;
+use baton_store::{MasterKey, Store, StoreError};
+use secrecy::ExposeSecret;
+use std::future::IntoFuture;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+/// How long requests under way may take once the node is told to end.
+const REQUESTS_LIMIT: Duration = Duration::from_secs(15);
+/// How long the last captures may take.
+const CAPTURES_LIMIT: Duration = Duration::from_mins(1);
+
+/// Why a node did not start, or ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Its data folder cannot be used.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// Its database cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// What was running could not be looked at.
+    #[error("the sessions of the last run could not be looked at: {0}")]
+    Recover(#[from] LiveError),
+    /// It would be reachable from other machines.
+    #[error(
+        "expected a loopback address such as 127.0.0.1:7420, found {0}\n\
+         other machines could read keys and cookies in clear text: Baton does not speak TLS yet"
+    )]
+    NotLoopback(SocketAddr),
+    /// Metrics cannot be served where the settings say.
+    #[error("expected to serve metrics at {address}, found: {source}")]
+    Metrics {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The listener failed.
+    #[error("the listener failed: {0}")]
+    Listener(#[from] std::io::Error),
+}
+
+impl From<LocalKeyError> for ServeError {
+    fn from(error: LocalKeyError) -> Self {
+        match error {
+            LocalKeyError::Data(error) => error.into(),
+            LocalKeyError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// Runs a node on `listener` until `shutdown`. Its browsers outlive it: the next node on this data
+/// folder finds them.
+pub async fn serve(
+    config: Config,
+    listener: TcpListener,
+    shutdown: CancellationToken,
+) -> Result<(), ServeError> {
+    let address = listener.local_addr()?;
+    if !address.ip().is_loopback() {
+        return Err(ServeError::NotLoopback(address));
+    }
+    let data = config.data.clone();
+    data.create()?;
+    let _lock = NodeLock::acquire(&data)?;
+    let node = data.node_id()?;
+    let store = open_store(&config).await?;
+    let served = run(config, node, store.clone(), listener, address, shutdown).await;
+    store.close().await;
+    served
+}
+
+/// Everything between the opening and the closing of the database.
+async fn run(
+    config: Config,
+    node: NodeId,
+    store: Store,
+    listener: TcpListener,
+    address: SocketAddr,
+    shutdown: CancellationToken,
+) -> Result<(), ServeError> {
+    let data = config.data.clone();
+    ensure_local_key(&store, &data).await?;
+    if let Some(address) = config.metrics {
+        let served = metrics::serve(address, shutdown.clone()).await;
+        served.map_err(|source| ServeError::Metrics { address, source })?;
+    }
+    let idle_exit = config.idle_exit;
+    let http = HttpConfig { address, body_bytes: config.body_bytes };
+    let hub = Hub::new(store.clone(), hub_config(config, node));
+    recover(&hub).await?;
+    let context = Context::new(store, hub, node);
+    publish(&data, address, node)?;
+    tracing::info!(%address, %node, version = env!("CARGO_PKG_VERSION"), "the node is ready");
+    let ended = until_told(context.clone(), idle_exit, shutdown.clone());
+    let service = router(context.clone(), &http);
+    let outcome = tokio::select! {
+        end = axum::serve(listener, service).with_graceful_shutdown(ended).into_future() => end,
+        () = too_late(&shutdown) => Ok(()),
+    };
+    shutdown.cancel();
+    shut_down(&context, &data).await;
+    Ok(outcome?)
+}
+
+/// Opens the database with the master key that the configuration names.
+pub(crate) async fn open_store(config: &Config) -> Result<Store, StoreError> {
+    let key = match &config.master_key {
+        Some(text) => MasterKey::from_base64(text.expose_secret())?,
+        None => MasterKey::load_or_create(&config.data.key())?,
+    };
+    let (database, limits) = (config.database.clone(), config.limits);
+    Store::open(baton_store::Config { database, key, limits }).await
+}
+
+fn hub_config(config: Config, node: NodeId) -> HubConfig {
+    HubConfig {
+        data: config.data,
+        node,
+        browser: config.browser,
+        keeper: config.keeper,
+        inherited: config.inherited,
+        recovery: config.recovery,
+    }
+}
+
+/// Looks at every session that was active when the last node ended.
+async fn recover(hub: &Hub) -> Result<(), LiveError> {
+    let found = hub.recover().await?;
+    tracing::info!(
+        carried_on = found.carried_on,
+        recoverable = found.recoverable,
+        stale = found.stale,
+        closed = found.closed,
+        orphans = found.orphans,
+        "looked at the sessions of the last run"
+    );
+    Ok(())
+}
+
+/// Tells commands where this node is.
+fn publish(data: &DataFolder, address: SocketAddr, node_id: NodeId) -> Result<(), DataError> {
+    let address = format!("http://{address}");
+    let Ok(url) = Url::parse(&address) else { return Ok(()) };
+    NodeFile { url, pid: std::process::id(), node_id }.publish(data)
+}
+
+/// Ends when the node is told to, or when it is of no use any more.
+async fn until_told(context: Context, idle_exit: Option<Duration>, shutdown: CancellationToken) {
+    let unused = async {
+        match idle_exit {
+            Some(limit) => idle::idle(&context, limit).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = shutdown.cancelled() => tracing::info!("told to end"),
+        () = unused => {
+            tracing::info!("no session and no request for a while");
+            shutdown.cancel();
+        }
+    }
+}
+
+/// Ends when requests under way have had their time after the node was told to end.
+async fn too_late(shutdown: &CancellationToken) {
+    shutdown.cancelled().await;
+    tokio::time::sleep(REQUESTS_LIMIT).await;
+    tracing::warn!("some connections were still open");
+}
+
+/// Captures all sessions, and leaves their browsers running.
+async fn shut_down(context: &Context, data: &DataFolder) {
+    context.tasks.close();
+    if tokio::time::timeout(REQUESTS_LIMIT, context.tasks.wait()).await.is_err() {
+        tracing::warn!("some requests were still under way");
+    }
+    if tokio::time::timeout(CAPTURES_LIMIT, context.hub.shut_down()).await.is_err() {
+        tracing::warn!("some sessions could not be captured in time; their last snapshots stand");
+    }
+    if let Err(error) = NodeFile::remove(data) {
+        tracing::warn!(%error, "node.json stays behind");
+    }
+    let active = context.store.list_active_sessions(context.node).await.unwrap_or_default();
+    if !active.is_empty() {
+        let browsers = active.len();
+        tracing::info!(browsers, "browsers keep running; baton sessions close ends them");
+    }
+}

@@ -1,0 +1,22 @@
+//! Takes a snapshot now.
+
+use super::view;
+use crate::{Context, NodeError};
+use baton_api::SnapshotView;
+use baton_session::{Lifecycle, Owner};
+use baton_store::SnapshotReason;
+
+/// Reads the browser of an active session; the snapshot is on disk when this returns.
+pub async fn capture(
+    context: &Context,
+    owner: &Owner,
+    reference: &str,
+) -> Result<SnapshotView, NodeError> {
+    let (session, _turn) = context.take_turn(owner, reference).await?;
+    if session.lifecycle != Lifecycle::Active {
+        let (name, found) = (session.name, session.lifecycle);
+        return Err(NodeError::WrongState { name, expected: "active", found });
+    }
+    let snapshot = context.hub.capture(session.id, SnapshotReason::Request).await?;
+    Ok(view::snapshot(&snapshot))
+}

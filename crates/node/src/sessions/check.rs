@@ -1,0 +1,127 @@
+//! Checks of what callers ask for, before anything is begun.
+
+use crate::NodeError;
+use baton_api::OpenSession;
+use baton_session::environment::{Geolocation, Viewport};
+use baton_session::{Environment, SessionName};
+use std::fmt::Display;
+use url::{Host, Url};
+
+/// The most tabs that a session may be opened with.
+const MAX_URLS: usize = 50;
+/// The longest description, in characters.
+const MAX_DESCRIPTION: usize = 1000;
+/// The longest text of the environment, in characters.
+const MAX_TEXT: usize = 500;
+
+/// Whether a session can be opened like this.
+pub(super) fn open(request: &OpenSession) -> Result<(), NodeError> {
+    name(&request.name)?;
+    description(request.description.as_deref())?;
+    if request.urls.len() > MAX_URLS {
+        return invalid("urls", "at most 50 addresses", request.urls.len());
+    }
+    request.urls.iter().try_for_each(address)?;
+    environment(&request.environment)
+}
+
+/// Whether a session can bear this name.
+pub(super) fn name(name: &SessionName) -> Result<(), NodeError> {
+    // `/sessions/attach` is an address of its own.
+    if name.as_str() == "attach" {
+        return invalid("name", "another word than attach, which the API uses itself", name);
+    }
+    Ok(())
+}
+
+/// Whether a session can be described like this.
+pub(super) fn description(text: Option<&str>) -> Result<(), NodeError> {
+    let text = text.unwrap_or_default();
+    if text.chars().count() > MAX_DESCRIPTION || text.contains('\0') {
+        return invalid("description", "at most 1000 characters, none of them NUL", text.len());
+    }
+    Ok(())
+}
+
+/// A tab may show the web. Files and the browser's own pages belong to the machine, and a key that
+/// drives sessions shall not read those.
+fn address(url: &Url) -> Result<(), NodeError> {
+    match url.scheme() {
+        "http" | "https" | "about" => Ok(()),
+        scheme => invalid("urls", "http, https or about addresses", format!("{scheme}:")),
+    }
+}
+
+/// A browser's DevTools address: it is not encrypted and gives away everything, so it must not
+/// leave this machine.
+pub(super) fn cdp_address(url: &Url) -> Result<(), NodeError> {
+    if !matches!(url.scheme(), "http" | "ws") {
+        return invalid("cdp_url", "an http or ws address", format!("{}:", url.scheme()));
+    }
+    let local = match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    };
+    if local {
+        return Ok(());
+    }
+    let found = url.host_str().unwrap_or("no host").to_owned();
+    invalid("cdp_url", "an address of this machine such as http://127.0.0.1:9222", found)
+}
+
+fn environment(environment: &Environment) -> Result<(), NodeError> {
+    environment.viewport.map_or(Ok(()), viewport)?;
+    environment.geolocation.map_or(Ok(()), geolocation)?;
+    let agent = |c: char| matches!(c, ' '..='~');
+    let zone = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
+    let tag = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let (user_agent, timezone) = (&environment.user_agent, &environment.timezone);
+    text("environment.userAgent", "visible ASCII characters", user_agent.as_deref(), agent)?;
+    text("environment.timezone", "a time zone such as Asia/Tokyo", timezone.as_deref(), zone)?;
+    text("environment.locale", "a tag such as ja-JP", environment.locale.as_deref(), tag)
+}
+
+fn viewport(Viewport { width, height }: Viewport) -> Result<(), NodeError> {
+    let sizes = 1..=16_384;
+    if sizes.contains(&width) && sizes.contains(&height) {
+        return Ok(());
+    }
+    let found = format!("{width}x{height}");
+    invalid("environment.viewport", "1 to 16384 pixels wide and high", found)
+}
+
+fn geolocation(place: Geolocation) -> Result<(), NodeError> {
+    let Geolocation { latitude, longitude, accuracy } = place;
+    let on_earth = (-90.0..=90.0).contains(&latitude) && (-180.0..=180.0).contains(&longitude);
+    if on_earth && accuracy.is_finite() && accuracy >= 0.0 {
+        return Ok(());
+    }
+    let found = format!("{latitude},{longitude} within {accuracy} m");
+    invalid("environment.geolocation", "a place on Earth and a radius", found)
+}
+
+fn text(
+    field: &'static str,
+    expected: &'static str,
+    value: Option<&str>,
+    allowed: impl Fn(char) -> bool,
+) -> Result<(), NodeError> {
+    match value {
+        Some(text)
+            if text.is_empty() || text.chars().count() > MAX_TEXT || !text.chars().all(allowed) =>
+        {
+            invalid(field, expected, format!("{text:?}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn invalid<T>(
+    field: &'static str,
+    expected: &'static str,
+    found: impl Display,
+) -> Result<T, NodeError> {
+    Err(NodeError::Invalid { field, expected, found: found.to_string() })
+}

@@ -1,0 +1,45 @@
+//! Makes and unmakes the row of a session whose browser is about to start.
+
+use super::close;
+use crate::{Context, NodeError, clock};
+use baton_session::{Lifecycle, Owner, Session, SessionId, SessionName};
+
+/// Makes the row of a new session. It is active from the start: a node that dies right after this
+/// finds it at its next start, and closes it because it has no snapshot.
+pub(super) async fn create(
+    context: &Context,
+    owner: &Owner,
+    name: SessionName,
+    description: Option<String>,
+    headed: bool,
+) -> Result<Session, NodeError> {
+    let now = clock::now();
+    let session = Session {
+        id: SessionId::new(now, rand::random()),
+        name,
+        description: description.unwrap_or_default(),
+        owner: owner.clone(),
+        node: context.node,
+        headed,
+        lifecycle: Lifecycle::Active,
+        created_at: now,
+        updated_at: now,
+    };
+    context.store.create_session(&session).await?;
+    Ok(session)
+}
+
+/// Removes the row and the files of a session whose browser never started. What cannot be removed
+/// is logged: the caller hears why the browser did not start, which is what matters.
+pub(super) async fn undo(context: &Context, session: &Session) {
+    if let Err(error) = remove(context, session).await {
+        tracing::error!(session = %session.id, %error, "could not remove a session that never ran");
+    }
+}
+
+/// The name goes first: whatever happens to the files, it is free.
+async fn remove(context: &Context, session: &Session) -> Result<(), NodeError> {
+    close::finish(context, session).await?;
+    context.hub.delete_files(session.id).await?;
+    Ok(context.store.delete_session(&session.owner, session.id).await?)
+}

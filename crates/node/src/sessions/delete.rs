@@ -1,0 +1,22 @@
+//! Deletes a session and everything that is kept of it.
+
+use crate::{Context, NodeError};
+use baton_session::{Lifecycle, Owner};
+
+/// Removes the snapshots, receipts and profile of a session that is not active. The files go
+/// first: when the node dies in between, the row is still there to be deleted again.
+pub async fn delete(context: &Context, owner: &Owner, reference: &str) -> Result<(), NodeError> {
+    let (session, _turn) = context.take_turn(owner, reference).await?;
+    if session.lifecycle == Lifecycle::Active {
+        let (name, found) = (session.name, session.lifecycle);
+        return Err(NodeError::WrongState { name, expected: "closed or abandoned first", found });
+    }
+    context.hub.delete_files(session.id).await?;
+    context.store.delete_session(owner, session.id).await?;
+    // Sealed as they are, nobody needs the parts any more; the next pruning would find them as well.
+    if let Err(error) = context.store.collect_parts().await {
+        tracing::warn!(%error, "parts of a deleted session were not removed");
+    }
+    tracing::info!(session = %session.id, "deleted a session");
+    Ok(())
+}

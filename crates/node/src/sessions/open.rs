@@ -1,0 +1,24 @@
+//! Opens a session in a browser of its own.
+
+use super::{check, create, show};
+use crate::{Context, NodeError};
+use baton_api::{OpenSession, SessionView};
+use baton_session::Owner;
+
+/// Starts a browser with the tabs and the environment that are asked for. When it does not start,
+/// nothing is left behind and the name stays free.
+pub async fn open(
+    context: &Context,
+    owner: &Owner,
+    request: OpenSession,
+) -> Result<SessionView, NodeError> {
+    check::open(&request)?;
+    let (name, description) = (request.name.clone(), request.description.clone());
+    let session = create::create(context, owner, name, description, request.headed).await?;
+    if let Err(error) = context.hub.open(&session, &request).await {
+        create::undo(context, &session).await;
+        return Err(error.into());
+    }
+    tracing::info!(session = %session.id, "opened a session");
+    show::describe(context, session).await
+}

@@ -1,0 +1,23 @@
+//! Shows the preview of the latest snapshot of a session.
+
+use crate::latest::latest;
+use crate::{Context, NodeError};
+use baton_session::{Owner, PartKind};
+
+/// The preview of the latest snapshot, a PNG.
+pub async fn preview(
+    context: &Context,
+    owner: &Owner,
+    reference: &str,
+) -> Result<Vec<u8>, NodeError> {
+    let session = context.find(owner, reference).await?;
+    let found = latest(&context.store, session.id).await?;
+    let part = found
+        .iter()
+        .flat_map(|found| &found.snapshot.parts)
+        .find(|part| part.kind == PartKind::Preview);
+    match part {
+        Some(part) => Ok(context.store.fetch_part(owner, part).await?.bytes),
+        None => Err(NodeError::NoSnapshot { name: session.name, expected: "a preview" }),
+    }
+}

@@ -1,0 +1,27 @@
+//! Brings a session back.
+
+use super::show;
+use crate::{Context, NodeError};
+use baton_api::ResumeResult;
+use baton_session::{Lifecycle, Owner};
+
+/// Starts a browser for a session that has none and restores its latest snapshot into it. The
+/// receipt says item by item what came back.
+pub async fn resume(
+    context: &Context,
+    owner: &Owner,
+    reference: &str,
+) -> Result<ResumeResult, NodeError> {
+    let (session, _turn) = context.take_turn(owner, reference).await?;
+    if session.lifecycle == Lifecycle::Active {
+        let (name, found) = (session.name, session.lifecycle);
+        let expected = "recoverable, stale, failed or closed";
+        return Err(NodeError::WrongState { name, expected, found });
+    }
+    let resumed = context.hub.resume(&session).await?;
+    tracing::info!(session = %session.id, snapshot = %resumed.snapshot, "resumed a session");
+    let session = context.store.fetch_session(owner, session.id).await?;
+    let mut view = show::describe(context, session).await?;
+    view.receipt = Some(resumed.receipt);
+    Ok(ResumeResult { session: view, timing: resumed.timing })
+}

@@ -1,0 +1,46 @@
+//! Shows what the latest snapshot of a session holds.
+
+use crate::latest::{Latest, latest};
+use crate::{Context, NodeError};
+use baton_api::StateView;
+use baton_session::{Owner, PartKind, PartRef, SessionName, State, parts, redact};
+use baton_store::StoreError;
+
+/// The state of the latest snapshot. Secret values are replaced by markers unless `reveal`; parts
+/// that cannot be read are named and cost nothing else.
+pub async fn state(
+    context: &Context,
+    owner: &Owner,
+    reference: &str,
+    reveal: bool,
+) -> Result<StateView, NodeError> {
+    let session = context.find(owner, reference).await?;
+    let name = session.name;
+    let Some(found) = latest(&context.store, session.id).await? else {
+        return Err(NodeError::NoSnapshot { name, expected: "a snapshot" });
+    };
+    let Latest { snapshot, damaged } = found;
+    let wanted: Vec<PartRef> =
+        snapshot.parts.iter().filter(|part| part.kind != PartKind::Preview).cloned().collect();
+    let mut unreadable: Vec<String> = damaged.iter().map(one_line).collect();
+    let mut found = Vec::new();
+    for part in context.store.fetch_parts(owner, &wanted).await? {
+        match part {
+            Ok(part) => found.push(part),
+            Err(error) => unreadable.push(one_line(&error)),
+        }
+    }
+    let (state, invalid) = parts::join(&found);
+    unreadable.extend(invalid.iter().map(ToString::to_string));
+    let state = json(&name, &if reveal { state } else { redact::redact(&state) })?;
+    let (snapshot, taken_at) = (snapshot.id, snapshot.taken_at);
+    Ok(StateView { snapshot, taken_at, redacted: !reveal, state, unreadable })
+}
+
+fn json(name: &SessionName, state: &State) -> Result<serde_json::Value, NodeError> {
+    serde_json::to_value(state).map_err(|source| NodeError::NotShown { name: name.clone(), source })
+}
+
+fn one_line(error: &StoreError) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
+}

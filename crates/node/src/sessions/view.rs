@@ -1,0 +1,46 @@
+//! Rows as callers see them.
+
+use baton_api::{SessionSummary, SnapshotReason, SnapshotView, Tab};
+use baton_session::Session;
+use baton_store::Snapshot;
+
+/// One line of a list.
+pub(super) fn summary(session: Session) -> SessionSummary {
+    SessionSummary {
+        id: session.id,
+        name: session.name,
+        description: session.description,
+        state: session.lifecycle,
+        owner: session.owner,
+        headed: session.headed,
+        created_at: session.created_at,
+        updated_at: session.updated_at,
+    }
+}
+
+/// A snapshot without what it holds.
+pub(super) fn snapshot(snapshot: &Snapshot) -> SnapshotView {
+    SnapshotView {
+        id: snapshot.id,
+        taken_at: snapshot.taken_at,
+        reason: reason(snapshot.reason),
+        parts: snapshot.parts.len(),
+        bytes: snapshot.bytes,
+    }
+}
+
+/// A tab of a state without what it stores.
+pub(super) fn tab(tab: baton_session::Tab) -> Tab {
+    Tab { url: tab.url, title: tab.title, active: tab.active }
+}
+
+fn reason(reason: baton_store::SnapshotReason) -> SnapshotReason {
+    match reason {
+        baton_store::SnapshotReason::Open => SnapshotReason::Open,
+        baton_store::SnapshotReason::Navigation => SnapshotReason::Navigation,
+        baton_store::SnapshotReason::Interval => SnapshotReason::Interval,
+        baton_store::SnapshotReason::Request => SnapshotReason::Request,
+        baton_store::SnapshotReason::Close => SnapshotReason::Close,
+        baton_store::SnapshotReason::Shutdown => SnapshotReason::Shutdown,
+    }
+}

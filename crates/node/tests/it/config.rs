@@ -1,0 +1,105 @@
+//! Settings: what is typed becomes what it means, and nonsense is refused with its place.
+
+use baton_node::config::{Choices, ConfigError, Settings};
+use std::path::Path;
+use std::time::Duration;
+
+fn check(text: &str) -> Result<Choices, ConfigError> {
+    let settings = Settings::parse(Path::new("/etc/baton.toml"), text)?;
+    Choices::check("the file /etc/baton.toml", settings)
+}
+
+#[test]
+fn a_file_may_set_everything() {
+    let choices = check(
+        r#"
+        [server]
+        listen = "127.0.0.1:0"
+        [storage]
+        database_url = "postgres://baton:hunter2@db/baton"
+        part_bytes = 1048576
+        snapshot_parts = 100
+        [browser]
+        program = "/usr/bin/chromium"
+        [recovery]
+        session_snapshot_interval = 5
+        max_session_age = 3600
+        auto_rehydrate = true
+        max_session_snapshots = 3
+        [metrics]
+        listen = "127.0.0.1:9100"
+        [limits]
+        body_bytes = 2048
+        "#,
+    )
+    .unwrap();
+    assert_eq!(choices.listen.unwrap().to_string(), "127.0.0.1:0");
+    assert!(!format!("{:?}", choices.database.unwrap()).contains("hunter2"));
+    assert_eq!(choices.session_snapshot_interval, Some(Duration::from_secs(5)));
+    assert_eq!(choices.max_session_age, Some(Duration::from_hours(1)));
+    assert_eq!((choices.auto_rehydrate, choices.max_session_snapshots), (Some(true), Some(3)));
+    assert_eq!((choices.part_bytes, choices.snapshot_parts), (Some(1 << 20), Some(100)));
+    assert_eq!((choices.body_bytes, choices.metrics.unwrap().port()), (Some(2048), 9100));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_its_place() {
+    let texts = [
+        "[recovery]\nsession_snapshot_interval = 0",
+        "[recovery]\nmax_session_age = -5",
+        "[recovery]\nmax_session_snapshots = 99999999999",
+        "[recovery]\nauto_rehydrate = \"yes\"",
+        "[recovery]\nintervall = 5",
+        "[server]\nlisten = \"7420\"",
+        "[server]\nlisten = \"0.0.0.0:7420\"",
+        "[storage]\ndatabase_url = \"mysql://root:hunter2@db/x\"",
+        "[storage]\ndatabase_url = 5 # hunter2",
+        "[storage",
+    ];
+    let errors: Vec<String> =
+        texts.iter().map(|text| check(text).map(drop).unwrap_err().to_string()).collect();
+    let errors = errors.join("\n");
+    assert!(!errors.contains("hunter2"), "a password is not repeated");
+    insta::assert_snapshot!(errors, @r#"
+    the file /etc/baton.toml: expected recovery.session_snapshot_interval to be a number from 1 to 316224000, found 0
+    the file /etc/baton.toml: expected recovery.max_session_age to be a number from 1 to 316224000, found -5
+    the file /etc/baton.toml: expected recovery.max_session_snapshots to be a number from 1 to 100000, found 99999999999
+    expected valid settings in /etc/baton.toml at line 2, found: invalid type: string "yes", expected a boolean
+    expected valid settings in /etc/baton.toml at line 2, found: unknown field `intervall`, expected one of `session_snapshot_interval`, `max_session_age`, `auto_rehydrate`, `max_session_snapshots`
+    the file /etc/baton.toml: expected server.listen to be an address with a port such as 127.0.0.1:7420, found 7420
+    the file /etc/baton.toml: expected server.listen to be a loopback address such as 127.0.0.1:7420, found 0.0.0.0:7420
+    other machines could read keys and cookies in clear text: Baton does not speak TLS yet
+    the file /etc/baton.toml: expected storage.database_url to be a path or "postgres://user@host/database", found the scheme "mysql"
+    expected valid settings in /etc/baton.toml at line 2, found: invalid type: integer `5`, expected a string
+    expected valid settings in /etc/baton.toml at line 1, found: unclosed table, expected `]`
+    "#);
+}
+
+#[test]
+fn flags_win_over_the_file() {
+    let written = check("[recovery]\nsession_snapshot_interval = 5\nmax_session_age = 60").unwrap();
+    let typed = check("[recovery]\nsession_snapshot_interval = 7").unwrap();
+    let both = typed.or(written);
+    assert_eq!(both.session_snapshot_interval, Some(Duration::from_secs(7)));
+    assert_eq!(both.max_session_age, Some(Duration::from_mins(1)));
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let error = Settings::read(Path::new("/nowhere/baton.toml")).err().unwrap();
+    assert!(error.to_string().starts_with("expected a settings file at /nowhere/baton.toml"));
+}
+
+#[test]
+fn the_reference_is_a_valid_file_that_sets_everything() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/configuration.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, rest) = page.split_once("```toml\n").unwrap();
+    let (file, _) = rest.split_once("```").unwrap();
+    let choices = check(file).unwrap();
+    assert!(choices.listen.is_some() && choices.database.is_some() && choices.browser.is_some());
+    assert!(choices.part_bytes.is_some() && choices.snapshot_parts.is_some());
+    assert!(choices.session_snapshot_interval.is_some() && choices.max_session_age.is_some());
+    assert!(choices.auto_rehydrate.is_some() && choices.max_session_snapshots.is_some());
+    assert!(choices.metrics.is_some() && choices.body_bytes.is_some());
+}

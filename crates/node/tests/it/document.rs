@@ -1,0 +1,77 @@
+//! The document of the API says what the router does.
+
+use crate::fixture::Node;
+use reqwest::Method;
+
+#[tokio::test]
+async fn the_document_names_every_operation() {
+    let node = Node::start().await;
+    let response = node.request(Method::GET, "/openapi.json").send().await.unwrap();
+    let document: serde_json::Value = response.json().await.unwrap();
+    let mut operations = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let key = if operation["security"].is_array() { "key" } else { "no key" };
+            operations.push(format!("{} {path} ({key})", method.to_uppercase()));
+        }
+    }
+    operations.sort();
+    insta::assert_snapshot!(operations.join("\n"), @r"
+    DELETE /keys/{id} (key)
+    DELETE /sessions/{id} (key)
+    GET /health (no key)
+    GET /keys (key)
+    GET /openapi.json (no key)
+    GET /ready (no key)
+    GET /sessions (key)
+    GET /sessions/{id} (key)
+    GET /sessions/{id}/preview (key)
+    GET /sessions/{id}/state (key)
+    POST /keys (key)
+    POST /sessions (key)
+    POST /sessions/attach (key)
+    POST /sessions/{id}/abandon (key)
+    POST /sessions/{id}/capture (key)
+    POST /sessions/{id}/close (key)
+    POST /sessions/{id}/resume (key)
+    ");
+    node.stop().await;
+}
+
+#[test]
+fn the_reference_lists_every_operation() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/http.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let document = serde_json::to_value(baton_node::http::document()).unwrap();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for method in item.as_object().unwrap().keys() {
+            let row = format!("| `{} {path}` |", method.to_uppercase());
+            assert!(page.contains(&row), "expected a row that begins with {row}");
+        }
+    }
+}
+
+#[test]
+fn every_schema_that_is_named_is_there() {
+    let document = serde_json::to_value(baton_node::http::document()).unwrap();
+    let mut named = Vec::new();
+    collect(&document, &mut named);
+    assert!(!named.is_empty());
+    for name in named {
+        let schema = &document["components"]["schemas"][name];
+        assert!(schema.is_object(), "expected a schema {name}, found none");
+    }
+}
+
+fn collect<'a>(value: &'a serde_json::Value, named: &mut Vec<&'a str>) {
+    match value {
+        serde_json::Value::Object(fields) => {
+            if let Some(name) = fields.get("$ref").and_then(|name| name.as_str()) {
+                named.push(name.strip_prefix("#/components/schemas/").unwrap());
+            }
+            fields.values().for_each(|value| collect(value, named));
+        }
+        serde_json::Value::Array(items) => items.iter().for_each(|item| collect(item, named)),
+        _ => {}
+    }
+}

@@ -1,0 +1,16 @@
+//! A node as its callers see it: real HTTP, a real database in a temporary folder, no browser.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends there")]
+
+mod auth;
+mod config;
+mod document;
+mod fixture;
+mod folder;
+mod guard;
+mod idle;
+mod keys;
+mod metrics;
+mod owners;
+mod problems;
+mod sessions;

@@ -1,0 +1,213 @@
+//! A house: a data folder of its own, and the node that lives in it.
+//!
+//! Nothing outlives its user: whatever way that ends, [`House::clear`] ends the keepers with their
+//! browsers and the node, and removes the folder.
+
+use crate::victims;
+use anyhow::{Context as _, Result, bail, ensure};
+use baton_api::Client;
+use baton_browser::keeper::{self, Role};
+use baton_node::DataFolder;
+use baton_node::data::NodeFile;
+use baton_session::SessionId;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep, timeout};
+
+/// How long the node may take until it is ready.
+const START_LIMIT: Duration = Duration::from_secs(30);
+/// How long the node may take to end when it is asked to.
+const END_LIMIT: Duration = Duration::from_secs(10);
+
+/// A data folder and its node.
+pub struct House {
+    folder: TempDir,
+    program: PathBuf,
+    settings: Vec<(OsString, OsString)>,
+    data: DataFolder,
+    node: Option<Node>,
+}
+
+impl Drop for House {
+    /// A house that was not cleared, because its user failed, leaves nobody behind either.
+    fn drop(&mut self) {
+        let inhabitants: Vec<u32> = self.inhabitants().collect();
+        for pid in inhabitants {
+            victims::kill(pid);
+        }
+    }
+}
+
+/// The running node.
+struct Node {
+    process: Child,
+    client: Client,
+    pid: u32,
+}
+
+impl House {
+    /// An empty house, whose nodes are run by `program`: the `baton` binary.
+    pub fn build(program: impl Into<PathBuf>) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("baton-").tempdir()?;
+        let data = DataFolder::at(&folder.path().join("data"))?;
+        Ok(Self { folder, program: program.into(), settings: Vec::new(), data, node: None })
+    }
+
+    /// With a setting for the nodes to come, such as `BATON_SESSION_SNAPSHOT_INTERVAL`.
+    #[must_use]
+    pub fn with(mut self, variable: &str, value: impl Into<OsString>) -> Self {
+        self.settings.push((variable.into(), value.into()));
+        self
+    }
+
+    /// The data folder.
+    pub fn data(&self) -> &DataFolder {
+        &self.data
+    }
+
+    /// Starts the node and waits until it is ready.
+    pub async fn start_node(&mut self) -> Result<()> {
+        let log = File::options().create(true).append(true).open(self.log())?;
+        let mut command = Command::new(&self.program);
+        // What somebody has set for nodes of their own, a database for instance, is not for this one.
+        for (name, _) in std::env::vars_os() {
+            if name.as_encoded_bytes().starts_with(b"BATON_") && name != "BATON_LOG" {
+                command.env_remove(name);
+            }
+        }
+        let mut process = command
+            .arg("--data")
+            .arg(self.data.path())
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            // A browser that is killed leaves temporary files behind, which must go with the house.
+            .env("TMPDIR", self.folder.path())
+            .envs(self.settings.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            // A Ctrl-C is for the user of the house, who then clears up in order.
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()
+            .context("could not start the node")?;
+        let file = self.wait_until_ready(&mut process).await?;
+        let key = fs::read_to_string(self.data.admin_key())
+            .context("expected the local admin's key in the data folder")?;
+        let client = Client::new(file.url, key.trim().into())?;
+        self.node = Some(Node { process, client, pid: file.pid });
+        Ok(())
+    }
+
+    /// A client of the node.
+    pub fn client(&self) -> Result<&Client> {
+        Ok(&self.node()?.client)
+    }
+
+    /// Kills the node (SIGKILL); browsers and keepers live on.
+    pub async fn kill_node(&mut self) -> Result<()> {
+        victims::kill_all(&[("node", self.node_pid()?)]).await?;
+        self.bury_node().await
+    }
+
+    /// Asks the node to end (SIGTERM) and waits until it has.
+    pub async fn stop_node(&mut self) -> Result<()> {
+        victims::ask_to_end(self.node_pid()?)?;
+        self.bury_node().await
+    }
+
+    /// The processes that hold a session's browser: the keeper and the browser.
+    pub async fn holders(&self, session: SessionId) -> Result<[(&'static str, u32); 2]> {
+        let link = keeper::connect(&self.keeper_socket(session), Role::Client).await?;
+        let browser = link.welcome.browser_pid.context("expected a browser of our own")?;
+        Ok([("keeper", link.welcome.pid), ("browser", browser)])
+    }
+
+    /// The node's process.
+    pub fn node_pid(&self) -> Result<u32> {
+        Ok(self.node()?.pid)
+    }
+
+    /// Where the keeper of a session listens.
+    pub fn keeper_socket(&self, session: SessionId) -> PathBuf {
+        self.data.socket(session)
+    }
+
+    /// Forgets the node, which is dead.
+    pub async fn bury_node(&mut self) -> Result<()> {
+        if let Some(mut node) = self.node.take() {
+            timeout(END_LIMIT, node.process.wait()).await.context("the node is still there")??;
+        }
+        Ok(())
+    }
+
+    /// Ends everything and removes the folder.
+    pub async fn clear(mut self) -> Result<()> {
+        if let Some(node) = &mut self.node {
+            node.process.start_kill().context("could not end the node")?;
+        }
+        self.bury_node().await?;
+        self.end_keepers().await;
+        let folder = self.folder.path().to_owned();
+        drop(self);
+        ensure!(!folder.exists(), "could not remove {}", folder.display());
+        Ok(())
+    }
+
+    /// The end of the node's log, for an error.
+    pub fn log_tail(&self) -> String {
+        let log = fs::read_to_string(self.log()).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(15)..].join("\n")
+    }
+
+    async fn wait_until_ready(&self, process: &mut Child) -> Result<NodeFile> {
+        let end = Instant::now() + START_LIMIT;
+        loop {
+            // A node that was killed leaves its file behind, so only our child's counts.
+            let file = NodeFile::read(&self.data)?;
+            if let Some(file) = file.filter(|file| Some(file.pid) == process.id()) {
+                return Ok(file);
+            }
+            if let Some(status) = process.try_wait()? {
+                bail!("expected the node to start, found that it ended with {status}");
+            }
+            if Instant::now() >= end {
+                bail!("expected the node to be ready within {START_LIMIT:?}");
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Ends every keeper that still lives in this house, and its browser with it.
+    async fn end_keepers(&self) {
+        for socket in fs::read_dir(self.data.run()).into_iter().flatten().flatten() {
+            // A keeper that is dead already cannot be reached, and needs no ending.
+            if let Ok(link) = keeper::connect(&socket.path(), Role::Node).await {
+                let _ = keeper::kill(&link.connection).await;
+            }
+        }
+    }
+
+    /// Every process of this house, whatever it is: its command line names the folder.
+    fn inhabitants(&self) -> impl Iterator<Item = u32> + '_ {
+        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.filter(|pid: &u32| {
+            let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&line).contains(&*self.folder.path().to_string_lossy())
+        })
+    }
+
+    fn node(&self) -> Result<&Node> {
+        self.node.as_ref().context("the node does not run")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.path().join("node.log")
+    }
+}

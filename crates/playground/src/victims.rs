@@ -1,0 +1,50 @@
+//! Ending processes the hard way: SIGKILL, which no program can answer or prepare for.
+
+use anyhow::{Context as _, Result, bail};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// How long a killed process may take to be gone.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// Kills all processes one right after the other and waits until none of them lives.
+pub async fn kill_all(victims: &[(&str, u32)]) -> Result<()> {
+    for (name, pid) in victims {
+        kill_process(known(*pid)?, Signal::KILL)
+            .with_context(|| format!("could not kill the {name}, process {pid}"))?;
+    }
+    let end = Instant::now() + LIMIT;
+    while let Some((name, pid)) = victims.iter().find(|(_, pid)| is_alive(*pid)) {
+        if Instant::now() >= end {
+            bail!("expected the {name}, process {pid}, to be dead within {LIMIT:?}");
+        }
+        sleep(Duration::from_millis(5)).await;
+    }
+    Ok(())
+}
+
+/// Kills a process (SIGKILL) that may be gone already.
+pub(crate) fn kill(pid: u32) {
+    let _ = known(pid).map(|pid| kill_process(pid, Signal::KILL));
+}
+
+/// Asks a process to end (SIGTERM).
+pub fn ask_to_end(pid: u32) -> Result<()> {
+    kill_process(known(pid)?, Signal::TERM)
+        .with_context(|| format!("could not reach process {pid}"))
+}
+
+/// Whether a process runs. One that is dead and only waits for its parent to notice does not.
+pub fn is_alive(pid: u32) -> bool {
+    let exists = known(pid).is_ok_and(|pid| test_kill_process(pid).is_ok());
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The state follows the program's name, which stands in parentheses and may hold anything.
+    let zombie = status.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'));
+    exists && !zombie
+}
+
+fn known(pid: u32) -> Result<Pid> {
+    let raw = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    raw.with_context(|| format!("expected a process id, found {pid}"))
+}

@@ -1,0 +1,70 @@
+//! IndexedDB: one database with its stores, indexes and records.
+//!
+//! The words are those of the W3C's Indexed Database API 3.0.
+
+use crate::{Text, Value};
+use serde::{Deserialize, Serialize};
+
+/// One database of one storage key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Database {
+    /// Unique within its storage key.
+    pub name: Text,
+    /// The version that the page opened it with, at least 1.
+    pub version: u64,
+    /// In the order of their names.
+    pub stores: Vec<ObjectStore>,
+}
+
+/// One object store.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectStore {
+    /// Unique within its database.
+    pub name: Text,
+    /// Where in a value its key is; `None` for out-of-line keys.
+    pub key_path: Option<KeyPath>,
+    /// Whether the store makes keys.
+    pub auto_increment: bool,
+    /// The next key that the generator will give out; `None` when the store makes no keys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_key: Option<u64>,
+    /// In the order of their names.
+    pub indexes: Vec<Index>,
+    /// In the order of their keys.
+    pub records: Vec<Record>,
+}
+
+/// One index of a store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Index {
+    /// Unique within its store.
+    pub name: Text,
+    /// What it indexes.
+    pub key_path: KeyPath,
+    /// Whether two records may not share a key.
+    pub unique: bool,
+    /// Whether an array is indexed item by item.
+    pub multi_entry: bool,
+}
+
+/// A key path: one path, or several that make an array key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum KeyPath {
+    /// Such as `id` or `user.id`; may be empty.
+    One(Text),
+    /// Such as `["surname", "name"]`.
+    Many(Vec<Text>),
+}
+
+/// A key and its value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// A number, date, string, binary or array.
+    pub key: Value,
+    /// Anything that structured cloning can carry.
+    pub value: Value,
+}

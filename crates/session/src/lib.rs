@@ -1,0 +1,44 @@
+//! The model of a browser session: what it is, what a browser held, and what a restore did with it.
+//!
+//! The one idea: this crate is *pure*. It knows no clock, no disk, no network, no async and no
+//! randomness; whoever needs an instant or random bytes passes them in. So every rule here can be
+//! tested with a table or a property.
+//!
+//! Rooms, from the smallest to the largest: [`text`] and [`id`]; [`cookie`], [`storage`],
+//! [`value`], [`database`], [`tab`], [`environment`]; [`state`] holds them all; [`parts`] cuts a
+//! state into content-addressed pieces; [`checksum`] names a state; [`receipt`] tells what a
+//! restore did; [`redact`] hides secrets; [`playwright`] reads and writes `storageState` files.
+
+pub mod checksum;
+pub mod cookie;
+pub mod database;
+pub mod environment;
+pub mod id;
+pub mod lifecycle;
+mod node;
+pub mod parts;
+pub mod playwright;
+pub mod receipt;
+pub mod redact;
+pub mod session;
+pub mod site;
+pub mod state;
+pub mod storage;
+pub mod tab;
+pub mod text;
+pub mod value;
+
+pub use cookie::Cookie;
+pub use database::Database;
+pub use environment::Environment;
+pub use id::{NodeId, Owner, SessionId, SnapshotId};
+pub use lifecycle::Lifecycle;
+pub use parts::{Part, PartHash, PartKind, PartRef};
+pub use receipt::Receipt;
+pub use session::{Session, SessionName};
+pub use site::Site;
+pub use state::State;
+pub use storage::{Entries, StorageKey};
+pub use tab::Tab;
+pub use text::Text;
+pub use value::Value;

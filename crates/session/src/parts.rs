@@ -1,0 +1,250 @@
+//! Parts: a state cut into content-addressed pieces, and put together again.
+//!
+//! A snapshot is a list of parts. What did not change has the same hash as before, so history and
+//! sync cost what changed and no more.
+
+use crate::state::OriginState;
+use crate::{Cookie, Database, Entries, Site, State, StorageKey, Text};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// What a part holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartKind {
+    /// Viewport, user agent, time zone, locale, geolocation. One per state; its name is empty.
+    Environment,
+    /// The cookies of one site; named by the site.
+    Cookies,
+    /// The localStorage of one storage key; named by the key.
+    LocalStorage,
+    /// One IndexedDB database; named by `[storage key, database]` as JSON.
+    Database,
+    /// One tab; named by its position, from `0000`.
+    Tab,
+    /// The preview image; its name is empty.
+    Preview,
+}
+
+impl PartKind {
+    const ALL: [Self; 6] = [
+        Self::Environment,
+        Self::Cookies,
+        Self::LocalStorage,
+        Self::Database,
+        Self::Tab,
+        Self::Preview,
+    ];
+
+    /// The word on the wire and in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Environment => "environment",
+            Self::Cookies => "cookies",
+            Self::LocalStorage => "local-storage",
+            Self::Database => "database",
+            Self::Tab => "tab",
+            Self::Preview => "preview",
+        }
+    }
+}
+
+impl fmt::Display for PartKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A word that names no kind of part.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("expected a kind of part, found {0:?}")]
+pub struct UnknownPartKind(String);
+
+impl FromStr for PartKind {
+    type Err = UnknownPartKind;
+
+    fn from_str(word: &str) -> Result<Self, UnknownPartKind> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == word)
+            .ok_or_else(|| UnknownPartKind(word.to_owned()))
+    }
+}
+
+/// SHA-256 of a part's bytes: its name on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartHash(pub [u8; 32]);
+
+impl PartHash {
+    /// The hash of `bytes`.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+}
+
+impl fmt::Display for PartHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for PartHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A piece of a state with its bytes.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Part {
+    /// What it holds.
+    pub kind: PartKind,
+    /// Which one of its kind.
+    pub name: String,
+    /// JSON, or a PNG for a preview.
+    pub bytes: Vec<u8>,
+}
+
+impl fmt::Debug for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Part({} {:?}, {} bytes)", self.kind, self.name, self.bytes.len())
+    }
+}
+
+/// A piece of a state by reference: a line of a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartRef {
+    /// What it holds.
+    pub kind: PartKind,
+    /// Which one of its kind.
+    pub name: String,
+    /// SHA-256 of its bytes.
+    pub hash: PartHash,
+    /// Length of its bytes.
+    pub size: u64,
+}
+
+impl Part {
+    /// Its line in a snapshot.
+    pub fn reference(&self) -> PartRef {
+        PartRef {
+            kind: self.kind,
+            name: self.name.clone(),
+            hash: PartHash::of(&self.bytes),
+            size: self.bytes.len() as u64,
+        }
+    }
+}
+
+/// A part whose bytes are not what its kind says.
+#[derive(Debug, thiserror::Error)]
+#[error("expected {kind} part {name:?} to hold valid JSON of its kind: {source}")]
+pub struct InvalidPart {
+    /// What it should hold.
+    pub kind: PartKind,
+    /// Which one of its kind.
+    pub name: String,
+    source: serde_json::Error,
+}
+
+/// Cuts a state into parts, sorted by kind and name. The preview is not part of a state.
+pub fn split(state: &State) -> Vec<Part> {
+    let mut parts = vec![encode(PartKind::Environment, String::new(), &state.environment)];
+    for (site, cookies) in cookies_by_site(&state.cookies) {
+        parts.push(encode(PartKind::Cookies, site.to_string(), &cookies));
+    }
+    for (key, origin) in &state.origins {
+        if !origin.local_storage.is_empty() {
+            parts.push(encode(PartKind::LocalStorage, key.to_string(), &origin.local_storage));
+        }
+        for database in &origin.databases {
+            parts.push(encode(PartKind::Database, database_name(key, &database.name), database));
+        }
+    }
+    for (position, tab) in state.tabs.iter().enumerate() {
+        parts.push(encode(PartKind::Tab, format!("{position:04}"), tab));
+    }
+    parts.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
+    parts
+}
+
+/// Puts a state together from its parts. A part that cannot be read costs itself only: it is
+/// returned beside the state.
+pub fn join<'a>(parts: impl IntoIterator<Item = &'a Part>) -> (State, Vec<InvalidPart>) {
+    let mut state = State::default();
+    let mut invalid = Vec::new();
+    let mut tabs = BTreeMap::new();
+    for part in parts {
+        if let Err(error) = place(part, &mut state, &mut tabs) {
+            invalid.push(error);
+        }
+    }
+    state.tabs = tabs.into_values().collect();
+    state.normalize();
+    (state, invalid)
+}
+
+fn place<'a>(
+    part: &'a Part,
+    state: &mut State,
+    tabs: &mut BTreeMap<(usize, &'a str), crate::Tab>,
+) -> Result<(), InvalidPart> {
+    match part.kind {
+        PartKind::Environment => state.environment = decode(part)?,
+        PartKind::Cookies => state.cookies.extend(decode::<Vec<Cookie>>(part)?),
+        PartKind::LocalStorage => {
+            let entries: Entries = decode(part)?;
+            origin(state, StorageKey::new(&part.name)).local_storage = entries;
+        }
+        PartKind::Database => {
+            let database: Database = decode(part)?;
+            let (key, _): (StorageKey, Text) =
+                serde_json::from_str(&part.name).map_err(|source| invalid(part, source))?;
+            origin(state, key).databases.push(database);
+        }
+        PartKind::Tab => {
+            // By length first, so that tab 10000 comes after tab 9999.
+            tabs.insert((part.name.len(), part.name.as_str()), decode(part)?);
+        }
+        PartKind::Preview => {}
+    }
+    Ok(())
+}
+
+fn origin(state: &mut State, key: StorageKey) -> &mut OriginState {
+    state.origins.entry(key).or_default()
+}
+
+fn cookies_by_site(cookies: &[Cookie]) -> BTreeMap<Site, Vec<&Cookie>> {
+    let mut sites: BTreeMap<Site, Vec<&Cookie>> = BTreeMap::new();
+    for cookie in cookies {
+        sites.entry(cookie.site()).or_default().push(cookie);
+    }
+    for cookies in sites.values_mut() {
+        cookies.sort_by_key(|cookie| cookie.key());
+    }
+    sites
+}
+
+/// The name of a database's part.
+fn database_name(key: &StorageKey, name: &Text) -> String {
+    serde_json::to_string(&(key, name)).unwrap_or_default()
+}
+
+fn encode<T: Serialize + ?Sized>(kind: PartKind, name: String, value: &T) -> Part {
+    // Our own types have string keys and finite numbers only, so this cannot fail.
+    let bytes = serde_json::to_vec(value).unwrap_or_default();
+    Part { kind, name, bytes }
+}
+
+fn decode<T: DeserializeOwned>(part: &Part) -> Result<T, InvalidPart> {
+    serde_json::from_slice(&part.bytes).map_err(|source| invalid(part, source))
+}
+
+fn invalid(part: &Part, source: serde_json::Error) -> InvalidPart {
+    InvalidPart { kind: part.kind, name: part.name.clone(), source }
+}

@@ -1,0 +1,102 @@
+//! One origin of a `storageState` file: localStorage and IndexedDB of a first party.
+
+use super::json::Json;
+use super::{Ignored, Lost, indexed_db};
+use crate::state::OriginState;
+use crate::{Database, StorageKey, Text};
+use std::collections::BTreeMap;
+use url::Url;
+
+/// Reads one origin, which stands at `place` in the file, into `origins`.
+pub(super) fn read(
+    json: &Json,
+    place: String,
+    origins: &mut BTreeMap<StorageKey, OriginState>,
+    ignored: &mut Vec<Ignored>,
+) {
+    let Some(name) = json.get_str("origin").and_then(tuple_origin) else {
+        ignored.push(Ignored::new(place, "expected an origin such as https://app.test"));
+        return;
+    };
+    let origin = origins.entry(StorageKey::first_party(&name)).or_default();
+    for (position, item) in list(json, "localStorage", &name, ignored).iter().enumerate() {
+        if let (Some(key), Some(value)) = (item.get_text("name"), item.get_text("value")) {
+            origin.local_storage.0.insert(key.clone(), value.clone());
+        } else {
+            let place = format!("{name} localStorage[{position}]");
+            ignored.push(Ignored::new(place, "expected name and value as strings"));
+        }
+    }
+    for (position, item) in list(json, "indexedDB", &name, ignored).iter().enumerate() {
+        match indexed_db::read(item, &format!("{name} indexedDB[{position}]"), ignored) {
+            Ok(database) => adopt(origin, database, &name, ignored),
+            Err(reason) => ignored.push(reason),
+        }
+    }
+    if !list(json, "opfs", &name, ignored).is_empty() {
+        let place = format!("{name} opfs");
+        ignored.push(Ignored::new(place, "files of the origin's file system are not kept"));
+    }
+}
+
+/// The one form of an origin that can have storage; opaque ones have none that could be named.
+fn tuple_origin(text: &str) -> Option<String> {
+    let origin = Url::parse(text).ok()?.origin();
+    origin.is_tuple().then(|| origin.ascii_serialization())
+}
+
+fn list<'a>(json: &'a Json, name: &str, origin: &str, ignored: &mut Vec<Ignored>) -> &'a [Json] {
+    if let Some(other) = json.get(name).filter(|json| !matches!(json, Json::Array(_))) {
+        let reason = format!("expected an array, found {}", other.kind());
+        ignored.push(Ignored::new(format!("{origin} {name}"), reason));
+    }
+    json.get_list(name).unwrap_or_default()
+}
+
+fn adopt(origin: &mut OriginState, database: Database, name: &str, ignored: &mut Vec<Ignored>) {
+    if let Some(earlier) = origin.databases.iter_mut().find(|known| known.name == database.name) {
+        let place = format!("{name} indexedDB {}", database.name.to_lossy());
+        ignored.push(Ignored::new(place, "a later database in the file has the same name"));
+        *earlier = database;
+    } else {
+        origin.databases.push(database);
+    }
+}
+
+/// Writes one origin; `None` when there is nothing in it that the format can say.
+pub(super) fn write(key: &StorageKey, origin: &OriginState, lost: &mut Vec<Lost>) -> Option<Json> {
+    let name = key.origin();
+    if tuple_origin(name).as_deref() != Some(name) || StorageKey::first_party(name) != *key {
+        lose(key, origin, lost);
+        return None;
+    }
+    let entries = origin.local_storage.0.iter().map(|(name, value): (&Text, &Text)| {
+        Json::object([("name", Json::Text(name.clone())), ("value", Json::Text(value.clone()))])
+    });
+    let databases: Vec<Json> = origin
+        .databases
+        .iter()
+        .filter_map(|database| indexed_db::write(database, name, lost))
+        .collect();
+    let entries: Vec<Json> = entries.collect();
+    if entries.is_empty() && databases.is_empty() {
+        return None;
+    }
+    let mut members: Vec<(Text, Json)> =
+        vec![("origin".into(), Json::text(name)), ("localStorage".into(), Json::Array(entries))];
+    if !databases.is_empty() {
+        members.push(("indexedDB".into(), Json::Array(databases)));
+    }
+    Some(Json::Object(members))
+}
+
+/// A storage key that the format cannot name.
+fn lose(key: &StorageKey, origin: &OriginState, lost: &mut Vec<Lost>) {
+    let reason = "left out: the format knows first parties only";
+    if !origin.local_storage.is_empty() {
+        lost.push(Lost::new(format!("{key} localStorage"), reason));
+    }
+    for database in &origin.databases {
+        lost.push(Lost::new(format!("{key} indexedDB {}", database.name.to_lossy()), reason));
+    }
+}

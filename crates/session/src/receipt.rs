@@ -1,0 +1,238 @@
+//! A receipt: what a restore did, item by item. Nothing is dropped silently.
+
+use crate::Site;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Items of a receipt that read the same but for their names: a line of its table.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Group {
+    /// What they are.
+    pub kind: ItemKind,
+    /// The site of cookies; the place of anything else.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// What became of them.
+    pub outcome: Outcome,
+    /// Why, when they did not come back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Which side they came from.
+    pub source: Source,
+    /// How we know.
+    pub verified: Verified,
+    /// How many items.
+    pub count: usize,
+}
+
+/// What a restore did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Receipt {
+    /// How many items came back.
+    pub restored: usize,
+    /// How many the browser refused.
+    pub rejected: usize,
+    /// How many no tool can carry here.
+    pub not_portable: usize,
+    /// How many wait for the page that needs them.
+    pub pending: usize,
+    /// One line per item.
+    pub items: Vec<ReceiptItem>,
+}
+
+/// One item of a receipt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ReceiptItem {
+    /// What it is.
+    pub kind: ItemKind,
+    /// Where it lives: a cookie's [place](crate::Cookie::place), a storage key, a database, an address.
+    /// Never a value.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Why, when it did not come back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Which side it came from.
+    pub source: Source,
+    /// How we know.
+    pub verified: Verified,
+}
+
+/// What an item is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub enum ItemKind {
+    /// One cookie.
+    Cookie,
+    /// The localStorage of one storage key.
+    LocalStorage,
+    /// The sessionStorage of one tab and storage key.
+    SessionStorage,
+    /// One IndexedDB database.
+    IndexedDb,
+    /// One tab.
+    Tab,
+    /// One setting of the environment.
+    Environment,
+    /// A stored part that could not be read.
+    Part,
+}
+
+impl ItemKind {
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cookie => "cookie",
+            Self::LocalStorage => "local_storage",
+            Self::SessionStorage => "session_storage",
+            Self::IndexedDb => "indexed_db",
+            Self::Tab => "tab",
+            Self::Environment => "environment",
+            Self::Part => "part",
+        }
+    }
+}
+
+impl fmt::Display for ItemKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// What became of an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub enum Outcome {
+    /// It is back.
+    Restored,
+    /// The browser refused it.
+    Rejected,
+    /// No tool can carry it here.
+    NotPortable,
+    /// It waits for the page that needs it.
+    Pending,
+}
+
+/// Which side an item came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub enum Source {
+    /// The snapshot.
+    Snapshot,
+    /// The profile on disk, which was equal or newer.
+    Disk,
+}
+
+/// How we know that an item is back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub enum Verified {
+    /// Read back from the browser.
+    Page,
+    /// Read back from the profile.
+    Disk,
+    /// Not read back.
+    None,
+}
+
+impl Receipt {
+    /// Adds an item and counts it.
+    pub fn push(&mut self, item: ReceiptItem) {
+        let count = match item.outcome {
+            Outcome::Restored => &mut self.restored,
+            Outcome::Rejected => &mut self.rejected,
+            Outcome::NotPortable => &mut self.not_portable,
+            Outcome::Pending => &mut self.pending,
+        };
+        *count += 1;
+        self.items.push(item);
+    }
+
+    /// Adds all items of `other`.
+    pub fn extend(&mut self, other: Receipt) {
+        other.items.into_iter().for_each(|item| self.push(item));
+    }
+
+    /// Whether something did not come back.
+    pub fn has_losses(&self) -> bool {
+        self.rejected + self.not_portable > 0
+    }
+
+    /// The items in groups, sorted by kind and place: three thousand cookies are a line for each
+    /// site, and a reason of its own is a line of its own.
+    pub fn groups(&self) -> Vec<Group> {
+        let mut counts: BTreeMap<Group, usize> = BTreeMap::new();
+        for item in &self.items {
+            *counts.entry(item.group()).or_default() += 1;
+        }
+        counts.into_iter().map(|(group, count)| Group { count, ..group }).collect()
+    }
+
+    /// The items that did not come back.
+    pub fn losses(&self) -> impl Iterator<Item = &ReceiptItem> {
+        self.items
+            .iter()
+            .filter(|item| matches!(item.outcome, Outcome::Rejected | Outcome::NotPortable))
+    }
+}
+
+impl ReceiptItem {
+    /// The group it belongs to, not counted yet.
+    fn group(&self) -> Group {
+        let place = match self.kind {
+            ItemKind::Cookie => {
+                let domain = self.place.split('/').next().unwrap_or_default();
+                Site::of_host(domain).to_string()
+            }
+            _ => self.place.clone(),
+        };
+        let Self { kind, outcome, source, verified, .. } = *self;
+        Group { kind, place, outcome, reason: self.reason.clone(), source, verified, count: 0 }
+    }
+
+    /// An item of the snapshot that came back and was read back from the browser.
+    pub fn restored(kind: ItemKind, place: impl Into<String>) -> Self {
+        Self {
+            kind,
+            place: place.into(),
+            outcome: Outcome::Restored,
+            reason: None,
+            source: Source::Snapshot,
+            verified: Verified::Page,
+        }
+    }
+
+    /// An item of the snapshot that the browser refused.
+    pub fn rejected(kind: ItemKind, place: impl Into<String>, reason: impl fmt::Display) -> Self {
+        Self {
+            outcome: Outcome::Rejected,
+            reason: Some(reason.to_string()),
+            verified: Verified::None,
+            ..Self::restored(kind, place)
+        }
+    }
+
+    /// An item of the snapshot that no tool can carry here.
+    pub fn not_portable(
+        kind: ItemKind,
+        place: impl Into<String>,
+        reason: impl fmt::Display,
+    ) -> Self {
+        Self { outcome: Outcome::NotPortable, ..Self::rejected(kind, place, reason) }
+    }
+
+    /// An item that waits for the page that needs it.
+    pub fn pending(kind: ItemKind, place: impl Into<String>, reason: impl fmt::Display) -> Self {
+        Self { outcome: Outcome::Pending, ..Self::rejected(kind, place, reason) }
+    }
+}

@@ -1,0 +1,204 @@
+//! Secrets hidden: the same state, with a marker in the place of every value.
+//!
+//! Names, keys, sizes and shapes stay, so what is left still shows what a session holds. A marker
+//! is never marked again, so redacting twice changes nothing.
+
+use crate::database::Record;
+use crate::state::OriginState;
+use crate::value::{Node, Object};
+use crate::{Cookie, Database, Entries, State, Tab, Text, Value};
+
+/// What stands in a URL in the place of a value.
+const IN_URL: &str = "[redacted]";
+
+/// The state without its secrets: the values of cookies, localStorage, sessionStorage and
+/// IndexedDB, and what a tab's URL carries beside its path.
+#[must_use]
+pub fn redact(state: &State) -> State {
+    State {
+        cookies: state.cookies.iter().map(redact_cookie).collect(),
+        origins: state
+            .origins
+            .iter()
+            .map(|(key, origin)| (key.clone(), redact_origin(origin)))
+            .collect(),
+        tabs: state.tabs.iter().map(redact_tab).collect(),
+        environment: state.environment.clone(),
+    }
+}
+
+/// The URL without its userinfo, the values of its query, and its fragment. Of a URL that is all
+/// content, such as `data:`, the scheme stays.
+#[must_use]
+pub fn redact_url(url: &str) -> String {
+    let (before, fragment) = cut(url, '#');
+    let (address, query) = cut(before, '?');
+    let mut redacted = redact_address(address);
+    if let Some(query) = query {
+        redacted.push('?');
+        redacted.push_str(&redact_query(query));
+    }
+    if let Some(fragment) = fragment {
+        redacted.push('#');
+        redacted.push_str(if fragment.is_empty() { "" } else { IN_URL });
+    }
+    redacted
+}
+
+fn cut(text: &str, at: char) -> (&str, Option<&str>) {
+    text.split_once(at).map_or((text, None), |(before, after)| (before, Some(after)))
+}
+
+fn redact_address(address: &str) -> String {
+    let (scheme, rest) = match address.split_once(':') {
+        Some((scheme, rest)) => (format!("{scheme}:"), rest),
+        None => (String::new(), address),
+    };
+    if let Some(rest) = rest.strip_prefix("//") {
+        let (authority, path) = rest.split_at(rest.find(['/', '\\']).unwrap_or(rest.len()));
+        return match authority.rsplit_once('@') {
+            Some((_, host)) => format!("{scheme}//{IN_URL}@{host}{path}"),
+            None => format!("{scheme}//{rest}"),
+        };
+    }
+    match scheme.as_str() {
+        "" | "about:" => format!("{scheme}{rest}"),
+        "blob:" => format!("{scheme}{}", redact_address(rest)),
+        _ => format!("{scheme}{IN_URL}"),
+    }
+}
+
+/// A part without `=` may be a token by itself.
+fn redact_query(query: &str) -> String {
+    let redact = |pair: &str| match pair.split_once('=') {
+        Some((_, "")) => pair.to_owned(),
+        Some((name, _)) => format!("{name}={IN_URL}"),
+        None if pair.is_empty() => String::new(),
+        None => IN_URL.to_owned(),
+    };
+    query.split('&').map(redact).collect::<Vec<_>>().join("&")
+}
+
+/// The marker of something that is `size` characters or bytes long.
+fn marker(size: usize, unit: &str) -> String {
+    format!("[redacted: {size} {unit}]")
+}
+
+/// Whether it is a marker already.
+fn is_marker(text: &str) -> bool {
+    let inside = text.strip_prefix("[redacted: ").and_then(|rest| rest.strip_suffix(']'));
+    inside.is_some_and(|inside| match inside.split_once(' ') {
+        Some((size, "characters" | "bytes")) => size.parse::<u32>().is_ok(),
+        _ => matches!(inside, "number" | "bigint" | "date"),
+    })
+}
+
+fn redact_str(text: &str) -> String {
+    if text.is_empty() || is_marker(text) {
+        return text.to_owned();
+    }
+    marker(text.chars().count(), "characters")
+}
+
+fn redact_text(text: &Text) -> Text {
+    match text.as_str() {
+        Some(text) => redact_str(text).into(),
+        None => marker(text.len(), "characters").into(),
+    }
+}
+
+/// Base64 by the number of bytes it stands for.
+fn redact_base64(base64: &str) -> String {
+    if base64.is_empty() || is_marker(base64) {
+        return base64.to_owned();
+    }
+    marker(base64.trim_end_matches('=').len() * 3 / 4, "bytes")
+}
+
+fn redact_cookie(cookie: &Cookie) -> Cookie {
+    Cookie { value: redact_str(&cookie.value), ..cookie.clone() }
+}
+
+fn redact_entries(entries: &Entries) -> Entries {
+    Entries(entries.0.iter().map(|(key, value)| (key.clone(), redact_text(value))).collect())
+}
+
+fn redact_origin(origin: &OriginState) -> OriginState {
+    OriginState {
+        local_storage: redact_entries(&origin.local_storage),
+        databases: origin.databases.iter().map(redact_database).collect(),
+    }
+}
+
+fn redact_database(database: &Database) -> Database {
+    let mut database = database.clone();
+    for store in &mut database.stores {
+        for Record { value, .. } in &mut store.records {
+            *value = redact_value(value);
+        }
+    }
+    database
+}
+
+fn redact_tab(tab: &Tab) -> Tab {
+    let storage = tab.session_storage.iter();
+    Tab {
+        url: redact_url(&tab.url),
+        session_storage: storage.map(|(key, all)| (key.clone(), redact_entries(all))).collect(),
+        ..tab.clone()
+    }
+}
+
+fn redact_value(value: &Value) -> Value {
+    let heap = value.heap.iter().map(redact_object).collect();
+    Value { root: redact_node(&value.root), heap }
+}
+
+fn redact_node(node: &Node) -> Node {
+    match node {
+        Node::Undefined | Node::Null | Node::Bool(_) | Node::Ref(_) => node.clone(),
+        Node::Number(_) => Node::String("[redacted: number]".into()),
+        Node::BigInt(_) => Node::String("[redacted: bigint]".into()),
+        Node::String(text) => Node::String(redact_text(text)),
+    }
+}
+
+fn redact_entry((name, node): &(Text, Node)) -> (Text, Node) {
+    (name.clone(), redact_node(node))
+}
+
+fn redact_object(object: &Object) -> Object {
+    let mut object = object.clone();
+    match &mut object {
+        Object::Object { entries } | Object::Array { entries, .. } => {
+            *entries = entries.iter().map(redact_entry).collect();
+        }
+        Object::Map { entries } => {
+            for (key, value) in entries {
+                (*key, *value) = (redact_node(key), redact_node(value));
+            }
+        }
+        Object::Set { values } => {
+            for value in values {
+                *value = redact_node(value);
+            }
+        }
+        Object::Date { time } => *time = Node::String("[redacted: date]".into()),
+        Object::Regexp { source, .. } => *source = redact_text(source),
+        Object::Error { message, stack, cause, .. } => {
+            for node in [message, stack, cause] {
+                *node = redact_node(node);
+            }
+        }
+        Object::Boxed { value } => *value = redact_node(value),
+        Object::ArrayBuffer { bytes, .. } | Object::Blob { bytes, .. } => {
+            *bytes = redact_base64(bytes);
+        }
+        Object::File { name, bytes, .. } => {
+            (*name, *bytes) = (redact_text(name), redact_base64(bytes));
+        }
+        Object::CryptoKey { jwk, .. } => *jwk = redact_str(jwk),
+        Object::View { .. } | Object::Lost { .. } => {}
+    }
+    object
+}

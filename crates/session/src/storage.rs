@@ -1,0 +1,95 @@
+//! Web storage: the key that says whose it is, and the entries of one area.
+
+use crate::{Site, Text};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Whose storage it is, as Chromium serialises it (`blink::StorageKey::Serialize` in
+/// `third_party/blink/common/storage_key/storage_key.cc`).
+///
+/// First party: `https://app.test/`. A third party's partition: `https://cdn.test/^0https://app.test`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct StorageKey(String);
+
+impl StorageKey {
+    /// A key as Chromium wrote it.
+    pub fn new(serialized: impl Into<String>) -> Self {
+        Self(serialized.into())
+    }
+
+    /// The first-party key of an origin such as `https://app.test`.
+    pub fn first_party(origin: &str) -> Self {
+        Self(format!("{}/", origin.trim_end_matches('/')))
+    }
+
+    /// The key as Chromium writes it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The origin that owns the storage, without a trailing slash.
+    pub fn origin(&self) -> &str {
+        let end = self.0.find('^').unwrap_or(self.0.len());
+        self.0[..end].trim_end_matches('/')
+    }
+
+    /// The top-level site of a third party's partition; `None` for a first party.
+    pub fn top_level_site(&self) -> Option<&str> {
+        self.0.split_once("^0").map(|(_, site)| site)
+    }
+
+    /// Whether a document of ours can be given this key: first parties and plain partitions can,
+    /// opaque (`^1`) and nested-ancestor (`^3`) keys cannot.
+    pub fn is_reachable(&self) -> bool {
+        !self.0.contains('^') || self.top_level_site().is_some()
+    }
+
+    /// The registrable site of the origin.
+    pub fn site(&self) -> Site {
+        Site::of_origin(self.origin())
+    }
+}
+
+impl fmt::Display for StorageKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// The entries of one localStorage or sessionStorage, sorted by key.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<(Text, Text)>", into = "Vec<(Text, Text)>")]
+pub struct Entries(pub BTreeMap<Text, Text>);
+
+impl Entries {
+    /// How many entries.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl From<Vec<(Text, Text)>> for Entries {
+    fn from(pairs: Vec<(Text, Text)>) -> Self {
+        Self(pairs.into_iter().collect())
+    }
+}
+
+impl From<Entries> for Vec<(Text, Text)> {
+    fn from(entries: Entries) -> Self {
+        entries.0.into_iter().collect()
+    }
+}
+
+impl<K: Into<Text>, V: Into<Text>> FromIterator<(K, V)> for Entries {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
+    }
+}

@@ -1,0 +1,155 @@
+//! Strategies for the types of the model: anything that a browser could hold, and a bit more.
+
+pub(crate) mod sayable;
+pub(crate) mod values;
+
+use baton_session::cookie::{Expiry, PartitionKey, Priority, SameSite, SourceScheme};
+use baton_session::environment::{Geolocation, Viewport};
+use baton_session::state::OriginState;
+use baton_session::{Cookie, Entries, Environment, State, StorageKey, Tab, Text};
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::RngSeed;
+use std::collections::BTreeMap;
+use values::database;
+
+/// How many states a property is tried on: the same ones in every run.
+pub(crate) fn cases(cases: u32) -> ProptestConfig {
+    let rng_seed = RngSeed::Fixed(2026);
+    ProptestConfig { cases, rng_seed, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+/// Text of any UTF-16: lone surrogates, NUL and quotes among it.
+pub(crate) fn text() -> impl Strategy<Value = Text> + Clone {
+    let unit = prop_oneof![any::<u16>(), 0xd800..=0xdfffu16, select(vec![0, 34, 92, 97])];
+    prop_oneof![
+        3 => ".{0,8}".prop_map(Text::from),
+        1 => vec(unit, 0..6).prop_map(|units| Text::from_utf16(&units)),
+    ]
+}
+
+/// A valid cookie of one of a few hosts.
+pub(crate) fn cookie() -> impl Strategy<Value = Cookie> {
+    let hosts = vec!["app.test", ".app.test", "www.app.co.uk", "localhost", "127.0.0.1", "[::1]"];
+    let identity = ("[a-zA-Z_.]{1,3}", select(hosts), select(vec!["/", "/app"]), partition_key());
+    let same_site = select(vec![SameSite::Strict, SameSite::Lax, SameSite::None]);
+    let priority = select(vec![Priority::Low, Priority::Medium, Priority::High]);
+    let scheme = select(vec![SourceScheme::Unset, SourceScheme::NonSecure, SourceScheme::Secure]);
+    let source = (scheme, option::of(any::<u16>()));
+    let rest = (option::of(1..4_000_000_000_000_000i64), any::<bool>(), any::<bool>());
+    (identity, "[ -:<-~é]{0,12}", option::of(same_site), priority, source, rest).prop_map(
+        |((name, domain, path, partition_key), value, same_site, priority, source, rest)| Cookie {
+            name,
+            value,
+            domain: domain.to_owned(),
+            path: path.to_owned(),
+            expires: rest.0.map(Expiry),
+            http_only: rest.1,
+            secure: rest.2 || partition_key.is_some(),
+            same_site,
+            priority,
+            source_scheme: source.0,
+            source_port: source.1,
+            partition_key,
+        },
+    )
+}
+
+fn partition_key() -> impl Strategy<Value = Option<PartitionKey>> {
+    let site = select(vec!["https://app.test", "https://other.test"]);
+    option::weighted(
+        0.2,
+        (site, any::<bool>()).prop_map(|(site, has_cross_site_ancestor)| PartitionKey {
+            top_level_site: site.to_owned(),
+            has_cross_site_ancestor,
+        }),
+    )
+}
+
+/// Cookies, no two of which are the same cookie.
+pub(crate) fn cookies() -> impl Strategy<Value = Vec<Cookie>> {
+    vec(cookie(), 0..12).prop_map(|cookies| {
+        let identity = |cookie: &Cookie| {
+            let (domain, path, name, partition, scheme, port) = cookie.key();
+            let names = [domain, path, name].map(str::to_owned);
+            (names, partition.cloned(), scheme, port)
+        };
+        let unique: BTreeMap<_, _> = cookies.into_iter().map(|c| (identity(&c), c)).collect();
+        unique.into_values().collect()
+    })
+}
+
+/// The entries of one storage area.
+pub(crate) fn entries() -> impl Strategy<Value = Entries> {
+    btree_map(text(), text(), 0..5).prop_map(Entries)
+}
+
+/// First parties, partitions and opaque keys.
+pub(crate) fn storage_key() -> impl Strategy<Value = StorageKey> {
+    select(vec![
+        "https://app.test/",
+        "http://localhost:8080/",
+        "https://cdn.test/^0https://app.test",
+        "https://cdn.test/^31",
+        "https://app.test/^112345^267890",
+    ])
+    .prop_map(StorageKey::new)
+}
+
+/// A tab anywhere.
+pub(crate) fn tab() -> impl Strategy<Value = Tab> {
+    let url =
+        "https://(ada:pw@)?app\\.test/[a-z]{0,4}(\\?[a-z]=[a-z0-9]{1,4}&[a-z]{1,3})?(#[a-z]{0,4})?";
+    let storage = btree_map(storage_key(), entries(), 0..3);
+    ("[0-9A-F]{0,8}", url, ".{0,8}", any::<bool>(), storage).prop_map(
+        |(id, url, title, active, session_storage)| Tab { id, url, title, active, session_storage },
+    )
+}
+
+/// An environment with any settings.
+pub(crate) fn environment() -> impl Strategy<Value = Environment> {
+    let viewport =
+        (any::<u32>(), any::<u32>()).prop_map(|(width, height)| Viewport { width, height });
+    let geolocation = (-90.0..90.0, -180.0..180.0, 0.0..1e6).prop_map(|place| Geolocation {
+        latitude: place.0,
+        longitude: place.1,
+        accuracy: place.2,
+    });
+    (
+        option::of(viewport),
+        option::of(".{0,8}"),
+        option::of("[A-Z][a-z]{2}/[A-Z][a-z]{2}"),
+        option::of("[a-z]{2}-[A-Z]{2}"),
+        option::of(geolocation),
+    )
+        .prop_map(|(viewport, user_agent, timezone, locale, geolocation)| Environment {
+            viewport,
+            user_agent,
+            timezone,
+            locale,
+            geolocation,
+        })
+}
+
+/// What one storage key holds.
+pub(crate) fn origin_state() -> impl Strategy<Value = OriginState> {
+    let databases = btree_map(text(), database(), 0..3).prop_map(|databases| {
+        databases.into_iter().map(|(name, database)| named(name, database)).collect()
+    });
+    (entries(), databases)
+        .prop_map(|(local_storage, databases)| OriginState { local_storage, databases })
+}
+
+fn named(name: Text, database: baton_session::Database) -> baton_session::Database {
+    baton_session::Database { name, ..database }
+}
+
+/// Any state.
+pub(crate) fn state() -> impl Strategy<Value = State> {
+    let origins = btree_map(storage_key(), origin_state(), 0..4);
+    (cookies(), origins, vec(tab(), 0..4), environment()).prop_map(
+        |(cookies, origins, tabs, environment)| State { cookies, origins, tabs, environment },
+    )
+}

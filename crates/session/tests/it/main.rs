@@ -1,0 +1,13 @@
+//! The model's stories: what goes in comes out, and one bad thing never costs the others.
+
+#![allow(clippy::unwrap_used, reason = "a failed expectation should end its test")]
+
+mod arbitrary;
+mod cookie;
+mod docs;
+mod lifecycle;
+mod parts;
+mod playwright;
+mod receipt;
+mod redact;
+mod wire;

@@ -1,0 +1,201 @@
+//! API keys: who may do what. The secret itself is never here, only its SHA-256.
+//!
+//! A fast hash is enough: the secret is 256 random bits, so nobody finds it by guessing.
+
+use crate::fault::is_taken;
+use crate::row::{instant, maybe_instant, refuse_nul, word};
+use crate::{Store, StoreError};
+use baton_session::Owner;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+/// A key of the API, without its secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApiKey {
+    /// Names it for life.
+    pub id: String,
+    /// Unique among the owner's keys that are not revoked.
+    pub name: String,
+    /// For whom it acts.
+    pub owner: Owner,
+    /// What it may do.
+    pub scopes: BTreeSet<Scope>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was revoked, if it was.
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// Something that a key may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// See sessions, without secrets.
+    Read,
+    /// Open, capture, resume and close sessions, and drive their browsers.
+    Drive,
+    /// See secrets.
+    Reveal,
+    /// Exchange sessions with other nodes.
+    Sync,
+    /// Make and use sandboxes.
+    Sandbox,
+    /// Look into tabs.
+    Debug,
+    /// Make and revoke keys, and register peers.
+    Admin,
+}
+
+impl Scope {
+    /// Every scope.
+    pub const ALL: [Self; 7] = [
+        Self::Read,
+        Self::Drive,
+        Self::Reveal,
+        Self::Sync,
+        Self::Sandbox,
+        Self::Debug,
+        Self::Admin,
+    ];
+
+    /// The word on the wire and in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Drive => "drive",
+            Self::Reveal => "reveal",
+            Self::Sync => "sync",
+            Self::Sandbox => "sandbox",
+            Self::Debug => "debug",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A word that names no scope.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("expected read, drive, reveal, sync, sandbox, debug or admin, found {0:?}")]
+pub struct UnknownScope(String);
+
+impl FromStr for Scope {
+    type Err = UnknownScope;
+
+    fn from_str(word: &str) -> Result<Self, UnknownScope> {
+        Self::ALL
+            .into_iter()
+            .find(|scope| scope.as_str() == word)
+            .ok_or_else(|| UnknownScope(word.to_owned()))
+    }
+}
+
+impl Store {
+    /// Stores a key under the SHA-256 of its secret. Fails with `KeyNameTaken` when another of the
+    /// owner's keys that are not revoked bears its name, and with `IdTaken`.
+    pub async fn create_key(&self, key: &ApiKey, secret_hash: [u8; 32]) -> Result<(), StoreError> {
+        refuse_nul("a key's id", &key.id)?;
+        refuse_nul("a key's name", &key.name)?;
+        let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.as_str()).collect();
+        let mut write = self.write().await?;
+        let made = sqlx::query(
+            "insert into api_keys (id, owner, name, scopes, secret_hash, created_at, revoked_at)
+             values ($1, $2, $3, $4, $5, $6, $7)
+             on conflict (id) do nothing",
+        )
+        .bind(&key.id)
+        .bind(key.owner.as_str())
+        .bind(&key.name)
+        .bind(scopes.join(" "))
+        .bind(secret_hash.as_slice())
+        .bind(key.created_at.as_millisecond())
+        .bind(key.revoked_at.map(Timestamp::as_millisecond))
+        .execute(write.connection())
+        .await;
+        match made {
+            Ok(done) if done.rows_affected() == 0 => {
+                Err(StoreError::IdTaken { id: key.id.clone() })
+            }
+            Ok(_) => write.commit().await,
+            Err(error) if is_taken(&error) => {
+                Err(StoreError::KeyNameTaken { name: key.name.clone() })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The key whose secret has this SHA-256; nothing when it is revoked or unknown.
+    pub async fn find_key(&self, secret_hash: [u8; 32]) -> Result<Option<ApiKey>, StoreError> {
+        let row = sqlx::query(
+            "select id, owner, name, scopes, created_at, revoked_at from api_keys
+             where secret_hash = $1 and revoked_at is null",
+        )
+        .bind(secret_hash.as_slice())
+        .fetch_optional(self.pool())
+        .await?;
+        row.as_ref().map(decode).transpose()
+    }
+
+    /// The owner's keys, revoked ones too, oldest first.
+    pub async fn list_keys(&self, owner: &Owner) -> Result<Vec<ApiKey>, StoreError> {
+        let rows = sqlx::query(
+            "select id, owner, name, scopes, created_at, revoked_at from api_keys
+             where owner = $1 order by created_at, id",
+        )
+        .bind(owner.as_str())
+        .fetch_all(self.pool())
+        .await?;
+        rows.iter().map(decode).collect()
+    }
+
+    /// Revokes a key of the owner. One that is revoked stays so, with its first instant. Fails with
+    /// `KeyNotFound`.
+    pub async fn revoke_key(
+        &self,
+        owner: &Owner,
+        id: &str,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        refuse_nul("a key's id", id)?;
+        let mut write = self.write().await?;
+        let revoked = sqlx::query(
+            "update api_keys set revoked_at = coalesce(revoked_at, $3)
+             where owner = $1 and id = $2",
+        )
+        .bind(owner.as_str())
+        .bind(id)
+        .bind(at.as_millisecond())
+        .execute(write.connection())
+        .await?;
+        if revoked.rows_affected() == 0 {
+            return Err(StoreError::KeyNotFound { id: id.to_owned() });
+        }
+        write.commit().await
+    }
+}
+
+fn decode(row: &AnyRow) -> Result<ApiKey, StoreError> {
+    let scopes: String = row.try_get("scopes")?;
+    let scopes = scopes.split_whitespace().map(str::parse).collect::<Result<_, UnknownScope>>();
+    Ok(ApiKey {
+        id: row.try_get("id")?,
+        name: row.try_get("name")?,
+        owner: word(row, "owner")?,
+        scopes: scopes.map_err(|error| StoreError::InvalidRow {
+            column: "scopes",
+            expected: error.to_string(),
+            found: "another word".to_owned(),
+        })?,
+        created_at: instant(row, "created_at")?,
+        revoked_at: maybe_instant(row, "revoked_at")?,
+    })
+}

@@ -1,0 +1,286 @@
+//! What can go wrong, said so that a person knows what was expected, what was found and what to do.
+
+use crate::config::InvalidDatabaseUrl;
+use crate::master_key::KeyError;
+use baton_session::{Lifecycle, PartKind, SessionId, SnapshotId};
+use std::io;
+use std::path::PathBuf;
+
+/// Every failure of the store. Nothing was changed when one is returned; only when PostgreSQL is cut
+/// off in the middle of a commit can nobody know, and then it is `Unreachable`.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another session of the owner that is not closed bears the name.
+    #[error(
+        "the name {name:?} is taken by another session\nclose that one, or choose another name"
+    )]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// A session, snapshot or API key with this id exists already.
+    #[error("the id {id} is taken")]
+    IdTaken {
+        /// The id.
+        id: String,
+    },
+    /// The owner has no such session.
+    #[error("no session {reference:?}")]
+    SessionNotFound {
+        /// What was asked for: an id, a prefix or a name.
+        reference: String,
+    },
+    /// A prefix fits several sessions.
+    #[error(
+        "{reference:?} is the start of several sessions: {}\ngive more of the id, or a name",
+        list(matches)
+    )]
+    Ambiguous {
+        /// What was asked for.
+        reference: String,
+        /// Up to five of the sessions that it fits.
+        matches: Vec<SessionId>,
+    },
+    /// The session is not in the state from which it was to go.
+    #[error("expected the session to be {expected}, found it {found}")]
+    LifecycleConflict {
+        /// Where it should stand.
+        expected: Lifecycle,
+        /// Where it stands.
+        found: Lifecycle,
+    },
+    /// No session goes from the one state to the other.
+    #[error("a session that is {from} cannot become {to}")]
+    LifecycleForbidden {
+        /// From where.
+        from: Lifecycle,
+        /// To where.
+        to: Lifecycle,
+    },
+    /// The owner, or the session, has no such snapshot.
+    #[error("no snapshot {id}")]
+    SnapshotNotFound {
+        /// Which one was asked for.
+        id: SnapshotId,
+    },
+    /// The list of parts of a snapshot cannot be read.
+    #[error("snapshot {id} cannot be read: {why}\nan older snapshot of the session may be whole")]
+    SnapshotCorrupt {
+        /// Which one.
+        id: SnapshotId,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A part that a snapshot names is not in the database.
+    #[error("the {kind} part {name:?} is not in the database")]
+    PartMissing {
+        /// What it holds.
+        kind: PartKind,
+        /// Which one of its kind.
+        name: String,
+    },
+    /// A part is not what was stored.
+    #[error("the {kind} part {name:?} cannot be read: {why}")]
+    PartCorrupt {
+        /// What it holds.
+        kind: PartKind,
+        /// Which one of its kind.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A part is larger than the configuration allows.
+    #[error("expected the {kind} part {name:?} to have at most {limit} bytes, found {found}")]
+    PartTooLarge {
+        /// What it holds.
+        kind: PartKind,
+        /// Which one of its kind.
+        name: String,
+        /// How many bytes it has.
+        found: u64,
+        /// How many it may have.
+        limit: u64,
+    },
+    /// A snapshot has more parts than the configuration allows.
+    #[error("expected a snapshot of at most {limit} parts, found {found}")]
+    TooManyParts {
+        /// How many it has.
+        found: usize,
+        /// How many it may have.
+        limit: usize,
+    },
+    /// A snapshot names one part twice.
+    #[error("expected every part of a snapshot once, found the {kind} part {name:?} twice")]
+    DuplicatePart {
+        /// What it holds.
+        kind: PartKind,
+        /// Which one of its kind.
+        name: String,
+    },
+    /// A receipt cannot be read.
+    #[error("the receipt of session {session} cannot be read: {why}")]
+    ReceiptCorrupt {
+        /// Whose receipt.
+        session: SessionId,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The owner has no such API key.
+    #[error("no API key {id:?}")]
+    KeyNotFound {
+        /// Which one was asked for.
+        id: String,
+    },
+    /// Another API key of the owner that is not revoked bears the name.
+    #[error(
+        "the name {name:?} is taken by another API key\nrevoke that one, or choose another name"
+    )]
+    KeyNameTaken {
+        /// The name.
+        name: String,
+    },
+    /// A text holds a NUL character, which PostgreSQL cannot keep.
+    #[error("expected {field} without NUL characters, found one")]
+    InvalidText {
+        /// Which text.
+        field: &'static str,
+    },
+    /// A row holds what no version of this program writes.
+    #[error(
+        "expected {expected} in column {column}, found {found:?}: the database was edited or is damaged"
+    )]
+    InvalidRow {
+        /// Which column.
+        column: &'static str,
+        /// What it should hold.
+        expected: String,
+        /// What it holds.
+        found: String,
+    },
+    /// The key file, or the key in the environment, cannot be used.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The database is sealed for another master key.
+    #[error(
+        "the database's key is sealed for another key file: expected key {expected}, found key \
+         {found}\nput the key file that belongs to this database in its place"
+    )]
+    WrongKey {
+        /// Fingerprints of the master keys that open it, separated by commas.
+        expected: String,
+        /// The fingerprint of the master key that was given.
+        found: String,
+    },
+    /// The address of the database cannot be used.
+    #[error(transparent)]
+    InvalidUrl(#[from] InvalidDatabaseUrl),
+    /// The database file, or its folder, cannot be read or made.
+    #[error("cannot open the database {}: {source}", path.display())]
+    NoAccess {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file is something else; it was left alone.
+    #[error(
+        "expected a SQLite database in {place}, found a file of another kind; it was left alone"
+    )]
+    NotADatabase {
+        /// The file.
+        place: String,
+    },
+    /// The database holds the tables of another program; it was left alone.
+    #[error(
+        "expected a database of Baton in {place}, found one of another program; it was left alone"
+    )]
+    NotOurs {
+        /// The file.
+        place: String,
+    },
+    /// The database is truncated or overwritten.
+    #[error(
+        "the database {place} is damaged: {why}\nnothing was changed; restore it from a backup"
+    )]
+    Damaged {
+        /// The file or the server.
+        place: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A newer version of this program made the database.
+    #[error(
+        "expected a database of version {known} or older, found version {found}\ninstall the \
+         version of Baton that made it, or a newer one"
+    )]
+    NewerSchema {
+        /// The version of the database.
+        found: i64,
+        /// The newest version that this program knows.
+        known: i64,
+    },
+    /// The tables are not those that this version of the program makes.
+    #[error("the tables of {place} cannot be brought up to date: {why}")]
+    Migration {
+        /// The file or the server.
+        place: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// No space is left.
+    #[error("no space is left for {place}\nfree some; what was stored before is safe")]
+    DiskFull {
+        /// The file or the server.
+        place: String,
+    },
+    /// The database cannot be written.
+    #[error("expected to be able to write {place}, found it read-only")]
+    ReadOnly {
+        /// The file or the server.
+        place: String,
+    },
+    /// The database does not answer.
+    #[error("cannot reach {place}: {why}")]
+    Unreachable {
+        /// The file or the server.
+        place: String,
+        /// What happened.
+        why: String,
+    },
+    /// Others held the database for longer than we wait.
+    #[error("{place} is busy: {why}\ntry again")]
+    Busy {
+        /// The file or the server.
+        place: String,
+        /// Who held it.
+        why: String,
+    },
+    /// The program is stopping.
+    #[error("interrupted: the program is stopping")]
+    Interrupted,
+    /// Anything else that the database says.
+    #[error("the database failed: {0}")]
+    Database(#[source] sqlx::Error),
+}
+
+impl StoreError {
+    /// The same error, naming the database that was to be opened.
+    pub(crate) fn at(mut self, whole: &str) -> Self {
+        match &mut self {
+            Self::NotADatabase { place }
+            | Self::NotOurs { place }
+            | Self::Damaged { place, .. }
+            | Self::Migration { place, .. }
+            | Self::DiskFull { place }
+            | Self::ReadOnly { place }
+            | Self::Unreachable { place, .. }
+            | Self::Busy { place, .. } => whole.clone_into(place),
+            _ => {}
+        }
+        self
+    }
+}
+
+fn list(ids: &[SessionId]) -> String {
+    ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}

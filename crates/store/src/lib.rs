@@ -1,0 +1,103 @@
+//! The database of a node: sessions, snapshots, parts, receipts and API keys.
+//!
+//! The one idea: *acknowledged means on disk, and at rest nothing can be read*. Every write is one
+//! transaction that the engine has synced before we answer; whatever a browser held is sealed
+//! before it reaches the database, down to the names of the sites. One SQL text serves SQLite and
+//! PostgreSQL; only the schema (`migrations/`), the settings and the locks know the engine.
+//!
+//! Rooms: `config` and `master_key` say what to open; `open`, `sqlite_file`, `migrate` and
+//! `data_key` open it; `seal` compresses and encrypts; `write` gives turns to writers; `row` decodes rows; `sessions`,
+//! `snapshots`, `parts`, `collect`, `receipts` and `api_keys` hold the verbs; `error` is what can go
+//! wrong, and `fault` translates what an engine says.
+
+mod api_keys;
+mod collect;
+mod config;
+mod data_key;
+mod error;
+mod fault;
+mod master_key;
+mod migrate;
+mod open;
+mod parts;
+mod receipts;
+mod row;
+mod seal;
+mod sessions;
+mod snapshots;
+mod sqlite_file;
+mod write;
+
+pub use api_keys::{ApiKey, Scope, UnknownScope};
+pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};
+pub use error::StoreError;
+pub use master_key::{KeyError, MasterKey};
+pub use snapshots::{NewSnapshot, Snapshot, SnapshotReason, UnknownReason};
+
+use config::Engine;
+use seal::Seal;
+use sqlx::AnyPool;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Mutex;
+
+/// How long [`Store::check`] waits for an answer.
+const CHECK_LIMIT: Duration = Duration::from_secs(2);
+
+/// The most rows that one list answers, whatever was asked for.
+const PAGE_MAX: u32 = 1000;
+
+/// An open database. Clones are cheap and share one pool of connections.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    pool: AnyPool,
+    engine: Engine,
+    /// Whose turn it is to write to SQLite, which knows one writer at a time.
+    turn: Arc<Mutex<()>>,
+    seal: Arc<Seal>,
+    limits: Limits,
+}
+
+impl Store {
+    /// Closes every connection, after the work under way on them.
+    pub async fn close(&self) {
+        self.inner.pool.close().await;
+    }
+
+    /// Whether the database answers within 2 seconds.
+    pub async fn check(&self) -> Result<(), StoreError> {
+        let query = sqlx::query("select 1").execute(&self.inner.pool);
+        match tokio::time::timeout(CHECK_LIMIT, query).await {
+            Ok(answer) => Ok(answer.map(drop)?),
+            Err(_) => Err(StoreError::Unreachable {
+                place: fault::SOMEWHERE.to_owned(),
+                why: format!("no answer within {} s", CHECK_LIMIT.as_secs()),
+            }),
+        }
+    }
+
+    fn pool(&self) -> &AnyPool {
+        &self.inner.pool
+    }
+
+    fn seal(&self) -> Arc<Seal> {
+        Arc::clone(&self.inner.seal)
+    }
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("engine", &self.inner.engine).finish_non_exhaustive()
+    }
+}
+
+/// Runs what takes the processor for long (compression, encryption) off the async threads.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, StoreError> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| StoreError::Interrupted)
+}

@@ -1,0 +1,134 @@
+//! Parts at rest: fetched, opened, and checked to be what was stored.
+//!
+//! A part is checked three times over: its seal, its length and its hash. One that fails costs
+//! itself only.
+
+use crate::row::{CHUNK, places};
+use crate::seal::Seal;
+use crate::{Store, StoreError};
+use baton_session::{Owner, Part, PartHash, PartRef};
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, AssertSqlSafe, Row};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// How many parts are fetched and opened at once.
+const BATCH: usize = 100;
+
+impl Store {
+    /// The bytes of one part. Fails with `PartMissing`, `PartCorrupt` or `PartTooLarge`.
+    pub async fn fetch_part(&self, owner: &Owner, part: &PartRef) -> Result<Part, StoreError> {
+        let mut parts = self.fetch_parts(owner, std::slice::from_ref(part)).await?;
+        parts.pop().unwrap_or_else(|| Err(missing(part)))
+    }
+
+    /// The bytes of several parts, in the same order. A part that is missing or corrupt costs
+    /// itself only; the outer error is a failure of the database.
+    pub async fn fetch_parts(
+        &self,
+        owner: &Owner,
+        parts: &[PartRef],
+    ) -> Result<Vec<Result<Part, StoreError>>, StoreError> {
+        let mut found = Vec::with_capacity(parts.len());
+        for batch in parts.chunks(BATCH) {
+            found.extend(self.fetch_batch(owner, batch).await?);
+        }
+        Ok(found)
+    }
+
+    async fn fetch_batch(
+        &self,
+        owner: &Owner,
+        parts: &[PartRef],
+    ) -> Result<Vec<Result<Part, StoreError>>, StoreError> {
+        let names = self.seal().part_ids(owner);
+        let wanted: Vec<(String, PartRef)> =
+            parts.iter().map(|part| (names.id(part.kind, &part.hash), part.clone())).collect();
+        let ids: BTreeSet<&String> = wanted.iter().map(|(id, _)| id).collect();
+        let sealed = self.fetch_sealed(owner, ids).await?;
+        let opener = Opener {
+            seal: self.seal(),
+            owner: owner.clone(),
+            limit: self.inner.limits.part_bytes,
+            sealed,
+        };
+        crate::blocking(move || wanted.iter().map(|(id, part)| opener.open(id, part)).collect())
+            .await
+    }
+
+    async fn fetch_sealed(
+        &self,
+        owner: &Owner,
+        ids: BTreeSet<&String>,
+    ) -> Result<HashMap<String, Vec<u8>>, StoreError> {
+        let sql = format!(
+            "select id, sealed from parts where owner = $1 and id in ({})",
+            places(2, ids.len())
+        );
+        let mut query = sqlx::query(AssertSqlSafe(sql)).bind(owner.as_str()).persistent(false);
+        for id in ids {
+            query = query.bind(id.as_str());
+        }
+        let rows = query.fetch_all(self.pool()).await?;
+        let decode = |row: &AnyRow| Ok((row.try_get("id")?, row.try_get("sealed")?));
+        rows.iter().map(decode).collect()
+    }
+}
+
+/// Which of these ids at rest the database has.
+pub(crate) async fn present(
+    connection: &mut AnyConnection,
+    ids: &[&String],
+) -> Result<BTreeSet<String>, StoreError> {
+    let mut found = BTreeSet::new();
+    for chunk in ids.chunks(CHUNK) {
+        let sql = format!("select id from parts where id in ({})", places(1, chunk.len()));
+        let mut query = sqlx::query_scalar(AssertSqlSafe(sql)).persistent(false);
+        for id in chunk {
+            query = query.bind(id.as_str());
+        }
+        found.extend(query.fetch_all(&mut *connection).await?);
+    }
+    Ok(found)
+}
+
+struct Opener {
+    seal: Arc<Seal>,
+    owner: Owner,
+    limit: u64,
+    sealed: HashMap<String, Vec<u8>>,
+}
+
+impl Opener {
+    fn open(&self, id: &str, part: &PartRef) -> Result<Part, StoreError> {
+        let sealed = self.sealed.get(id).ok_or_else(|| missing(part))?;
+        if part.size > self.limit {
+            return Err(StoreError::PartTooLarge {
+                kind: part.kind,
+                name: part.name.clone(),
+                found: part.size,
+                limit: self.limit,
+            });
+        }
+        let bytes = self
+            .seal
+            .open(sealed, &Seal::part_subject(&self.owner, id, part.kind), part.size)
+            .map_err(|error| corrupt(part, error.to_string()))?;
+        if bytes.len() as u64 != part.size {
+            let why = format!("expected {} bytes, found {}", part.size, bytes.len());
+            return Err(corrupt(part, why));
+        }
+        if PartHash::of(&bytes) != part.hash {
+            return Err(corrupt(part, "its bytes are not those that were stored".to_owned()));
+        }
+        Ok(Part { kind: part.kind, name: part.name.clone(), bytes })
+    }
+}
+
+fn missing(part: &PartRef) -> StoreError {
+    StoreError::PartMissing { kind: part.kind, name: part.name.clone() }
+}
+
+fn corrupt(part: &PartRef, why: String) -> StoreError {
+    StoreError::PartCorrupt { kind: part.kind, name: part.name.clone(), why }
+}

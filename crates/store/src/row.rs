@@ -1,0 +1,73 @@
+//! Rows: how the columns of both engines become our types, and lists of values become SQL.
+
+use crate::{PAGE_MAX, StoreError};
+use jiff::Timestamp;
+use sqlx::Row;
+use sqlx::any::AnyRow;
+use std::fmt::Write;
+use std::str::FromStr;
+
+/// How many values one statement takes. PostgreSQL and SQLite both allow many times more.
+pub(crate) const CHUNK: usize = 500;
+
+/// A text column whose words are those of `T`.
+pub(crate) fn word<T>(row: &AnyRow, column: &'static str) -> Result<T, StoreError>
+where
+    T: FromStr,
+    T::Err: std::fmt::Display,
+{
+    let found: String = row.try_get(column)?;
+    found.parse().map_err(|error: T::Err| StoreError::InvalidRow {
+        column,
+        expected: error.to_string(),
+        found,
+    })
+}
+
+/// A column of milliseconds since 1970.
+pub(crate) fn instant(row: &AnyRow, column: &'static str) -> Result<Timestamp, StoreError> {
+    to_instant(row.try_get(column)?, column)
+}
+
+/// A column of milliseconds since 1970, or nothing.
+pub(crate) fn maybe_instant(
+    row: &AnyRow,
+    column: &'static str,
+) -> Result<Option<Timestamp>, StoreError> {
+    let found: Option<i64> = row.try_get(column)?;
+    found.map(|millis| to_instant(millis, column)).transpose()
+}
+
+fn to_instant(millis: i64, column: &'static str) -> Result<Timestamp, StoreError> {
+    Timestamp::from_millisecond(millis).map_err(|error| StoreError::InvalidRow {
+        column,
+        expected: error.to_string(),
+        found: millis.to_string(),
+    })
+}
+
+/// An instant as the database will give it back: whole milliseconds.
+pub(crate) fn to_millis(at: Timestamp) -> Timestamp {
+    Timestamp::from_millisecond(at.as_millisecond()).unwrap_or(at)
+}
+
+/// Refuses a text that PostgreSQL cannot keep, on both engines alike.
+pub(crate) fn refuse_nul(field: &'static str, text: &str) -> Result<(), StoreError> {
+    if text.contains('\0') { Err(StoreError::InvalidText { field }) } else { Ok(()) }
+}
+
+/// The rows of one page.
+pub(crate) fn page(limit: u32) -> i64 {
+    i64::from(limit.min(PAGE_MAX))
+}
+
+/// `$first, $first+1, …`: places for `count` values.
+pub(crate) fn places(first: usize, count: usize) -> String {
+    let mut text = String::new();
+    for place in first..first + count {
+        let comma = if place == first { "" } else { ", " };
+        // Writing to a `String` cannot fail.
+        let _ = write!(text, "{comma}${place}");
+    }
+    text
+}

@@ -1,0 +1,114 @@
+//! Stores a snapshot: one transaction, on disk when it is acknowledged.
+
+use super::draft::Draft;
+use super::{NewSnapshot, Snapshot};
+use crate::parts::present;
+use crate::row::{CHUNK, places};
+use crate::seal::Seal;
+use crate::{Store, StoreError};
+use baton_session::{Owner, SessionId};
+use sqlx::{AnyConnection, AssertSqlSafe};
+
+impl Store {
+    /// Stores a snapshot. Parts that the database has are not stored again, unless they are damaged;
+    /// `carried` ones must be there (`PartMissing`). Fails with `SessionNotFound`, `IdTaken`, `TooManyParts`,
+    /// `PartTooLarge` and `DuplicatePart`, and then stores nothing.
+    pub async fn create_snapshot(&self, new: NewSnapshot) -> Result<Snapshot, StoreError> {
+        let mut draft = self.draft(new).await?;
+        let mut write = self.write_parts(&draft.owner).await?;
+        let connection = write.connection();
+        expect_session(connection, &draft.owner, draft.snapshot.session).await?;
+        insert_parts(connection, &mut draft, &self.seal()).await?;
+        insert_snapshot(connection, &draft).await?;
+        insert_references(connection, &draft).await?;
+        write.commit().await?;
+        Ok(draft.snapshot)
+    }
+}
+
+async fn expect_session(
+    connection: &mut AnyConnection,
+    owner: &Owner,
+    id: SessionId,
+) -> Result<(), StoreError> {
+    let found = sqlx::query("select id from sessions where id = $1 and owner = $2")
+        .bind(id.to_string())
+        .bind(owner.as_str())
+        .fetch_optional(connection)
+        .await?;
+    match found {
+        Some(_) => Ok(()),
+        None => Err(StoreError::SessionNotFound { reference: id.to_string() }),
+    }
+}
+
+/// Adds the parts that are not there, and replaces those that are damaged. One that was there when
+/// the draft was made may have been collected since: it is sealed now.
+async fn insert_parts(
+    connection: &mut AnyConnection,
+    draft: &mut Draft,
+    seal: &Seal,
+) -> Result<(), StoreError> {
+    let wanted: Vec<&String> = draft.ids.keys().collect();
+    let present = present(connection, &wanted).await?;
+    let stands = |id: &String| present.contains(id) && !draft.damaged.contains(id);
+    for (id, part) in draft.ids.iter().filter(|(id, _)| !stands(id)) {
+        let content = draft
+            .contents
+            .get_mut(id)
+            .ok_or_else(|| StoreError::PartMissing { kind: part.kind, name: part.name.clone() })?;
+        let sealed = content.seal(seal, &draft.owner, id)?;
+        sqlx::query(
+            "insert into parts (id, owner, sealed) values ($1, $2, $3)
+             on conflict (id) do update set sealed = excluded.sealed",
+        )
+        .bind(id)
+        .bind(draft.owner.as_str())
+        .bind(sealed)
+        .execute(&mut *connection)
+        .await?;
+    }
+    Ok(())
+}
+
+async fn insert_snapshot(connection: &mut AnyConnection, draft: &Draft) -> Result<(), StoreError> {
+    let snapshot = &draft.snapshot;
+    let made = sqlx::query(
+        "insert into snapshots (id, session, owner, ordinal, taken_at, reason, manifest)
+         select $1, $2, $3, coalesce(max(ordinal), 0) + 1, $4, $5, $6
+         from snapshots where session = $2
+         on conflict (id) do nothing",
+    )
+    .bind(snapshot.id.to_string())
+    .bind(snapshot.session.to_string())
+    .bind(draft.owner.as_str())
+    .bind(snapshot.taken_at.as_millisecond())
+    .bind(snapshot.reason.as_str())
+    .bind(draft.manifest.as_slice())
+    .execute(connection)
+    .await?;
+    if made.rows_affected() == 0 {
+        return Err(StoreError::IdTaken { id: snapshot.id.to_string() });
+    }
+    Ok(())
+}
+
+async fn insert_references(
+    connection: &mut AnyConnection,
+    draft: &Draft,
+) -> Result<(), StoreError> {
+    let ids: Vec<&String> = draft.ids.keys().collect();
+    for chunk in ids.chunks(CHUNK) {
+        // Every row names the snapshot, the first value, and one part.
+        let rows: Vec<String> =
+            (0..chunk.len()).map(|row| format!("($1, {})", places(row + 2, 1))).collect();
+        let sql = format!("insert into snapshot_parts (snapshot, part) values {}", rows.join(", "));
+        let mut query =
+            sqlx::query(AssertSqlSafe(sql)).bind(draft.snapshot.id.to_string()).persistent(false);
+        for id in chunk {
+            query = query.bind(id.as_str());
+        }
+        query.execute(&mut *connection).await?;
+    }
+    Ok(())
+}

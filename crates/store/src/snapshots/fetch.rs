@@ -1,0 +1,94 @@
+//! Fetches one snapshot, and decodes the rows of several.
+
+use super::draft::total;
+use super::manifest::{self, Belongs};
+use super::{Snapshot, SnapshotReason};
+use crate::row::{instant, word};
+use crate::seal::Seal;
+use crate::{Store, StoreError};
+use baton_session::{Owner, SessionId, SnapshotId};
+use jiff::Timestamp;
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// A query for whole snapshots; the argument is what follows `from snapshots`.
+macro_rules! select {
+    ($rest:literal) => {
+        concat!("select id, session, owner, taken_at, reason, manifest from snapshots ", $rest)
+    };
+}
+pub(super) use select;
+
+impl Store {
+    /// The owner's snapshot with this id.
+    pub async fn fetch_snapshot(
+        &self,
+        owner: &Owner,
+        id: SnapshotId,
+    ) -> Result<Snapshot, StoreError> {
+        let row = sqlx::query(select!("where owner = $1 and id = $2"))
+            .bind(owner.as_str())
+            .bind(id.to_string())
+            .fetch_optional(self.pool())
+            .await?;
+        let row = row.ok_or(StoreError::SnapshotNotFound { id })?;
+        self.open_snapshot(&row).await
+    }
+
+    /// The snapshot of a session that was stored last.
+    pub async fn latest_snapshot(
+        &self,
+        session: SessionId,
+    ) -> Result<Option<Snapshot>, StoreError> {
+        let row = sqlx::query(select!("where session = $1 order by ordinal desc limit 1"))
+            .bind(session.to_string())
+            .fetch_optional(self.pool())
+            .await?;
+        match row {
+            Some(row) => self.open_snapshot(&row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn open_snapshot(&self, row: &AnyRow) -> Result<Snapshot, StoreError> {
+        let (sealed, seal) = (Sealed::decode(row)?, self.seal());
+        crate::blocking(move || sealed.open(&seal)).await?
+    }
+}
+
+/// The row of a snapshot, before its list of parts is opened.
+pub(super) struct Sealed {
+    pub(super) id: SnapshotId,
+    session: SessionId,
+    owner: Owner,
+    taken_at: Timestamp,
+    reason: SnapshotReason,
+    manifest: Vec<u8>,
+}
+
+impl Sealed {
+    pub(super) fn decode(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: word(row, "id")?,
+            session: word(row, "session")?,
+            owner: word(row, "owner")?,
+            taken_at: instant(row, "taken_at")?,
+            reason: word(row, "reason")?,
+            manifest: row.try_get("manifest")?,
+        })
+    }
+
+    pub(super) fn open(self, seal: &Seal) -> Result<Snapshot, StoreError> {
+        let belongs = Belongs { owner: &self.owner, session: self.session, snapshot: self.id };
+        let parts = manifest::open(seal, &belongs, &self.manifest)
+            .map_err(|why| StoreError::SnapshotCorrupt { id: self.id, why })?;
+        Ok(Snapshot {
+            id: self.id,
+            session: self.session,
+            taken_at: self.taken_at,
+            reason: self.reason,
+            bytes: total(&parts),
+            parts,
+        })
+    }
+}

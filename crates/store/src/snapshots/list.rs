@@ -1,0 +1,52 @@
+//! Lists the snapshots of a session, newest first, a page at a time.
+
+use super::Snapshot;
+use super::fetch::{Sealed, select};
+use crate::row::page;
+use crate::{Store, StoreError};
+use baton_session::{SessionId, SnapshotId};
+
+impl Store {
+    /// Up to `limit` (at most 1000) snapshots of a session, newest first: those stored before
+    /// `after`, if given (`SnapshotNotFound` when it is none of them). One whose list of parts
+    /// cannot be read is left out, with a warning in the log.
+    pub async fn list_snapshots(
+        &self,
+        session: SessionId,
+        after: Option<SnapshotId>,
+        limit: u32,
+    ) -> Result<Vec<Snapshot>, StoreError> {
+        let before = match after {
+            Some(id) => self.ordinal(session, id).await?,
+            None => i64::MAX,
+        };
+        let rows = sqlx::query(select!(
+            "where session = $1 and ordinal < $2 order by ordinal desc limit $3"
+        ))
+        .bind(session.to_string())
+        .bind(before)
+        .bind(page(limit))
+        .fetch_all(self.pool())
+        .await?;
+        let sealed: Vec<Sealed> = rows.iter().map(Sealed::decode).collect::<Result<_, _>>()?;
+        let seal = self.seal();
+        crate::blocking(move || {
+            sealed.into_iter().filter_map(|row| readable(row.open(&seal))).collect()
+        })
+        .await
+    }
+
+    async fn ordinal(&self, session: SessionId, id: SnapshotId) -> Result<i64, StoreError> {
+        let ordinal =
+            sqlx::query_scalar("select ordinal from snapshots where session = $1 and id = $2")
+                .bind(session.to_string())
+                .bind(id.to_string())
+                .fetch_optional(self.pool())
+                .await?;
+        ordinal.ok_or(StoreError::SnapshotNotFound { id })
+    }
+}
+
+fn readable(opened: Result<Snapshot, StoreError>) -> Option<Snapshot> {
+    opened.inspect_err(|error| tracing::warn!(%error, "left a snapshot out of a list")).ok()
+}

@@ -1,0 +1,112 @@
+//! Snapshots: immutable lists of parts.
+//!
+//! A snapshot's row holds its list of parts sealed (`manifest`), because the names of parts are
+//! the names of sites; beside it stand the ids of the parts at rest, so that parts which nobody
+//! names can be collected.
+
+mod create;
+mod draft;
+mod fetch;
+mod list;
+mod manifest;
+mod prune;
+
+use baton_session::{Owner, Part, PartRef, SessionId, SnapshotId};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A snapshot to be stored.
+#[derive(Debug, Clone)]
+pub struct NewSnapshot {
+    /// Its id.
+    pub id: SnapshotId,
+    /// Whose state it is.
+    pub session: SessionId,
+    /// The owner of that session.
+    pub owner: Owner,
+    /// When the browser was asked.
+    pub taken_at: Timestamp,
+    /// Why it was taken.
+    pub reason: SnapshotReason,
+    /// The parts that may be new, with their bytes.
+    pub parts: Vec<Part>,
+    /// The parts that did not change: they are in the database already.
+    pub carried: Vec<PartRef>,
+}
+
+/// A stored snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Its id.
+    pub id: SnapshotId,
+    /// Whose state it is.
+    pub session: SessionId,
+    /// When the browser was asked, to the millisecond.
+    pub taken_at: Timestamp,
+    /// Why it was taken.
+    pub reason: SnapshotReason,
+    /// Its parts, sorted by kind and name.
+    pub parts: Vec<PartRef>,
+    /// The bytes of its parts together, before compression.
+    pub bytes: u64,
+}
+
+/// Why a snapshot was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SnapshotReason {
+    /// The session was opened.
+    Open,
+    /// A navigation, or a change of tabs, settled.
+    Navigation,
+    /// Something changed, and the interval had passed.
+    Interval,
+    /// Somebody asked for it.
+    Request,
+    /// The session is being closed.
+    Close,
+    /// The node is stopping.
+    Shutdown,
+}
+
+impl SnapshotReason {
+    /// Every reason.
+    pub const ALL: [Self; 6] =
+        [Self::Open, Self::Navigation, Self::Interval, Self::Request, Self::Close, Self::Shutdown];
+
+    /// The word on the wire and in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Navigation => "navigation",
+            Self::Interval => "interval",
+            Self::Request => "request",
+            Self::Close => "close",
+            Self::Shutdown => "shutdown",
+        }
+    }
+}
+
+impl fmt::Display for SnapshotReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A word that names no reason for a snapshot.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("expected open, navigation, interval, request, close or shutdown, found {0:?}")]
+pub struct UnknownReason(String);
+
+impl FromStr for SnapshotReason {
+    type Err = UnknownReason;
+
+    fn from_str(word: &str) -> Result<Self, UnknownReason> {
+        Self::ALL
+            .into_iter()
+            .find(|reason| reason.as_str() == word)
+            .ok_or_else(|| UnknownReason(word.to_owned()))
+    }
+}

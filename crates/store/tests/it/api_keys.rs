@@ -1,0 +1,72 @@
+//! API keys: found by the hash of their secret until they are revoked.
+
+use crate::fixture::{Engine, Fixture, next_instant};
+use baton_session::Owner;
+use baton_store::{ApiKey, Scope, StoreError};
+use rstest::rstest;
+
+#[rstest]
+#[tokio::test]
+async fn a_key_works_until_it_is_revoked(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let (store, owner) = (&fixture.store, Owner::local());
+    let laptop = key("k1", "laptop", &[Scope::Read, Scope::Reveal]);
+    store.create_key(&laptop, [1; 32]).await.unwrap();
+    assert_eq!(store.find_key([1; 32]).await.unwrap(), Some(laptop.clone()));
+    assert_eq!(store.find_key([2; 32]).await.unwrap(), None);
+
+    let same_name = key("k2", "laptop", &[]);
+    let taken = store.create_key(&same_name, [2; 32]).await.unwrap_err();
+    assert!(matches!(taken, StoreError::KeyNameTaken { name } if name == "laptop"));
+    let same_id = key("k1", "phone", &[]);
+    let taken = store.create_key(&same_id, [2; 32]).await.unwrap_err();
+    assert!(matches!(taken, StoreError::IdTaken { id } if id == "k1"));
+
+    let at = next_instant();
+    store.revoke_key(&owner, "k1", at).await.unwrap();
+    assert_eq!(store.find_key([1; 32]).await.unwrap(), None);
+    // Its name is free again, and revoking it twice changes nothing.
+    store.create_key(&same_name, [2; 32]).await.unwrap();
+    store.revoke_key(&owner, "k1", next_instant()).await.unwrap();
+    let revoked = ApiKey { revoked_at: Some(at), ..laptop };
+    assert_eq!(store.list_keys(&owner).await.unwrap(), [revoked, same_name]);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_key_of_another_owner_cannot_be_revoked_or_seen(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let ann: Owner = "ann".parse().unwrap();
+    fixture.store.create_key(&key("k1", "laptop", &Scope::ALL), [1; 32]).await.unwrap();
+    let hers = ApiKey { owner: ann.clone(), ..key("k2", "laptop", &[]) };
+    fixture.store.create_key(&hers, [2; 32]).await.unwrap();
+    let denied = fixture.store.revoke_key(&ann, "k1", next_instant()).await.unwrap_err();
+    assert!(matches!(denied, StoreError::KeyNotFound { id } if id == "k1"));
+    assert_eq!(fixture.store.list_keys(&ann).await.unwrap(), [hers]);
+    let found = fixture.store.find_key([1; 32]).await.unwrap().unwrap();
+    assert_eq!(found.scopes, Scope::ALL.into());
+}
+
+#[test]
+fn words_of_scopes_are_read_back() {
+    for scope in Scope::ALL {
+        assert_eq!(scope.as_str().parse(), Ok(scope));
+        assert_eq!(serde_json::to_string(&scope).unwrap(), format!("\"{scope}\""));
+    }
+    assert!("root".parse::<Scope>().is_err());
+}
+
+fn key(id: &str, name: &str, scopes: &[Scope]) -> ApiKey {
+    ApiKey {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        owner: Owner::local(),
+        scopes: scopes.iter().copied().collect(),
+        created_at: next_instant(),
+        revoked_at: None,
+    }
+}

@@ -1,0 +1,19 @@
+//! What the store promises, told as stories and held on both engines.
+//!
+//! The one idea: one contract. Nearly every test runs twice, on a SQLite file and on a PostgreSQL
+//! server that this process starts for itself; a test that needs one engine says so in its name.
+
+// A test that cannot go on has failed; the lint knows this for test functions, not for helpers.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod api_keys;
+mod fixture;
+mod key_file;
+mod lifecycle;
+mod opening;
+mod parts;
+mod postgres;
+mod receipts;
+mod sealing;
+mod sessions;
+mod snapshots;

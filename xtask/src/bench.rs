@@ -1,0 +1,26 @@
+//! `cargo xtask bench`: what keeping a session costs, measured against its baselines.
+
+use crate::{cargo, setup};
+use anyhow::Result;
+use std::process::ExitCode;
+
+/// Measure capture on against off, and resume against open; results go to bench/results.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// What the benchmark itself is given, such as `--capture-pairs 60`.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    bench: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    setup::ensure(&setup::DEMO)?;
+    let build = ["build", "--release", "--package", "baton", "--package", "baton-bench"];
+    if !cargo::run(&mut cargo::cargo(&build))?.success() {
+        return Ok(ExitCode::FAILURE);
+    }
+    let baton = cargo::root().join("target/release/baton");
+    let mut bench = cargo::cargo(&["run", "--release", "--package", "baton-bench", "--"]);
+    bench.arg("--baton").arg(baton).args(&args.bench);
+    let done = cargo::run(&mut bench)?.success();
+    Ok(if done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,60 @@
+//! `cargo xtask`: the chores of this repository, one command each.
+//!
+//! A newcomer needs two of them: `demo` shows what Baton does, `test` runs every check. Each
+//! command is a file of its own and reads as a list of steps.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool prints")]
+
+mod bench;
+mod cargo;
+mod demo;
+mod setup;
+mod soak;
+mod test;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// The chores of this repository.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Setup(setup::Args),
+    Demo(demo::Args),
+    Test(test::Args),
+    Soak(soak::Args),
+    Bench(bench::Args),
+}
+
+fn main() -> ExitCode {
+    let done = match Args::parse().command {
+        Command::Setup(args) => setup::run(&args),
+        Command::Demo(args) => demo::run(&args),
+        Command::Test(args) => test::run(&args),
+        Command::Soak(args) => soak::run(&args),
+        Command::Bench(args) => bench::run(&args),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_commands_are_well_formed() {
+        super::Args::command().debug_assert();
+    }
+}

@@ -1,0 +1,64 @@
+//! `cargo xtask setup`: makes sure that the programs are there which the demo and the tests start.
+//!
+//! It installs only where it can do so without a question: with apt, as root or through a `sudo`
+//! that asks no password. Everywhere else it says exactly what to type, and fails.
+
+mod install;
+mod need;
+
+pub(crate) use need::{C_COMPILER, CHROMIUM, Need, POSTGRESQL};
+
+use anyhow::{Result, bail};
+use std::process::ExitCode;
+
+/// What the demo and the soak start.
+pub(crate) const DEMO: [&Need; 2] = [&C_COMPILER, &CHROMIUM];
+
+/// What the tests start.
+pub(crate) const TESTS: [&Need; 3] = [&C_COMPILER, &CHROMIUM, &POSTGRESQL];
+
+/// Install what the demo and the tests need: Chromium, PostgreSQL's server programs, a C compiler.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Only say what is there and what is missing; install nothing.
+    #[arg(long)]
+    check: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    if args.check {
+        let complete = missing(&TESTS).is_empty();
+        return Ok(if complete { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    ensure(&TESTS)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns when all `needs` are met; installs what is missing.
+pub(crate) fn ensure(needs: &[&'static Need]) -> Result<()> {
+    let missing = missing(needs);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    install::install(&missing)?;
+    for need in missing {
+        if need.find().is_none() {
+            bail!("installed {}, but expected {} and found none", need.name, need.expected);
+        }
+    }
+    Ok(())
+}
+
+/// Says of each need where it was found; returns the others.
+fn missing(needs: &[&'static Need]) -> Vec<&'static Need> {
+    let mut missing = Vec::new();
+    for need in needs {
+        if let Some(path) = need.find() {
+            eprintln!("✓ {:<12} {}", need.name, path.display());
+        } else {
+            eprintln!("✗ {:<12} missing: {}, expected {}", need.name, need.purpose, need.expected);
+            missing.push(*need);
+        }
+    }
+    missing
+}

@@ -1,0 +1,101 @@
+//! What must be there: each program, how to find it, and what it is called in each package manager.
+
+use std::path::{Path, PathBuf};
+
+/// Something that the demo or the tests start.
+pub(crate) struct Need {
+    /// What people call it.
+    pub(crate) name: &'static str,
+    /// What it is for.
+    pub(crate) purpose: &'static str,
+    /// What is searched for, in words.
+    pub(crate) expected: &'static str,
+    /// Where it is, if it is there.
+    search: fn() -> Option<PathBuf>,
+    /// Debian's packages.
+    pub(crate) apt: &'static [&'static str],
+    /// What to type where apt is not: Fedora, Arch, macOS.
+    pub(crate) dnf: &'static str,
+    pub(crate) pacman: &'static str,
+    pub(crate) brew: &'static str,
+    /// What to do on Ubuntu when its own package does not serve.
+    pub(crate) ubuntu: Option<&'static str>,
+}
+
+impl Need {
+    /// Where it is, if it is there.
+    pub(crate) fn find(&self) -> Option<PathBuf> {
+        (self.search)()
+    }
+}
+
+/// A browser to keep alive.
+pub(crate) const CHROMIUM: Need = Need {
+    name: "Chromium",
+    purpose: "the browser that sessions run in",
+    expected: "chromium, chromium-browser or google-chrome on the PATH",
+    search: find_chromium,
+    // The sandbox is a package of its own, which a browser that does not run as root may need.
+    apt: &["chromium", "chromium-sandbox"],
+    dnf: "sudo dnf install chromium",
+    pacman: "sudo pacman -S chromium",
+    brew: "brew install --cask chromium",
+    ubuntu: Some(
+        "Ubuntu packages Chromium as a snap, which cannot be started on a profile of our choice; \
+         install Google Chrome's .deb from https://www.google.com/chrome/ instead",
+    ),
+};
+
+/// The second database that the store is tested on; the tests start a server of their own.
+pub(crate) const POSTGRESQL: Need = Need {
+    name: "PostgreSQL",
+    purpose: "the store's tests start a server of their own in a temporary folder",
+    expected: "initdb and postgres on the PATH or in /usr/lib/postgresql/*/bin",
+    search: find_postgresql,
+    apt: &["postgresql"],
+    dnf: "sudo dnf install postgresql-server",
+    pacman: "sudo pacman -S postgresql",
+    brew: "brew install postgresql",
+    ubuntu: None,
+};
+
+/// SQLite, zstd and the cryptography are partly written in C and are compiled from source.
+pub(crate) const C_COMPILER: Need = Need {
+    name: "C compiler",
+    purpose: "SQLite, zstd and the cryptography are compiled from source",
+    expected: "cc, gcc or clang on the PATH",
+    search: || ["cc", "gcc", "clang"].iter().find_map(|name| on_path(name)),
+    apt: &["build-essential"],
+    dnf: "sudo dnf install gcc make",
+    pacman: "sudo pacman -S base-devel",
+    brew: "xcode-select --install",
+    ubuntu: None,
+};
+
+/// The same places, in the same order, as `crates/browser` looks at.
+fn find_chromium() -> Option<PathBuf> {
+    let binaries = ["/usr/lib/chromium/chromium", "/usr/lib64/chromium-browser/chromium-browser"];
+    let names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"];
+    let binary = binaries.iter().find_map(|path| file(path.into()));
+    binary.or_else(|| names.iter().find_map(|name| on_path(name)))
+}
+
+fn find_postgresql() -> Option<PathBuf> {
+    let complete =
+        |folder: &PathBuf| ["initdb", "postgres"].iter().all(|name| folder.join(name).is_file());
+    let packaged = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    path_folders().into_iter().chain(packaged.map(|entry| entry.path().join("bin"))).find(complete)
+}
+
+/// The first file of this name on the PATH.
+pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
+    path_folders().into_iter().find_map(|folder| file(folder.join(name)))
+}
+
+fn path_folders() -> Vec<PathBuf> {
+    std::env::var_os("PATH").iter().flat_map(std::env::split_paths).collect()
+}
+
+fn file(path: PathBuf) -> Option<PathBuf> {
+    Path::is_file(&path).then_some(path)
+}

@@ -1,0 +1,105 @@
+//! `cargo xtask test`: every check of this repository, as steps with a heading and a time each.
+//!
+//! Every step names the whole workspace with all features, so that each dependency is compiled once
+//! for checking and once for running, never more. The tests come last: their closing lines are the
+//! last thing that is read before the summary, which adds them up.
+
+pub(crate) mod tally;
+
+use crate::{cargo, setup};
+use anyhow::Result;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use tally::Tally;
+
+/// Set up what the tests need and run all checks: format, tidy, lints, docs, tests.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Go on with the next step when one failed.
+    #[arg(long)]
+    keep_going: bool,
+}
+
+/// One check.
+struct Step {
+    name: &'static str,
+    args: &'static [&'static str],
+    environment: Option<(&'static str, &'static str)>,
+}
+
+const STEPS: [Step; 5] = [
+    Step { name: "format", args: &["fmt", "--all", "--check"], environment: None },
+    Step {
+        name: "tidy",
+        args: &["test", "--workspace", "--all-features", "--test", "tidy"],
+        environment: None,
+    },
+    Step {
+        name: "lints",
+        args: &["clippy", "--workspace", "--all-features", "--all-targets", "--", "-D", "warnings"],
+        environment: None,
+    },
+    Step {
+        name: "docs",
+        args: &["doc", "--workspace", "--all-features", "--no-deps"],
+        environment: Some(("RUSTDOCFLAGS", "-D warnings")),
+    },
+    Step {
+        name: "tests",
+        args: &["test", "--workspace", "--all-features"],
+        // A snapshot that differs is a failure to read here, not a file to find later.
+        environment: Some(("INSTA_UPDATE", "no")),
+    },
+];
+
+/// What became of a step.
+enum Outcome {
+    Passed,
+    Failed,
+    Skipped,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    setup::ensure(&setup::TESTS)?;
+    let mut results = Vec::new();
+    let mut tally = Tally::default();
+    let mut failed = false;
+    for step in &STEPS {
+        if failed && !args.keep_going {
+            results.push((step.name, Outcome::Skipped, Duration::ZERO));
+            continue;
+        }
+        println!("\n━━ {} ━━", step.name);
+        let start = Instant::now();
+        let passed = check(step, args.keep_going, &mut tally)?;
+        failed |= !passed;
+        let outcome = if passed { Outcome::Passed } else { Outcome::Failed };
+        results.push((step.name, outcome, start.elapsed()));
+    }
+    summarise(&results, &tally);
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Runs a step; its output is passed on line by line, and the results of tests are added up.
+fn check(step: &Step, keep_going: bool, tally: &mut Tally) -> Result<bool> {
+    let mut command = cargo::cargo(step.args);
+    if keep_going && step.name == "tests" {
+        command.arg("--no-fail-fast");
+    }
+    command.envs(step.environment);
+    println!("$ {}", cargo::shown(&command));
+    tally.watch(&mut command)
+}
+
+fn summarise(results: &[(&str, Outcome, Duration)], tally: &Tally) {
+    println!("\n━━ summary ━━");
+    for (name, outcome, took) in results {
+        match outcome {
+            Outcome::Passed => println!("✓ {name:<8} {:>7.1} s", took.as_secs_f64()),
+            Outcome::Failed => println!("✗ {name:<8} {:>7.1} s", took.as_secs_f64()),
+            Outcome::Skipped => println!("- {name:<8} not run"),
+        }
+    }
+    let total: Duration = results.iter().map(|(_, _, took)| *took).sum();
+    println!("  {:<8} {:>7.1} s\n\n{tally}", "total", total.as_secs_f64());
+}

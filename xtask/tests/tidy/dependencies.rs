@@ -1,0 +1,129 @@
+//! Directions: `baton → node → {store, browser, api} → session`; nothing points up or sideways.
+
+use crate::repository::{File, files, report};
+use std::collections::BTreeSet;
+
+/// Which of our crates each crate may name.
+const DIRECTIONS: [(&str, &[&str]); 8] = [
+    ("session", &[]),
+    ("store", &["session"]),
+    ("browser", &["session"]),
+    ("api", &["session"]),
+    ("node", &["session", "store", "browser", "api"]),
+    ("playground", &["session", "browser", "api", "node"]),
+    // `browser` is there for the hidden command that a keeper runs as.
+    ("baton", &["session", "browser", "api", "node", "playground"]),
+    ("xtask", &[]),
+];
+
+/// Which crates alone may name a dependency that is kept behind their wall.
+const KEPT_APART: [(&str, &[&str]); 6] = [
+    ("tokio-tungstenite", &["browser"]),
+    ("command-fds", &["browser"]),
+    ("rusqlite", &["browser"]),
+    ("rusty-leveldb", &["browser"]),
+    ("sqlx", &["store"]),
+    ("rmcp", &["node"]),
+];
+
+/// What the pure model must not be able to reach.
+const NOT_IN_THE_MODEL: [&str; 8] =
+    ["tokio", "rand", "getrandom", "reqwest", "axum", "sqlx", "tempfile", "rustix"];
+
+#[test]
+fn our_crates_depend_downwards_only() {
+    let mut findings = Vec::new();
+    for manifest in manifests() {
+        let package = manifest.package();
+        if package == "bench" {
+            continue;
+        }
+        let allowed = DIRECTIONS.iter().find(|(name, _)| *name == package);
+        let Some((_, allowed)) = allowed else {
+            findings.push(format!("{}: no direction is laid down for {package}", manifest.path));
+            continue;
+        };
+        for dependency in dependencies(&manifest, Scope::All) {
+            let ours = dependency.strip_prefix("baton-");
+            if let Some(ours) = ours.filter(|ours| !allowed.contains(ours)) {
+                findings.push(format!("{package} must not depend on {ours}"));
+            }
+        }
+    }
+    report("a crate depends upwards or sideways", &findings);
+}
+
+#[test]
+fn heavy_dependencies_stay_behind_one_wall() {
+    let mut findings = Vec::new();
+    for manifest in manifests() {
+        let used = dependencies(&manifest, Scope::All);
+        for (dependency, allowed) in KEPT_APART {
+            if used.contains(dependency) && !allowed.contains(&manifest.package()) {
+                findings.push(format!("{} must not use {dependency}", manifest.package()));
+            }
+        }
+    }
+    report("a dependency is used outside of its wall", &findings);
+}
+
+#[test]
+fn the_model_is_pure() {
+    let manifests = manifests();
+    let session = manifests.iter().find(|manifest| manifest.package() == "session").unwrap();
+    let used = dependencies(session, Scope::Normal);
+    let impure: Vec<String> = NOT_IN_THE_MODEL
+        .iter()
+        .filter(|name| used.contains(**name))
+        .map(|name| format!("session must not use {name}"))
+        .collect();
+    report("the model reaches the outside world", &impure);
+}
+
+#[test]
+fn every_dependency_is_listed_once_in_the_workspace() {
+    let mut findings = Vec::new();
+    for manifest in manifests() {
+        for (name, value) in tables(&manifest, Scope::All).into_iter().flatten() {
+            let inherited = value.get("workspace").and_then(toml::Value::as_bool) == Some(true);
+            if !inherited {
+                findings.push(format!("{}: {name} must say `workspace = true`", manifest.path));
+            }
+        }
+    }
+    report("a version stands outside of the workspace's table", &findings);
+}
+
+/// Which tables of a manifest are meant.
+#[derive(Clone, Copy, PartialEq)]
+enum Scope {
+    Normal,
+    All,
+}
+
+/// The manifests of our crates, without the workspace's own.
+fn manifests() -> Vec<File> {
+    let mut manifests = files("/Cargo.toml");
+    manifests.retain(|file| file.path.starts_with("crates/") || !file.path.contains("crates/"));
+    manifests
+}
+
+fn dependencies(manifest: &File, scope: Scope) -> BTreeSet<String> {
+    tables(manifest, scope).into_iter().flatten().map(|(name, _)| name).collect()
+}
+
+/// The dependency tables, also those of single targets.
+fn tables(manifest: &File, scope: Scope) -> Vec<toml::Table> {
+    let parsed: toml::Table = toml::from_str(&manifest.text).unwrap();
+    let names: &[&str] = match scope {
+        Scope::Normal => &["dependencies", "build-dependencies"],
+        Scope::All => &["dependencies", "build-dependencies", "dev-dependencies"],
+    };
+    let targets = parsed.get("target").and_then(toml::Value::as_table);
+    let targets = targets.into_iter().flat_map(|targets| targets.values());
+    std::iter::once(&toml::Value::Table(parsed.clone()))
+        .chain(targets)
+        .flat_map(|place| names.iter().filter_map(|name| place.get(name)))
+        .filter_map(|table| table.as_table().cloned())
+        .collect()
+}

@@ -1,0 +1,11 @@
+//! The walls of the house: who may depend on what, who may read what, and what each file owes its reader.
+//!
+//! A rule that only a document states is forgotten; these fail.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod dependencies;
+mod documents;
+mod licences;
+mod repository;
+mod sources;

@@ -1,0 +1,68 @@
+//! The files of the repository, as git lists them: tracked ones, and new ones that are not ignored.
+
+use std::path::Path;
+use std::process::Command;
+
+/// One text file of the repository.
+pub(crate) struct File {
+    /// From the root of the repository, with `/`.
+    pub(crate) path: String,
+    /// What it holds.
+    pub(crate) text: String,
+}
+
+impl File {
+    /// The folder name under `crates/`, or `xtask`, or `bench`.
+    pub(crate) fn package(&self) -> &str {
+        let mut folders = self.path.split('/');
+        match folders.next() {
+            Some("crates") => folders.next().unwrap_or_default(),
+            other => other.unwrap_or_default(),
+        }
+    }
+
+    /// Whether it is part of a library or a program, rather than of its tests.
+    pub(crate) fn is_source(&self) -> bool {
+        self.path.contains("/src/")
+    }
+
+    /// Its lines with their numbers, without comments and without the unit tests at its end.
+    pub(crate) fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.text
+            .lines()
+            .enumerate()
+            .take_while(|(_, line)| !line.starts_with("#[cfg(test)]"))
+            .filter(|(_, line)| !line.trim_start().starts_with("//"))
+            .map(|(index, line)| (index + 1, line))
+    }
+}
+
+/// The root of the repository.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// Every text file whose path ends so.
+pub(crate) fn files(ending: &str) -> Vec<File> {
+    let listed = Command::new("git")
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root())
+        .output()
+        .expect("git must be installed, and this must be a checkout");
+    assert!(listed.status.success(), "git ls-files failed: {listed:?}");
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let paths = listed.split('\0').filter(|path| !path.is_empty() && path.ends_with(ending));
+    // A file that was deleted and not yet committed is still listed; one that is no text is no source.
+    let read = |path: &str| {
+        let text = std::fs::read_to_string(root().join(path)).ok()?;
+        Some(File { path: path.to_owned(), text })
+    };
+    let files: Vec<File> = paths.filter_map(read).collect();
+    assert!(!files.is_empty(), "expected files that end in {ending}, found none");
+    files
+}
+
+/// Fails with all `findings`, one a line.
+pub(crate) fn report(rule: &str, findings: &[String]) {
+    assert!(findings.is_empty(), "{rule}:\n  {}", findings.join("\n  "));
+}

@@ -1,0 +1,122 @@
+//! What a source file owes its reader, and what it may reach.
+
+use crate::repository::{File, files, report};
+
+/// Who may print and read the environment: the programs, and the playground, which starts them.
+const PROGRAMS: [&str; 4] = ["baton", "xtask", "bench", "playground"];
+
+/// What only programs do.
+const ONLY_PROGRAMS: [&str; 11] = [
+    "println!",
+    "eprintln!",
+    "print!(",
+    "io::stdout",
+    "io::stderr",
+    "env::var",
+    "env::args",
+    "env::home_dir",
+    "env::temp_dir",
+    "env::current_dir",
+    "dirs::",
+];
+
+/// What the pure model never does.
+const NEVER_IN_THE_MODEL: [&str; 14] = [
+    "std::fs",
+    "std::net::Tcp",
+    "std::net::Udp",
+    "std::net::ToSocketAddrs",
+    "std::process",
+    "std::thread",
+    "std::env",
+    "tokio",
+    "async fn",
+    "SystemTime::now",
+    "Instant::now",
+    "Timestamp::now",
+    "Zoned::now",
+    "rand::",
+];
+
+/// The longest source file.
+const MAX_LINES: usize = 500;
+
+#[test]
+fn every_file_opens_with_its_purpose() {
+    let mute = files(".rs").into_iter().filter(|file| !file.text.starts_with("//! "));
+    report("a file must open with `//! ` and its purpose", &paths(mute));
+}
+
+#[test]
+fn no_source_file_is_long() {
+    let long = files(".rs")
+        .into_iter()
+        .filter(|file| file.is_source() && file.text.lines().count() > MAX_LINES);
+    report("a file is longer than 500 lines", &paths(long));
+}
+
+#[test]
+fn only_programs_print_and_read_the_environment() {
+    let libraries = files(".rs")
+        .into_iter()
+        .filter(|file| file.is_source() && !PROGRAMS.contains(&file.package()));
+    let findings: Vec<String> = libraries.flat_map(|file| places(&file, &ONLY_PROGRAMS)).collect();
+    report("a library prints, or reads its environment", &findings);
+}
+
+#[test]
+fn the_model_knows_no_clock_disk_network_or_randomness() {
+    let model = files(".rs").into_iter().filter(|file| file.path.starts_with("crates/session/src"));
+    let findings: Vec<String> = model.flat_map(|file| places(&file, &NEVER_IN_THE_MODEL)).collect();
+    report("the model is not pure", &findings);
+}
+
+#[test]
+fn rmcp_is_named_in_one_module() {
+    let elsewhere =
+        files(".rs").into_iter().filter(|file| !file.path.starts_with("crates/node/src/mcp"));
+    let ours = |file: &File| file.package() != "xtask";
+    let findings: Vec<String> =
+        elsewhere.filter(ours).flat_map(|file| places(&file, &["rmcp::"])).collect();
+    report("rmcp is used outside of its module", &findings);
+}
+
+#[test]
+fn no_file_names_a_place_of_one_machine() {
+    // Written in two pieces, so that this file does not find itself.
+    let places_of_one_machine = [concat!("/wo", "rk/"), concat!("/tmp/", "brief")];
+    let mut findings = Vec::new();
+    for file in
+        [".rs", ".md", ".toml", ".sql", ".json", ".ci/run"].iter().flat_map(|e| files_or_none(e))
+    {
+        for (index, line) in file.text.lines().enumerate() {
+            if places_of_one_machine.iter().any(|place| line.contains(place)) {
+                findings.push(format!("{}:{}: {}", file.path, index + 1, line.trim()));
+            }
+        }
+    }
+    report("a path of one machine", &findings);
+}
+
+#[test]
+fn no_tool_has_left_its_files_behind() {
+    let endings = [".pending-snap", ".snap.new", ".orig", ".rej", ".profraw"];
+    let left: Vec<String> =
+        endings.iter().flat_map(|e| files_or_none(e)).map(|file| file.path).collect();
+    report("a file that a tool left behind", &left);
+}
+
+/// Like `files`, for endings that the repository need not have.
+fn files_or_none(ending: &str) -> Vec<File> {
+    files("").into_iter().filter(|file| file.path.ends_with(ending)).collect()
+}
+
+/// The lines of code that hold one of `words`.
+fn places(file: &File, words: &[&str]) -> Vec<String> {
+    let found = file.code().filter(|(_, line)| words.iter().any(|word| line.contains(word)));
+    found.map(|(number, line)| format!("{}:{number}: {}", file.path, line.trim())).collect()
+}
+
+fn paths(files: impl Iterator<Item = File>) -> Vec<String> {
+    files.map(|file| format!("{} ({} lines)", file.path, file.text.lines().count())).collect()
+}
