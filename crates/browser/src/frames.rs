@@ -4,7 +4,7 @@ use crate::cdp::{CALL_LIMIT, CdpError, CdpSession};
 use crate::targets;
 use baton_session::StorageKey;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A frame that lives in the process of its target's session.
 #[derive(Debug, Clone, Deserialize)]
@@ -59,12 +59,30 @@ pub(crate) async fn storage_key(
     session: &CdpSession,
     frame: &str,
 ) -> Result<Option<StorageKey>, CdpError> {
-    match session.call("Storage.getStorageKey", json!({ "frameId": frame })).await {
+    ask_storage_key(session, json!({ "frameId": frame })).await
+}
+
+/// The storage key of what a session is attached to, such as a worker.
+pub(crate) async fn own_storage_key(session: &CdpSession) -> Result<Option<StorageKey>, CdpError> {
+    ask_storage_key(session, json!({})).await
+}
+
+async fn ask_storage_key(
+    session: &CdpSession,
+    params: Value,
+) -> Result<Option<StorageKey>, CdpError> {
+    match session.call("Storage.getStorageKey", params).await {
         Ok(answer) => Ok(answer["storageKey"].as_str().map(StorageKey::new).filter(is_lasting)),
         // The frame is gone, or its origin is opaque: the browser says so with an error.
         Err(CdpError::Protocol { .. }) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Asks to be told of changes to the databases of a storage key for as long as the session lasts.
+pub(crate) async fn track(session: &CdpSession, key: &StorageKey) -> Result<(), CdpError> {
+    let params = json!({ "storageKey": key });
+    session.call("Storage.trackIndexedDBForStorageKey", params).await.map(drop)
 }
 
 /// Whether storage outlives its document and belongs to a site. Keys with a nonce (`^1`) and those of

@@ -8,9 +8,14 @@ use baton_session::receipt::ItemKind;
 const SEEN: &str = "(async () => {
     const place = await new Promise((resolve, reject) =>
         navigator.geolocation.getCurrentPosition((p) => resolve(p.coords), reject));
-    return [Intl.DateTimeFormat().resolvedOptions().timeZone, navigator.language,
-        navigator.userAgent, `${innerWidth}x${innerHeight}`,
-        `${place.latitude},${place.longitude}`].join(' | ');
+    const here = () => [Intl.DateTimeFormat().resolvedOptions().timeZone, navigator.language,
+        navigator.userAgent].join(' | ');
+    const source = URL.createObjectURL(new Blob([`const here = ${here}`, '; postMessage(here())']));
+    const inWorker = await new Promise((resolve) =>
+        new Worker(source).onmessage = ({ data }) => resolve(data));
+    const same = inWorker === here() ? 'same in a worker' : inWorker;
+    return [here(), `${innerWidth}x${innerHeight}`,
+        `${place.latitude},${place.longitude}`, same].join(' | ');
 })()";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -37,7 +42,7 @@ async fn the_environment_comes_back() {
         },
     };
     let id = house.client().unwrap().open_session(&request).await.unwrap().session.id;
-    let wanted = "Asia/Tokyo | ja-JP | Baton test | 1024x700 | 35.5,139.5";
+    let wanted = "Asia/Tokyo | ja-JP | Baton test | 1024x700 | 35.5,139.5 | same in a worker";
     assert_eq!(
         seen(&house, id, url.as_str()).await,
         (wanted.to_owned(), "Baton test | ja-JP,ja;q=0.9".to_owned())

@@ -4,16 +4,16 @@
 //! then on, and tells by an event, is newer. The areas are kept besides, for the capture itself: an
 //! event that is still on its way must not set them back.
 
+use super::databases::Window;
 use super::work::Work;
 use super::{PAGE_LIMIT, Unread};
 use crate::cdp::CdpSession;
 use crate::frames::Frame;
-use crate::live::mirror::DirtyDatabases;
 use crate::script::{self, Script, ScriptError, World};
 use crate::targets::TargetId;
-use baton_session::{Database, Entries, State, StorageKey, Text};
+use baton_session::{Entries, State, StorageKey};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// A frame whose storage is to be read.
 #[derive(Debug)]
@@ -47,18 +47,6 @@ struct Area {
 struct Collected {
     local: Option<Entries>,
     session: Option<Entries>,
-    databases: Vec<Database>,
-    names: Option<Vec<Text>>,
-    failures: Vec<Failure>,
-}
-
-/// A database that could not be read.
-#[derive(Debug, Deserialize)]
-struct Failure {
-    database: Text,
-    reason: String,
-    /// Whether another try would find the same.
-    lasting: bool,
 }
 
 impl Found {
@@ -77,8 +65,7 @@ impl Found {
         }
         let world = script::world(place.session, &place.frame.id).await?;
         if local || session {
-            let argument = argument(place.key, local, session, &Value::Null);
-            self.take_areas(collect(place, world, &argument).await?, place, work);
+            self.take_areas(collect(place, &world, local, session).await?, place, work);
             if local {
                 work.did_local(place.key);
             }
@@ -86,12 +73,9 @@ impl Found {
                 work.did_session(place.tab, place.key);
             }
         }
-        if let Some(databases) = databases {
-            let wanted = wanted(&databases, place.key, work);
-            let argument = argument(place.key, false, false, &wanted);
-            let mut collected = collect(place, world, &argument).await?;
-            read_generators(place, &mut collected).await;
-            self.take_databases(collected, place, work);
+        if let Some(wanted) = databases {
+            let window = Window { session: place.session, world: &world, key: place.key };
+            self.failures.extend(window.read(&wanted, work).await?);
         }
         Ok(())
     }
@@ -109,23 +93,6 @@ impl Found {
         self.areas.push(Area { key: place.key.clone(), local, session });
     }
 
-    fn take_databases(&mut self, collected: Collected, place: &Place<'_>, work: &Work<'_>) {
-        let Collected { databases, names, failures, .. } = collected;
-        let again = failures.iter().filter(|failure| !failure.lasting);
-        work.did_databases(place.key, again.map(|failure| failure.database.clone()));
-        if let Some(names) = names {
-            work.shared().mirror().set_databases(place.key, databases, &names);
-        } else {
-            let reason = "expected the page to list its databases, found that it may not";
-            self.failures.push(Unread::new(place.key.to_string(), reason));
-        }
-        let unread = |failure: Failure| {
-            let place = format!("{} database {}", place.key, failure.database.to_lossy());
-            Unread::new(place, failure.reason)
-        };
-        self.failures.extend(failures.into_iter().map(unread));
-    }
-
     /// Puts the areas into the state of a capture, and returns what could not be read.
     pub(super) fn apply(self, state: &mut State, tab: &TargetId) -> Vec<Unread> {
         for Area { key, local, session } in self.areas {
@@ -141,73 +108,17 @@ impl Found {
     }
 }
 
-fn argument(key: &StorageKey, local: bool, session: bool, databases: &Value) -> Value {
-    json!({
-        "origin": key.origin(),
-        "wantLocal": local,
-        "wantSession": session,
-        "wantDatabases": databases,
-    })
-}
-
-/// Which databases to read: all, or those that are named, are new, or do not look as they did.
-fn wanted(databases: &DirtyDatabases, key: &StorageKey, work: &Work<'_>) -> Value {
-    match databases {
-        DirtyDatabases::All => json!({ "all": true, "named": [], "known": [] }),
-        DirtyDatabases::Named(names) => {
-            let mirror = work.shared().mirror();
-            json!({ "all": false, "named": names, "known": mirror.looks(key) })
-        }
-    }
-}
-
 async fn collect(
     place: &Place<'_>,
-    world: World,
-    argument: &Value,
+    world: &World,
+    local: bool,
+    session: bool,
 ) -> Result<Collected, ScriptError> {
-    script::run(place.session, world, Script::Collect, argument, PAGE_LIMIT).await
-}
-
-/// Asks for the position of each key generator, which no script can read without moving it. A
-/// database that vanished meanwhile could not be read.
-async fn read_generators(place: &Place<'_>, collected: &mut Collected) {
-    let databases = std::mem::take(&mut collected.databases);
-    for mut database in databases {
-        match read_generators_of(place, &mut database).await {
-            Ok(()) => collected.databases.push(database),
-            Err(error) => collected.failures.push(Failure {
-                database: database.name,
-                reason: error.to_string(),
-                lasting: false,
-            }),
-        }
-    }
-}
-
-async fn read_generators_of(place: &Place<'_>, database: &mut Database) -> Result<(), ScriptError> {
-    let Some(name) = database.name.as_str() else {
-        return Ok(());
-    };
-    for store in database.stores.iter_mut().filter(|store| store.auto_increment) {
-        let Some(store_name) = store.name.as_str() else {
-            continue;
-        };
-        let params = json!({
-            "storageKey": place.key,
-            "databaseName": name,
-            "objectStoreName": store_name,
-        });
-        let method = "IndexedDB.getMetadata";
-        let metadata = place.session.call_within(PAGE_LIMIT, method, params).await?;
-        store.next_key = as_key(&metadata["keyGeneratorValue"]);
-    }
-    Ok(())
-}
-
-/// Key generators count from 1 to 2^53, which the protocol carries as a double.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just before")]
-fn as_key(value: &Value) -> Option<u64> {
-    const HIGHEST: f64 = 9_007_199_254_740_992.0;
-    value.as_f64().filter(|key| (1.0..=HIGHEST).contains(key)).map(|key| key as u64)
+    let argument = json!({
+        "origin": place.key.origin(),
+        "wantLocal": local,
+        "wantSession": session,
+        "wantDatabases": null,
+    });
+    script::run(place.session, world, Script::Collect, &argument, PAGE_LIMIT).await
 }

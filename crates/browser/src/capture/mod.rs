@@ -3,10 +3,12 @@
 //! The one idea: every page answers for itself within a limit. A page that hangs, or leaves in the
 //! middle, costs its own parts only: they come from the mirror, and the capture says so.
 
+mod databases;
 mod frame;
 mod page;
 mod preview;
 mod work;
+mod worker;
 
 use crate::cdp::CdpError;
 use crate::cookies;
@@ -63,8 +65,10 @@ impl Live {
         self.shared().mirror().retain_tabs(&living);
         let work = Work::take(self.shared(), depth == Depth::Whole);
         let reads = Pages { live: self, work: &work }.read(&tabs).await;
+        let unread_by_workers = worker::read(self, &work).await;
         let cookies = cookies::fetch(&browser).await;
         let (mut state, mut unread) = self.merge(reads);
+        unread.extend(unread_by_workers);
         match cookies {
             Ok(cookies) => {
                 self.shared().mirror().set_cookies(cookies.clone());

@@ -230,5 +230,5 @@ async fn current_entry(session: &CdpSession) -> Result<Entry, CdpError> {
 
 async fn inspect(session: &CdpSession, frame: &str) -> Option<Sight> {
     let world = script::world(session, frame).await.ok()?;
-    script::run(session, world, Script::Inspect, &json!({}), PAGE_LIMIT).await.ok()
+    script::run(session, &world, Script::Inspect, &json!({}), PAGE_LIMIT).await.ok()
 }

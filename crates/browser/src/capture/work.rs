@@ -51,6 +51,11 @@ impl<'a> Work<'a> {
         mine.contains(key)
     }
 
+    /// Claims a key for whoever is the last to be asked, whatever others could not read of it.
+    pub(super) fn claim_last(&self, key: &StorageKey) {
+        self.progress().claims.insert(key.clone());
+    }
+
     /// Gives up claims, so that another tab can read what this one could not; returns whether there
     /// is anything left to read.
     pub(super) fn release(&self, claims: &BTreeSet<StorageKey>) -> bool {

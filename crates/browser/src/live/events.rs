@@ -69,6 +69,11 @@ impl Pump {
         // nobody asked for that.
         session.post("Runtime.runIfWaitingForDebugger", json!({}));
         let tab = match target_info.kind.as_str() {
+            "service_worker" | "shared_worker" if self.contexts.keep(&target_info) => {
+                self.shared.workers().insert(session_id, None);
+                let (shared, activity) = (Arc::clone(&self.shared), self.activity.clone());
+                return self.spawn(watch::worker(session, shared, activity));
+            }
             // One of the browser's own pages can become a tab of a site without being told again.
             "page" if self.contexts.keep(&target_info) => Some(target_info.target_id.clone()),
             "iframe" => self.tab_of(parent),
@@ -97,6 +102,7 @@ impl Pump {
         let Some(DetachedFromTarget { session_id }) = parse(params) else {
             return;
         };
+        self.shared.workers().remove(&session_id);
         let Some(Attached { tab, is_page, .. }) = self.shared.attached().remove(&session_id) else {
             return;
         };

@@ -5,18 +5,18 @@
 
 mod events;
 pub(crate) mod mirror;
+mod shared;
 mod watch;
 
-use crate::cdp::{CdpError, CdpSession, CdpSessionId, Connection};
+use crate::cdp::{CdpError, CdpSession, Connection};
 use crate::cookies;
 use crate::keeper::KeeperLink;
 use crate::targets::{self, Contexts, TargetId};
 use baton_session::{State, Tab};
 use events::Pump;
-use mirror::Mirror;
 use serde_json::json;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+pub(crate) use shared::{Attached, Shared};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch as channel;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -30,24 +30,6 @@ pub struct Live {
     activity: channel::Receiver<Activity>,
     /// Ends the event loop, and with it the connection, when the last clone is dropped.
     _ends_the_loop: Arc<DropGuard>,
-}
-
-/// What the event loop and the captures share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    mirror: Mutex<Mirror>,
-    attached: Mutex<HashMap<CdpSessionId, Attached>>,
-}
-
-/// A page, or a frame in a process of its own, that we are attached to.
-#[derive(Debug, Clone)]
-pub(crate) struct Attached {
-    /// The tab that it is or belongs to.
-    pub(crate) tab: TargetId,
-    /// Whether it is the tab itself.
-    pub(crate) is_page: bool,
-    /// Whether its changes are told by now, and its frames in other processes are known.
-    pub(crate) is_watched: bool,
 }
 
 /// How much has happened; a counter that grew means "something happened since you looked".
@@ -66,7 +48,8 @@ fn navigation(activity: &channel::Sender<Activity>) {
 
 impl Live {
     /// Watches the browser behind `link`, of which `known` is the last known state. Attaches to
-    /// every tab and cross-site frame, now and later; starts one task, which ends with the connection.
+    /// every tab, cross-site frame and lasting worker, now and later; starts one task, which ends with
+    /// the connection.
     pub async fn start(link: KeeperLink, known: State) -> Result<Self, CdpError> {
         let KeeperLink { connection, events, .. } = link;
         let contexts = Contexts::fetch(&connection.browser()).await?;
@@ -83,7 +66,7 @@ impl Live {
         tokio::spawn(end.clone().run_until_cancelled_owned(events::run(pump, events)));
         let live =
             Self { connection, shared, activity, _ends_the_loop: Arc::new(end.drop_guard()) };
-        watch::auto_attach(&live.browser()).await?;
+        watch::auto_attach(&live.browser(), &watch::OF_A_BROWSER).await?;
         Ok(live)
     }
 
@@ -182,49 +165,5 @@ impl Live {
 
     pub(crate) fn shared(&self) -> &Shared {
         &self.shared
-    }
-}
-
-impl Shared {
-    fn new(known: State) -> Self {
-        Self { mirror: Mutex::new(Mirror::new(known)), attached: Mutex::new(HashMap::new()) }
-    }
-
-    pub(crate) fn mirror(&self) -> MutexGuard<'_, Mirror> {
-        self.mirror.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn attached(&self) -> MutexGuard<'_, HashMap<CdpSessionId, Attached>> {
-        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether a session that was attached is so still.
-    fn is_attached(&self, session: &CdpSession) -> bool {
-        session.id().is_some_and(|id| self.attached().contains_key(id))
-    }
-
-    /// Whether everything of a tab that we are attached to is watched.
-    pub(crate) fn is_watched(&self, tab: &TargetId) -> bool {
-        let attached = self.attached();
-        let mut of_tab = attached.values().filter(|target| &target.tab == tab).peekable();
-        of_tab.peek().is_some() && of_tab.all(|target| target.is_watched)
-    }
-
-    /// Notes that a target is watched from now on.
-    fn watched(&self, session: &CdpSession) {
-        let mut attached = self.attached();
-        if let Some(target) = session.id().and_then(|id| attached.get_mut(id)) {
-            target.is_watched = true;
-        }
-    }
-
-    /// The tab's own session and those of its cross-site frames, the tab's own first.
-    pub(crate) fn sessions_of(&self, tab: &TargetId) -> Vec<CdpSessionId> {
-        let attached = self.attached();
-        let of_tab = attached.iter().filter(|(_, target)| &target.tab == tab);
-        let mut sessions: Vec<_> =
-            of_tab.map(|(session, target)| (!target.is_page, session.clone())).collect();
-        sessions.sort();
-        sessions.into_iter().map(|(_, session)| session).collect()
     }
 }

@@ -3,10 +3,12 @@
 //! Auto-attach, `Page` and `DOMStorage` cost nothing that can be measured; `Network` and `Runtime`
 //! would cost a quarter of a page's speed and stay off.
 
+use super::mirror::DirtyDatabases;
 use super::{Activity, Attached, Shared, navigation};
 use crate::cdp::{CdpError, CdpSession};
 use crate::frames::{self, Frame};
 use crate::targets::TargetId;
+use baton_session::StorageKey;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,15 +18,49 @@ use tokio::time::sleep;
 /// How long a target that could not be watched is left alone.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Asks to be attached to every page and cross-site frame below `session`, now and later.
-pub(super) async fn auto_attach(session: &CdpSession) -> Result<(), CdpError> {
+/// What we want to be attached to of all that a browser runs. Workers of one page alone see no more
+/// than the page does; these outlive it.
+pub(super) const OF_A_BROWSER: [&str; 4] = ["page", "iframe", "service_worker", "shared_worker"];
+/// And below a page or frame.
+const OF_A_PAGE: [&str; 2] = ["page", "iframe"];
+
+/// Asks to be attached to every target of these kinds below `session`, now and later.
+pub(super) async fn auto_attach(session: &CdpSession, kinds: &[&str]) -> Result<(), CdpError> {
+    let mut filter: Vec<_> = kinds.iter().map(|kind| json!({ "type": kind })).collect();
+    filter.push(json!({ "exclude": true }));
     let params = json!({
         "autoAttach": true,
         "waitForDebuggerOnStart": false,
         "flatten": true,
-        "filter": [{ "type": "page" }, { "type": "iframe" }, { "exclude": true }],
+        "filter": filter,
     });
     session.call("Target.setAutoAttach", params).await.map(drop)
+}
+
+/// Watches the databases of a worker's storage key, whether or not a page shows it.
+pub(super) async fn worker(session: CdpSession, shared: Arc<Shared>, activity: Sender<Activity>) {
+    let key = loop {
+        match watch_databases(&session).await {
+            Ok(Some(key)) => break key,
+            Ok(None) => return,
+            Err(error) => tracing::debug!(%error, "a worker is not watched yet"),
+        }
+        if session.connection().is_closed() || !shared.is_worker(&session) {
+            return;
+        }
+        sleep(PAUSE).await;
+    };
+    shared.watched_worker(&session, key.clone());
+    shared.mirror().dirty().databases.insert(key, DirtyDatabases::All);
+    activity.send_modify(|activity| activity.writes += 1);
+}
+
+async fn watch_databases(worker: &CdpSession) -> Result<Option<StorageKey>, CdpError> {
+    let key = frames::own_storage_key(worker).await?;
+    if let Some(key) = &key {
+        frames::track(worker, key).await?;
+    }
+    Ok(key)
 }
 
 /// Switches on the events of a target that was just attached, and watches the documents in it. One
@@ -48,7 +84,7 @@ pub(super) async fn target(
 
 async fn switch_on(session: &CdpSession, shared: &Shared, tab: &TargetId) -> Result<(), CdpError> {
     // The browser itself answers this one: a page that hangs does not hide its frames.
-    auto_attach(session).await?;
+    auto_attach(session, &OF_A_PAGE).await?;
     session.call("Page.enable", json!({})).await?;
     session.call("DOMStorage.enable", json!({})).await?;
     for frame in frames::list(session).await? {
@@ -62,8 +98,7 @@ pub(super) async fn document(session: &CdpSession, shared: &Shared, tab: &Target
     let Ok(Some(key)) = frames::storage_key(session, &frame.id).await else {
         return;
     };
-    let watched = json!({ "storageKey": key });
-    if let Err(error) = session.call("Storage.trackIndexedDBForStorageKey", watched).await {
+    if let Err(error) = frames::track(session, &key).await {
         tracing::debug!(%error, %key, "the databases of a document are not watched");
     }
     shared.mirror().dirty().mark_document(tab, &key);

@@ -64,5 +64,5 @@ fn item(place: &str, wanted: &str, found: Option<String>) -> ReceiptItem {
 async fn look(tab: &OpenTab<'_>) -> Option<Seen> {
     let frame = frames::list(tab.session()).await.ok()?.into_iter().next()?;
     let world = script::world(tab.session(), &frame.id).await.ok()?;
-    script::run(tab.session(), world, Script::Inspect, &json!({}), LIMIT).await.ok()
+    script::run(tab.session(), &world, Script::Inspect, &json!({}), LIMIT).await.ok()
 }

@@ -115,7 +115,7 @@ impl Page {
             "session": session,
             "databases": databases,
         });
-        script::run(&self.session, self.world, Script::Fill, &argument, FILL_LIMIT).await
+        script::run(&self.session, &self.world, Script::Fill, &argument, FILL_LIMIT).await
     }
 }
 

@@ -1,8 +1,8 @@
 //! The scripts that read and fill storage inside a page, and the one way to run them.
 //!
 //! The one idea: values are arguments, never source text. Each script is one function that gets one
-//! JSON argument and returns one JSON text; it runs in an isolated world, where no page script can
-//! change what it calls.
+//! JSON argument and returns one JSON text; in a page it runs in an isolated world, where no page
+//! script can change what it calls.
 
 use crate::cdp::{CdpError, CdpSession};
 use serde::Serialize;
@@ -12,9 +12,15 @@ use std::fmt;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// An execution context in which no page script runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct World(i64);
+/// Where a script runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum World {
+    /// An execution context of a frame in which no page script runs.
+    Isolated(i64),
+    /// The global object of a worker, which has no other world than that of its own scripts. They
+    /// can change what ours calls, and so what is said of their own site; of nothing else.
+    Global(String),
+}
 
 /// One of the functions below.
 #[derive(Debug, Clone, Copy)]
@@ -77,24 +83,34 @@ pub(crate) async fn world(session: &CdpSession, frame: &str) -> Result<World, Sc
     let params = json!({ "frameId": frame, "worldName": "baton" });
     let created = session.call("Page.createIsolatedWorld", params).await?;
     let id = created["executionContextId"].as_i64();
-    id.map(World).ok_or_else(|| ScriptError::Shape("no executionContextId".to_owned()))
+    id.map(World::Isolated).ok_or_else(|| ScriptError::Shape("no executionContextId".to_owned()))
+}
+
+/// The one world of a worker.
+pub(crate) async fn global(session: &CdpSession) -> Result<World, ScriptError> {
+    let found = session.call("Runtime.evaluate", json!({ "expression": "globalThis" })).await?;
+    let id = found["result"]["objectId"].as_str().map(str::to_owned);
+    id.map(World::Global).ok_or_else(|| ScriptError::Shape("no objectId".to_owned()))
 }
 
 /// Runs `script` with `argument` and waits at most `limit` for what it returns.
 pub(crate) async fn run<A: Serialize, R: DeserializeOwned>(
     session: &CdpSession,
-    World(world): World,
+    world: &World,
     script: Script,
     argument: &A,
     limit: Duration,
 ) -> Result<R, ScriptError> {
-    let params = json!({
+    let mut params = json!({
         "functionDeclaration": script.source(),
-        "executionContextId": world,
         "arguments": [{ "value": argument }],
         "awaitPromise": true,
         "returnByValue": true,
     });
+    match world {
+        World::Isolated(id) => params["executionContextId"] = json!(id),
+        World::Global(id) => params["objectId"] = json!(id),
+    }
     let answer = session.call_within(limit, "Runtime.callFunctionOn", params).await?;
     if let Some(exception) = answer.get("exceptionDetails") {
         return Err(ScriptError::Threw(exception_text(exception)));

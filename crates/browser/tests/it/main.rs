@@ -20,3 +20,4 @@ mod site;
 mod story;
 mod tabs;
 mod watching;
+mod workers;

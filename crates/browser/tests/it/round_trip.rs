@@ -111,7 +111,9 @@ async fn bring_back(profile: &Path, state: &State) -> (Restored, State, Kept) {
         tab.session_storage.clear();
     }
     let live = Live::start(running.connect(Role::Node).await, known).await.unwrap();
-    let ready = async |state: &State| state.tabs.first().is_some_and(|tab| tab.title == "ready");
+    let titles =
+        |state: &State| -> Vec<_> { state.tabs.iter().map(|tab| tab.title.clone()).collect() };
+    let ready = async |found: &State| titles(found) == titles(state);
     let again = captured_when(&live, ready).await;
     (restored, again, running)
 }

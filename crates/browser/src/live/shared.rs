@@ -1,0 +1,93 @@
+//! What the event loop and the captures share: the mirror, and what we are attached to.
+
+use super::mirror::Mirror;
+use crate::cdp::{CdpSession, CdpSessionId};
+use crate::targets::TargetId;
+use baton_session::{State, StorageKey};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What the event loop and the captures share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    mirror: Mutex<Mirror>,
+    attached: Mutex<HashMap<CdpSessionId, Attached>>,
+    /// Service workers and shared workers, with the storage key of each that is watched by now.
+    workers: Mutex<HashMap<CdpSessionId, Option<StorageKey>>>,
+}
+
+/// A page, or a frame in a process of its own, that we are attached to.
+#[derive(Debug, Clone)]
+pub(crate) struct Attached {
+    /// The tab that it is or belongs to.
+    pub(crate) tab: TargetId,
+    /// Whether it is the tab itself.
+    pub(crate) is_page: bool,
+    /// Whether its changes are told by now, and its frames in other processes are known.
+    pub(crate) is_watched: bool,
+}
+
+impl Shared {
+    pub(super) fn new(known: State) -> Self {
+        Self {
+            mirror: Mutex::new(Mirror::new(known)),
+            attached: Mutex::default(),
+            workers: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn mirror(&self) -> MutexGuard<'_, Mirror> {
+        self.mirror.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn attached(&self) -> MutexGuard<'_, HashMap<CdpSessionId, Attached>> {
+        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn workers(&self) -> MutexGuard<'_, HashMap<CdpSessionId, Option<StorageKey>>> {
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a session that was attached is so still.
+    pub(super) fn is_attached(&self, session: &CdpSession) -> bool {
+        session.id().is_some_and(|id| self.attached().contains_key(id))
+    }
+
+    /// Whether everything of a tab that we are attached to is watched.
+    pub(crate) fn is_watched(&self, tab: &TargetId) -> bool {
+        let attached = self.attached();
+        let mut of_tab = attached.values().filter(|target| &target.tab == tab).peekable();
+        of_tab.peek().is_some() && of_tab.all(|target| target.is_watched)
+    }
+
+    /// Notes that a target is watched from now on.
+    pub(super) fn watched(&self, session: &CdpSession) {
+        let mut attached = self.attached();
+        if let Some(target) = session.id().and_then(|id| attached.get_mut(id)) {
+            target.is_watched = true;
+        }
+    }
+
+    /// Whether a worker that was attached is so still.
+    pub(crate) fn is_worker(&self, session: &CdpSession) -> bool {
+        session.id().is_some_and(|id| self.workers().contains_key(id))
+    }
+
+    /// Notes that the databases of a worker's key are watched, unless it has left meanwhile.
+    pub(super) fn watched_worker(&self, session: &CdpSession, key: StorageKey) {
+        let mut workers = self.workers();
+        if let Some(place) = session.id().and_then(|id| workers.get_mut(id)) {
+            *place = Some(key);
+        }
+    }
+
+    /// The tab's own session and those of its cross-site frames, the tab's own first.
+    pub(crate) fn sessions_of(&self, tab: &TargetId) -> Vec<CdpSessionId> {
+        let attached = self.attached();
+        let of_tab = attached.iter().filter(|(_, target)| &target.tab == tab);
+        let mut sessions: Vec<_> =
+            of_tab.map(|(session, target)| (!target.is_page, session.clone())).collect();
+        sessions.sort();
+        sessions.into_iter().map(|(_, session)| session).collect()
+    }
+}
