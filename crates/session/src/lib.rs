@@ -25,6 +25,7 @@ pub mod site;
 pub mod state;
 pub mod storage;
 pub mod tab;
+mod term;
 pub mod text;
 pub mod value;
 
@@ -40,5 +41,6 @@ pub use site::Site;
 pub use state::State;
 pub use storage::{Entries, StorageKey};
 pub use tab::Tab;
+pub use term::Term;
 pub use text::Text;
 pub use value::Value;

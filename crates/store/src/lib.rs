@@ -6,7 +6,7 @@
 //! PostgreSQL; only the schema (`migrations/`), the settings and the locks know the engine.
 //!
 //! Rooms: `config` and `master_key` say what to open; `open`, `sqlite_file`, `migrate` and
-//! `data_key` open it; `seal` compresses and encrypts; `write` gives turns to writers; `row` decodes rows; `sessions`,
+//! `data_key` open it; `seal` compresses and encrypts; `write` gives turns to writers; `row` decodes rows; `sessions`, `leases`,
 //! `snapshots`, `parts`, `collect`, `receipts` and `api_keys` hold the verbs; `error` is what can go
 //! wrong, and `fault` translates what an engine says.
 
@@ -16,6 +16,7 @@ mod config;
 mod data_key;
 mod error;
 mod fault;
+mod leases;
 mod master_key;
 mod migrate;
 mod open;

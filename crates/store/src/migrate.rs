@@ -6,7 +6,7 @@ use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, Connection, SqlSafeStr};
 
 /// The newest version of the schema that this program knows.
-const KNOWN: i64 = 1;
+const KNOWN: i64 = 2;
 
 /// Brings the tables up to date. Of several who open a new database at once, one makes the tables.
 pub(crate) async fn run(connection: &mut AnyConnection, engine: Engine) -> Result<(), StoreError> {
@@ -33,14 +33,23 @@ async fn apply(connection: &mut AnyConnection, engine: Engine) -> Result<(), Sto
     }
 }
 
-fn migrator(engine: Engine) -> Migrator {
-    let first = match engine {
-        Engine::Sqlite => include_str!("../migrations/sqlite/0001_first.sql"),
-        Engine::Postgres => include_str!("../migrations/postgres/0001_first.sql"),
+/// Every step of the schema of an engine, the oldest first.
+macro_rules! steps {
+    ($engine:literal) => {
+        [
+            ("first", include_str!(concat!("../migrations/", $engine, "/0001_first.sql"))),
+            ("recovery", include_str!(concat!("../migrations/", $engine, "/0002_recovery.sql"))),
+        ]
     };
-    Migrator::with_migrations(vec![migration(KNOWN, "first", first)])
 }
 
-fn migration(version: i64, description: &'static str, sql: &'static str) -> Migration {
-    Migration::new(version, description.into(), MigrationType::Simple, sql.into_sql_str(), false)
+fn migrator(engine: Engine) -> Migrator {
+    let steps = match engine {
+        Engine::Sqlite => steps!("sqlite"),
+        Engine::Postgres => steps!("postgres"),
+    };
+    let migrations = (1..=KNOWN).zip(steps).map(|(version, (name, sql))| {
+        Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
+    });
+    Migrator::with_migrations(migrations.collect())
 }

@@ -24,6 +24,11 @@ where
     })
 }
 
+/// A column that is 0 or 1.
+pub(crate) fn flag(row: &AnyRow, column: &'static str) -> Result<bool, StoreError> {
+    Ok(row.try_get::<i64, _>(column)? != 0)
+}
+
 /// A column of milliseconds since 1970.
 pub(crate) fn instant(row: &AnyRow, column: &'static str) -> Result<Timestamp, StoreError> {
     to_instant(row.try_get(column)?, column)

@@ -97,6 +97,8 @@ impl Hub {
             owner: session.owner.clone(),
             taken_at,
             reason,
+            term: None,
+            shrunk: false,
             parts: draft.changed,
             carried: draft.carried,
         };

@@ -112,6 +112,8 @@ pub(crate) async fn seed_snapshot(store: &Store, owner: &str, session: SessionId
         owner: owner.parse().unwrap(),
         taken_at: now,
         reason: SnapshotReason::Request,
+        term: None,
+        shrunk: false,
         parts,
         carried: Vec::new(),
     };

@@ -9,7 +9,7 @@ mod list;
 mod update;
 
 use crate::StoreError;
-use crate::row::{instant, word};
+use crate::row::{flag, instant, word};
 use baton_session::{Owner, Session, SessionId, SessionName};
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -33,7 +33,7 @@ fn decode(row: &AnyRow) -> Result<Session, StoreError> {
         description: row.try_get("description")?,
         owner: word::<Owner>(row, "owner")?,
         node: word(row, "node")?,
-        headed: row.try_get::<i64, _>("headed")? != 0,
+        headed: flag(row, "headed")?,
         lifecycle: word(row, "lifecycle")?,
         created_at: instant(row, "created_at")?,
         updated_at: instant(row, "updated_at")?,

@@ -5,8 +5,8 @@ use super::{NewSnapshot, Snapshot};
 use crate::parts::present;
 use crate::row::{CHUNK, places};
 use crate::seal::Seal;
-use crate::{Store, StoreError};
-use baton_session::{Owner, SessionId};
+use crate::{Store, StoreError, leases};
+use baton_session::{Owner, SessionId, Term};
 use sqlx::{AnyConnection, AssertSqlSafe};
 
 impl Store {
@@ -18,6 +18,7 @@ impl Store {
         let mut write = self.write_parts(&draft.owner).await?;
         let connection = write.connection();
         expect_session(connection, &draft.owner, draft.snapshot.session).await?;
+        draft.snapshot.sibling = is_late(connection, &draft).await?;
         insert_parts(connection, &mut draft, &self.seal()).await?;
         insert_snapshot(connection, &draft).await?;
         insert_references(connection, &draft).await?;
@@ -40,6 +41,13 @@ async fn expect_session(
         Some(_) => Ok(()),
         None => Err(StoreError::SessionNotFound { reference: id.to_string() }),
     }
+}
+
+/// Whether another term than that of the writer runs by now.
+async fn is_late(connection: &mut AnyConnection, draft: &Draft) -> Result<bool, StoreError> {
+    let Some(term) = draft.term else { return Ok(false) };
+    let now = leases::current(connection, draft.snapshot.session).await?;
+    Ok(now != Some(term))
 }
 
 /// Adds the parts that are not there, and replaces those that are damaged. One that was there when
@@ -74,8 +82,9 @@ async fn insert_parts(
 async fn insert_snapshot(connection: &mut AnyConnection, draft: &Draft) -> Result<(), StoreError> {
     let snapshot = &draft.snapshot;
     let made = sqlx::query(
-        "insert into snapshots (id, session, owner, ordinal, taken_at, reason, manifest)
-         select $1, $2, $3, coalesce(max(ordinal), 0) + 1, $4, $5, $6
+        "insert into snapshots
+         (id, session, owner, ordinal, taken_at, reason, manifest, term, sibling, shrunk)
+         select $1, $2, $3, coalesce(max(ordinal), 0) + 1, $4, $5, $6, $7, $8, $9
          from snapshots where session = $2
          on conflict (id) do nothing",
     )
@@ -85,6 +94,9 @@ async fn insert_snapshot(connection: &mut AnyConnection, draft: &Draft) -> Resul
     .bind(snapshot.taken_at.as_millisecond())
     .bind(snapshot.reason.as_str())
     .bind(draft.manifest.as_slice())
+    .bind(draft.term.map_or(0, Term::to_i64))
+    .bind(i64::from(snapshot.sibling))
+    .bind(i64::from(snapshot.shrunk))
     .execute(connection)
     .await?;
     if made.rows_affected() == 0 {

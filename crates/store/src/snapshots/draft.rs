@@ -8,13 +8,14 @@ use super::{NewSnapshot, Snapshot};
 use crate::config::Limits;
 use crate::seal::{Seal, SealError};
 use crate::{Store, StoreError};
-use baton_session::{Owner, Part, PartRef};
+use baton_session::{Owner, Part, PartRef, Term};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A snapshot made ready.
 pub(super) struct Draft {
     pub(super) owner: Owner,
     pub(super) snapshot: Snapshot,
+    pub(super) term: Option<Term>,
     /// The sealed list of parts.
     pub(super) manifest: Vec<u8>,
     /// The ids at rest of all of its parts, with one part that bears it.
@@ -57,10 +58,22 @@ pub(super) fn draft(new: NewSnapshot, seal: &Seal, limits: &Limits) -> Result<Dr
         // As a reader will find it.
         taken_at: crate::row::to_millis(new.taken_at),
         reason: new.reason,
+        // Known when it is written.
+        sibling: false,
+        shrunk: new.shrunk,
+        saved: false,
         bytes: total(&parts),
         parts,
     };
-    Ok(Draft { owner: new.owner, snapshot, manifest, ids, contents, damaged: BTreeSet::new() })
+    Ok(Draft {
+        owner: new.owner,
+        snapshot,
+        term: new.term,
+        manifest,
+        ids,
+        contents,
+        damaged: BTreeSet::new(),
+    })
 }
 
 /// The bytes of parts together.

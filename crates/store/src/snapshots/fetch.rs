@@ -3,7 +3,7 @@
 use super::draft::total;
 use super::manifest::{self, Belongs};
 use super::{Snapshot, SnapshotReason};
-use crate::row::{instant, word};
+use crate::row::{flag, instant, word};
 use crate::seal::Seal;
 use crate::{Store, StoreError};
 use baton_session::{Owner, SessionId, SnapshotId};
@@ -14,7 +14,11 @@ use sqlx::any::AnyRow;
 /// A query for whole snapshots; the argument is what follows `from snapshots`.
 macro_rules! select {
     ($rest:literal) => {
-        concat!("select id, session, owner, taken_at, reason, manifest from snapshots ", $rest)
+        concat!(
+            "select id, session, owner, taken_at, reason, sibling, shrunk, saved, manifest \
+             from snapshots ",
+            $rest
+        )
     };
 }
 pub(super) use select;
@@ -35,15 +39,17 @@ impl Store {
         self.open_snapshot(&row).await
     }
 
-    /// The snapshot of a session that was stored last.
+    /// The snapshot of a session that was stored last, siblings aside.
     pub async fn latest_snapshot(
         &self,
         session: SessionId,
     ) -> Result<Option<Snapshot>, StoreError> {
-        let row = sqlx::query(select!("where session = $1 order by ordinal desc limit 1"))
-            .bind(session.to_string())
-            .fetch_optional(self.pool())
-            .await?;
+        let row = sqlx::query(select!(
+            "where session = $1 and sibling = 0 order by ordinal desc limit 1"
+        ))
+        .bind(session.to_string())
+        .fetch_optional(self.pool())
+        .await?;
         match row {
             Some(row) => self.open_snapshot(&row).await.map(Some),
             None => Ok(None),
@@ -63,6 +69,9 @@ pub(super) struct Sealed {
     owner: Owner,
     taken_at: Timestamp,
     reason: SnapshotReason,
+    sibling: bool,
+    shrunk: bool,
+    saved: bool,
     manifest: Vec<u8>,
 }
 
@@ -74,6 +83,9 @@ impl Sealed {
             owner: word(row, "owner")?,
             taken_at: instant(row, "taken_at")?,
             reason: word(row, "reason")?,
+            sibling: flag(row, "sibling")?,
+            shrunk: flag(row, "shrunk")?,
+            saved: flag(row, "saved")?,
             manifest: row.try_get("manifest")?,
         })
     }
@@ -87,6 +99,9 @@ impl Sealed {
             session: self.session,
             taken_at: self.taken_at,
             reason: self.reason,
+            sibling: self.sibling,
+            shrunk: self.shrunk,
+            saved: self.saved,
             bytes: total(&parts),
             parts,
         })

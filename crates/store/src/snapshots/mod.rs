@@ -11,7 +11,7 @@ mod list;
 mod manifest;
 mod prune;
 
-use baton_session::{Owner, Part, PartRef, SessionId, SnapshotId};
+use baton_session::{Owner, Part, PartRef, SessionId, SnapshotId, Term};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -30,6 +30,11 @@ pub struct NewSnapshot {
     pub taken_at: Timestamp,
     /// Why it was taken.
     pub reason: SnapshotReason,
+    /// The term in which its writer holds the session; none when nobody has to hold it. When
+    /// another term runs by now, the snapshot becomes a sibling.
+    pub term: Option<Term>,
+    /// Whether more than half of what the last good one held is gone, and nobody asked for it.
+    pub shrunk: bool,
     /// The parts that may be new, with their bytes.
     pub parts: Vec<Part>,
     /// The parts that did not change: they are in the database already.
@@ -47,6 +52,13 @@ pub struct Snapshot {
     pub taken_at: Timestamp,
     /// Why it was taken.
     pub reason: SnapshotReason,
+    /// Whether its writer did not hold the session any more: it stands beside the line of the
+    /// others, and is never taken for the latest.
+    pub sibling: bool,
+    /// Whether more than half of what the last good one held was gone, and nobody asked for it.
+    pub shrunk: bool,
+    /// Whether it is kept for good.
+    pub saved: bool,
     /// Its parts, sorted by kind and name.
     pub parts: Vec<PartRef>,
     /// The bytes of its parts together, before compression.

@@ -145,6 +145,8 @@ pub(crate) fn new_snapshot(session: &Session, parts: &[Part]) -> NewSnapshot {
         owner: session.owner.clone(),
         taken_at: at,
         reason: SnapshotReason::Request,
+        term: None,
+        shrunk: false,
         parts: parts.to_vec(),
         carried: Vec::new(),
     }
