@@ -47,14 +47,37 @@ impl Context {
         owner: &Owner,
         reference: &str,
     ) -> Result<(Session, Turn), NodeError> {
-        let found = self.find(owner, reference).await?;
-        let turn = self.turns.take(found.id, TURN_LIMIT).await;
-        let turn = turn.ok_or(LiveError::Busy { id: found.id, doing: "changed" })?;
-        let session = self.store.fetch_session(owner, found.id).await?;
+        let (session, turn) = self.take_any_turn(owner, reference).await?;
         if session.node != self.node {
             return Err(NodeError::OtherNode { name: session.name, node: session.node });
         }
         self.hub.settle(&session).await?;
+        Ok((self.store.fetch_session(owner, session.id).await?, turn))
+    }
+
+    /// The same for whoever wants to run the session here: one that has its home at another node is
+    /// brought here first, unless that node holds it.
+    pub async fn take_turn_here(
+        &self,
+        owner: &Owner,
+        reference: &str,
+    ) -> Result<(Session, Turn), NodeError> {
+        let (session, turn) = self.take_any_turn(owner, reference).await?;
+        if session.node != self.node {
+            self.hub.adopt(&session).await?;
+        }
+        self.hub.settle(&self.store.fetch_session(owner, session.id).await?).await?;
+        Ok((self.store.fetch_session(owner, session.id).await?, turn))
+    }
+
+    async fn take_any_turn(
+        &self,
+        owner: &Owner,
+        reference: &str,
+    ) -> Result<(Session, Turn), NodeError> {
+        let found = self.find(owner, reference).await?;
+        let turn = self.turns.take(found.id, TURN_LIMIT).await;
+        let turn = turn.ok_or(LiveError::Busy { id: found.id, doing: "changed" })?;
         Ok((self.store.fetch_session(owner, found.id).await?, turn))
     }
 }

@@ -45,7 +45,9 @@ fn code(error: &NodeError) -> ErrorCode {
 fn live(error: &LiveError) -> ErrorCode {
     match error {
         LiveError::NotActive(_) | LiveError::AlreadyActive(_) => ErrorCode::WrongState,
-        LiveError::Busy { .. } => ErrorCode::Conflict,
+        LiveError::Busy { .. } | LiveError::LeaseLost { .. } | LiveError::Twin { .. } => {
+            ErrorCode::Conflict
+        }
         LiveError::NoSnapshot(_) => ErrorCode::NoSnapshot,
         LiveError::ProfileInUse { .. } | LiveError::ProfileElsewhere { .. } => {
             ErrorCode::ProfileInUse
@@ -108,7 +110,7 @@ fn store(error: &StoreError) -> ErrorCode {
         }
         StoreError::SnapshotNotFound { .. } => ErrorCode::NoSnapshot,
         StoreError::KeyNotFound { .. } => ErrorCode::KeyNotFound,
-        StoreError::IdTaken { .. } => ErrorCode::Conflict,
+        StoreError::IdTaken { .. } | StoreError::HeldElsewhere { .. } => ErrorCode::Conflict,
         StoreError::InvalidText { .. } => ErrorCode::InvalidRequest,
         StoreError::PartTooLarge { .. }
         | StoreError::TooManyParts { .. }

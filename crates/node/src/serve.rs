@@ -91,14 +91,15 @@ async fn run(
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
     let data = config.data.clone();
-    ensure_local_key(&store, &data).await?;
+    ensure_local_key(&store, &data, config.lease.map(|_| node)).await?;
     if let Some(address) = config.metrics {
         let served = metrics::serve(address, shutdown.clone()).await;
         served.map_err(|source| ServeError::Metrics { address, source })?;
     }
     let idle_exit = config.idle_exit;
     let http = HttpConfig { address, body_bytes: config.body_bytes };
-    let hub = Hub::new(store.clone(), hub_config(config, node));
+    let hub = Hub::new(store.clone(), hub_config(config, node)?);
+    hub.start_beating(shutdown.clone()).await?;
     recover(&hub).await?;
     let context = Context::new(store, hub, node);
     publish(&data, address, node)?;
@@ -124,15 +125,17 @@ pub(crate) async fn open_store(config: &Config) -> Result<Store, StoreError> {
     Store::open(baton_store::Config { database, key, limits }).await
 }
 
-fn hub_config(config: Config, node: NodeId) -> HubConfig {
-    HubConfig {
-        data: config.data,
+fn hub_config(config: Config, node: NodeId) -> Result<HubConfig, DataError> {
+    Ok(HubConfig {
         node,
+        place: config.data.place()?,
+        lease: config.lease,
+        data: config.data,
         browser: config.browser,
         keeper: config.keeper,
         inherited: config.inherited,
         recovery: config.recovery,
-    }
+    })
 }
 
 /// Looks at every session that was active when the last node ended.

@@ -14,14 +14,7 @@ pub async fn kill_all(victims: &[(&str, u32)]) -> Result<()> {
         kill_process(known(*pid)?, Signal::KILL)
             .with_context(|| format!("could not kill the {name}, process {pid}"))?;
     }
-    let end = Instant::now() + LIMIT;
-    while let Some((name, pid)) = victims.iter().find(|(_, pid)| is_alive(*pid)) {
-        if Instant::now() >= end {
-            bail!("expected the {name}, process {pid}, to be dead within {LIMIT:?}");
-        }
-        sleep(Duration::from_millis(5)).await;
-    }
-    Ok(())
+    wait_for_the_end(victims, LIMIT).await
 }
 
 /// Kills a process (SIGKILL) that may be gone already.
@@ -33,6 +26,28 @@ pub(crate) fn kill(pid: u32) {
 pub fn ask_to_end(pid: u32) -> Result<()> {
     kill_process(known(pid)?, Signal::TERM)
         .with_context(|| format!("could not reach process {pid}"))
+}
+
+/// Stops a process where it stands (SIGSTOP); [`wake`] lets it go on.
+pub fn freeze(pid: u32) -> Result<()> {
+    kill_process(known(pid)?, Signal::STOP).with_context(|| format!("could not stop process {pid}"))
+}
+
+/// Lets a process go on that was frozen (SIGCONT).
+pub fn wake(pid: u32) -> Result<()> {
+    kill_process(known(pid)?, Signal::CONT).with_context(|| format!("could not wake process {pid}"))
+}
+
+/// Waits until none of these processes lives.
+pub async fn wait_for_the_end(victims: &[(&str, u32)], limit: Duration) -> Result<()> {
+    let end = Instant::now() + limit;
+    while let Some((name, pid)) = victims.iter().find(|(_, pid)| is_alive(*pid)) {
+        if Instant::now() >= end {
+            bail!("expected the {name}, process {pid}, to be dead within {limit:?}");
+        }
+        sleep(Duration::from_millis(5)).await;
+    }
+    Ok(())
 }
 
 /// Whether a process runs. One that is dead and only waits for its parent to notice does not.

@@ -2,7 +2,7 @@
 
 use crate::config::InvalidDatabaseUrl;
 use crate::master_key::KeyError;
-use baton_session::{Lifecycle, PartKind, SessionId, SnapshotId};
+use baton_session::{Lifecycle, NodeId, PartKind, SessionId, SnapshotId};
 use std::io;
 use std::path::PathBuf;
 
@@ -48,6 +48,15 @@ pub enum StoreError {
         expected: Lifecycle,
         /// Where it stands.
         found: Lifecycle,
+    },
+    /// Another node holds the session.
+    #[error(
+        "expected nobody to hold the session, found node {node}\n\
+         use that node; when it has stopped, its lease ends by itself"
+    )]
+    HeldElsewhere {
+        /// The holder.
+        node: NodeId,
     },
     /// No session goes from the one state to the other.
     #[error("a session that is {from} cannot become {to}")]

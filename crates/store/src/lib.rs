@@ -32,6 +32,7 @@ mod write;
 pub use api_keys::{ApiKey, Scope, UnknownScope};
 pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};
 pub use error::StoreError;
+pub use leases::{Lease, NodeBeat, NodeRecord};
 pub use master_key::{KeyError, MasterKey};
 pub use snapshots::{NewSnapshot, Snapshot, SnapshotReason, UnknownReason};
 

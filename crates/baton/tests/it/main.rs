@@ -12,6 +12,7 @@ mod demo;
 mod environment;
 mod interrupted;
 mod kills;
+mod leases;
 mod notes;
 mod profiles;
 mod shutdown;

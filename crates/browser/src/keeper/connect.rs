@@ -78,6 +78,13 @@ async fn answer(reader: &mut FrameReader, socket: &Path) -> Result<Welcome, Keep
     }
 }
 
+/// Lets the browser live for `time` from now on, unless this is said again. Only as [`Role::Node`].
+pub async fn hold(connection: &Connection, time: Duration) -> Result<(), KeeperError> {
+    let milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let params = serde_json::json!({ "milliseconds": milliseconds });
+    Ok(connection.browser().call("Baton.hold", params).await.map(drop)?)
+}
+
 /// Ends the browser gently (an attached one is left running) and waits until it and its keeper are
 /// gone. Only as [`Role::Node`].
 pub async fn close(connection: &Connection) -> Result<(), KeeperError> {

@@ -19,7 +19,7 @@ mod socket;
 mod spawn;
 mod spec;
 
-pub use connect::{KeeperLink, close, connect, kill, knock};
+pub use connect::{KeeperLink, close, connect, hold, kill, knock};
 pub use error::KeeperError;
 pub use force::force;
 pub use protocol::{Role, Welcome};

@@ -62,6 +62,8 @@ pub(super) struct Server {
     tasks: TaskTracker,
     started: Option<Result<String, String>>,
     end: Option<End>,
+    /// When the browser has to be gone, unless the node says otherwise before.
+    lapse: Option<Instant>,
 }
 
 impl Server {
@@ -83,7 +85,13 @@ impl Server {
             tasks: TaskTracker::new(),
             started: None,
             end: None,
+            lapse: None,
         }
+    }
+
+    /// Lets the browser live so long, unless the node gives it more time; see `Baton.hold`.
+    pub(super) fn hold_for(&mut self, time: Duration) {
+        self.lapse = Instant::now().checked_add(time);
     }
 
     /// Where the door sends its clients.
@@ -141,6 +149,10 @@ impl Server {
                     return;
                 }
                 () = &mut stop, if self.end.is_none() => self.end = Some(End::Close),
+                () = at(self.lapse) => {
+                    tracing::warn!("no node holds the session any more: killing its browser");
+                    self.end = Some(End::Kill);
+                }
                 () = at(deadline) => {
                     tracing::warn!("the browser did not end within {CLOSE_LIMIT:?}: killing it");
                     self.end = Some(End::Kill);
@@ -210,6 +222,7 @@ impl Server {
                 Action::Failed(reason) => self.started = Some(Err(reason)),
                 Action::Close => self.end = self.end.or(Some(End::Close)),
                 Action::Kill => self.end = Some(End::Kill),
+                Action::Hold(time) => self.hold_for(time),
             }
         }
     }

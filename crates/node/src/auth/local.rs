@@ -8,7 +8,7 @@ use crate::clock;
 use crate::data::{DataError, DataFolder, write_private};
 use crate::keys::new_key;
 use baton_api::Scope;
-use baton_session::Owner;
+use baton_session::{NodeId, Owner};
 use baton_store::{Store, StoreError};
 use std::io::ErrorKind;
 
@@ -27,20 +27,25 @@ pub enum LocalKeyError {
 }
 
 /// Sees to it that `admin.key` opens this node: a key that was revoked, or that another database
-/// made, is replaced.
-pub async fn ensure_local_key(store: &Store, data: &DataFolder) -> Result<(), LocalKeyError> {
+/// made, is replaced. A node that shares its database with others, `shared_by`, has a key of its own.
+pub async fn ensure_local_key(
+    store: &Store,
+    data: &DataFolder,
+    shared_by: Option<NodeId>,
+) -> Result<(), LocalKeyError> {
     if let Some(secret) = read(data)?
         && store.find_key(secret.hash()).await?.is_some()
     {
         return Ok(());
     }
     let owner = Owner::local();
+    let name = shared_by.map_or(NAME.to_owned(), |node| format!("{NAME}-{node}"));
     let keys = store.list_keys(&owner).await?;
-    for old in keys.iter().filter(|key| key.name == NAME && key.revoked_at.is_none()) {
+    for old in keys.iter().filter(|key| key.name == name && key.revoked_at.is_none()) {
         store.revoke_key(&owner, &old.id, clock::now()).await?;
     }
     let secret = KeySecret::generate();
-    let key = new_key(NAME.to_owned(), owner, Scope::ALL);
+    let key = new_key(name, owner, Scope::ALL);
     store.create_key(&key, secret.hash()).await?;
     write_private(&data.admin_key(), format!("{}\n", secret.expose()).as_bytes())?;
     tracing::info!(file = %data.admin_key().display(), "wrote a new local admin key");

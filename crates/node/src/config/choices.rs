@@ -4,6 +4,7 @@ use super::{ConfigError, Settings};
 use baton_store::DatabaseUrl;
 use std::fmt::Display;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -29,6 +30,8 @@ pub struct Choices {
     pub auto_rehydrate: Option<bool>,
     /// How many snapshots of a session are kept.
     pub max_session_snapshots: Option<u32>,
+    /// See [`Config::lease`](super::Config::lease).
+    pub lease: Option<Duration>,
     /// See [`Config::metrics`](super::Config::metrics).
     pub metrics: Option<SocketAddr>,
     /// See [`Config::body_bytes`](super::Config::body_bytes).
@@ -37,6 +40,9 @@ pub struct Choices {
 
 /// The longest time that a setting may say: ten years, in seconds.
 const LONGEST: i64 = 10 * 366 * 24 * 60 * 60;
+
+/// The shortest and the longest lease, in seconds.
+const LEASES: RangeInclusive<i64> = 2..=3600;
 
 impl Choices {
     /// Checks the settings of one source; `origin` names it in errors, such as
@@ -73,6 +79,8 @@ impl Choices {
                 recovery.max_session_snapshots,
                 1..=100_000,
             )?,
+            lease: number(origin, "recovery.lease", recovery.lease, LEASES)?
+                .map(Duration::from_secs),
             metrics: metrics
                 .listen
                 .map(|text| address(origin, "metrics.listen", &text))
@@ -96,6 +104,7 @@ impl Choices {
             max_session_age: self.max_session_age.or(other.max_session_age),
             auto_rehydrate: self.auto_rehydrate.or(other.auto_rehydrate),
             max_session_snapshots: self.max_session_snapshots.or(other.max_session_snapshots),
+            lease: self.lease.or(other.lease),
             metrics: self.metrics.or(other.metrics),
             body_bytes: self.body_bytes.or(other.body_bytes),
         }
@@ -128,7 +137,7 @@ fn number<T: TryFrom<i64>>(
     origin: &str,
     key: &'static str,
     value: Option<i64>,
-    range: std::ops::RangeInclusive<i64>,
+    range: RangeInclusive<i64>,
 ) -> Result<Option<T>, ConfigError> {
     let Some(value) = value else { return Ok(None) };
     let expected = || format!("a number from {} to {}", range.start(), range.end());

@@ -28,6 +28,8 @@ use std::time::Duration;
 /// Where a node listens unless told otherwise.
 pub const DEFAULT_LISTEN: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 7420);
+/// How long a lease lasts unless told otherwise.
+pub const DEFAULT_LEASE: Duration = Duration::from_secs(30);
 /// The largest body that a node takes unless told otherwise: 1 MiB.
 pub const DEFAULT_BODY_BYTES: usize = 1 << 20;
 
@@ -53,6 +55,9 @@ pub struct Config {
     pub inherited: BTreeMap<String, String>,
     /// When to capture, and what to do at start-up.
     pub recovery: RecoverySettings,
+    /// How long a node that shares its database holds its sessions without a beat; none when it has
+    /// the database for itself: the one in its data folder.
+    pub lease: Option<Duration>,
     /// Where metrics are served; none means nowhere.
     pub metrics: Option<SocketAddr>,
     /// How long the node stays without an active session and without a request; none means for
@@ -78,6 +83,7 @@ impl Config {
     /// What `choices` and the defaults say together.
     pub fn new(choices: Choices, around: Surroundings) -> Self {
         let limits = Limits::default();
+        let is_shared = choices.database.is_some();
         Self {
             listen: choices.listen.unwrap_or(DEFAULT_LISTEN),
             database: choices
@@ -100,6 +106,7 @@ impl Config {
                 auto_rehydrate: choices.auto_rehydrate.unwrap_or(false),
                 max_session_snapshots: choices.max_session_snapshots.unwrap_or(10),
             },
+            lease: is_shared.then(|| choices.lease.unwrap_or(DEFAULT_LEASE)),
             metrics: choices.metrics,
             idle_exit: around.idle_exit,
             data: around.data,

@@ -155,4 +155,17 @@ impl DataFolder {
             Err(source) => Err(DataError::Io { path, source }),
         }
     }
+
+    /// Where this folder is, so that it can be told from a copy of itself: host, path and the number
+    /// of the lock file.
+    pub fn place(&self) -> Result<String, DataError> {
+        let lock = self.lock();
+        let number =
+            std::fs::metadata(&lock).map_err(|source| DataError::Io { path: lock, source })?.ino();
+        let folder = self.0.canonicalize();
+        let folder = folder.map_err(|source| DataError::Io { path: self.0.clone(), source })?;
+        let host = rustix::system::uname();
+        let host = host.nodename().to_string_lossy();
+        Ok(format!("{host}:{} ({number})", folder.display()))
+    }
 }

@@ -21,10 +21,11 @@ impl Hub {
     }
 
     async fn attach_taken(&self, session: &Session, cdp_url: &Url) -> Result<(), LiveError> {
+        let term = self.acquire(session).await?;
         self.start_attached(session.id, cdp_url).await?;
         let link = self.connect_to(session.id).await?;
         let live = Live::start(link, State::default()).await?;
-        self.watch(session.clone(), live, Vec::new());
+        self.watch(session.clone(), term, live, Vec::new());
         self.capture(session.id, SnapshotReason::Open).await?;
         Ok(())
     }

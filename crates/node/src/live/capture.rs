@@ -1,5 +1,6 @@
 //! Captures of this node: what was read becomes a snapshot, and only what changed is stored.
 
+use super::ending::Ending;
 use super::runner::Runner;
 use super::{Hub, LiveError};
 use baton_api::Tab;
@@ -97,12 +98,16 @@ impl Hub {
             owner: session.owner.clone(),
             taken_at,
             reason,
-            term: None,
+            term: Some(runner.term),
             shrunk: false,
             parts: draft.changed,
             carried: draft.carried,
         };
         let snapshot = self.store().create_snapshot(new).await?;
+        if snapshot.sibling {
+            self.end(runner, Ending::Kill).await;
+            return Err(LiveError::LeaseLost { session: session.id, sibling: snapshot.id });
+        }
         let keep = self.config().recovery.max_session_snapshots;
         // The snapshot is on disk, and that is what was asked for; the next one prunes again.
         if let Err(error) = self.store().prune_snapshots(session.id, keep).await {

@@ -66,7 +66,8 @@ impl Hub {
         runners.len()
     }
 
-    async fn end(&self, runner: &Runner, how: Ending) {
+    /// Ends a browser that is watched, and waits until it is gone.
+    pub(super) async fn end(&self, runner: &Runner, how: Ending) {
         let id = runner.session.id;
         self.forget(id);
         end(runner.live.connection(), how).await;

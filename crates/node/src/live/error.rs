@@ -5,7 +5,7 @@ use baton_browser::keeper::KeeperError;
 use baton_browser::launch::LaunchError;
 use baton_browser::profile::ProfileError;
 use baton_browser::restore::RestoreError;
-use baton_session::SessionId;
+use baton_session::{NodeId, SessionId, SnapshotId};
 use baton_store::StoreError;
 use std::io;
 use std::path::PathBuf;
@@ -64,6 +64,28 @@ pub enum LiveError {
         id: SessionId,
         /// What is wrong with the newest one.
         why: String,
+    },
+    /// Another node bears this one's id.
+    #[error(
+        "expected node {node} to run once, found it running at {place}\n\
+         a copy of a data folder needs an id of its own: remove its file node.id, then try again"
+    )]
+    Twin {
+        /// The id of both.
+        node: NodeId,
+        /// Where the other one runs.
+        place: String,
+    },
+    /// Another node holds the session by now.
+    #[error(
+        "another node holds session {session} by now\n\
+         what this one captured is kept as snapshot {sibling}, beside those of the other"
+    )]
+    LeaseLost {
+        /// Which session.
+        session: SessionId,
+        /// What was captured too late.
+        sibling: SnapshotId,
     },
     /// Something took longer than it may.
     #[error("expected {what} within {limit:?}, found it still under way")]

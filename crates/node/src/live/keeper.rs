@@ -48,6 +48,7 @@ impl Hub {
             socket: data.socket(id),
             browser,
             log: data.keeper_log(id),
+            hold_for: self.hold_for(),
             prelude,
         };
         let ready = keeper::spawn(&self.config().keeper, &spec).await?;

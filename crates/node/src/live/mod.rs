@@ -11,6 +11,7 @@ mod ending;
 mod error;
 mod files;
 mod keeper;
+mod lease;
 mod load;
 mod open;
 mod orphans;
@@ -27,6 +28,7 @@ use crate::data::DataFolder;
 use baton_browser::keeper::KeeperCommand;
 use baton_session::{NodeId, SessionId};
 use baton_store::Store;
+use lease::Pulse;
 use runner::Runner;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -52,6 +54,7 @@ struct Inner {
     busy: Mutex<HashMap<SessionId, &'static str>>,
     /// Tells that one of them is free again.
     freed: Notify,
+    pulse: Pulse,
     tasks: TaskTracker,
 }
 
@@ -61,6 +64,10 @@ pub struct HubConfig {
     pub data: DataFolder,
     /// Which node this is.
     pub node: NodeId,
+    /// Where this node runs: host and data folder.
+    pub place: String,
+    /// How long it holds what it holds without a beat; none when it has its database for itself.
+    pub lease: Option<Duration>,
     /// The browser to start; none means the one found on `PATH`.
     pub browser: Option<PathBuf>,
     /// How a keeper is started.
@@ -93,6 +100,7 @@ impl Hub {
             runners: Mutex::default(),
             busy: Mutex::default(),
             freed: Notify::new(),
+            pulse: Pulse::default(),
             tasks: TaskTracker::new(),
         }))
     }

@@ -27,12 +27,13 @@ impl Hub {
     }
 
     async fn open_taken(&self, session: &Session, request: &OpenSession) -> Result<(), LiveError> {
+        let term = self.acquire(session).await?;
         self.start_browser(session, &request.environment).await?;
         let link = self.connect_to(session.id).await?;
         let known = State { environment: request.environment.clone(), ..State::default() };
         let live = Live::start(link, known).await?;
         open_tabs(&live, &request.urls).await?;
-        let runner = self.watch(session.clone(), live, Vec::new());
+        let runner = self.watch(session.clone(), term, live, Vec::new());
         self.capture(runner.session.id, SnapshotReason::Open).await?;
         Ok(())
     }

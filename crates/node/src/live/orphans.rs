@@ -27,7 +27,7 @@ impl Hub {
     /// Ends the keeper of a session that is not active. One whose session is not in this database is
     /// left alone: whoever started the node with another database must not lose a browser by it.
     async fn end_orphan(&self, id: SessionId) -> bool {
-        match self.store().fetch_session_of(self.config().node, id).await {
+        match self.store().fetch_any_session(id).await {
             Ok(Some(_)) => {}
             Ok(None) => {
                 tracing::warn!(session = %id, "a socket of a session that this database does not know");

@@ -99,6 +99,11 @@ impl Hub {
                 }
             }
         }
+        if self.config().lease.is_some() {
+            // From here on another node may run it.
+            self.end_keeper(id, Ending::Kill).await;
+            self.wait_for_profile(id).await?;
+        }
         self.mark_dead(id).await
     }
 
@@ -125,8 +130,10 @@ impl Hub {
             Ok(None) | Err(LiveError::SnapshotsDamaged { .. }) => (State::default(), Vec::new()),
             Err(error) => return Err(error),
         };
+        let term = self.acquire(session).await?;
+        self.hold(&link.connection).await;
         let live = Live::start(link, known).await?;
-        self.watch(session.clone(), live, last);
+        self.watch(session.clone(), term, live, last);
         Ok(())
     }
 
@@ -139,7 +146,13 @@ impl Hub {
             Ok(Some(_)) | Err(LiveError::SnapshotsDamaged { .. }) => Lifecycle::Recoverable,
             Err(error) => return Err(error),
         };
-        let moved = self.store().update_lifecycle(id, Lifecycle::Active, next, Timestamp::now());
+        let moved = self.store().update_lifecycle(
+            id,
+            self.config().node,
+            Lifecycle::Active,
+            next,
+            Timestamp::now(),
+        );
         match moved.await {
             // Somebody closed it in the meantime: that stands.
             Err(StoreError::LifecycleConflict { found, .. }) => Ok(found),
@@ -154,19 +167,16 @@ impl Hub {
     }
 }
 
-/// Resumes sessions one after the other: each takes all of the machine. What fails twice has failed.
+/// Resumes sessions one after the other: each takes all of the machine. What fails is tried once
+/// more, and has failed when that fails too.
 async fn rehydrate(hub: Hub, sessions: Vec<Session>) {
     for session in sessions {
-        let (id, from) = (session.id, session.lifecycle);
         let mut outcome = hub.rehydrate_one(&session).await;
         if outcome.is_err() {
             outcome = hub.rehydrate_one(&session).await;
         }
-        let Err(error) = outcome else { continue };
-        tracing::error!(session = %id, %error, "a session could not be resumed at start-up");
-        let failed = hub.store().update_lifecycle(id, from, Lifecycle::Failed, Timestamp::now());
-        if let Err(error) = failed.await {
-            tracing::warn!(session = %id, %error, "a resume that failed was not noted");
+        if let Err(error) = outcome {
+            tracing::error!(session = %session.id, %error, "a session could not be resumed at start-up");
         }
     }
 }
@@ -174,8 +184,10 @@ async fn rehydrate(hub: Hub, sessions: Vec<Session>) {
 impl Hub {
     /// Resumes a session, unless somebody was faster or the node is stopping.
     async fn rehydrate_one(&self, session: &Session) -> Result<(), LiveError> {
-        let now = self.store().fetch_session_of(session.node, session.id).await?;
-        if self.0.tasks.is_closed() || now.is_none_or(|now| now.lifecycle != session.lifecycle) {
+        let now = self.store().fetch_any_session(session.id).await?;
+        if self.0.tasks.is_closed()
+            || now.is_none_or(|now| now.node != session.node || now.lifecycle != session.lifecycle)
+        {
             return Ok(());
         }
         self.resume(session).await.map(drop)

@@ -6,12 +6,13 @@
 use super::ending::Ending;
 use super::load::Loaded;
 use super::{Hub, LiveError};
+use baton_browser::cdp::Connection;
 use baton_browser::launch::{self, LockState};
 use baton_browser::live::Live;
 use baton_browser::profile::{self, KeptProfile};
 use baton_browser::restore::{Restored, restore};
 use baton_session::cookie::Expiry;
-use baton_session::{Lifecycle, Receipt, Session, SnapshotId};
+use baton_session::{Lifecycle, Receipt, Session, SnapshotId, Term};
 use baton_store::StoreError;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -40,19 +41,43 @@ impl Hub {
             return Err(LiveError::AlreadyActive(session.id));
         }
         self.expect_its_name(session).await?;
+        let term = self.acquire(session).await?;
+        let resumed = self.resume_held(session, term).await;
+        if let Err(error) = &resumed {
+            metrics::counter!("baton_resumes_total", "outcome" => "failed").increment(1);
+            self.give_up(session, error).await;
+        }
+        resumed
+    }
+
+    /// Gives back what was to be resumed, and counts the failure if it was one of the session's.
+    async fn give_up(&self, session: &Session, error: &LiveError) {
+        let of_the_session = !matches!(error, LiveError::Store(_) | LiveError::NoSnapshot(_));
+        let (id, node, now) = (session.id, self.config().node, Timestamp::now());
+        let noted = async {
+            self.store().release_lease(id, node).await?;
+            if of_the_session {
+                let lifecycle = self.store().note_failed_resume(id, node, now).await?;
+                tracing::warn!(session = %id, %lifecycle, "a resume failed");
+            }
+            Ok::<_, StoreError>(())
+        };
+        if let Err(error) = noted.await {
+            tracing::warn!(session = %id, %error, "a resume that failed was not noted");
+        }
+    }
+
+    async fn resume_held(&self, session: &Session, term: Term) -> Result<Resumed, LiveError> {
         let mut clock = Clock::start();
         let found = self.latest(session.id).await?.ok_or(LiveError::NoSnapshot(session.id))?;
         let mut loaded = self.load(session, found).await?;
         clock.step("load");
         let kept = self.prepare_profile(session).await?;
         clock.step("keep");
-        let items = match self.bring_back(session, &mut loaded, kept, &mut clock).await {
-            Ok(items) => items,
-            Err(error) => {
-                metrics::counter!("baton_resumes_total", "outcome" => "failed").increment(1);
-                return Err(error);
-            }
-        };
+        let (live, items) = self.bring_back(session, &mut loaded, kept, &mut clock).await?;
+        let active = self.activate(session, live.connection()).await?;
+        self.watch(active, term, live, std::mem::take(&mut loaded.good));
+        clock.step("watch");
         let Loaded { snapshot, mut receipt, .. } = loaded;
         receipt.extend(items);
         let now = Timestamp::now();
@@ -91,41 +116,50 @@ impl Hub {
         self.blocking(move || profile::keep(&profile)).await
     }
 
-    /// Everything between the copy of the profile and the moment from which the session is active.
+    /// Everything between the copy of the profile and the moment when it is verified. The copy goes
+    /// before the session becomes active: one that outlived that would be put back, long out of
+    /// date, by the next resume.
     async fn bring_back(
         &self,
         session: &Session,
         loaded: &mut Loaded,
         kept: KeptProfile,
         clock: &mut Clock,
-    ) -> Result<Receipt, LiveError> {
+    ) -> Result<(Live, Receipt), LiveError> {
         let restored = tokio::time::timeout(RESTORE_LIMIT, self.restore(session, loaded, clock));
         let timed_out = LiveError::TooSlow { what: "the restore to end", limit: RESTORE_LIMIT };
-        let (live, items) = match restored.await.unwrap_or(Err(timed_out)) {
+        let restored = match restored.await.unwrap_or(Err(timed_out)) {
             Ok(restored) => restored,
             Err(error) => {
                 self.undo(session, kept).await;
                 return Err(error);
             }
         };
-        // From here on the profile is verified. The copy goes first: one that outlived the move to
-        // active would be put back, long out of date, by the next resume.
-        let activated = async {
-            self.blocking(move || kept.discard()).await?;
-            let (id, from, now) = (session.id, session.lifecycle, Timestamp::now());
-            Ok(self.store().update_lifecycle(id, from, Lifecycle::Active, now).await?)
-        };
-        match activated.await {
-            Ok(active) => {
-                self.watch(active, live, std::mem::take(&mut loaded.good));
-                clock.step("watch");
-                Ok(items)
-            }
+        match self.blocking(move || kept.discard()).await {
+            Ok(()) => Ok(restored),
             Err(error) => {
                 self.end_keeper(session.id, Ending::Close).await;
                 Err(error)
             }
         }
+    }
+
+    /// Moves the row of a session whose browser is back.
+    async fn activate(
+        &self,
+        session: &Session,
+        connection: &Connection,
+    ) -> Result<Session, LiveError> {
+        let (id, node, from) = (session.id, self.config().node, session.lifecycle);
+        self.hold(connection).await;
+        let moved = self
+            .store()
+            .update_lifecycle(id, node, from, Lifecycle::Active, Timestamp::now())
+            .await;
+        if moved.is_err() {
+            self.end_keeper(id, Ending::Close).await;
+        }
+        Ok(moved?)
     }
 
     /// Starts a browser on the profile and gives it the state.

@@ -3,7 +3,7 @@
 use super::policy::{Due, Policy};
 use super::{Hub, LiveError};
 use baton_browser::live::{Activity, Live};
-use baton_session::{PartRef, Session, SessionId};
+use baton_session::{PartRef, Session, SessionId, Term};
 use baton_store::{SnapshotReason, StoreError};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,6 +16,8 @@ const NOTE_AGAIN: Duration = Duration::from_secs(5);
 /// One running browser of this node.
 pub(super) struct Runner {
     pub(super) session: Session,
+    /// The term in which this node holds it.
+    pub(super) term: Term,
     pub(super) live: Live,
     /// The parts of the last snapshot. Held for the length of a capture, so that there is one at a time.
     pub(super) last: Mutex<Vec<PartRef>>,
@@ -27,9 +29,16 @@ pub(super) struct Runner {
 
 impl Hub {
     /// Registers a running browser and starts the task that watches it.
-    pub(super) fn watch(&self, session: Session, live: Live, last: Vec<PartRef>) -> Arc<Runner> {
+    pub(super) fn watch(
+        &self,
+        session: Session,
+        term: Term,
+        live: Live,
+        last: Vec<PartRef>,
+    ) -> Arc<Runner> {
         let runner = Arc::new(Runner {
             session,
+            term,
             live,
             last: Mutex::new(last),
             captured: watch::Sender::default(),
@@ -117,9 +126,12 @@ async fn connection_ended(hub: &Hub, runner: &Runner) {
                 return;
             }
             // Whoever is at the session moves its row, and may have removed it.
-            Err(LiveError::Busy { .. } | LiveError::Store(StoreError::SessionNotFound { .. })) => {
-                return;
-            }
+            Err(
+                LiveError::Busy { .. }
+                | LiveError::Store(
+                    StoreError::SessionNotFound { .. } | StoreError::HeldElsewhere { .. },
+                ),
+            ) => return,
             Err(error) => {
                 tracing::error!(session = %id, %error, "the end of a connection could not be noted");
             }

@@ -39,7 +39,11 @@ pub(super) async fn finish(context: &Context, session: &Session) -> Result<Sessi
             return Ok(now);
         }
         let (id, from) = (now.id, now.lifecycle);
-        match context.store.update_lifecycle(id, from, Lifecycle::Closed, clock::now()).await {
+        match context
+            .store
+            .update_lifecycle(id, context.node, from, Lifecycle::Closed, clock::now())
+            .await
+        {
             // A watcher moves an active session once, so this ends.
             Err(StoreError::LifecycleConflict { .. }) => {}
             moved => return Ok(moved?),

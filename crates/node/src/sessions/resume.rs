@@ -12,7 +12,7 @@ pub async fn resume(
     owner: &Owner,
     reference: &str,
 ) -> Result<ResumeResult, NodeError> {
-    let (session, _turn) = context.take_turn(owner, reference).await?;
+    let (session, _turn) = context.take_turn_here(owner, reference).await?;
     if session.lifecycle == Lifecycle::Active {
         let (name, found) = (session.name, session.lifecycle);
         let expected = "recoverable, stale, failed or closed";

@@ -95,7 +95,7 @@ impl Folder {
         };
         store.create_session(&session).await.unwrap();
         let to = Lifecycle::Recoverable;
-        store.update_lifecycle(session.id, session.lifecycle, to, now).await.unwrap();
+        store.update_lifecycle(session.id, session.node, session.lifecycle, to, now).await.unwrap();
         session.id
     }
 }

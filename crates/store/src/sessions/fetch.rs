@@ -2,7 +2,7 @@
 
 use super::{decode, decode_all, not_found, select};
 use crate::{Store, StoreError};
-use baton_session::{NodeId, Owner, Session, SessionId};
+use baton_session::{Owner, Session, SessionId};
 
 /// The fewest hexadecimal digits that a person may type of an id.
 const PREFIX_MIN: usize = 4;
@@ -21,14 +21,9 @@ impl Store {
         decode(&row.ok_or_else(|| not_found(id))?)
     }
 
-    /// The session of a node with this id, of whatever owner; none when the node has no such session.
-    pub async fn fetch_session_of(
-        &self,
-        node: NodeId,
-        id: SessionId,
-    ) -> Result<Option<Session>, StoreError> {
-        let row = sqlx::query(select!("where node = $1 and id = $2"))
-            .bind(node.to_string())
+    /// The session with this id, of whatever owner and node; none when there is no such session.
+    pub async fn fetch_any_session(&self, id: SessionId) -> Result<Option<Session>, StoreError> {
+        let row = sqlx::query(select!("where id = $1"))
             .bind(id.to_string())
             .fetch_optional(self.pool())
             .await?;

@@ -1,9 +1,10 @@
-//! Sessions as rows: `create fetch list update delete`, one verb a file.
+//! Sessions as rows: `create fetch list update fail delete`, one verb a file.
 //!
 //! Times are kept to the millisecond.
 
 mod create;
 mod delete;
+mod fail;
 mod fetch;
 mod list;
 mod update;
@@ -11,8 +12,8 @@ mod update;
 use crate::StoreError;
 use crate::row::{flag, instant, word};
 use baton_session::{Owner, Session, SessionId, SessionName};
-use sqlx::Row;
 use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row};
 
 /// A query for whole sessions; the argument is what follows `from sessions`.
 macro_rules! select {
@@ -42,6 +43,18 @@ fn decode(row: &AnyRow) -> Result<Session, StoreError> {
 
 fn decode_all(rows: &[AnyRow]) -> Result<Vec<Session>, StoreError> {
     rows.iter().map(decode).collect()
+}
+
+/// The row of a session, of whatever owner and node.
+pub(crate) async fn fetch_row(
+    connection: &mut AnyConnection,
+    id: SessionId,
+) -> Result<Session, StoreError> {
+    let row = sqlx::query(select!("where id = $1"))
+        .bind(id.to_string())
+        .fetch_optional(connection)
+        .await?;
+    decode(&row.ok_or_else(|| not_found(id))?)
 }
 
 fn not_found(id: SessionId) -> StoreError {

@@ -46,8 +46,7 @@ async fn expect_session(
 /// Whether another term than that of the writer runs by now.
 async fn is_late(connection: &mut AnyConnection, draft: &Draft) -> Result<bool, StoreError> {
     let Some(term) = draft.term else { return Ok(false) };
-    let now = leases::current(connection, draft.snapshot.session).await?;
-    Ok(now != Some(term))
+    Ok(!leases::is_current(connection, draft.snapshot.session, term).await?)
 }
 
 /// Adds the parts that are not there, and replaces those that are damaged. One that was there when

@@ -128,7 +128,7 @@ pub(crate) async fn close(fixture: &Fixture, session: &Session) {
     let at = next_instant();
     fixture
         .store
-        .update_lifecycle(session.id, Lifecycle::Active, Lifecycle::Closed, at)
+        .update_lifecycle(session.id, node(), Lifecycle::Active, Lifecycle::Closed, at)
         .await
         .unwrap();
 }

@@ -1,6 +1,6 @@
 //! The life of a session: where it may go, who wins, and what its end leaves.
 
-use crate::fixture::{Engine, Fixture, close, cookies, next_instant, session};
+use crate::fixture::{Engine, Fixture, close, cookies, next_instant, node, session};
 use baton_session::{Lifecycle, Owner, Session};
 use baton_store::StoreError;
 use rstest::rstest;
@@ -38,7 +38,8 @@ async fn a_lifecycle_moves_only_from_where_it_stands(
     let fixture = Fixture::open(engine).await;
     let made = fixture.session("mail").await;
     let at = next_instant();
-    let update = async |from, to| fixture.store.update_lifecycle(made.id, from, to, at).await;
+    let update =
+        async |from, to| fixture.store.update_lifecycle(made.id, node(), from, to, at).await;
     let moved = update(Active, Recoverable).await.unwrap();
     assert_eq!(moved, Session { lifecycle: Recoverable, updated_at: at, ..made.clone() });
     match update(Active, Failed).await.unwrap_err() {
@@ -50,7 +51,7 @@ async fn a_lifecycle_moves_only_from_where_it_stands(
         other => panic!("{other}"),
     }
     let unknown = session("unknown").id;
-    let lost = fixture.store.update_lifecycle(unknown, Active, Closed, at).await;
+    let lost = fixture.store.update_lifecycle(unknown, node(), Active, Closed, at).await;
     assert!(matches!(lost, Err(StoreError::SessionNotFound { .. })));
 }
 
@@ -65,7 +66,7 @@ async fn of_many_who_move_a_session_one_wins(
     for _ in 0..12 {
         let (store, id, at) = (fixture.store.clone(), made.id, next_instant());
         tasks.spawn(async move {
-            store.update_lifecycle(id, Lifecycle::Active, Lifecycle::Recoverable, at).await
+            store.update_lifecycle(id, node(), Lifecycle::Active, Lifecycle::Recoverable, at).await
         });
     }
     let outcomes = tasks.join_all().await;
@@ -101,5 +102,8 @@ async fn a_deleted_session_leaves_nothing(
 
 async fn reopen(fixture: &Fixture, session: &Session) -> Result<Session, StoreError> {
     let at = next_instant();
-    fixture.store.update_lifecycle(session.id, Lifecycle::Closed, Lifecycle::Active, at).await
+    fixture
+        .store
+        .update_lifecycle(session.id, node(), Lifecycle::Closed, Lifecycle::Active, at)
+        .await
 }

@@ -9,6 +9,7 @@
 mod api_keys;
 mod fixture;
 mod key_file;
+mod leases;
 mod lifecycle;
 mod opening;
 mod parts;

@@ -70,6 +70,16 @@ pub(in crate::cli) struct Flags {
         allow_negative_numbers = true
     )]
     max_session_snapshots: Option<i64>,
+    /// Seconds for which a node that shares its database holds its sessions when it cannot reach it
+    /// [default: 30]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        env = "BATON_LEASE",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    lease: Option<i64>,
     /// Address and port of the metrics [default: none]
     #[arg(long, value_name = "ADDRESS", env = "BATON_METRICS_LISTEN", hide_env_values = true)]
     metrics_listen: Option<String>,
@@ -106,6 +116,7 @@ impl From<Flags> for Settings {
                 max_session_age: flags.max_session_age,
                 auto_rehydrate: flags.auto_rehydrate,
                 max_session_snapshots: flags.max_session_snapshots,
+                lease: flags.lease,
             },
             metrics: MetricsSettings { listen: flags.metrics_listen },
             limits: LimitSettings { body_bytes: flags.body_bytes },

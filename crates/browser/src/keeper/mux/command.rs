@@ -3,6 +3,7 @@
 //! - `Baton.close`: end the browser gently (an attached one is left running), then the keeper. The
 //!   reply comes at once; the connection closes when the browser has ended.
 //! - `Baton.kill`: the same with SIGKILL.
+//! - `Baton.hold {milliseconds}`: kill the browser in so long, unless it is said again before.
 //! - `Baton.status`: counts and process ids.
 //! - `Baton.setPrelude {prelude: [{method, params}]}`.
 
@@ -12,6 +13,12 @@ use super::{Action, ClientId, Mux};
 use crate::keeper::spec::PreludeCall;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::time::Duration;
+
+#[derive(Deserialize)]
+struct Hold {
+    milliseconds: u64,
+}
 
 #[derive(Deserialize)]
 struct SetPrelude {
@@ -32,6 +39,7 @@ impl Mux {
             _ if role != Some(Role::Node) => unknown(command),
             "close" => Ok(("{}".to_owned(), Some(Action::Close))),
             "kill" => Ok(("{}".to_owned(), Some(Action::Kill))),
+            "hold" => hold(params),
             "status" => Ok((self.status(), None)),
             "setPrelude" => self.take_prelude(params),
             _ => unknown(command),
@@ -62,6 +70,16 @@ impl Mux {
 }
 
 type Outcome = Result<(String, Option<Action>), (i64, String)>;
+
+fn hold(params: Option<&RawValue>) -> Outcome {
+    match serde_json::from_str(frame::text(params)) {
+        Ok(Hold { milliseconds }) => {
+            let time = Duration::from_millis(milliseconds);
+            Ok(("{}".to_owned(), Some(Action::Hold(time))))
+        }
+        Err(error) => Err((-32602, format!("expected {{milliseconds}}: {error}"))),
+    }
+}
 
 /// Chromium's own words for a method that it does not know.
 fn unknown(command: &str) -> Outcome {

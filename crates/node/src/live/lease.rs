@@ -1,0 +1,173 @@
+//! Holding sessions: the beat of this node, and what becomes of its browsers when it stops.
+//!
+//! The one idea: whoever shares a database must keep saying that it lives, and its browsers live only
+//! as long as it does. Each beat that reached the database gives them three quarters of a lease more;
+//! others may take a session when they have seen the beat stand still for a whole one. Both are
+//! counted by clocks that nobody sets. A node that has its database for itself needs none of this:
+//! its browsers outlive it for as long as they like.
+
+use super::{Hub, LiveError};
+use baton_browser::cdp::Connection;
+use baton_browser::keeper;
+use baton_session::{NodeId, Session, Term};
+use baton_store::{NodeBeat, NodeRecord, StoreError};
+use futures_util::future::join_all;
+use jiff::Timestamp;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+/// What this node knows of its own life and that of others. Its clocks start when it is made.
+pub(super) struct Pulse {
+    /// When the last beat that reached the database began.
+    renewed: Mutex<Instant>,
+    /// The beats of all nodes, and since when each stands.
+    seen: Mutex<HashMap<NodeId, Seen>>,
+}
+
+struct Seen {
+    beat: i64,
+    since: Instant,
+    lease: Option<Duration>,
+}
+
+impl Default for Pulse {
+    fn default() -> Self {
+        Self { renewed: Mutex::new(Instant::now()), seen: Mutex::default() }
+    }
+}
+
+impl Pulse {
+    fn renewed(&self) -> MutexGuard<'_, Instant> {
+        self.renewed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn seen(&self) -> MutexGuard<'_, HashMap<NodeId, Seen>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, nodes: Vec<NodeBeat>, now: Instant) {
+        let mut seen = self.seen();
+        for NodeBeat { node, beat } in nodes {
+            let known = seen.get(&node.id).filter(|known| known.beat == beat);
+            let since = known.map_or(now, |known| known.since);
+            seen.insert(node.id, Seen { beat, since, lease: node.lease });
+        }
+    }
+
+    /// The beat of a node that has stood still for longer than its leases last.
+    fn silent(&self, node: NodeId) -> Option<i64> {
+        let seen = self.seen();
+        let found = seen.get(&node)?;
+        (found.since.elapsed() > found.lease?).then_some(found.beat)
+    }
+}
+
+impl Hub {
+    /// Registers this node, and beats until `end`, if others may use the database too. When it finds
+    /// that another node took its place, it cancels `end`.
+    pub async fn start_beating(&self, end: CancellationToken) -> Result<(), LiveError> {
+        let record = NodeRecord {
+            id: self.config().node,
+            place: self.config().place.clone(),
+            lease: self.config().lease,
+        };
+        self.expect_no_twin(&record).await?;
+        let began = Instant::now();
+        self.store().register_node(&record).await?;
+        *self.0.pulse.renewed() = began;
+        if let Some(lease) = record.lease {
+            self.observe().await;
+            self.0.tasks.spawn(beat(self.clone(), record, lease / 4, end));
+        }
+        Ok(())
+    }
+
+    /// A copy of a data folder bears the name of the original, which may still run.
+    async fn expect_no_twin(&self, own: &NodeRecord) -> Result<(), LiveError> {
+        let Some(first) = self.record_of(own.id).await? else { return Ok(()) };
+        let Some(lease) = first.node.lease.filter(|_| first.node.place != own.place) else {
+            return Ok(());
+        };
+        tracing::warn!(
+            place = first.node.place,
+            "this node ran elsewhere; waiting for a lease to end"
+        );
+        let begun = Instant::now();
+        while begun.elapsed() <= lease {
+            sleep(lease / 8).await;
+            if self.record_of(own.id).await?.is_none_or(|now| now.beat != first.beat) {
+                return Err(LiveError::Twin { node: own.id, place: first.node.place });
+            }
+        }
+        Ok(())
+    }
+
+    async fn record_of(&self, id: NodeId) -> Result<Option<NodeBeat>, LiveError> {
+        Ok(self.store().list_nodes().await?.into_iter().find(|found| found.node.id == id))
+    }
+
+    /// Looks at the beats of all nodes.
+    async fn observe(&self) {
+        match self.store().list_nodes().await {
+            Ok(nodes) => self.0.pulse.note(nodes, Instant::now()),
+            Err(error) => tracing::warn!(%error, "the other nodes could not be looked at"),
+        }
+    }
+
+    /// How long browsers may live from now on without another beat; none means for ever.
+    pub(super) fn hold_for(&self) -> Option<Duration> {
+        let lease = self.config().lease?;
+        Some((lease * 3 / 4).saturating_sub(self.0.pulse.renewed().elapsed()))
+    }
+
+    /// Gives a browser the time of the last beat.
+    pub(super) async fn hold(&self, connection: &Connection) {
+        let Some(time) = self.hold_for() else { return };
+        if let Err(error) = keeper::hold(connection, time).await {
+            tracing::warn!(%error, "a keeper was not told that its session is held");
+        }
+    }
+
+    /// Makes this node the holder of a session, in a new term.
+    pub(super) async fn acquire(&self, session: &Session) -> Result<Term, LiveError> {
+        let term = self.store().acquire_lease(session.id, self.config().node).await?;
+        tracing::info!(session = %session.id, %term, "holds a session");
+        Ok(term)
+    }
+
+    /// Brings the session of another node here: one that nobody holds, or whose holder fell silent.
+    pub async fn adopt(&self, session: &Session) -> Result<(), LiveError> {
+        let (id, node) = (session.id, self.config().node);
+        if let Some(holder) = self.store().fetch_lease(id).await?.and_then(|lease| lease.node)
+            && holder != node
+        {
+            let silent = self.0.pulse.silent(holder);
+            let beat = silent.ok_or(StoreError::HeldElsewhere { node: holder })?;
+            self.store().expire_lease(id, holder, beat, Timestamp::now()).await?;
+            tracing::warn!(session = %id, %holder, "ended the lease of a node that fell silent");
+        }
+        Ok(self.store().adopt_session(id, node).await?)
+    }
+}
+
+async fn beat(hub: Hub, record: NodeRecord, pause: Duration, end: CancellationToken) {
+    while end.run_until_cancelled(sleep(pause)).await.is_some() {
+        let began = Instant::now();
+        match hub.store().beat_node(&record).await {
+            Ok(true) => {
+                *hub.0.pulse.renewed() = began;
+                let runners: Vec<_> = hub.runners().values().cloned().collect();
+                join_all(runners.iter().map(|runner| hub.hold(runner.live.connection()))).await;
+                hub.observe().await;
+            }
+            Ok(false) => {
+                tracing::error!("another node took the place of this one: ending");
+                return end.cancel();
+            }
+            Err(error) => tracing::error!(%error, "a beat did not reach the database"),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Ends the lease of a node that fell silent, and gives a session that nobody holds a new home.
+
+use crate::sessions;
+use crate::{Store, StoreError};
+use baton_session::{Lifecycle, NodeId, SessionId};
+use jiff::Timestamp;
+
+impl Store {
+    /// Ends the term of `holder`, whose beat still stands at `beat`: from now on nobody holds the
+    /// session, and what `holder` writes late becomes a sibling. An active session is recoverable
+    /// then. Fails with `HeldElsewhere` when the beat went on, or another node was faster.
+    pub async fn expire_lease(
+        &self,
+        session: SessionId,
+        holder: NodeId,
+        beat: i64,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut write = self.write().await?;
+        // Taking both rows keeps holder and rivals away until the transaction ends.
+        let stands = sqlx::query("update nodes set beat = beat where id = $1 and beat = $2")
+            .bind(holder.to_string())
+            .bind(beat)
+            .execute(write.connection())
+            .await?;
+        let ended = sqlx::query(
+            "update leases set node = null, term = term + 1 where session = $1 and node = $2",
+        )
+        .bind(session.to_string())
+        .bind(holder.to_string())
+        .execute(write.connection())
+        .await?;
+        if stands.rows_affected() == 0 || ended.rows_affected() == 0 {
+            return Err(StoreError::HeldElsewhere { node: holder });
+        }
+        sqlx::query(
+            "update sessions set lifecycle = $3, updated_at = $4
+             where id = $1 and node = $2 and lifecycle = 'active'",
+        )
+        .bind(session.to_string())
+        .bind(holder.to_string())
+        .bind(Lifecycle::Recoverable.as_str())
+        .bind(at.as_millisecond())
+        .execute(write.connection())
+        .await?;
+        write.commit().await
+    }
+
+    /// Makes `node` the home of a session that nobody holds and that is not active. Fails with
+    /// `LifecycleConflict` or `HeldElsewhere` when that is not so.
+    pub async fn adopt_session(&self, id: SessionId, node: NodeId) -> Result<(), StoreError> {
+        let mut write = self.write().await?;
+        let moved = sqlx::query(
+            "update sessions set node = $2 where id = $1 and lifecycle <> 'active' and not exists (
+                 select 1 from leases where session = $1 and leases.node is not null
+             )",
+        )
+        .bind(id.to_string())
+        .bind(node.to_string())
+        .execute(write.connection())
+        .await?;
+        if moved.rows_affected() > 0 {
+            return write.commit().await;
+        }
+        let session = sessions::fetch_row(write.connection(), id).await?;
+        drop(write);
+        match self.fetch_lease(id).await?.and_then(|lease| lease.node) {
+            Some(holder) => Err(StoreError::HeldElsewhere { node: holder }),
+            None => Err(StoreError::LifecycleConflict {
+                expected: Lifecycle::Recoverable,
+                found: session.lifecycle,
+            }),
+        }
+    }
+}
