@@ -86,6 +86,8 @@ pub enum SnapshotReason {
     Open,
     /// A tab went somewhere, came or went.
     Navigation,
+    /// Clicks or typing settled, and captures after those are wanted.
+    Input,
     /// Something changed and the interval had passed.
     Interval,
     /// Somebody asked.
@@ -102,6 +104,7 @@ impl SnapshotReason {
         match self {
             Self::Open => "open",
             Self::Navigation => "navigation",
+            Self::Input => "input",
             Self::Interval => "interval",
             Self::Request => "request",
             Self::Close => "close",

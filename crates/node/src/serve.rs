@@ -12,6 +12,7 @@ use std::future::IntoFuture;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -76,7 +77,8 @@ pub async fn serve(
     let _lock = NodeLock::acquire(&data)?;
     let node = data.node_id()?;
     let store = open_store(&config).await?;
-    let served = run(config, node, store.clone(), listener, address, shutdown).await;
+    let hub = Hub::new(store.clone(), hub_config(&config, node)?);
+    let served = run(config, hub, node, store.clone(), listener, shutdown).await;
     store.close().await;
     served
 }
@@ -84,12 +86,13 @@ pub async fn serve(
 /// Everything between the opening and the closing of the database.
 async fn run(
     config: Config,
+    hub: Hub,
     node: NodeId,
     store: Store,
     listener: TcpListener,
-    address: SocketAddr,
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
+    let address = listener.local_addr()?;
     let data = config.data.clone();
     ensure_local_key(&store, &data, config.lease.map(|_| node)).await?;
     if let Some(address) = config.metrics {
@@ -98,7 +101,6 @@ async fn run(
     }
     let idle_exit = config.idle_exit;
     let http = HttpConfig { address, body_bytes: config.body_bytes };
-    let hub = Hub::new(store.clone(), hub_config(config, node)?);
     hub.start_beating(shutdown.clone()).await?;
     recover(&hub).await?;
     let context = Context::new(store, hub, node);
@@ -125,16 +127,17 @@ pub(crate) async fn open_store(config: &Config) -> Result<Store, StoreError> {
     Store::open(baton_store::Config { database, key, limits }).await
 }
 
-fn hub_config(config: Config, node: NodeId) -> Result<HubConfig, DataError> {
+fn hub_config(config: &Config, node: NodeId) -> Result<HubConfig, DataError> {
+    let changes = config.changes.clone();
     Ok(HubConfig {
         node,
         place: config.data.place()?,
         lease: config.lease,
-        data: config.data,
-        browser: config.browser,
-        keeper: config.keeper,
-        inherited: config.inherited,
-        recovery: config.recovery,
+        data: config.data.clone(),
+        browser: config.browser.clone(),
+        keeper: config.keeper.clone(),
+        inherited: config.inherited.clone(),
+        recovery: changes.unwrap_or_else(|| watch::channel(config.recovery.clone()).1),
     })
 }
 

@@ -28,6 +28,11 @@ pub fn ask_to_end(pid: u32) -> Result<()> {
         .with_context(|| format!("could not reach process {pid}"))
 }
 
+/// Tells a node to read its settings again (SIGHUP).
+pub fn tell_to_read_again(pid: u32) -> Result<()> {
+    kill_process(known(pid)?, Signal::HUP).with_context(|| format!("could not reach process {pid}"))
+}
+
 /// Stops a process where it stands (SIGSTOP); [`wake`] lets it go on.
 pub fn freeze(pid: u32) -> Result<()> {
     kill_process(known(pid)?, Signal::STOP).with_context(|| format!("could not stop process {pid}"))

@@ -9,6 +9,8 @@ use super::Context;
 use crate::output;
 use anyhow::Context as _;
 use baton_api::Exit;
+use baton_node::DataFolder;
+use baton_node::live::RecoverySettings;
 use clap::Args;
 use jiff::SignedDuration;
 use std::io::ErrorKind;
@@ -16,6 +18,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// Run a node: the service that keeps sessions
@@ -24,9 +27,11 @@ use tokio_util::sync::CancellationToken;
 Settings come from flags, then BATON_* variables, then the settings file, then defaults. The file is
 TOML; every flag below has its place there:
   [server] listen  [storage] database_url, part_bytes, snapshot_parts  [browser] program
-  [recovery] session_snapshot_interval, max_session_age, auto_rehydrate, max_session_snapshots
+  [recovery] session_snapshot_interval, max_session_age, auto_rehydrate, max_session_snapshots,
+    capture_on_input, lease
   [metrics] listen  [limits] body_bytes
 
+On SIGHUP the settings are read again; those under [recovery], but for lease, count at once.
 On SIGTERM or Ctrl-C the node captures every session and ends. Its browsers keep running: the next
 node on the same folder finds them. BATON_LOG sets what is logged, such as debug.")]
 pub(super) struct Serve {
@@ -60,6 +65,9 @@ impl Serve {
         let listener = listen(config.listen).await?;
         let shutdown = CancellationToken::new();
         tokio::spawn(cancel_when_told(shutdown.clone())?);
+        let (sender, changes) = watch::channel(config.recovery.clone());
+        config.changes = Some(changes);
+        tokio::spawn(read_again_when_told(self.node, context.data.clone(), sender)?);
         baton_node::serve(config, listener, shutdown).await?;
         Ok(Exit::Done)
     }
@@ -84,6 +92,28 @@ fn cancel_when_told(
             _ = interrupt.recv() => {}
         }
         shutdown.cancel();
+    })
+}
+
+/// Reads the settings again at each SIGHUP; those under `[recovery]` count at once.
+fn read_again_when_told(
+    node: NodeArgs,
+    data: DataFolder,
+    recovery: watch::Sender<RecoverySettings>,
+) -> std::io::Result<impl Future<Output = ()> + Send + 'static> {
+    let mut told = signal(SignalKind::hangup())?;
+    Ok(async move {
+        while told.recv().await.is_some() {
+            match node.config(&data) {
+                Ok(config) => {
+                    tracing::info!(settings = ?config.recovery, "read the settings again");
+                    recovery.send_replace(config.recovery);
+                }
+                Err(error) => {
+                    tracing::error!("the settings stay as they were: {error:#}");
+                }
+            }
+        }
     })
 }
 

@@ -15,6 +15,7 @@ mod kills;
 mod leases;
 mod notes;
 mod profiles;
+mod settings;
 mod shutdown;
 mod silent;
 mod start_up;

@@ -3,8 +3,8 @@
 //! It never waits for the browser: whatever needs a call (a new target, a new document) is done in
 //! a task of its own, so that the queue of events keeps moving.
 
-use super::watch;
 use super::{Activity, Attached, Shared, navigation};
+use super::{input, watch};
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
 use crate::frames::{self, Frame};
 use crate::targets::{Contexts, TargetInfo};
@@ -53,6 +53,8 @@ impl Pump {
             | "DOMStorage.domStorageItemUpdated"
             | "DOMStorage.domStorageItemRemoved"
             | "DOMStorage.domStorageItemsCleared" => self.stored(session, params),
+            // Only what was asked for is told, and whoever no longer wants it does not count it.
+            "Runtime.bindingCalled" if self.shared.tells_input() => self.input(params),
             "Storage.indexedDBContentUpdated" | "Storage.indexedDBListUpdated" => {
                 self.database(params);
             }
@@ -170,6 +172,12 @@ impl Pump {
         self.wrote();
     }
 
+    fn input(&self, params: &RawValue) {
+        if parse::<BindingCalled>(params).is_some_and(|called| called.name == input::BINDING) {
+            self.activity.send_modify(|activity| activity.inputs += 1);
+        }
+    }
+
     fn tab_of(&self, session: Option<&CdpSessionId>) -> Option<crate::targets::TargetId> {
         self.shared.attached().get(session?).map(|target| target.tab.clone())
     }
@@ -198,6 +206,11 @@ struct AttachedToTarget {
 #[serde(rename_all = "camelCase")]
 struct DetachedFromTarget {
     session_id: CdpSessionId,
+}
+
+#[derive(Deserialize)]
+struct BindingCalled {
+    name: String,
 }
 
 #[derive(Deserialize)]

@@ -4,6 +4,7 @@
 //! when a `Live` is dropped; another one can take over at any time from the last snapshot's state.
 
 mod events;
+mod input;
 pub(crate) mod mirror;
 mod shared;
 mod watch;
@@ -39,6 +40,8 @@ pub struct Activity {
     pub navigations: u64,
     /// Changes of storage.
     pub writes: u64,
+    /// Clicks and typing, once somebody asked for them.
+    pub inputs: u64,
 }
 
 /// Counts a navigation.
@@ -78,6 +81,18 @@ impl Live {
     /// Tells when something happened, so that the node can decide when to capture.
     pub fn activity(&self) -> channel::Receiver<Activity> {
         self.activity.clone()
+    }
+
+    /// From now on clicks and typing in its pages count as activity, or no longer.
+    pub async fn tell_input(&self, wanted: bool) {
+        self.shared.tell_input(wanted);
+        if !wanted {
+            return;
+        }
+        let sessions: Vec<_> = self.shared.attached().keys().cloned().collect();
+        for session in sessions {
+            input::listen(&self.connection.session(session)).await;
+        }
     }
 
     /// Whether the browser, its keeper or the connection to it has ended.

@@ -5,6 +5,7 @@ use crate::cdp::{CdpSession, CdpSessionId};
 use crate::targets::TargetId;
 use baton_session::{State, StorageKey};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What the event loop and the captures share.
@@ -14,6 +15,8 @@ pub(crate) struct Shared {
     attached: Mutex<HashMap<CdpSessionId, Attached>>,
     /// Service workers and shared workers, with the storage key of each that is watched by now.
     workers: Mutex<HashMap<CdpSessionId, Option<StorageKey>>>,
+    /// Whether clicks and typing are told.
+    input: AtomicBool,
 }
 
 /// A page, or a frame in a process of its own, that we are attached to.
@@ -33,6 +36,7 @@ impl Shared {
             mirror: Mutex::new(Mirror::new(known)),
             attached: Mutex::default(),
             workers: Mutex::default(),
+            input: AtomicBool::new(false),
         }
     }
 
@@ -46,6 +50,15 @@ impl Shared {
 
     pub(crate) fn workers(&self) -> MutexGuard<'_, HashMap<CdpSessionId, Option<StorageKey>>> {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether clicks and typing are told.
+    pub(super) fn tells_input(&self) -> bool {
+        self.input.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn tell_input(&self, wanted: bool) {
+        self.input.store(wanted, Ordering::Relaxed);
     }
 
     /// Whether a session that was attached is so still.

@@ -4,7 +4,7 @@
 //! would cost a quarter of a page's speed and stay off.
 
 use super::mirror::DirtyDatabases;
-use super::{Activity, Attached, Shared, navigation};
+use super::{Activity, Attached, Shared, input, navigation};
 use crate::cdp::{CdpError, CdpSession};
 use crate::frames::{self, Frame};
 use crate::targets::TargetId;
@@ -95,6 +95,9 @@ async fn switch_on(session: &CdpSession, shared: &Shared, tab: &TargetId) -> Res
 
 /// Marks the storage of a new document as unread, and watches its databases.
 pub(super) async fn document(session: &CdpSession, shared: &Shared, tab: &TargetId, frame: &Frame) {
+    if shared.tells_input() {
+        input::listen_in(session, frame).await;
+    }
     let Ok(Some(key)) = frames::storage_key(session, &frame.id).await else {
         return;
     };

@@ -30,6 +30,8 @@ pub struct Choices {
     pub auto_rehydrate: Option<bool>,
     /// How many snapshots of a session are kept.
     pub max_session_snapshots: Option<u32>,
+    /// Whether clicks and typing are followed by a snapshot.
+    pub capture_on_input: Option<bool>,
     /// See [`Config::lease`](super::Config::lease).
     pub lease: Option<Duration>,
     /// See [`Config::metrics`](super::Config::metrics).
@@ -79,6 +81,7 @@ impl Choices {
                 recovery.max_session_snapshots,
                 1..=100_000,
             )?,
+            capture_on_input: recovery.capture_on_input,
             lease: number(origin, "recovery.lease", recovery.lease, LEASES)?
                 .map(Duration::from_secs),
             metrics: metrics
@@ -104,6 +107,7 @@ impl Choices {
             max_session_age: self.max_session_age.or(other.max_session_age),
             auto_rehydrate: self.auto_rehydrate.or(other.auto_rehydrate),
             max_session_snapshots: self.max_session_snapshots.or(other.max_session_snapshots),
+            capture_on_input: self.capture_on_input.or(other.capture_on_input),
             lease: self.lease.or(other.lease),
             metrics: self.metrics.or(other.metrics),
             body_bytes: self.body_bytes.or(other.body_bytes),

@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// Where a node listens unless told otherwise.
 pub const DEFAULT_LISTEN: SocketAddr =
@@ -58,6 +59,8 @@ pub struct Config {
     /// How long a node that shares its database holds its sessions without a beat; none when it has
     /// the database for itself: the one in its data folder.
     pub lease: Option<Duration>,
+    /// What `recovery` becomes while the node runs; none means that it stays.
+    pub changes: Option<watch::Receiver<RecoverySettings>>,
     /// Where metrics are served; none means nowhere.
     pub metrics: Option<SocketAddr>,
     /// How long the node stays without an active session and without a request; none means for
@@ -105,8 +108,10 @@ impl Config {
                 max_session_age: choices.max_session_age.unwrap_or(Duration::from_hours(24)),
                 auto_rehydrate: choices.auto_rehydrate.unwrap_or(false),
                 max_session_snapshots: choices.max_session_snapshots.unwrap_or(10),
+                capture_on_input: choices.capture_on_input.unwrap_or(false),
             },
             lease: is_shared.then(|| choices.lease.unwrap_or(DEFAULT_LEASE)),
+            changes: None,
             metrics: choices.metrics,
             idle_exit: around.idle_exit,
             data: around.data,

@@ -65,6 +65,8 @@ pub struct RecoveryTexts {
     pub auto_rehydrate: Option<bool>,
     /// How many snapshots of a session are kept.
     pub max_session_snapshots: Option<i64>,
+    /// Whether clicks and typing are followed by a snapshot.
+    pub capture_on_input: Option<bool>,
     /// Seconds for which a node that shares its database holds a session without a beat.
     pub lease: Option<i64>,
 }

@@ -108,7 +108,7 @@ impl Hub {
             self.end(runner, Ending::Kill).await;
             return Err(LiveError::LeaseLost { session: session.id, sibling: snapshot.id });
         }
-        let keep = self.config().recovery.max_session_snapshots;
+        let keep = self.recovery().max_session_snapshots;
         // The snapshot is on disk, and that is what was asked for; the next one prunes again.
         if let Err(error) = self.store().prune_snapshots(session.id, keep).await {
             tracing::warn!(session = %session.id, %error, "old snapshots were not removed");

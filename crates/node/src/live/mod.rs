@@ -35,7 +35,7 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 
@@ -74,8 +74,8 @@ pub struct HubConfig {
     pub keeper: KeeperCommand,
     /// The variables that browsers may inherit.
     pub inherited: BTreeMap<String, String>,
-    /// When to capture, and what to do at start-up.
-    pub recovery: RecoverySettings,
+    /// When to capture, and what to do at start-up; may change while the node runs.
+    pub recovery: watch::Receiver<RecoverySettings>,
 }
 
 /// When to capture, and what to do at start-up.
@@ -89,6 +89,8 @@ pub struct RecoverySettings {
     pub auto_rehydrate: bool,
     /// How many snapshots of a session are kept.
     pub max_session_snapshots: u32,
+    /// Whether clicks and typing are followed by a snapshot.
+    pub capture_on_input: bool,
 }
 
 impl Hub {
@@ -116,6 +118,11 @@ impl Hub {
 
     fn config(&self) -> &HubConfig {
         &self.0.config
+    }
+
+    /// The settings as they are now.
+    fn recovery(&self) -> watch::Ref<'_, RecoverySettings> {
+        self.config().recovery.borrow()
     }
 
     fn runners(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Runner>>> {

@@ -1,4 +1,5 @@
-//! When to capture: after a navigation settled, and when something changed and the interval passed.
+//! When to capture: after a navigation settled (and typing, on request), and when something changed
+//! and the interval passed.
 //!
 //! Pure: instants come from the caller. Automatic captures keep their distance, so that a page that
 //! never rests costs no more than one that does.
@@ -21,14 +22,30 @@ pub(super) struct Policy {
     seen: Activity,
     captured_at: Instant,
     looked_at: Instant,
-    navigation: Option<Navigation>,
+    /// Navigations that are not captured yet.
+    navigation: Option<Unrest>,
+    /// Clicks and typing that are not captured yet.
+    input: Option<Unrest>,
     wrote: bool,
 }
 
+/// Something that goes on for a while, and is best captured when it has come to rest.
 #[derive(Debug, Clone, Copy)]
-struct Navigation {
+struct Unrest {
     first: Instant,
     last: Instant,
+}
+
+impl Unrest {
+    /// It went on.
+    fn at(known: Option<Self>, now: Instant) -> Self {
+        Self { first: known.map_or(now, |known| known.first), last: now }
+    }
+
+    /// When it is to be captured.
+    fn due(self, captured_at: Instant) -> Instant {
+        (self.last + SETTLE).min(self.first + SETTLE_LIMIT).max(captured_at + DISTANCE)
+    }
 }
 
 /// What is to be done at an instant.
@@ -49,15 +66,23 @@ impl Policy {
             captured_at: now,
             looked_at: now,
             navigation: None,
+            input: None,
             wrote: true,
         }
+    }
+
+    /// The interval is another one from now on.
+    pub(super) fn set_interval(&mut self, interval: Duration) {
+        self.interval = interval;
     }
 
     /// Takes note of what happened.
     pub(super) fn note(&mut self, activity: Activity, now: Instant) {
         if activity.navigations > self.seen.navigations {
-            let first = self.navigation.map_or(now, |navigation| navigation.first);
-            self.navigation = Some(Navigation { first, last: now });
+            self.navigation = Some(Unrest::at(self.navigation, now));
+        }
+        if activity.inputs > self.seen.inputs {
+            self.input = Some(Unrest::at(self.input, now));
         }
         self.wrote |= activity.writes > self.seen.writes;
         self.seen = activity;
@@ -71,8 +96,12 @@ impl Policy {
         if began.navigations >= self.seen.navigations {
             self.navigation = None;
         }
+        if began.inputs >= self.seen.inputs {
+            self.input = None;
+        }
         self.wrote = self.seen.writes > began.writes;
         self.seen.navigations = self.seen.navigations.max(began.navigations);
+        self.seen.inputs = self.seen.inputs.max(began.inputs);
         self.seen.writes = self.seen.writes.max(began.writes);
     }
 
@@ -81,6 +110,7 @@ impl Policy {
         self.captured_at = now;
         self.looked_at = now;
         self.navigation = None;
+        self.input = None;
         self.wrote = true;
     }
 
@@ -91,16 +121,17 @@ impl Policy {
 
     /// What is due next, and when.
     pub(super) fn next(&self) -> (Instant, Due) {
-        let settled = self.navigation.map(|Navigation { first, last }| {
-            let at = (last + SETTLE).min(first + SETTLE_LIMIT).max(self.captured_at + DISTANCE);
-            (at, Due::Capture(SnapshotReason::Navigation))
-        });
+        let settled = |unrest: Option<Unrest>, reason| {
+            unrest.map(|unrest| (unrest.due(self.captured_at), Due::Capture(reason)))
+        };
+        let input = settled(self.input, SnapshotReason::Input);
+        let navigation = settled(self.navigation, SnapshotReason::Navigation);
         let interval = self.interval.max(DISTANCE);
         let changed = self
             .wrote
             .then(|| (self.captured_at + interval, Due::Capture(SnapshotReason::Interval)));
         let look = (self.captured_at.max(self.looked_at) + interval, Due::Look);
-        [settled, changed]
+        [input, navigation, changed]
             .into_iter()
             .flatten()
             .fold(look, |next, candidate| if candidate.0 <= next.0 { candidate } else { next })
@@ -115,11 +146,15 @@ mod tests {
     const INTERVAL: Duration = Duration::from_secs(30);
 
     fn navigated(times: u64) -> Activity {
-        Activity { navigations: times, writes: 0 }
+        Activity { navigations: times, ..Activity::default() }
     }
 
     fn wrote(times: u64) -> Activity {
-        Activity { navigations: 0, writes: times }
+        Activity { writes: times, ..Activity::default() }
+    }
+
+    fn typed(times: u64) -> Activity {
+        Activity { inputs: times, ..Activity::default() }
     }
 
     /// A policy of a browser that was captured at `start`.
@@ -155,6 +190,31 @@ mod tests {
         assert_eq!(policy.next(), (at + SETTLE, due));
         policy.captured(navigated(1), at + SETTLE);
         assert_eq!(policy.next().1, Due::Look);
+    }
+
+    #[test]
+    fn typing_is_captured_once_it_rests() {
+        let start = Instant::now();
+        let mut policy = captured(INTERVAL, start);
+        let at = start + 10 * SECOND;
+        policy.note(typed(1), at);
+        policy.note(typed(2), at + SECOND);
+        let due = Due::Capture(SnapshotReason::Input);
+        assert_eq!(policy.next(), (at + SECOND + SETTLE, due));
+        // A click that leads elsewhere is one capture, of the navigation.
+        policy.note(Activity { navigations: 1, ..typed(2) }, at + SECOND);
+        assert_eq!(policy.next().1, Due::Capture(SnapshotReason::Navigation));
+        policy.captured(Activity { navigations: 1, ..typed(2) }, at + 2 * SECOND);
+        assert_eq!(policy.next().1, Due::Look);
+    }
+
+    #[test]
+    fn a_new_interval_counts_at_once() {
+        let start = Instant::now();
+        let mut policy = captured(INTERVAL, start);
+        policy.note(wrote(1), start + SECOND);
+        policy.set_interval(5 * SECOND);
+        assert_eq!(policy.next().0, start + 5 * SECOND);
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl Hub {
                 }
             }
         }
-        if self.config().recovery.auto_rehydrate && !lost.is_empty() {
+        if self.recovery().auto_rehydrate && !lost.is_empty() {
             self.0.tasks.spawn(rehydrate(self.clone(), lost));
         }
         Ok(recovered)
@@ -162,8 +162,7 @@ impl Hub {
 
     fn is_old(&self, taken_at: Timestamp) -> bool {
         let age = Timestamp::now().duration_since(taken_at);
-        std::time::Duration::try_from(age)
-            .is_ok_and(|age| age > self.config().recovery.max_session_age)
+        std::time::Duration::try_from(age).is_ok_and(|age| age > self.recovery().max_session_age)
     }
 }
 

@@ -1,7 +1,7 @@
 //! One running browser: the task that decides when to capture, and notices when the browser ends.
 
 use super::policy::{Due, Policy};
-use super::{Hub, LiveError};
+use super::{Hub, LiveError, RecoverySettings};
 use baton_browser::live::{Activity, Live};
 use baton_session::{PartRef, Session, SessionId, Term};
 use baton_store::{SnapshotReason, StoreError};
@@ -67,8 +67,13 @@ impl Hub {
 async fn run(hub: Hub, runner: Arc<Runner>) {
     let mut activity = runner.live.activity();
     let mut captured = runner.captured.subscribe();
-    let interval = hub.config().recovery.session_snapshot_interval;
-    let mut policy = Policy::new(interval, Instant::now());
+    let mut settings = hub.config().recovery.clone();
+    let RecoverySettings { session_snapshot_interval, capture_on_input, .. } =
+        settings.borrow_and_update().clone();
+    let mut policy = Policy::new(session_snapshot_interval, Instant::now());
+    if capture_on_input {
+        runner.live.tell_input(true).await;
+    }
     policy.note(*activity.borrow_and_update(), Instant::now());
     loop {
         let (at, due) = policy.next();
@@ -84,6 +89,11 @@ async fn run(hub: Hub, runner: Arc<Runner>) {
             Ok(()) = activity.changed() => {
                 let now = *activity.borrow_and_update();
                 policy.note(now, Instant::now());
+            }
+            Ok(()) = settings.changed() => {
+                let now = settings.borrow_and_update().clone();
+                policy.set_interval(now.session_snapshot_interval);
+                runner.live.tell_input(now.capture_on_input).await;
             }
             () = tokio::time::sleep_until(at.into()) => match due {
                 Due::Capture(reason) => capture(&hub, &runner, reason, &mut policy).await,

@@ -38,6 +38,7 @@ fn reason(reason: baton_store::SnapshotReason) -> SnapshotReason {
     match reason {
         baton_store::SnapshotReason::Open => SnapshotReason::Open,
         baton_store::SnapshotReason::Navigation => SnapshotReason::Navigation,
+        baton_store::SnapshotReason::Input => SnapshotReason::Input,
         baton_store::SnapshotReason::Interval => SnapshotReason::Interval,
         baton_store::SnapshotReason::Request => SnapshotReason::Request,
         baton_store::SnapshotReason::Close => SnapshotReason::Close,

@@ -48,6 +48,7 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         "[recovery]\nsession_snapshot_interval = 0",
         "[recovery]\nmax_session_age = -5",
         "[recovery]\nmax_session_snapshots = 99999999999",
+        "[recovery]\nlease = 1",
         "[recovery]\nauto_rehydrate = \"yes\"",
         "[recovery]\nintervall = 5",
         "[server]\nlisten = \"7420\"",
@@ -64,8 +65,9 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     the file /etc/baton.toml: expected recovery.session_snapshot_interval to be a number from 1 to 316224000, found 0
     the file /etc/baton.toml: expected recovery.max_session_age to be a number from 1 to 316224000, found -5
     the file /etc/baton.toml: expected recovery.max_session_snapshots to be a number from 1 to 100000, found 99999999999
+    the file /etc/baton.toml: expected recovery.lease to be a number from 2 to 3600, found 1
     expected valid settings in /etc/baton.toml at line 2, found: invalid type: string "yes", expected a boolean
-    expected valid settings in /etc/baton.toml at line 2, found: unknown field `intervall`, expected one of `session_snapshot_interval`, `max_session_age`, `auto_rehydrate`, `max_session_snapshots`
+    expected valid settings in /etc/baton.toml at line 2, found: unknown field `intervall`, expected one of `session_snapshot_interval`, `max_session_age`, `auto_rehydrate`, `max_session_snapshots`, `capture_on_input`, `lease`
     the file /etc/baton.toml: expected server.listen to be an address with a port such as 127.0.0.1:7420, found 7420
     the file /etc/baton.toml: expected server.listen to be a loopback address such as 127.0.0.1:7420, found 0.0.0.0:7420
     other machines could read keys and cookies in clear text: Baton does not speak TLS yet

@@ -1,6 +1,7 @@
 //! Which state of a session may follow which.
 
 use baton_session::Lifecycle;
+use baton_session::lifecycle::{Mover, TRANSITIONS, Transition};
 use std::fmt::Write;
 
 #[test]
@@ -19,12 +20,28 @@ fn the_table_of_transitions() {
     let table: Vec<&str> = table.lines().map(str::trim_end).collect();
     insta::assert_snapshot!(table.join("\n"), @r"
     from \ to   active      recoverable stale       failed      closed
-    active      -           yes         yes         yes         yes
-    recoverable yes         -           yes         yes         yes
-    stale       yes         yes         -           yes         yes
-    failed      yes         yes         yes         -           yes
+    active      -           yes         yes         -           yes
+    recoverable yes         -           -           yes         yes
+    stale       yes         -           -           yes         yes
+    failed      yes         -           -           -           yes
     closed      yes         -           -           -           -
     ");
+}
+
+#[test]
+fn the_reference_shows_the_state_machine() {
+    let page =
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/lifecycle.md"));
+    let mut table =
+        String::from("| from | to | by | when | what is kept |\n|---|---|---|---|---|\n");
+    for Transition { from, to, by, when, keeps } in TRANSITIONS {
+        let by = match by {
+            Mover::Owner => "its owner",
+            Mover::Node => "the node",
+        };
+        writeln!(table, "| `{from}` | `{to}` | {by} | {when} | {keeps} |").unwrap();
+    }
+    assert!(page.contains(&table), "expected docs/reference/lifecycle.md to hold\n{table}");
 }
 
 #[test]

@@ -73,6 +73,8 @@ pub enum SnapshotReason {
     Open,
     /// A navigation, or a change of tabs, settled.
     Navigation,
+    /// Clicks or typing settled, and captures after those are wanted.
+    Input,
     /// Something changed, and the interval had passed.
     Interval,
     /// Somebody asked for it.
@@ -85,14 +87,22 @@ pub enum SnapshotReason {
 
 impl SnapshotReason {
     /// Every reason.
-    pub const ALL: [Self; 6] =
-        [Self::Open, Self::Navigation, Self::Interval, Self::Request, Self::Close, Self::Shutdown];
+    pub const ALL: [Self; 7] = [
+        Self::Open,
+        Self::Navigation,
+        Self::Input,
+        Self::Interval,
+        Self::Request,
+        Self::Close,
+        Self::Shutdown,
+    ];
 
     /// The word on the wire and in the database.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
             Self::Navigation => "navigation",
+            Self::Input => "input",
             Self::Interval => "interval",
             Self::Request => "request",
             Self::Close => "close",
@@ -109,7 +119,7 @@ impl fmt::Display for SnapshotReason {
 
 /// A word that names no reason for a snapshot.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("expected open, navigation, interval, request, close or shutdown, found {0:?}")]
+#[error("expected open, navigation, input, interval, request, close or shutdown, found {0:?}")]
 pub struct UnknownReason(String);
 
 impl FromStr for SnapshotReason {

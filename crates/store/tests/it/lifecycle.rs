@@ -34,7 +34,7 @@ async fn a_name_is_free_again_when_its_session_is_closed(
 async fn a_lifecycle_moves_only_from_where_it_stands(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
-    use Lifecycle::{Active, Closed, Failed, Recoverable, Stale};
+    use Lifecycle::{Active, Closed, Recoverable, Stale};
     let fixture = Fixture::open(engine).await;
     let made = fixture.session("mail").await;
     let at = next_instant();
@@ -42,7 +42,7 @@ async fn a_lifecycle_moves_only_from_where_it_stands(
         async |from, to| fixture.store.update_lifecycle(made.id, node(), from, to, at).await;
     let moved = update(Active, Recoverable).await.unwrap();
     assert_eq!(moved, Session { lifecycle: Recoverable, updated_at: at, ..made.clone() });
-    match update(Active, Failed).await.unwrap_err() {
+    match update(Active, Stale).await.unwrap_err() {
         StoreError::LifecycleConflict { expected: Active, found: Recoverable } => {}
         other => panic!("{other}"),
     }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// One flag and one variable a setting; a default stands in its text only, because what is not set
 /// here may be set in the file.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Settings")]
 pub(in crate::cli) struct Flags {
     /// Address and port; port 0 takes a free one [default: 127.0.0.1:7420]
@@ -70,6 +70,9 @@ pub(in crate::cli) struct Flags {
         allow_negative_numbers = true
     )]
     max_session_snapshots: Option<i64>,
+    /// Take a snapshot after clicks and typing too [default: false]
+    #[arg(long, value_name = "BOOL", env = "BATON_CAPTURE_ON_INPUT", hide_env_values = true, num_args = 0..=1, default_missing_value = "true")]
+    capture_on_input: Option<bool>,
     /// Seconds for which a node that shares its database holds its sessions when it cannot reach it
     /// [default: 30]
     #[arg(
@@ -116,6 +119,7 @@ impl From<Flags> for Settings {
                 max_session_age: flags.max_session_age,
                 auto_rehydrate: flags.auto_rehydrate,
                 max_session_snapshots: flags.max_session_snapshots,
+                capture_on_input: flags.capture_on_input,
                 lease: flags.lease,
             },
             metrics: MetricsSettings { listen: flags.metrics_listen },

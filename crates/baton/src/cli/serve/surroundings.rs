@@ -26,10 +26,11 @@ pub(in crate::cli) struct NodeArgs {
 
 impl NodeArgs {
     /// Flags and variables first, then the settings file, then the defaults.
-    pub(in crate::cli) fn config(self, data: &DataFolder) -> anyhow::Result<Config> {
+    pub(in crate::cli) fn config(&self, data: &DataFolder) -> anyhow::Result<Config> {
         let named = self.config.is_some();
-        let file = self.config.unwrap_or_else(|| data.settings());
-        let typed = Choices::check("the flags and BATON_* variables", self.settings.into())?;
+        let file = self.config.clone().unwrap_or_else(|| data.settings());
+        let typed =
+            Choices::check("the flags and BATON_* variables", self.settings.clone().into())?;
         let written = if named || file.exists() {
             Choices::check(&format!("the file {}", file.display()), Settings::read(&file)?)?
         } else {
@@ -37,7 +38,7 @@ impl NodeArgs {
         };
         let around = Surroundings {
             data: data.clone(),
-            master_key: self.master_key,
+            master_key: self.master_key.clone(),
             keeper: keeper(data)?,
             inherited: inherited(),
             idle_exit: None,

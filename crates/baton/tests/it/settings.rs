@@ -1,0 +1,66 @@
+//! Settings that change while a node runs, and captures after clicks and typing.
+
+use axum::Router;
+use axum::response::Html;
+use axum::routing::get;
+use baton_api::{OpenSession, SnapshotReason, SnapshotView};
+use baton_playground::{House, Page, Site, victims};
+use baton_session::Environment;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+const PAGE: &str = "<button onclick='localStorage.count = 1 + Number(localStorage.count ?? 0)'>";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clicks_are_captured_from_the_moment_when_that_is_asked_for() {
+    let site = Site::start(Router::new().route("/", get(|| async { Html(PAGE) }))).await.unwrap();
+    let mut house = House::build(env!("CARGO_BIN_EXE_baton"))
+        .unwrap()
+        .with("BATON_SESSION_SNAPSHOT_INTERVAL", "3600");
+    house.start_node().await.unwrap();
+    let url = site.url("/").unwrap();
+    let request = OpenSession {
+        name: "clicks".parse().unwrap(),
+        description: None,
+        urls: vec![url.clone()],
+        headed: false,
+        environment: Environment::default(),
+    };
+    let id = house.client().unwrap().open_session(&request).await.unwrap().session.id;
+    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+
+    tell(&house, "[recovery]\ncapture_on_input = true\n");
+    let first = click_until_captured(&house, &page, None).await;
+    // A file that makes no sense changes nothing.
+    tell(&house, "[recovery]\ncapture_on_input = 'sometimes'\n");
+    let second = click_until_captured(&house, &page, Some(&first)).await;
+    assert!(second.taken_at > first.taken_at);
+    house.client().unwrap().close_session("clicks").await.unwrap();
+    house.clear().await.unwrap();
+}
+
+/// Writes the settings file and tells the node.
+fn tell(house: &House, settings: &str) {
+    std::fs::write(house.data().settings(), settings).unwrap();
+    victims::tell_to_read_again(house.node_pid().unwrap()).unwrap();
+}
+
+/// Clicks until a snapshot other than `known` says that input was its reason.
+async fn click_until_captured(
+    house: &House,
+    page: &Page,
+    known: Option<&SnapshotView>,
+) -> SnapshotView {
+    let end = Instant::now() + Duration::from_secs(20);
+    loop {
+        let _: () = page.evaluate("document.querySelector('button').click()").await.unwrap();
+        let session = house.client().unwrap().fetch_session("clicks").await.unwrap();
+        let snapshot = session.snapshot.unwrap();
+        let is_new = known.is_none_or(|known| known.id != snapshot.id);
+        if snapshot.reason == SnapshotReason::Input && is_new {
+            return snapshot;
+        }
+        assert!(Instant::now() < end, "no click was captured: {snapshot:?}");
+        sleep(Duration::from_millis(100)).await;
+    }
+}
