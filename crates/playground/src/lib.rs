@@ -2,11 +2,13 @@
 //!
 //! The one idea: nothing here is a stand-in. A [`House`] runs the real program with a data folder of
 //! its own, a [`Page`] drives the real browser through its keeper, [`Site`] is a real server on
-//! loopback, and [`victims`] ends real processes with SIGKILL.
+//! loopback, [`victims`] ends real processes with SIGKILL, and
+//! [`tenures`] watches who really holds a session.
 
 mod house;
 mod page;
 mod site;
+pub mod tenures;
 pub mod victims;
 
 pub use house::House;

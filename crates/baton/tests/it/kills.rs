@@ -1,5 +1,6 @@
 //! Browser, keeper and node are killed at random moments; what was acknowledged comes back.
 
+use crate::dice::{Dice, rounds};
 use crate::writer;
 use baton_api::OpenSession;
 use baton_playground::{House, Page, Site, victims};
@@ -7,10 +8,8 @@ use baton_session::{Environment, Lifecycle, SessionId};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How many rounds; `cargo xtask soak` asks for more.
-fn rounds() -> u64 {
-    std::env::var("BATON_SOAK_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(20)
-}
+/// How many rounds when nobody asks for more.
+const ROUNDS: u64 = 20;
 
 /// Who dies in a round.
 #[derive(Debug, Clone, Copy)]
@@ -21,39 +20,26 @@ enum Victim {
     All,
 }
 
-/// A sequence of choices that a seed decides, so that a failure can be had again.
-struct Dice(u64);
-
-impl Dice {
-    /// A number below `bound` (`SplitMix64`).
-    fn roll(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % bound
-    }
-
-    fn victim(&mut self) -> Victim {
-        match self.roll(4) {
-            0 => Victim::Browser,
-            1 => Victim::Keeper,
-            2 => Victim::Node,
-            _ => Victim::All,
+impl Victim {
+    fn random(dice: &mut Dice) -> Self {
+        match dice.roll(4) {
+            0 => Self::Browser,
+            1 => Self::Keeper,
+            2 => Self::Node,
+            _ => Self::All,
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_acknowledged_survives_every_kill() {
-    let seed = std::env::var("BATON_SEED").ok().and_then(|seed| seed.parse().ok());
-    let mut dice = Dice(seed.unwrap_or(20_260_101));
+    let mut dice = Dice::from_environment();
     let site = writer::start_site().await;
     let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
     house.start_node().await.unwrap();
     let id = open(&house, &site).await;
-    for round in 0..rounds() {
-        let victim = dice.victim();
+    for round in 0..rounds(ROUNDS) {
+        let victim = Victim::random(&mut dice);
         let told = format!("round {round}, {victim:?} dies");
         let page = writer::attach(&house, id, &site).await;
         let least = writer::written(&page).await;
@@ -61,7 +47,7 @@ async fn what_was_acknowledged_survives_every_kill() {
         let loaded = before_the_kill(&house, &page, &mut dice).await;
         drop(page);
         kill(&mut house, id, victim).await;
-        bring_back(&mut house, victim).await;
+        bring_back(&mut house, id, victim, &mut dice).await;
         let page = writer::attach(&house, id, &site).await;
         if matches!(victim, Victim::Node) {
             let still: String = page.evaluate("window.loaded").await.unwrap();
@@ -113,7 +99,7 @@ async fn kill(house: &mut House, id: SessionId, victim: Victim) {
 }
 
 /// Starts what is needed, and resumes the session unless its browser never stopped.
-async fn bring_back(house: &mut House, victim: Victim) {
+async fn bring_back(house: &mut House, id: SessionId, victim: Victim, dice: &mut Dice) {
     if matches!(victim, Victim::Node | Victim::All) {
         house.start_node().await.unwrap();
     }
@@ -123,12 +109,37 @@ async fn bring_back(house: &mut House, victim: Victim) {
         assert_eq!(state, Lifecycle::Active, "the browser never stopped");
         return;
     }
+    wait_until_recoverable(house).await;
+    if dice.roll(3) == 0 {
+        die_during_the_resume(house, id, dice).await;
+    }
+    let resumed = house.client().unwrap().resume_session("writer").await.unwrap();
+    let receipt = resumed.session.receipt.unwrap();
+    assert!(!receipt.has_losses(), "{:#?}", receipt.losses().collect::<Vec<_>>());
+}
+
+async fn wait_until_recoverable(house: &House) {
+    let client = house.client().unwrap();
     let end = Instant::now() + Duration::from_secs(15);
     while client.fetch_session("writer").await.unwrap().session.state != Lifecycle::Recoverable {
         assert!(Instant::now() < end, "the node did not notice that the browser is gone");
         sleep(Duration::from_millis(20)).await;
     }
-    let resumed = client.resume_session("writer").await.unwrap();
-    let receipt = resumed.session.receipt.unwrap();
-    assert!(!receipt.has_losses(), "{:#?}", receipt.losses().collect::<Vec<_>>());
+}
+
+/// Kills the node, and whoever holds the session by then, at some moment of a resume.
+async fn die_during_the_resume(house: &mut House, id: SessionId, dice: &mut Dice) {
+    let client = house.client().unwrap().clone();
+    let resume = tokio::spawn(async move { client.resume_session("writer").await });
+    sleep(Duration::from_millis(dice.roll(800))).await;
+    let holders = house.holders(id).await;
+    house.kill_node().await.unwrap();
+    for (_, pid) in holders.into_iter().flatten() {
+        // One that is gone already is as dead as the others.
+        let _ = victims::kill_all(&[("holder", pid)]).await;
+    }
+    // It may have been told that it is back, a moment before it was not.
+    let _ = resume.await.unwrap();
+    house.start_node().await.unwrap();
+    wait_until_recoverable(house).await;
 }

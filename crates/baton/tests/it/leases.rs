@@ -12,20 +12,22 @@ use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
 /// The length of a lease in these stories, in seconds.
-const LEASE: u64 = 2;
+const LEASE: u64 = 6;
 /// How long a browser may outlive its node, with room for a busy machine.
-const END_LIMIT: Duration = Duration::from_secs(20);
+const END_LIMIT: Duration = Duration::from_secs(40);
+
+const LEFT: usize = 0;
+const RIGHT: usize = 1;
 
 /// Two houses that share one database, and a site that remembers its visitors.
-struct Street {
-    left: House,
-    right: House,
+pub(crate) struct Street {
+    pub(crate) houses: [House; 2],
     site: Site,
     _shared: TempDir,
 }
 
 impl Street {
-    async fn build() -> Self {
+    pub(crate) async fn build() -> Self {
         let shared = tempfile::tempdir().unwrap();
         let house = |path: &Path| {
             House::build(env!("CARGO_BIN_EXE_baton"))
@@ -42,11 +44,19 @@ impl Street {
             Html("<script>document.cookie ||= `visit=${Math.random()}; max-age=9999`</script>")
         };
         let site = Site::start(Router::new().route("/", get(page))).await.unwrap();
-        Self { left, right, site, _shared: shared }
+        Self { houses: [left, right], site, _shared: shared }
+    }
+
+    fn left(&self) -> &House {
+        &self.houses[LEFT]
+    }
+
+    fn right(&self) -> &House {
+        &self.houses[RIGHT]
     }
 
     /// Opens a session in the left house.
-    async fn open(&self) -> SessionId {
+    pub(crate) async fn open(&self) -> SessionId {
         let request = OpenSession {
             name: "shop".parse().unwrap(),
             description: None,
@@ -54,10 +64,10 @@ impl Street {
             headed: false,
             environment: Environment::default(),
         };
-        self.left.client().unwrap().open_session(&request).await.unwrap().session.id
+        self.left().client().unwrap().open_session(&request).await.unwrap().session.id
     }
 
-    async fn cookie(&self, house: &House, id: SessionId) -> String {
+    pub(crate) async fn cookie(&self, house: &House, id: SessionId) -> String {
         let url = self.site.url("/").unwrap();
         let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
         page.evaluate("document.cookie").await.unwrap()
@@ -65,17 +75,23 @@ impl Street {
 
     /// Resumes the session in the right house as soon as it may.
     async fn take_over(&self) {
-        let end = Instant::now() + END_LIMIT;
-        while let Err(error) = self.right.client().unwrap().resume_session("shop").await {
-            assert_eq!(code(&error), ErrorCode::Conflict, "{error}");
-            assert!(Instant::now() < end, "the lease never ends: {error}");
-            sleep(Duration::from_millis(100)).await;
-        }
+        take_over(self.right()).await;
     }
 
-    async fn clear(self) {
-        self.left.clear().await.unwrap();
-        self.right.clear().await.unwrap();
+    pub(crate) async fn clear(self) {
+        for house in self.houses {
+            house.clear().await.unwrap();
+        }
+    }
+}
+
+/// Resumes the session in a house as soon as it may.
+pub(crate) async fn take_over(house: &House) {
+    let end = Instant::now() + END_LIMIT;
+    while let Err(error) = house.client().unwrap().resume_session("shop").await {
+        assert_eq!(code(&error), ErrorCode::Conflict, "{error}");
+        assert!(Instant::now() < end, "the lease never ends: {error}");
+        sleep(Duration::from_millis(100)).await;
     }
 }
 
@@ -90,7 +106,7 @@ fn code(error: &ClientError) -> ErrorCode {
 async fn a_session_that_is_held_is_left_alone_by_others() {
     let street = Street::build().await;
     street.open().await;
-    let right = street.right.client().unwrap();
+    let right = street.right().client().unwrap();
     assert_eq!(right.fetch_session("shop").await.unwrap().session.state, Lifecycle::Active);
     for error in [
         right.resume_session("shop").await.unwrap_err(),
@@ -101,11 +117,11 @@ async fn a_session_that_is_held_is_left_alone_by_others() {
         assert_eq!(code(&error), ErrorCode::Conflict, "{error}");
     }
     // Looking at it from the other house has changed nothing.
-    street.left.client().unwrap().capture_session("shop").await.unwrap();
+    street.left().client().unwrap().capture_session("shop").await.unwrap();
     // Given back, it may live anywhere.
-    street.left.client().unwrap().close_session("shop").await.unwrap();
+    street.left().client().unwrap().close_session("shop").await.unwrap();
     right.resume_session("shop").await.unwrap();
-    let error = street.left.client().unwrap().resume_session("shop").await.unwrap_err();
+    let error = street.left().client().unwrap().resume_session("shop").await.unwrap_err();
     assert_eq!(code(&error), ErrorCode::Conflict, "{error}");
     street.clear().await;
 }
@@ -114,21 +130,21 @@ async fn a_session_that_is_held_is_left_alone_by_others() {
 async fn the_session_of_a_dead_node_is_taken_over_once_its_browser_is_gone() {
     let mut street = Street::build().await;
     let id = street.open().await;
-    let cookie = street.cookie(&street.left, id).await;
-    street.left.client().unwrap().capture_session("shop").await.unwrap();
-    let holders = street.left.holders(id).await.unwrap();
-    street.left.kill_node().await.unwrap();
+    let cookie = street.cookie(street.left(), id).await;
+    street.left().client().unwrap().capture_session("shop").await.unwrap();
+    let holders = street.left().holders(id).await.unwrap();
+    street.houses[LEFT].kill_node().await.unwrap();
     street.take_over().await;
     // Nobody stopped them: they end by themselves before another node may begin.
     assert!(holders.iter().all(|(_, pid)| !victims::is_alive(*pid)));
-    assert_eq!(street.cookie(&street.right, id).await, cookie);
+    assert_eq!(street.cookie(street.right(), id).await, cookie);
     // The first node comes back to find that the session has moved.
-    street.left.start_node().await.unwrap();
-    let error = street.left.client().unwrap().resume_session("shop").await.unwrap_err();
+    street.houses[LEFT].start_node().await.unwrap();
+    let error = street.left().client().unwrap().resume_session("shop").await.unwrap_err();
     assert_eq!(code(&error), ErrorCode::Conflict, "{error}");
-    street.right.client().unwrap().close_session("shop").await.unwrap();
-    street.left.client().unwrap().resume_session("shop").await.unwrap();
-    assert_eq!(street.cookie(&street.left, id).await, cookie);
+    street.right().client().unwrap().close_session("shop").await.unwrap();
+    street.left().client().unwrap().resume_session("shop").await.unwrap();
+    assert_eq!(street.cookie(street.left(), id).await, cookie);
     street.clear().await;
 }
 
@@ -136,20 +152,35 @@ async fn the_session_of_a_dead_node_is_taken_over_once_its_browser_is_gone() {
 async fn a_node_that_was_frozen_does_not_disturb_its_successor() {
     let street = Street::build().await;
     let id = street.open().await;
-    let cookie = street.cookie(&street.left, id).await;
-    street.left.client().unwrap().capture_session("shop").await.unwrap();
-    let (holders, node) = (street.left.holders(id).await.unwrap(), street.left.node_pid().unwrap());
+    let cookie = street.cookie(street.left(), id).await;
+    street.left().client().unwrap().capture_session("shop").await.unwrap();
+    let (holders, node) =
+        (street.left().holders(id).await.unwrap(), street.left().node_pid().unwrap());
     victims::freeze(node).unwrap();
     victims::wait_for_the_end(&holders, END_LIMIT).await.unwrap();
     street.take_over().await;
-    let snapshots = street.right.client().unwrap().capture_session("shop").await.unwrap();
+    let snapshots = street.right().client().unwrap().capture_session("shop").await.unwrap();
     victims::wake(node).unwrap();
     // It looks at what it held, and finds that it holds it no more.
-    let error = street.left.client().unwrap().capture_session("shop").await.unwrap_err();
+    let error = street.left().client().unwrap().capture_session("shop").await.unwrap_err();
     assert_eq!(code(&error), ErrorCode::Conflict, "{error}");
-    let now = street.right.client().unwrap().fetch_session("shop").await.unwrap();
+    let now = street.right().client().unwrap().fetch_session("shop").await.unwrap();
     assert_eq!(now.session.state, Lifecycle::Active);
     assert!(now.snapshot.unwrap().taken_at >= snapshots.taken_at);
-    assert_eq!(street.cookie(&street.right, id).await, cookie);
+    assert_eq!(street.cookie(street.right(), id).await, cookie);
+    street.clear().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_of_a_node_does_not_start_beside_the_original() {
+    let mut street = Street::build().await;
+    street.houses[RIGHT].stop_node().await.unwrap();
+    let id = |house: &House| house.data().path().join("node.id");
+    std::fs::copy(id(street.left()), id(street.right())).unwrap();
+    street.houses[RIGHT].start_node().await.unwrap_err();
+    let log = street.right().log_tail();
+    assert!(log.contains("remove its file node.id"), "{log}");
+    // The original never noticed.
+    street.open().await;
     street.clear().await;
 }

@@ -1,6 +1,7 @@
 //! The other side of a keeper's socket: how the node, or a door of the node, comes in.
 
 use super::KeeperError;
+use super::boot_clock::BootInstant;
 use super::protocol::{Answer, Greeting, Role, VERSION, Welcome};
 use super::socket::{check_length, nobody_listens};
 use crate::cdp::{Connection, Events, FrameReader, FrameWriter, Transport};
@@ -78,10 +79,9 @@ async fn answer(reader: &mut FrameReader, socket: &Path) -> Result<Welcome, Keep
     }
 }
 
-/// Lets the browser live for `time` from now on, unless this is said again. Only as [`Role::Node`].
-pub async fn hold(connection: &Connection, time: Duration) -> Result<(), KeeperError> {
-    let milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    let params = serde_json::json!({ "milliseconds": milliseconds });
+/// Lets the browser live until then, unless this is said again. Only as [`Role::Node`].
+pub async fn hold(connection: &Connection, until: BootInstant) -> Result<(), KeeperError> {
+    let params = serde_json::json!({ "until": until });
     Ok(connection.browser().call("Baton.hold", params).await.map(drop)?)
 }
 

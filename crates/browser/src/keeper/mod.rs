@@ -5,6 +5,7 @@
 //! multiplexes its clients (`mux` has the rules), and records nothing.
 
 mod accept;
+mod boot_clock;
 mod browser;
 mod client;
 mod connect;
@@ -19,6 +20,7 @@ mod socket;
 mod spawn;
 mod spec;
 
+pub use boot_clock::BootInstant;
 pub use connect::{KeeperLink, close, connect, hold, kill, knock};
 pub use error::KeeperError;
 pub use force::force;

@@ -69,9 +69,7 @@ async fn hold(
     if report(ready, &Report::Ready(line)).is_err() {
         tracing::warn!("nobody waits for the keeper: it serves all the same");
     }
-    if let Some(time) = spec.hold_for {
-        server.hold_for(time);
-    }
+    server.hold_until(spec.hold_until);
     let door = tokio::spawn(accept::accept(listener, server.sender()));
     server.serve(welcome, &mut browser, terminated(signals)).await;
     door.abort();

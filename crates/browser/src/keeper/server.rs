@@ -2,6 +2,7 @@
 
 use super::KeeperError;
 use super::accept::Connected;
+use super::boot_clock::BootInstant;
 use super::browser::Browser;
 use super::client::Client;
 use super::mux::{Action, ClientId, Mux};
@@ -63,7 +64,7 @@ pub(super) struct Server {
     started: Option<Result<String, String>>,
     end: Option<End>,
     /// When the browser has to be gone, unless the node says otherwise before.
-    lapse: Option<Instant>,
+    lapse: Option<BootInstant>,
 }
 
 impl Server {
@@ -89,9 +90,9 @@ impl Server {
         }
     }
 
-    /// Lets the browser live so long, unless the node gives it more time; see `Baton.hold`.
-    pub(super) fn hold_for(&mut self, time: Duration) {
-        self.lapse = Instant::now().checked_add(time);
+    /// Lets the browser live until then, unless the node gives it more time; see `Baton.hold`.
+    pub(super) fn hold_until(&mut self, lapse: Option<BootInstant>) {
+        self.lapse = lapse;
     }
 
     /// Where the door sends its clients.
@@ -149,7 +150,7 @@ impl Server {
                     return;
                 }
                 () = &mut stop, if self.end.is_none() => self.end = Some(End::Close),
-                () = at(self.lapse) => {
+                () = lapsed(self.lapse) => {
                     tracing::warn!("no node holds the session any more: killing its browser");
                     self.end = Some(End::Kill);
                 }
@@ -222,7 +223,7 @@ impl Server {
                 Action::Failed(reason) => self.started = Some(Err(reason)),
                 Action::Close => self.end = self.end.or(Some(End::Close)),
                 Action::Kill => self.end = Some(End::Kill),
-                Action::Hold(time) => self.hold_for(time),
+                Action::Hold(until) => self.hold_until(Some(until)),
             }
         }
     }
@@ -244,6 +245,13 @@ impl Server {
             client.send(frame);
             client.listen(id, self.sender.clone());
         }
+    }
+}
+
+async fn lapsed(lapse: Option<BootInstant>) {
+    match lapse {
+        Some(lapse) => lapse.reached().await,
+        None => future::pending().await,
     }
 }
 

@@ -1,11 +1,11 @@
 //! What a keeper is told at its start, and what it answers.
 
+use super::BootInstant;
 use crate::launch::LaunchOptions;
 use baton_session::SessionId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Everything that a keeper needs for its life; it reads it as JSON from its standard input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,11 +18,11 @@ pub struct KeeperSpec {
     pub browser: BrowserSpec,
     /// Where it and its browser log; kept below 1 MiB.
     pub log: PathBuf,
-    /// How long its browser lives unless the node gives it more time; none means that it does not
+    /// Until when its browser lives unless the node gives it more time; none means that it does not
     /// need the node. For nodes that share a database: when this one falls silent, another one may
     /// run the session.
     #[serde(default)]
-    pub hold_for: Option<Duration>,
+    pub hold_until: Option<BootInstant>,
     /// What must hold for every page from its first script on.
     #[serde(default)]
     pub prelude: Vec<PreludeCall>,

@@ -104,7 +104,7 @@ pub(crate) fn spec(folder: &Path, browser: BrowserSpec) -> KeeperSpec {
         socket: folder.join("run/keeper.sock"),
         browser,
         log: folder.join("keeper.log"),
-        hold_for: None,
+        hold_until: None,
         prelude: vec![],
     }
 }

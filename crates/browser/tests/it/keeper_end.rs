@@ -2,7 +2,7 @@
 
 use crate::fixture::{Kept, eventually, open_page, options, spec};
 use baton_browser::cdp;
-use baton_browser::keeper::{self, BrowserSpec, KeeperError, KeeperSpec, Role};
+use baton_browser::keeper::{self, BootInstant, BrowserSpec, KeeperError, KeeperSpec, Role};
 use baton_browser::launch::{self, LockState};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;
@@ -55,7 +55,7 @@ async fn a_browser_that_its_node_no_longer_holds_ends() {
     let pid = kept.ready.browser_pid.unwrap();
     let node = kept.connect(Role::Node).await;
     let client = kept.connect(Role::Client).await;
-    keeper::hold(&node.connection, Duration::from_millis(1)).await.ok();
+    keeper::hold(&node.connection, BootInstant::now()).await.ok();
     client.connection.closed().await;
     kept.joined().await;
     assert!(!lives(pid));
@@ -65,16 +65,16 @@ async fn a_browser_that_its_node_no_longer_holds_ends() {
 async fn a_node_that_holds_on_keeps_its_browser() {
     let folder = tempfile::tempdir().unwrap();
     let browser = BrowserSpec::Launch(options(&folder.path().join("profile")));
-    let hold_for = Some(Duration::from_hours(1));
-    let spec = KeeperSpec { hold_for, ..spec(folder.path(), browser) };
+    let hold_until = Some(BootInstant::now().after(Duration::from_hours(1)));
+    let spec = KeeperSpec { hold_until, ..spec(folder.path(), browser) };
     let kept = Kept::start(folder, spec).await.unwrap();
     let node = kept.connect(Role::Node).await;
     for time in [Duration::from_mins(1), Duration::MAX, Duration::from_mins(1)] {
-        keeper::hold(&node.connection, time).await.unwrap();
+        keeper::hold(&node.connection, BootInstant::now().after(time)).await.unwrap();
     }
     open_page(&node.connection.browser(), "about:blank").await;
     let client = kept.connect(Role::Client).await;
-    let refused = keeper::hold(&client.connection, Duration::ZERO).await;
+    let refused = keeper::hold(&client.connection, BootInstant::now()).await;
     assert!(refused.is_err(), "only the node may say so");
     kept.close().await;
 }

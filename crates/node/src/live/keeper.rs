@@ -48,7 +48,7 @@ impl Hub {
             socket: data.socket(id),
             browser,
             log: data.keeper_log(id),
-            hold_for: self.hold_for(),
+            hold_until: self.hold_until(),
             prelude,
         };
         let ready = keeper::spawn(&self.config().keeper, &spec).await?;
@@ -59,7 +59,10 @@ impl Hub {
     /// Connects to the session's keeper; none when no keeper listens.
     pub(super) async fn connect(&self, id: SessionId) -> Result<Option<KeeperLink>, LiveError> {
         match keeper::connect(&self.config().data.socket(id), Role::Node).await {
-            Ok(link) => Ok(Some(link)),
+            Ok(link) => {
+                self.hold(id, &link.connection).await;
+                Ok(Some(link))
+            }
             Err(KeeperError::NotRunning { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }

@@ -8,8 +8,8 @@
 
 use super::{Hub, LiveError};
 use baton_browser::cdp::Connection;
-use baton_browser::keeper;
-use baton_session::{NodeId, Session, Term};
+use baton_browser::keeper::{self, BootInstant};
+use baton_session::{NodeId, Session, SessionId, Term};
 use baton_store::{NodeBeat, NodeRecord, StoreError};
 use futures_util::future::join_all;
 use jiff::Timestamp;
@@ -22,9 +22,11 @@ use tokio_util::sync::CancellationToken;
 /// What this node knows of its own life and that of others. Its clocks start when it is made.
 pub(super) struct Pulse {
     /// When the last beat that reached the database began.
-    renewed: Mutex<Instant>,
+    renewed: Mutex<BootInstant>,
     /// The beats of all nodes, and since when each stands.
     seen: Mutex<HashMap<NodeId, Seen>>,
+    /// The keepers that every beat gives more time, also while a session is still being opened.
+    keepers: Mutex<HashMap<SessionId, Connection>>,
 }
 
 struct Seen {
@@ -35,17 +37,25 @@ struct Seen {
 
 impl Default for Pulse {
     fn default() -> Self {
-        Self { renewed: Mutex::new(Instant::now()), seen: Mutex::default() }
+        Self {
+            renewed: Mutex::new(BootInstant::now()),
+            seen: Mutex::default(),
+            keepers: Mutex::default(),
+        }
     }
 }
 
 impl Pulse {
-    fn renewed(&self) -> MutexGuard<'_, Instant> {
+    fn renewed(&self) -> MutexGuard<'_, BootInstant> {
         self.renewed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn seen(&self) -> MutexGuard<'_, HashMap<NodeId, Seen>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keepers(&self) -> MutexGuard<'_, HashMap<SessionId, Connection>> {
+        self.keepers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn note(&self, nodes: Vec<NodeBeat>, now: Instant) {
@@ -75,7 +85,7 @@ impl Hub {
             lease: self.config().lease,
         };
         self.expect_no_twin(&record).await?;
-        let began = Instant::now();
+        let began = BootInstant::now();
         self.store().register_node(&record).await?;
         *self.0.pulse.renewed() = began;
         if let Some(lease) = record.lease {
@@ -117,17 +127,28 @@ impl Hub {
         }
     }
 
-    /// How long browsers may live from now on without another beat; none means for ever.
-    pub(super) fn hold_for(&self) -> Option<Duration> {
+    /// Until when browsers may live without another beat; none means for ever.
+    pub(super) fn hold_until(&self) -> Option<BootInstant> {
         let lease = self.config().lease?;
-        Some((lease * 3 / 4).saturating_sub(self.0.pulse.renewed().elapsed()))
+        Some(self.0.pulse.renewed().after(lease * 3 / 4))
     }
 
-    /// Gives a browser the time of the last beat.
-    pub(super) async fn hold(&self, connection: &Connection) {
-        let Some(time) = self.hold_for() else { return };
-        if let Err(error) = keeper::hold(connection, time).await {
-            tracing::warn!(%error, "a keeper was not told that its session is held");
+    /// Gives a keeper the time of the last beat, and from now on that of every beat, for as long as
+    /// the connection lasts.
+    pub(super) async fn hold(&self, id: SessionId, connection: &Connection) {
+        if self.config().lease.is_some() {
+            self.0.pulse.keepers().insert(id, connection.clone());
+            self.give_time(connection).await;
+        }
+    }
+
+    async fn give_time(&self, connection: &Connection) {
+        let Some(until) = self.hold_until() else { return };
+        match keeper::hold(connection, until).await {
+            Err(error) if !connection.is_closed() => {
+                tracing::warn!(%error, "a keeper was not told that its session is held");
+            }
+            _ => {}
         }
     }
 
@@ -155,12 +176,14 @@ impl Hub {
 
 async fn beat(hub: Hub, record: NodeRecord, pause: Duration, end: CancellationToken) {
     while end.run_until_cancelled(sleep(pause)).await.is_some() {
-        let began = Instant::now();
+        let began = BootInstant::now();
         match hub.store().beat_node(&record).await {
             Ok(true) => {
                 *hub.0.pulse.renewed() = began;
-                let runners: Vec<_> = hub.runners().values().cloned().collect();
-                join_all(runners.iter().map(|runner| hub.hold(runner.live.connection()))).await;
+                let mut keepers = hub.0.pulse.keepers().clone();
+                keepers.retain(|_, connection| !connection.is_closed());
+                hub.0.pulse.keepers().retain(|id, _| keepers.contains_key(id));
+                join_all(keepers.values().map(|keeper| hub.give_time(keeper))).await;
                 hub.observe().await;
             }
             Ok(false) => {

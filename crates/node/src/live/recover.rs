@@ -131,7 +131,6 @@ impl Hub {
             Err(error) => return Err(error),
         };
         let term = self.acquire(session).await?;
-        self.hold(&link.connection).await;
         let live = Live::start(link, known).await?;
         self.watch(session.clone(), term, live, last);
         Ok(())

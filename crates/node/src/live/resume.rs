@@ -6,7 +6,6 @@
 use super::ending::Ending;
 use super::load::Loaded;
 use super::{Hub, LiveError};
-use baton_browser::cdp::Connection;
 use baton_browser::launch::{self, LockState};
 use baton_browser::live::Live;
 use baton_browser::profile::{self, KeptProfile};
@@ -75,7 +74,7 @@ impl Hub {
         let kept = self.prepare_profile(session).await?;
         clock.step("keep");
         let (live, items) = self.bring_back(session, &mut loaded, kept, &mut clock).await?;
-        let active = self.activate(session, live.connection()).await?;
+        let active = self.activate(session).await?;
         self.watch(active, term, live, std::mem::take(&mut loaded.good));
         clock.step("watch");
         let Loaded { snapshot, mut receipt, .. } = loaded;
@@ -145,13 +144,8 @@ impl Hub {
     }
 
     /// Moves the row of a session whose browser is back.
-    async fn activate(
-        &self,
-        session: &Session,
-        connection: &Connection,
-    ) -> Result<Session, LiveError> {
+    async fn activate(&self, session: &Session) -> Result<Session, LiveError> {
         let (id, node, from) = (session.id, self.config().node, session.lifecycle);
-        self.hold(connection).await;
         let moved = self
             .store()
             .update_lifecycle(id, node, from, Lifecycle::Active, Timestamp::now())

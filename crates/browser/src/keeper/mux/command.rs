@@ -3,21 +3,22 @@
 //! - `Baton.close`: end the browser gently (an attached one is left running), then the keeper. The
 //!   reply comes at once; the connection closes when the browser has ended.
 //! - `Baton.kill`: the same with SIGKILL.
-//! - `Baton.hold {milliseconds}`: kill the browser in so long, unless it is said again before.
+//! - `Baton.hold {until}`: kill the browser then, unless this is said again before; an instant of the
+//!   boot clock as `{secs, nanos}`.
 //! - `Baton.status`: counts and process ids.
 //! - `Baton.setPrelude {prelude: [{method, params}]}`.
 
 use super::super::protocol::Role;
 use super::frame;
 use super::{Action, ClientId, Mux};
+use crate::keeper::boot_clock::BootInstant;
 use crate::keeper::spec::PreludeCall;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::time::Duration;
 
 #[derive(Deserialize)]
 struct Hold {
-    milliseconds: u64,
+    until: BootInstant,
 }
 
 #[derive(Deserialize)]
@@ -73,11 +74,8 @@ type Outcome = Result<(String, Option<Action>), (i64, String)>;
 
 fn hold(params: Option<&RawValue>) -> Outcome {
     match serde_json::from_str(frame::text(params)) {
-        Ok(Hold { milliseconds }) => {
-            let time = Duration::from_millis(milliseconds);
-            Ok(("{}".to_owned(), Some(Action::Hold(time))))
-        }
-        Err(error) => Err((-32602, format!("expected {{milliseconds}}: {error}"))),
+        Ok(Hold { until }) => Ok(("{}".to_owned(), Some(Action::Hold(until)))),
+        Err(error) => Err((-32602, format!("expected {{until: {{secs, nanos}}}}: {error}"))),
     }
 }
 

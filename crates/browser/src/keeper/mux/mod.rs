@@ -14,11 +14,11 @@ mod targets;
 mod tests;
 mod upstream;
 
+use super::BootInstant;
 use super::protocol::Role;
 use super::spec::PreludeCall;
 use own::Own;
 use std::collections::{HashMap, VecDeque};
-use std::time::Duration;
 use targets::Targets;
 
 /// How many calls may wait for the browser at once, over all clients.
@@ -49,8 +49,8 @@ pub(super) enum Action {
     Close,
     /// End the browser at once.
     Kill,
-    /// End the browser at once when so long has passed, counted anew each time.
-    Hold(Duration),
+    /// End the browser then, unless the node says so again.
+    Hold(BootInstant),
 }
 
 /// What does not change during a keeper's life.

@@ -1,0 +1,57 @@
+//! Nodes that share a database are killed and frozen at random moments, and the session goes from
+//! one to the other: there are never two holders, and what was acknowledged comes back.
+
+use crate::dice::{Dice, rounds};
+use crate::leases::{Street, take_over};
+use baton_playground::House;
+use baton_playground::tenures::Watcher;
+use baton_playground::victims;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// How many rounds when nobody asks for more.
+const ROUNDS: u64 = 4;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_never_has_two_holders() {
+    let mut dice = Dice::from_environment();
+    let mut street = Street::build().await;
+    let id = street.open().await;
+    let cookie = street.cookie(&street.houses[0], id).await;
+    street.houses[0].client().unwrap().capture_session("shop").await.unwrap();
+    let watcher = Watcher::start(&[&street.houses[0], &street.houses[1]], id);
+    for round in 0..rounds(ROUNDS) {
+        let [holder, heir] = if round % 2 == 0 { [0, 1] } else { [1, 0] };
+        let frozen = dice.roll(2) == 0;
+        let client = street.houses[holder].client().unwrap().clone();
+        let capture = tokio::spawn(async move { client.capture_session("shop").await });
+        sleep(Duration::from_millis(dice.roll(100))).await;
+        fall_silent(&mut street.houses[holder], frozen).await;
+        take_over(&street.houses[heir]).await;
+        come_back(&mut street.houses[holder], frozen).await;
+        // Whatever the old holder was about to write does not count.
+        let _ = capture.await.unwrap();
+        let told = format!("round {round}, frozen: {frozen}");
+        assert!(street.houses[holder].holders(id).await.is_err(), "{told}");
+        assert_eq!(street.cookie(&street.houses[heir], id).await, cookie, "{told}");
+    }
+    let tenures = watcher.finish().unwrap();
+    assert!(tenures.len() as u64 > rounds(ROUNDS), "{tenures:?}");
+    street.clear().await;
+}
+
+async fn fall_silent(house: &mut House, frozen: bool) {
+    if frozen {
+        victims::freeze(house.node_pid().unwrap()).unwrap();
+    } else {
+        house.kill_node().await.unwrap();
+    }
+}
+
+async fn come_back(house: &mut House, frozen: bool) {
+    if frozen {
+        victims::wake(house.node_pid().unwrap()).unwrap();
+    } else {
+        house.start_node().await.unwrap();
+    }
+}

@@ -1,0 +1,90 @@
+//! Who really holds a session: its browsers, as the system's list of processes shows them.
+//!
+//! The one idea: what a node believes proves nothing. A watcher looks at the processes themselves,
+//! again and again, and writes down when a browser on a session's profile came and went.
+
+use crate::House;
+use anyhow::{Result, ensure};
+use baton_session::SessionId;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// How often the processes are looked at.
+const STEP: Duration = Duration::from_millis(20);
+
+/// One browser's time with a session.
+#[derive(Debug, Clone)]
+pub struct Tenure {
+    /// Which house it lived in, by its position.
+    pub house: usize,
+    /// Its process.
+    pub pid: u32,
+    /// When it was first seen.
+    pub from: Instant,
+    /// When it was last seen.
+    pub to: Instant,
+}
+
+/// Watches who holds a session until it is asked for what it saw.
+pub struct Watcher {
+    end: Arc<AtomicBool>,
+    thread: JoinHandle<Vec<Tenure>>,
+}
+
+impl Watcher {
+    /// Watches the browsers of a session in these houses.
+    pub fn start(houses: &[&House], session: SessionId) -> Self {
+        let profiles: Vec<PathBuf> =
+            houses.iter().map(|house| house.data().profile(session)).collect();
+        let end = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&end);
+        let thread = thread::spawn(move || {
+            let mut tenures = BTreeMap::new();
+            while !told.load(Ordering::Relaxed) {
+                look(&profiles, &mut tenures);
+                thread::sleep(STEP);
+            }
+            tenures.into_values().collect()
+        });
+        Self { end, thread }
+    }
+
+    /// What was seen; fails when two houses ever held the session at once.
+    pub fn finish(self) -> Result<Vec<Tenure>> {
+        self.end.store(true, Ordering::Relaxed);
+        let tenures = self.thread.join().map_err(|_| anyhow::anyhow!("the watcher panicked"))?;
+        for (at, one) in tenures.iter().enumerate() {
+            for other in tenures.iter().skip(at + 1).filter(|other| other.house != one.house) {
+                let apart = one.to < other.from || other.to < one.from;
+                ensure!(apart, "expected one holder at a time, found {one:?} and {other:?}");
+            }
+        }
+        Ok(tenures)
+    }
+}
+
+fn look(profiles: &[PathBuf], tenures: &mut BTreeMap<u32, Tenure>) {
+    let now = Instant::now();
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        // A process that is gone has no command line, and neither has one that is dead.
+        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let arguments: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+        let holds = |profile: &PathBuf| {
+            let flag = format!("--user-data-dir={}", profile.display());
+            arguments.contains(&flag.as_bytes())
+        };
+        let is_helper = arguments.iter().any(|argument| argument.starts_with(b"--type="));
+        if let Some(house) = profiles.iter().position(holds).filter(|_| !is_helper) {
+            let new = Tenure { house, pid, from: now, to: now };
+            tenures.entry(pid).or_insert(new).to = now;
+        }
+    }
+}
