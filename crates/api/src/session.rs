@@ -94,6 +94,8 @@ pub enum SnapshotReason {
     Close,
     /// The node was about to end.
     Shutdown,
+    /// The session was rolled back: what it holds from then on.
+    Rollback,
 }
 
 impl SnapshotReason {
@@ -106,6 +108,7 @@ impl SnapshotReason {
             Self::Request => "request",
             Self::Close => "close",
             Self::Shutdown => "shutdown",
+            Self::Rollback => "rollback",
         }
     }
 }

@@ -42,5 +42,6 @@ fn reason(reason: baton_store::SnapshotReason) -> SnapshotReason {
         baton_store::SnapshotReason::Request => SnapshotReason::Request,
         baton_store::SnapshotReason::Close => SnapshotReason::Close,
         baton_store::SnapshotReason::Shutdown => SnapshotReason::Shutdown,
+        baton_store::SnapshotReason::Rollback => SnapshotReason::Rollback,
     }
 }

@@ -43,7 +43,7 @@ impl Store {
                 .bind(id.to_string())
                 .fetch_optional(self.pool())
                 .await?;
-        ordinal.ok_or(StoreError::SnapshotNotFound { id })
+        ordinal.ok_or(StoreError::SnapshotNotFound { reference: id.to_string() })
     }
 }
 

@@ -7,6 +7,7 @@
 mod create;
 mod draft;
 mod fetch;
+mod find;
 mod list;
 mod manifest;
 mod prune;
@@ -81,12 +82,26 @@ pub enum SnapshotReason {
     Close,
     /// The node is stopping.
     Shutdown,
+    /// The session was rolled back: what it holds from then on.
+    Rollback,
 }
 
 impl SnapshotReason {
     /// Every reason.
-    pub const ALL: [Self; 6] =
-        [Self::Open, Self::Navigation, Self::Interval, Self::Request, Self::Close, Self::Shutdown];
+    pub const ALL: [Self; 7] = [
+        Self::Open,
+        Self::Navigation,
+        Self::Interval,
+        Self::Request,
+        Self::Close,
+        Self::Shutdown,
+        Self::Rollback,
+    ];
+
+    /// Whether somebody asked for it, and so accepts what it holds however little that is.
+    pub fn is_asked_for(self) -> bool {
+        matches!(self, Self::Open | Self::Request | Self::Close | Self::Rollback)
+    }
 
     /// The word on the wire and in the database.
     pub fn as_str(self) -> &'static str {
@@ -97,6 +112,7 @@ impl SnapshotReason {
             Self::Request => "request",
             Self::Close => "close",
             Self::Shutdown => "shutdown",
+            Self::Rollback => "rollback",
         }
     }
 }
@@ -109,7 +125,7 @@ impl fmt::Display for SnapshotReason {
 
 /// A word that names no reason for a snapshot.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("expected open, navigation, interval, request, close or shutdown, found {0:?}")]
+#[error("expected open, navigation, interval, request, close, shutdown or rollback, found {0:?}")]
 pub struct UnknownReason(String);
 
 impl FromStr for SnapshotReason {
