@@ -3,7 +3,7 @@
 use super::ending::Ending;
 use super::{Hub, LiveError};
 use baton_browser::live::Live;
-use baton_session::{Session, State};
+use baton_session::{Holdings, Session, State};
 use baton_store::SnapshotReason;
 use url::Url;
 
@@ -24,7 +24,7 @@ impl Hub {
         self.start_attached(session.id, cdp_url).await?;
         let link = self.connect_to(session.id).await?;
         let live = Live::start(link, State::default()).await?;
-        self.watch(session.clone(), live, Vec::new());
+        self.watch(session.clone(), live, Vec::new(), Holdings::default());
         self.capture(session.id, SnapshotReason::Open).await?;
         Ok(())
     }

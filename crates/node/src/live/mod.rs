@@ -6,6 +6,7 @@
 
 mod attach;
 mod capture;
+mod clobber;
 mod close;
 mod ending;
 mod error;
@@ -17,6 +18,7 @@ mod orphans;
 mod policy;
 mod recover;
 mod resume;
+mod rollback;
 mod runner;
 
 pub use error::LiveError;

@@ -5,7 +5,7 @@ use super::{Hub, LiveError};
 use baton_api::OpenSession;
 use baton_browser::cdp::CdpError;
 use baton_browser::live::Live;
-use baton_session::{Session, State};
+use baton_session::{Holdings, Session, State};
 use baton_store::SnapshotReason;
 use futures_util::future::join_all;
 use std::time::Duration;
@@ -32,7 +32,7 @@ impl Hub {
         let known = State { environment: request.environment.clone(), ..State::default() };
         let live = Live::start(link, known).await?;
         open_tabs(&live, &request.urls).await?;
-        let runner = self.watch(session.clone(), live, Vec::new());
+        let runner = self.watch(session.clone(), live, Vec::new(), Holdings::default());
         self.capture(runner.session.id, SnapshotReason::Open).await?;
         Ok(())
     }

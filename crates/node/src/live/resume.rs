@@ -1,4 +1,4 @@
-//! Resumes a session: a browser on its own profile, made equal to its latest snapshot.
+//! Resumes a session: a browser on its own profile, made equal to its last good snapshot.
 //!
 //! The one idea: nothing is given up before the new browser is verified. The profile's state is
 //! kept beside it, the snapshot is only read, and a resume that fails leaves both as they were.
@@ -33,16 +33,27 @@ pub struct Resumed {
 }
 
 impl Hub {
-    /// Brings a session back from its newest snapshot that can be read, and moves its row to active.
+    /// Brings a session back from its last good snapshot that can be read, and moves its row to active.
     pub async fn resume(&self, session: &Session) -> Result<Resumed, LiveError> {
         let _taken = self.take(session.id, "resumed").await?;
         if self.runner(session.id).is_ok() {
             return Err(LiveError::AlreadyActive(session.id));
         }
         self.expect_its_name(session).await?;
-        let mut clock = Clock::start();
-        let found = self.latest(session.id).await?.ok_or(LiveError::NoSnapshot(session.id))?;
-        let mut loaded = self.load(session, found).await?;
+        let started = Instant::now();
+        let found = self.last_good(session.id).await?.ok_or(LiveError::NoSnapshot(session.id))?;
+        let loaded = self.load(session, found).await?;
+        self.resume_loaded(session, loaded, started).await
+    }
+
+    /// Brings back what was loaded since `started`, for a session that is taken and has no browser.
+    pub(super) async fn resume_loaded(
+        &self,
+        session: &Session,
+        mut loaded: Loaded,
+        started: Instant,
+    ) -> Result<Resumed, LiveError> {
+        let mut clock = Clock::start(started);
         clock.step("load");
         let kept = self.prepare_profile(session).await?;
         clock.step("keep");
@@ -67,7 +78,7 @@ impl Hub {
 
     /// Whether a closed session may have its name back. Asked before anything is begun: a resume
     /// that is undone has shown its cookies to real sites.
-    async fn expect_its_name(&self, session: &Session) -> Result<(), LiveError> {
+    pub(super) async fn expect_its_name(&self, session: &Session) -> Result<(), LiveError> {
         let name = session.name.to_string();
         match self.store().find_session(&session.owner, &name).await {
             Ok(bearer) if bearer.id != session.id && bearer.lifecycle.holds_name() => {
@@ -117,7 +128,9 @@ impl Hub {
         };
         match activated.await {
             Ok(active) => {
-                self.watch(active, live, std::mem::take(&mut loaded.good));
+                let (last, held) =
+                    (std::mem::take(&mut loaded.good), std::mem::take(&mut loaded.held));
+                self.watch(active, live, last, held);
                 clock.step("watch");
                 Ok(items)
             }
@@ -148,7 +161,11 @@ impl Hub {
             tab.id = target.to_string();
         }
         let link = self.connect_to(session.id).await?;
-        Ok((Live::start(link, state).await?, receipt))
+        let live = Live::start(link, state).await?;
+        if loaded.goes_back {
+            loaded.snapshot = self.go_back(session, loaded).await?;
+        }
+        Ok((live, receipt))
     }
 
     /// A resume failed: ends what was started, and puts the profile back as it was.
@@ -172,9 +189,8 @@ struct Clock {
 }
 
 impl Clock {
-    fn start() -> Self {
-        let now = Instant::now();
-        Self { start: now, last: now, steps: BTreeMap::new() }
+    fn start(at: Instant) -> Self {
+        Self { start: at, last: at, steps: BTreeMap::new() }
     }
 
     /// Ends a step that began when the last one ended.

@@ -3,7 +3,7 @@
 use super::policy::{Due, Policy};
 use super::{Hub, LiveError};
 use baton_browser::live::{Activity, Live};
-use baton_session::{PartRef, Session, SessionId};
+use baton_session::{Holdings, PartRef, Session, SessionId};
 use baton_store::{SnapshotReason, StoreError};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,6 +19,8 @@ pub(super) struct Runner {
     pub(super) live: Live,
     /// The parts of the last snapshot. Held for the length of a capture, so that there is one at a time.
     pub(super) last: Mutex<Vec<PartRef>>,
+    /// What the last good snapshot held.
+    pub(super) held: std::sync::Mutex<Holdings>,
     /// How much had happened when the last capture that succeeded began, for the task.
     pub(super) captured: watch::Sender<Activity>,
     /// Ends the task, before the browser is ended on purpose.
@@ -27,11 +29,18 @@ pub(super) struct Runner {
 
 impl Hub {
     /// Registers a running browser and starts the task that watches it.
-    pub(super) fn watch(&self, session: Session, live: Live, last: Vec<PartRef>) -> Arc<Runner> {
+    pub(super) fn watch(
+        &self,
+        session: Session,
+        live: Live,
+        last: Vec<PartRef>,
+        held: Holdings,
+    ) -> Arc<Runner> {
         let runner = Arc::new(Runner {
             session,
             live,
             last: Mutex::new(last),
+            held: std::sync::Mutex::new(held),
             captured: watch::Sender::default(),
             leave: CancellationToken::new(),
         });

@@ -26,6 +26,9 @@ pub(super) fn snapshot(snapshot: &Snapshot) -> SnapshotView {
         reason: reason(snapshot.reason),
         parts: snapshot.parts.len(),
         bytes: snapshot.bytes,
+        shrunk: snapshot.shrunk,
+        sibling: snapshot.sibling,
+        saved: snapshot.saved,
     }
 }
 

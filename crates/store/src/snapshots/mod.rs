@@ -80,9 +80,9 @@ pub enum SnapshotReason {
     Request,
     /// The session is being closed.
     Close,
-    /// The node is stopping.
+    /// The node is stopping, or the browser is ended for a rollback.
     Shutdown,
-    /// The session was rolled back: what it holds from then on.
+    /// The session went back to an older snapshot: the same once more, as the newest one.
     Rollback,
 }
 
