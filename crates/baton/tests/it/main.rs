@@ -10,6 +10,7 @@ mod crowd;
 mod damage;
 mod demo;
 mod environment;
+mod history;
 mod interrupted;
 mod kills;
 mod notes;
