@@ -19,10 +19,13 @@ pub struct ListHistory {
 }
 
 /// A page of a session's snapshots.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct History {
-    /// Newest first. One whose list of parts is damaged is left out.
+    /// Newest first.
     pub items: Vec<SnapshotView>,
+    /// Those of the page whose list of parts is damaged, so that they cannot be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<SnapshotId>,
     /// The snapshot that a resume would take; none when there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumes_from: Option<SnapshotId>,

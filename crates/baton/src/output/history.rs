@@ -127,7 +127,7 @@ mod tests {
         late.sibling = true;
         let resumes_from = Some(kept.id);
         let items = vec![late, SnapshotView { shrunk: true, ..lost }, kept];
-        let given = History { items, resumes_from, next: None };
+        let given = History { items, resumes_from, ..History::default() };
         insta::assert_snapshot!(console::strip_ansi_codes(&history(&given)), @r"
         SNAPSHOT          TAKEN    REASON    PARTS  SIZE      WORTH
         0197c0de-51ff-71  3 h ago  close     5      2.00 KiB  sibling

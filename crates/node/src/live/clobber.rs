@@ -9,8 +9,8 @@ use super::runner::Runner;
 use super::{Hub, LiveError};
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
-use baton_session::{Holdings, Session, SnapshotId, State};
-use baton_store::{NewSnapshot, Snapshot, SnapshotReason};
+use baton_session::{Holdings, PartKind, PartRef, Session, SnapshotId, State};
+use baton_store::{NewSnapshot, Snapshot, SnapshotReason, StoreError};
 use jiff::Timestamp;
 use std::sync::PoisonError;
 
@@ -55,6 +55,22 @@ impl Hub {
         session: &Session,
         loaded: &Loaded,
     ) -> Result<SnapshotId, LiveError> {
+        let all = loaded.good.clone();
+        match self.copy(session, all).await {
+            // Nobody has looked at the preview yet, and it is not worth failing for.
+            Err(StoreError::PartMissing { kind: PartKind::Preview, .. }) => {
+                let rest = loaded.good.iter().filter(|part| part.kind != PartKind::Preview);
+                Ok(self.copy(session, rest.cloned().collect()).await?)
+            }
+            copied => Ok(copied?),
+        }
+    }
+
+    async fn copy(
+        &self,
+        session: &Session,
+        carried: Vec<PartRef>,
+    ) -> Result<SnapshotId, StoreError> {
         let taken_at = Timestamp::now();
         let new = NewSnapshot {
             id: SnapshotId::new(taken_at, rand::random()),
@@ -65,7 +81,7 @@ impl Hub {
             term: None,
             shrunk: false,
             parts: Vec::new(),
-            carried: loaded.good.clone(),
+            carried,
         };
         Ok(self.store().create_snapshot(new).await?.id)
     }

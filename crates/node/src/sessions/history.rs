@@ -17,14 +17,28 @@ pub async fn history(
     let limit = check::limit(query.limit)?;
     let session = context.find(owner, reference).await?;
     // One more than asked for tells whether there is another page.
-    let mut found = context.store.list_snapshots(session.id, query.after, limit + 1).await?;
+    let mut found = context.store.list_history(session.id, query.after, limit + 1).await?;
     let more = found.len() > limit as usize;
     found.truncate(limit as usize);
     let resumes_from = match last_good(&context.store, session.id).await {
-        // None of them can be read, and so none is shown either.
+        // None of them can be read: nothing could be taken.
         Err(StoreError::SnapshotCorrupt { .. }) => None,
         found => found?.map(|found| found.snapshot.id),
     };
-    let next = found.last().filter(|_| more).map(|snapshot| snapshot.id);
-    Ok(History { items: found.iter().map(view::snapshot).collect(), resumes_from, next })
+    let mut page = History { resumes_from, ..History::default() };
+    for snapshot in found {
+        let id = match snapshot {
+            Ok(snapshot) => {
+                page.items.push(view::snapshot(&snapshot));
+                snapshot.id
+            }
+            Err(StoreError::SnapshotCorrupt { id, .. }) => {
+                page.damaged.push(id);
+                id
+            }
+            Err(error) => return Err(error.into()),
+        };
+        page.next = more.then_some(id);
+    }
+    Ok(page)
 }

@@ -23,14 +23,18 @@ impl ShowHistory {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let client = context.client().await?;
         let mut query = ListHistory { limit: Some(200), ..ListHistory::default() };
-        let mut all = History { items: Vec::new(), resumes_from: None, next: None };
+        let mut all = History::default();
         loop {
             let page = client.list_history(&self.session.id, &query).await?;
             all.items.extend(page.items);
+            all.damaged.extend(page.damaged);
             (all.resumes_from, all.next, query.after) = (page.resumes_from, page.next, page.next);
             if all.next.is_none() || all.items.len() >= MOST {
                 break;
             }
+        }
+        for id in &all.damaged {
+            context.output.note(&format!("snapshot {id} is damaged and cannot be read"));
         }
         context.output.answer(&all, || output::history(&all));
         Ok(Exit::Done)
