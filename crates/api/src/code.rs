@@ -87,8 +87,8 @@ error_codes! {
     MethodNotAllowed "method_not_allowed" 405 Usage "wrong method";
     /// The name belongs to another session or key.
     NameTaken "name_taken" 409 Conflict "the name is taken";
-    /// The prefix fits more than one session.
-    AmbiguousReference "ambiguous_reference" 409 Conflict "more than one session fits";
+    /// The prefix fits more than one session, or more than one snapshot.
+    AmbiguousReference "ambiguous_reference" 409 Conflict "more than one fits";
     /// The session's lifecycle state does not allow it.
     WrongState "wrong_state" 409 Conflict "the session's state does not allow it";
     /// A living browser holds the profile.

@@ -1,13 +1,14 @@
 //! The contract of a node: what its doors take, what they answer, and how they fail.
 //!
 //! The one idea: every door of an operation (HTTP, command line, typed client) shares these types,
-//! so that they cannot drift apart. Rooms: [`open`], [`session`], [`state`], [`key`] and [`health`]
-//! hold requests and views; [`problem`] and [`code`] say how a request fails; `client` asks a node.
+//! so that they cannot drift apart. Rooms: [`open`], [`session`], [`history`], [`state`], [`key`]
+//! and [`health`] hold requests and views; [`problem`] and [`code`] say how a request fails; `client` asks a node.
 
 #[cfg(feature = "client")]
 pub mod client;
 pub mod code;
 pub mod health;
+pub mod history;
 pub mod key;
 pub mod open;
 pub mod problem;
@@ -18,6 +19,7 @@ pub mod state;
 pub use client::{Client, ClientError};
 pub use code::{ErrorCode, Exit};
 pub use health::{Health, Ready};
+pub use history::{CompareSnapshots, DiffView, History, ListHistory, RollBack};
 pub use key::{CreateKey, CreatedKey, KeyList, KeyView, Scope};
 pub use open::{AttachSession, OpenSession};
 pub use problem::Problem;

@@ -1,6 +1,6 @@
 //! Views of sessions: one line of a list, and one session in full.
 
-use baton_session::{Lifecycle, Owner, Receipt, SessionId, SessionName, SnapshotId};
+use baton_session::{Forecast, Lifecycle, Owner, Receipt, SessionId, SessionName, SnapshotId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -42,6 +42,9 @@ pub struct SessionView {
     /// The latest snapshot; none before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<SnapshotView>,
+    /// How soon the cookies expire that a resume would bring back; none before the first snapshot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Forecast>,
     /// What the latest resume did; none before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<Receipt>,
@@ -76,6 +79,16 @@ pub struct SnapshotView {
     pub parts: usize,
     /// Size of all its parts in bytes, before compression and deduplication.
     pub bytes: u64,
+    /// Whether more than half of what the last good one held was gone, and nobody asked for it: a
+    /// resume passes it over.
+    #[serde(default)]
+    pub shrunk: bool,
+    /// Whether its writer did not hold the session any more: it stands beside the line of the others.
+    #[serde(default)]
+    pub sibling: bool,
+    /// Whether it is kept for good.
+    #[serde(default)]
+    pub saved: bool,
 }
 
 /// Why a snapshot was taken.
@@ -94,8 +107,10 @@ pub enum SnapshotReason {
     Request,
     /// The session was about to be closed.
     Close,
-    /// The node was about to end.
+    /// The node was about to end, or the browser before a rollback.
     Shutdown,
+    /// The session went back to an older snapshot: the same once more, as the newest one.
+    Rollback,
 }
 
 impl SnapshotReason {
@@ -109,6 +124,7 @@ impl SnapshotReason {
             Self::Request => "request",
             Self::Close => "close",
             Self::Shutdown => "shutdown",
+            Self::Rollback => "rollback",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The newest snapshot of a session that can be read.
+//! The snapshots of a session that count: the newest, and the one that a resume takes.
 //!
 //! One whose list of parts is damaged costs itself only: the one before it stands in.
 
@@ -8,24 +8,61 @@ use baton_store::{Snapshot, Store, StoreError};
 /// How many snapshots are looked through.
 const LOOKED_THROUGH: u32 = 1000;
 
-/// The newest snapshot that can be read.
+/// A snapshot that can be read, and why it is not a newer one.
 #[derive(Debug)]
 pub(crate) struct Latest {
     pub(crate) snapshot: Snapshot,
     /// What is wrong with a newer one that cannot be read.
     pub(crate) damaged: Option<StoreError>,
+    /// The newest one, when it is shrunk and this one is not.
+    pub(crate) passed_over: Option<Snapshot>,
 }
 
 /// The newest snapshot of a session that can be read; none when it has no snapshot at all. Fails
 /// with `SnapshotCorrupt` when none of them can be read.
 pub(crate) async fn latest(store: &Store, id: SessionId) -> Result<Option<Latest>, StoreError> {
-    let error = match store.latest_snapshot(id).await {
-        Err(error @ StoreError::SnapshotCorrupt { .. }) => error,
-        found => return Ok(found?.map(|snapshot| Latest { snapshot, damaged: None })),
+    let (snapshot, damaged) = match store.latest_snapshot(id).await {
+        Ok(Some(snapshot)) => (snapshot, None),
+        Ok(None) => return Ok(None),
+        Err(error @ StoreError::SnapshotCorrupt { .. }) => {
+            tracing::error!(session = %id, %error, "the newest snapshot is damaged");
+            match newest(store, id, |_| true).await? {
+                Some(snapshot) => (snapshot, Some(error)),
+                None => return Err(error),
+            }
+        }
+        Err(error) => return Err(error),
     };
-    tracing::error!(session = %id, %error, "the newest snapshot is damaged");
-    match store.list_snapshots(id, None, LOOKED_THROUGH).await?.into_iter().next() {
-        Some(snapshot) => Ok(Some(Latest { snapshot, damaged: Some(error) })),
-        None => Err(error),
+    Ok(Some(Latest { snapshot, damaged, passed_over: None }))
+}
+
+/// The snapshot that a resume takes: the last good one that can be read, or the newest one when
+/// none is good.
+pub(crate) async fn last_good(store: &Store, id: SessionId) -> Result<Option<Latest>, StoreError> {
+    let Some(found) = latest(store, id).await? else { return Ok(None) };
+    if !found.snapshot.shrunk {
+        return Ok(Some(found));
     }
+    let (good, damaged) = match store.last_good_snapshot(id).await {
+        Err(error @ StoreError::SnapshotCorrupt { .. }) => {
+            tracing::error!(session = %id, %error, "the last good snapshot is damaged");
+            (newest(store, id, |snapshot| !snapshot.shrunk).await?, Some(error))
+        }
+        good => (good?, None),
+    };
+    let damaged = damaged.or(found.damaged);
+    Ok(Some(match good {
+        Some(snapshot) => Latest { snapshot, damaged, passed_over: Some(found.snapshot) },
+        None => Latest { damaged, ..found },
+    }))
+}
+
+/// The newest snapshot that can be read and that is wanted, siblings aside.
+async fn newest(
+    store: &Store,
+    id: SessionId,
+    wanted: impl Fn(&Snapshot) -> bool,
+) -> Result<Option<Snapshot>, StoreError> {
+    let all = store.list_snapshots(id, None, LOOKED_THROUGH).await?;
+    Ok(all.into_iter().find(|snapshot| !snapshot.sibling && wanted(snapshot)))
 }

@@ -104,7 +104,9 @@ fn store(error: &StoreError) -> ErrorCode {
     match error {
         StoreError::NameTaken { .. } | StoreError::KeyNameTaken { .. } => ErrorCode::NameTaken,
         StoreError::SessionNotFound { .. } => ErrorCode::SessionNotFound,
-        StoreError::Ambiguous { .. } => ErrorCode::AmbiguousReference,
+        StoreError::Ambiguous { .. } | StoreError::AmbiguousSnapshot { .. } => {
+            ErrorCode::AmbiguousReference
+        }
         StoreError::LifecycleConflict { .. } | StoreError::LifecycleForbidden { .. } => {
             ErrorCode::WrongState
         }
@@ -145,6 +147,9 @@ fn hint_for(error: &NodeError) -> Option<&'static str> {
             Lifecycle::Closed => "baton sessions resume brings it back, delete removes it",
             _ => "baton sessions resume brings it back",
         });
+    }
+    if let NodeError::Store(StoreError::SnapshotNotFound { .. }) = error {
+        return Some("baton sessions history shows the snapshots there are");
     }
     match code(error) {
         ErrorCode::SessionNotFound => Some("baton sessions list shows the sessions there are"),

@@ -7,12 +7,15 @@
 //! Rooms, from the smallest to the largest: [`text`] and [`id`]; [`cookie`], [`storage`],
 //! [`value`], [`database`], [`tab`], [`environment`]; [`state`] holds them all; [`parts`] cuts a
 //! state into content-addressed pieces; [`checksum`] names a state; [`receipt`] tells what a
-//! restore did; [`redact`] hides secrets; [`playwright`] reads and writes `storageState` files.
+//! restore did; [`Holdings`] tell whether a state has shrunk; [`diff`] and [`forecast`] tell what
+//! changed and what expires; [`redact`] hides secrets; [`playwright`] reads and writes `storageState` files.
 
 pub mod checksum;
 pub mod cookie;
 pub mod database;
+pub mod diff;
 pub mod environment;
+pub mod forecast;
 pub mod id;
 pub mod lifecycle;
 mod node;
@@ -21,6 +24,7 @@ pub mod playwright;
 pub mod receipt;
 pub mod redact;
 pub mod session;
+mod shrunk;
 pub mod site;
 pub mod state;
 pub mod storage;
@@ -31,12 +35,15 @@ pub mod value;
 
 pub use cookie::Cookie;
 pub use database::Database;
+pub use diff::Diff;
 pub use environment::Environment;
+pub use forecast::Forecast;
 pub use id::{NodeId, Owner, SessionId, SnapshotId};
 pub use lifecycle::Lifecycle;
 pub use parts::{Part, PartHash, PartKind, PartRef};
 pub use receipt::Receipt;
 pub use session::{Session, SessionName};
+pub use shrunk::Holdings;
 pub use site::Site;
 pub use state::State;
 pub use storage::{Entries, StorageKey};

@@ -55,7 +55,7 @@ pub struct ReceiptItem {
     pub place: String,
     /// What became of it.
     pub outcome: Outcome,
-    /// Why, when it did not come back.
+    /// Why, when there is more to say than that it came back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Which side it came from.
@@ -83,6 +83,8 @@ pub enum ItemKind {
     Environment,
     /// A stored part that could not be read.
     Part,
+    /// A whole snapshot: the one that was taken in the place of a newer one.
+    Snapshot,
 }
 
 impl ItemKind {
@@ -96,6 +98,7 @@ impl ItemKind {
             Self::Tab => "tab",
             Self::Environment => "environment",
             Self::Part => "part",
+            Self::Snapshot => "snapshot",
         }
     }
 }

@@ -67,10 +67,21 @@ pub enum StoreError {
         to: Lifecycle,
     },
     /// The owner, or the session, has no such snapshot.
-    #[error("no snapshot {id}")]
+    #[error("no snapshot {reference:?}")]
     SnapshotNotFound {
-        /// Which one was asked for.
-        id: SnapshotId,
+        /// What was asked for: an id or a prefix.
+        reference: String,
+    },
+    /// A prefix fits several snapshots of the session.
+    #[error(
+        "{reference:?} is the start of several snapshots: {}\ngive more of the id",
+        list(matches)
+    )]
+    AmbiguousSnapshot {
+        /// What was asked for.
+        reference: String,
+        /// Up to five of the snapshots that it fits.
+        matches: Vec<SnapshotId>,
     },
     /// The list of parts of a snapshot cannot be read.
     #[error("snapshot {id} cannot be read: {why}\nan older snapshot of the session may be whole")]
@@ -290,6 +301,6 @@ impl StoreError {
     }
 }
 
-fn list(ids: &[SessionId]) -> String {
+fn list(ids: &[impl ToString]) -> String {
     ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

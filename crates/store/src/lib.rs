@@ -6,7 +6,8 @@
 //! PostgreSQL; only the schema (`migrations/`), the settings and the locks know the engine.
 //!
 //! Rooms: `config` and `master_key` say what to open; `open`, `sqlite_file`, `migrate` and
-//! `data_key` open it; `seal` compresses and encrypts; `write` gives turns to writers; `row` decodes rows; `sessions`, `leases`,
+//! `data_key` open it; `seal` compresses and encrypts; `write` gives turns to writers; `row` decodes rows, and `prefix` the
+//! starts of ids; `sessions`, `leases`,
 //! `snapshots`, `parts`, `collect`, `receipts` and `api_keys` hold the verbs; `error` is what can go
 //! wrong, and `fault` translates what an engine says.
 
@@ -21,6 +22,7 @@ mod master_key;
 mod migrate;
 mod open;
 mod parts;
+mod prefix;
 mod receipts;
 mod row;
 mod seal;

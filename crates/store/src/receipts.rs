@@ -84,7 +84,7 @@ async fn next_ordinal(
     .bind(snapshot.to_string())
     .fetch_optional(connection)
     .await?;
-    let row = found.ok_or(StoreError::SnapshotNotFound { id: snapshot })?;
+    let row = found.ok_or(StoreError::SnapshotNotFound { reference: snapshot.to_string() })?;
     Ok(row.try_get("ordinal")?)
 }
 

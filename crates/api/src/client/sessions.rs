@@ -39,7 +39,7 @@ impl Client {
         self.act(reference, "capture").await
     }
 
-    /// Brings a session back from its latest snapshot.
+    /// Brings a session back from its last good snapshot.
     pub async fn resume_session(&self, reference: &str) -> Result<ResumeResult, ClientError> {
         self.act(reference, "resume").await
     }

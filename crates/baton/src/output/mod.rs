@@ -4,6 +4,7 @@
 //! is `{"error": {code, message, hint?, request_id?}}`. Without it a person reads, so text is
 //! coloured and cut to the width of the terminal, if there is one.
 
+mod history;
 mod log;
 mod progress;
 mod receipt;
@@ -11,6 +12,7 @@ mod style;
 mod table;
 mod views;
 
+pub(crate) use history::{diff, history};
 pub(crate) use log::log_to_stderr;
 pub(crate) use progress::Progress;
 pub(crate) use receipt::{receipt, resumed};

@@ -45,14 +45,23 @@ pub(crate) fn size(bytes: u64) -> String {
 
 /// How long ago `then` was, in its largest unit.
 pub(super) fn age(then: Timestamp, now: Timestamp) -> String {
-    let seconds = now.as_second().saturating_sub(then.as_second()).max(0);
+    format!("{} ago", span(now.as_second().saturating_sub(then.as_second())))
+}
+
+/// How long it is until `then`, in its largest unit.
+pub(super) fn until(then: Timestamp, now: Timestamp) -> String {
+    format!("in {}", span(then.as_second().saturating_sub(now.as_second())))
+}
+
+fn span(seconds: i64) -> String {
+    let seconds = seconds.max(0);
     let (count, unit) = match seconds {
         0..60 => (seconds, "s"),
         60..3600 => (seconds / 60, "min"),
         3600..86_400 => (seconds / 3600, "h"),
         _ => (seconds / 86_400, "d"),
     };
-    format!("{count} {unit} ago")
+    format!("{count} {unit}")
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Sessions and keys for people.
 
 use super::table::Table;
-use super::{Output, style};
-use baton_api::{KeyList, SessionList, SessionView, Tab};
+use super::{Output, history, style};
+use baton_api::{KeyList, SessionList, SessionView, SnapshotView, Tab};
 use jiff::Timestamp;
 
 /// One session: where it stands, its tabs, its last snapshot.
@@ -13,15 +13,12 @@ pub(crate) fn session(view: &SessionView) -> String {
     if !row.description.is_empty() {
         lines.push(style::plain(&row.description));
     }
+    let now = Timestamp::now();
     lines.push(match &view.snapshot {
-        Some(snapshot) => format!(
-            "last snapshot {}, {} parts, {}",
-            style::age(snapshot.taken_at, Timestamp::now()),
-            snapshot.parts,
-            style::size(snapshot.bytes)
-        ),
+        Some(snapshot) => last_snapshot(snapshot, now),
         None => "no snapshot yet".to_owned(),
     });
+    lines.extend(view.forecast.as_ref().and_then(|forecast| history::forecast(forecast, now)));
     if !view.tabs.is_empty() {
         lines.push(tabs(&view.tabs));
     }
@@ -32,6 +29,12 @@ pub(crate) fn session(view: &SessionView) -> String {
         ));
     }
     lines.join("\n")
+}
+
+fn last_snapshot(snapshot: &SnapshotView, now: Timestamp) -> String {
+    let (age, size) = (style::age(snapshot.taken_at, now), style::size(snapshot.bytes));
+    let shrunk = if snapshot.shrunk { "; shrunk, a resume takes the last good one" } else { "" };
+    format!("last snapshot {age}, {} parts, {size}{shrunk}", snapshot.parts)
 }
 
 fn tabs(tabs: &[Tab]) -> String {

@@ -1,8 +1,8 @@
 //! A damaged database: what can be read comes back, and what cannot is named.
 
-use crate::notes::{Notes, state_of};
-use baton_api::{ErrorCode, SnapshotReason};
-use baton_playground::House;
+use crate::notes::{Notes, eventually, state_of, wait_for_state};
+use baton_api::{Client, ErrorCode, ListHistory, SnapshotReason};
+use baton_playground::{House, victims};
 use baton_session::receipt::ItemKind;
 use baton_session::{Lifecycle, SessionId};
 
@@ -48,6 +48,9 @@ async fn the_snapshot_before_a_damaged_one_stands_in() {
     let shown = client.fetch_session("hurt").await.unwrap();
     assert_eq!(shown.snapshot.unwrap().reason, SnapshotReason::Request);
     assert_eq!(client.fetch_state("hurt", false).await.unwrap().unreadable.len(), 1);
+    let history = client.list_history("hurt", &ListHistory::default()).await.unwrap();
+    assert_eq!(history.damaged.len(), 1);
+    assert_eq!(history.resumes_from, Some(history.items[0].id));
     let resumed = client.resume_session("hurt").await.unwrap();
     let receipt = resumed.session.receipt.unwrap();
     let losses: Vec<_> = receipt.losses().collect();
@@ -61,6 +64,37 @@ async fn the_snapshot_before_a_damaged_one_stands_in() {
     client.close_session("hurt").await.unwrap();
     let resumed = client.resume_session("hurt").await.unwrap();
     assert!(!resumed.session.receipt.unwrap().has_losses());
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_good_snapshot_stands_in_for_a_damaged_one_before_a_shrunk_one_does() {
+    let notes = Notes::start().await;
+    let mut house = House::build(env!("CARGO_BIN_EXE_baton"))
+        .unwrap()
+        .with("BATON_SESSION_SNAPSHOT_INTERVAL", "1");
+    house.start_node().await.unwrap();
+    let id = notes.open(&house, "hurt", "kept").await;
+    let page = notes.page(&house, id).await;
+    assert!(page.evaluate::<bool>("localStorage.clear(); true").await.unwrap());
+    let client = house.client().unwrap().clone();
+    let history = async |client: &Client| {
+        client.list_history("hurt", &ListHistory::default()).await.unwrap().items
+    };
+    eventually("a shrunk one", async || history(&client).await[0].shrunk).await;
+    let holders = house.holders(id).await.unwrap();
+    house.stop_node().await.unwrap();
+    victims::kill_all(&holders).await.unwrap();
+    assert_eq!(damage(&house, id, &["request"]), 1);
+    house.start_node().await.unwrap();
+
+    wait_for_state(&house, "hurt", Lifecycle::Recoverable).await;
+    let client = house.client().unwrap().clone();
+    let receipt = client.resume_session("hurt").await.unwrap().session.receipt.unwrap();
+    let losses: Vec<_> = receipt.losses().map(|item| item.kind).collect();
+    assert_eq!(losses, [ItemKind::Part]);
+    assert!(receipt.items.iter().any(|item| item.kind == ItemKind::Snapshot));
+    assert!(!history(&client).await[0].shrunk);
     house.clear().await.unwrap();
 }
 

@@ -11,6 +11,7 @@ mod damage;
 mod demo;
 mod dice;
 mod environment;
+mod history;
 mod interrupted;
 mod kills;
 mod leases;

@@ -4,6 +4,7 @@
 //! the other. What surrounds every request stands in `layers`.
 
 mod guard;
+mod history;
 mod input;
 mod keys;
 mod layers;
@@ -49,6 +50,9 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sessions::abandon))
         .routes(routes!(sessions::state))
         .routes(routes!(sessions::preview))
+        .routes(routes!(history::history))
+        .routes(routes!(history::rollback))
+        .routes(routes!(history::diff))
         // Keys.
         .routes(routes!(keys::list, keys::create))
         .routes(routes!(keys::revoke))

@@ -101,7 +101,7 @@ pub(super) async fn capture(
     Ok(axum::Json(sessions::capture(&context, &caller.owner, &id).await?))
 }
 
-/// Brings a session back from its latest snapshot; the receipt says what came back.
+/// Brings a session back from its last good snapshot; the receipt says what came back.
 #[utoipa::path(
     post, path = "/sessions/{id}/resume", tag = "sessions", security(("api_key" = [])),
     params(("id" = String, Path)),

@@ -1,6 +1,7 @@
 //! Attaches to a browser that somebody else started.
 
 use super::ending::Ending;
+use super::runner::Known;
 use super::{Hub, LiveError};
 use baton_browser::live::Live;
 use baton_session::{Session, State};
@@ -25,7 +26,7 @@ impl Hub {
         self.start_attached(session.id, cdp_url).await?;
         let link = self.connect_to(session.id).await?;
         let live = Live::start(link, State::default()).await?;
-        self.watch(session.clone(), term, live, Vec::new());
+        self.watch(session.clone(), term, live, Known::default());
         self.capture(session.id, SnapshotReason::Open).await?;
         Ok(())
     }

@@ -22,8 +22,19 @@ impl Hub {
         reason: SnapshotReason,
     ) -> Result<Snapshot, LiveError> {
         let runner = self.runner(id)?;
-        let snapshot = self.capture_with(&runner, reason, Depth::Whole, true).await?;
-        snapshot.ok_or(LiveError::NotActive(id))
+        let snapshot = self.capture_whole(&runner, reason).await?;
+        self.prune(id).await;
+        Ok(snapshot)
+    }
+
+    /// Takes a snapshot of everything, and lets no old one go.
+    pub(super) async fn capture_whole(
+        &self,
+        runner: &Runner,
+        reason: SnapshotReason,
+    ) -> Result<Snapshot, LiveError> {
+        let snapshot = self.capture_with(runner, reason, Depth::Whole, true).await?;
+        snapshot.ok_or(LiveError::NotActive(runner.session.id))
     }
 
     /// Takes a snapshot of what changed; none when nothing did.
@@ -33,7 +44,11 @@ impl Hub {
         reason: SnapshotReason,
     ) -> Result<Option<Snapshot>, LiveError> {
         let preview = reason == SnapshotReason::Navigation;
-        self.capture_with(runner, reason, Depth::Changed, preview).await
+        let snapshot = self.capture_with(runner, reason, Depth::Changed, preview).await?;
+        if snapshot.is_some() {
+            self.prune(runner.session.id).await;
+        }
+        Ok(snapshot)
     }
 
     /// How many tabs of the running browser are not kept, because they are in contexts of their own.
@@ -68,27 +83,30 @@ impl Hub {
             runner.captured.send_replace(began);
             return Ok(None);
         }
-        let snapshot = match self.store_draft(runner, reason, taken_at, cut).await {
+        let shrunk = runner.has_shrunk(reason, &captured.state, taken_at);
+        let snapshot = match self.store_draft(runner, reason, taken_at, shrunk, cut).await {
             Err(LiveError::Store(error @ StoreError::PartMissing { .. })) => {
                 tracing::error!(session = %runner.session.id, %error, "storing all parts anew");
                 let cut = draft(&captured, &[]).await?;
-                self.store_draft(runner, reason, taken_at, cut).await?
+                self.store_draft(runner, reason, taken_at, shrunk, cut).await?
             }
             stored => stored?,
         };
         last.clone_from(&snapshot.parts);
+        runner.remember(&snapshot, &captured.state);
         runner.captured.send_replace(began);
         metrics::counter!("baton_captures_total", "reason" => reason.as_str()).increment(1);
         metrics::histogram!("baton_capture_seconds").record(started.elapsed().as_secs_f64());
         Ok(Some(snapshot))
     }
 
-    /// Stores a snapshot, then lets the oldest ones go.
+    /// Stores a snapshot.
     async fn store_draft(
         &self,
         runner: &Runner,
         reason: SnapshotReason,
         taken_at: Timestamp,
+        shrunk: bool,
         draft: Draft,
     ) -> Result<Snapshot, LiveError> {
         let session = &runner.session;
@@ -99,7 +117,7 @@ impl Hub {
             taken_at,
             reason,
             term: Some(runner.term),
-            shrunk: false,
+            shrunk,
             parts: draft.changed,
             carried: draft.carried,
         };
@@ -108,12 +126,16 @@ impl Hub {
             self.end(runner, Ending::Kill).await;
             return Err(LiveError::LeaseLost { session: session.id, sibling: snapshot.id });
         }
-        let keep = self.recovery().max_session_snapshots;
-        // The snapshot is on disk, and that is what was asked for; the next one prunes again.
-        if let Err(error) = self.store().prune_snapshots(session.id, keep).await {
-            tracing::warn!(session = %session.id, %error, "old snapshots were not removed");
-        }
         Ok(snapshot)
+    }
+
+    /// Lets the oldest snapshots of a session go. That is not what was asked for, so nothing fails
+    /// when it cannot be done; the next capture prunes again.
+    pub(super) async fn prune(&self, id: SessionId) {
+        let keep = self.recovery().max_session_snapshots;
+        if let Err(error) = self.store().prune_snapshots(id, keep).await {
+            tracing::warn!(session = %id, %error, "old snapshots were not removed");
+        }
     }
 }
 

@@ -22,17 +22,28 @@ impl Hub {
             self.end_keeper(id, Ending::Close).await;
             return Ok(None);
         };
-        let snapshot = match self.capture(id, SnapshotReason::Close).await {
-            Ok(snapshot) => Some(snapshot),
-            // A browser that cannot be read is closed all the same: its last snapshot stands.
-            Err(error @ (LiveError::Browser(_) | LiveError::NotActive(_))) => {
-                tracing::warn!(session = %id, %error, "the last capture before the close failed");
-                None
-            }
-            Err(error) => return Err(error),
-        };
+        let snapshot = self.capture_last(&runner, SnapshotReason::Close).await?;
         self.end(&runner, Ending::Close).await;
+        self.prune(id).await;
         Ok(snapshot)
+    }
+
+    /// Takes a last snapshot before a browser is ended. One that cannot be read is ended all the
+    /// same: its last snapshot stands.
+    pub(super) async fn capture_last(
+        &self,
+        runner: &Runner,
+        reason: SnapshotReason,
+    ) -> Result<Option<Snapshot>, LiveError> {
+        match self.capture_whole(runner, reason).await {
+            Ok(snapshot) => Ok(Some(snapshot)),
+            Err(error @ (LiveError::Browser(_) | LiveError::NotActive(_))) => {
+                let id = runner.session.id;
+                tracing::warn!(session = %id, %error, "the last capture of a browser failed");
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Ends the browser, if there is one, without a snapshot.

@@ -1,10 +1,11 @@
 //! Loads the state of a snapshot. Damage costs itself only, and is named.
 
+use super::clobber;
 use super::{Hub, LiveError};
-use crate::latest::{Latest, latest};
+use crate::latest::{self, Latest};
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{
-    Part, PartKind, PartRef, Receipt, Session, SessionId, SnapshotId, State, parts,
+    Holdings, Part, PartKind, PartRef, Receipt, Session, SessionId, SnapshotId, State, parts,
 };
 use baton_store::StoreError;
 
@@ -17,23 +18,30 @@ pub(super) struct Loaded {
     pub(super) receipt: Receipt,
     /// The parts that could be read: those that the next snapshot may carry over.
     pub(super) good: Vec<PartRef>,
+    /// What the next captures are judged against.
+    pub(super) held: Holdings,
+    /// Whether there is a newer snapshot, which is left aside.
+    pub(super) goes_back: bool,
 }
 
 impl Hub {
     /// The newest snapshot that can be read; none when the session has no snapshot.
     pub(super) async fn latest(&self, id: SessionId) -> Result<Option<Latest>, LiveError> {
-        match latest(self.store(), id).await {
-            Err(StoreError::SnapshotCorrupt { why, .. }) => {
-                Err(LiveError::SnapshotsDamaged { id, why })
-            }
-            found => Ok(found?),
-        }
+        named(id, latest::latest(self.store(), id).await)
+    }
+
+    /// The last good snapshot that can be read: the one that a resume takes.
+    pub(super) async fn last_good(&self, id: SessionId) -> Result<Option<Latest>, LiveError> {
+        named(id, latest::last_good(self.store(), id).await)
     }
 
     /// Loads what `session` held in a snapshot.
     pub(super) async fn load(&self, session: &Session, found: Latest) -> Result<Loaded, LiveError> {
-        let Latest { snapshot, damaged } = found;
+        let Latest { snapshot, damaged, passed_over } = found;
         let mut receipt = Receipt::default();
+        if let Some(newer) = &passed_over {
+            receipt.push(clobber::passed_over(&snapshot, newer));
+        }
         if let Some(StoreError::SnapshotCorrupt { id, why }) = damaged {
             let why = format!("{why}; taken instead: the one of {}", snapshot.taken_at);
             receipt.push(ReceiptItem::rejected(ItemKind::Part, format!("snapshot {id}"), why));
@@ -60,6 +68,17 @@ impl Hub {
             let place = format!("{} {}", part.kind, part.name);
             receipt.push(ReceiptItem::rejected(ItemKind::Part, place, part));
         }
-        Ok(Loaded { snapshot: snapshot.id, state, receipt, good })
+        let (held, goes_back) = (Holdings::of(&state), passed_over.is_some());
+        Ok(Loaded { snapshot: snapshot.id, state, receipt, good, held, goes_back })
+    }
+}
+
+/// Says of which session all snapshots are damaged.
+fn named<T>(id: SessionId, found: Result<T, StoreError>) -> Result<T, LiveError> {
+    match found {
+        Err(StoreError::SnapshotCorrupt { why, .. }) => {
+            Err(LiveError::SnapshotsDamaged { id, why })
+        }
+        found => Ok(found?),
     }
 }

@@ -6,6 +6,7 @@
 
 mod attach;
 mod capture;
+mod clobber;
 mod close;
 mod ending;
 mod error;
@@ -18,7 +19,9 @@ mod orphans;
 mod policy;
 mod recover;
 mod resume;
+mod rollback;
 mod runner;
+mod stopwatch;
 
 pub use error::LiveError;
 pub use recover::Recovered;

@@ -1,6 +1,7 @@
 //! Opens a session: a keeper with a browser, its tabs, and a first snapshot.
 
 use super::ending::Ending;
+use super::runner::Known;
 use super::{Hub, LiveError};
 use baton_api::OpenSession;
 use baton_browser::cdp::CdpError;
@@ -33,7 +34,7 @@ impl Hub {
         let known = State { environment: request.environment.clone(), ..State::default() };
         let live = Live::start(link, known).await?;
         open_tabs(&live, &request.urls).await?;
-        let runner = self.watch(session.clone(), term, live, Vec::new());
+        let runner = self.watch(session.clone(), term, live, Known::default());
         self.capture(runner.session.id, SnapshotReason::Open).await?;
         Ok(())
     }

@@ -4,10 +4,11 @@
 //! agree. What hangs costs its own session some seconds, and the others nothing.
 
 use super::ending::Ending;
+use super::runner::Known;
 use super::{Hub, LiveError};
 use baton_browser::keeper::KeeperLink;
 use baton_browser::live::Live;
-use baton_session::{Lifecycle, Session, SessionId, State};
+use baton_session::{Lifecycle, Session, SessionId};
 use baton_store::StoreError;
 use futures_util::StreamExt;
 use futures_util::future::join;
@@ -121,18 +122,20 @@ impl Hub {
 
     /// The keeper outlived the node: nothing happened to the browser, so nothing is done to it.
     async fn carry_on(&self, session: &Session, link: KeeperLink) -> Result<(), LiveError> {
-        let (known, last) = match self.latest(session.id).await {
+        let (known, last, held) = match self.latest(session.id).await {
             Ok(Some(found)) => {
+                let shrunk = found.snapshot.shrunk;
                 let loaded = self.load(session, found).await?;
-                (loaded.state, loaded.good)
+                let held = if shrunk { self.held(session).await? } else { loaded.held };
+                (loaded.state, loaded.good, held)
             }
             // The browser has it all: the next snapshot makes good what is damaged.
-            Ok(None) | Err(LiveError::SnapshotsDamaged { .. }) => (State::default(), Vec::new()),
+            Ok(None) | Err(LiveError::SnapshotsDamaged { .. }) => Default::default(),
             Err(error) => return Err(error),
         };
         let term = self.acquire(session).await?;
         let live = Live::start(link, known).await?;
-        self.watch(session.clone(), term, live, last);
+        self.watch(session.clone(), term, live, Known { last, held });
         Ok(())
     }
 

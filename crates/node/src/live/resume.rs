@@ -1,10 +1,12 @@
-//! Resumes a session: a browser on its own profile, made equal to its latest snapshot.
+//! Resumes a session: a browser on its own profile, made equal to its last good snapshot.
 //!
 //! The one idea: nothing is given up before the new browser is verified. The profile's state is
 //! kept beside it, the snapshot is only read, and a resume that fails leaves both as they were.
 
 use super::ending::Ending;
 use super::load::Loaded;
+use super::runner::Known;
+use super::stopwatch::Stopwatch;
 use super::{Hub, LiveError};
 use baton_browser::launch::{self, LockState};
 use baton_browser::live::Live;
@@ -33,15 +35,28 @@ pub struct Resumed {
 }
 
 impl Hub {
-    /// Brings a session back from its newest snapshot that can be read, and moves its row to active.
+    /// Brings a session back from its last good snapshot that can be read, and moves its row to active.
     pub async fn resume(&self, session: &Session) -> Result<Resumed, LiveError> {
         let _taken = self.take(session.id, "resumed").await?;
         if self.runner(session.id).is_ok() {
             return Err(LiveError::AlreadyActive(session.id));
         }
         self.expect_its_name(session).await?;
+        let started = Instant::now();
+        let found = self.last_good(session.id).await?.ok_or(LiveError::NoSnapshot(session.id))?;
+        let loaded = self.load(session, found).await?;
+        self.resume_loaded(session, loaded, started).await
+    }
+
+    /// Brings back what was loaded since `started`, for a session that is taken and has no browser.
+    pub(super) async fn resume_loaded(
+        &self,
+        session: &Session,
+        loaded: Loaded,
+        started: Instant,
+    ) -> Result<Resumed, LiveError> {
         let term = self.acquire(session).await?;
-        let resumed = self.resume_held(session, term).await;
+        let resumed = self.resume_held(session, term, loaded, started).await;
         if let Err(error) = &resumed {
             metrics::counter!("baton_resumes_total", "outcome" => "failed").increment(1);
             self.give_up(session, error).await;
@@ -51,7 +66,7 @@ impl Hub {
 
     /// Gives back what was to be resumed, and counts the failure if it was one of the session's.
     async fn give_up(&self, session: &Session, error: &LiveError) {
-        let of_the_session = !matches!(error, LiveError::Store(_) | LiveError::NoSnapshot(_));
+        let of_the_session = !matches!(error, LiveError::Store(_));
         let (id, node, now) = (session.id, self.config().node, Timestamp::now());
         let noted = async {
             self.store().release_lease(id, node).await?;
@@ -66,16 +81,24 @@ impl Hub {
         }
     }
 
-    async fn resume_held(&self, session: &Session, term: Term) -> Result<Resumed, LiveError> {
-        let mut clock = Clock::start();
-        let found = self.latest(session.id).await?.ok_or(LiveError::NoSnapshot(session.id))?;
-        let mut loaded = self.load(session, found).await?;
+    async fn resume_held(
+        &self,
+        session: &Session,
+        term: Term,
+        mut loaded: Loaded,
+        started: Instant,
+    ) -> Result<Resumed, LiveError> {
+        let mut clock = Stopwatch::start(started);
         clock.step("load");
         let kept = self.prepare_profile(session).await?;
         clock.step("keep");
-        let (live, items) = self.bring_back(session, &mut loaded, kept, &mut clock).await?;
+        let (live, items) = self.bring_back(session, term, &mut loaded, kept, &mut clock).await?;
         let active = self.activate(session).await?;
-        self.watch(active, term, live, std::mem::take(&mut loaded.good));
+        let known = Known {
+            last: std::mem::take(&mut loaded.good),
+            held: std::mem::take(&mut loaded.held),
+        };
+        self.watch(active, term, live, known);
         clock.step("watch");
         let Loaded { snapshot, mut receipt, .. } = loaded;
         receipt.extend(items);
@@ -91,7 +114,7 @@ impl Hub {
 
     /// Whether a closed session may have its name back. Asked before anything is begun: a resume
     /// that is undone has shown its cookies to real sites.
-    async fn expect_its_name(&self, session: &Session) -> Result<(), LiveError> {
+    pub(super) async fn expect_its_name(&self, session: &Session) -> Result<(), LiveError> {
         let name = session.name.to_string();
         match self.store().find_session(&session.owner, &name).await {
             Ok(bearer) if bearer.id != session.id && bearer.lifecycle.holds_name() => {
@@ -121,11 +144,13 @@ impl Hub {
     async fn bring_back(
         &self,
         session: &Session,
+        term: Term,
         loaded: &mut Loaded,
         kept: KeptProfile,
-        clock: &mut Clock,
+        clock: &mut Stopwatch,
     ) -> Result<(Live, Receipt), LiveError> {
-        let restored = tokio::time::timeout(RESTORE_LIMIT, self.restore(session, loaded, clock));
+        let restored = self.restore(session, term, loaded, clock);
+        let restored = tokio::time::timeout(RESTORE_LIMIT, restored);
         let timed_out = LiveError::TooSlow { what: "the restore to end", limit: RESTORE_LIMIT };
         let restored = match restored.await.unwrap_or(Err(timed_out)) {
             Ok(restored) => restored,
@@ -160,8 +185,9 @@ impl Hub {
     async fn restore(
         &self,
         session: &Session,
+        term: Term,
         loaded: &mut Loaded,
-        clock: &mut Clock,
+        clock: &mut Stopwatch,
     ) -> Result<(Live, Receipt), LiveError> {
         let mut state = std::mem::take(&mut loaded.state);
         self.start_browser(session, &state.environment).await?;
@@ -176,7 +202,11 @@ impl Hub {
             tab.id = target.to_string();
         }
         let link = self.connect_to(session.id).await?;
-        Ok((Live::start(link, state).await?, receipt))
+        let live = Live::start(link, state).await?;
+        if loaded.goes_back {
+            loaded.snapshot = self.go_back(session, term, loaded).await?;
+        }
+        Ok((live, receipt))
     }
 
     /// A resume failed: ends what was started, and puts the profile back as it was.
@@ -190,39 +220,4 @@ impl Hub {
             tracing::error!(session = %session.id, %error, "the profile was not put back; the copy beside it is kept");
         }
     }
-}
-
-/// Milliseconds of each step.
-struct Clock {
-    start: Instant,
-    last: Instant,
-    steps: BTreeMap<String, u64>,
-}
-
-impl Clock {
-    fn start() -> Self {
-        let now = Instant::now();
-        Self { start: now, last: now, steps: BTreeMap::new() }
-    }
-
-    /// Ends a step that began when the last one ended.
-    fn step(&mut self, name: &str) {
-        let time = self.last.elapsed();
-        self.add(name, time);
-    }
-
-    /// Adds a step that was measured elsewhere.
-    fn add(&mut self, name: &str, time: Duration) {
-        self.last = Instant::now();
-        self.steps.insert(name.to_owned(), millis(time));
-    }
-
-    fn end(mut self) -> BTreeMap<String, u64> {
-        self.steps.insert("total".to_owned(), millis(self.start.elapsed()));
-        self.steps
-    }
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

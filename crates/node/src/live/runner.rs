@@ -3,7 +3,7 @@
 use super::policy::{Due, Policy};
 use super::{Hub, LiveError, RecoverySettings};
 use baton_browser::live::{Activity, Live};
-use baton_session::{PartRef, Session, SessionId, Term};
+use baton_session::{Holdings, PartRef, Session, SessionId, Term};
 use baton_store::{SnapshotReason, StoreError};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,10 +21,21 @@ pub(super) struct Runner {
     pub(super) live: Live,
     /// The parts of the last snapshot. Held for the length of a capture, so that there is one at a time.
     pub(super) last: Mutex<Vec<PartRef>>,
+    /// What the last good snapshot held.
+    pub(super) held: std::sync::Mutex<Holdings>,
     /// How much had happened when the last capture that succeeded began, for the task.
     pub(super) captured: watch::Sender<Activity>,
     /// Ends the task, before the browser is ended on purpose.
     pub(super) leave: CancellationToken,
+}
+
+/// What is known of a browser's snapshots when we begin to watch it.
+#[derive(Default)]
+pub(super) struct Known {
+    /// The parts of the last snapshot.
+    pub(super) last: Vec<PartRef>,
+    /// What the last good snapshot held.
+    pub(super) held: Holdings,
 }
 
 impl Hub {
@@ -34,13 +45,14 @@ impl Hub {
         session: Session,
         term: Term,
         live: Live,
-        last: Vec<PartRef>,
+        Known { last, held }: Known,
     ) -> Arc<Runner> {
         let runner = Arc::new(Runner {
             session,
             term,
             live,
             last: Mutex::new(last),
+            held: std::sync::Mutex::new(held),
             captured: watch::Sender::default(),
             leave: CancellationToken::new(),
         });

@@ -5,7 +5,7 @@ use crate::{Context, NodeError};
 use baton_api::ResumeResult;
 use baton_session::{Lifecycle, Owner};
 
-/// Starts a browser for a session that has none and restores its latest snapshot into it. The
+/// Starts a browser for a session that has none and restores its last good snapshot into it. The
 /// receipt says item by item what came back.
 pub async fn resume(
     context: &Context,
@@ -20,8 +20,5 @@ pub async fn resume(
     }
     let resumed = context.hub.resume(&session).await?;
     tracing::info!(session = %session.id, snapshot = %resumed.snapshot, "resumed a session");
-    let session = context.store.fetch_session(owner, session.id).await?;
-    let mut view = show::describe(context, session).await?;
-    view.receipt = Some(resumed.receipt);
-    Ok(ResumeResult { session: view, timing: resumed.timing })
+    show::resumed(context, &session, resumed).await
 }

@@ -1,11 +1,12 @@
 //! Shows one session in full.
 
 use super::view;
-use crate::latest::latest;
-use crate::live::LiveError;
-use crate::{Context, NodeError};
-use baton_api::{SessionView, Tab};
-use baton_session::{Lifecycle, Owner, PartKind, Session, parts};
+use crate::latest::{Latest, last_good};
+use crate::live::{LiveError, Resumed};
+use crate::{Context, NodeError, clock};
+use baton_api::{ResumeResult, SessionView, Tab};
+use baton_session::forecast::forecast;
+use baton_session::{Lifecycle, Owner, PartKind, Session, State, parts};
 use baton_store::{Snapshot, StoreError};
 
 /// One session: its tabs, its latest snapshot and its latest receipt.
@@ -23,13 +24,22 @@ pub(super) async fn describe(
     context: &Context,
     session: Session,
 ) -> Result<SessionView, NodeError> {
-    let snapshot = readable(latest(&context.store, session.id).await)?;
-    let snapshot = snapshot.flatten().map(|found| found.snapshot);
+    let found = readable(last_good(&context.store, session.id).await)?.flatten();
+    let (good, newest) = match found {
+        Some(Latest { snapshot, passed_over, .. }) => (Some(snapshot), passed_over),
+        None => (None, None),
+    };
+    let cookies = match &good {
+        Some(good) => Some(read(context, &session, good, PartKind::Cookies).await?),
+        None => None,
+    };
+    let snapshot = newest.or(good);
     let receipt = readable(context.store.latest_receipt(session.id).await)?.flatten();
     Ok(SessionView {
         tabs: tabs(context, &session, snapshot.as_ref()).await?,
         foreign_tabs: context.hub.foreign_tabs(session.id).await.unwrap_or(0),
         snapshot: snapshot.as_ref().map(view::snapshot),
+        forecast: cookies.map(|cookies| forecast(&cookies, clock::now())),
         receipt,
         session: view::summary(session),
     })
@@ -46,8 +56,7 @@ fn readable<T>(read: Result<T, StoreError>) -> Result<Option<T>, NodeError> {
     }
 }
 
-/// The tabs of the running browser; without one that answers, those of the snapshot. A tab whose
-/// part is damaged is left out.
+/// The tabs of the running browser; without one that answers, those of the snapshot.
 async fn tabs(
     context: &Context,
     session: &Session,
@@ -60,9 +69,31 @@ async fn tabs(
         }
     }
     let Some(snapshot) = snapshot else { return Ok(Vec::new()) };
-    let wanted: Vec<_> =
-        snapshot.parts.iter().filter(|part| part.kind == PartKind::Tab).cloned().collect();
+    let state = read(context, session, snapshot, PartKind::Tab).await?;
+    Ok(state.tabs.into_iter().map(view::tab).collect())
+}
+
+/// What a snapshot holds of one kind. A part that is damaged is left out.
+async fn read(
+    context: &Context,
+    session: &Session,
+    snapshot: &Snapshot,
+    kind: PartKind,
+) -> Result<State, NodeError> {
+    let wanted: Vec<_> = snapshot.parts.iter().filter(|part| part.kind == kind).cloned().collect();
     let found = context.store.fetch_parts(&session.owner, &wanted).await?;
     let (state, _damaged) = parts::join(found.iter().filter_map(|part| part.as_ref().ok()));
-    Ok(state.tabs.into_iter().map(view::tab).collect())
+    Ok(state)
+}
+
+/// The view of a session that has just come back.
+pub(super) async fn resumed(
+    context: &Context,
+    session: &Session,
+    resumed: Resumed,
+) -> Result<ResumeResult, NodeError> {
+    let session = context.store.fetch_session(&session.owner, session.id).await?;
+    let mut view = describe(context, session).await?;
+    view.receipt = Some(resumed.receipt);
+    Ok(ResumeResult { session: view, timing: resumed.timing })
 }

@@ -4,7 +4,7 @@ use crate::latest::{Latest, latest};
 use crate::{Context, NodeError};
 use baton_api::StateView;
 use baton_session::{Owner, PartKind, PartRef, SessionName, State, parts, redact};
-use baton_store::StoreError;
+use baton_store::{Snapshot, StoreError};
 
 /// The state of the latest snapshot. Secret values are replaced by markers unless `reveal`; parts
 /// that cannot be read are named and cost nothing else.
@@ -19,11 +19,24 @@ pub async fn state(
     let Some(found) = latest(&context.store, session.id).await? else {
         return Err(NodeError::NoSnapshot { name, expected: "a snapshot" });
     };
-    let Latest { snapshot, damaged } = found;
+    let Latest { snapshot, damaged, .. } = found;
+    let mut unreadable: Vec<String> = damaged.iter().map(one_line).collect();
+    let (state, damaged) = read(context, owner, &snapshot).await?;
+    unreadable.extend(damaged);
+    let state = json(&name, &if reveal { state } else { redact::redact(&state) })?;
+    let (snapshot, taken_at) = (snapshot.id, snapshot.taken_at);
+    Ok(StateView { snapshot, taken_at, redacted: !reveal, state, unreadable })
+}
+
+/// What a snapshot holds, and which of its parts cannot be read.
+pub(super) async fn read(
+    context: &Context,
+    owner: &Owner,
+    snapshot: &Snapshot,
+) -> Result<(State, Vec<String>), NodeError> {
     let wanted: Vec<PartRef> =
         snapshot.parts.iter().filter(|part| part.kind != PartKind::Preview).cloned().collect();
-    let mut unreadable: Vec<String> = damaged.iter().map(one_line).collect();
-    let mut found = Vec::new();
+    let (mut found, mut unreadable) = (Vec::new(), Vec::new());
     for part in context.store.fetch_parts(owner, &wanted).await? {
         match part {
             Ok(part) => found.push(part),
@@ -32,9 +45,7 @@ pub async fn state(
     }
     let (state, invalid) = parts::join(&found);
     unreadable.extend(invalid.iter().map(ToString::to_string));
-    let state = json(&name, &if reveal { state } else { redact::redact(&state) })?;
-    let (snapshot, taken_at) = (snapshot.id, snapshot.taken_at);
-    Ok(StateView { snapshot, taken_at, redacted: !reveal, state, unreadable })
+    Ok((state, unreadable))
 }
 
 fn json(name: &SessionName, state: &State) -> Result<serde_json::Value, NodeError> {

@@ -26,6 +26,9 @@ pub(super) fn snapshot(snapshot: &Snapshot) -> SnapshotView {
         reason: reason(snapshot.reason),
         parts: snapshot.parts.len(),
         bytes: snapshot.bytes,
+        shrunk: snapshot.shrunk,
+        sibling: snapshot.sibling,
+        saved: snapshot.saved,
     }
 }
 
@@ -43,5 +46,6 @@ fn reason(reason: baton_store::SnapshotReason) -> SnapshotReason {
         baton_store::SnapshotReason::Request => SnapshotReason::Request,
         baton_store::SnapshotReason::Close => SnapshotReason::Close,
         baton_store::SnapshotReason::Shutdown => SnapshotReason::Shutdown,
+        baton_store::SnapshotReason::Rollback => SnapshotReason::Rollback,
     }
 }

@@ -25,6 +25,8 @@ async fn the_document_names_every_operation() {
     GET /ready (no key)
     GET /sessions (key)
     GET /sessions/{id} (key)
+    GET /sessions/{id}/diff (key)
+    GET /sessions/{id}/history (key)
     GET /sessions/{id}/preview (key)
     GET /sessions/{id}/state (key)
     POST /keys (key)
@@ -34,6 +36,7 @@ async fn the_document_names_every_operation() {
     POST /sessions/{id}/capture (key)
     POST /sessions/{id}/close (key)
     POST /sessions/{id}/resume (key)
+    POST /sessions/{id}/rollback (key)
     ");
     node.stop().await;
 }

@@ -5,7 +5,9 @@ use baton_browser::keeper::KeeperCommand;
 use baton_node::config::{Choices, Surroundings};
 use baton_node::data::NodeFile;
 use baton_node::{Config, DataFolder, ServeError, serve};
-use baton_session::{Lifecycle, NodeId, Owner, Part, Session, SessionId, State, Tab, parts};
+use baton_session::{
+    Lifecycle, NodeId, Owner, Part, Session, SessionId, SnapshotId, State, Tab, parts,
+};
 use baton_store::{DatabaseUrl, Limits, MasterKey, NewSnapshot, SnapshotReason, Store};
 use jiff::Timestamp;
 use reqwest::{Method, RequestBuilder, Response};
@@ -101,13 +103,23 @@ impl Folder {
 }
 
 /// Stores a snapshot of `state`, with a preview.
-pub(crate) async fn seed_snapshot(store: &Store, owner: &str, session: SessionId, state: &State) {
+pub(crate) async fn seed_snapshot(
+    store: &Store,
+    owner: &str,
+    session: SessionId,
+    state: &State,
+) -> SnapshotId {
+    store.create_snapshot(new_snapshot(owner, session, state)).await.unwrap().id
+}
+
+/// What stores a snapshot of `state`, with a preview.
+pub(crate) fn new_snapshot(owner: &str, session: SessionId, state: &State) -> NewSnapshot {
     let mut parts = parts::split(state);
     let kind = baton_session::PartKind::Preview;
     parts.push(Part { kind, name: String::new(), bytes: b"\x89PNG".to_vec() });
     let now = Timestamp::now();
-    let new = NewSnapshot {
-        id: baton_session::SnapshotId::new(now, rand::random()),
+    NewSnapshot {
+        id: SnapshotId::new(now, rand::random()),
         session,
         owner: owner.parse().unwrap(),
         taken_at: now,
@@ -116,8 +128,7 @@ pub(crate) async fn seed_snapshot(store: &Store, owner: &str, session: SessionId
         shrunk: false,
         parts,
         carried: Vec::new(),
-    };
-    store.create_snapshot(new).await.unwrap();
+    }
 }
 
 /// A state with one tab.

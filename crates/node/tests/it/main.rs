@@ -8,6 +8,7 @@ mod document;
 mod fixture;
 mod folder;
 mod guard;
+mod history;
 mod idle;
 mod keys;
 mod metrics;

@@ -1,7 +1,7 @@
 //! Owners see only what is theirs: anything else is not found.
 
 use crate::fixture::{Folder, seed_snapshot, state_at};
-use baton_api::{ErrorCode, ListSessions, Scope};
+use baton_api::{ErrorCode, ListHistory, ListSessions, Scope};
 
 const ALL: &[Scope] = &[Scope::Read, Scope::Drive, Scope::Reveal];
 
@@ -10,7 +10,8 @@ async fn a_foreign_session_is_not_found_whatever_is_asked() {
     let folder = Folder::new();
     let store = folder.store().await;
     let id = folder.seed(&store, "ada", "shop").await;
-    seed_snapshot(&store, "ada", id, &state_at("https://shop.test/")).await;
+    let snapshot = seed_snapshot(&store, "ada", id, &state_at("https://shop.test/")).await;
+    let snapshot = snapshot.to_string();
     store.close().await;
     let node = folder.start().await;
     let (ada, bob) = (node.as_owner("ada", ALL).await, node.as_owner("bob", ALL).await);
@@ -25,6 +26,9 @@ async fn a_foreign_session_is_not_found_whatever_is_asked() {
             bob.delete_session(&reference).await,
             bob.fetch_state(&reference, true).await.map(drop),
             bob.fetch_preview(&reference).await.map(drop),
+            bob.list_history(&reference, &ListHistory::default()).await.map(drop),
+            bob.roll_back_session(&reference, &snapshot).await.map(drop),
+            bob.diff_snapshots(&reference, &snapshot, &snapshot).await.map(drop),
         ];
         for refusal in refusals {
             assert_eq!(refusal.unwrap_err().code(), Some(ErrorCode::SessionNotFound));

@@ -4,10 +4,13 @@
 
 mod arbitrary;
 mod cookie;
+mod diff;
 mod docs;
+mod forecast;
 mod lifecycle;
 mod parts;
 mod playwright;
 mod receipt;
 mod redact;
+mod shrunk;
 mod wire;

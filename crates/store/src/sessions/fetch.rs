@@ -1,14 +1,9 @@
 //! Fetches one session: by its id, or by what a person typed.
 
 use super::{decode, decode_all, not_found, select};
+use crate::prefix::{self, MATCHES_MAX};
 use crate::{Store, StoreError};
 use baton_session::{Owner, Session, SessionId};
-
-/// The fewest hexadecimal digits that a person may type of an id.
-const PREFIX_MIN: usize = 4;
-
-/// The most sessions that an ambiguous prefix names.
-const MATCHES_MAX: usize = 5;
 
 impl Store {
     /// The owner's session with this id.
@@ -48,7 +43,7 @@ impl Store {
         if let Some(session) = self.find_by_name(owner, reference).await? {
             return Ok(session);
         }
-        let prefix = id_prefix(reference).ok_or_else(unknown)?;
+        let prefix = prefix::parse(reference).ok_or_else(unknown)?;
         let mut sessions = self.find_by_prefix(owner, &prefix).await?;
         match sessions.len() {
             0 => Err(unknown()),
@@ -77,33 +72,14 @@ impl Store {
         owner: &Owner,
         prefix: &str,
     ) -> Result<Vec<Session>, StoreError> {
-        // Ids hold digits up to `f`, so every one that starts with the prefix sorts below `g`.
         let rows =
             sqlx::query(select!("where owner = $1 and id >= $2 and id < $3 order by id limit $4"))
                 .bind(owner.as_str())
                 .bind(prefix)
-                .bind(format!("{prefix}g"))
-                .bind(i64::try_from(MATCHES_MAX).unwrap_or(i64::MAX))
+                .bind(prefix::end(prefix))
+                .bind(MATCHES_MAX)
                 .fetch_all(self.pool())
                 .await?;
         decode_all(&rows)
     }
-}
-
-/// The start of an id as the database writes it: lower case, with its hyphens.
-fn id_prefix(text: &str) -> Option<String> {
-    let digits: String = text.chars().filter(|c| *c != '-').collect();
-    let fits = (PREFIX_MIN..=32).contains(&digits.len())
-        && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if !fits {
-        return None;
-    }
-    let mut prefix = String::new();
-    for (position, digit) in digits.to_ascii_lowercase().chars().enumerate() {
-        if matches!(position, 8 | 12 | 16 | 20) {
-            prefix.push('-');
-        }
-        prefix.push(digit);
-    }
-    Some(prefix)
 }

@@ -35,7 +35,7 @@ impl Store {
             .bind(id.to_string())
             .fetch_optional(self.pool())
             .await?;
-        let row = row.ok_or(StoreError::SnapshotNotFound { id })?;
+        let row = row.ok_or(StoreError::SnapshotNotFound { reference: id.to_string() })?;
         self.open_snapshot(&row).await
     }
 
@@ -56,7 +56,24 @@ impl Store {
         }
     }
 
-    async fn open_snapshot(&self, row: &AnyRow) -> Result<Snapshot, StoreError> {
+    /// The last snapshot of a session that was not shrunk, siblings aside.
+    pub async fn last_good_snapshot(
+        &self,
+        session: SessionId,
+    ) -> Result<Option<Snapshot>, StoreError> {
+        let row = sqlx::query(select!(
+            "where session = $1 and sibling = 0 and shrunk = 0 order by ordinal desc limit 1"
+        ))
+        .bind(session.to_string())
+        .fetch_optional(self.pool())
+        .await?;
+        match row {
+            Some(row) => self.open_snapshot(&row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    pub(super) async fn open_snapshot(&self, row: &AnyRow) -> Result<Snapshot, StoreError> {
         let (sealed, seal) = (Sealed::decode(row)?, self.seal());
         crate::blocking(move || sealed.open(&seal)).await?
     }

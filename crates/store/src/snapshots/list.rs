@@ -16,6 +16,17 @@ impl Store {
         after: Option<SnapshotId>,
         limit: u32,
     ) -> Result<Vec<Snapshot>, StoreError> {
+        let found = self.list_history(session, after, limit).await?;
+        Ok(found.into_iter().filter_map(readable).collect())
+    }
+
+    /// The same with those that cannot be read: `SnapshotCorrupt` stands in their place.
+    pub async fn list_history(
+        &self,
+        session: SessionId,
+        after: Option<SnapshotId>,
+        limit: u32,
+    ) -> Result<Vec<Result<Snapshot, StoreError>>, StoreError> {
         let before = match after {
             Some(id) => self.ordinal(session, id).await?,
             None => i64::MAX,
@@ -30,10 +41,7 @@ impl Store {
         .await?;
         let sealed: Vec<Sealed> = rows.iter().map(Sealed::decode).collect::<Result<_, _>>()?;
         let seal = self.seal();
-        crate::blocking(move || {
-            sealed.into_iter().filter_map(|row| readable(row.open(&seal))).collect()
-        })
-        .await
+        crate::blocking(move || sealed.into_iter().map(|row| row.open(&seal)).collect()).await
     }
 
     async fn ordinal(&self, session: SessionId, id: SnapshotId) -> Result<i64, StoreError> {
@@ -43,7 +51,7 @@ impl Store {
                 .bind(id.to_string())
                 .fetch_optional(self.pool())
                 .await?;
-        ordinal.ok_or(StoreError::SnapshotNotFound { id })
+        ordinal.ok_or(StoreError::SnapshotNotFound { reference: id.to_string() })
     }
 }
 

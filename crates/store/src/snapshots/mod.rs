@@ -7,6 +7,7 @@
 mod create;
 mod draft;
 mod fetch;
+mod find;
 mod list;
 mod manifest;
 mod prune;
@@ -81,13 +82,15 @@ pub enum SnapshotReason {
     Request,
     /// The session is being closed.
     Close,
-    /// The node is stopping.
+    /// The node is stopping, or the browser is ended for a rollback.
     Shutdown,
+    /// The session went back to an older snapshot: the same once more, as the newest one.
+    Rollback,
 }
 
 impl SnapshotReason {
     /// Every reason.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Open,
         Self::Navigation,
         Self::Input,
@@ -95,7 +98,13 @@ impl SnapshotReason {
         Self::Request,
         Self::Close,
         Self::Shutdown,
+        Self::Rollback,
     ];
+
+    /// Whether somebody asked for it, and so accepts what it holds however little that is.
+    pub fn is_asked_for(self) -> bool {
+        matches!(self, Self::Open | Self::Request | Self::Close | Self::Rollback)
+    }
 
     /// The word on the wire and in the database.
     pub fn as_str(self) -> &'static str {
@@ -107,6 +116,7 @@ impl SnapshotReason {
             Self::Request => "request",
             Self::Close => "close",
             Self::Shutdown => "shutdown",
+            Self::Rollback => "rollback",
         }
     }
 }
@@ -119,7 +129,9 @@ impl fmt::Display for SnapshotReason {
 
 /// A word that names no reason for a snapshot.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("expected open, navigation, input, interval, request, close or shutdown, found {0:?}")]
+#[error(
+    "expected open, navigation, input, interval, request, close, shutdown or rollback, found {0:?}"
+)]
 pub struct UnknownReason(String);
 
 impl FromStr for SnapshotReason {

@@ -8,6 +8,7 @@
 
 mod api_keys;
 mod fixture;
+mod history;
 mod key_file;
 mod leases;
 mod lifecycle;

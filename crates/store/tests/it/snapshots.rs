@@ -193,6 +193,8 @@ async fn a_snapshot_whose_list_is_corrupt_costs_itself_only(
     assert_eq!(copied, 1);
     let error = store.latest_snapshot(made.id).await.unwrap_err();
     assert!(matches!(error, StoreError::SnapshotCorrupt { id, .. } if id == bad.id), "{error}");
+    let history = store.list_history(made.id, None, 10).await.unwrap();
+    assert!(matches!(history[0], Err(StoreError::SnapshotCorrupt { id, .. }) if id == bad.id));
     assert_eq!(store.list_snapshots(made.id, None, 10).await.unwrap(), [good]);
 }
 

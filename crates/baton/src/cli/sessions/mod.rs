@@ -4,15 +4,18 @@ mod abandon;
 mod capture;
 mod close;
 mod delete;
+mod diff;
+mod history;
 mod list;
 mod resume;
+mod rollback;
 mod show;
 
 use super::Context;
 use baton_api::Exit;
 use clap::{Args, Subcommand};
 
-/// List, show, capture, resume, close, abandon and delete sessions
+/// List, show, capture, resume, roll back, close, abandon and delete sessions
 #[derive(Debug, Subcommand)]
 pub(super) enum Sessions {
     List(list::List),
@@ -22,6 +25,9 @@ pub(super) enum Sessions {
     Close(close::Close),
     Abandon(abandon::Abandon),
     Delete(delete::Delete),
+    History(history::ShowHistory),
+    Rollback(rollback::Rollback),
+    Diff(diff::Diff),
 }
 
 /// Which session.
@@ -42,6 +48,9 @@ impl Sessions {
             Self::Close(command) => command.run(context).await,
             Self::Abandon(command) => command.run(context).await,
             Self::Delete(command) => command.run(context).await,
+            Self::History(command) => command.run(context).await,
+            Self::Rollback(command) => command.run(context).await,
+            Self::Diff(command) => command.run(context).await,
         }
     }
 }

@@ -2,13 +2,17 @@
 
 use super::{Context, Reference};
 use crate::output;
-use baton_api::Exit;
+use baton_api::{Exit, ResumeResult};
+use baton_session::Receipt;
 use clap::Args;
 
-/// Bring a session back from its last snapshot
+/// Bring a session back from its last good snapshot
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The receipt says item by item what came back. When something did not, the exit code is 6.")]
+The receipt says item by item what came back. When something did not, the exit code is 6.
+
+A snapshot that was taken by itself when more than half of the cookies or of the storage was gone is
+passed over, and the receipt says so; baton sessions rollback goes to it all the same.")]
 pub(crate) struct Resume {
     #[command(flatten)]
     session: Reference,
@@ -20,9 +24,13 @@ impl Resume {
         let progress = context.output.progress("bringing the session back");
         let resumed = client.resume_session(&self.session.id).await;
         progress.end();
-        let result = resumed?;
-        context.output.answer(&result, || output::resumed(&result));
-        let lost = result.session.receipt.is_some_and(|receipt| receipt.has_losses());
-        Ok(if lost { Exit::Losses } else { Exit::Done })
+        Ok(answer(context, &resumed?))
     }
+}
+
+/// Shows what came back.
+pub(super) fn answer(context: &Context, result: &ResumeResult) -> Exit {
+    context.output.answer(result, || output::resumed(result));
+    let lost = result.session.receipt.as_ref().is_some_and(Receipt::has_losses);
+    if lost { Exit::Losses } else { Exit::Done }
 }

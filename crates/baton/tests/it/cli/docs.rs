@@ -20,7 +20,7 @@ A command that needs a node finds the one of the data folder, or starts one in t
 ends itself after ten minutes without an active session and without a request.
 ";
 
-const COMMANDS: [&[&str]; 17] = [
+const COMMANDS: [&[&str]; 20] = [
     &[],
     &["open"],
     &["attach"],
@@ -31,6 +31,9 @@ const COMMANDS: [&[&str]; 17] = [
     &["sessions", "close"],
     &["sessions", "abandon"],
     &["sessions", "delete"],
+    &["sessions", "history"],
+    &["sessions", "rollback"],
+    &["sessions", "diff"],
     &["keys", "create"],
     &["keys", "list"],
     &["keys", "revoke"],

@@ -14,7 +14,7 @@ fn the_first_page_says_what_there_is() {
     Commands:
       open         Open a session in a browser of its own
       attach       Keep the session of a browser that runs already
-      sessions     List, show, capture, resume, close, abandon and delete sessions
+      sessions     List, show, capture, resume, roll back, close, abandon and delete sessions
       keys         Make, list and revoke API keys
       serve        Run a node: the service that keeps sessions
       doctor       Look for what is missing or wrong on this machine, and say what to do
@@ -50,7 +50,7 @@ fn the_first_page_says_what_there_is() {
 #[test]
 fn every_command_has_help_without_a_node() {
     let folder = Folder::new();
-    let commands: [&[&str]; 15] = [
+    let commands: [&[&str]; 18] = [
         &["open"],
         &["attach"],
         &["serve"],
@@ -64,6 +64,9 @@ fn every_command_has_help_without_a_node() {
         &["sessions", "close"],
         &["sessions", "abandon"],
         &["sessions", "delete"],
+        &["sessions", "history"],
+        &["sessions", "rollback"],
+        &["sessions", "diff"],
         &["keys", "create"],
         &["keys", "revoke"],
     ];

@@ -56,8 +56,21 @@ fn what_a_dead_node_left_behind_is_no_node() {
 fn an_unknown_session_ends_with_3_and_says_what_to_do() {
     let folder = Folder::new();
     let mut answers = Vec::new();
-    for verb in ["show", "capture", "resume", "close", "abandon", "delete"] {
-        let run = folder.run(&["--quiet", "sessions", verb, "nope"]).code(3);
+    let verbs: [&[&str]; 9] = [
+        &["show"],
+        &["capture"],
+        &["resume"],
+        &["close"],
+        &["abandon"],
+        &["delete"],
+        &["history"],
+        &["rollback", "--to", "abcd"],
+        &["diff", "abcd", "ef01"],
+    ];
+    for verb in verbs {
+        let mut args = vec!["--quiet", "sessions", verb[0], "nope"];
+        args.extend(&verb[1..]);
+        let run = folder.run(&args).code(3);
         assert!(run.get_output().stdout.is_empty());
         answers.push(stderr(&run, &folder.data()));
     }

@@ -1,0 +1,254 @@
+//! A site that logs its user out by itself costs nothing; a logout that somebody asked to keep does;
+//! and every snapshot can be gone back to.
+
+use crate::notes::{eventually, wait_for_state};
+use axum::Router;
+use axum::http::header::SET_COOKIE;
+use axum::response::{AppendHeaders, Html, IntoResponse};
+use axum::routing::get;
+use baton_api::{ListHistory, OpenSession, ResumeResult, SnapshotReason, SnapshotView};
+use baton_playground::{House, Page, Site, victims};
+use baton_session::receipt::{ItemKind, Outcome};
+use baton_session::{Environment, Lifecycle, SessionId};
+
+const NAME: &str = "shop";
+
+/// A site where one can be logged in, and which can end that by itself.
+struct Shop(Site);
+
+impl Shop {
+    async fn start() -> Self {
+        let page = async || Html("<title>shop</title>");
+        let pages = Router::new()
+            .route("/", get(page))
+            .route("/login", get(async || with_cookies("Max-Age=86400")))
+            .route("/logout", get(async || with_cookies("Max-Age=0")));
+        Self(Site::start(pages).await.unwrap())
+    }
+
+    /// Opens a session, logs in, and captures that.
+    async fn open(&self, house: &House) -> (SessionId, SnapshotView) {
+        let request = OpenSession {
+            name: NAME.parse().unwrap(),
+            description: None,
+            urls: vec![self.0.url("/").unwrap()],
+            headed: false,
+            environment: Environment::default(),
+        };
+        let client = house.client().unwrap();
+        let id = client.open_session(&request).await.unwrap().session.id;
+        let enter =
+            "fetch('/login').then(() => localStorage.setItem('token', 'of ada')).then(() => true)";
+        assert!(self.page(house, id).await.evaluate::<bool>(enter).await.unwrap());
+        (id, client.capture_session(NAME).await.unwrap())
+    }
+
+    async fn page(&self, house: &House, id: SessionId) -> Page {
+        let url = self.0.url("/").unwrap();
+        Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap()
+    }
+
+    /// What happens when a site thinks that its user has been away for too long.
+    async fn log_out(&self, house: &House, id: SessionId) {
+        let leave = "fetch('/logout').then(() => localStorage.clear()).then(() => true)";
+        assert!(self.page(house, id).await.evaluate::<bool>(leave).await.unwrap());
+    }
+
+    /// The cookies and the token that the page has.
+    async fn seen(&self, house: &House, id: SessionId) -> String {
+        let see =
+            "document.cookie.split('; ').sort().join('; ') + ' ' + localStorage.getItem('token')";
+        self.page(house, id).await.evaluate(see).await.unwrap()
+    }
+}
+
+/// Sets the two cookies of a login, for so long.
+fn with_cookies(age: &str) -> impl IntoResponse + use<> {
+    let cookie = |name| (SET_COOKIE, format!("{name}=1; Path=/; {age}"));
+    (AppendHeaders([cookie("sid"), cookie("seen")]), "done")
+}
+
+const LOGGED_IN: &str = "seen=1; sid=1 of ada";
+const LOGGED_OUT: &str = " null";
+
+/// A house whose node captures often.
+async fn house() -> House {
+    let mut house = House::build(env!("CARGO_BIN_EXE_baton"))
+        .unwrap()
+        .with("BATON_SESSION_SNAPSHOT_INTERVAL", "1");
+    house.start_node().await.unwrap();
+    house
+}
+
+/// All snapshots, newest first.
+async fn history(house: &House) -> Vec<SnapshotView> {
+    let query = ListHistory::default();
+    house.client().unwrap().list_history(NAME, &query).await.unwrap().items
+}
+
+/// Waits until the newest snapshot is a shrunk one.
+async fn wait_until_shrunk(house: &House) -> SnapshotView {
+    eventually("the newest snapshot is shrunk", async || history(house).await[0].shrunk).await;
+    history(house).await.remove(0)
+}
+
+/// Kills node, keeper and browser, and starts the node again.
+async fn kill_everything(house: &mut House, id: SessionId) {
+    let [keeper, browser] = house.holders(id).await.unwrap();
+    let node = ("node", house.node_pid().unwrap());
+    victims::kill_all(&[node, keeper, browser]).await.unwrap();
+    house.bury_node().await.unwrap();
+    house.start_node().await.unwrap();
+}
+
+async fn resume(house: &House) -> ResumeResult {
+    wait_for_state(house, NAME, Lifecycle::Recoverable).await;
+    house.client().unwrap().resume_session(NAME).await.unwrap()
+}
+
+/// What the receipt says about the snapshot that was passed over.
+fn passed_over(resumed: &ResumeResult) -> Option<&str> {
+    let receipt = resumed.session.receipt.as_ref().unwrap();
+    assert!(!receipt.has_losses(), "{:#?}", receipt.losses().collect::<Vec<_>>());
+    let line = receipt.items.iter().find(|item| item.kind == ItemKind::Snapshot)?;
+    assert_eq!(line.outcome, Outcome::Restored);
+    line.reason.as_deref()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_site_that_logs_its_user_out_by_itself_costs_nothing() {
+    let shop = Shop::start().await;
+    let mut house = house().await;
+    let (id, kept) = shop.open(&house).await;
+    assert_eq!(shop.seen(&house, id).await, LOGGED_IN);
+    let forecast = house.client().unwrap().fetch_session(NAME).await.unwrap().forecast.unwrap();
+    assert_eq!((forecast.cookies, forecast.within_hour, forecast.within_day), (2, 0, 2));
+    shop.log_out(&house, id).await;
+    let lost = wait_until_shrunk(&house).await;
+    kill_everything(&mut house, id).await;
+
+    let resumed = resume(&house).await;
+    let why = passed_over(&resumed).unwrap();
+    assert!(
+        why.starts_with(&format!("the one of {} has lost more than half", lost.taken_at)),
+        "{why}"
+    );
+    assert_eq!(shop.seen(&house, id).await, LOGGED_IN);
+    // What came back is the newest snapshot now, and what it passed over is still there.
+    let now = resumed.session.snapshot.unwrap();
+    assert_eq!((now.reason, now.shrunk), (SnapshotReason::Rollback, false));
+    let all: Vec<_> = history(&house).await.into_iter().map(|snapshot| snapshot.id).collect();
+    assert!(all.contains(&kept.id) && all.contains(&lost.id));
+    kill_everything(&mut house, id).await;
+    assert_eq!(passed_over(&resume(&house).await), None);
+    assert_eq!(shop.seen(&house, id).await, LOGGED_IN);
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_logout_that_somebody_captures_is_respected() {
+    let shop = Shop::start().await;
+    let mut house = house().await;
+    let (id, _) = shop.open(&house).await;
+    shop.log_out(&house, id).await;
+    let accepted = house.client().unwrap().capture_session(NAME).await.unwrap();
+    assert!(!accepted.shrunk);
+    kill_everything(&mut house, id).await;
+    assert_eq!(passed_over(&resume(&house).await), None);
+    assert_eq!(shop.seen(&house, id).await, LOGGED_OUT);
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_comes_back_to_a_living_browser_still_knows_the_good_one() {
+    let shop = Shop::start().await;
+    let mut house = house().await;
+    let (id, kept) = shop.open(&house).await;
+    shop.log_out(&house, id).await;
+    wait_until_shrunk(&house).await;
+    house.stop_node().await.unwrap();
+    house.start_node().await.unwrap();
+    assert_eq!(shop.seen(&house, id).await, LOGGED_OUT, "nothing was done to the browser");
+    let newest = history(&house).await.remove(0);
+    assert_eq!((newest.reason, newest.shrunk), (SnapshotReason::Shutdown, true));
+    // Its next capture is judged by the good one as well.
+    let page = shop.page(&house, id).await;
+    assert!(
+        page.evaluate::<bool>("document.title = 'changed'; sessionStorage.a = 1; true")
+            .await
+            .unwrap()
+    );
+    eventually("another capture", async || history(&house).await[0].id != newest.id).await;
+    assert!(history(&house).await[0].shrunk);
+    let query = ListHistory::default();
+    let listed = house.client().unwrap().list_history(NAME, &query).await.unwrap();
+    assert_eq!(listed.resumes_from, Some(kept.id));
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_snapshot_can_be_gone_back_to() {
+    let shop = Shop::start().await;
+    let mut house = house().await;
+    let (id, kept) = shop.open(&house).await;
+    shop.log_out(&house, id).await;
+    let lost = wait_until_shrunk(&house).await;
+    let client = house.client().unwrap().clone();
+
+    // An active session goes back, by a part of the id, and what its browser held is kept.
+    let back = client.roll_back_session(NAME, &kept.id.to_string()[..30]).await.unwrap();
+    assert_eq!(passed_over(&back), None);
+    assert_eq!(back.session.session.state, Lifecycle::Active);
+    assert_eq!(back.session.snapshot.unwrap().reason, SnapshotReason::Rollback);
+    assert_eq!(shop.seen(&house, id).await, LOGGED_IN);
+    let before = history(&house).await;
+    let before = before.iter().find(|snapshot| snapshot.reason == SnapshotReason::Shutdown);
+    assert!(before.unwrap().shrunk, "nobody accepted it");
+    let diff =
+        client.diff_snapshots(NAME, &kept.id.to_string(), &lost.id.to_string()).await.unwrap();
+    assert_eq!((diff.diff.added, diff.diff.removed), (0, 3), "{:#?}", diff.diff.items);
+
+    // Also to one that a resume passes over; from then on it is what the session holds.
+    client.roll_back_session(NAME, &lost.id.to_string()).await.unwrap();
+    assert_eq!(shop.seen(&house, id).await, LOGGED_OUT);
+    kill_everything(&mut house, id).await;
+    resume(&house).await;
+    assert_eq!(shop.seen(&house, id).await, LOGGED_OUT);
+
+    // And a session without a browser.
+    let client = house.client().unwrap().clone();
+    client.close_session(NAME).await.unwrap();
+    client.roll_back_session(NAME, &kept.id.to_string()).await.unwrap();
+    assert_eq!(shop.seen(&house, id).await, LOGGED_IN);
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pruning_spares_the_good_one() {
+    let shop = Shop::start().await;
+    let mut house = House::build(env!("CARGO_BIN_EXE_baton"))
+        .unwrap()
+        .with("BATON_SESSION_SNAPSHOT_INTERVAL", "1")
+        .with("BATON_MAX_SESSION_SNAPSHOTS", "2");
+    house.start_node().await.unwrap();
+    let (id, kept) = shop.open(&house).await;
+    shop.log_out(&house, id).await;
+    let mut newest = wait_until_shrunk(&house).await.id;
+    for number in 0..3 {
+        let page = shop.page(&house, id).await;
+        let change = format!("sessionStorage.a = {number}; true");
+        assert!(page.evaluate::<bool>(&change).await.unwrap());
+        eventually("another capture", async || history(&house).await[0].id != newest).await;
+        newest = history(&house).await[0].id;
+    }
+    let left = history(&house).await;
+    assert_eq!(
+        left.iter().map(|snapshot| snapshot.shrunk).collect::<Vec<_>>(),
+        [true, true, false]
+    );
+    assert_eq!(left[2].id, kept.id);
+    kill_everything(&mut house, id).await;
+    resume(&house).await;
+    assert_eq!(shop.seen(&house, id).await, LOGGED_IN);
+    house.clear().await.unwrap();
+}

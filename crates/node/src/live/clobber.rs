@@ -1,0 +1,105 @@
+//! Never clobber: a state that lost most of what it held does not take the place of a good one.
+//!
+//! The one idea: a runner remembers what the last good snapshot held, so that each automatic capture
+//! can be judged without a look at the database. What somebody asked for is accepted as it is, which
+//! is how a logout is respected.
+
+use super::load::Loaded;
+use super::runner::Runner;
+use super::{Hub, LiveError};
+use baton_session::cookie::Expiry;
+use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
+use baton_session::{Holdings, PartKind, PartRef, Session, SnapshotId, State, Term};
+use baton_store::{NewSnapshot, Snapshot, SnapshotReason, StoreError};
+use jiff::Timestamp;
+use std::sync::PoisonError;
+
+impl Runner {
+    /// Whether a capture of `state` has shrunk, and nobody asked for it.
+    pub(super) fn has_shrunk(&self, reason: SnapshotReason, state: &State, at: Timestamp) -> bool {
+        if reason.is_asked_for() {
+            return false;
+        }
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let shrunk = held.has_shrunk_to(state, Expiry(at.as_microsecond()));
+        if shrunk {
+            tracing::warn!(
+                session = %self.session.id,
+                "more than half of the cookies or of the storage is gone; a resume takes the last good snapshot"
+            );
+        }
+        shrunk
+    }
+
+    /// Remembers what a snapshot held, if it is a good one.
+    pub(super) fn remember(&self, snapshot: &Snapshot, state: &State) {
+        if !snapshot.shrunk && !snapshot.sibling {
+            *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Holdings::of(state);
+        }
+    }
+}
+
+impl Hub {
+    /// What the last good snapshot of a session held.
+    pub(super) async fn held(&self, session: &Session) -> Result<Holdings, LiveError> {
+        match self.last_good(session.id).await? {
+            Some(found) => Ok(self.load(session, found).await?.held),
+            None => Ok(Holdings::default()),
+        }
+    }
+
+    /// Makes what a session goes back to its newest snapshot, so that no later capture or carry-over
+    /// builds on the newer one that was left aside.
+    pub(super) async fn go_back(
+        &self,
+        session: &Session,
+        term: Term,
+        loaded: &Loaded,
+    ) -> Result<SnapshotId, LiveError> {
+        let all = loaded.good.clone();
+        match self.copy(session, term, all).await {
+            // Nobody has looked at the preview yet, and it is not worth failing for.
+            Err(StoreError::PartMissing { kind: PartKind::Preview, .. }) => {
+                let rest = loaded.good.iter().filter(|part| part.kind != PartKind::Preview);
+                Ok(self.copy(session, term, rest.cloned().collect()).await?)
+            }
+            copied => Ok(copied?),
+        }
+    }
+
+    async fn copy(
+        &self,
+        session: &Session,
+        term: Term,
+        carried: Vec<PartRef>,
+    ) -> Result<SnapshotId, StoreError> {
+        let taken_at = Timestamp::now();
+        let new = NewSnapshot {
+            id: SnapshotId::new(taken_at, rand::random()),
+            session: session.id,
+            owner: session.owner.clone(),
+            taken_at,
+            reason: SnapshotReason::Rollback,
+            term: Some(term),
+            shrunk: false,
+            parts: Vec::new(),
+            carried,
+        };
+        Ok(self.store().create_snapshot(new).await?.id)
+    }
+}
+
+/// The line of a receipt that says why a newer snapshot was not taken.
+pub(super) fn passed_over(taken: &Snapshot, newer: &Snapshot) -> ReceiptItem {
+    let reason = format!(
+        "the one of {} has lost more than half of its cookies or storage, and nobody asked for that; \
+         baton sessions rollback goes to it all the same",
+        newer.taken_at
+    );
+    let place = format!("{} of {}", taken.id, taken.taken_at);
+    ReceiptItem {
+        reason: Some(reason),
+        verified: Verified::None,
+        ..ReceiptItem::restored(ItemKind::Snapshot, place)
+    }
+}

@@ -1,0 +1,65 @@
+//! Never clobber: whether more than half of what a session held is gone.
+//!
+//! The one idea: a site that logs its user out by itself, or a browser that lost its profile, leaves
+//! a state with little in it. Whoever remembers what the last good state held can tell such a state
+//! from a usual change, and keep the good one. Only hashes are remembered: no name stays in memory.
+
+use crate::cookie::Expiry;
+use crate::{Cookie, State};
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Which cookies and storage keys a state held, without their values.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Holdings {
+    /// Each cookie by its [key](Cookie::key), with its end.
+    cookies: HashMap<u64, Option<Expiry>>,
+    /// Each storage key that held something.
+    storage: BTreeSet<u64>,
+}
+
+impl Holdings {
+    /// What `state` holds.
+    pub fn of(state: &State) -> Self {
+        let cookies = state.cookies.iter().map(|cookie| (hash(&cookie.key()), cookie.expires));
+        Self { cookies: cookies.collect(), storage: storage(state) }
+    }
+
+    /// Whether `state` has shrunk since: more than half of these cookies, not counting those that
+    /// had expired by `now`, or more than half of these storage keys are gone.
+    pub fn has_shrunk_to(&self, state: &State, now: Expiry) -> bool {
+        let there: BTreeSet<u64> = state
+            .cookies
+            .iter()
+            .filter(|cookie| lives(cookie, now))
+            .map(|c| hash(&c.key()))
+            .collect();
+        let unexpired = self.cookies.iter().filter(|(_, end)| end.is_none_or(|end| end > now));
+        let cookies: Vec<bool> = unexpired.map(|(key, _)| there.contains(key)).collect();
+        let now_there = storage(state);
+        let storage: Vec<bool> = self.storage.iter().map(|key| now_there.contains(key)).collect();
+        half_is_gone(&cookies) || half_is_gone(&storage)
+    }
+}
+
+fn lives(cookie: &Cookie, now: Expiry) -> bool {
+    cookie.expires.is_none_or(|end| end > now)
+}
+
+fn storage(state: &State) -> BTreeSet<u64> {
+    let full = state.origins.iter().filter(|(_, origin)| !origin.is_empty());
+    full.map(|(key, _)| hash(key)).collect()
+}
+
+/// Whether more than half of them are not there any more; of nothing, nothing can go.
+fn half_is_gone(still_there: &[bool]) -> bool {
+    let gone = still_there.iter().filter(|there| !**there).count();
+    gone * 2 > still_there.len()
+}
+
+/// Equal within one process, which is as long as it is remembered.
+fn hash(thing: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    thing.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,131 @@
+//! What changed is told item by item, and no value is told with it.
+
+use crate::arbitrary::{cases, state};
+use baton_session::diff::{Diff, diff};
+use baton_session::state::OriginState;
+use baton_session::value::Node;
+use baton_session::{Cookie, Database, Entries, State, StorageKey, Tab, Value};
+use proptest::prelude::*;
+use std::fmt::Write;
+
+const SECRET: &str = "hunter2";
+
+fn cookie(name: &str, value: &str) -> Cookie {
+    serde_json::from_value(serde_json::json!({
+        "name": name, "value": value, "domain": ".app.test", "path": "/",
+    }))
+    .unwrap()
+}
+
+fn notes(records: usize) -> Database {
+    let value = serde_json::to_value(Value::primitive(Node::String(SECRET.into()))).unwrap();
+    let record = serde_json::json!({ "key": value, "value": value });
+    serde_json::from_value(serde_json::json!({
+        "name": "notes", "version": 1, "stores": [{
+            "name": "all", "keyPath": null, "autoIncrement": false, "indexes": [],
+            "records": vec![record; records],
+        }],
+    }))
+    .unwrap()
+}
+
+fn tab(url: &str, entries: &[(&str, &str)]) -> Tab {
+    let key = StorageKey::first_party("https://app.test");
+    let session_storage = [(key, entries.iter().copied().collect())].into();
+    Tab { url: url.to_owned(), session_storage, ..Tab::default() }
+}
+
+fn origin(entries: &[(&str, &str)], databases: Vec<Database>) -> (StorageKey, OriginState) {
+    let local_storage: Entries = entries.iter().copied().collect();
+    (StorageKey::first_party("https://app.test"), OriginState { local_storage, databases })
+}
+
+fn lines(diff: &Diff) -> String {
+    let mut text =
+        format!("{} added, {} removed, {} changed", diff.added, diff.removed, diff.changed);
+    for item in &diff.items {
+        let entry = item.entry.as_deref().unwrap_or_default();
+        write!(text, "\n{} {} {entry} {} {:?}", item.kind, item.place, item.change, item.fields)
+            .unwrap();
+        if let Some(records) = item.records {
+            write!(text, " {} -> {}", records.before, records.after).unwrap();
+        }
+    }
+    text
+}
+
+/// Everything that can change, has; all values are secrets.
+fn before_and_after() -> (State, State) {
+    let mut before = State {
+        cookies: vec![cookie("gone", SECRET), cookie("sid", "old"), cookie("same", SECRET)],
+        origins: [origin(&[("theme", SECRET), ("token", SECRET), ("same", "1")], vec![notes(3)])]
+            .into(),
+        tabs: vec![tab("https://app.test/?token=hunter2", &[("step", SECRET)])],
+        ..State::default()
+    };
+    before.environment.locale = Some("de-DE".to_owned());
+    let mut after = State {
+        cookies: vec![cookie("new", SECRET), cookie("sid", SECRET), cookie("same", SECRET)],
+        origins: [origin(&[("theme", "dark"), ("new", SECRET), ("same", "1")], vec![notes(1)])]
+            .into(),
+        tabs: vec![
+            tab("https://app.test/#hunter2", &[]),
+            tab("https://app.test/?token=hunter2", &[("step", "2")]),
+        ],
+        ..State::default()
+    };
+    after.environment.locale = Some("ja-JP".to_owned());
+    after.environment.timezone = Some("Asia/Tokyo".to_owned());
+    (before, after)
+}
+
+#[test]
+fn each_item_that_changed_has_a_line_and_no_line_has_a_value() {
+    let (before, after) = before_and_after();
+    let diff = diff(&before, &after);
+    insta::assert_snapshot!(lines(&diff), @r#"
+    4 added, 2 removed, 5 changed
+    cookie .app.test/ gone  removed []
+    cookie .app.test/ new  added []
+    cookie .app.test/ sid  changed ["value"]
+    local_storage https://app.test/ new added []
+    local_storage https://app.test/ theme changed []
+    local_storage https://app.test/ token removed []
+    session_storage https://app.test/ step changed []
+    indexed_db https://app.test/ notes  changed [] 3 -> 1
+    tab https://app.test/#[redacted]  added []
+    environment locale  changed []
+    environment timezone  added []
+    "#);
+    let json = serde_json::to_string(&diff).unwrap();
+    assert!(!json.contains(SECRET) && !json.contains("dark") && !json.contains("Tokyo"), "{json}");
+    assert_eq!(serde_json::from_str::<Diff>(&json).unwrap(), diff);
+}
+
+#[test]
+fn a_tab_that_went_elsewhere_is_the_same_tab_while_its_browser_lives() {
+    let at = |id: &str, url: &str| Tab { id: id.to_owned(), url: url.to_owned(), ..Tab::default() };
+    let state = |tabs: Vec<Tab>| State { tabs, ..State::default() };
+    let before = state(vec![at("A", "https://a.test/"), at("B", "https://b.test/")]);
+    let after = state(vec![at("B", "https://b.test/2"), at("C", "https://a.test/")]);
+    insta::assert_snapshot!(lines(&diff(&before, &after)), @r#"
+    0 added, 0 removed, 1 changed
+    tab https://b.test/2  changed ["address"]
+    "#);
+}
+
+proptest! {
+    #![proptest_config(cases(64))]
+
+    #[test]
+    fn what_is_the_same_has_no_line(state in state()) {
+        prop_assert_eq!(diff(&state, &state), Diff::default());
+    }
+
+    #[test]
+    fn the_way_back_removes_what_the_way_there_added(a in state(), b in state()) {
+        let (there, back) = (diff(&a, &b), diff(&b, &a));
+        prop_assert_eq!((there.added, there.removed), (back.removed, back.added));
+        prop_assert_eq!(there.items.len(), there.added + there.removed + there.changed);
+    }
+}

@@ -1,0 +1,66 @@
+//! Finds the snapshot of a session that a person means.
+
+use super::Snapshot;
+use super::fetch::select;
+use crate::prefix::{self, MATCHES_MAX};
+use crate::row::word;
+use crate::{Store, StoreError};
+use baton_session::{SessionId, SnapshotId};
+
+impl Store {
+    /// The snapshot of a session with this id; or the one whose id starts so, at least four digits,
+    /// when no other one's does. Fails with `SnapshotNotFound` and `AmbiguousSnapshot`.
+    pub async fn find_snapshot(
+        &self,
+        session: SessionId,
+        reference: &str,
+    ) -> Result<Snapshot, StoreError> {
+        let id = match reference.parse() {
+            Ok(id) => id,
+            Err(_) => self.only_one_with(session, reference).await?,
+        };
+        let row = sqlx::query(select!("where session = $1 and id = $2"))
+            .bind(session.to_string())
+            .bind(id.to_string())
+            .fetch_optional(self.pool())
+            .await?;
+        self.open_snapshot(&row.ok_or_else(|| unknown(reference))?).await
+    }
+
+    /// The only snapshot whose id starts so.
+    async fn only_one_with(
+        &self,
+        session: SessionId,
+        reference: &str,
+    ) -> Result<SnapshotId, StoreError> {
+        let prefix = prefix::parse(reference).ok_or_else(|| unknown(reference))?;
+        let matches = self.all_with(session, &prefix).await?;
+        match matches[..] {
+            [] => Err(unknown(reference)),
+            [id] => Ok(id),
+            _ => Err(StoreError::AmbiguousSnapshot { reference: reference.to_owned(), matches }),
+        }
+    }
+
+    async fn all_with(
+        &self,
+        session: SessionId,
+        prefix: &str,
+    ) -> Result<Vec<SnapshotId>, StoreError> {
+        let rows = sqlx::query(
+            "select id from snapshots where session = $1 and id >= $2 and id < $3
+             order by id limit $4",
+        )
+        .bind(session.to_string())
+        .bind(prefix)
+        .bind(prefix::end(prefix))
+        .bind(MATCHES_MAX)
+        .fetch_all(self.pool())
+        .await?;
+        rows.iter().map(|row| word(row, "id")).collect()
+    }
+}
+
+fn unknown(reference: &str) -> StoreError {
+    StoreError::SnapshotNotFound { reference: reference.to_owned() }
+}
