@@ -32,7 +32,7 @@ pub mod value;
 pub use cookie::Cookie;
 pub use database::Database;
 pub use environment::Environment;
-pub use id::{NodeId, Owner, SessionId, SnapshotId};
+pub use id::{AuditId, NodeId, Owner, SessionId, SnapshotId};
 pub use lifecycle::Lifecycle;
 pub use parts::{Part, PartHash, PartKind, PartRef};
 pub use receipt::Receipt;
