@@ -4,9 +4,10 @@
 //! it, which holds the same secrets.
 
 use super::KeySecret;
+use crate::audit::Actor;
 use crate::clock;
 use crate::data::{DataError, DataFolder, write_private};
-use crate::keys::new_key;
+use crate::keys::{new_key, note};
 use baton_api::Scope;
 use baton_session::Owner;
 use baton_store::{Store, StoreError};
@@ -42,6 +43,7 @@ pub async fn ensure_local_key(store: &Store, data: &DataFolder) -> Result<(), Lo
     let secret = KeySecret::generate();
     let key = new_key(NAME.to_owned(), owner, Scope::ALL);
     store.create_key(&key, secret.hash()).await?;
+    note(&Actor::node(), &key).done(store).await?;
     write_private(&data.admin_key(), format!("{}\n", secret.expose()).as_bytes())?;
     tracing::info!(file = %data.admin_key().display(), "wrote a new local admin key");
     Ok(())

@@ -42,7 +42,7 @@ impl NodeArgs {
             inherited: inherited(),
             idle_exit: None,
         };
-        Ok(Config::new(typed.or(written), around))
+        Ok(Config::new(typed.or(written), around)?)
     }
 }
 

@@ -1,0 +1,121 @@
+//! Where a node listens: at one address, and with TLS at a second one for this machine.
+//!
+//! Commands of this machine find the node without a certificate. So a node that speaks TLS listens
+//! at a free loopback port as well, in clear text that never leaves the machine.
+
+use super::tls::{self, TlsError, TlsListener};
+use super::{Connection, HttpConfig, router};
+use crate::Context;
+use crate::config::Exposure;
+use axum::Router;
+use axum::extract::connect_info::Connected;
+use axum::serve::{IncomingStream, Listener};
+use std::future::IntoFuture;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+/// Listens, and does not answer yet.
+pub struct Doors {
+    address: SocketAddr,
+    listener: TcpListener,
+    secured: Option<Secured>,
+}
+
+/// What TLS adds.
+struct Secured {
+    acceptor: TlsAcceptor,
+    local: TcpListener,
+    local_address: SocketAddr,
+}
+
+/// A listener cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DoorError {
+    /// The certificate or its key.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// The listener.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl Doors {
+    /// Reads the certificate, if there is one, and opens the second door that it needs.
+    pub async fn prepare(exposure: &Exposure, listener: TcpListener) -> Result<Self, DoorError> {
+        let address = listener.local_addr()?;
+        let Some(files) = &exposure.tls else {
+            return Ok(Self { address, listener, secured: None });
+        };
+        let acceptor = tls::load(files)?;
+        let local = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let local_address = local.local_addr()?;
+        let secured = Some(Secured { acceptor, local, local_address });
+        Ok(Self { address, listener, secured })
+    }
+
+    /// Where everybody finds the node.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where commands of this machine find it, in clear text.
+    pub fn local(&self) -> SocketAddr {
+        match (&self.secured, self.address) {
+            (Some(secured), _) => secured.local_address,
+            (None, SocketAddr::V4(any)) if any.ip().is_unspecified() => {
+                (Ipv4Addr::LOCALHOST, any.port()).into()
+            }
+            (None, SocketAddr::V6(any)) if any.ip().is_unspecified() => {
+                (Ipv6Addr::LOCALHOST, any.port()).into()
+            }
+            (None, address) => address,
+        }
+    }
+
+    /// Answers requests until `shutdown`; those under way then are finished.
+    pub async fn answer(
+        self,
+        context: &Context,
+        exposure: &Exposure,
+        body_bytes: usize,
+        shutdown: &CancellationToken,
+    ) -> io::Result<()> {
+        let public = HttpConfig {
+            address: self.address,
+            tls: self.secured.is_some(),
+            behind_proxy: exposure.behind_proxy,
+            allowed_hosts: exposure.allowed_hosts.clone(),
+            body_bytes,
+        };
+        let Some(Secured { acceptor, local, local_address }) = self.secured else {
+            return answer(self.listener, router(context.clone(), &public), shutdown).await;
+        };
+        let private = HttpConfig {
+            address: local_address,
+            tls: false,
+            behind_proxy: false,
+            allowed_hosts: Vec::new(),
+            body_bytes,
+        };
+        let listener = TlsListener::start(self.listener, acceptor)?;
+        tokio::try_join!(
+            answer(listener, router(context.clone(), &public), shutdown),
+            answer(local, router(context.clone(), &private), shutdown),
+        )?;
+        Ok(())
+    }
+}
+
+async fn answer<L>(listener: L, router: Router, shutdown: &CancellationToken) -> io::Result<()>
+where
+    L: Listener,
+    L::Addr: std::fmt::Debug,
+    Connection: for<'a> Connected<IncomingStream<'a, L>>,
+{
+    let service = router.into_make_service_with_connect_info::<Connection>();
+    let told = shutdown.clone().cancelled_owned();
+    axum::serve(listener, service).with_graceful_shutdown(told).into_future().await
+}
