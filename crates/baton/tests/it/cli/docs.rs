@@ -20,7 +20,7 @@ A command that needs a node finds the one of the data folder, or starts one in t
 ends itself after ten minutes without an active session and without a request.
 ";
 
-const COMMANDS: [&[&str]; 17] = [
+const COMMANDS: [&[&str]; 18] = [
     &[],
     &["open"],
     &["attach"],
@@ -34,6 +34,7 @@ const COMMANDS: [&[&str]; 17] = [
     &["keys", "create"],
     &["keys", "list"],
     &["keys", "revoke"],
+    &["audit"],
     &["serve"],
     &["doctor"],
     &["demo"],
