@@ -114,13 +114,12 @@ async fn run(
     let address = doors.address();
     tracing::info!(%address, %node, version = env!("CARGO_PKG_VERSION"), "the node is ready");
     tokio::spawn(until_told(context.clone(), idle_exit, shutdown.clone()));
-    let outcome = tokio::select! {
-        end = doors.answer(&context, &exposure, body_bytes, &shutdown) => end,
-        () = too_late(&shutdown) => Ok(()),
-    };
-    shutdown.cancel();
+    tokio::select! {
+        () = doors.answer(&context, &exposure, body_bytes, &shutdown) => {}
+        () = too_late(&shutdown) => {}
+    }
     shut_down(&context, &data).await;
-    Ok(outcome?)
+    Ok(())
 }
 
 /// Opens the database with the master key that the configuration names.

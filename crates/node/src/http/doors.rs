@@ -3,14 +3,11 @@
 //! Commands of this machine find the node without a certificate. So a node that speaks TLS listens
 //! at a free loopback port as well, in clear text that never leaves the machine.
 
-use super::tls::{self, TlsError, TlsListener};
-use super::{Connection, HttpConfig, router};
+use super::connections::{Bounds, Door};
+use super::tls::{self, TlsError};
+use super::{HttpConfig, router};
 use crate::Context;
 use crate::config::Exposure;
-use axum::Router;
-use axum::extract::connect_info::Connected;
-use axum::serve::{IncomingStream, Listener};
-use std::future::IntoFuture;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use tokio::net::TcpListener;
@@ -82,7 +79,7 @@ impl Doors {
         exposure: &Exposure,
         body_bytes: usize,
         shutdown: &CancellationToken,
-    ) -> io::Result<()> {
+    ) {
         let public = HttpConfig {
             address: self.address,
             tls: self.secured.is_some(),
@@ -90,8 +87,14 @@ impl Doors {
             allowed_hosts: exposure.allowed_hosts.clone(),
             body_bytes,
         };
+        let door = |listener, tls, config: &HttpConfig| Door {
+            listener,
+            tls,
+            router: router(context.clone(), config),
+            bounds: Bounds::default(),
+        };
         let Some(Secured { acceptor, local, local_address }) = self.secured else {
-            return answer(self.listener, router(context.clone(), &public), shutdown).await;
+            return door(self.listener, None, &public).answer(shutdown).await;
         };
         let private = HttpConfig {
             address: local_address,
@@ -100,22 +103,9 @@ impl Doors {
             allowed_hosts: Vec::new(),
             body_bytes,
         };
-        let listener = TlsListener::start(self.listener, acceptor)?;
-        tokio::try_join!(
-            answer(listener, router(context.clone(), &public), shutdown),
-            answer(local, router(context.clone(), &private), shutdown),
-        )?;
-        Ok(())
+        tokio::join!(
+            door(self.listener, Some(acceptor), &public).answer(shutdown),
+            door(local, None, &private).answer(shutdown),
+        );
     }
-}
-
-async fn answer<L>(listener: L, router: Router, shutdown: &CancellationToken) -> io::Result<()>
-where
-    L: Listener,
-    L::Addr: std::fmt::Debug,
-    Connection: for<'a> Connected<IncomingStream<'a, L>>,
-{
-    let service = router.into_make_service_with_connect_info::<Connection>();
-    let told = shutdown.clone().cancelled_owned();
-    axum::serve(listener, service).with_graceful_shutdown(told).into_future().await
 }

@@ -4,6 +4,7 @@
 //! the other. What surrounds every request stands in `layers`.
 
 mod audit;
+mod connections;
 mod doors;
 mod guard;
 mod input;
@@ -16,7 +17,7 @@ mod system;
 pub mod tls;
 
 pub use doors::{DoorError, Doors};
-pub(crate) use peer::{Connection, Peer};
+pub(crate) use peer::Peer;
 pub use refusal::Refusal;
 
 use crate::Context;

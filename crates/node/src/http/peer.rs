@@ -3,31 +3,16 @@
 //! Behind a proxy every connection is the proxy's; it names the caller at the end of the header
 //! `X-Forwarded-For`. What stands before that, a caller could have written.
 
-use super::tls::TlsListener;
-use axum::extract::connect_info::Connected;
-use axum::extract::{ConnectInfo, Request, State};
+use axum::Extension;
+use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::middleware::Next;
 use axum::response::Response;
-use axum::serve::IncomingStream;
 use std::net::{IpAddr, SocketAddr};
-use tokio::net::TcpListener;
 
 /// The address of a connection's other end.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Connection(SocketAddr);
-
-impl Connected<IncomingStream<'_, TcpListener>> for Connection {
-    fn connect_info(stream: IncomingStream<'_, TcpListener>) -> Self {
-        Self(*stream.remote_addr())
-    }
-}
-
-impl Connected<IncomingStream<'_, TlsListener>> for Connection {
-    fn connect_info(stream: IncomingStream<'_, TlsListener>) -> Self {
-        Self(*stream.remote_addr())
-    }
-}
+pub(super) struct Connection(pub(super) SocketAddr);
 
 /// The address of the caller.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +21,7 @@ pub(crate) struct Peer(pub(crate) IpAddr);
 /// The layer: finds out who the caller is.
 pub(super) async fn find(
     State(behind_proxy): State<bool>,
-    ConnectInfo(Connection(address)): ConnectInfo<Connection>,
+    Extension(Connection(address)): Extension<Connection>,
     mut request: Request,
     next: Next,
 ) -> Response {

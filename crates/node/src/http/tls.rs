@@ -1,30 +1,14 @@
-//! TLS: the certificate that a node shows, and the listener that shows it.
-//!
-//! A handshake is done beside the listener, within a limit, and only so many at once: a caller that
-//! begins one and falls silent keeps nobody else waiting.
+//! TLS: the certificate that a node shows.
 
 use crate::config::TlsFiles;
-use axum::serve::Listener;
-use std::future::pending;
 use std::io;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
-use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::pem::{Error as PemError, PemObject};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::server::TlsStream;
-
-/// How long a handshake may take.
-const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
-/// How many handshakes may be under way.
-const HANDSHAKES: usize = 256;
 
 /// Why TLS cannot be spoken.
 #[derive(Debug, thiserror::Error)]
@@ -114,67 +98,5 @@ fn warn_if_shared(key: &Path) {
     if mode & 0o077 != 0 {
         let mode = format!("{mode:o}");
         tracing::warn!(file = %key.display(), mode, "others can use the private key; run chmod 600 on it");
-    }
-}
-
-/// A listener whose connections have their handshake behind them.
-pub struct TlsListener {
-    address: SocketAddr,
-    ready: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
-}
-
-impl TlsListener {
-    /// Shakes hands with whoever comes to `listener`, until this is dropped.
-    pub fn start(listener: TcpListener, acceptor: TlsAcceptor) -> io::Result<Self> {
-        let address = listener.local_addr()?;
-        let (shaken, ready) = mpsc::channel(1);
-        tokio::spawn(welcome(listener, acceptor, shaken));
-        Ok(Self { address, ready })
-    }
-}
-
-impl Listener for TlsListener {
-    type Io = TlsStream<TcpStream>;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Self::Io, SocketAddr) {
-        match self.ready.recv().await {
-            Some(connection) => connection,
-            // The other end lives for as long as this one.
-            None => pending().await,
-        }
-    }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        Ok(self.address)
-    }
-}
-
-type Shaken = mpsc::Sender<(TlsStream<TcpStream>, SocketAddr)>;
-
-async fn welcome(mut listener: TcpListener, acceptor: TlsAcceptor, shaken: Shaken) {
-    let places = Arc::new(Semaphore::new(HANDSHAKES));
-    loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-        let (stream, peer) = tokio::select! {
-            accepted = Listener::accept(&mut listener) => accepted,
-            () = shaken.closed() => return,
-        };
-        tokio::spawn(shake_hands(stream, peer, acceptor.clone(), shaken.clone(), place));
-    }
-}
-
-async fn shake_hands(
-    stream: TcpStream,
-    peer: SocketAddr,
-    acceptor: TlsAcceptor,
-    shaken: Shaken,
-    _place: OwnedSemaphorePermit,
-) {
-    match timeout(HANDSHAKE_LIMIT, acceptor.accept(stream)).await {
-        // Nobody takes it when the node ends.
-        Ok(Ok(stream)) => drop(shaken.send((stream, peer)).await),
-        Ok(Err(error)) => tracing::debug!(%peer, %error, "a TLS handshake failed"),
-        Err(_) => tracing::debug!(%peer, "a TLS handshake took too long"),
     }
 }
