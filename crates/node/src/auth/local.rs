@@ -4,7 +4,7 @@
 //! it, which holds the same secrets.
 
 use super::KeySecret;
-use crate::audit::Actor;
+use crate::audit::{Action, Actor, Note};
 use crate::clock;
 use crate::data::{DataError, DataFolder, write_private};
 use crate::keys::{new_key, note};
@@ -39,6 +39,8 @@ pub async fn ensure_local_key(store: &Store, data: &DataFolder) -> Result<(), Lo
     let keys = store.list_keys(&owner).await?;
     for old in keys.iter().filter(|key| key.name == NAME && key.revoked_at.is_none()) {
         store.revoke_key(&owner, &old.id, clock::now()).await?;
+        let revoked = Note::new(&Actor::node(), &owner, Action::RevokeKey, &old.id);
+        revoked.with("name", NAME).done(store).await?;
     }
     let secret = KeySecret::generate();
     let key = new_key(NAME.to_owned(), owner, Scope::ALL);

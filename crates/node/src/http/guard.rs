@@ -66,8 +66,9 @@ impl Guard {
         }
         let from_us = |origin: &String| {
             let mut schemes = self.0.schemes.iter();
-            schemes
-                .any(|scheme| origin.strip_prefix(scheme).is_some_and(|host| self.0.is_ours(host)))
+            schemes.any(|scheme| {
+                origin.strip_prefix(scheme).is_some_and(|host| self.0.is_our_page(host, &hosts))
+            })
         };
         match headers(ORIGIN).find(|origin| !from_us(origin)) {
             Some(foreign) => Err(self.refuse("Origin", &foreign)),
@@ -87,7 +88,19 @@ impl Guard {
 impl Names {
     fn is_ours(&self, host: &str) -> bool {
         self.hosts.iter().any(|ours| ours.eq_ignore_ascii_case(host))
-            || self.bare.iter().any(|ours| ours.eq_ignore_ascii_case(split_port(host).0))
+            || self.is_bare(split_port(host).0)
+    }
+
+    /// A page is ours under a name that stands for every port only where it asks itself: another
+    /// port of the same machine is somebody else's.
+    fn is_our_page(&self, host: &str, asked: &[String]) -> bool {
+        self.hosts.iter().any(|ours| ours.eq_ignore_ascii_case(host))
+            || self.is_bare(host)
+            || self.is_ours(host) && asked.iter().all(|asked| asked.eq_ignore_ascii_case(host))
+    }
+
+    fn is_bare(&self, name: &str) -> bool {
+        self.bare.iter().any(|ours| ours.eq_ignore_ascii_case(name))
     }
 }
 

@@ -111,8 +111,17 @@ async fn behind_a_proxy_pages_of_the_node_itself_may_ask() {
         status(&node, "/health", &headers).await
     };
     assert_eq!(from("https://baton.example.org").await, 200);
-    for foreign in ["https://evil.test", "null", "https://baton.example.org.evil.test"] {
+    let foreign = [
+        "https://evil.test",
+        "null",
+        "https://baton.example.org.evil.test",
+        // Another service of the same machine.
+        "https://baton.example.org:9999",
+    ];
+    for foreign in foreign {
         assert_eq!(from(foreign).await, 403, "{foreign}");
     }
+    let elsewhere = "Host: baton.example.org:8443\r\nOrigin: https://baton.example.org:8443\r\n";
+    assert_eq!(status(&node, "/health", elsewhere).await, 200);
     node.stop().await;
 }

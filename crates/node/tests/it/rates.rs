@@ -67,6 +67,7 @@ async fn behind_a_proxy_the_caller_is_the_one_whom_the_proxy_names() {
     assert_eq!(status("192.0.2.1").await, 401);
     assert_eq!(status("192.0.2.1").await, 429);
     assert_eq!(status("192.0.2.7, 192.0.2.1").await, 429, "the last one is the proxy's own word");
+    assert_eq!(status("192.0.2.1:4711").await, 429, "some proxies write the port as well");
     assert_eq!(status("192.0.2.2").await, 401);
     node.stop().await;
 }
