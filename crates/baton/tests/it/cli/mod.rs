@@ -8,4 +8,5 @@ mod fixture;
 mod help;
 mod keys;
 mod node;
+mod tls;
 mod usage;
