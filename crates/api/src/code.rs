@@ -101,6 +101,8 @@ error_codes! {
     UnsupportedMediaType "unsupported_media_type" 415 Usage "expected JSON";
     /// The request can be read, but makes no sense.
     InvalidRequest "invalid_request" 422 Usage "the request is not valid";
+    /// More requests, or more refused keys, than the node takes in this time.
+    TooManyRequests "too_many_requests" 429 Failed "too many requests";
     /// A fault of Baton.
     Internal "internal" 500 Failed "a fault inside the node";
     /// The database or a stored part is damaged.

@@ -1,9 +1,11 @@
 //! The contract of a node: what its doors take, what they answer, and how they fail.
 //!
 //! The one idea: every door of an operation (HTTP, command line, typed client) shares these types,
-//! so that they cannot drift apart. Rooms: [`open`], [`session`], [`history`], [`state`], [`key`]
-//! and [`health`] hold requests and views; [`problem`] and [`code`] say how a request fails; `client` asks a node.
+//! so that they cannot drift apart. Rooms: [`open`], [`session`], [`history`], [`state`], [`key`],
+//! [`audit`] and [`health`] hold requests and views; [`problem`] and [`code`] say how a request fails;
+//! `client` asks a node.
 
+pub mod audit;
 #[cfg(feature = "client")]
 pub mod client;
 pub mod code;
@@ -15,6 +17,7 @@ pub mod problem;
 pub mod session;
 pub mod state;
 
+pub use audit::{AuditList, AuditOutcome, AuditView, ListAudit};
 #[cfg(feature = "client")]
 pub use client::{Client, ClientError};
 pub use code::{ErrorCode, Exit};

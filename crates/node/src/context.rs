@@ -3,6 +3,7 @@
 use crate::NodeError;
 use crate::idle::Activity;
 use crate::live::{Hub, LiveError};
+use crate::rates::Rates;
 use crate::turns::{Turn, Turns};
 use baton_session::{NodeId, Owner, Session};
 use baton_store::Store;
@@ -25,14 +26,16 @@ pub struct Context {
     pub tasks: TaskTracker,
     /// When somebody last asked for something.
     pub activity: Activity,
+    /// How often somebody asked.
+    pub rates: Rates,
     turns: Turns,
 }
 
 impl Context {
     /// The surroundings that a node gives to its operations.
-    pub fn new(store: Store, hub: Hub, node: NodeId) -> Self {
-        let tasks = TaskTracker::new();
-        Self { store, hub, node, tasks, activity: Activity::default(), turns: Turns::default() }
+    pub fn new(store: Store, hub: Hub, node: NodeId, rates: Rates) -> Self {
+        let (tasks, activity, turns) = (TaskTracker::new(), Activity::default(), Turns::default());
+        Self { store, hub, node, tasks, activity, rates, turns }
     }
 
     /// Finds an owner's session by id, prefix or name.

@@ -4,6 +4,7 @@ use crate::live::LiveError;
 use baton_api::Scope;
 use baton_session::{Lifecycle, NodeId, SessionName};
 use baton_store::StoreError;
+use std::time::Duration;
 
 /// Why an operation was not done. What a door answers is in [`problem`](crate::problem).
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +41,24 @@ pub enum NodeError {
         needed: Scope,
         /// The scopes of the key.
         found: String,
+    },
+    /// Somebody asked too often.
+    #[error("expected at most {limit} {what} a minute, found more")]
+    TooManyRequests {
+        /// What there were too many of.
+        what: &'static str,
+        /// How many there may be.
+        limit: u32,
+        /// How long to wait.
+        wait: Duration,
+    },
+    /// It was done, but the audit log did not take it.
+    #[error("{action} was done, but cannot be noted in the audit log: {source}")]
+    NotNoted {
+        /// What was done.
+        action: &'static str,
+        /// Why it is not in the log.
+        source: StoreError,
     },
     /// Where the session stands does not allow it.
     #[error("expected session {name} to be {expected}, found it {found}")]

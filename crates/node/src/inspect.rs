@@ -1,6 +1,8 @@
-//! A look at a node's database from outside, for a doctor.
+//! A look at what a node works with, from outside, for a doctor.
 
 use crate::Config;
+use crate::config::TlsFiles;
+use crate::http::tls::{self, TlsError};
 use crate::serve::open_store;
 use baton_store::StoreError;
 
@@ -10,4 +12,9 @@ pub async fn database(config: &Config) -> Result<(), StoreError> {
     let answer = store.check().await;
     store.close().await;
     answer
+}
+
+/// Reads certificate and key as the node would.
+pub fn certificate(files: &TlsFiles) -> Result<(), TlsError> {
+    tls::load(files).map(drop)
 }

@@ -3,9 +3,11 @@
 //! The one idea: an *operation* takes a [`Context`] and plain data and returns plain data; a door
 //! only translates. So every door of one operation behaves alike. Rooms, from the border inwards:
 //! [`config`] and [`data`] say what the node was given; [`serve`](mod@serve) is its life in steps; [`http`] is
-//! the door; [`auth`] says who asks; [`sessions`] and [`keys`] are the operations; [`live`] holds
-//! the running browsers; [`error`] and [`problem`] say how an operation fails.
+//! the door; [`auth`] says who asks, and [`rates`] how often; [`sessions`], [`keys`] and [`audit`]
+//! hold the operations, and `audit` what is noted of them; [`live`] holds the running browsers;
+//! [`error`] and [`problem`] say how an operation fails.
 
+pub mod audit;
 pub mod auth;
 pub mod clock;
 pub mod config;
@@ -19,7 +21,9 @@ pub mod keys;
 mod latest;
 pub mod live;
 pub mod metrics;
+mod page;
 pub mod problem;
+pub mod rates;
 pub mod serve;
 pub mod sessions;
 pub mod turns;

@@ -35,6 +35,8 @@ fn code(error: &NodeError) -> ErrorCode {
         NodeError::Invalid { .. } => ErrorCode::InvalidRequest,
         NodeError::Unauthenticated { .. } => ErrorCode::Unauthenticated,
         NodeError::Forbidden { .. } => ErrorCode::Forbidden,
+        NodeError::TooManyRequests { .. } => ErrorCode::TooManyRequests,
+        NodeError::NotNoted { source, .. } => store(source),
         NodeError::WrongState { .. } => ErrorCode::WrongState,
         NodeError::OtherNode { .. } => ErrorCode::Conflict,
         NodeError::NoSnapshot { .. } => ErrorCode::NoSnapshot,

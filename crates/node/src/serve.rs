@@ -1,14 +1,16 @@
 //! The life of a node, in steps.
 
 use crate::auth::{LocalKeyError, ensure_local_key};
+use crate::config::ConfigError;
 use crate::data::{DataError, NodeFile, NodeLock};
-use crate::http::{HttpConfig, router};
+use crate::http::tls::TlsError;
+use crate::http::{DoorError, Doors};
 use crate::live::{Hub, HubConfig, LiveError};
+use crate::rates::Rates;
 use crate::{Config, Context, DataFolder, idle, metrics};
 use baton_session::NodeId;
 use baton_store::{MasterKey, Store, StoreError};
 use secrecy::ExposeSecret;
-use std::future::IntoFuture;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -33,12 +35,12 @@ pub enum ServeError {
     /// What was running could not be looked at.
     #[error("the sessions of the last run could not be looked at: {0}")]
     Recover(#[from] LiveError),
-    /// It would be reachable from other machines.
-    #[error(
-        "expected a loopback address such as 127.0.0.1:7420, found {0}\n\
-         other machines could read keys and cookies in clear text: Baton does not speak TLS yet"
-    )]
-    NotLoopback(SocketAddr),
+    /// Other machines could read along.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// TLS cannot be spoken as the settings say.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// Metrics cannot be served where the settings say.
     #[error("expected to serve metrics at {address}, found: {source}")]
     Metrics {
@@ -50,6 +52,15 @@ pub enum ServeError {
     /// The listener failed.
     #[error("the listener failed: {0}")]
     Listener(#[from] std::io::Error),
+}
+
+impl From<DoorError> for ServeError {
+    fn from(error: DoorError) -> Self {
+        match error {
+            DoorError::Tls(error) => error.into(),
+            DoorError::Io(error) => error.into(),
+        }
+    }
 }
 
 impl From<LocalKeyError> for ServeError {
@@ -68,17 +79,15 @@ pub async fn serve(
     listener: TcpListener,
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
-    let address = listener.local_addr()?;
-    if !address.ip().is_loopback() {
-        return Err(ServeError::NotLoopback(address));
-    }
+    config.exposure.check(listener.local_addr()?)?;
+    let doors = Doors::prepare(&config.exposure, listener).await?;
     let data = config.data.clone();
     data.create()?;
     let _lock = NodeLock::acquire(&data)?;
     let node = data.node_id()?;
     let store = open_store(&config).await?;
     let hub = Hub::new(store.clone(), hub_config(&config, node)?);
-    let served = run(config, hub, node, store.clone(), listener, shutdown).await;
+    let served = run(config, hub, node, store.clone(), doors, shutdown).await;
     store.close().await;
     served
 }
@@ -89,10 +98,9 @@ async fn run(
     hub: Hub,
     node: NodeId,
     store: Store,
-    listener: TcpListener,
+    doors: Doors,
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
-    let address = listener.local_addr()?;
     let data = config.data.clone();
     ensure_local_key(&store, &data, config.lease.map(|_| node)).await?;
     if let Some(address) = config.metrics {
@@ -100,21 +108,21 @@ async fn run(
         served.map_err(|source| ServeError::Metrics { address, source })?;
     }
     let idle_exit = config.idle_exit;
-    let http = HttpConfig { address, body_bytes: config.body_bytes };
+    let (exposure, body_bytes) = (config.exposure.clone(), config.body_bytes);
+    let rates = Rates::new(config.rates);
     hub.start_beating(shutdown.clone()).await?;
     recover(&hub).await?;
-    let context = Context::new(store, hub, node);
-    publish(&data, address, node)?;
+    let context = Context::new(store, hub, node, rates);
+    publish(&data, doors.local(), node)?;
+    let address = doors.address();
     tracing::info!(%address, %node, version = env!("CARGO_PKG_VERSION"), "the node is ready");
-    let ended = until_told(context.clone(), idle_exit, shutdown.clone());
-    let service = router(context.clone(), &http);
-    let outcome = tokio::select! {
-        end = axum::serve(listener, service).with_graceful_shutdown(ended).into_future() => end,
-        () = too_late(&shutdown) => Ok(()),
-    };
-    shutdown.cancel();
+    tokio::spawn(until_told(context.clone(), idle_exit, shutdown.clone()));
+    tokio::select! {
+        () = doors.answer(&context, &exposure, body_bytes, &shutdown) => {}
+        () = too_late(&shutdown) => {}
+    }
     shut_down(&context, &data).await;
-    Ok(outcome?)
+    Ok(())
 }
 
 /// Opens the database with the master key that the configuration names.
@@ -155,9 +163,9 @@ async fn recover(hub: &Hub) -> Result<(), LiveError> {
     Ok(())
 }
 
-/// Tells commands where this node is.
-fn publish(data: &DataFolder, address: SocketAddr, node_id: NodeId) -> Result<(), DataError> {
-    let address = format!("http://{address}");
+/// Tells commands of this machine where this node is.
+fn publish(data: &DataFolder, local: SocketAddr, node_id: NodeId) -> Result<(), DataError> {
+    let address = format!("http://{local}");
     let Ok(url) = Url::parse(&address) else { return Ok(()) };
     NodeFile { url, pid: std::process::id(), node_id }.publish(data)
 }

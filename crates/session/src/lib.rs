@@ -38,7 +38,7 @@ pub use database::Database;
 pub use diff::Diff;
 pub use environment::Environment;
 pub use forecast::Forecast;
-pub use id::{NodeId, Owner, SessionId, SnapshotId};
+pub use id::{AuditId, NodeId, Owner, SessionId, SnapshotId};
 pub use lifecycle::Lifecycle;
 pub use parts::{Part, PartHash, PartKind, PartRef};
 pub use receipt::Receipt;

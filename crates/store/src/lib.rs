@@ -1,4 +1,4 @@
-//! The database of a node: sessions, snapshots, parts, receipts and API keys.
+//! The database of a node: sessions, snapshots, parts, receipts, API keys and the audit log.
 //!
 //! The one idea: *acknowledged means on disk, and at rest nothing can be read*. Every write is one
 //! transaction that the engine has synced before we answer; whatever a browser held is sealed
@@ -6,12 +6,13 @@
 //! PostgreSQL; only the schema (`migrations/`), the settings and the locks know the engine.
 //!
 //! Rooms: `config` and `master_key` say what to open; `open`, `sqlite_file`, `migrate` and
-//! `data_key` open it; `seal` compresses and encrypts; `write` gives turns to writers; `row` decodes rows, and `prefix` the
-//! starts of ids; `sessions`, `leases`,
-//! `snapshots`, `parts`, `collect`, `receipts` and `api_keys` hold the verbs; `error` is what can go
+//! `data_key` open it; `seal` compresses and encrypts; `write` gives turns to writers; `row` decodes
+//! rows, and `prefix` the starts of ids; `sessions`, `leases`, `snapshots`, `parts`, `collect`,
+//! `receipts`, `api_keys` and `audit` hold the verbs; `error` is what can go
 //! wrong, and `fault` translates what an engine says.
 
 mod api_keys;
+mod audit;
 mod collect;
 mod config;
 mod data_key;
@@ -32,6 +33,7 @@ mod sqlite_file;
 mod write;
 
 pub use api_keys::{ApiKey, Scope, UnknownScope};
+pub use audit::{AuditEntry, AuditOutcome, UnknownOutcome};
 pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};
 pub use error::StoreError;
 pub use leases::{Lease, NodeBeat, NodeRecord};

@@ -3,6 +3,7 @@
 //! The one idea: whatever comes back is either the answer's type or a [`ClientError`] that says
 //! whether the node refused (a [`Problem`]) or could not be reached.
 
+mod audit;
 mod error;
 mod history;
 mod keys;

@@ -27,6 +27,7 @@ fn the_table_is_what_programs_rely_on() {
     413 2 body_too_large
     415 2 unsupported_media_type
     422 2 invalid_request
+    429 1 too_many_requests
     500 1 internal
     500 1 storage_damaged
     502 1 cdp_unreachable

@@ -81,7 +81,7 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     }
     if let Some(error) = error.downcast_ref::<ServeError>() {
         return match error {
-            ServeError::NotLoopback(_) => Exit::Usage,
+            ServeError::Config(_) | ServeError::Tls(_) => Exit::Usage,
             ServeError::Data(error) => exit_of_data(error),
             _ => Exit::Failed,
         };

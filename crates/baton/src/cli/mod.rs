@@ -3,6 +3,7 @@
 //! The doc comments of the arguments are the help texts, and `docs/reference/cli.md` follows them.
 
 mod attach;
+mod audit;
 mod completions;
 mod context;
 mod demo;
@@ -58,6 +59,7 @@ enum Command {
     Sessions(sessions::Sessions),
     #[command(subcommand)]
     Keys(keys::Keys),
+    Audit(audit::Audit),
     Serve(Box<serve::Serve>),
     Doctor(doctor::Doctor),
     Demo(demo::Demo),
@@ -107,6 +109,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Attach(command) => command.run(context).await,
             Command::Sessions(command) => command.run(context).await,
             Command::Keys(command) => command.run(context).await,
+            Command::Audit(command) => command.run(context).await,
             Command::Serve(command) => command.run(context).await,
             Command::Doctor(command) => command.run(context).await,
             Command::Demo(command) => command.run(context).await,

@@ -26,10 +26,14 @@ use tokio_util::sync::CancellationToken;
 #[command(after_help = "\
 Settings come from flags, then BATON_* variables, then the settings file, then defaults. The file is
 TOML; every flag below has its place there:
-  [server] listen  [storage] database_url, part_bytes, snapshot_parts  [browser] program
+  [server] listen, behind_proxy, allowed_hosts  [server.tls] certificate, key
+  [storage] database_url, part_bytes, snapshot_parts  [browser] program
   [recovery] session_snapshot_interval, max_session_age, auto_rehydrate, max_session_snapshots,
     capture_on_input, lease
-  [metrics] listen  [limits] body_bytes
+  [metrics] listen  [limits] body_bytes, requests_per_minute, refused_keys_per_minute
+
+Other machines reach the node at an address that is not loopback, which takes a certificate, or a
+proxy that has one.
 
 On SIGHUP the settings are read again; those under [recovery], but for lease, count at once.
 On SIGTERM or Ctrl-C the node captures every session and ends. Its browsers keep running: the next

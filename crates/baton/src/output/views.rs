@@ -1,8 +1,8 @@
-//! Sessions and keys for people.
+//! Sessions, keys and the audit log for people.
 
 use super::table::Table;
 use super::{Output, history, style};
-use baton_api::{KeyList, SessionList, SessionView, SnapshotView, Tab};
+use baton_api::{AuditList, AuditView, KeyList, SessionList, SessionView, SnapshotView, Tab};
 use jiff::Timestamp;
 
 /// One session: where it stands, its tabs, its last snapshot.
@@ -84,4 +84,38 @@ pub(crate) fn keys(list: &KeyList) -> String {
         ]);
     }
     table.render()
+}
+
+/// A page of the audit log.
+pub(crate) fn audit(list: &AuditList, output: Output) -> String {
+    if list.next.is_some() {
+        output.note("there are more entries than are shown; --limit shows more");
+    }
+    let mut table = Table::new(&["WHEN", "OWNER", "WHO", "WHAT", "SUBJECT", "HOW IT ENDED"]);
+    for entry in &list.items {
+        table.row([
+            entry.at.to_string(),
+            entry.owner.to_string(),
+            entry.actor.clone(),
+            entry.action.clone(),
+            subject(entry),
+            ended(entry),
+        ]);
+    }
+    table.render()
+}
+
+/// Whoever reads knows things by their names; the id tells apart those that share one.
+fn subject(entry: &AuditView) -> String {
+    match entry.detail["name"].as_str() {
+        Some(name) if name != entry.subject => format!("{name} {}", entry.subject),
+        _ => entry.subject.clone(),
+    }
+}
+
+fn ended(entry: &AuditView) -> String {
+    match entry.detail["code"].as_str() {
+        Some(code) => format!("{}: {code}", entry.outcome),
+        None => entry.outcome.to_string(),
+    }
 }

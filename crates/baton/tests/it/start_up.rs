@@ -1,6 +1,7 @@
 //! What a node does at its start with the sessions that it finds.
 
 use crate::notes::{Notes, eventually, state_of, wait_for_state};
+use baton_api::ListAudit;
 use baton_playground::{House, victims};
 use baton_session::{Lifecycle, SessionId};
 use std::os::unix::fs::symlink;
@@ -36,6 +37,24 @@ async fn sessions_come_back_by_themselves_when_that_is_asked_for() {
     }
     assert_eq!(notes.read(&house, ids[0]).await, "of a");
     assert_eq!(notes.read(&house, ids[1]).await, "of b");
+
+    let log = house.client().unwrap().list_audit(&ListAudit::default()).await.unwrap().items;
+    let who = |actor: &str| actor.split(' ').next().unwrap_or_default().to_owned();
+    let lines: Vec<String> = log
+        .iter()
+        .rev()
+        .filter(|entry| entry.action.starts_with("session."))
+        .map(|e| format!("{}: {} {} {}", who(&e.actor), e.action, e.outcome, e.detail))
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    local-admin: session.open done {"name":"a"}
+    local-admin: session.open done {"name":"b"}
+    local-admin: session.open done {"name":"locked"}
+    node: session.resume done {"name":"a"}
+    node: session.resume done {"name":"b"}
+    node: session.resume failed {"code":"profile_in_use","name":"locked"}
+    node: session.resume failed {"code":"profile_in_use","name":"locked"}
+    "#);
 
     // A person can still bring back what failed.
     std::fs::remove_file(&lock).unwrap();

@@ -1,7 +1,8 @@
 //! The caller of a request, and the scopes that handlers ask for.
 
 use super::KeySecret;
-use crate::http::Refusal;
+use crate::audit::{Action, Actor, Note};
+use crate::http::{Peer, Refusal};
 use crate::{Context, NodeError};
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
@@ -9,6 +10,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use baton_api::Scope;
 use baton_session::Owner;
+use baton_store::ApiKey;
 use std::collections::BTreeSet;
 
 /// Who asks.
@@ -16,6 +18,8 @@ use std::collections::BTreeSet;
 pub struct Caller {
     /// Whose sessions are seen.
     pub owner: Owner,
+    /// What the audit log calls the caller.
+    pub actor: Actor,
     /// What the key allows.
     pub scopes: BTreeSet<Scope>,
 }
@@ -35,11 +39,40 @@ impl FromRequestParts<Context> for Caller {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, context: &Context) -> Result<Self, Refusal> {
-        let secret = bearer(&parts.headers)?;
-        let key = context.store.find_key(secret.hash()).await.map_err(NodeError::from)?;
-        let key = key.ok_or(NodeError::Unauthenticated { found: "an unknown or revoked key" })?;
+        let key = match find_key(&parts.headers, context).await {
+            Err(NodeError::Unauthenticated { found }) => {
+                return Err(refuse(parts, context, found).into());
+            }
+            key => key?,
+        };
+        let actor = Actor::key(&key);
+        let what = "requests with one key";
+        let limit = context.rates.limits().requests_per_minute;
+        let asked = context.rates.asked(&key.id);
+        asked.map_err(|wait| NodeError::TooManyRequests { what, limit, wait })?;
         let scopes = key.scopes.into_iter().map(crate::keys::scope_view).collect();
-        Ok(Self { owner: key.owner, scopes })
+        Ok(Self { owner: key.owner, actor, scopes })
+    }
+}
+
+async fn find_key(headers: &HeaderMap, context: &Context) -> Result<ApiKey, NodeError> {
+    let key = context.store.find_key(bearer(headers)?.hash()).await?;
+    key.ok_or(NodeError::Unauthenticated { found: "an unknown or revoked key" })
+}
+
+/// The answer to a request without a good key. Addresses that send many hear so; a good key from the
+/// same address is never shut out, or else any user of a machine could shut out the others.
+fn refuse(parts: &Parts, context: &Context, found: &'static str) -> NodeError {
+    let noted = match parts.extensions.get::<Peer>() {
+        Some(Peer(address)) => context.rates.refused(*address),
+        None => Ok(()),
+    };
+    let limit = context.rates.limits().refused_keys_per_minute;
+    match noted {
+        Ok(()) => NodeError::Unauthenticated { found },
+        Err(wait) => {
+            NodeError::TooManyRequests { what: "requests without a good key", limit, wait }
+        }
     }
 }
 
@@ -54,9 +87,9 @@ fn bearer(headers: &HeaderMap) -> Result<KeySecret, NodeError> {
     KeySecret::parse(token).ok_or(NodeError::Unauthenticated { found: "no key of Baton" })
 }
 
-/// A caller with a certain scope: the type of a handler's argument.
+/// A caller with a scope that allows what is asked for: the type of a handler's argument.
 macro_rules! scoped {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident: $needed:ident $(or $instead:ident)?;)*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct $name(pub Caller);
@@ -69,18 +102,37 @@ macro_rules! scoped {
                 context: &Context,
             ) -> Result<Self, Refusal> {
                 let caller = Caller::from_request_parts(parts, context).await?;
-                caller.require(Scope::$name)?;
+                $(if caller.scopes.contains(&Scope::$instead) {
+                    return Ok(Self(caller));
+                })?
+                if let Err(refused) = caller.require(Scope::$needed) {
+                    return Err(denied(&caller, parts, context, refused).await.into());
+                }
                 Ok(Self(caller))
             }
         }
     )*};
 }
 
+/// A known key that lacks the scope: that is noted.
+async fn denied(
+    caller: &Caller,
+    parts: &Parts,
+    context: &Context,
+    refused: NodeError,
+) -> NodeError {
+    let subject = format!("{} {}", parts.method, parts.uri.path());
+    let note = Note::new(&caller.actor, &caller.owner, Action::Request, subject);
+    note.failed(&context.store, refused).await
+}
+
 scoped! {
     /// A caller that may see sessions.
-    Read;
+    Read: Read;
     /// A caller that may change sessions.
-    Drive;
+    Drive: Drive;
     /// A caller that may manage keys and name browsers of this machine.
-    Admin;
+    Admin: Admin;
+    /// A caller that may read the audit log, or a part of it.
+    Auditor: Read or Admin;
 }

@@ -4,9 +4,10 @@
 //! it, which holds the same secrets.
 
 use super::KeySecret;
+use crate::audit::{Action, Actor, Note};
 use crate::clock;
 use crate::data::{DataError, DataFolder, write_private};
-use crate::keys::new_key;
+use crate::keys::{new_key, note};
 use baton_api::Scope;
 use baton_session::{NodeId, Owner};
 use baton_store::{Store, StoreError};
@@ -43,10 +44,13 @@ pub async fn ensure_local_key(
     let keys = store.list_keys(&owner).await?;
     for old in keys.iter().filter(|key| key.name == name && key.revoked_at.is_none()) {
         store.revoke_key(&owner, &old.id, clock::now()).await?;
+        let revoked = Note::new(&Actor::node(), &owner, Action::RevokeKey, &old.id);
+        revoked.with("name", NAME).done(store).await?;
     }
     let secret = KeySecret::generate();
     let key = new_key(name, owner, Scope::ALL);
     store.create_key(&key, secret.hash()).await?;
+    note(&Actor::node(), &key).done(store).await?;
     write_private(&data.admin_key(), format!("{}\n", secret.expose()).as_bytes())?;
     tracing::info!(file = %data.admin_key().display(), "wrote a new local admin key");
     Ok(())

@@ -7,6 +7,6 @@ mod caller;
 mod local;
 mod secret;
 
-pub use caller::{Admin, Caller, Drive, Read};
+pub use caller::{Admin, Auditor, Caller, Drive, Read};
 pub use local::{LocalKeyError, ensure_local_key};
 pub use secret::KeySecret;

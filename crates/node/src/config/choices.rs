@@ -1,6 +1,7 @@
 //! The settings of one source, checked: a field that the source does not set is `None`.
 
 use super::{ConfigError, Settings};
+use axum::http::uri::Authority;
 use baton_store::DatabaseUrl;
 use std::fmt::Display;
 use std::net::SocketAddr;
@@ -14,6 +15,14 @@ use std::time::Duration;
 pub struct Choices {
     /// See [`Config::listen`](super::Config::listen).
     pub listen: Option<SocketAddr>,
+    /// See [`Exposure::behind_proxy`](super::Exposure::behind_proxy).
+    pub behind_proxy: Option<bool>,
+    /// See [`Exposure::allowed_hosts`](super::Exposure::allowed_hosts).
+    pub allowed_hosts: Option<Vec<String>>,
+    /// See [`TlsFiles::certificate`](super::TlsFiles::certificate).
+    pub tls_certificate: Option<PathBuf>,
+    /// See [`TlsFiles::key`](super::TlsFiles::key).
+    pub tls_key: Option<PathBuf>,
     /// See [`Config::database`](super::Config::database).
     pub database: Option<DatabaseUrl>,
     /// Largest part, in bytes.
@@ -38,6 +47,10 @@ pub struct Choices {
     pub metrics: Option<SocketAddr>,
     /// See [`Config::body_bytes`](super::Config::body_bytes).
     pub body_bytes: Option<usize>,
+    /// How many requests one key may make in a minute.
+    pub requests_per_minute: Option<u32>,
+    /// How many requests without a good key one address may make in a minute.
+    pub refused_keys_per_minute: Option<u32>,
 }
 
 /// The longest time that a setting may say: ten years, in seconds.
@@ -60,6 +73,10 @@ impl Choices {
                 .listen
                 .map(|text| address(origin, "server.listen", &text))
                 .transpose()?,
+            behind_proxy: server.behind_proxy,
+            allowed_hosts: server.allowed_hosts.map(|texts| hosts(origin, texts)).transpose()?,
+            tls_certificate: server.tls.certificate,
+            tls_key: server.tls.key,
             database: storage.database_url.map(|text| database(origin, &text)).transpose()?,
             part_bytes: number(origin, "storage.part_bytes", storage.part_bytes, 1024..=1 << 32)?,
             snapshot_parts: number(
@@ -86,9 +103,21 @@ impl Choices {
                 .map(Duration::from_secs),
             metrics: metrics
                 .listen
-                .map(|text| address(origin, "metrics.listen", &text))
+                .map(|text| loopback(origin, "metrics.listen", &text))
                 .transpose()?,
             body_bytes: number(origin, "limits.body_bytes", limits.body_bytes, 1024..=1 << 30)?,
+            requests_per_minute: number(
+                origin,
+                "limits.requests_per_minute",
+                limits.requests_per_minute,
+                1..=1_000_000,
+            )?,
+            refused_keys_per_minute: number(
+                origin,
+                "limits.refused_keys_per_minute",
+                limits.refused_keys_per_minute,
+                1..=1_000_000,
+            )?,
         })
     }
 
@@ -97,6 +126,10 @@ impl Choices {
     pub fn or(self, other: Self) -> Self {
         Self {
             listen: self.listen.or(other.listen),
+            behind_proxy: self.behind_proxy.or(other.behind_proxy),
+            allowed_hosts: self.allowed_hosts.or(other.allowed_hosts),
+            tls_certificate: self.tls_certificate.or(other.tls_certificate),
+            tls_key: self.tls_key.or(other.tls_key),
             database: self.database.or(other.database),
             part_bytes: self.part_bytes.or(other.part_bytes),
             snapshot_parts: self.snapshot_parts.or(other.snapshot_parts),
@@ -111,20 +144,38 @@ impl Choices {
             lease: self.lease.or(other.lease),
             metrics: self.metrics.or(other.metrics),
             body_bytes: self.body_bytes.or(other.body_bytes),
+            requests_per_minute: self.requests_per_minute.or(other.requests_per_minute),
+            refused_keys_per_minute: self.refused_keys_per_minute.or(other.refused_keys_per_minute),
         }
     }
 }
 
-/// A loopback address with its port.
+/// An address with its port.
 fn address(origin: &str, key: &'static str, text: &str) -> Result<SocketAddr, ConfigError> {
-    let address: SocketAddr = text
-        .parse()
-        .map_err(|_| invalid(origin, key, "an address with a port such as 127.0.0.1:7420", text))?;
+    text.parse()
+        .map_err(|_| invalid(origin, key, "an address with a port such as 127.0.0.1:7420", text))
+}
+
+/// A loopback address with its port.
+fn loopback(origin: &str, key: &'static str, text: &str) -> Result<SocketAddr, ConfigError> {
+    let address = address(origin, key, text)?;
     if address.ip().is_loopback() {
         Ok(address)
     } else {
-        Err(ConfigError::NotLoopback { origin: origin.to_owned(), key, found: address })
+        Err(invalid(origin, key, "a loopback address such as 127.0.0.1:9100", address))
     }
+}
+
+/// Names of hosts as they stand in addresses, with or without a port.
+fn hosts(origin: &str, texts: Vec<String>) -> Result<Vec<String>, ConfigError> {
+    let expected = "names such as baton.example.org, each with or without a port";
+    for text in &texts {
+        let is_a_host = text.parse::<Authority>().is_ok_and(|host| !host.as_str().contains('@'));
+        if !is_a_host || text.ends_with(':') {
+            return Err(invalid(origin, "server.allowed_hosts", expected, format!("{text:?}")));
+        }
+    }
+    Ok(texts)
 }
 
 /// What names a database.

@@ -36,17 +36,20 @@ pub enum ConfigError {
         /// What it is.
         found: String,
     },
-    /// An address that others can reach.
+    /// An address that others can reach, in clear text.
     #[error(
-        "{origin}: expected {key} to be a loopback address such as 127.0.0.1:7420, found {found}\n\
-         other machines could read keys and cookies in clear text: Baton does not speak TLS yet"
+        "expected server.listen to be a loopback address such as 127.0.0.1:7420, found {found}\n\
+         other machines could read keys and cookies in clear text: set server.tls, or \
+         server.behind_proxy when a proxy in front of the node speaks TLS"
     )]
     NotLoopback {
-        /// The file, or the flags and the environment.
-        origin: String,
-        /// Which setting.
-        key: &'static str,
         /// What it is.
         found: SocketAddr,
+    },
+    /// Only one of the two files that TLS takes.
+    #[error("expected both server.tls.certificate and server.tls.key, found only {found}")]
+    HalfTls {
+        /// Which one.
+        found: &'static str,
     },
 }

@@ -6,17 +6,20 @@
 
 mod choices;
 mod error;
+mod exposure;
 mod settings;
 
 pub use choices::Choices;
 pub use error::ConfigError;
+pub use exposure::{Exposure, TlsFiles};
 pub use settings::{
     BrowserSettings, LimitSettings, MetricsSettings, RecoveryTexts, ServerSettings, Settings,
-    StorageSettings,
+    StorageSettings, TlsSettings,
 };
 
 use crate::data::DataFolder;
 use crate::live::RecoverySettings;
+use crate::rates::RateLimits;
 use baton_browser::keeper::KeeperCommand;
 use baton_store::{DatabaseUrl, Limits};
 use secrecy::SecretString;
@@ -38,8 +41,12 @@ pub const DEFAULT_BODY_BYTES: usize = 1 << 20;
 pub struct Config {
     /// Where its files live.
     pub data: DataFolder,
-    /// Where it listens; only loopback addresses.
+    /// Where it listens.
     pub listen: SocketAddr,
+    /// What protects it from other machines.
+    pub exposure: Exposure,
+    /// How often somebody may ask.
+    pub rates: RateLimits,
     /// Its database.
     pub database: DatabaseUrl,
     /// The master key in base64, when it does not come from the data folder.
@@ -83,12 +90,29 @@ pub struct Surroundings {
 }
 
 impl Config {
-    /// What `choices` and the defaults say together.
-    pub fn new(choices: Choices, around: Surroundings) -> Self {
-        let limits = Limits::default();
+    /// What `choices` and the defaults say together. Fails when what each source says makes sense,
+    /// but not all of it together.
+    pub fn new(choices: Choices, around: Surroundings) -> Result<Self, ConfigError> {
         let is_shared = choices.database.is_some();
-        Self {
-            listen: choices.listen.unwrap_or(DEFAULT_LISTEN),
+        let (limits, rates) = (Limits::default(), RateLimits::default());
+        let listen = choices.listen.unwrap_or(DEFAULT_LISTEN);
+        let exposure = Exposure {
+            tls: TlsFiles::both(choices.tls_certificate, choices.tls_key)?,
+            behind_proxy: choices.behind_proxy.unwrap_or(false),
+            allowed_hosts: choices.allowed_hosts.unwrap_or_default(),
+        };
+        exposure.check(listen)?;
+        Ok(Self {
+            listen,
+            exposure,
+            rates: RateLimits {
+                requests_per_minute: choices
+                    .requests_per_minute
+                    .unwrap_or(rates.requests_per_minute),
+                refused_keys_per_minute: choices
+                    .refused_keys_per_minute
+                    .unwrap_or(rates.refused_keys_per_minute),
+            },
             database: choices
                 .database
                 .unwrap_or_else(|| DatabaseUrl::Sqlite(around.data.database())),
@@ -115,6 +139,6 @@ impl Config {
             metrics: choices.metrics,
             idle_exit: around.idle_exit,
             data: around.data,
-        }
+        })
     }
 }

@@ -31,6 +31,22 @@ pub struct Settings {
 pub struct ServerSettings {
     /// Address and port; port 0 takes a free one.
     pub listen: Option<String>,
+    /// Whether a proxy in front of the node speaks TLS and says who asks.
+    pub behind_proxy: Option<bool>,
+    /// Names under which the node may be addressed, besides those of this machine.
+    pub allowed_hosts: Option<Vec<String>>,
+    /// `[server.tls]`
+    pub tls: TlsSettings,
+}
+
+/// `[server.tls]`
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TlsSettings {
+    /// The certificate and those that vouch for it: a PEM file.
+    pub certificate: Option<PathBuf>,
+    /// Its private key: a PEM file.
+    pub key: Option<PathBuf>,
 }
 
 /// `[storage]`
@@ -85,6 +101,10 @@ pub struct MetricsSettings {
 pub struct LimitSettings {
     /// The largest request body, in bytes.
     pub body_bytes: Option<i64>,
+    /// Requests with one key, a minute.
+    pub requests_per_minute: Option<i64>,
+    /// Requests without a good key from one address, a minute.
+    pub refused_keys_per_minute: Option<i64>,
 }
 
 impl Settings {

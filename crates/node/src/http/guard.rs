@@ -4,58 +4,113 @@
 //! rebinding its requests even look as if they were for its own host: then the `Host` header is not
 //! ours. Otherwise they carry the page's `Origin`, which is not ours either.
 
-use super::Refusal;
+use super::{HttpConfig, Refusal};
 use axum::extract::{Request, State};
-use axum::http::header::{HOST, HeaderName, ORIGIN};
+use axum::http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
+use axum::http::uri::Authority;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use baton_api::ErrorCode;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// The names under which this node may be addressed.
 #[derive(Clone)]
-pub(super) struct Guard(Arc<[String]>);
+pub(super) struct Guard(Arc<Names>);
+
+struct Names {
+    /// With their port.
+    hosts: Vec<String>,
+    /// Under every port.
+    bare: Vec<String>,
+    /// What stands before the name of the host in our own origins.
+    schemes: &'static [&'static str],
+}
 
 impl Guard {
-    /// The guard of a node that listens at `address`.
-    pub(super) fn new(address: SocketAddr) -> Self {
-        let port = address.port();
+    /// The guard of a node's door.
+    pub(super) fn new(config: &HttpConfig) -> Self {
+        let port = config.address.port();
         let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "[::1]"]
             .iter()
             .map(|host| format!("{host}:{port}"))
             .collect();
-        hosts.push(address.to_string());
-        if port == 80 {
-            hosts.extend(["localhost", "127.0.0.1", "[::1]"].map(str::to_owned));
+        // "Any address" is where we listen, not a name: browsers take 0.0.0.0 for this machine.
+        if !config.address.ip().is_unspecified() {
+            hosts.push(config.address.to_string());
         }
-        Self(hosts.into())
+        let schemes: &[&str] = match (config.behind_proxy, config.tls) {
+            (true, _) => &["https://", "http://"],
+            (false, true) => &["https://"],
+            (false, false) => &["http://"],
+        };
+        // The port that belongs to the scheme is left out.
+        if port == 80 || port == 443 {
+            let without = |host: &String| split_port(host).0.to_owned();
+            hosts.extend(hosts.iter().map(without).collect::<Vec<_>>());
+        }
+        let (named, bare): (Vec<_>, Vec<_>) =
+            config.allowed_hosts.iter().cloned().partition(|host| split_port(host).1.is_some());
+        hosts.extend(named);
+        Self(Arc::new(Names { hosts, bare, schemes }))
     }
 
     fn check(&self, request: &Request) -> Result<(), Refusal> {
-        let header = |name: HeaderName| {
-            request.headers().get(name).map(|value| value.to_str().unwrap_or("no text"))
-        };
-        let host = header(HOST)
-            .or_else(|| request.uri().authority().map(axum::http::uri::Authority::as_str))
-            .unwrap_or("none");
-        if !self.0.iter().any(|ours| ours.eq_ignore_ascii_case(host)) {
-            return Err(self.refuse("Host", host));
+        let text = |value: &HeaderValue| value.to_str().unwrap_or("no text").to_owned();
+        let headers = |name: HeaderName| request.headers().get_all(name).iter().map(text);
+        let mut hosts: Vec<String> = headers(HOST).collect();
+        if hosts.is_empty() {
+            hosts.push(request.uri().authority().map_or("none", Authority::as_str).to_owned());
         }
-        let ours = |origin: &str| {
-            origin.strip_prefix("http://").is_some_and(|host| self.0.iter().any(|h| h == host))
+        if let Some(foreign) = hosts.iter().find(|host| !self.0.is_ours(host)) {
+            return Err(self.refuse("Host", foreign));
+        }
+        let from_us = |origin: &String| {
+            let mut schemes = self.0.schemes.iter();
+            schemes.any(|scheme| {
+                origin.strip_prefix(scheme).is_some_and(|host| self.0.is_our_page(host, &hosts))
+            })
         };
-        match header(ORIGIN) {
-            Some(origin) if !ours(origin) => Err(self.refuse("Origin", origin)),
-            _ => Ok(()),
+        match headers(ORIGIN).find(|origin| !from_us(origin)) {
+            Some(foreign) => Err(self.refuse("Origin", &foreign)),
+            None => Ok(()),
         }
     }
 
     fn refuse(&self, header: &str, found: &str) -> Refusal {
         let found: String = found.chars().take(200).collect();
-        let expected = self.0.first().map_or("", String::as_str);
+        let expected = self.0.hosts.first().map_or("", String::as_str);
         let detail = format!("expected the header {header} to name {expected}, found {found:?}");
-        Refusal::new(ErrorCode::ForeignOrigin, detail)
+        let hint = "server.allowed_hosts names others that are this node";
+        Refusal::new(ErrorCode::ForeignOrigin, detail).hint(hint)
+    }
+}
+
+impl Names {
+    fn is_ours(&self, host: &str) -> bool {
+        self.hosts.iter().any(|ours| ours.eq_ignore_ascii_case(host))
+            || self.is_bare(split_port(host).0)
+    }
+
+    /// A page is ours under a name that stands for every port only where it asks itself: another
+    /// port of the same machine is somebody else's.
+    fn is_our_page(&self, host: &str, asked: &[String]) -> bool {
+        self.hosts.iter().any(|ours| ours.eq_ignore_ascii_case(host))
+            || self.is_bare(host)
+            || self.is_ours(host) && asked.iter().all(|asked| asked.eq_ignore_ascii_case(host))
+    }
+
+    fn is_bare(&self, name: &str) -> bool {
+        self.bare.iter().any(|ours| ours.eq_ignore_ascii_case(name))
+    }
+}
+
+/// A host and its port; brackets hold an address of IPv6.
+fn split_port(host: &str) -> (&str, Option<&str>) {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => {
+            (name, Some(port))
+        }
+        _ => (host, None),
     }
 }
 

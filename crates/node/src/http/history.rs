@@ -39,7 +39,7 @@ pub(super) async fn rollback(
     Path(id): Path<String>,
     Json(request): Json<RollBack>,
 ) -> Answer<ResumeResult> {
-    Ok(axum::Json(sessions::rollback(&context, &caller.owner, &id, request).await?))
+    Ok(axum::Json(sessions::rollback(&context, &caller, &id, request).await?))
 }
 
 /// What changed from one snapshot of a session to another, without a value of either.

@@ -1,7 +1,7 @@
 //! What surrounds every request, from the outside in.
 
 use super::guard::{Guard, guard};
-use super::{HttpConfig, Refusal};
+use super::{HttpConfig, Refusal, peer};
 use crate::{Context, metrics};
 use axum::Router;
 use axum::body::Body;
@@ -43,7 +43,8 @@ pub(super) fn around(
         .layer(TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, ANSWER_LIMIT))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(context.clone(), finish))
-        .layer(from_fn_with_state(Guard::new(config.address), guard))
+        .layer(from_fn_with_state(Guard::new(config), guard))
+        .layer(from_fn_with_state(config.behind_proxy, peer::find))
         .layer(DefaultBodyLimit::disable())
         .layer(RequestBodyLimitLayer::new(config.body_bytes));
     router.fallback(no_route).method_not_allowed_fallback(no_method).layer(layers)

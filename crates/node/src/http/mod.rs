@@ -3,15 +3,22 @@
 //! A route and its line in `openapi.json` are declared together, so neither can be there without
 //! the other. What surrounds every request stands in `layers`.
 
+mod audit;
+mod connections;
+mod doors;
 mod guard;
 mod history;
 mod input;
 mod keys;
 mod layers;
+mod peer;
 mod refusal;
 mod sessions;
 mod system;
+pub mod tls;
 
+pub use doors::{DoorError, Doors};
+pub(crate) use peer::Peer;
 pub use refusal::Refusal;
 
 use crate::Context;
@@ -25,10 +32,16 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 /// What a door needs besides the operations' context.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct HttpConfig {
     /// Where it listens.
     pub address: SocketAddr,
+    /// Whether it speaks TLS.
+    pub tls: bool,
+    /// See [`Exposure::behind_proxy`](crate::config::Exposure::behind_proxy).
+    pub behind_proxy: bool,
+    /// See [`Exposure::allowed_hosts`](crate::config::Exposure::allowed_hosts).
+    pub allowed_hosts: Vec<String>,
     /// The largest request body, in bytes.
     pub body_bytes: usize,
 }
@@ -56,6 +69,8 @@ fn routes() -> OpenApiRouter<Context> {
         // Keys.
         .routes(routes!(keys::list, keys::create))
         .routes(routes!(keys::revoke))
+        // What was done.
+        .routes(routes!(audit::list))
 }
 
 /// The service of a node.

@@ -5,18 +5,31 @@
 
 use crate::NodeError;
 use axum::http::StatusCode;
-use axum::http::header::{HeaderValue, WWW_AUTHENTICATE};
+use axum::http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
 use baton_api::{ErrorCode, Problem};
+use std::time::Duration;
 
 /// Why a request is not answered as hoped.
 #[derive(Debug)]
-pub struct Refusal(Box<Problem>);
+pub struct Refusal {
+    problem: Box<Problem>,
+    /// When it may be asked again.
+    retry_after: Option<Duration>,
+}
 
 impl Refusal {
     /// A refusal with this code.
     pub fn new(code: ErrorCode, detail: impl Into<String>) -> Self {
-        Self(Box::new(Problem::new(code, detail)))
+        Self { problem: Box::new(Problem::new(code, detail)), retry_after: None }
+    }
+}
+
+impl Refusal {
+    /// The same refusal, with what to do about it.
+    #[must_use]
+    pub fn hint(self, hint: &str) -> Self {
+        Self { problem: Box::new(self.problem.hint(hint)), ..self }
     }
 }
 
@@ -26,19 +39,28 @@ impl From<NodeError> for Refusal {
         if problem.status >= 500 {
             tracing::error!(code = problem.code.as_str(), %error, "an operation failed");
         }
-        Self(Box::new(problem))
+        let retry_after = match error {
+            NodeError::TooManyRequests { wait, .. } => Some(wait),
+            _ => None,
+        };
+        Self { problem: Box::new(problem), retry_after }
     }
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.0.status);
+        let status = StatusCode::from_u16(self.problem.status);
         let mut response = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR).into_response();
-        if self.0.code == ErrorCode::Unauthenticated {
+        if self.problem.code == ErrorCode::Unauthenticated {
             let challenge = HeaderValue::from_static("Bearer realm=\"baton\"");
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
         }
-        response.extensions_mut().insert(*self.0);
+        if let Some(wait) = self.retry_after {
+            // Whole seconds, so that whoever waits as long as told is not refused again.
+            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response.extensions_mut().insert(*self.problem);
         response
     }
 }

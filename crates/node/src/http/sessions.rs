@@ -8,8 +8,8 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use baton_api::{
-    AttachSession, ListSessions, OpenSession, Problem, ResumeResult, Scope, SessionList,
-    SessionView, SnapshotView, StateView,
+    AttachSession, ListSessions, OpenSession, Problem, ResumeResult, SessionList, SessionView,
+    SnapshotView, StateView,
 };
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -39,7 +39,7 @@ pub(super) async fn open(
     Drive(caller): Drive,
     Json(request): Json<OpenSession>,
 ) -> Result<(StatusCode, axum::Json<SessionView>), Refusal> {
-    let view = sessions::open(&context, &caller.owner, request).await?;
+    let view = sessions::open(&context, &caller, request).await?;
     Ok((StatusCode::CREATED, axum::Json(view)))
 }
 
@@ -54,7 +54,7 @@ pub(super) async fn attach(
     Admin(caller): Admin,
     Json(request): Json<AttachSession>,
 ) -> Result<(StatusCode, axum::Json<SessionView>), Refusal> {
-    let view = sessions::attach(&context, &caller.owner, request).await?;
+    let view = sessions::attach(&context, &caller, request).await?;
     Ok((StatusCode::CREATED, axum::Json(view)))
 }
 
@@ -83,7 +83,7 @@ pub(super) async fn delete(
     Drive(caller): Drive,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Refusal> {
-    sessions::delete(&context, &caller.owner, &id).await?;
+    sessions::delete(&context, &caller, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -112,7 +112,7 @@ pub(super) async fn resume(
     Drive(caller): Drive,
     Path(id): Path<String>,
 ) -> Answer<ResumeResult> {
-    Ok(axum::Json(sessions::resume(&context, &caller.owner, &id).await?))
+    Ok(axum::Json(sessions::resume(&context, &caller, &id).await?))
 }
 
 /// Takes a last snapshot, ends the browser and closes the session.
@@ -126,7 +126,7 @@ pub(super) async fn close(
     Drive(caller): Drive,
     Path(id): Path<String>,
 ) -> Answer<SessionView> {
-    Ok(axum::Json(sessions::close(&context, &caller.owner, &id).await?))
+    Ok(axum::Json(sessions::close(&context, &caller, &id).await?))
 }
 
 /// Closes a session without a last snapshot and removes its profile.
@@ -140,7 +140,7 @@ pub(super) async fn abandon(
     Drive(caller): Drive,
     Path(id): Path<String>,
 ) -> Answer<SessionView> {
-    Ok(axum::Json(sessions::abandon(&context, &caller.owner, &id).await?))
+    Ok(axum::Json(sessions::abandon(&context, &caller, &id).await?))
 }
 
 /// Whether secret values are shown.
@@ -165,11 +165,7 @@ pub(super) async fn state(
     Path(id): Path<String>,
     Query(Reveal { reveal }): Query<Reveal>,
 ) -> Answer<StateView> {
-    if reveal {
-        caller.require(Scope::Reveal)?;
-        tracing::info!(owner = %caller.owner, session = id, "revealed a session's state");
-    }
-    Ok(axum::Json(sessions::state(&context, &caller.owner, &id, reveal).await?))
+    Ok(axum::Json(sessions::state(&context, &caller, &id, reveal).await?))
 }
 
 /// The preview of the latest snapshot.

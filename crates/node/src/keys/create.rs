@@ -1,13 +1,15 @@
 //! Makes a key.
 
 use super::{stored_scope, view};
+use crate::audit::{Action, Actor, Note};
 use crate::auth::{Caller, KeySecret};
 use crate::{Context, NodeError, clock};
 use baton_api::{CreateKey, CreatedKey, Scope};
 use baton_session::Owner;
 use baton_store::ApiKey;
 
-/// Makes a key for the owner that is named, or for the caller; its secret is shown this once.
+/// Makes a key for the owner that is named, or for the caller; its secret is shown this once, and
+/// only once that is in the audit log.
 pub async fn create(
     context: &Context,
     caller: &Caller,
@@ -17,9 +19,17 @@ pub async fn create(
     let owner = request.owner.unwrap_or_else(|| caller.owner.clone());
     let key = new_key(request.name, owner, request.scopes);
     let secret = KeySecret::generate();
-    context.store.create_key(&key, secret.hash()).await?;
+    let made = context.store.create_key(&key, secret.hash()).await.map_err(NodeError::from);
+    note(&caller.actor, &key).end(&context.store, made).await?;
     tracing::info!(key = %key.id, owner = %key.owner, "made a key");
     Ok(CreatedKey { key: view(key), secret: secret.expose().to_owned() })
+}
+
+/// What is noted about a key that is made.
+pub fn note(actor: &Actor, key: &ApiKey) -> Note {
+    let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.as_str()).collect();
+    let note = Note::new(actor, &key.owner, Action::CreateKey, &key.id);
+    note.with("name", key.name.as_str()).with("scopes", scopes)
 }
 
 /// A key of now.

@@ -4,7 +4,7 @@ mod create;
 mod list;
 mod revoke;
 
-pub use create::{create, new_key};
+pub use create::{create, new_key, note};
 pub use list::list;
 pub use revoke::revoke;
 

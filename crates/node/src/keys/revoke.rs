@@ -1,9 +1,10 @@
 //! Revokes a key.
 
+use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::{Context, NodeError, clock};
 use baton_session::Owner;
-use baton_store::StoreError;
+use baton_store::{ApiKey, StoreError};
 
 /// Revokes a key of the owner that is named, or of the caller: from now on it opens nothing.
 /// `reference` is its id, or the name of one that is not revoked.
@@ -14,13 +15,23 @@ pub async fn revoke(
     reference: &str,
 ) -> Result<(), NodeError> {
     let owner = owner.unwrap_or_else(|| caller.owner.clone());
-    let keys = context.store.list_keys(&owner).await?;
-    let key = keys
-        .iter()
-        .find(|key| key.id == reference)
-        .or_else(|| keys.iter().find(|key| key.name == reference && key.revoked_at.is_none()))
-        .ok_or_else(|| StoreError::KeyNotFound { id: reference.to_owned() })?;
-    context.store.revoke_key(&owner, &key.id, clock::now()).await?;
-    tracing::info!(key = %key.id, %owner, "revoked a key");
-    Ok(())
+    let note = Note::new(&caller.actor, &owner, Action::RevokeKey, reference);
+    match find(context, &owner, reference).await {
+        Ok(key) => {
+            let note = note.about(&key.id).with("name", key.name);
+            let revoked = context.store.revoke_key(&owner, &key.id, clock::now()).await;
+            note.end(&context.store, revoked.map_err(NodeError::from)).await?;
+            tracing::info!(key = %key.id, %owner, "revoked a key");
+            Ok(())
+        }
+        Err(error) => Err(note.failed(&context.store, error).await),
+    }
+}
+
+async fn find(context: &Context, owner: &Owner, reference: &str) -> Result<ApiKey, NodeError> {
+    let keys = context.store.list_keys(owner).await?;
+    let by_id = keys.iter().find(|key| key.id == reference);
+    let by_name = || keys.iter().find(|key| key.name == reference && key.revoked_at.is_none());
+    let key = by_id.or_else(by_name).cloned();
+    Ok(key.ok_or_else(|| StoreError::KeyNotFound { id: reference.to_owned() })?)
 }

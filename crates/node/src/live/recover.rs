@@ -6,6 +6,8 @@
 use super::ending::Ending;
 use super::runner::Known;
 use super::{Hub, LiveError};
+use crate::NodeError;
+use crate::audit::{Action, Actor, Note};
 use baton_browser::keeper::KeeperLink;
 use baton_browser::live::Live;
 use baton_session::{Lifecycle, Session, SessionId};
@@ -184,13 +186,24 @@ async fn rehydrate(hub: Hub, sessions: Vec<Session>) {
 
 impl Hub {
     /// Resumes a session, unless somebody was faster or the node is stopping.
-    async fn rehydrate_one(&self, session: &Session) -> Result<(), LiveError> {
+    async fn rehydrate_one(&self, session: &Session) -> Result<(), NodeError> {
         let now = self.store().fetch_any_session(session.id).await?;
         if self.0.tasks.is_closed()
             || now.is_none_or(|now| now.node != session.node || now.lifecycle != session.lifecycle)
         {
             return Ok(());
         }
-        self.resume(session).await.map(drop)
+        let note =
+            Note::new(&Actor::node(), &session.owner, Action::Resume, session.id.to_string());
+        let note = note.with("name", session.name.to_string());
+        let resumed = self.resume(session).await.map(drop).map_err(NodeError::from);
+        match note.end(self.store(), resumed).await {
+            // The session is back, and nobody waits for the answer.
+            Err(error @ NodeError::NotNoted { .. }) => {
+                tracing::error!(session = %session.id, %error, "a resume is not in the audit log");
+                Ok(())
+            }
+            noted => noted,
+        }
     }
 }

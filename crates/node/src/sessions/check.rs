@@ -13,10 +13,6 @@ const MAX_URLS: usize = 50;
 const MAX_DESCRIPTION: usize = 1000;
 /// The longest text of the environment, in characters.
 const MAX_TEXT: usize = 500;
-/// The size of a page when none is asked for.
-const DEFAULT_LIMIT: u32 = 50;
-/// The largest page.
-const MAX_LIMIT: u32 = 200;
 
 /// Whether a session can be opened like this.
 pub(super) fn open(request: &OpenSession) -> Result<(), NodeError> {
@@ -73,15 +69,6 @@ pub(super) fn cdp_address(url: &Url) -> Result<(), NodeError> {
     }
     let found = url.host_str().unwrap_or("no host").to_owned();
     invalid("cdp_url", "an address of this machine such as http://127.0.0.1:9222", found)
-}
-
-/// How many lines a page of a list may have.
-pub(super) fn limit(asked: Option<u32>) -> Result<u32, NodeError> {
-    let limit = asked.unwrap_or(DEFAULT_LIMIT);
-    if (1..=MAX_LIMIT).contains(&limit) {
-        return Ok(limit);
-    }
-    invalid("limit", "a number from 1 to 200", limit)
 }
 
 fn environment(environment: &Environment) -> Result<(), NodeError> {

@@ -1,8 +1,8 @@
 //! Lists the snapshots of a session, page by page.
 
-use super::{check, view};
+use super::view;
 use crate::latest::last_good;
-use crate::{Context, NodeError};
+use crate::{Context, NodeError, page};
 use baton_api::{History, ListHistory};
 use baton_session::Owner;
 use baton_store::StoreError;
@@ -14,7 +14,7 @@ pub async fn history(
     reference: &str,
     query: ListHistory,
 ) -> Result<History, NodeError> {
-    let limit = check::limit(query.limit)?;
+    let limit = page::limit(query.limit)?;
     let session = context.find(owner, reference).await?;
     // One more than asked for tells whether there is another page.
     let mut found = context.store.list_history(session.id, query.after, limit + 1).await?;
@@ -25,20 +25,20 @@ pub async fn history(
         Err(StoreError::SnapshotCorrupt { .. }) => None,
         found => found?.map(|found| found.snapshot.id),
     };
-    let mut page = History { resumes_from, ..History::default() };
+    let mut shown = History { resumes_from, ..History::default() };
     for snapshot in found {
         let id = match snapshot {
             Ok(snapshot) => {
-                page.items.push(view::snapshot(&snapshot));
+                shown.items.push(view::snapshot(&snapshot));
                 snapshot.id
             }
             Err(StoreError::SnapshotCorrupt { id, .. }) => {
-                page.damaged.push(id);
+                shown.damaged.push(id);
                 id
             }
             Err(error) => return Err(error.into()),
         };
-        page.next = more.then_some(id);
+        shown.next = more.then_some(id);
     }
-    Ok(page)
+    Ok(shown)
 }

@@ -1,7 +1,7 @@
 //! Lists sessions, page by page.
 
-use super::{check, view};
-use crate::{Context, NodeError};
+use super::view;
+use crate::{Context, NodeError, page};
 use baton_api::{ListSessions, SessionList};
 use baton_session::Owner;
 
@@ -11,11 +11,9 @@ pub async fn list(
     owner: &Owner,
     query: ListSessions,
 ) -> Result<SessionList, NodeError> {
-    let limit = check::limit(query.limit)?;
+    let limit = page::limit(query.limit)?;
     // One more than asked for tells whether there is another page.
-    let mut found = context.store.list_sessions(owner, query.state, query.after, limit + 1).await?;
-    let more = found.len() > limit as usize;
-    found.truncate(limit as usize);
-    let next = found.last().filter(|_| more).map(|session| session.id);
+    let found = context.store.list_sessions(owner, query.state, query.after, limit + 1).await?;
+    let (found, next) = page::cut(found, limit, |session| session.id);
     Ok(SessionList { items: found.into_iter().map(view::summary).collect(), next })
 }

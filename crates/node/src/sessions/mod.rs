@@ -1,10 +1,12 @@
 //! Operations on sessions, one file a verb.
 //!
 //! Each takes the [`Context`](crate::Context), the owner who asks, and plain data, and returns
-//! plain data. A session of someone else is not found.
+//! plain data. A session of someone else is not found. What changes a session or shows its secrets
+//! leaves this folder through `audited` only.
 
 mod abandon;
 mod attach;
+mod audited;
 mod capture;
 mod check;
 mod close;
@@ -21,17 +23,10 @@ mod show;
 mod state;
 mod view;
 
-pub use abandon::abandon;
-pub use attach::attach;
+pub use audited::{abandon, attach, close, delete, open, resume, rollback, state};
 pub use capture::capture;
-pub use close::close;
-pub use delete::delete;
 pub use diff::diff;
 pub use history::history;
 pub use list::list;
-pub use open::open;
 pub use preview::preview;
-pub use resume::resume;
-pub use rollback::rollback;
 pub use show::show;
-pub use state::state;

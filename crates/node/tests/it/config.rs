@@ -1,6 +1,8 @@
 //! Settings: what is typed becomes what it means, and nonsense is refused with its place.
 
-use baton_node::config::{Choices, ConfigError, Settings};
+use crate::fixture::Folder;
+use baton_node::config::{Choices, ConfigError, Exposure, Settings};
+use baton_node::rates::RateLimits;
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,6 +17,11 @@ fn a_file_may_set_everything() {
         r#"
         [server]
         listen = "127.0.0.1:0"
+        behind_proxy = true
+        allowed_hosts = ["baton.example.org", "[2001:db8::1]:7420"]
+        [server.tls]
+        certificate = "/etc/tls.crt"
+        key = "/etc/tls.key"
         [storage]
         database_url = "postgres://baton:hunter2@db/baton"
         part_bytes = 1048576
@@ -30,6 +37,8 @@ fn a_file_may_set_everything() {
         listen = "127.0.0.1:9100"
         [limits]
         body_bytes = 2048
+        requests_per_minute = 60
+        refused_keys_per_minute = 5
         "#,
     )
     .unwrap();
@@ -40,6 +49,10 @@ fn a_file_may_set_everything() {
     assert_eq!((choices.auto_rehydrate, choices.max_session_snapshots), (Some(true), Some(3)));
     assert_eq!((choices.part_bytes, choices.snapshot_parts), (Some(1 << 20), Some(100)));
     assert_eq!((choices.body_bytes, choices.metrics.unwrap().port()), (Some(2048), 9100));
+    assert_eq!(choices.requests_per_minute, Some(60));
+    assert_eq!((choices.refused_keys_per_minute, choices.behind_proxy), (Some(5), Some(true)));
+    assert_eq!(choices.allowed_hosts.unwrap().len(), 2);
+    assert_eq!(choices.tls_key.unwrap(), Path::new("/etc/tls.key"));
 }
 
 #[test]
@@ -52,7 +65,10 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         "[recovery]\nauto_rehydrate = \"yes\"",
         "[recovery]\nintervall = 5",
         "[server]\nlisten = \"7420\"",
-        "[server]\nlisten = \"0.0.0.0:7420\"",
+        "[server]\nallowed_hosts = [\"https://baton.example.org\"]",
+        "[server.tls]\ncertificates = \"tls.crt\"",
+        "[metrics]\nlisten = \"0.0.0.0:9100\"",
+        "[limits]\nrequests_per_minute = 0",
         "[storage]\ndatabase_url = \"mysql://root:hunter2@db/x\"",
         "[storage]\ndatabase_url = 5 # hunter2",
         "[storage",
@@ -69,12 +85,38 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     expected valid settings in /etc/baton.toml at line 2, found: invalid type: string "yes", expected a boolean
     expected valid settings in /etc/baton.toml at line 2, found: unknown field `intervall`, expected one of `session_snapshot_interval`, `max_session_age`, `auto_rehydrate`, `max_session_snapshots`, `capture_on_input`, `lease`
     the file /etc/baton.toml: expected server.listen to be an address with a port such as 127.0.0.1:7420, found 7420
-    the file /etc/baton.toml: expected server.listen to be a loopback address such as 127.0.0.1:7420, found 0.0.0.0:7420
-    other machines could read keys and cookies in clear text: Baton does not speak TLS yet
+    the file /etc/baton.toml: expected server.allowed_hosts to be names such as baton.example.org, each with or without a port, found "https://baton.example.org"
+    expected valid settings in /etc/baton.toml at line 2, found: unknown field `certificates`, expected `certificate` or `key`
+    the file /etc/baton.toml: expected metrics.listen to be a loopback address such as 127.0.0.1:9100, found 0.0.0.0:9100
+    the file /etc/baton.toml: expected limits.requests_per_minute to be a number from 1 to 1000000, found 0
     the file /etc/baton.toml: expected storage.database_url to be a path or "postgres://user@host/database", found the scheme "mysql"
     expected valid settings in /etc/baton.toml at line 2, found: invalid type: integer `5`, expected a string
     expected valid settings in /etc/baton.toml at line 1, found: unclosed table, expected `]`
     "#);
+}
+
+#[test]
+fn an_address_that_others_can_reach_takes_a_certificate_or_a_proxy() {
+    let exposed = |text: &str| {
+        let config = Folder::new().config_with(check(text).unwrap());
+        config.map(|config| config.exposure).map_err(|error| error.to_string())
+    };
+    let everywhere = "[server]\nlisten = \"0.0.0.0:7420\"\n";
+    let tls = "[server.tls]\ncertificate = \"a\"\nkey = \"b\"";
+    assert!(exposed(&format!("{everywhere}behind_proxy = true")).unwrap().behind_proxy);
+    assert!(exposed(&format!("{everywhere}{tls}")).unwrap().tls.is_some());
+    assert_eq!(exposed("[server]\nlisten = \"[::1]:0\"").unwrap(), Exposure::default());
+    let refused = [
+        exposed(everywhere).unwrap_err(),
+        exposed("[server.tls]\ncertificate = \"a\"").unwrap_err(),
+        exposed("[server.tls]\nkey = \"a\"").unwrap_err(),
+    ];
+    insta::assert_snapshot!(refused.join("\n"), @r"
+    expected server.listen to be a loopback address such as 127.0.0.1:7420, found 0.0.0.0:7420
+    other machines could read keys and cookies in clear text: set server.tls, or server.behind_proxy when a proxy in front of the node speaks TLS
+    expected both server.tls.certificate and server.tls.key, found only server.tls.certificate
+    expected both server.tls.certificate and server.tls.key, found only server.tls.key
+    ");
 }
 
 #[test]
@@ -104,4 +146,9 @@ fn the_reference_is_a_valid_file_that_sets_everything() {
     assert!(choices.session_snapshot_interval.is_some() && choices.max_session_age.is_some());
     assert!(choices.auto_rehydrate.is_some() && choices.max_session_snapshots.is_some());
     assert!(choices.metrics.is_some() && choices.body_bytes.is_some());
+    assert!(choices.behind_proxy.is_some() && choices.allowed_hosts.is_some());
+    assert!(choices.tls_certificate.is_some() && choices.tls_key.is_some());
+    let rates = RateLimits::default();
+    assert_eq!(choices.requests_per_minute, Some(rates.requests_per_minute));
+    assert_eq!(choices.refused_keys_per_minute, Some(rates.refused_keys_per_minute));
 }

@@ -19,6 +19,7 @@ async fn the_document_names_every_operation() {
     insta::assert_snapshot!(operations.join("\n"), @r"
     DELETE /keys/{id} (key)
     DELETE /sessions/{id} (key)
+    GET /audit (key)
     GET /health (no key)
     GET /keys (key)
     GET /openapi.json (no key)

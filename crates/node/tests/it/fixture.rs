@@ -2,7 +2,7 @@
 
 use baton_api::{Client, CreateKey, Problem, Scope};
 use baton_browser::keeper::KeeperCommand;
-use baton_node::config::{Choices, Surroundings};
+use baton_node::config::{Choices, ConfigError, Surroundings};
 use baton_node::data::NodeFile;
 use baton_node::{Config, DataFolder, ServeError, serve};
 use baton_session::{
@@ -53,6 +53,11 @@ impl Folder {
             body_bytes: Some(4096),
             ..Choices::default()
         };
+        self.config_with(choices).unwrap()
+    }
+
+    /// A configuration with these choices.
+    pub(crate) fn config_with(&self, choices: Choices) -> Result<Config, ConfigError> {
         let keeper = KeeperCommand { program: "/nowhere/baton".into(), args: Vec::new() };
         let around = Surroundings {
             data: self.data.clone(),
@@ -71,6 +76,10 @@ impl Folder {
 
     pub(crate) async fn start_with(self, config: Config) -> Node {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        self.start_at(config, listener).await
+    }
+
+    pub(crate) async fn start_at(self, config: Config, listener: TcpListener) -> Node {
         let shutdown = CancellationToken::new();
         let task = tokio::spawn(serve(config, listener, shutdown.clone()));
         let file = until("the node is ready", || async {

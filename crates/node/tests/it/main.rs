@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends there")]
 
+mod audit;
 mod auth;
 mod config;
 mod document;
@@ -14,4 +15,6 @@ mod keys;
 mod metrics;
 mod owners;
 mod problems;
+mod rates;
 mod sessions;
+mod tls;

@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod api_keys;
+mod audit;
 mod fixture;
 mod history;
 mod key_file;

@@ -1,11 +1,12 @@
 //! What a doctor looks at. Each look is a line; none changes anything.
 
-use super::{Check, Context};
+use super::{Check, Context, Status};
 use crate::cli::failure::whole_text;
 use crate::cli::serve::{NodeArgs, inherited};
 use crate::local;
 use baton_browser::keeper::{self, KeeperError, Role};
 use baton_browser::launch;
+use baton_node::config::TlsFiles;
 use baton_node::{Config, DataFolder, inspect};
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -23,6 +24,7 @@ pub(super) async fn all(args: NodeArgs, context: &Context) -> Vec<Check> {
             let runs = matches!(node, Ok(Some(_)));
             checks.push(self::node(node));
             checks.push(database(&config, runs).await);
+            checks.extend(config.exposure.tls.iter().map(certificate));
         }
         Err(error) => checks.push(Check::broken("settings", whole_text(&error))),
     }
@@ -99,6 +101,20 @@ async fn database(config: &Config, node_runs: bool) -> Check {
     match inspect::database(config).await {
         Ok(()) => Check::ok("database", name),
         Err(error) => Check::broken("database", error.to_string()),
+    }
+}
+
+/// Certificate and key, and whether others can use the key.
+fn certificate(files: &TlsFiles) -> Check {
+    const NAME: &str = "certificate";
+    match inspect::certificate(files) {
+        Err(error) => Check::broken(NAME, error.to_string()),
+        Ok(()) => match private(NAME, &files.key) {
+            key if key.status == Status::Ok => {
+                Check::ok(NAME, files.certificate.display().to_string())
+            }
+            key => key,
+        },
     }
 }
 

@@ -2,7 +2,7 @@
 
 use baton_node::config::{
     BrowserSettings, LimitSettings, MetricsSettings, RecoveryTexts, ServerSettings, Settings,
-    StorageSettings,
+    StorageSettings, TlsSettings,
 };
 use clap::Args;
 use std::fmt;
@@ -16,6 +16,25 @@ pub(in crate::cli) struct Flags {
     /// Address and port; port 0 takes a free one [default: 127.0.0.1:7420]
     #[arg(long, value_name = "ADDRESS", env = "BATON_LISTEN", hide_env_values = true)]
     listen: Option<String>,
+    /// Certificate (PEM) with which the node speaks TLS, and those that vouch for it [default: none]
+    #[arg(long, value_name = "FILE", env = "BATON_TLS_CERTIFICATE", hide_env_values = true)]
+    tls_certificate: Option<PathBuf>,
+    /// The certificate's private key (PEM) [default: none]
+    #[arg(long, value_name = "FILE", env = "BATON_TLS_KEY", hide_env_values = true)]
+    tls_key: Option<PathBuf>,
+    /// A proxy in front of the node speaks TLS and says who asks [default: false]
+    #[arg(long, value_name = "BOOL", env = "BATON_BEHIND_PROXY", hide_env_values = true, num_args = 0..=1, default_missing_value = "true")]
+    behind_proxy: Option<bool>,
+    /// Names under which the node may be addressed, separated by commas, besides those of this
+    /// machine [default: none]
+    #[arg(
+        long,
+        value_name = "HOSTS",
+        env = "BATON_ALLOWED_HOSTS",
+        hide_env_values = true,
+        value_delimiter = ','
+    )]
+    allowed_hosts: Option<Vec<String>>,
     /// `postgres://…`, or the path of an SQLite file [default: baton.db in the data folder]
     #[arg(long, value_name = "URL", env = "BATON_DATABASE_URL", hide_env_values = true)]
     database_url: Option<String>,
@@ -95,6 +114,24 @@ pub(in crate::cli) struct Flags {
         allow_negative_numbers = true
     )]
     body_bytes: Option<i64>,
+    /// Requests that one key may make in a minute [default: 6000]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        env = "BATON_REQUESTS_PER_MINUTE",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    requests_per_minute: Option<i64>,
+    /// Requests without a good key that one address may make in a minute [default: 60]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        env = "BATON_REFUSED_KEYS_PER_MINUTE",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    refused_keys_per_minute: Option<i64>,
 }
 
 /// A database's address may hold a password.
@@ -107,7 +144,12 @@ impl fmt::Debug for Flags {
 impl From<Flags> for Settings {
     fn from(flags: Flags) -> Self {
         Self {
-            server: ServerSettings { listen: flags.listen },
+            server: ServerSettings {
+                listen: flags.listen,
+                behind_proxy: flags.behind_proxy,
+                allowed_hosts: flags.allowed_hosts,
+                tls: TlsSettings { certificate: flags.tls_certificate, key: flags.tls_key },
+            },
             storage: StorageSettings {
                 database_url: flags.database_url,
                 part_bytes: flags.part_bytes,
@@ -123,7 +165,11 @@ impl From<Flags> for Settings {
                 lease: flags.lease,
             },
             metrics: MetricsSettings { listen: flags.metrics_listen },
-            limits: LimitSettings { body_bytes: flags.body_bytes },
+            limits: LimitSettings {
+                body_bytes: flags.body_bytes,
+                requests_per_minute: flags.requests_per_minute,
+                refused_keys_per_minute: flags.refused_keys_per_minute,
+            },
         }
     }
 }

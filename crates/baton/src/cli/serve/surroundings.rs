@@ -43,7 +43,7 @@ impl NodeArgs {
             inherited: inherited(),
             idle_exit: None,
         };
-        Ok(Config::new(typed.or(written), around))
+        Ok(Config::new(typed.or(written), around)?)
     }
 }
 

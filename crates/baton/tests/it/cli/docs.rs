@@ -20,7 +20,7 @@ A command that needs a node finds the one of the data folder, or starts one in t
 ends itself after ten minutes without an active session and without a request.
 ";
 
-const COMMANDS: [&[&str]; 20] = [
+const COMMANDS: [&[&str]; 21] = [
     &[],
     &["open"],
     &["attach"],
@@ -37,6 +37,7 @@ const COMMANDS: [&[&str]; 20] = [
     &["keys", "create"],
     &["keys", "list"],
     &["keys", "revoke"],
+    &["audit"],
     &["serve"],
     &["doctor"],
     &["demo"],

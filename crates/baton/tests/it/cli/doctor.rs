@@ -52,6 +52,14 @@ fn permissions_damage_and_leftovers_are_found() {
 }
 
 #[test]
+fn a_certificate_that_cannot_be_used_is_broken() {
+    let folder = Folder::new();
+    let files = [("BATON_TLS_CERTIFICATE", "/nowhere/tls.crt"), ("BATON_TLS_KEY", "/nowhere/key")];
+    let text = stdout(&folder.run_with(&["doctor"], &files).code(1), &folder.data());
+    insta::assert_snapshot!(check(&text, " certificate "), @"broken   certificate  expected a certificate (PEM) at /nowhere/tls.crt, found: No such file or directory (os error 2)");
+}
+
+#[test]
 fn settings_that_make_no_sense_are_named() {
     let folder = Folder::new();
     let run = folder.run_with(&["doctor"], &[("BATON_MAX_SESSION_AGE", "0")]).code(1);

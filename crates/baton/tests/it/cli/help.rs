@@ -16,6 +16,7 @@ fn the_first_page_says_what_there_is() {
       attach       Keep the session of a browser that runs already
       sessions     List, show, capture, resume, roll back, close, abandon and delete sessions
       keys         Make, list and revoke API keys
+      audit        Show what was done, by whom, and how it ended, newest first
       serve        Run a node: the service that keeps sessions
       doctor       Look for what is missing or wrong on this machine, and say what to do
       demo         See a session lose its browser, its keeper and its node, and come back
@@ -50,7 +51,7 @@ fn the_first_page_says_what_there_is() {
 #[test]
 fn every_command_has_help_without_a_node() {
     let folder = Folder::new();
-    let commands: [&[&str]; 18] = [
+    let commands: [&[&str]; 19] = [
         &["open"],
         &["attach"],
         &["serve"],
@@ -69,6 +70,7 @@ fn every_command_has_help_without_a_node() {
         &["sessions", "diff"],
         &["keys", "create"],
         &["keys", "revoke"],
+        &["audit"],
     ];
     for command in commands {
         let run = folder.run(&[command, &["--help"]].concat()).success();

@@ -1,5 +1,6 @@
 //! The command line as a person or a program sees it; no browser.
 
+mod audit;
 mod completions;
 mod docs;
 mod doctor;
@@ -7,4 +8,5 @@ mod fixture;
 mod help;
 mod keys;
 mod node;
+mod tls;
 mod usage;

@@ -34,6 +34,13 @@ fn settings_that_make_no_sense_end_with_2_and_name_their_place() {
     std::fs::remove_file(folder.data().join("baton.toml")).unwrap();
     let runs = [
         folder.run(&["serve", "--listen", "0.0.0.0:0"]),
+        folder.run(
+            &[
+                &["serve", "--listen", "127.0.0.1:0"],
+                &["--tls-certificate", "/nowhere/tls.crt", "--tls-key", "/nowhere/tls.key"][..],
+            ]
+            .concat(),
+        ),
         folder.run(&["serve", "--session-snapshot-interval", "-1"]),
         folder.run_with(&["serve"], &[("BATON_MAX_SESSION_SNAPSHOTS", "0")]),
         folder.run(&["serve", "--config", "/nowhere/baton.toml"]),
@@ -41,8 +48,9 @@ fn settings_that_make_no_sense_end_with_2_and_name_their_place() {
     texts.extend(runs.into_iter().map(|run| stderr(&run.code(2), &folder.data())));
     insta::assert_snapshot!(texts.concat(), @r"
     error: the file DATA/baton.toml: expected recovery.max_session_age to be a number from 1 to 316224000, found 0
-    error: the flags and BATON_* variables: expected server.listen to be a loopback address such as 127.0.0.1:7420, found 0.0.0.0:0
-      other machines could read keys and cookies in clear text: Baton does not speak TLS yet
+    error: expected server.listen to be a loopback address such as 127.0.0.1:7420, found 0.0.0.0:0
+      other machines could read keys and cookies in clear text: set server.tls, or server.behind_proxy when a proxy in front of the node speaks TLS
+    error: expected a certificate (PEM) at /nowhere/tls.crt, found: No such file or directory (os error 2)
     error: the flags and BATON_* variables: expected recovery.session_snapshot_interval to be a number from 1 to 316224000, found -1
     error: the flags and BATON_* variables: expected recovery.max_session_snapshots to be a number from 1 to 100000, found 0
     error: expected a settings file at /nowhere/baton.toml, found: No such file or directory (os error 2)

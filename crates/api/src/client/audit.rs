@@ -1,0 +1,13 @@
+//! Reads the audit log.
+
+use super::{Client, ClientError};
+use crate::{AuditList, ListAudit};
+use reqwest::Method;
+
+impl Client {
+    /// One page of the audit log, newest first: the caller's own entries, and those of every owner
+    /// with the scope `admin`.
+    pub async fn list_audit(&self, query: &ListAudit) -> Result<AuditList, ClientError> {
+        self.fetch(self.request(Method::GET, &["audit"])?.query(query)).await
+    }
+}

@@ -1,0 +1,26 @@
+//! Who does something.
+
+use baton_store::ApiKey;
+use std::fmt;
+
+/// Who does something: an API key, or the node by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Actor(String);
+
+impl Actor {
+    /// The node, at its start or on its own account.
+    pub fn node() -> Self {
+        Self("node".to_owned())
+    }
+
+    /// A key. Its id stands behind its name, so that no name can pass for another's, or the node's.
+    pub fn key(key: &ApiKey) -> Self {
+        Self(format!("{} ({})", key.name, key.id))
+    }
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

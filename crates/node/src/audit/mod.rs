@@ -1,0 +1,180 @@
+//! The audit log: who did what, and how it ended. All entries are written here.
+//!
+//! The one idea: *noted before it is acknowledged*. What was done and cannot be noted is an error to
+//! its caller, and a secret that cannot be noted is not handed out. What failed stays the error
+//! that it is, noted or not.
+
+mod actor;
+mod list;
+
+pub use actor::Actor;
+pub use list::list;
+
+use crate::{NodeError, clock};
+use baton_api::{ErrorCode, Problem};
+use baton_session::{AuditId, Owner};
+use baton_store::{AuditEntry, AuditOutcome, Store, StoreError};
+use serde_json::{Map, Value};
+use std::sync::atomic::{AtomicU16, Ordering};
+
+/// The longest subject, in characters: it may be what a caller typed.
+const SUBJECT_LIMIT: usize = 200;
+
+/// What is audited. An action that only reads is not, unless it shows secrets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// A request that its key does not allow.
+    Request,
+    /// A session was opened.
+    Open,
+    /// A session was made of somebody else's browser.
+    Attach,
+    /// A session was brought back.
+    Resume,
+    /// A session was taken back to one of its snapshots.
+    Rollback,
+    /// A session was closed.
+    Close,
+    /// A session was closed without a last snapshot.
+    Abandon,
+    /// A session was removed.
+    Delete,
+    /// The secrets of a session were shown.
+    Reveal,
+    /// A key was made.
+    CreateKey,
+    /// A key was revoked.
+    RevokeKey,
+}
+
+impl Action {
+    /// The word in the log.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Open => "session.open",
+            Self::Attach => "session.attach",
+            Self::Resume => "session.resume",
+            Self::Rollback => "session.rollback",
+            Self::Close => "session.close",
+            Self::Abandon => "session.abandon",
+            Self::Delete => "session.delete",
+            Self::Reveal => "session.reveal",
+            Self::CreateKey => "key.create",
+            Self::RevokeKey => "key.revoke",
+        }
+    }
+}
+
+/// An entry to be: everything but how it ends.
+#[derive(Debug)]
+pub struct Note {
+    actor: Actor,
+    owner: Owner,
+    action: Action,
+    subject: String,
+    detail: Map<String, Value>,
+}
+
+impl Note {
+    /// `actor` does something to `subject`, which belongs to `owner`.
+    pub fn new(actor: &Actor, owner: &Owner, action: Action, subject: impl Into<String>) -> Self {
+        let (actor, owner, subject) = (actor.clone(), owner.clone(), subject.into());
+        Self { actor, owner, action, subject, detail: Map::new() }
+    }
+
+    /// With one thing more to know; never a secret.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.detail.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Names the subject, which may be known only afterwards.
+    #[must_use]
+    pub fn about(self, subject: impl Into<String>) -> Self {
+        Self { subject: subject.into(), ..self }
+    }
+
+    /// Notes how it ended, and gives that back. Fails with `NotNoted` when it was done and the log
+    /// does not take it.
+    pub async fn end<T>(self, store: &Store, ended: Result<T, NodeError>) -> Result<T, NodeError> {
+        let action = self.action.as_str();
+        match ended {
+            Ok(done) => match self.append(store, AuditOutcome::Done).await {
+                Ok(()) => Ok(done),
+                Err(source) => Err(NodeError::NotNoted { action, source }),
+            },
+            Err(error) => Err(self.failed(store, error).await),
+        }
+    }
+
+    /// Notes an error, and gives it back.
+    pub async fn failed(self, store: &Store, error: NodeError) -> NodeError {
+        let (action, code) = (self.action.as_str(), Problem::from(&error).code);
+        let denied = code == ErrorCode::Forbidden;
+        let outcome = if denied { AuditOutcome::Denied } else { AuditOutcome::Failed };
+        let note = self.with("code", code.as_str());
+        if let Err(unnoted) = note.append(store, outcome).await {
+            tracing::error!(action, error = %unnoted, "a failure is not in the audit log");
+        }
+        error
+    }
+
+    /// Notes what was done; it is on disk when this returns.
+    pub async fn done(self, store: &Store) -> Result<(), StoreError> {
+        self.append(store, AuditOutcome::Done).await
+    }
+
+    async fn append(self, store: &Store, outcome: AuditOutcome) -> Result<(), StoreError> {
+        let at = clock::now();
+        let entry = AuditEntry {
+            id: AuditId::new(at, in_sequence()),
+            at,
+            owner: self.owner,
+            actor: self.actor.to_string(),
+            action: self.action.as_str().to_owned(),
+            subject: tidy(&self.subject),
+            outcome,
+            detail: Value::Object(self.detail).to_string(),
+        };
+        store.append_audit(&entry).await
+    }
+}
+
+/// Random, but for the leading bits: entries of one millisecond sort as they were made.
+fn in_sequence() -> [u8; 10] {
+    static COUNT: AtomicU16 = AtomicU16::new(0);
+    let mut bits: [u8; 10] = rand::random();
+    let [high, low] = COUNT.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+    // The version and the variant of the id overwrite parts of the bytes 0 and 2.
+    (bits[0], bits[1], bits[2]) = (0, 0, 0);
+    (bits[3], bits[4]) = (high, low);
+    bits
+}
+
+/// What a caller typed, made harmless and short.
+fn tidy(subject: &str) -> String {
+    subject.chars().filter(|letter| !letter.is_control()).take(SUBJECT_LIMIT).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{in_sequence, tidy};
+    use baton_session::AuditId;
+    use jiff::Timestamp;
+
+    #[test]
+    fn entries_of_one_millisecond_sort_as_they_were_made() {
+        let ids: Vec<String> = (0..300)
+            .map(|_| AuditId::new(Timestamp::UNIX_EPOCH, in_sequence()).to_string())
+            .collect();
+        assert!(ids.is_sorted());
+    }
+
+    #[test]
+    fn what_was_typed_is_short_and_harmless() {
+        assert_eq!(tidy("a\0b\nc\u{1b}[31m"), "abc[31m");
+        assert_eq!(tidy(&"x".repeat(1000)).len(), 200);
+    }
+}

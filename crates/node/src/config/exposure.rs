@@ -1,0 +1,52 @@
+//! What protects a node that other machines can reach.
+
+use super::ConfigError;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// What protects a node that other machines can reach.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Exposure {
+    /// With what it speaks TLS; none means that it does not.
+    pub tls: Option<TlsFiles>,
+    /// Whether a proxy in front of it speaks TLS, and names the caller in `X-Forwarded-For`.
+    pub behind_proxy: bool,
+    /// Names under which it may be addressed, besides those of this machine. One without a port
+    /// stands for every port.
+    pub allowed_hosts: Vec<String>,
+}
+
+/// The files that TLS takes, both PEM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The certificate, and behind it those that vouch for it.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+}
+
+impl TlsFiles {
+    /// Both files, or none.
+    pub(super) fn both(
+        certificate: Option<PathBuf>,
+        key: Option<PathBuf>,
+    ) -> Result<Option<Self>, ConfigError> {
+        match (certificate, key) {
+            (Some(certificate), Some(key)) => Ok(Some(Self { certificate, key })),
+            (None, None) => Ok(None),
+            (Some(_), None) => Err(ConfigError::HalfTls { found: "server.tls.certificate" }),
+            (None, Some(_)) => Err(ConfigError::HalfTls { found: "server.tls.key" }),
+        }
+    }
+}
+
+impl Exposure {
+    /// Refuses an address at which others could read along.
+    pub fn check(&self, address: SocketAddr) -> Result<(), ConfigError> {
+        if address.ip().is_loopback() || self.tls.is_some() || self.behind_proxy {
+            Ok(())
+        } else {
+            Err(ConfigError::NotLoopback { found: address })
+        }
+    }
+}

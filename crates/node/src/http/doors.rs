@@ -1,0 +1,111 @@
+//! Where a node listens: at one address, and with TLS at a second one for this machine.
+//!
+//! Commands of this machine find the node without a certificate. So a node that speaks TLS listens
+//! at a free loopback port as well, in clear text that never leaves the machine.
+
+use super::connections::{Bounds, Door};
+use super::tls::{self, TlsError};
+use super::{HttpConfig, router};
+use crate::Context;
+use crate::config::Exposure;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+/// Listens, and does not answer yet.
+pub struct Doors {
+    address: SocketAddr,
+    listener: TcpListener,
+    secured: Option<Secured>,
+}
+
+/// What TLS adds.
+struct Secured {
+    acceptor: TlsAcceptor,
+    local: TcpListener,
+    local_address: SocketAddr,
+}
+
+/// A listener cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DoorError {
+    /// The certificate or its key.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// The listener.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl Doors {
+    /// Reads the certificate, if there is one, and opens the second door that it needs.
+    pub async fn prepare(exposure: &Exposure, listener: TcpListener) -> Result<Self, DoorError> {
+        let address = listener.local_addr()?;
+        let Some(files) = &exposure.tls else {
+            return Ok(Self { address, listener, secured: None });
+        };
+        let acceptor = tls::load(files)?;
+        let local = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let local_address = local.local_addr()?;
+        let secured = Some(Secured { acceptor, local, local_address });
+        Ok(Self { address, listener, secured })
+    }
+
+    /// Where everybody finds the node.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where commands of this machine find it, in clear text.
+    pub fn local(&self) -> SocketAddr {
+        match (&self.secured, self.address) {
+            (Some(secured), _) => secured.local_address,
+            (None, SocketAddr::V4(any)) if any.ip().is_unspecified() => {
+                (Ipv4Addr::LOCALHOST, any.port()).into()
+            }
+            (None, SocketAddr::V6(any)) if any.ip().is_unspecified() => {
+                (Ipv6Addr::LOCALHOST, any.port()).into()
+            }
+            (None, address) => address,
+        }
+    }
+
+    /// Answers requests until `shutdown`; those under way then are finished.
+    pub async fn answer(
+        self,
+        context: &Context,
+        exposure: &Exposure,
+        body_bytes: usize,
+        shutdown: &CancellationToken,
+    ) {
+        let public = HttpConfig {
+            address: self.address,
+            tls: self.secured.is_some(),
+            behind_proxy: exposure.behind_proxy,
+            allowed_hosts: exposure.allowed_hosts.clone(),
+            body_bytes,
+        };
+        let door = |listener, tls, config: &HttpConfig| Door {
+            listener,
+            tls,
+            router: router(context.clone(), config),
+            bounds: Bounds::default(),
+        };
+        let Some(Secured { acceptor, local, local_address }) = self.secured else {
+            return door(self.listener, None, &public).answer(shutdown).await;
+        };
+        let private = HttpConfig {
+            address: local_address,
+            tls: false,
+            behind_proxy: false,
+            allowed_hosts: Vec::new(),
+            body_bytes,
+        };
+        tokio::join!(
+            door(self.listener, Some(acceptor), &public).answer(shutdown),
+            door(local, None, &private).answer(shutdown),
+        );
+    }
+}

@@ -1,0 +1,102 @@
+//! TLS: the certificate that a node shows.
+
+use crate::config::TlsFiles;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::aws_lc_rs;
+use tokio_rustls::rustls::pki_types::pem::{Error as PemError, PemObject};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+/// Why TLS cannot be spoken.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A file cannot be read.
+    #[error("expected {what} at {}, found: {source}", path.display())]
+    Unreadable {
+        /// What it should hold.
+        what: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file holds something else.
+    #[error("expected {what} at {}, found {found}", path.display())]
+    NotPem {
+        /// What it should hold.
+        what: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// What it holds instead; never a part of it.
+        found: &'static str,
+    },
+    /// The two do not belong together, or are of a kind that nobody takes.
+    #[error(
+        "expected the certificate {} and the key {} to belong together, found: {source}",
+        certificate.display(),
+        key.display()
+    )]
+    NotAPair {
+        /// The certificate.
+        certificate: PathBuf,
+        /// The key.
+        key: PathBuf,
+        /// What does not fit.
+        source: tokio_rustls::rustls::Error,
+    },
+}
+
+/// Reads certificate and key.
+pub fn load(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
+    let TlsFiles { certificate, key } = files;
+    let what = "a certificate (PEM)";
+    let chain = CertificateDer::pem_slice_iter(&read(what, certificate)?)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| not_pem(what, certificate, &error))?;
+    if chain.is_empty() {
+        return Err(not_pem(what, certificate, &PemError::NoItemsFound));
+    }
+    let what = "a private key (PEM)";
+    let private = PrivateKeyDer::from_pem_slice(&read(what, key)?)
+        .map_err(|error| not_pem(what, key, &error))?;
+    warn_if_shared(key);
+    let not_a_pair =
+        |source| TlsError::NotAPair { certificate: certificate.clone(), key: key.clone(), source };
+    let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(not_a_pair)?
+        .with_no_client_auth()
+        .with_single_cert(chain, private)
+        .map_err(not_a_pair)?;
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+fn read(what: &'static str, path: &Path) -> Result<Vec<u8>, TlsError> {
+    std::fs::read(path).map_err(|source| TlsError::Unreadable {
+        what,
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// The error's own text could repeat what stands in the file.
+fn not_pem(what: &'static str, path: &Path, error: &PemError) -> TlsError {
+    let found = match error {
+        PemError::NoItemsFound => "none in it",
+        _ => "something damaged",
+    };
+    TlsError::NotPem { what, path: path.to_owned(), found }
+}
+
+fn warn_if_shared(key: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let Ok(found) = std::fs::metadata(key) else { return };
+    let mode = found.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        let mode = format!("{mode:o}");
+        tracing::warn!(file = %key.display(), mode, "others can use the private key; run chmod 600 on it");
+    }
+}

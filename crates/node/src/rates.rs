@@ -1,0 +1,160 @@
+//! How often somebody may ask: each key, and each address whose keys are refused.
+//!
+//! The one idea: an allowance is one instant, the one at which all that was used up is given back.
+//! It may lie up to a minute ahead, so a minute's worth may come at once. Whoever used nothing for a
+//! while is forgotten, so what is remembered is bounded.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How far ahead the instant may lie.
+const AHEAD: Duration = Duration::from_mins(1);
+/// How many keys or addresses are remembered.
+const MOST: usize = 10_000;
+
+/// How often somebody may ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimits {
+    /// Requests with one key, a minute.
+    pub requests_per_minute: u32,
+    /// Requests without a good key from one address, a minute.
+    pub refused_keys_per_minute: u32,
+}
+
+impl Default for RateLimits {
+    fn default() -> Self {
+        Self { requests_per_minute: 6000, refused_keys_per_minute: 60 }
+    }
+}
+
+/// Who asked how often. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Rates(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    limits: RateLimits,
+    keys: Allowances<String>,
+    addresses: Allowances<IpAddr>,
+}
+
+impl Rates {
+    /// Nobody asked yet.
+    pub fn new(limits: RateLimits) -> Self {
+        let keys = Allowances::new(limits.requests_per_minute);
+        let addresses = Allowances::new(limits.refused_keys_per_minute);
+        Self(Arc::new(Inner { limits, keys, addresses }))
+    }
+
+    /// How often somebody may ask.
+    pub fn limits(&self) -> RateLimits {
+        self.0.limits
+    }
+
+    /// Notes a request with the key of this id; fails with the time to wait when there were too many.
+    pub fn asked(&self, key: &str) -> Result<(), Duration> {
+        self.0.keys.take(key.to_owned(), Instant::now())
+    }
+
+    /// Notes a request from `address` without a good key; fails like [`asked`](Self::asked).
+    pub fn refused(&self, address: IpAddr) -> Result<(), Duration> {
+        self.0.addresses.take(household(address), Instant::now())
+    }
+}
+
+/// Whoever has one address of IPv6 has the 2^64 around it as well.
+fn household(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let network = u128::from(address) & !u128::from(u64::MAX);
+            IpAddr::V6(network.into())
+        }
+        address @ IpAddr::V4(_) => address,
+    }
+}
+
+/// For each of many, when all that it used up is given back.
+#[derive(Debug)]
+struct Allowances<K> {
+    each: Duration,
+    used_until: Mutex<HashMap<K, Instant>>,
+}
+
+impl<K: Hash + Eq> Allowances<K> {
+    fn new(per_minute: u32) -> Self {
+        Self { each: AHEAD / per_minute.max(1), used_until: Mutex::default() }
+    }
+
+    /// Uses one up; fails with the time to wait when there is none.
+    fn take(&self, who: K, now: Instant) -> Result<(), Duration> {
+        let mut used_until = self.used_until.lock().unwrap_or_else(PoisonError::into_inner);
+        if used_until.len() >= MOST && !used_until.contains_key(&who) {
+            used_until.retain(|_, until| *until > now);
+            if used_until.len() >= MOST {
+                // So many at once are an attack from everywhere, which no limit of this kind stops.
+                used_until.clear();
+            }
+        }
+        let until = used_until.entry(who).or_insert(now);
+        let next = (*until).max(now) + self.each;
+        match next.duration_since(now).checked_sub(AHEAD) {
+            Some(wait) if !wait.is_zero() => Err(wait),
+            _ => {
+                *until = next;
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Allowances, MOST, household};
+    use std::net::IpAddr;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_minutes_worth_may_come_at_once_and_comes_back_evenly() {
+        let (allowances, now) = (Allowances::new(4), Instant::now());
+        for _ in 0..4 {
+            assert_eq!(allowances.take("ada", now), Ok(()));
+        }
+        assert_eq!(allowances.take("ada", now), Err(Duration::from_secs(15)));
+        assert_eq!(allowances.take("bob", now), Ok(()), "another has its own");
+        let later = now + Duration::from_secs(10);
+        assert_eq!(allowances.take("ada", later), Err(Duration::from_secs(5)));
+        let later = now + Duration::from_secs(15);
+        assert_eq!(allowances.take("ada", later), Ok(()), "a refusal uses nothing up");
+        assert!(allowances.take("ada", later).is_err());
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded() {
+        let (allowances, now) = (Allowances::new(1), Instant::now());
+        for who in 0..MOST {
+            allowances.take(who, now).unwrap();
+        }
+        let much_later = now + Duration::from_mins(2);
+        allowances.take(MOST, much_later).unwrap();
+        assert_eq!(allowances.used_until.lock().unwrap().len(), 1, "the idle are forgotten");
+        for who in 0..3 * MOST {
+            allowances.take(who, much_later).unwrap_or_default();
+        }
+        assert!(allowances.used_until.lock().unwrap().len() <= MOST);
+    }
+
+    #[test]
+    fn addresses_of_one_household_count_as_one() {
+        let same = |one: &str, other: &str| {
+            let [one, other] = [one, other].map(|text| text.parse::<IpAddr>().unwrap());
+            household(one) == household(other)
+        };
+        assert!(same("2001:db8::1", "2001:db8::ffff:1"));
+        assert!(same("::ffff:192.0.2.1", "192.0.2.1"));
+        assert!(!same("2001:db8:0:1::1", "2001:db8:0:2::1"));
+        assert!(!same("192.0.2.1", "192.0.2.2"));
+    }
+}

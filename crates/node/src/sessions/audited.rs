@@ -1,0 +1,127 @@
+//! The verbs as doors call them: done, and noted in the audit log.
+//!
+//! The files of the verbs are private to this folder, so no door can pass the log by.
+
+use crate::audit::{Action, Note};
+use crate::auth::Caller;
+use crate::{Context, NodeError};
+use baton_api::{
+    AttachSession, OpenSession, ResumeResult, RollBack, Scope, SessionView, StateView,
+};
+use baton_session::SessionName;
+
+/// Opens a session: see `open.rs`.
+pub async fn open(
+    context: &Context,
+    caller: &Caller,
+    request: OpenSession,
+) -> Result<SessionView, NodeError> {
+    let name = request.name.clone();
+    let opened = super::open::open(context, &caller.owner, request).await;
+    begun(context, caller, Action::Open, name, opened).await
+}
+
+/// Attaches to a browser: see `attach.rs`.
+pub async fn attach(
+    context: &Context,
+    caller: &Caller,
+    request: AttachSession,
+) -> Result<SessionView, NodeError> {
+    let name = request.name.clone();
+    let attached = super::attach::attach(context, &caller.owner, request).await;
+    begun(context, caller, Action::Attach, name, attached).await
+}
+
+/// Resumes a session: see `resume.rs`.
+pub async fn resume(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+) -> Result<ResumeResult, NodeError> {
+    let note = note(context, caller, Action::Resume, reference).await;
+    note.end(&context.store, super::resume::resume(context, &caller.owner, reference).await).await
+}
+
+/// Takes a session back to a snapshot: see `rollback.rs`.
+pub async fn rollback(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+    request: RollBack,
+) -> Result<ResumeResult, NodeError> {
+    let note = note(context, caller, Action::Rollback, reference).await;
+    let to: String = request.to.chars().take(36).collect();
+    let note = note.with("to", to);
+    let rolled = super::rollback::rollback(context, &caller.owner, reference, request).await;
+    note.end(&context.store, rolled).await
+}
+
+/// Closes a session: see `close.rs`.
+pub async fn close(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+) -> Result<SessionView, NodeError> {
+    let note = note(context, caller, Action::Close, reference).await;
+    note.end(&context.store, super::close::close(context, &caller.owner, reference).await).await
+}
+
+/// Abandons a session: see `abandon.rs`.
+pub async fn abandon(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+) -> Result<SessionView, NodeError> {
+    let note = note(context, caller, Action::Abandon, reference).await;
+    note.end(&context.store, super::abandon::abandon(context, &caller.owner, reference).await).await
+}
+
+/// Deletes a session: see `delete.rs`.
+pub async fn delete(context: &Context, caller: &Caller, reference: &str) -> Result<(), NodeError> {
+    let note = note(context, caller, Action::Delete, reference).await;
+    note.end(&context.store, super::delete::delete(context, &caller.owner, reference).await).await
+}
+
+/// Shows a session's state: see `state.rs`. Secret values are shown only to a key with the
+/// scope `reveal`, and only once that is in the log.
+pub async fn state(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+    reveal: bool,
+) -> Result<StateView, NodeError> {
+    if !reveal {
+        return super::state::state(context, &caller.owner, reference, false).await;
+    }
+    let note = note(context, caller, Action::Reveal, reference).await;
+    let shown = match caller.require(Scope::Reveal) {
+        Ok(()) => super::state::state(context, &caller.owner, reference, true).await,
+        Err(refused) => Err(refused),
+    };
+    note.end(&context.store, shown).await
+}
+
+/// Notes a session that was to be made; without one its name is the subject.
+async fn begun(
+    context: &Context,
+    caller: &Caller,
+    action: Action,
+    name: SessionName,
+    begun: Result<SessionView, NodeError>,
+) -> Result<SessionView, NodeError> {
+    let subject = match &begun {
+        Ok(view) => view.session.id.to_string(),
+        Err(_) => name.to_string(),
+    };
+    let note = Note::new(&caller.actor, &caller.owner, action, subject);
+    note.with("name", name.to_string()).end(&context.store, begun).await
+}
+
+/// An entry about a session, looked up beforehand, because afterwards it may be gone.
+async fn note(context: &Context, caller: &Caller, action: Action, reference: &str) -> Note {
+    let note = Note::new(&caller.actor, &caller.owner, action, reference);
+    match context.find(&caller.owner, reference).await {
+        Ok(session) => note.about(session.id.to_string()).with("name", session.name.to_string()),
+        Err(_) => note,
+    }
+}

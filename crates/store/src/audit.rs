@@ -1,0 +1,156 @@
+//! The audit log: who did what, and how it ended. Entries are added and read, never changed: the
+//! schema refuses it to everybody.
+
+use crate::fault::is_taken;
+use crate::row::{instant, page, refuse_nul, word};
+use crate::{Store, StoreError};
+use baton_session::{AuditId, Owner};
+use jiff::Timestamp;
+use sqlx::Row;
+use sqlx::any::AnyRow;
+use std::fmt;
+use std::str::FromStr;
+
+/// One line of the audit log. None of its texts may hold a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditEntry {
+    /// Sorts by the time the entry was made.
+    pub id: AuditId,
+    /// When.
+    pub at: Timestamp,
+    /// To whom belongs what it was done to.
+    pub owner: Owner,
+    /// Who did it: an API key, or the node itself.
+    pub actor: String,
+    /// What was done, such as `session.resume`.
+    pub action: String,
+    /// What it was done to, such as a session's id; empty when there is no such thing.
+    pub subject: String,
+    /// How it ended.
+    pub outcome: AuditOutcome,
+    /// More about it, as JSON.
+    pub detail: String,
+}
+
+/// How an action ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuditOutcome {
+    /// As it should.
+    Done,
+    /// The key did not allow it.
+    Denied,
+    /// With an error.
+    Failed,
+}
+
+impl AuditOutcome {
+    /// Every outcome.
+    pub const ALL: [Self; 3] = [Self::Done, Self::Denied, Self::Failed];
+
+    /// The word in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Denied => "denied",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl fmt::Display for AuditOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A word that names no outcome.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("expected done, denied or failed, found {0:?}")]
+pub struct UnknownOutcome(String);
+
+impl FromStr for AuditOutcome {
+    type Err = UnknownOutcome;
+
+    fn from_str(word: &str) -> Result<Self, UnknownOutcome> {
+        Self::ALL
+            .into_iter()
+            .find(|outcome| outcome.as_str() == word)
+            .ok_or_else(|| UnknownOutcome(word.to_owned()))
+    }
+}
+
+/// A page of entries, newest first.
+macro_rules! select {
+    ($whose:literal) => {
+        concat!(
+            "select id, at, owner, actor, action, subject, outcome, detail from audit where ",
+            $whose,
+            " and ($2 = '' or id < $2) order by id desc limit $3"
+        )
+    };
+}
+
+impl Store {
+    /// Adds an entry; it is on disk when this returns. Fails with `IdTaken`.
+    pub async fn append_audit(&self, entry: &AuditEntry) -> Result<(), StoreError> {
+        refuse_nul("an audit entry's actor", &entry.actor)?;
+        refuse_nul("an audit entry's action", &entry.action)?;
+        refuse_nul("an audit entry's subject", &entry.subject)?;
+        refuse_nul("an audit entry's detail", &entry.detail)?;
+        let mut write = self.write().await?;
+        let added = sqlx::query(
+            "insert into audit (id, at, owner, actor, action, subject, outcome, detail)
+             values ($1, $2, $3, $4, $5, $6, $7, $8)",
+        )
+        .bind(entry.id.to_string())
+        .bind(entry.at.as_millisecond())
+        .bind(entry.owner.as_str())
+        .bind(&entry.actor)
+        .bind(&entry.action)
+        .bind(&entry.subject)
+        .bind(entry.outcome.as_str())
+        .bind(&entry.detail)
+        .execute(write.connection())
+        .await;
+        match added {
+            Ok(_) => write.commit().await,
+            Err(error) if is_taken(&error) => Err(StoreError::IdTaken { id: entry.id.to_string() }),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Up to `limit` (at most 1000) entries, newest first: those of one owner, or of all, that were
+    /// made before `after`, if given.
+    pub async fn list_audit(
+        &self,
+        owner: Option<&Owner>,
+        after: Option<AuditId>,
+        limit: u32,
+    ) -> Result<Vec<AuditEntry>, StoreError> {
+        // Two texts, because only the first can use the index on owners. An empty text stands for
+        // "the newest".
+        let rows = sqlx::query(match owner {
+            Some(_) => select!("owner = $1"),
+            None => select!("$1 = ''"),
+        })
+        .bind(owner.map(Owner::as_str).unwrap_or_default())
+        .bind(after.map(|id| id.to_string()).unwrap_or_default())
+        .bind(page(limit))
+        .fetch_all(self.pool())
+        .await?;
+        rows.iter().map(decode).collect()
+    }
+}
+
+fn decode(row: &AnyRow) -> Result<AuditEntry, StoreError> {
+    Ok(AuditEntry {
+        id: word(row, "id")?,
+        at: instant(row, "at")?,
+        owner: word(row, "owner")?,
+        actor: row.try_get("actor")?,
+        action: row.try_get("action")?,
+        subject: row.try_get("subject")?,
+        outcome: word(row, "outcome")?,
+        detail: row.try_get("detail")?,
+    })
+}
