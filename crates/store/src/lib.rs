@@ -6,13 +6,14 @@
 //! PostgreSQL; only the schema (`migrations/`), the settings and the locks know the engine.
 //!
 //! Rooms: `config` and `master_key` say what to open; `open`, `sqlite_file`, `migrate` and
-//! `data_key` open it; `seal` compresses and encrypts; `write` gives turns to writers; `row` decodes rows; `sessions`, `leases`,
+//! `data_key` open it; `copy` makes copies of it; `seal` compresses and encrypts; `write` gives turns to writers; `row` decodes rows; `sessions`, `leases`,
 //! `snapshots`, `parts`, `collect`, `receipts` and `api_keys` hold the verbs; `error` is what can go
 //! wrong, and `fault` translates what an engine says.
 
 mod api_keys;
 mod collect;
 mod config;
+mod copy;
 mod data_key;
 mod error;
 mod fault;

@@ -10,6 +10,7 @@ mod api_keys;
 mod fixture;
 mod key_file;
 mod lifecycle;
+mod migrating;
 mod opening;
 mod parts;
 mod postgres;
