@@ -6,7 +6,9 @@
 //! PostgreSQL; only the schema (`migrations/`), the settings and the locks know the engine.
 //!
 //! Rooms: `config` and `master_key` say what to open; `open`, `sqlite_file`, `migrate` and
-//! `data_key` open it; `copy` makes copies of it; `seal` compresses and encrypts; `write` gives turns to writers; `row` decodes rows; `sessions`, `leases`,
+//! `data_key` open it; `copy` and `outside` copy it and look at it
+//! while others use it, `epoch` gives what was restored to a new node; `sealed_file` seals what
+//! leaves the data folder; `seal` compresses and encrypts; `write` gives turns to writers; `row` decodes rows; `sessions`, `leases`,
 //! `snapshots`, `parts`, `collect`, `receipts` and `api_keys` hold the verbs; `error` is what can go
 //! wrong, and `fault` translates what an engine says.
 
@@ -15,16 +17,19 @@ mod collect;
 mod config;
 mod copy;
 mod data_key;
+mod epoch;
 mod error;
 mod fault;
 mod leases;
 mod master_key;
 mod migrate;
 mod open;
+mod outside;
 mod parts;
 mod receipts;
 mod row;
 mod seal;
+mod sealed_file;
 mod sessions;
 mod snapshots;
 mod sqlite_file;
@@ -32,8 +37,11 @@ mod write;
 
 pub use api_keys::{ApiKey, Scope, UnknownScope};
 pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};
+pub use epoch::Epoch;
 pub use error::StoreError;
 pub use master_key::{KeyError, MasterKey};
+pub use outside::{Contents, Look, copy_database, look};
+pub use sealed_file::{FileKey, FileKeyKind, SealedFileError, SealedReader, SealedWriter};
 pub use snapshots::{NewSnapshot, Snapshot, SnapshotReason, UnknownReason};
 
 use config::Engine;

@@ -94,6 +94,16 @@ impl MasterKey {
             .map_err(|_| KeyError::Text { found: format!("{} bytes", bytes.len()) })
     }
 
+    /// Reads the key file; one that is missing is an error.
+    pub fn load(path: &Path) -> Result<Self, KeyError> {
+        load(path)
+    }
+
+    /// The key itself, to be kept where only its owner can read it.
+    pub fn expose(&self) -> &[u8; LENGTH] {
+        &self.0
+    }
+
     pub(crate) fn bytes(&self) -> &[u8; LENGTH] {
         &self.0
     }
