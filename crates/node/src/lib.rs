@@ -4,9 +4,10 @@
 //! only translates. So every door of one operation behaves alike. Rooms, from the border inwards:
 //! [`config`] and [`data`] say what the node was given; [`serve`](mod@serve) is its life in steps; [`http`] is
 //! the door; [`auth`] says who asks; [`sessions`] and [`keys`] are the operations; [`live`] holds
-//! the running browsers; [`error`] and [`problem`] say how an operation fails.
+//! the running browsers; [`backup`] carries a whole data folder away and back; [`error`] and [`problem`] say how an operation fails.
 
 pub mod auth;
+pub mod backup;
 pub mod clock;
 pub mod config;
 pub mod context;

@@ -3,6 +3,7 @@
 //! The doc comments of the arguments are the help texts, and `docs/reference/cli.md` follows them.
 
 mod attach;
+mod backup;
 mod completions;
 mod context;
 mod demo;
@@ -12,6 +13,8 @@ mod failure;
 mod keeper;
 mod keys;
 mod open;
+mod passphrase;
+mod restore;
 mod serve;
 mod sessions;
 
@@ -59,6 +62,8 @@ enum Command {
     #[command(subcommand)]
     Keys(keys::Keys),
     Serve(Box<serve::Serve>),
+    Backup(Box<backup::Backup>),
+    Restore(restore::Restore),
     Doctor(doctor::Doctor),
     Demo(demo::Demo),
     Completions(completions::Completions),
@@ -108,6 +113,8 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Sessions(command) => command.run(context).await,
             Command::Keys(command) => command.run(context).await,
             Command::Serve(command) => command.run(context).await,
+            Command::Backup(command) => command.run(context).await,
+            Command::Restore(command) => command.run(context).await,
             Command::Doctor(command) => command.run(context).await,
             Command::Demo(command) => command.run(context).await,
             Command::Completions(_) | Command::Keeper(_) => Ok(Exit::Done),

@@ -90,6 +90,13 @@ pub enum SealedFileError {
     Io(#[from] std::io::Error),
 }
 
+impl SealedFileError {
+    /// Whether another key might open the file.
+    pub fn is_key(&self) -> bool {
+        matches!(self, Self::WrongPassphrase | Self::WrongMaster { .. } | Self::OtherKind { .. })
+    }
+}
+
 impl FileKey {
     /// Which kind it is.
     pub fn kind(&self) -> FileKeyKind {

@@ -13,14 +13,14 @@ This page is the program's own help; a test keeps them equal.
 
 With `--json` a command writes exactly one JSON document to standard output, and everything else to
 standard error. A command that fails writes `{\"error\": {\"code\", \"message\", \"hint\"?,
-\"request_id\"?}}` there; `code` is an error code of the [HTTP API](http.md), or `usage`, `conflict` or
-`failed` when no node was asked.
+\"request_id\"?}}` there; `code` is an error code of the [HTTP API](http.md), or `usage`, `conflict`,
+`denied`, `not_found` or `failed` when no node was asked.
 
 A command that needs a node finds the one of the data folder, or starts one in the background, which
 ends itself after ten minutes without an active session and without a request.
 ";
 
-const COMMANDS: [&[&str]; 17] = [
+const COMMANDS: [&[&str]; 19] = [
     &[],
     &["open"],
     &["attach"],
@@ -35,6 +35,8 @@ const COMMANDS: [&[&str]; 17] = [
     &["keys", "list"],
     &["keys", "revoke"],
     &["serve"],
+    &["backup"],
+    &["restore"],
     &["doctor"],
     &["demo"],
     &["completions"],

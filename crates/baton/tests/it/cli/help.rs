@@ -17,6 +17,8 @@ fn the_first_page_says_what_there_is() {
       sessions     List, show, capture, resume, close, abandon and delete sessions
       keys         Make, list and revoke API keys
       serve        Run a node: the service that keeps sessions
+      backup       Write the database, and what opens it, to one sealed file; the node may run
+      restore      Make a data folder of a backup; no node may run on it
       doctor       Look for what is missing or wrong on this machine, and say what to do
       demo         See a session lose its browser, its keeper and its node, and come back
       completions  Write the completions of a shell to standard output
@@ -50,10 +52,12 @@ fn the_first_page_says_what_there_is() {
 #[test]
 fn every_command_has_help_without_a_node() {
     let folder = Folder::new();
-    let commands: [&[&str]; 15] = [
+    let commands: [&[&str]; 17] = [
         &["open"],
         &["attach"],
         &["serve"],
+        &["backup"],
+        &["restore"],
         &["doctor"],
         &["demo"],
         &["completions"],

@@ -1,5 +1,6 @@
 //! The command line as a person or a program sees it; no browser.
 
+mod backup;
 mod completions;
 mod docs;
 mod doctor;
