@@ -4,7 +4,7 @@ use crate::auth::{LocalKeyError, ensure_local_key};
 use crate::data::{DataError, NodeFile, NodeLock};
 use crate::http::{HttpConfig, router};
 use crate::live::{Hub, HubConfig, LiveError};
-use crate::{Config, Context, DataFolder, idle, metrics};
+use crate::{Config, Context, DataFolder, idle, inspect, metrics};
 use baton_session::NodeId;
 use baton_store::{KeyError, MasterKey, Store, StoreError};
 use secrecy::ExposeSecret;
@@ -117,7 +117,13 @@ async fn run(
 
 /// Opens the database with the master key that the configuration names.
 pub(crate) async fn open_store(config: &Config) -> Result<Store, StoreError> {
-    let key = master_key(config, MasterKey::load_or_create)?;
+    // A new key for an old database would open nothing, and stand in the way of the right one.
+    let key = match inspect::database_file(config) {
+        Some(file) if file.metadata().is_ok_and(|found| found.len() > 0) => {
+            master_key(config, MasterKey::load)?
+        }
+        _ => master_key(config, MasterKey::load_or_create)?,
+    };
     let (database, limits) = (config.database.clone(), config.limits);
     Store::open(baton_store::Config { database, key, limits }).await
 }

@@ -2,6 +2,7 @@
 
 use super::passphrase::PassphraseError;
 use super::restore::NoKey;
+use crate::local;
 use crate::output::Output;
 use baton_api::{ClientError, Exit};
 use baton_node::ServeError;
@@ -95,7 +96,7 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     if error.is::<ConfigError>() {
         return Exit::Usage;
     }
-    if error.is::<super::serve::PortTaken>() {
+    if error.is::<super::serve::PortTaken>() || error.is::<local::Elsewhere>() {
         return Exit::Conflict;
     }
     if error.is::<PassphraseError>() || error.is::<NoKey>() {

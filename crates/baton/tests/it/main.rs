@@ -10,6 +10,7 @@ mod contexts;
 mod crowd;
 mod damage;
 mod demo;
+mod doctor;
 mod environment;
 mod interrupted;
 mod kills;

@@ -4,6 +4,7 @@ use super::archive::Archive;
 use super::manifest::LeftOut;
 use super::{BackupError, SESSIONS};
 use crate::DataFolder;
+use crate::inspect::session_folders;
 use baton_browser::launch::lock;
 use baton_session::SessionId;
 use std::fs;
@@ -32,7 +33,7 @@ pub(super) fn add(
     data: &DataFolder,
 ) -> Result<(Vec<SessionId>, Vec<LeftOut>), BackupError> {
     let (mut profiles, mut left_out) = (Vec::new(), Vec::new());
-    for session in list(data)? {
+    for session in session_folders(data) {
         let kept = match in_use(data, session) {
             None => {
                 let name = format!("{SESSIONS}/{session}");
@@ -48,19 +49,6 @@ pub(super) fn add(
         }
     }
     Ok((profiles, left_out))
-}
-
-/// The sessions that have a folder, the oldest first.
-pub(super) fn list(data: &DataFolder) -> Result<Vec<SessionId>, BackupError> {
-    let folder = data.sessions();
-    let entries = match fs::read_dir(&folder) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(BackupError::file(&folder))?,
-    };
-    let mut sessions: Vec<SessionId> =
-        entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    sessions.sort_unstable();
-    Ok(sessions)
 }
 
 fn in_use(data: &DataFolder, session: SessionId) -> Option<String> {
