@@ -4,9 +4,9 @@ use crate::auth::{LocalKeyError, ensure_local_key};
 use crate::data::{DataError, NodeFile, NodeLock};
 use crate::http::{HttpConfig, router};
 use crate::live::{Hub, HubConfig, LiveError};
-use crate::{Config, Context, DataFolder, idle, inspect, metrics};
+use crate::{Config, Context, DataFolder, idle, metrics};
 use baton_session::NodeId;
-use baton_store::{KeyError, MasterKey, Store, StoreError};
+use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};
 use secrecy::ExposeSecret;
 use std::future::IntoFuture;
 use std::net::SocketAddr;
@@ -118,11 +118,13 @@ async fn run(
 /// Opens the database with the master key that the configuration names.
 pub(crate) async fn open_store(config: &Config) -> Result<Store, StoreError> {
     // A new key for an old database would open nothing, and stand in the way of the right one.
-    let key = match inspect::database_file(config) {
-        Some(file) if file.metadata().is_ok_and(|found| found.len() > 0) => {
-            master_key(config, MasterKey::load)?
+    let key = match master_key(config, MasterKey::load) {
+        Err(StoreError::Key(KeyError::Missing { path }))
+            if !is_sealed(&config.database).await? =>
+        {
+            MasterKey::load_or_create(&path)?
         }
-        _ => master_key(config, MasterKey::load_or_create)?,
+        key => key?,
     };
     let (database, limits) = (config.database.clone(), config.limits);
     Store::open(baton_store::Config { database, key, limits }).await

@@ -40,7 +40,7 @@ pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};
 pub use epoch::Epoch;
 pub use error::StoreError;
 pub use master_key::{KeyError, MasterKey};
-pub use outside::{Contents, Look, copy_database, look};
+pub use outside::{Contents, Look, copy_database, is_sealed, look};
 pub use sealed_file::{FileKey, FileKeyKind, SealedFileError, SealedReader, SealedWriter};
 pub use snapshots::{NewSnapshot, Snapshot, SnapshotReason, UnknownReason};
 

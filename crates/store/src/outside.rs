@@ -81,7 +81,32 @@ pub async fn look(
     looked.await.map_err(|error: StoreError| error.at(&place))
 }
 
+/// Whether something in the database is sealed already, so that only its own master key will do.
+pub async fn is_sealed(database: &DatabaseUrl) -> Result<bool, StoreError> {
+    if matches!(database, DatabaseUrl::Sqlite(path) if !path.exists()) {
+        return Ok(false);
+    }
+    let place = database.to_string();
+    let asked = async {
+        let (mut connection, version) = connect_to(database).await?;
+        let sealed =
+            version > 0 && count(&mut connection, "select count(*) from data_keys").await? > 0;
+        connection.close().await?;
+        Ok(sealed)
+    };
+    asked.await.map_err(|error: StoreError| error.at(&place))
+}
+
 async fn open(database: &DatabaseUrl, key: &MasterKey) -> Result<AnyConnection, StoreError> {
+    let (mut connection, version) = connect_to(database).await?;
+    if version > 0 {
+        data_key::check(&mut connection, key).await?;
+    }
+    Ok(connection)
+}
+
+/// A connection, and the version of the schema, which this program knows.
+async fn connect_to(database: &DatabaseUrl) -> Result<(AnyConnection, i64), StoreError> {
     sqlx::any::install_default_drivers();
     let mut connection = connect(&database.options()?).await?;
     if let DatabaseUrl::Sqlite(path) = database {
@@ -91,10 +116,7 @@ async fn open(database: &DatabaseUrl, key: &MasterKey) -> Result<AnyConnection, 
     if version > KNOWN {
         return Err(StoreError::NewerSchema { found: version, known: KNOWN });
     }
-    if version > 0 {
-        data_key::check(&mut connection, key).await?;
-    }
-    Ok(connection)
+    Ok((connection, version))
 }
 
 async fn look_at(

@@ -1,5 +1,6 @@
 //! How a backup or a restore fails. In every case what was there before is there still.
 
+use super::manifest::FORMAT;
 use super::{BYTES_MAX, FILES_MAX};
 use crate::data::DataError;
 use baton_store::{SealedFileError, StoreError};
@@ -38,6 +39,17 @@ pub enum BackupError {
         path: PathBuf,
         /// What is wrong.
         why: String,
+    },
+    /// A newer version of this program made it.
+    #[error(
+        "expected a backup of version {FORMAT} in {}, found version {found}\ninstall the version \
+         of Baton that made it, or a newer one", path.display()
+    )]
+    Newer {
+        /// The backup.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
     },
     /// Something else stands where the backup is to go.
     #[error("expected a place for a backup at {}, found another file there\nit was left alone; name another place", .0.display())]

@@ -4,7 +4,7 @@ use super::archive::{Hashed, hex};
 use super::manifest::{FORMAT, FileEntry, Manifest};
 use super::{BYTES_MAX, BackupError, DATABASE, FILES_MAX, KEY, MANIFEST, MANIFEST_MAX, SESSIONS};
 use baton_session::SessionId;
-use baton_store::{FileKey, SealedReader, StoreError};
+use baton_store::{FileKey, SealedReader};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -16,7 +16,7 @@ use tar::{Entry, EntryType};
 
 /// The longest path in an archive, in bytes, and how deep it goes.
 const PATH_BYTES: usize = 1024;
-const DEPTH: usize = 32;
+const DEPTH: usize = 24;
 
 type Packed = zstd::Decoder<'static, BufReader<SealedReader<BufReader<File>>>>;
 
@@ -87,8 +87,7 @@ impl Extract<'_> {
             .map_err(|error| self.damaged(format!("its manifest cannot be read: {error}")))?;
         let format = value["format"].as_u64().unwrap_or(0);
         if format > u64::from(FORMAT) {
-            let (found, known) = (i64::try_from(format).unwrap_or(i64::MAX), i64::from(FORMAT));
-            return Err(StoreError::NewerSchema { found, known }.into());
+            return Err(BackupError::Newer { path: self.path.to_owned(), found: format });
         }
         serde_json::from_value(value)
             .map_err(|error| self.damaged(format!("its manifest cannot be read: {error}")))

@@ -13,6 +13,8 @@ mod create;
 mod draft;
 mod error;
 mod extract;
+#[cfg(test)]
+mod extract_tests;
 mod manifest;
 mod profiles;
 mod restore;

@@ -2,7 +2,9 @@
 
 use crate::fixture::{Engine, Fixture, config, cookies, next_instant, node, session};
 use baton_session::Lifecycle;
-use baton_store::{DatabaseUrl, Epoch, MasterKey, Store, StoreError, copy_database, look};
+use baton_store::{
+    DatabaseUrl, Epoch, MasterKey, Store, StoreError, copy_database, is_sealed, look,
+};
 use rstest::rstest;
 
 fn key() -> MasterKey {
@@ -97,4 +99,18 @@ async fn a_new_epoch_takes_nothing_over_that_runs(
     assert_eq!(fixture.count("leases where node is null and term = 5").await, 1);
     // A name that a closed session held is free.
     fixture.store.create_session(&session("young")).await.unwrap();
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_database_tells_without_a_key_whether_it_needs_one(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    assert!(is_sealed(&fixture.database).await.unwrap());
+    fixture.execute("delete from data_keys").await;
+    assert!(!is_sealed(&fixture.database).await.unwrap());
+    let nowhere = DatabaseUrl::Sqlite(fixture.folder.path().join("new.db"));
+    assert!(!is_sealed(&nowhere).await.unwrap());
+    assert!(!fixture.folder.path().join("new.db").exists());
 }
