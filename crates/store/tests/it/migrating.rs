@@ -2,7 +2,7 @@
 
 use crate::fixture::{config, session};
 use baton_session::Owner;
-use baton_store::{DatabaseUrl, Store, StoreError};
+use baton_store::{DatabaseUrl, MasterKey, Store, StoreError, copy_database, look};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, SqlSafeStr};
 use std::io::{BufRead, BufReader};
@@ -38,6 +38,35 @@ async fn a_database_that_is_new_or_up_to_date_leaves_no_copy() {
     open(&path).await.unwrap().close().await;
     open(&path).await.unwrap().close().await;
     assert_eq!(copies(folder.path()), Vec::<PathBuf>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_who_open_an_old_database_one_brings_it_up_to_date() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("baton.db");
+    create_version_1(&path, 500).await;
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..4 {
+        let path = path.clone();
+        tasks.spawn(async move { open(&path).await.unwrap().close().await });
+    }
+    tasks.join_all().await;
+    assert_eq!(version(&path).await, 2);
+    assert_eq!(copies(folder.path()).len(), 1);
+}
+
+#[tokio::test]
+async fn a_look_or_a_copy_leaves_an_old_database_as_old_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("baton.db");
+    create_version_1(&path, 3).await;
+    let key = MasterKey::from_bytes([7; 32]);
+    let found = look(&DatabaseUrl::Sqlite(path.clone()), &key, None).await.unwrap();
+    assert_eq!((found.contents.version, found.known, found.sessions.len()), (1, 2, 3));
+    let copy = folder.path().join("copy.db");
+    let contents = copy_database(&path, &key, &copy).await.unwrap();
+    assert_eq!((contents.version, contents.sessions), (1, 3));
+    assert_eq!((version(&path).await, version(&copy).await), (1, 1));
 }
 
 #[tokio::test]

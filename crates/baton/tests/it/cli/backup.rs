@@ -273,6 +273,39 @@ fn a_restore_that_is_killed_leaves_nothing_half() {
     assert!(whole < 10, "some died before the end");
 }
 
+/// By force the two folders change places: whenever it dies, one of them is there, and whole.
+#[test]
+fn a_restore_by_force_that_is_killed_leaves_the_old_folder_or_the_new_one() {
+    let first = with_key("ci");
+    let file = back_up(&first);
+    first.stop_node();
+    let second = with_key("old");
+    second.stop_node();
+    let mut old = 0;
+    for round in 0_u64..8 {
+        let mut child = Command::new(cargo_bin("baton"))
+            .args(["--data", text(&second.data()), "restore", "--force", text(&file)])
+            .env(SEALED[0].0, SEALED[0].1)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(round * 50));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        match keys(&second).as_str() {
+            "local-admin old" => old += 1,
+            found => assert_eq!(found, "ci local-admin", "round {round}"),
+        }
+    }
+    assert!(old > 0, "some died before the end");
+    second.run_with(&["restore", "--force", text(&file)], &SEALED).success();
+    assert_eq!(keys(&second), "ci local-admin");
+    let kept = beside(&second);
+    let named = |name: &String| name == "data" || name.starts_with("data.before-");
+    assert!(kept.iter().all(named), "{kept:?}");
+}
+
 #[test]
 fn a_backup_that_is_killed_leaves_the_older_one() {
     let first = with_key("ci");
