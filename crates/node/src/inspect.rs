@@ -34,10 +34,13 @@ pub fn is_held(data: &DataFolder) -> bool {
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
-/// Whether the folder at `place` bears the same node id as `data`.
+/// Whether another folder, at `place`, bears the same node id as `data`.
 pub fn is_twin(data: &DataFolder, place: &Path) -> Result<bool, DataError> {
     let other = DataFolder::at(place)?;
-    Ok(other != *data && other.id_file().exists() && other.node_id()? == data.node_id()?)
+    let canonical = |folder: &DataFolder| folder.path().canonicalize().ok();
+    // A link to our folder is no other folder.
+    let same = canonical(&other).is_none() || canonical(&other) == canonical(data);
+    Ok(!same && other.id_file().exists() && other.node_id()? == data.node_id()?)
 }
 
 /// The sessions that have a folder here, the oldest first.

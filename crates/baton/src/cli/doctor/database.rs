@@ -64,15 +64,22 @@ fn parts(look: &Look) -> Vec<Check> {
 /// The node has said in the database where it runs: another place is the original of a copy, or
 /// where this folder was before.
 fn place_of(data: &DataFolder, place: &str) -> Option<Check> {
-    let original = Path::new(place);
-    if original == data.path() || !inspect::is_twin(data, original).unwrap_or(false) {
+    let folder = folder_of(place);
+    if !inspect::is_twin(data, folder).unwrap_or(false) {
         return None;
     }
     let text = format!(
-        "{place} has the same node id: one of the two is a copy\nrun no node on the copy; to copy \
-         a node, use baton backup and baton restore"
+        "{} has the same node id: one of the two is a copy\nrun no node on the copy; to copy a \
+         node, use baton backup and baton restore",
+        folder.display()
     );
     Some(Check::broken("node", text))
+}
+
+/// The folder in `host:folder (number)`.
+fn folder_of(place: &str) -> &Path {
+    let folder = place.split_once(":/").map_or(place, |(host, _)| &place[host.len() + 1..]);
+    Path::new(folder.rsplit_once(" (").map_or(folder, |(folder, _)| folder))
 }
 
 fn profiles(data: &DataFolder, look: &Look) -> Vec<Check> {
@@ -85,4 +92,18 @@ fn profiles(data: &DataFolder, look: &Look) -> Vec<Check> {
         Check::warning("profile", text, fix)
     });
     checks.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folder_of;
+    use std::path::Path;
+
+    #[test]
+    fn the_folder_of_a_place_is_read() {
+        for place in ["host:/srv/baton (42)", "/srv/baton (42)", "/srv/baton"] {
+            assert_eq!(folder_of(place), Path::new("/srv/baton"), "{place}");
+        }
+        assert_eq!(folder_of("a-b.c:/srv/a:/b (1) (42)"), Path::new("/srv/a:/b (1)"));
+    }
 }
