@@ -1,17 +1,57 @@
-//! A look at what a node works with, from outside, for a doctor.
+//! A look at a node's folder and database from outside, for a doctor. Nothing is changed.
 
-use crate::Config;
 use crate::config::TlsFiles;
+use crate::data::DataError;
 use crate::http::tls::{self, TlsError};
-use crate::serve::open_store;
-use baton_store::StoreError;
+use crate::serve::master_key;
+use crate::{Config, DataFolder};
+use baton_session::SessionId;
+use baton_store::{DatabaseUrl, StoreError};
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
 
-/// Opens the database as the node would, asks it a question and closes it again.
-pub async fn database(config: &Config) -> Result<(), StoreError> {
-    let store = open_store(config).await?;
-    let answer = store.check().await;
-    store.close().await;
-    answer
+pub use baton_store::Look;
+
+/// Looks at the database; none when it is not made yet.
+pub async fn database(config: &Config) -> Result<Option<Look>, StoreError> {
+    if database_file(config).is_some_and(|file| !file.exists()) {
+        return Ok(None);
+    }
+    let key = master_key(config, baton_store::MasterKey::load)?;
+    let node = if config.data.id_file().exists() { config.data.node_id().ok() } else { None };
+    baton_store::look(&config.database, &key, node).await.map(Some)
+}
+
+/// The file of the database, when it is one.
+pub fn database_file(config: &Config) -> Option<PathBuf> {
+    match &config.database {
+        DatabaseUrl::Sqlite(path) => Some(path.clone()),
+        DatabaseUrl::Postgres(_) => None,
+    }
+}
+
+/// Whether a node holds the folder at this moment.
+pub fn is_held(data: &DataFolder) -> bool {
+    let lock = File::open(data.lock());
+    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+/// Whether another folder, at `place`, bears the same node id as `data`.
+pub fn is_twin(data: &DataFolder, place: &Path) -> Result<bool, DataError> {
+    let other = DataFolder::at(place)?;
+    let canonical = |folder: &DataFolder| folder.path().canonicalize().ok();
+    // A link to our folder is no other folder.
+    let same = canonical(&other).is_none() || canonical(&other) == canonical(data);
+    Ok(!same && other.id_file().exists() && other.node_id()? == data.node_id()?)
+}
+
+/// The sessions that have a folder here, the oldest first.
+pub fn session_folders(data: &DataFolder) -> Vec<SessionId> {
+    let entries = std::fs::read_dir(data.sessions()).into_iter().flatten().flatten();
+    let mut found: Vec<SessionId> =
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    found.sort_unstable();
+    found
 }
 
 /// Reads certificate and key as the node would.

@@ -132,6 +132,7 @@ fn store(error: &StoreError) -> ErrorCode {
         | StoreError::Unreachable { .. }
         | StoreError::Busy { .. }
         | StoreError::Interrupted => ErrorCode::StorageUnavailable,
+        StoreError::NotMigrated { source, .. } => store(source),
         StoreError::Key(_)
         | StoreError::WrongKey { .. }
         | StoreError::InvalidUrl(_)

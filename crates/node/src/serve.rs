@@ -9,9 +9,10 @@ use crate::live::{Hub, HubConfig, LiveError};
 use crate::rates::Rates;
 use crate::{Config, Context, DataFolder, idle, metrics};
 use baton_session::NodeId;
-use baton_store::{MasterKey, Store, StoreError};
+use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};
 use secrecy::ExposeSecret;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -127,12 +128,29 @@ async fn run(
 
 /// Opens the database with the master key that the configuration names.
 pub(crate) async fn open_store(config: &Config) -> Result<Store, StoreError> {
-    let key = match &config.master_key {
-        Some(text) => MasterKey::from_base64(text.expose_secret())?,
-        None => MasterKey::load_or_create(&config.data.key())?,
+    // A new key for an old database would open nothing, and stand in the way of the right one.
+    let key = match master_key(config, MasterKey::load) {
+        Err(StoreError::Key(KeyError::Missing { path }))
+            if !is_sealed(&config.database).await? =>
+        {
+            MasterKey::load_or_create(&path)?
+        }
+        key => key?,
     };
     let (database, limits) = (config.database.clone(), config.limits);
     Store::open(baton_store::Config { database, key, limits }).await
+}
+
+/// The master key that the configuration names; `file` says what to do with the file of the data
+/// folder.
+pub(crate) fn master_key(
+    config: &Config,
+    file: impl FnOnce(&Path) -> Result<MasterKey, KeyError>,
+) -> Result<MasterKey, StoreError> {
+    Ok(match &config.master_key {
+        Some(text) => MasterKey::from_base64(text.expose_secret())?,
+        None => file(&config.data.key())?,
+    })
 }
 
 fn hub_config(config: &Config, node: NodeId) -> Result<HubConfig, DataError> {

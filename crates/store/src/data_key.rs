@@ -39,6 +39,15 @@ pub(crate) async fn load(
     Ok(seal)
 }
 
+/// Whether `master` unwraps the data key, when there is one.
+pub(crate) async fn check(
+    connection: &mut AnyConnection,
+    master: &MasterKey,
+) -> Result<(), StoreError> {
+    let rows = list(connection).await?;
+    if rows.is_empty() { refuse_sealed(connection).await } else { unwrap(&rows, master).map(drop) }
+}
+
 async fn list(connection: &mut AnyConnection) -> Result<Vec<Row>, StoreError> {
     let rows = sqlx::query("select id, wrapped_by, wrapped from data_keys order by id, wrapped_by")
         .fetch_all(connection)

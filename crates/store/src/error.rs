@@ -247,6 +247,22 @@ pub enum StoreError {
         /// What is wrong.
         why: String,
     },
+    /// A SQLite database could not be brought up to date; it is as it was.
+    #[error(
+        "the database could not be brought from version {found} to {known}: {source}\nnothing in \
+         it was changed; a copy of it is {}",
+        copy.display()
+    )]
+    NotMigrated {
+        /// The version at which it stays.
+        found: i64,
+        /// The version that this program needs.
+        known: i64,
+        /// The copy that was made before.
+        copy: PathBuf,
+        /// Why.
+        source: Box<StoreError>,
+    },
     /// No space is left.
     #[error("no space is left for {place}\nfree some; what was stored before is safe")]
     DiskFull {
@@ -286,6 +302,10 @@ pub enum StoreError {
 impl StoreError {
     /// The same error, naming the database that was to be opened.
     pub(crate) fn at(mut self, whole: &str) -> Self {
+        if let Self::NotMigrated { found, known, copy, source } = self {
+            let source = Box::new(source.at(whole));
+            return Self::NotMigrated { found, known, copy, source };
+        }
         match &mut self {
             Self::NotADatabase { place }
             | Self::NotOurs { place }

@@ -6,27 +6,33 @@
 //! PostgreSQL; only the schema (`migrations/`), the settings and the locks know the engine.
 //!
 //! Rooms: `config` and `master_key` say what to open; `open`, `sqlite_file`, `migrate` and
-//! `data_key` open it; `seal` compresses and encrypts; `write` gives turns to writers; `row` decodes
-//! rows, and `prefix` the starts of ids; `sessions`, `leases`, `snapshots`, `parts`, `collect`,
-//! `receipts`, `api_keys` and `audit` hold the verbs; `error` is what can go
+//! `data_key` open it; `copy` and `outside` copy it and look at it while others use it, `epoch` gives
+//! what was restored to a new node; `sealed_file` seals what leaves the data folder; `seal` compresses
+//! and encrypts; `write` gives turns to writers; `row` decodes rows, and `prefix` the starts of ids;
+//! `sessions`, `leases`, `snapshots`, `parts`, `collect`, `receipts`, `api_keys` and `audit` hold the
+//! verbs; `error` is what can go
 //! wrong, and `fault` translates what an engine says.
 
 mod api_keys;
 mod audit;
 mod collect;
 mod config;
+mod copy;
 mod data_key;
+mod epoch;
 mod error;
 mod fault;
 mod leases;
 mod master_key;
 mod migrate;
 mod open;
+mod outside;
 mod parts;
 mod prefix;
 mod receipts;
 mod row;
 mod seal;
+mod sealed_file;
 mod sessions;
 mod snapshots;
 mod sqlite_file;
@@ -35,9 +41,12 @@ mod write;
 pub use api_keys::{ApiKey, Scope, UnknownScope};
 pub use audit::{AuditEntry, AuditOutcome, UnknownOutcome};
 pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};
+pub use epoch::Epoch;
 pub use error::StoreError;
 pub use leases::{Lease, NodeBeat, NodeRecord};
 pub use master_key::{KeyError, MasterKey};
+pub use outside::{Contents, Look, copy_database, is_sealed, look};
+pub use sealed_file::{FileKey, FileKeyKind, SealedFileError, SealedReader, SealedWriter};
 pub use snapshots::{NewSnapshot, Snapshot, SnapshotReason, UnknownReason};
 
 use config::Engine;

@@ -28,6 +28,16 @@ pub enum KeyError {
         /// What the system says.
         source: io::Error,
     },
+    /// There is no file, and something is sealed for it.
+    #[error(
+        "expected the key file {}, which opens the database, found none\nput it back; without it, \
+         what is sealed stays sealed",
+        path.display()
+    )]
+    Missing {
+        /// The key file.
+        path: PathBuf,
+    },
     /// The file holds something else.
     #[error(
         "expected 32 bytes in the key file {}, found {found}\nput the right file there; without \
@@ -92,6 +102,21 @@ impl MasterKey {
         exact
             .map(Self::from_bytes)
             .map_err(|_| KeyError::Text { found: format!("{} bytes", bytes.len()) })
+    }
+
+    /// Reads the key file of a database that exists: none is made.
+    pub fn load(path: &Path) -> Result<Self, KeyError> {
+        match load(path) {
+            Err(KeyError::File { source, path }) if source.kind() == io::ErrorKind::NotFound => {
+                Err(KeyError::Missing { path })
+            }
+            done => done,
+        }
+    }
+
+    /// The key itself, to be kept where only its owner can read it.
+    pub fn expose(&self) -> &[u8; LENGTH] {
+        &self.0
     }
 
     pub(crate) fn bytes(&self) -> &[u8; LENGTH] {

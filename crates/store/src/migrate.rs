@@ -1,24 +1,91 @@
 //! The schema: brought up to date at every opening, never taken back.
+//!
+//! A step that fails changes nothing: on SQLite all steps are one transaction, and a copy of the
+//! database from before stands beside it.
 
 use crate::config::Engine;
-use crate::{StoreError, write};
+use crate::open::connect;
+use crate::{StoreError, copy, write};
+use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, Connection, SqlSafeStr};
+use std::path::{Path, PathBuf};
 
 /// The newest version of the schema that this program knows.
-const KNOWN: i64 = 2;
+pub(crate) const KNOWN: i64 = 2;
+
+/// A SQLite file, and how to connect to it once more.
+pub(crate) struct SqliteFile<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) options: &'a AnyConnectOptions,
+}
 
 /// Brings the tables up to date. Of several who open a new database at once, one makes the tables.
-pub(crate) async fn run(connection: &mut AnyConnection, engine: Engine) -> Result<(), StoreError> {
-    match engine {
+pub(crate) async fn run(
+    connection: &mut AnyConnection,
+    file: Option<SqliteFile<'_>>,
+) -> Result<(), StoreError> {
+    match file {
         // PostgreSQL's migrator takes a lock of its own.
-        Engine::Postgres => apply(connection, engine).await,
-        Engine::Sqlite => {
-            let mut transaction = connection.begin_with(write::begin(engine)).await?;
-            apply(&mut transaction, engine).await?;
-            Ok(transaction.commit().await?)
-        }
+        None => apply(connection, Engine::Postgres).await,
+        Some(file) => run_sqlite(connection, &file).await,
     }
+}
+
+async fn run_sqlite(
+    connection: &mut AnyConnection,
+    file: &SqliteFile<'_>,
+) -> Result<(), StoreError> {
+    let mut transaction = connection.begin_with(write::begin(Engine::Sqlite)).await?;
+    let found = version(&mut transaction, Engine::Sqlite).await?;
+    if !(1..KNOWN).contains(&found) {
+        apply(&mut transaction, Engine::Sqlite).await?;
+        return Ok(transaction.commit().await?);
+    }
+    let copy = keep_copy(file, found).await?;
+    tracing::info!(from = found, to = KNOWN, copy = %copy.display(), "the database is brought up to date; a copy from before is kept");
+    let migrated = match apply(&mut transaction, Engine::Sqlite).await {
+        Ok(()) => transaction.commit().await.map_err(StoreError::from),
+        failed => failed,
+    };
+    migrated.map_err(|source| StoreError::NotMigrated {
+        found,
+        known: KNOWN,
+        copy,
+        source: Box::new(source),
+    })?;
+    copy::prune(file.path).await
+}
+
+/// The connection that migrates holds the write lock; a second one reads what was there before.
+async fn keep_copy(file: &SqliteFile<'_>, version: i64) -> Result<PathBuf, StoreError> {
+    let mut reader = connect(file.options).await?;
+    let copy = copy::keep(&mut reader, file.path, version).await?;
+    reader.close().await?;
+    Ok(copy)
+}
+
+/// The version of the tables that are there; 0 when there are none.
+pub(crate) async fn version(
+    connection: &mut AnyConnection,
+    engine: Engine,
+) -> Result<i64, StoreError> {
+    let tables: i64 = sqlx::query_scalar(match engine {
+        Engine::Sqlite => "select count(*) from sqlite_master where name = '_sqlx_migrations'",
+        Engine::Postgres => {
+            "select count(*) from pg_tables
+             where schemaname = current_schema() and tablename = '_sqlx_migrations'"
+        }
+    })
+    .fetch_one(&mut *connection)
+    .await?;
+    if tables == 0 {
+        return Ok(0);
+    }
+    let version: Option<i64> = sqlx::query_scalar("select max(version) from _sqlx_migrations")
+        .fetch_one(connection)
+        .await?;
+    Ok(version.unwrap_or(0))
 }
 
 async fn apply(connection: &mut AnyConnection, engine: Engine) -> Result<(), StoreError> {

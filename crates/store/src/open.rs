@@ -4,6 +4,7 @@
 //! then is there a pool.
 
 use crate::config::{Config, DatabaseUrl, Engine};
+use crate::migrate::SqliteFile;
 use crate::{Inner, Store, StoreError, data_key, fault, migrate, sqlite_file};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection};
@@ -60,7 +61,11 @@ async fn open(config: Config) -> Result<Store, StoreError> {
         sqlite_file::inspect(path, &mut connection).await?;
     }
     tune_new(&mut connection, engine).await?;
-    migrate::run(&mut connection, engine).await?;
+    let file = match &config.database {
+        DatabaseUrl::Sqlite(path) => Some(SqliteFile { path, options: &options }),
+        DatabaseUrl::Postgres(_) => None,
+    };
+    migrate::run(&mut connection, file).await?;
     let seal = data_key::load(&mut connection, engine, &config.key).await?;
     connection.close().await?;
     let inner = Inner {
@@ -73,7 +78,8 @@ async fn open(config: Config) -> Result<Store, StoreError> {
     Ok(Store { inner: Arc::new(inner) })
 }
 
-async fn connect(options: &AnyConnectOptions) -> Result<AnyConnection, StoreError> {
+/// Connects within the limit.
+pub(crate) async fn connect(options: &AnyConnectOptions) -> Result<AnyConnection, StoreError> {
     match tokio::time::timeout(CONNECT_LIMIT, options.connect()).await {
         Ok(connected) => Ok(connected?),
         Err(_) => Err(StoreError::Unreachable {

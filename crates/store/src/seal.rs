@@ -139,7 +139,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// HMAC-SHA-256 over the fields, each preceded by its length.
-fn mac(key: &[u8; 32], fields: &[&[u8]]) -> Zeroizing<[u8; 32]> {
+pub(crate) fn mac(key: &[u8; 32], fields: &[&[u8]]) -> Zeroizing<[u8; 32]> {
     // HMAC fills a key up with zeros to a block of 64 bytes; doing it here leaves nothing to fail.
     let mut block = Zeroizing::new([0_u8; 64]);
     block[..32].copy_from_slice(key);

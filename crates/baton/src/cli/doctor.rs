@@ -1,6 +1,8 @@
 //! `baton doctor`
 
 mod checks;
+mod database;
+mod keepers;
 
 use super::{Context, serve};
 use crate::output;
@@ -70,6 +72,19 @@ impl Check {
         };
         Self { name, status: Status::Broken, found, fix }
     }
+}
+
+/// At most so many lines of one kind.
+const LINES: usize = 10;
+
+/// The first lines, and one that says how many more there are.
+fn bounded(name: &'static str, mut checks: Vec<Check>) -> Vec<Check> {
+    let more = checks.len().saturating_sub(LINES);
+    if more > 0 {
+        checks.truncate(LINES);
+        checks.push(Check::warning(name, format!("and {more} more"), "begin with those above"));
+    }
+    checks
 }
 
 impl Doctor {

@@ -1,8 +1,12 @@
 //! What went wrong, as a person or a program reads it, and how the process ends.
 
+use super::passphrase::PassphraseError;
+use super::restore::NoKey;
+use crate::local;
 use crate::output::Output;
 use baton_api::{ClientError, Exit};
 use baton_node::ServeError;
+use baton_node::backup::BackupError;
 use baton_node::config::ConfigError;
 use baton_node::data::DataError;
 use serde::Serialize;
@@ -16,7 +20,8 @@ struct Document<'a> {
 /// Why a command failed.
 #[derive(Serialize)]
 struct Failure<'a> {
-    /// The node's error code; `usage`, `conflict` or `failed` when no node was asked.
+    /// The node's error code; `usage`, `conflict`, `denied`, `not_found` or `failed` when
+    /// no node was asked.
     code: &'a str,
     /// What was expected and what was found.
     message: &'a str,
@@ -57,6 +62,8 @@ pub(super) fn report(error: &anyhow::Error, output: Output) -> Exit {
     let code = match exit {
         Exit::Usage => "usage",
         Exit::Conflict => "conflict",
+        Exit::NotFound => "not_found",
+        Exit::Denied => "denied",
         _ => "failed",
     };
     write(Failure { code, message, hint, request_id: None }, exit, output)
@@ -89,8 +96,14 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     if error.is::<ConfigError>() {
         return Exit::Usage;
     }
-    if error.is::<super::serve::PortTaken>() {
+    if error.is::<super::serve::PortTaken>() || error.is::<local::Elsewhere>() {
         return Exit::Conflict;
+    }
+    if error.is::<PassphraseError>() || error.is::<NoKey>() {
+        return Exit::Usage;
+    }
+    if let Some(error) = error.downcast_ref::<BackupError>() {
+        return exit_of_backup(error);
     }
     error.downcast_ref::<DataError>().map_or(Exit::Failed, exit_of_data)
 }
@@ -99,6 +112,21 @@ fn exit_of_data(error: &DataError) -> Exit {
     match error {
         DataError::Locked { .. } => Exit::Conflict,
         DataError::NotAFolder { .. } | DataError::PathTooLong { .. } => Exit::Usage,
+        _ => Exit::Failed,
+    }
+}
+
+fn exit_of_backup(error: &BackupError) -> Exit {
+    match error {
+        BackupError::Data(error) => exit_of_data(error),
+        BackupError::Sealed { source, .. } if source.is_key() => Exit::Denied,
+        BackupError::NothingThere(_) => Exit::NotFound,
+        BackupError::Postgres { .. } => Exit::Usage,
+        BackupError::InTheWay(_)
+        | BackupError::UnderWay(_)
+        | BackupError::NotEmpty(_)
+        | BackupError::NotOurs(_)
+        | BackupError::BrowserRuns { .. } => Exit::Conflict,
         _ => Exit::Failed,
     }
 }

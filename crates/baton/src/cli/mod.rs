@@ -4,6 +4,7 @@
 
 mod attach;
 mod audit;
+mod backup;
 mod completions;
 mod context;
 mod demo;
@@ -13,6 +14,8 @@ mod failure;
 mod keeper;
 mod keys;
 mod open;
+mod passphrase;
+mod restore;
 mod serve;
 mod sessions;
 
@@ -61,6 +64,8 @@ enum Command {
     Keys(keys::Keys),
     Audit(audit::Audit),
     Serve(Box<serve::Serve>),
+    Backup(Box<backup::Backup>),
+    Restore(restore::Restore),
     Doctor(doctor::Doctor),
     Demo(demo::Demo),
     Completions(completions::Completions),
@@ -111,6 +116,8 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Keys(command) => command.run(context).await,
             Command::Audit(command) => command.run(context).await,
             Command::Serve(command) => command.run(context).await,
+            Command::Backup(command) => command.run(context).await,
+            Command::Restore(command) => command.run(context).await,
             Command::Doctor(command) => command.run(context).await,
             Command::Demo(command) => command.run(context).await,
             Command::Completions(_) | Command::Keeper(_) => Ok(Exit::Done),

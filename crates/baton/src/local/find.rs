@@ -2,9 +2,11 @@
 
 use anyhow::Context as _;
 use baton_api::{Client, ClientError};
-use baton_node::DataFolder;
 use baton_node::data::{DataError, NodeFile};
+use baton_node::{DataFolder, inspect};
+use std::path::PathBuf;
 use std::time::Duration;
+use url::Url;
 
 /// How long a node may take to say that it lives.
 const HEALTH_LIMIT: Duration = Duration::from_secs(5);
@@ -14,6 +16,18 @@ const HEALTH_LIMIT: Duration = Duration::from_secs(5);
 pub(crate) struct Found {
     /// Asks it.
     pub(crate) client: Client,
+}
+
+/// A node answers under the id of this folder, and does not hold it.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "expected the node at {url} to work on {}, found that it has the same id and works on another \
+     folder: one of the two is a copy\nremove node.json and node.id from the copy; to copy a node, \
+     use baton backup and baton restore", data.display()
+)]
+pub(crate) struct Elsewhere {
+    url: Url,
+    data: PathBuf,
 }
 
 /// The node of this data folder; `None` when none runs. A file left behind by a dead node, or a
@@ -33,9 +47,20 @@ pub(crate) async fn find(data: &DataFolder) -> anyhow::Result<Option<Found>> {
         }
     };
     let client = Client::new(file.url.clone(), key.trim().into())?;
+    if !answers(&client, &file).await? {
+        return Ok(None);
+    }
+    // A node that is ending gives up its folder, and then does not answer any more.
+    if !inspect::is_held(data) && answers(&client, &file).await? {
+        return Err(Elsewhere { url: file.url, data: data.path().to_owned() }.into());
+    }
+    Ok(Some(Found { client }))
+}
+
+async fn answers(client: &Client, file: &NodeFile) -> anyhow::Result<bool> {
     match tokio::time::timeout(HEALTH_LIMIT, client.health()).await {
-        Ok(Ok(health)) if health.node_id == file.node_id => Ok(Some(Found { client })),
+        Ok(Ok(health)) => Ok(health.node_id == file.node_id),
         Ok(Err(error @ ClientError::NotBuilt(_))) => Err(error.into()),
-        _ => Ok(None),
+        _ => Ok(false),
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends there")]
 
 mod attach;
+mod backup;
 mod carry_on;
 mod cli;
 mod contexts;
@@ -10,6 +11,7 @@ mod crowd;
 mod damage;
 mod demo;
 mod dice;
+mod doctor;
 mod environment;
 mod history;
 mod interrupted;

@@ -140,9 +140,14 @@ impl DataFolder {
         self.session(id).join("keeper.log")
     }
 
+    /// The file that says which node this folder belongs to.
+    pub fn id_file(&self) -> PathBuf {
+        self.0.join("node.id")
+    }
+
     /// Which node this folder belongs to; made at the first call.
     pub fn node_id(&self) -> Result<NodeId, DataError> {
-        let path = self.0.join("node.id");
+        let path = self.id_file();
         match std::fs::read_to_string(&path) {
             Ok(text) => {
                 text.trim().parse().map_err(|source| DataError::NotANodeId { path, source })

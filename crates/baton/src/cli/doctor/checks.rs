@@ -1,15 +1,14 @@
 //! What a doctor looks at. Each look is a line; none changes anything.
 
-use super::{Check, Context, Status};
+use super::{Check, Context, Status, database, keepers};
 use crate::cli::failure::whole_text;
 use crate::cli::serve::{NodeArgs, inherited};
 use crate::local;
-use baton_browser::keeper::{self, KeeperError, Role};
 use baton_browser::launch;
 use baton_node::config::TlsFiles;
-use baton_node::{Config, DataFolder, inspect};
+use baton_node::{DataFolder, inspect};
 use std::ffi::OsStr;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 /// Every look, in the order in which things are needed.
@@ -17,18 +16,22 @@ pub(super) async fn all(args: NodeArgs, context: &Context) -> Vec<Check> {
     let data = &context.data;
     let mut checks = vec![user(), folder(data), private("master key", &data.key())];
     checks.push(private("admin key", &data.admin_key()));
+    checks.extend(inside(data));
     match args.config(data) {
         Ok(config) => {
             checks.insert(0, browser(config.browser.as_deref()).await);
             let node = local::find(data).await;
-            let runs = matches!(node, Ok(Some(_)));
             checks.push(self::node(node));
-            checks.push(database(&config, runs).await);
+            let (found, look) = database::all(&config).await;
+            checks.extend(found);
             checks.extend(config.exposure.tls.iter().map(certificate));
+            checks.extend(keepers::all(data, look.as_ref()).await);
         }
-        Err(error) => checks.push(Check::broken("settings", whole_text(&error))),
+        Err(error) => {
+            checks.push(Check::broken("settings", whole_text(&error)));
+            checks.extend(keepers::all(data, None).await);
+        }
     }
-    checks.extend(keepers(data).await);
     checks
 }
 
@@ -64,20 +67,45 @@ fn folder(data: &DataFolder) -> Check {
     }
 }
 
-fn private(name: &'static str, path: &Path) -> Check {
-    match std::fs::metadata(path) {
-        Ok(found) if found.permissions().mode() & 0o077 != 0 => {
-            let mode = found.permissions().mode() & 0o777;
-            let path = path.display();
-            let text = format!("others can use {path}: mode {mode:o}\nrun: chmod 600 {path}");
+/// Folders inside, which hold sockets and profiles.
+fn inside(data: &DataFolder) -> Vec<Check> {
+    let open = |path: &Path| mode(path).is_ok_and(|mode| mode & 0o077 != 0);
+    let folders = [data.run(), data.sessions()].into_iter().filter(|path| open(path));
+    let checks = folders.map(|path| {
+        let path = path.display();
+        let text = format!("others can look into {path}\nrun: chmod 700 {path}");
+        Check::broken("data folder", text)
+    });
+    checks.collect()
+}
+
+/// A file with secrets in it.
+pub(super) fn private(name: &'static str, path: &Path) -> Check {
+    let shown = path.display();
+    match mode(path) {
+        Ok(mode) if mode & 0o077 != 0 => {
+            let mode = mode & 0o777;
+            let text = format!("others can use {shown}: mode {mode:o}\nrun: chmod 600 {shown}");
             Check::broken(name, text)
         }
-        Ok(_) => Check::ok(name, path.display().to_string()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Check::ok(name, format!("{}, made at the first start", path.display()))
+        Ok(_) if is_linked(path) => {
+            let fix = "give each folder a key of its own, unless you meant to share it";
+            Check::warning(name, format!("{shown} is a link: another folder may share it"), fix)
         }
-        Err(error) => Check::broken(name, format!("{}: {error}", path.display())),
+        Ok(_) => Check::ok(name, shown.to_string()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Check::ok(name, format!("{shown}, made at the first start"))
+        }
+        Err(error) => Check::broken(name, format!("{shown}: {error}")),
     }
+}
+
+fn mode(path: &Path) -> std::io::Result<u32> {
+    Ok(std::fs::metadata(path)?.permissions().mode())
+}
+
+fn is_linked(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink() || found.nlink() > 1)
 }
 
 fn node(found: anyhow::Result<Option<local::Found>>) -> Check {
@@ -85,22 +113,6 @@ fn node(found: anyhow::Result<Option<local::Found>>) -> Check {
         Ok(Some(node)) => Check::ok("node", format!("runs at {}", node.client.base())),
         Ok(None) => Check::ok("node", "none runs; the first command that needs one starts it"),
         Err(error) => Check::broken("node", whole_text(&error)),
-    }
-}
-
-/// A running node was asked already; without one the database is opened as a node would.
-async fn database(config: &Config, node_runs: bool) -> Check {
-    let name = config.database.to_string();
-    if node_runs {
-        return Check::ok("database", format!("{name}, open in the running node"));
-    }
-    let missing = !config.data.key().exists() && config.master_key.is_none();
-    if missing {
-        return Check::ok("database", format!("{name}, made at the first start"));
-    }
-    match inspect::database(config).await {
-        Ok(()) => Check::ok("database", name),
-        Err(error) => Check::broken("database", error.to_string()),
     }
 }
 
@@ -115,31 +127,5 @@ fn certificate(files: &TlsFiles) -> Check {
             }
             key => key,
         },
-    }
-}
-
-async fn keepers(data: &DataFolder) -> Vec<Check> {
-    let Ok(entries) = std::fs::read_dir(data.run()) else { return Vec::new() };
-    let mut checks = Vec::new();
-    for socket in entries.flatten().map(|entry| entry.path()) {
-        if socket.extension() == Some(OsStr::new("sock")) {
-            checks.push(keeper(&socket).await);
-        }
-    }
-    checks
-}
-
-async fn keeper(socket: &Path) -> Check {
-    match keeper::knock(socket, Role::Client).await {
-        Ok((_transport, welcome)) => {
-            let (session, pid) = (welcome.session, welcome.pid);
-            let browser = welcome.browser_version;
-            Check::ok("keeper", format!("process {pid} holds {browser} of session {session}"))
-        }
-        Err(KeeperError::NotRunning { .. }) => {
-            let fix = "nothing: the next start of a node clears it";
-            Check::warning("keeper", format!("stale socket {}", socket.display()), fix)
-        }
-        Err(error) => Check::broken("keeper", error.to_string()),
     }
 }

@@ -13,14 +13,14 @@ This page is the program's own help; a test keeps them equal.
 
 With `--json` a command writes exactly one JSON document to standard output, and everything else to
 standard error. A command that fails writes `{\"error\": {\"code\", \"message\", \"hint\"?,
-\"request_id\"?}}` there; `code` is an error code of the [HTTP API](http.md), or `usage`, `conflict` or
-`failed` when no node was asked.
+\"request_id\"?}}` there; `code` is an error code of the [HTTP API](http.md), or `usage`, `conflict`,
+`denied`, `not_found` or `failed` when no node was asked.
 
 A command that needs a node finds the one of the data folder, or starts one in the background, which
 ends itself after ten minutes without an active session and without a request.
 ";
 
-const COMMANDS: [&[&str]; 21] = [
+const COMMANDS: [&[&str]; 23] = [
     &[],
     &["open"],
     &["attach"],
@@ -39,6 +39,8 @@ const COMMANDS: [&[&str]; 21] = [
     &["keys", "revoke"],
     &["audit"],
     &["serve"],
+    &["backup"],
+    &["restore"],
     &["doctor"],
     &["demo"],
     &["completions"],

@@ -1,6 +1,6 @@
 //! The doctor says what is wrong and what to do, and changes nothing.
 
-use super::fixture::{Folder, stdout};
+use super::fixture::{Folder, stderr, stdout};
 use std::os::unix::fs::PermissionsExt;
 
 /// The line of one check, with what to do.
@@ -65,4 +65,69 @@ fn settings_that_make_no_sense_are_named() {
     let run = folder.run_with(&["doctor"], &[("BATON_MAX_SESSION_AGE", "0")]).code(1);
     let text = stdout(&run, &folder.data());
     insta::assert_snapshot!(check(&text, " settings "), @"broken   settings     the flags and BATON_* variables: expected recovery.max_session_age to be a number from 1 to 316224000, found 0");
+}
+
+#[test]
+fn what_does_not_fit_together_is_explained() {
+    let folder = Folder::new();
+    folder.run(&["sessions", "list"]).success();
+    let running = stdout(&folder.run(&["doctor"]), &folder.data());
+    insta::assert_snapshot!(check(&running, " database "), @"ok       database     DATA/baton.db");
+    insta::assert_snapshot!(check(&running, " contents "), @"ok       contents     0 sessions, 0 snapshots, 0 parts");
+    folder.stop_node();
+
+    let lost = "01890000-0000-7000-8000-000000000000";
+    std::fs::create_dir(folder.data().join("sessions").join(lost)).unwrap();
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(folder.data().join("run"), open).unwrap();
+    let key = folder.data().join("key");
+    std::fs::hard_link(&key, key.with_file_name("key.link")).unwrap();
+    let text = stdout(&folder.run(&["doctor"]).code(1), &folder.data());
+    insta::assert_snapshot!(check(&text, " profile "), @r"
+    warning  profile      DATA/sessions/01890000-0000-7000-8000-000000000000 belongs to no session
+    → remove the folder, unless a node uses this data folder with another database
+    ");
+    insta::assert_snapshot!(check(&text, "others can look"), @r"
+    broken   data folder  others can look into DATA/run
+    → run: chmod 700 DATA/run
+    ");
+    insta::assert_snapshot!(check(&text, " master key "), @r"
+    warning  master key   DATA/key is a link: another folder may share it
+    → give each folder a key of its own, unless you meant to share it
+    ");
+
+    std::fs::remove_file(&key).unwrap();
+    let text = stdout(&folder.run(&["doctor"]).code(1), &folder.data());
+    insta::assert_snapshot!(check(&text, " database "), @r"
+    broken   database     expected the key file DATA/key, which opens the database, found none
+    → put it back; without it, what is sealed stays sealed
+    ");
+    let serve = folder.run(&["serve", "--listen", "127.0.0.1:0"]).code(1);
+    assert!(stderr(&serve, &folder.data()).contains("expected the key file DATA/key"));
+    assert!(!key.exists(), "no other key is made in its place");
+
+    std::fs::write(&key, [1; 32]).unwrap();
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let text = stdout(&folder.run(&["doctor"]).code(1), &folder.data());
+    assert!(check(&text, " database ").contains("sealed for another key file"), "{text}");
+    assert!(check(&text, " database ").contains("→ put the key file"), "{text}");
+}
+
+/// The copy's `node.json` leads to the original: no command may mistake the one for the other.
+#[test]
+fn a_copy_of_a_folder_whose_node_runs_is_told_from_it() {
+    let first = Folder::new();
+    first.run(&["sessions", "list"]).success();
+    let second = Folder::new();
+    std::fs::create_dir(second.data()).unwrap();
+    for name in ["node.json", "node.id", "key", "admin.key", "node.lock"] {
+        std::fs::copy(first.data().join(name), second.data().join(name)).unwrap();
+    }
+    let run = second.run(&["sessions", "list"]).code(4);
+    let told = stderr(&run, &second.data());
+    assert!(told.contains("works on another folder: one of the two is a copy"), "{told}");
+    let text = stdout(&second.run(&["doctor"]).code(1), &second.data());
+    assert!(check(&text, " node ").starts_with("broken   node"), "{text}");
+    std::fs::remove_file(second.data().join("node.json")).unwrap();
+    first.stop_node();
 }

@@ -52,12 +52,18 @@ impl Folder {
         i32::try_from(file["pid"].as_u64()?).ok()
     }
 
+    /// Whether a node holds the folder still: it gives up its address before it ends.
+    fn is_held(&self) -> bool {
+        let lock = std::fs::File::open(self.data().join("node.lock"));
+        lock.is_ok_and(|lock| lock.try_lock().is_err())
+    }
+
     /// Asks the node to end and waits until it has.
     pub(crate) fn stop_node(&self) {
         let Some(pid) = self.node_pid().and_then(Pid::from_raw) else { return };
         kill_process(pid, Signal::TERM).unwrap();
         let end = Instant::now() + LIMIT;
-        while self.node_pid().is_some() {
+        while self.node_pid().is_some() || self.is_held() {
             assert!(Instant::now() < end, "expected the node to end within {LIMIT:?}");
             std::thread::sleep(Duration::from_millis(10));
         }

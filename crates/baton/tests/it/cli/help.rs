@@ -18,6 +18,8 @@ fn the_first_page_says_what_there_is() {
       keys         Make, list and revoke API keys
       audit        Show what was done, by whom, and how it ended, newest first
       serve        Run a node: the service that keeps sessions
+      backup       Write the database, and what opens it, to one sealed file; the node may run
+      restore      Make a data folder of a backup; no node may run on it
       doctor       Look for what is missing or wrong on this machine, and say what to do
       demo         See a session lose its browser, its keeper and its node, and come back
       completions  Write the completions of a shell to standard output
@@ -51,10 +53,12 @@ fn the_first_page_says_what_there_is() {
 #[test]
 fn every_command_has_help_without_a_node() {
     let folder = Folder::new();
-    let commands: [&[&str]; 19] = [
+    let commands: [&[&str]; 21] = [
         &["open"],
         &["attach"],
         &["serve"],
+        &["backup"],
+        &["restore"],
         &["doctor"],
         &["demo"],
         &["completions"],

@@ -1,6 +1,7 @@
 //! The command line as a person or a program sees it; no browser.
 
 mod audit;
+mod backup;
 mod completions;
 mod docs;
 mod doctor;

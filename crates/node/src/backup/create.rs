@@ -1,0 +1,145 @@
+//! Makes a backup, beside a running node or without one.
+
+use super::archive::Archive;
+use super::draft::{Draft, Held};
+use super::manifest::{FORMAT, Manifest};
+use super::{BackupError, DATABASE, KEY, may_be_replaced, profiles};
+use crate::data::DataError;
+use crate::serve::master_key;
+use crate::{Config, DataFolder, clock};
+use baton_session::NodeId;
+use baton_store::{Contents, DatabaseUrl, FileKey, MasterKey, copy_database};
+use secrecy::SecretString;
+use std::path::{Path, PathBuf};
+
+/// A backup that is made.
+#[derive(Debug)]
+pub struct Backup {
+    /// What it holds.
+    pub manifest: Manifest,
+    /// The size of its file in bytes.
+    pub size: u64,
+}
+
+/// Writes a backup to `to`, where nothing or an older backup stands. With a passphrase the master
+/// key is in it and the passphrase opens it; without one the master key opens it and is kept apart.
+pub async fn create(
+    config: &Config,
+    to: &Path,
+    passphrase: Option<SecretString>,
+    with_profiles: bool,
+) -> Result<Backup, BackupError> {
+    let from = database_of(config)?;
+    if !from.exists() {
+        return Err(BackupError::NothingThere(from));
+    }
+    if to.exists() && !may_be_replaced(to) {
+        return Err(BackupError::InTheWay(to.to_owned()));
+    }
+    let key = master_key(config, MasterKey::load)?;
+    let held = Held::acquire(&config.data.path().join("backup.lock"))?;
+    let draft = Draft::create(to)?;
+    let copy = DatabaseCopy::new(&config.data)?;
+    let made_at = clock::now();
+    let contents = copy_database(&from, &key, &copy.0).await?;
+    let work = Work { data: config.data.clone(), key, passphrase, with_profiles, made_at };
+    let made = tokio::task::spawn_blocking(move || {
+        let _held = held;
+        work.write(draft, &copy, &contents)
+    });
+    made.await.map_err(|_| BackupError::Interrupted)?
+}
+
+fn database_of(config: &Config) -> Result<PathBuf, BackupError> {
+    match &config.database {
+        DatabaseUrl::Sqlite(path) => Ok(path.clone()),
+        other @ DatabaseUrl::Postgres(_) => Err(BackupError::Postgres { place: other.to_string() }),
+    }
+}
+
+/// What goes into the archive.
+struct Work {
+    data: DataFolder,
+    key: MasterKey,
+    passphrase: Option<SecretString>,
+    with_profiles: bool,
+    made_at: jiff::Timestamp,
+}
+
+impl Work {
+    fn write(
+        self,
+        mut draft: Draft,
+        copy: &DatabaseCopy,
+        contents: &Contents,
+    ) -> Result<Backup, BackupError> {
+        let has_key = self.passphrase.is_some();
+        let seal = match &self.passphrase {
+            Some(text) => FileKey::Passphrase(text.clone()),
+            None => FileKey::Master(self.key.clone()),
+        };
+        let mut archive = Archive::create(draft.file()?, draft.path(), &seal)?;
+        archive.add_file(&copy.0, DATABASE)?;
+        if has_key {
+            archive.add_bytes(self.key.expose(), KEY)?;
+        }
+        let (kept, left_out) = if self.with_profiles {
+            profiles::add(&mut archive, &self.data)?
+        } else {
+            (Vec::new(), Vec::new())
+        };
+        let manifest = archive.finish(Manifest {
+            format: FORMAT,
+            baton: env!("CARGO_PKG_VERSION").to_owned(),
+            made_at: self.made_at,
+            node: node_of(&self.data)?,
+            schema: contents.version,
+            sessions: contents.sessions,
+            snapshots: contents.snapshots,
+            parts: contents.parts,
+            has_key,
+            profiles: kept,
+            left_out,
+            files: Vec::new(),
+        })?;
+        let size = draft.publish()?;
+        Ok(Backup { manifest, size })
+    }
+}
+
+/// Asking for the id would make one.
+fn node_of(data: &DataFolder) -> Result<Option<NodeId>, DataError> {
+    if data.id_file().exists() { data.node_id().map(Some) } else { Ok(None) }
+}
+
+/// The copy of the database, which goes when the backup is made or has failed.
+struct DatabaseCopy(PathBuf);
+
+impl DatabaseCopy {
+    /// The lock is held: what stands there was left behind by a process that died.
+    fn new(data: &DataFolder) -> Result<Self, BackupError> {
+        let copy = Self(data.path().join("backup.db"));
+        copy.remove().map_err(BackupError::file(&copy.0))?;
+        Ok(copy)
+    }
+
+    fn remove(&self) -> std::io::Result<()> {
+        for end in ["", "-journal", "-wal", "-shm"] {
+            let mut name = self.0.as_os_str().to_owned();
+            name.push(end);
+            match std::fs::remove_file(name) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for DatabaseCopy {
+    fn drop(&mut self) {
+        if let Err(error) = self.remove() {
+            tracing::warn!(%error, "the copy of the database stays; the next backup removes it");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! How a backup or a restore fails. In every case what was there before is there still.
+
+use super::manifest::FORMAT;
+use super::{BYTES_MAX, FILES_MAX};
+use crate::data::DataError;
+use baton_store::{SealedFileError, StoreError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why there is no backup, or nothing was restored.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    /// The data folder cannot be used, or a node works on it.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The database cannot be read or brought up to date.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The system refused.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file does not open with what was given.
+    #[error("{}: {source}", path.display())]
+    Sealed {
+        /// The backup.
+        path: PathBuf,
+        /// Why.
+        source: SealedFileError,
+    },
+    /// The file opens, but is not a whole backup.
+    #[error("expected a whole backup in {}, found that {why}\nnothing was restored; take another backup", path.display())]
+    Damaged {
+        /// The backup.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// A newer version of this program made it.
+    #[error(
+        "expected a backup of version {FORMAT} in {}, found version {found}\ninstall the version \
+         of Baton that made it, or a newer one", path.display()
+    )]
+    Newer {
+        /// The backup.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
+    },
+    /// Something else stands where the backup is to go.
+    #[error("expected a place for a backup at {}, found another file there\nit was left alone; name another place", .0.display())]
+    InTheWay(PathBuf),
+    /// Another backup or restore is under way.
+    #[error("expected no other backup or restore there, found one that writes {}\nwait until it is done", .0.display())]
+    UnderWay(PathBuf),
+    /// The database is not a file of this machine.
+    #[error(
+        "expected a SQLite database, found {place}\ntake its backup with pg_dump, and keep the \
+         file `key` of the data folder with it: docs/guide/backup.md says how"
+    )]
+    Postgres {
+        /// The database, without its password.
+        place: String,
+    },
+    /// There is no database yet.
+    #[error("expected a database at {}, found none: there is nothing to back up", .0.display())]
+    NothingThere(PathBuf),
+    /// It would be larger than what a restore takes.
+    #[error(
+        "expected at most {BYTES_MAX} bytes in at most {FILES_MAX} files, found more\nleave the profiles out"
+    )]
+    TooLarge,
+    /// The data folder holds something.
+    #[error(
+        "expected an empty or missing data folder, found files in {}\nname another with --data, or \
+         give --force: the old folder is then kept beside it", .0.display()
+    )]
+    NotEmpty(PathBuf),
+    /// The data folder is something else.
+    #[error(
+        "expected a data folder of Baton, or an empty or missing folder, found other files in {}\n\
+         they were left alone; name another folder with --data", .0.display()
+    )]
+    NotOurs(PathBuf),
+    /// A browser of a session runs still.
+    #[error(
+        "expected no browser to run on {}, found one whose keeper listens at {}\nclose its session \
+         first", data.display(), socket.display()
+    )]
+    BrowserRuns {
+        /// The data folder.
+        data: PathBuf,
+        /// The keeper's socket.
+        socket: PathBuf,
+    },
+    /// The program is stopping.
+    #[error("interrupted: the program is stopping")]
+    Interrupted,
+}
+
+impl BackupError {
+    /// An error of the system about `path`.
+    pub(super) fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { path, source }
+    }
+
+    pub(super) fn sealed(path: &Path, source: SealedFileError) -> Self {
+        Self::Sealed { path: path.to_owned(), source }
+    }
+
+    pub(super) fn damaged(path: &Path, why: impl Into<String>) -> Self {
+        Self::Damaged { path: path.to_owned(), why: why.into() }
+    }
+}

@@ -1,0 +1,63 @@
+//! Backups: everything that a node cannot make again, in one sealed file.
+//!
+//! The one idea: *whole or not at all, in both directions*. A backup is written beside its place,
+//! synced and renamed; a restore builds a whole data folder beside the old one, checks it, and then
+//! the two change places. Whoever dies in the middle leaves what was there before.
+//!
+//! Inside the seal is a tar archive, compressed with zstd: the database, the master key when a
+//! passphrase seals it, the profiles that were asked for, and at last a manifest that names every
+//! file with its hash. What a node makes by itself (locks, addresses, its id) stays out.
+
+mod archive;
+mod create;
+mod draft;
+mod error;
+mod extract;
+#[cfg(test)]
+mod extract_tests;
+mod manifest;
+mod profiles;
+mod restore;
+mod stage;
+
+pub use baton_store::FileKeyKind;
+pub use create::{Backup, create};
+pub use error::BackupError;
+pub use manifest::{LeftOut, Manifest};
+pub use restore::{Restored, Unlock, restore};
+
+use baton_store::{SealedFileError, SealedReader};
+use std::fs::File;
+use std::path::Path;
+
+/// The most bytes that a backup holds, before compression: 64 GiB.
+const BYTES_MAX: u64 = 64 << 30;
+/// The most files that a backup holds.
+const FILES_MAX: usize = 200_000;
+/// The most bytes of a manifest: 64 MiB.
+const MANIFEST_MAX: u64 = 64 << 20;
+
+/// The names inside an archive.
+const DATABASE: &str = "baton.db";
+const KEY: &str = "key";
+const MANIFEST: &str = "manifest.json";
+const SESSIONS: &str = "sessions";
+
+/// With what the backup at `path` opens.
+pub fn kind(path: &Path) -> Result<FileKeyKind, BackupError> {
+    let file = File::open(path).map_err(BackupError::file(path))?;
+    SealedReader::kind(file).map_err(|error| BackupError::sealed(path, error))
+}
+
+/// Whether what stands where a backup is to go is one itself, or an empty file, and may be replaced.
+fn may_be_replaced(path: &Path) -> bool {
+    let empty = path.metadata().is_ok_and(|found| found.is_file() && found.len() == 0);
+    let damaged_or_newer = |error: &SealedFileError| {
+        matches!(error, SealedFileError::Header | SealedFileError::Newer { .. })
+    };
+    empty
+        || match kind(path) {
+            Err(BackupError::Sealed { source, .. }) => damaged_or_newer(&source),
+            other => other.is_ok(),
+        }
+}

@@ -1,0 +1,183 @@
+//! A look at a database from outside, beside whoever runs on it: for a backup and for a doctor.
+//!
+//! Nothing is brought up to date, no key is made and no row is written, so an older database stays
+//! as old as it is.
+
+use crate::config::{DatabaseUrl, Engine};
+use crate::migrate::{self, KNOWN};
+use crate::open::connect;
+use crate::row::word;
+use crate::{MasterKey, StoreError, copy, data_key, sqlite_file};
+use baton_session::{Lifecycle, NodeId, SessionId};
+use sqlx::{AnyConnection, Connection};
+use std::path::Path;
+
+/// What a database holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contents {
+    /// The version of its schema.
+    pub version: i64,
+    /// Its sessions, those that are closed too.
+    pub sessions: u64,
+    /// Their snapshots.
+    pub snapshots: u64,
+    /// Sealed pieces.
+    pub parts: u64,
+}
+
+/// What a doctor wants to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    /// What is there.
+    pub contents: Contents,
+    /// The newest version of the schema that this program knows.
+    pub known: i64,
+    /// Every session, and where it stands.
+    pub sessions: Vec<(SessionId, Lifecycle)>,
+    /// Parts that no snapshot names.
+    pub unnamed_parts: u64,
+    /// Parts that a snapshot names and that are not there.
+    pub missing_parts: u64,
+    /// The data folder in which the node has said that it runs.
+    pub place: Option<String>,
+}
+
+/// Copies the SQLite database at `from` to a new file, whole and consistent, whoever writes to it
+/// meanwhile, and synced. `key` must open it.
+pub async fn copy_database(
+    from: &Path,
+    key: &MasterKey,
+    to: &Path,
+) -> Result<Contents, StoreError> {
+    let database = DatabaseUrl::Sqlite(from.to_owned());
+    let place = database.to_string();
+    let copied = async {
+        let mut connection = open(&database, key).await?;
+        copy::write(&mut connection, to).await?;
+        Ok(connection.close().await?)
+    };
+    copied.await.map_err(|error: StoreError| error.at(&place))?;
+    // What is counted is what was copied.
+    let copy = DatabaseUrl::Sqlite(to.to_owned());
+    let mut connection = open(&copy, key).await?;
+    let contents = contents(&mut connection, Engine::Sqlite).await?;
+    connection.close().await?;
+    Ok(contents)
+}
+
+/// Looks at a database as `node` would find it. `key` must open it.
+pub async fn look(
+    database: &DatabaseUrl,
+    key: &MasterKey,
+    node: Option<NodeId>,
+) -> Result<Look, StoreError> {
+    let place = database.to_string();
+    let looked = async {
+        let mut connection = open(database, key).await?;
+        let look = look_at(&mut connection, database.engine(), node).await?;
+        connection.close().await?;
+        Ok(look)
+    };
+    looked.await.map_err(|error: StoreError| error.at(&place))
+}
+
+/// Whether something in the database is sealed already, so that only its own master key will do.
+pub async fn is_sealed(database: &DatabaseUrl) -> Result<bool, StoreError> {
+    if matches!(database, DatabaseUrl::Sqlite(path) if !path.exists()) {
+        return Ok(false);
+    }
+    let place = database.to_string();
+    let asked = async {
+        let (mut connection, version) = connect_to(database).await?;
+        let sealed =
+            version > 0 && count(&mut connection, "select count(*) from data_keys").await? > 0;
+        connection.close().await?;
+        Ok(sealed)
+    };
+    asked.await.map_err(|error: StoreError| error.at(&place))
+}
+
+async fn open(database: &DatabaseUrl, key: &MasterKey) -> Result<AnyConnection, StoreError> {
+    let (mut connection, version) = connect_to(database).await?;
+    if version > 0 {
+        data_key::check(&mut connection, key).await?;
+    }
+    Ok(connection)
+}
+
+/// A connection, and the version of the schema, which this program knows.
+async fn connect_to(database: &DatabaseUrl) -> Result<(AnyConnection, i64), StoreError> {
+    sqlx::any::install_default_drivers();
+    let mut connection = connect(&database.options()?).await?;
+    if let DatabaseUrl::Sqlite(path) = database {
+        sqlite_file::inspect(path, &mut connection).await?;
+    }
+    let version = migrate::version(&mut connection, database.engine()).await?;
+    if version > KNOWN {
+        return Err(StoreError::NewerSchema { found: version, known: KNOWN });
+    }
+    Ok((connection, version))
+}
+
+async fn look_at(
+    connection: &mut AnyConnection,
+    engine: Engine,
+    node: Option<NodeId>,
+) -> Result<Look, StoreError> {
+    let contents = contents(connection, engine).await?;
+    let mut look = Look {
+        contents,
+        known: KNOWN,
+        sessions: Vec::new(),
+        unnamed_parts: 0,
+        missing_parts: 0,
+        place: None,
+    };
+    if look.contents.version == 0 {
+        return Ok(look);
+    }
+    let rows =
+        sqlx::query("select id, lifecycle from sessions").fetch_all(&mut *connection).await?;
+    for row in &rows {
+        look.sessions.push((word(row, "id")?, word(row, "lifecycle")?));
+    }
+    look.unnamed_parts = count(
+        connection,
+        "select count(*) from parts where not exists (
+             select 1 from snapshot_parts where snapshot_parts.part = parts.id
+         )",
+    )
+    .await?;
+    look.missing_parts = count(
+        connection,
+        "select count(distinct part) from snapshot_parts where not exists (
+             select 1 from parts where parts.id = snapshot_parts.part
+         )",
+    )
+    .await?;
+    if let Some(node) = node.filter(|_| look.contents.version > 1) {
+        look.place = sqlx::query_scalar("select place from nodes where id = $1")
+            .bind(node.to_string())
+            .fetch_optional(connection)
+            .await?;
+    }
+    Ok(look)
+}
+
+async fn contents(connection: &mut AnyConnection, engine: Engine) -> Result<Contents, StoreError> {
+    let version = migrate::version(connection, engine).await?;
+    if version == 0 {
+        return Ok(Contents { version, sessions: 0, snapshots: 0, parts: 0 });
+    }
+    Ok(Contents {
+        version,
+        sessions: count(connection, "select count(*) from sessions").await?,
+        snapshots: count(connection, "select count(*) from snapshots").await?,
+        parts: count(connection, "select count(*) from parts").await?,
+    })
+}
+
+async fn count(connection: &mut AnyConnection, sql: &'static str) -> Result<u64, StoreError> {
+    let count: i64 = sqlx::query_scalar(sql).fetch_one(connection).await?;
+    Ok(u64::try_from(count).unwrap_or(0))
+}
