@@ -1,6 +1,6 @@
-//! `cargo xtask soak`: the long version of the story in which everything is killed at random.
+//! `cargo xtask soak`: the long versions of the stories in which processes are killed.
 //!
-//! It is the same test that `cargo xtask test` runs, with more rounds; the test reads their number
+//! They are the same tests that `cargo xtask test` runs, with more rounds; each reads their number
 //! from `BATON_SOAK_ROUNDS`.
 
 use crate::test::tally::Tally;
@@ -8,25 +8,54 @@ use crate::{cargo, setup};
 use anyhow::{Result, ensure};
 use std::process::ExitCode;
 
-/// Kill browser, keeper and node at random moments, many times, and check that nothing acknowledged is lost.
+/// Kill browsers, keepers, nodes and commands at random moments, many times, and check that nothing
+/// acknowledged is lost.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// How many times everything is killed and brought back.
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
+    /// How many times browser, keeper and node are killed and brought back; the other stories take an
+    /// eighth of it.
+    #[arg(long, default_value_t = 320, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 }
 
-/// The test, by its full name.
-const STORY: &str = "kills::what_was_acknowledged_survives_every_kill";
+/// A story: the package of its test, the test's full name, and the part of the rounds that it takes.
+struct Story(&'static str, &'static str, u32);
+
+const STORIES: [Story; 6] = [
+    Story("baton", "kills::what_was_acknowledged_survives_every_kill", 1),
+    Story("baton", "takeover::a_session_never_has_two_holders", 8),
+    Story("baton", "cli::backup::a_restore_that_is_killed_leaves_nothing_half", 8),
+    Story(
+        "baton",
+        "cli::backup::a_restore_by_force_that_is_killed_leaves_the_old_folder_or_the_new_one",
+        8,
+    ),
+    Story("baton", "cli::backup::a_backup_that_is_killed_leaves_the_older_one", 8),
+    Story(
+        "baton-store",
+        "migrating::a_process_killed_while_it_migrates_leaves_a_database_that_opens",
+        8,
+    ),
+];
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     setup::ensure(&setup::DEMO)?;
-    let mut soak = cargo::cargo(&["test", "--release", "--package", "baton", "--test", "it"]);
-    soak.args(["--", "--nocapture", "--exact", STORY]);
-    soak.env("BATON_SOAK_ROUNDS", args.rounds.to_string());
-    let mut tally = Tally::default();
-    let passed = tally.watch(&mut soak)?;
-    // Cargo is content when a name fits no test; a soak that soaked nothing is a failure.
-    ensure!(tally.ran() == 1, "expected the test {STORY}, found {} tests that ran", tally.ran());
-    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let mut failed = Vec::new();
+    for Story(package, name, part) in STORIES {
+        let rounds = args.rounds.div_ceil(part);
+        println!("━━ {rounds} rounds: {name}");
+        let mut soak = cargo::cargo(&["test", "--release", "--package", package, "--test", "it"]);
+        soak.args(["--", "--nocapture", "--exact", name]);
+        soak.env("BATON_SOAK_ROUNDS", rounds.to_string());
+        let mut tally = Tally::default();
+        let passed = tally.watch(&mut soak)?;
+        // Cargo is content when a name fits no test; a soak that soaked nothing is a failure.
+        ensure!(tally.ran() == 1, "expected the test {name}, found {} that ran", tally.ran());
+        if !passed {
+            failed.push(name);
+        }
+    }
+    ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
+    println!("every story held");
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,7 @@
 //! Backups and restores: whole or not at all, and nothing is overwritten by surprise.
 
 use super::fixture::{Folder, stderr, stdout};
+use crate::dice::rounds;
 use assert_cmd::cargo::cargo_bin;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -249,7 +250,7 @@ fn a_restore_that_is_killed_leaves_nothing_half() {
     let file = back_up(&first);
     first.stop_node();
     let mut whole = 0;
-    for round in 0_u64..10 {
+    for round in 0..rounds(10) {
         let second = Folder::new();
         let mut child = Command::new(cargo_bin("baton"))
             .args(["--data", text(&second.data()), "restore", text(&file)])
@@ -259,7 +260,7 @@ fn a_restore_that_is_killed_leaves_nothing_half() {
             .spawn()
             .unwrap();
         // The moment of death is the point of the story; whatever it is, the story holds.
-        std::thread::sleep(Duration::from_millis(round * 40));
+        std::thread::sleep(Duration::from_millis(round % 10 * 40));
         child.kill().unwrap();
         child.wait().unwrap();
         if second.data().exists() {
@@ -270,37 +271,41 @@ fn a_restore_that_is_killed_leaves_nothing_half() {
         assert_eq!(keys(&second), "ci local-admin", "round {round}");
         assert_eq!(beside(&second), ["data"], "round {round}");
     }
-    assert!(whole < 10, "some died before the end");
+    assert!(whole < rounds(10), "some died before the end");
 }
 
 /// By force the two folders change places: whenever it dies, one of them is there, and whole.
 #[test]
 fn a_restore_by_force_that_is_killed_leaves_the_old_folder_or_the_new_one() {
-    let first = with_key("ci");
-    let file = back_up(&first);
-    first.stop_node();
+    let backups = ["ci", "laptop"].map(|key| {
+        let folder = with_key(key);
+        let file = back_up(&folder);
+        folder.stop_node();
+        (folder, file, format!("{key} local-admin"))
+    });
     let second = with_key("old");
     second.stop_node();
-    let mut old = 0;
-    for round in 0_u64..8 {
+    let (mut stayed, mut before) = (0, keys(&second));
+    for (round, (_, file, wanted)) in (0..rounds(8)).zip(backups.iter().cycle()) {
         let mut child = Command::new(cargo_bin("baton"))
-            .args(["--data", text(&second.data()), "restore", "--force", text(&file)])
+            .args(["--data", text(&second.data()), "restore", "--force", text(file)])
             .env(SEALED[0].0, SEALED[0].1)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        std::thread::sleep(Duration::from_millis(round * 50));
+        std::thread::sleep(Duration::from_millis(round % 8 * 50));
         child.kill().unwrap();
         child.wait().unwrap();
-        match keys(&second).as_str() {
-            "local-admin old" => old += 1,
-            found => assert_eq!(found, "ci local-admin", "round {round}"),
-        }
+        let found = keys(&second);
+        assert!([&before, wanted].contains(&&found), "round {round}: {found}");
+        stayed += u32::from(found == before);
+        before = found;
     }
-    assert!(old > 0, "some died before the end");
-    second.run_with(&["restore", "--force", text(&file)], &SEALED).success();
-    assert_eq!(keys(&second), "ci local-admin");
+    assert!(stayed > 0, "some died before the end");
+    let (_, file, wanted) = &backups[0];
+    second.run_with(&["restore", "--force", text(file)], &SEALED).success();
+    assert_eq!(&keys(&second), wanted);
     let kept = beside(&second);
     let named = |name: &String| name == "data" || name.starts_with("data.before-");
     assert!(kept.iter().all(named), "{kept:?}");
@@ -312,7 +317,7 @@ fn a_backup_that_is_killed_leaves_the_older_one() {
     let file = back_up(&first);
     let before = std::fs::read(&file).unwrap();
     let mut left = 0;
-    for round in 0_u64..5 {
+    for round in 0..rounds(5) {
         let mut child = Command::new(cargo_bin("baton"))
             .args(["--data", text(&first.data()), "backup", text(&file)])
             .env(SEALED[0].0, SEALED[0].1)
@@ -320,7 +325,7 @@ fn a_backup_that_is_killed_leaves_the_older_one() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        std::thread::sleep(Duration::from_millis(round * 30));
+        std::thread::sleep(Duration::from_millis(round % 10 * 30));
         child.kill().unwrap();
         child.wait().unwrap();
         left += u32::from(std::fs::read(&file).unwrap() == before);
