@@ -6,7 +6,7 @@
 //! PostgreSQL; only the schema (`migrations/`), the settings and the locks know the engine.
 //!
 //! Rooms: `config` and `master_key` say what to open; `open`, `sqlite_file`, `migrate` and
-//! `data_key` open it; `copy` and `outside` copy it and look at it while others use it, `epoch` gives
+//! `data_key` open it through `connect`; `copy` and `outside` copy it and look at it while others use it, `epoch` gives
 //! what was restored to a new node; `sealed_file` seals what leaves the data folder; `seal` compresses
 //! and encrypts; `write` gives turns to writers; `row` decodes rows, and `prefix` the starts of ids;
 //! `sessions`, `leases`, `snapshots`, `parts`, `collect`, `receipts`, `api_keys` and `audit` hold the
@@ -17,6 +17,7 @@ mod api_keys;
 mod audit;
 mod collect;
 mod config;
+mod connect;
 mod copy;
 mod data_key;
 mod epoch;

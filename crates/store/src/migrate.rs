@@ -4,7 +4,7 @@
 //! database from before stands beside it.
 
 use crate::config::Engine;
-use crate::open::connect;
+use crate::connect::connect;
 use crate::{StoreError, copy, write};
 use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};

@@ -4,8 +4,8 @@
 //! as old as it is.
 
 use crate::config::{DatabaseUrl, Engine};
+use crate::connect::connect;
 use crate::migrate::{self, KNOWN};
-use crate::open::connect;
 use crate::row::word;
 use crate::{MasterKey, StoreError, copy, data_key, sqlite_file};
 use baton_session::{Lifecycle, NodeId, SessionId};

@@ -2,6 +2,7 @@
 
 mod checks;
 mod database;
+mod files;
 mod keepers;
 
 use super::{Context, serve};

@@ -6,7 +6,6 @@ mod attach;
 mod audit;
 mod backup;
 mod completions;
-mod context;
 mod demo;
 mod doctor;
 mod environment;
@@ -19,7 +18,7 @@ mod restore;
 mod serve;
 mod sessions;
 
-pub(crate) use context::Context;
+use crate::context::Context;
 
 use crate::output::Output;
 use baton_api::Exit;

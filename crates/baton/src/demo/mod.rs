@@ -9,7 +9,7 @@ mod steps;
 mod story;
 mod visitor;
 
-use crate::cli;
+use crate::context::Context;
 use crate::output::Output;
 use anyhow::{Context as _, Result, ensure};
 use baton_api::{Exit, OpenSession, ResumeResult};
@@ -25,7 +25,7 @@ use visitor::Shown;
 const SESSION: &str = "demo";
 
 /// Runs the demo and says what to do next.
-pub(crate) async fn run(context: &cli::Context) -> Result<Exit> {
+pub(crate) async fn run(context: &Context) -> Result<Exit> {
     let story = perform(context.output).await?;
     context.output.answer(&story, || story.in_words());
     let lost = story.resume.session.receipt.as_ref().is_some_and(Receipt::has_losses);

@@ -1,7 +1,7 @@
 //! The door of a keeper: who may come in, and as what.
 
+use super::input::{Connected, Input};
 use super::protocol::{Answer, Greeting, Role, VERSION};
-use super::server::Input;
 use crate::cdp::{FrameReader, FrameWriter, Transport};
 use std::io;
 use std::sync::Arc;
@@ -15,14 +15,6 @@ const CLIENTS: usize = 32;
 const AT_THE_DOOR: usize = 32;
 /// How long a client may take to say hello.
 const HELLO_LIMIT: Duration = Duration::from_secs(5);
-
-/// A client at the door, greeted and checked.
-pub(super) struct Connected {
-    pub(super) role: Role,
-    pub(super) reader: FrameReader,
-    pub(super) writer: FrameWriter,
-    pub(super) place: OwnedSemaphorePermit,
-}
 
 /// The places that there are; whoever has one keeps it until it leaves.
 struct Places {

@@ -3,8 +3,8 @@
 //! The one idea: the browser never waits for a client. Whoever does not read what it asked for, up
 //! to the bound, is disconnected.
 
+use super::input::Input;
 use super::mux::ClientId;
-use super::server::Input;
 use crate::cdp::{FrameReader, FrameWriter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

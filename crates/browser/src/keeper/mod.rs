@@ -11,6 +11,7 @@ mod client;
 mod connect;
 mod error;
 mod force;
+mod input;
 mod log;
 mod mux;
 mod protocol;

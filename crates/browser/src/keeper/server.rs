@@ -1,10 +1,10 @@
 //! The keeper's loop: it feeds frames to the multiplexer and does what that says.
 
 use super::KeeperError;
-use super::accept::Connected;
 use super::boot_clock::BootInstant;
 use super::browser::Browser;
 use super::client::Client;
+use super::input::{Connected, Input};
 use super::mux::{Action, ClientId, Mux};
 use super::protocol::{Answer, Welcome};
 use crate::cdp::{FrameReader, FrameWriter, Transport};
@@ -25,20 +25,6 @@ const STALL_LIMIT: Duration = Duration::from_mins(1);
 const FAREWELL_LIMIT: Duration = Duration::from_secs(2);
 /// How many frames wait for the loop, and how many for the browser.
 const QUEUE: usize = 256;
-
-/// What the loop hears.
-pub(super) enum Input {
-    /// The browser sent a frame.
-    Browser(Vec<u8>),
-    /// The browser closed its connection.
-    BrowserGone,
-    /// A client said hello.
-    Connected(Connected),
-    /// A client sent a frame.
-    Frame(ClientId, Vec<u8>),
-    /// A client closed its connection.
-    Left(ClientId),
-}
 
 /// How the browser is to end, or is ending.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]

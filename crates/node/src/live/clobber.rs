@@ -8,7 +8,6 @@ use super::load::Loaded;
 use super::runner::Runner;
 use super::{Hub, LiveError};
 use baton_session::cookie::Expiry;
-use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
 use baton_session::{Holdings, PartKind, PartRef, Session, SnapshotId, State, Term};
 use baton_store::{NewSnapshot, Snapshot, SnapshotReason, StoreError};
 use jiff::Timestamp;
@@ -86,20 +85,5 @@ impl Hub {
             carried,
         };
         Ok(self.store().create_snapshot(new).await?.id)
-    }
-}
-
-/// The line of a receipt that says why a newer snapshot was not taken.
-pub(super) fn passed_over(taken: &Snapshot, newer: &Snapshot) -> ReceiptItem {
-    let reason = format!(
-        "the one of {} has lost more than half of its cookies or storage, and nobody asked for that; \
-         baton sessions rollback goes to it all the same",
-        newer.taken_at
-    );
-    let place = format!("{} of {}", taken.id, taken.taken_at);
-    ReceiptItem {
-        reason: Some(reason),
-        verified: Verified::None,
-        ..ReceiptItem::restored(ItemKind::Snapshot, place)
     }
 }

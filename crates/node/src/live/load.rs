@@ -1,13 +1,12 @@
 //! Loads the state of a snapshot. Damage costs itself only, and is named.
 
-use super::clobber;
 use super::{Hub, LiveError};
 use crate::latest::{self, Latest};
-use baton_session::receipt::{ItemKind, ReceiptItem};
+use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
 use baton_session::{
     Holdings, Part, PartKind, PartRef, Receipt, Session, SessionId, SnapshotId, State, parts,
 };
-use baton_store::StoreError;
+use baton_store::{Snapshot, StoreError};
 
 /// What a snapshot holds, as far as it can be read.
 #[derive(Debug)]
@@ -40,7 +39,7 @@ impl Hub {
         let Latest { snapshot, damaged, passed_over } = found;
         let mut receipt = Receipt::default();
         if let Some(newer) = &passed_over {
-            receipt.push(clobber::passed_over(&snapshot, newer));
+            receipt.push(aside(&snapshot, newer));
         }
         if let Some(StoreError::SnapshotCorrupt { id, why }) = damaged {
             let why = format!("{why}; taken instead: the one of {}", snapshot.taken_at);
@@ -80,5 +79,20 @@ fn named<T>(id: SessionId, found: Result<T, StoreError>) -> Result<T, LiveError>
             Err(LiveError::SnapshotsDamaged { id, why })
         }
         found => Ok(found?),
+    }
+}
+
+/// The line of a receipt that says why a newer snapshot was not taken.
+fn aside(taken: &Snapshot, newer: &Snapshot) -> ReceiptItem {
+    let reason = format!(
+        "the one of {} has lost more than half of its cookies or storage, and nobody asked for that; \
+         baton sessions rollback goes to it all the same",
+        newer.taken_at
+    );
+    let place = format!("{} of {}", taken.id, taken.taken_at);
+    ReceiptItem {
+        reason: Some(reason),
+        verified: Verified::None,
+        ..ReceiptItem::restored(ItemKind::Snapshot, place)
     }
 }

@@ -1,6 +1,6 @@
 //! What a doctor looks at in the database, and where it does not agree with the folder.
 
-use super::checks::private;
+use super::files::private;
 use super::{Check, Status, bounded};
 use baton_node::inspect::{self, Look};
 use baton_node::{Config, DataFolder};

@@ -1,0 +1,106 @@
+//! Connections, and how each is tuned.
+
+use crate::config::Engine;
+use crate::{StoreError, fault};
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
+use sqlx::{AnyConnection, AnyPool, ConnectOptions};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// How long to wait for a connection.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+
+/// How long to wait before a new file is asked again.
+const BUSY_PAUSE: Duration = Duration::from_millis(20);
+
+/// Readers of SQLite beside its one writer; connections to PostgreSQL.
+const SQLITE_CONNECTIONS: u32 = 4;
+const POSTGRES_CONNECTIONS: u32 = 8;
+
+/// `full` syncs the log at every commit: acknowledged means on disk. The size limit cuts a log that
+/// once grew large.
+const SQLITE_SETTINGS: &str = "
+    pragma busy_timeout = 5000;
+    pragma journal_mode = wal;
+    pragma synchronous = full;
+    pragma foreign_keys = on;
+    pragma journal_size_limit = 67108864";
+
+/// A server may acknowledge before it has written; we do not let it. No wait is without a limit.
+const POSTGRES_SETTINGS: &str = "
+    select set_config('synchronous_commit', 'on', false)
+        where current_setting('synchronous_commit') = 'off';
+    set lock_timeout = '10s';
+    set statement_timeout = '60s'";
+
+/// Connects within the limit.
+pub(crate) async fn connect(options: &AnyConnectOptions) -> Result<AnyConnection, StoreError> {
+    match tokio::time::timeout(CONNECT_LIMIT, options.connect()).await {
+        Ok(connected) => Ok(connected?),
+        Err(_) => Err(StoreError::Unreachable {
+            place: fault::SOMEWHERE.to_owned(),
+            why: format!("no answer within {} s", CONNECT_LIMIT.as_secs()),
+        }),
+    }
+}
+
+/// Tunes the first connection. To give a new file its log is the one thing for which SQLite does not
+/// wait by itself while others look at the file.
+pub(crate) async fn tune_new(
+    connection: &mut AnyConnection,
+    engine: Engine,
+) -> Result<(), StoreError> {
+    let deadline = Instant::now() + CONNECT_LIMIT;
+    loop {
+        match tune(connection, engine).await.map_err(StoreError::from) {
+            Err(StoreError::Busy { .. }) if Instant::now() < deadline => sleep(BUSY_PAUSE).await,
+            done => return done,
+        }
+    }
+}
+
+async fn tune(connection: &mut AnyConnection, engine: Engine) -> sqlx::Result<()> {
+    let settings = match engine {
+        Engine::Sqlite => SQLITE_SETTINGS,
+        Engine::Postgres => POSTGRES_SETTINGS,
+    };
+    sqlx::raw_sql(settings).execute(connection).await.map(drop)
+}
+
+pub(crate) async fn pool(options: AnyConnectOptions, engine: Engine) -> sqlx::Result<AnyPool> {
+    let connections = match engine {
+        Engine::Sqlite => SQLITE_CONNECTIONS,
+        Engine::Postgres => POSTGRES_CONNECTIONS,
+    };
+    AnyPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(CONNECT_LIMIT)
+        .after_connect(move |connection, _| Box::pin(tune(connection, engine)))
+        .connect_with(options)
+        .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::DatabaseUrl;
+    use crate::sqlite_file;
+
+    /// Every connection of the pool is tuned like this one.
+    #[tokio::test]
+    async fn a_tuned_connection_syncs_every_commit() {
+        sqlx::any::install_default_drivers();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("baton.db");
+        sqlite_file::find_or_create(&path).unwrap();
+        let options = DatabaseUrl::Sqlite(path).options().unwrap();
+        let mut connection = connect(&options).await.unwrap();
+        tune(&mut connection, Engine::Sqlite).await.unwrap();
+        let settings = [("synchronous", 2), ("foreign_keys", 1), ("busy_timeout", 5000)];
+        for (name, value) in settings {
+            let sql = sqlx::AssertSqlSafe(format!("pragma {name}"));
+            let found: i64 = sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap();
+            assert_eq!(found, value, "{name}");
+        }
+    }
+}
