@@ -3,13 +3,16 @@
 //! It never waits for the browser: whatever needs a call (a new target, a new document) is done in
 //! a task of its own, so that the queue of events keeps moving.
 
+use super::messages::{
+    AttachedToTarget, BindingCalled, DatabaseChange, DetachedFromTarget, FrameNavigated,
+    StorageChange, StorageId, parse,
+};
 use super::{Activity, Attached, Shared, navigation};
 use super::{input, watch};
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
-use crate::frames::{self, Frame};
-use crate::targets::{Contexts, TargetInfo};
-use baton_session::{StorageKey, Text};
-use serde::Deserialize;
+use crate::frames;
+use crate::targets::Contexts;
+use baton_session::Text;
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::sync::Arc;
@@ -189,55 +192,6 @@ impl Pump {
     fn wrote(&self) {
         self.activity.send_modify(|activity| activity.writes += 1);
     }
-}
-
-fn parse<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Option<T> {
-    serde_json::from_str(params.get()).ok()
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct AttachedToTarget {
-    session_id: CdpSessionId,
-    target_info: TargetInfo,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct DetachedFromTarget {
-    session_id: CdpSessionId,
-}
-
-#[derive(Deserialize)]
-struct BindingCalled {
-    name: String,
-}
-
-#[derive(Deserialize)]
-struct FrameNavigated {
-    frame: Frame,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct StorageChange {
-    storage_id: StorageId,
-    key: Option<String>,
-    new_value: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct StorageId {
-    storage_key: StorageKey,
-    is_local_storage: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct DatabaseChange {
-    storage_key: StorageKey,
-    database_name: Option<String>,
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 mod events;
 mod input;
+mod messages;
 pub(crate) mod mirror;
 mod shared;
 mod watch;

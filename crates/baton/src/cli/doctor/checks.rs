@@ -7,7 +7,7 @@ use crate::cli::serve::{NodeArgs, inherited};
 use crate::local;
 use baton_browser::launch;
 use baton_node::config::TlsFiles;
-use baton_node::{DataFolder, inspect};
+use baton_node::inspect;
 use std::ffi::OsStr;
 use std::path::Path;
 

@@ -1,0 +1,65 @@
+//! What the events of a browser say, as far as we listen.
+
+use crate::cdp::CdpSessionId;
+use crate::frames::Frame;
+use crate::targets::TargetInfo;
+use baton_session::StorageKey;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// What an event says; none when it is not as we know it.
+pub(super) fn parse<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Option<T> {
+    serde_json::from_str(params.get()).ok()
+}
+
+/// `Target.attachedToTarget`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AttachedToTarget {
+    pub(super) session_id: CdpSessionId,
+    pub(super) target_info: TargetInfo,
+}
+
+/// `Target.detachedFromTarget`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DetachedFromTarget {
+    pub(super) session_id: CdpSessionId,
+}
+
+/// `Runtime.bindingCalled`.
+#[derive(Deserialize)]
+pub(super) struct BindingCalled {
+    pub(super) name: String,
+}
+
+/// `Page.frameNavigated`.
+#[derive(Deserialize)]
+pub(super) struct FrameNavigated {
+    pub(super) frame: Frame,
+}
+
+/// Every change that `DOMStorage` tells.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StorageChange {
+    pub(super) storage_id: StorageId,
+    pub(super) key: Option<String>,
+    pub(super) new_value: Option<String>,
+}
+
+/// Where it happened.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StorageId {
+    pub(super) storage_key: StorageKey,
+    pub(super) is_local_storage: bool,
+}
+
+/// `Storage.indexedDBContentUpdated`, and `indexedDBListUpdated`, which names no database.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DatabaseChange {
+    pub(super) storage_key: StorageKey,
+    pub(super) database_name: Option<String>,
+}
