@@ -117,7 +117,34 @@ enum Writing {
     WebSocket(SplitSink<Socket, Message>),
 }
 
+/// How many bytes of frames are written at once.
+const BATCH_BYTES: usize = 64 * 1024;
+
 impl FrameWriter {
+    /// Sends frames, several in one write where they are small. See [`send`](Self::send).
+    pub(crate) async fn send_all(
+        &mut self,
+        frames: impl Iterator<Item = Vec<u8>>,
+    ) -> io::Result<()> {
+        let Writing::Nul(writer) = &mut self.0 else {
+            for frame in frames {
+                self.send(frame).await?;
+            }
+            return Ok(());
+        };
+        let mut batch = Vec::new();
+        for frame in frames {
+            batch.extend_from_slice(&frame);
+            batch.push(0);
+            if batch.len() >= BATCH_BYTES {
+                writer.write_all(&batch).await?;
+                batch.clear();
+            }
+        }
+        writer.write_all(&batch).await?;
+        writer.flush().await
+    }
+
     /// Sends one frame, which must not hold a NUL byte (JSON never does).
     pub async fn send(&mut self, mut frame: Vec<u8>) -> io::Result<()> {
         match &mut self.0 {

@@ -16,6 +16,8 @@ use tokio_util::task::TaskTracker;
 /// How many frames, and how many bytes of them, may wait for one client.
 const FRAMES: usize = 8192;
 const BYTES: usize = 64 * 1024 * 1024;
+/// How many frames are written at once, if so many wait.
+const BATCH: usize = 64;
 /// How long a client that is being disconnected may take to read what was already sent.
 const DRAIN_LIMIT: Duration = Duration::from_secs(1);
 
@@ -92,9 +94,10 @@ async fn write(
     stop: CancellationToken,
 ) {
     let sending = async {
-        while let Some(frame) = frames.recv().await {
-            let bytes = frame.len();
-            if writer.send(frame).await.is_err() {
+        let mut batch = Vec::with_capacity(BATCH);
+        while frames.recv_many(&mut batch, BATCH).await > 0 {
+            let bytes = batch.iter().map(Vec::len).sum();
+            if writer.send_all(batch.drain(..)).await.is_err() {
                 break;
             }
             waiting.fetch_sub(bytes, Ordering::Relaxed);

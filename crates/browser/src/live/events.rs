@@ -3,11 +3,12 @@
 //! It never waits for the browser: whatever needs a call (a new target, a new document) is done in
 //! a task of its own, so that the queue of events keeps moving.
 
+use super::activity::Counters;
 use super::messages::{
     AttachedToTarget, BindingCalled, DatabaseChange, DetachedFromTarget, FrameNavigated,
     StorageChange, StorageId, parse,
 };
-use super::{Activity, Attached, Shared, navigation};
+use super::{Attached, Shared};
 use super::{input, watch};
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
 use crate::frames;
@@ -16,7 +17,6 @@ use baton_session::Text;
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::sync::Arc;
-use tokio::sync::watch::Sender;
 use tokio_util::sync::CancellationToken;
 
 /// Runs until the connection ends.
@@ -40,7 +40,7 @@ pub(super) struct Pump {
     pub(super) connection: Connection,
     pub(super) contexts: Contexts,
     pub(super) shared: Arc<Shared>,
-    pub(super) activity: Sender<Activity>,
+    pub(super) activity: Counters,
     /// Ends the tasks that the loop starts.
     pub(super) end: CancellationToken,
 }
@@ -128,7 +128,7 @@ impl Pump {
         let (shared, activity) = (Arc::clone(&self.shared), self.activity.clone());
         self.spawn(async move {
             watch::document(&session, &shared, &tab, &frame).await;
-            navigation(&activity);
+            activity.navigation();
         });
     }
 
@@ -177,7 +177,7 @@ impl Pump {
 
     fn input(&self, params: &RawValue) {
         if parse::<BindingCalled>(params).is_some_and(|called| called.name == input::BINDING) {
-            self.activity.send_modify(|activity| activity.inputs += 1);
+            self.activity.input();
         }
     }
 
@@ -186,11 +186,11 @@ impl Pump {
     }
 
     fn navigation(&self) {
-        navigation(&self.activity);
+        self.activity.navigation();
     }
 
     fn wrote(&self) {
-        self.activity.send_modify(|activity| activity.writes += 1);
+        self.activity.wrote();
     }
 }
 
@@ -200,7 +200,6 @@ mod tests {
     use crate::cdp::Transport;
     use baton_session::State;
     use tokio::io::AsyncWriteExt;
-    use tokio::sync::watch::channel;
 
     #[tokio::test]
     async fn missed_events_make_the_mirror_distrusted() {
@@ -219,7 +218,7 @@ mod tests {
             connection,
             contexts: Contexts::default(),
             shared: Arc::clone(&shared),
-            activity: channel(Activity::default()).0,
+            activity: Counters::new().0,
             end: CancellationToken::new(),
         };
         run(pump, events).await;

@@ -3,6 +3,7 @@
 //! The one idea: [`Live`] only watches and reads. The browser belongs to its keeper and lives on
 //! when a `Live` is dropped; another one can take over at any time from the last snapshot's state.
 
+mod activity;
 mod events;
 mod input;
 mod messages;
@@ -14,6 +15,8 @@ use crate::cdp::{CdpError, CdpSession, Connection};
 use crate::cookies;
 use crate::keeper::KeeperLink;
 use crate::targets::{self, Contexts, TargetId};
+pub use activity::Activity;
+use activity::Counters;
 use baton_session::{State, Tab};
 use events::Pump;
 use serde_json::json;
@@ -30,24 +33,9 @@ pub struct Live {
     connection: Connection,
     shared: Arc<Shared>,
     activity: channel::Receiver<Activity>,
+    moves: channel::Receiver<u64>,
     /// Ends the event loop, and with it the connection, when the last clone is dropped.
     _ends_the_loop: Arc<DropGuard>,
-}
-
-/// How much has happened; a counter that grew means "something happened since you looked".
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Activity {
-    /// Navigations, and tabs opened or closed.
-    pub navigations: u64,
-    /// Changes of storage.
-    pub writes: u64,
-    /// Clicks and typing, once somebody asked for them.
-    pub inputs: u64,
-}
-
-/// Counts a navigation.
-fn navigation(activity: &channel::Sender<Activity>) {
-    activity.send_modify(|activity| activity.navigations += 1);
 }
 
 impl Live {
@@ -58,18 +46,23 @@ impl Live {
         let KeeperLink { connection, events, .. } = link;
         let contexts = Contexts::fetch(&connection.browser()).await?;
         let shared = Arc::new(Shared::new(known));
-        let (sender, activity) = channel::channel(Activity::default());
+        let (counters, activity, moves) = Counters::new();
         let end = CancellationToken::new();
         let pump = Pump {
             connection: connection.clone(),
             contexts,
             shared: Arc::clone(&shared),
-            activity: sender,
+            activity: counters,
             end: end.clone(),
         };
         tokio::spawn(end.clone().run_until_cancelled_owned(events::run(pump, events)));
-        let live =
-            Self { connection, shared, activity, _ends_the_loop: Arc::new(end.drop_guard()) };
+        let live = Self {
+            connection,
+            shared,
+            activity,
+            moves,
+            _ends_the_loop: Arc::new(end.drop_guard()),
+        };
         watch::auto_attach(&live.browser(), &watch::OF_A_BROWSER).await?;
         Ok(live)
     }
@@ -94,6 +87,11 @@ impl Live {
         for session in sessions {
             input::listen(&self.connection.session(session)).await;
         }
+    }
+
+    /// Tells when something happened that is no change of storage: a navigation, or input.
+    pub fn moves(&self) -> channel::Receiver<u64> {
+        self.moves.clone()
     }
 
     /// Whether the browser, its keeper or the connection to it has ended.

@@ -3,8 +3,9 @@
 //! Auto-attach, `Page` and `DOMStorage` cost nothing that can be measured; `Network` and `Runtime`
 //! would cost a quarter of a page's speed and stay off.
 
+use super::activity::Counters;
 use super::mirror::DirtyDatabases;
-use super::{Activity, Attached, Shared, input, navigation};
+use super::{Attached, Shared, input};
 use crate::cdp::{CdpError, CdpSession};
 use crate::frames::{self, Frame};
 use crate::targets::TargetId;
@@ -12,7 +13,6 @@ use baton_session::StorageKey;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch::Sender;
 use tokio::time::sleep;
 
 /// How long a target that could not be watched is left alone.
@@ -38,7 +38,7 @@ pub(super) async fn auto_attach(session: &CdpSession, kinds: &[&str]) -> Result<
 }
 
 /// Watches the databases of a worker's storage key, whether or not a page shows it.
-pub(super) async fn worker(session: CdpSession, shared: Arc<Shared>, activity: Sender<Activity>) {
+pub(super) async fn worker(session: CdpSession, shared: Arc<Shared>, activity: Counters) {
     let key = loop {
         match watch_databases(&session).await {
             Ok(Some(key)) => break key,
@@ -52,7 +52,7 @@ pub(super) async fn worker(session: CdpSession, shared: Arc<Shared>, activity: S
     };
     shared.watched_worker(&session, key.clone());
     shared.mirror().dirty().databases.insert(key, DirtyDatabases::All);
-    activity.send_modify(|activity| activity.writes += 1);
+    activity.wrote();
 }
 
 async fn watch_databases(worker: &CdpSession) -> Result<Option<StorageKey>, CdpError> {
@@ -69,7 +69,7 @@ pub(super) async fn target(
     session: CdpSession,
     shared: Arc<Shared>,
     attached: Attached,
-    activity: Sender<Activity>,
+    activity: Counters,
 ) {
     while let Err(error) = switch_on(&session, &shared, &attached.tab).await {
         tracing::debug!(%error, tab = %attached.tab, "a target is not watched yet");
@@ -79,7 +79,7 @@ pub(super) async fn target(
         sleep(PAUSE).await;
     }
     shared.watched(&session);
-    navigation(&activity);
+    activity.navigation();
 }
 
 async fn switch_on(session: &CdpSession, shared: &Shared, tab: &TargetId) -> Result<(), CdpError> {

@@ -76,6 +76,11 @@ impl Policy {
         self.interval = interval;
     }
 
+    /// Whether it is known that pages wrote since the last capture: further writes change nothing.
+    pub(super) fn knows_of_writes(&self) -> bool {
+        self.wrote
+    }
+
     /// Takes note of what happened.
     pub(super) fn note(&mut self, activity: Activity, now: Instant) {
         if activity.navigations > self.seen.navigations {

@@ -77,7 +77,7 @@ impl Hub {
 }
 
 async fn run(hub: Hub, runner: Arc<Runner>) {
-    let mut activity = runner.live.activity();
+    let (mut activity, mut moves) = (runner.live.activity(), runner.live.moves());
     let mut captured = runner.captured.subscribe();
     let mut settings = hub.config().recovery.clone();
     let RecoverySettings { session_snapshot_interval, capture_on_input, .. } =
@@ -98,7 +98,9 @@ async fn run(hub: Hub, runner: Arc<Runner>) {
                 let began = *captured.borrow_and_update();
                 policy.captured(began, Instant::now());
             }
-            Ok(()) = activity.changed() => {
+            Ok(()) = moves.changed() => policy.note(*activity.borrow(), Instant::now()),
+            // A page that never rests wakes nobody who knows of it.
+            Ok(()) = activity.changed(), if !policy.knows_of_writes() => {
                 let now = *activity.borrow_and_update();
                 policy.note(now, Instant::now());
             }
