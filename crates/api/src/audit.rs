@@ -1,9 +1,10 @@
 //! The audit log: who did what, and how it ended.
 
+pub use baton_session::audit::AuditOutcome;
+
 use baton_session::{AuditId, Owner};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use utoipa::{IntoParams, ToSchema};
 
 /// One entry of the audit log. It never holds a secret.
@@ -27,35 +28,6 @@ pub struct AuditView {
     /// More about it; of what failed, `code` is the error's code.
     #[schema(value_type = Object)]
     pub detail: serde_json::Value,
-}
-
-/// How an action ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum AuditOutcome {
-    /// As it should.
-    Done,
-    /// The key did not allow it.
-    Denied,
-    /// With an error.
-    Failed,
-}
-
-impl AuditOutcome {
-    /// The word on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Denied => "denied",
-            Self::Failed => "failed",
-        }
-    }
-}
-
-impl fmt::Display for AuditOutcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
 }
 
 /// Which entries a list shows, newest first.

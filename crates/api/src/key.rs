@@ -1,82 +1,13 @@
 //! API keys: who may ask a node for what.
 
+pub use baton_session::scope::{Scope, UnknownScope};
+
 use baton_session::Owner;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::str::FromStr;
 use utoipa::ToSchema;
-
-/// What a key allows. No scope includes another.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Scope {
-    /// See sessions and their redacted state.
-    Read,
-    /// Open, capture, resume, close, abandon and delete sessions.
-    Drive,
-    /// See secret values.
-    Reveal,
-    /// Exchange sessions with other nodes.
-    Sync,
-    /// Work in sandboxes.
-    Sandbox,
-    /// Watch network and console of tabs.
-    Debug,
-    /// Make and revoke keys, attach to browsers of this machine.
-    Admin,
-}
-
-impl Scope {
-    /// Every scope.
-    pub const ALL: [Self; 7] = [
-        Self::Read,
-        Self::Drive,
-        Self::Reveal,
-        Self::Sync,
-        Self::Sandbox,
-        Self::Debug,
-        Self::Admin,
-    ];
-
-    /// The word on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Drive => "drive",
-            Self::Reveal => "reveal",
-            Self::Sync => "sync",
-            Self::Sandbox => "sandbox",
-            Self::Debug => "debug",
-            Self::Admin => "admin",
-        }
-    }
-}
-
-impl fmt::Display for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-/// A word that names no scope.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("expected read, drive, reveal, sync, sandbox, debug or admin, found {0:?}")]
-pub struct UnknownScope(String);
-
-impl FromStr for Scope {
-    type Err = UnknownScope;
-
-    fn from_str(word: &str) -> Result<Self, UnknownScope> {
-        Self::ALL
-            .into_iter()
-            .find(|scope| scope.as_str() == word)
-            .ok_or_else(|| UnknownScope(word.to_owned()))
-    }
-}
 
 /// Makes a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -1,5 +1,7 @@
 //! Views of sessions: one line of a list, and one session in full.
 
+pub use baton_session::SnapshotReason;
+
 use baton_session::{Forecast, Lifecycle, Owner, Receipt, SessionId, SessionName, SnapshotId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -89,44 +91,6 @@ pub struct SnapshotView {
     /// Whether it is kept for good.
     #[serde(default)]
     pub saved: bool,
-}
-
-/// Why a snapshot was taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SnapshotReason {
-    /// The session was opened.
-    Open,
-    /// A tab went somewhere, came or went.
-    Navigation,
-    /// Clicks or typing settled, and captures after those are wanted.
-    Input,
-    /// Something changed and the interval had passed.
-    Interval,
-    /// Somebody asked.
-    Request,
-    /// The session was about to be closed.
-    Close,
-    /// The node was about to end, or the browser before a rollback.
-    Shutdown,
-    /// The session went back to an older snapshot: the same once more, as the newest one.
-    Rollback,
-}
-
-impl SnapshotReason {
-    /// The word on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Navigation => "navigation",
-            Self::Input => "input",
-            Self::Interval => "interval",
-            Self::Request => "request",
-            Self::Close => "close",
-            Self::Shutdown => "shutdown",
-            Self::Rollback => "rollback",
-        }
-    }
 }
 
 /// What a resume did.

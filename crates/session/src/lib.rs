@@ -10,6 +10,7 @@
 //! restore did; [`Holdings`] tell whether a state has shrunk; [`diff`] and [`forecast`] tell what
 //! changed and what expires; [`redact`] hides secrets; [`playwright`] reads and writes `storageState` files.
 
+pub mod audit;
 pub mod checksum;
 pub mod cookie;
 pub mod database;
@@ -21,8 +22,10 @@ pub mod lifecycle;
 mod node;
 pub mod parts;
 pub mod playwright;
+pub mod reason;
 pub mod receipt;
 pub mod redact;
+pub mod scope;
 pub mod session;
 mod shrunk;
 pub mod site;
@@ -32,7 +35,9 @@ pub mod tab;
 mod term;
 pub mod text;
 pub mod value;
+mod words;
 
+pub use audit::AuditOutcome;
 pub use cookie::Cookie;
 pub use database::Database;
 pub use diff::Diff;
@@ -41,7 +46,9 @@ pub use forecast::Forecast;
 pub use id::{AuditId, NodeId, Owner, SessionId, SnapshotId};
 pub use lifecycle::Lifecycle;
 pub use parts::{Part, PartHash, PartKind, PartRef};
+pub use reason::SnapshotReason;
 pub use receipt::Receipt;
+pub use scope::Scope;
 pub use session::{Session, SessionName};
 pub use shrunk::Holdings;
 pub use site::Site;

@@ -3,43 +3,24 @@
 //! The one idea: one table, [`TRANSITIONS`], is the state machine, and the reference page shows the
 //! same table. What stands in no line cannot happen.
 
-use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
+use crate::words::words;
 
-/// Where a session stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub enum Lifecycle {
+words! {
+    /// Where a session stands.
+    Lifecycle, else UnknownLifecycle ("lifecycle state"):
     /// A browser runs for it, held by a keeper.
-    Active,
+    Active "active",
     /// Its browser is gone; a snapshot can bring it back.
-    Recoverable,
+    Recoverable "recoverable",
     /// Its last snapshot is older than `max_session_age`; a person can still resume it.
-    Stale,
+    Stale "stale",
     /// Two resumes in a row failed; its snapshots are kept, and a person can try again.
-    Failed,
+    Failed "failed",
     /// Ended by its user, or it died before its first snapshot. Its name is free again.
-    Closed,
+    Closed "closed",
 }
 
 impl Lifecycle {
-    /// Every state, in the order in which lists show them.
-    pub const ALL: [Self; 5] =
-        [Self::Active, Self::Recoverable, Self::Stale, Self::Failed, Self::Closed];
-
-    /// The word on the wire and in the database.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Recoverable => "recoverable",
-            Self::Stale => "stale",
-            Self::Failed => "failed",
-            Self::Closed => "closed",
-        }
-    }
-
     /// Whether a session may go from this state to `next`.
     pub fn may_become(self, next: Self) -> bool {
         TRANSITIONS.iter().any(|step| (step.from, step.to) == (self, next))
@@ -48,12 +29,6 @@ impl Lifecycle {
     /// Whether its name is taken for others of the same owner.
     pub fn holds_name(self) -> bool {
         self != Self::Closed
-    }
-}
-
-impl fmt::Display for Lifecycle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 
@@ -121,19 +96,3 @@ pub const TRANSITIONS: [Transition; 18] = {
         step(Closed, Active, Owner, "resume, if its name is still free", RUNNING),
     ]
 };
-
-/// A word that names no lifecycle state.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("expected active, recoverable, stale, failed or closed, found {0:?}")]
-pub struct UnknownLifecycle(String);
-
-impl FromStr for Lifecycle {
-    type Err = UnknownLifecycle;
-
-    fn from_str(word: &str) -> Result<Self, UnknownLifecycle> {
-        Self::ALL
-            .into_iter()
-            .find(|state| state.as_str() == word)
-            .ok_or_else(|| UnknownLifecycle(word.to_owned()))
-    }
-}

@@ -4,75 +4,29 @@
 //! sync cost what changed and no more.
 
 use crate::state::OriginState;
+use crate::words::words;
 use crate::{Cookie, Database, Entries, Site, State, StorageKey, Text};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::str::FromStr;
 
-/// What a part holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PartKind {
+words! {
+    /// What a part holds.
+    PartKind, else UnknownPartKind ("kind of part"):
     /// Viewport, user agent, time zone, locale, geolocation. One per state; its name is empty.
-    Environment,
+    Environment "environment",
     /// The cookies of one site; named by the site.
-    Cookies,
+    Cookies "cookies",
     /// The localStorage of one storage key; named by the key.
-    LocalStorage,
+    LocalStorage "local-storage",
     /// One IndexedDB database; named by `[storage key, database]` as JSON.
-    Database,
+    Database "database",
     /// One tab; named by its position, from `0000`.
-    Tab,
+    Tab "tab",
     /// The preview image; its name is empty.
-    Preview,
-}
-
-impl PartKind {
-    const ALL: [Self; 6] = [
-        Self::Environment,
-        Self::Cookies,
-        Self::LocalStorage,
-        Self::Database,
-        Self::Tab,
-        Self::Preview,
-    ];
-
-    /// The word on the wire and in the database.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Environment => "environment",
-            Self::Cookies => "cookies",
-            Self::LocalStorage => "local-storage",
-            Self::Database => "database",
-            Self::Tab => "tab",
-            Self::Preview => "preview",
-        }
-    }
-}
-
-impl fmt::Display for PartKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-/// A word that names no kind of part.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("expected a kind of part, found {0:?}")]
-pub struct UnknownPartKind(String);
-
-impl FromStr for PartKind {
-    type Err = UnknownPartKind;
-
-    fn from_str(word: &str) -> Result<Self, UnknownPartKind> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.as_str() == word)
-            .ok_or_else(|| UnknownPartKind(word.to_owned()))
-    }
+    Preview "preview",
 }
 
 /// SHA-256 of a part's bytes: its name on the wire.

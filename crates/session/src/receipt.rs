@@ -1,6 +1,7 @@
 //! A receipt: what a restore did, item by item. Nothing is dropped silently.
 
 use crate::Site;
+use crate::words::words;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -64,49 +65,25 @@ pub struct ReceiptItem {
     pub verified: Verified,
 }
 
-/// What an item is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub enum ItemKind {
+words! {
+    /// What an item is.
+    ItemKind, else UnknownItemKind ("kind of item"):
     /// One cookie.
-    Cookie,
+    Cookie "cookie",
     /// The localStorage of one storage key.
-    LocalStorage,
+    LocalStorage "local_storage",
     /// The sessionStorage of one tab and storage key.
-    SessionStorage,
+    SessionStorage "session_storage",
     /// One IndexedDB database.
-    IndexedDb,
+    IndexedDb "indexed_db",
     /// One tab.
-    Tab,
+    Tab "tab",
     /// One setting of the environment.
-    Environment,
+    Environment "environment",
     /// A stored part that could not be read.
-    Part,
+    Part "part",
     /// A whole snapshot: the one that was taken in the place of a newer one.
-    Snapshot,
-}
-
-impl ItemKind {
-    /// The word on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Cookie => "cookie",
-            Self::LocalStorage => "local_storage",
-            Self::SessionStorage => "session_storage",
-            Self::IndexedDb => "indexed_db",
-            Self::Tab => "tab",
-            Self::Environment => "environment",
-            Self::Part => "part",
-            Self::Snapshot => "snapshot",
-        }
-    }
-}
-
-impl fmt::Display for ItemKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
+    Snapshot "snapshot",
 }
 
 /// What became of an item.

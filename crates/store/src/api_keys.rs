@@ -5,14 +5,13 @@
 use crate::fault::is_taken;
 use crate::row::{instant, maybe_instant, refuse_nul, word};
 use crate::{Store, StoreError};
-use baton_session::Owner;
+use baton_session::scope::UnknownScope;
+use baton_session::{Owner, Scope};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 use std::collections::BTreeSet;
-use std::fmt;
-use std::str::FromStr;
 
 /// A key of the API, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,74 +28,6 @@ pub struct ApiKey {
     pub created_at: Timestamp,
     /// When it was revoked, if it was.
     pub revoked_at: Option<Timestamp>,
-}
-
-/// Something that a key may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scope {
-    /// See sessions, without secrets.
-    Read,
-    /// Open, capture, resume and close sessions, and drive their browsers.
-    Drive,
-    /// See secrets.
-    Reveal,
-    /// Exchange sessions with other nodes.
-    Sync,
-    /// Make and use sandboxes.
-    Sandbox,
-    /// Look into tabs.
-    Debug,
-    /// Make and revoke keys, and register peers.
-    Admin,
-}
-
-impl Scope {
-    /// Every scope.
-    pub const ALL: [Self; 7] = [
-        Self::Read,
-        Self::Drive,
-        Self::Reveal,
-        Self::Sync,
-        Self::Sandbox,
-        Self::Debug,
-        Self::Admin,
-    ];
-
-    /// The word on the wire and in the database.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Drive => "drive",
-            Self::Reveal => "reveal",
-            Self::Sync => "sync",
-            Self::Sandbox => "sandbox",
-            Self::Debug => "debug",
-            Self::Admin => "admin",
-        }
-    }
-}
-
-impl fmt::Display for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-/// A word that names no scope.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("expected read, drive, reveal, sync, sandbox, debug or admin, found {0:?}")]
-pub struct UnknownScope(String);
-
-impl FromStr for Scope {
-    type Err = UnknownScope;
-
-    fn from_str(word: &str) -> Result<Self, UnknownScope> {
-        Self::ALL
-            .into_iter()
-            .find(|scope| scope.as_str() == word)
-            .ok_or_else(|| UnknownScope(word.to_owned()))
-    }
 }
 
 impl Store {

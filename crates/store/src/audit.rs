@@ -4,12 +4,10 @@
 use crate::fault::is_taken;
 use crate::row::{instant, page, refuse_nul, word};
 use crate::{Store, StoreError};
-use baton_session::{AuditId, Owner};
+use baton_session::{AuditId, AuditOutcome, Owner};
 use jiff::Timestamp;
 use sqlx::Row;
 use sqlx::any::AnyRow;
-use std::fmt;
-use std::str::FromStr;
 
 /// One line of the audit log. None of its texts may hold a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,53 +28,6 @@ pub struct AuditEntry {
     pub outcome: AuditOutcome,
     /// More about it, as JSON.
     pub detail: String,
-}
-
-/// How an action ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AuditOutcome {
-    /// As it should.
-    Done,
-    /// The key did not allow it.
-    Denied,
-    /// With an error.
-    Failed,
-}
-
-impl AuditOutcome {
-    /// Every outcome.
-    pub const ALL: [Self; 3] = [Self::Done, Self::Denied, Self::Failed];
-
-    /// The word in the database.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Denied => "denied",
-            Self::Failed => "failed",
-        }
-    }
-}
-
-impl fmt::Display for AuditOutcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-/// A word that names no outcome.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("expected done, denied or failed, found {0:?}")]
-pub struct UnknownOutcome(String);
-
-impl FromStr for AuditOutcome {
-    type Err = UnknownOutcome;
-
-    fn from_str(word: &str) -> Result<Self, UnknownOutcome> {
-        Self::ALL
-            .into_iter()
-            .find(|outcome| outcome.as_str() == word)
-            .ok_or_else(|| UnknownOutcome(word.to_owned()))
-    }
 }
 
 /// A page of entries, newest first.

@@ -39,8 +39,8 @@ mod snapshots;
 mod sqlite_file;
 mod write;
 
-pub use api_keys::{ApiKey, Scope, UnknownScope};
-pub use audit::{AuditEntry, AuditOutcome, UnknownOutcome};
+pub use api_keys::ApiKey;
+pub use audit::AuditEntry;
 pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};
 pub use epoch::Epoch;
 pub use error::StoreError;
@@ -48,7 +48,7 @@ pub use leases::{Lease, NodeBeat, NodeRecord};
 pub use master_key::{KeyError, MasterKey};
 pub use outside::{Contents, Look, copy_database, is_sealed, look};
 pub use sealed_file::{FileKey, FileKeyKind, SealedFileError, SealedReader, SealedWriter};
-pub use snapshots::{NewSnapshot, Snapshot, SnapshotReason, UnknownReason};
+pub use snapshots::{NewSnapshot, Snapshot};
 
 use config::Engine;
 use seal::Seal;

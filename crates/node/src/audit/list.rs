@@ -2,7 +2,7 @@
 
 use crate::auth::Caller;
 use crate::{Context, NodeError, page};
-use baton_api::{AuditList, AuditOutcome, AuditView, ListAudit, Scope};
+use baton_api::{AuditList, AuditView, ListAudit, Scope};
 use baton_store::AuditEntry;
 use serde_json::Value;
 
@@ -35,11 +35,7 @@ fn view(entry: AuditEntry) -> AuditView {
         actor: entry.actor,
         action: entry.action,
         subject: entry.subject,
-        outcome: match entry.outcome {
-            baton_store::AuditOutcome::Done => AuditOutcome::Done,
-            baton_store::AuditOutcome::Denied => AuditOutcome::Denied,
-            baton_store::AuditOutcome::Failed => AuditOutcome::Failed,
-        },
+        outcome: entry.outcome,
         // Only JSON is ever appended; what is not is shown as the text that it is.
         detail: serde_json::from_str(&entry.detail).unwrap_or(Value::String(entry.detail)),
     }

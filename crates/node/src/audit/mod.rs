@@ -12,8 +12,9 @@ pub use list::list;
 
 use crate::{NodeError, clock};
 use baton_api::{ErrorCode, Problem};
+use baton_session::AuditOutcome;
 use baton_session::{AuditId, Owner};
-use baton_store::{AuditEntry, AuditOutcome, Store, StoreError};
+use baton_store::{AuditEntry, Store, StoreError};
 use serde_json::{Map, Value};
 use std::sync::atomic::{AtomicU16, Ordering};
 

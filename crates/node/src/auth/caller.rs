@@ -50,7 +50,7 @@ impl FromRequestParts<Context> for Caller {
         let limit = context.rates.limits().requests_per_minute;
         let asked = context.rates.asked(&key.id);
         asked.map_err(|wait| NodeError::TooManyRequests { what, limit, wait })?;
-        let scopes = key.scopes.into_iter().map(crate::keys::scope_view).collect();
+        let scopes = key.scopes;
         Ok(Self { owner: key.owner, actor, scopes })
     }
 }

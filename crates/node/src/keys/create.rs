@@ -1,6 +1,6 @@
 //! Makes a key.
 
-use super::{stored_scope, view};
+use super::view;
 use crate::audit::{Action, Actor, Note};
 use crate::auth::{Caller, KeySecret};
 use crate::{Context, NodeError, clock};
@@ -39,7 +39,7 @@ pub fn new_key(name: String, owner: Owner, scopes: impl IntoIterator<Item = Scop
         id: format!("key_{:016x}", u64::from_be_bytes(random)),
         name,
         owner,
-        scopes: scopes.into_iter().map(stored_scope).collect(),
+        scopes: scopes.into_iter().collect(),
         created_at: clock::now(),
         revoked_at: None,
     }

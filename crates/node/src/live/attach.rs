@@ -4,8 +4,8 @@ use super::ending::Ending;
 use super::runner::Known;
 use super::{Hub, LiveError};
 use baton_browser::live::Live;
+use baton_session::SnapshotReason;
 use baton_session::{Session, State};
-use baton_store::SnapshotReason;
 use url::Url;
 
 impl Hub {

@@ -7,9 +7,10 @@
 use super::load::Loaded;
 use super::runner::Runner;
 use super::{Hub, LiveError};
+use baton_session::SnapshotReason;
 use baton_session::cookie::Expiry;
 use baton_session::{Holdings, PartKind, PartRef, Session, SnapshotId, State, Term};
-use baton_store::{NewSnapshot, Snapshot, SnapshotReason, StoreError};
+use baton_store::{NewSnapshot, Snapshot, StoreError};
 use jiff::Timestamp;
 use std::sync::PoisonError;
 

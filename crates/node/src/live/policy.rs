@@ -5,7 +5,7 @@
 //! never rests costs no more than one that does.
 
 use baton_browser::live::Activity;
-use baton_store::SnapshotReason;
+use baton_session::SnapshotReason;
 use std::time::{Duration, Instant};
 
 /// How long a navigation rests before it is captured: redirects and late scripts come first.

@@ -7,8 +7,9 @@ use super::ending::Ending;
 use super::resume::Resumed;
 use super::{Hub, LiveError};
 use crate::latest::Latest;
+use baton_session::SnapshotReason;
 use baton_session::{Lifecycle, Session};
-use baton_store::{Snapshot, SnapshotReason};
+use baton_store::Snapshot;
 use std::time::Instant;
 
 impl Hub {

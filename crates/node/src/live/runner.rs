@@ -3,8 +3,9 @@
 use super::policy::{Due, Policy};
 use super::{Hub, LiveError, RecoverySettings};
 use baton_browser::live::{Activity, Live};
+use baton_session::SnapshotReason;
 use baton_session::{Holdings, PartRef, Session, SessionId, Term};
-use baton_store::{SnapshotReason, StoreError};
+use baton_store::StoreError;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, watch};

@@ -3,8 +3,8 @@
 use super::view;
 use crate::{Context, NodeError};
 use baton_api::SnapshotView;
+use baton_session::SnapshotReason;
 use baton_session::{Lifecycle, Owner};
-use baton_store::SnapshotReason;
 
 /// Reads the browser of an active session; the snapshot is on disk when this returns.
 pub async fn capture(

@@ -1,6 +1,6 @@
 //! Rows as callers see them.
 
-use baton_api::{SessionSummary, SnapshotReason, SnapshotView, Tab};
+use baton_api::{SessionSummary, SnapshotView, Tab};
 use baton_session::Session;
 use baton_store::Snapshot;
 
@@ -23,7 +23,7 @@ pub(super) fn snapshot(snapshot: &Snapshot) -> SnapshotView {
     SnapshotView {
         id: snapshot.id,
         taken_at: snapshot.taken_at,
-        reason: reason(snapshot.reason),
+        reason: snapshot.reason,
         parts: snapshot.parts.len(),
         bytes: snapshot.bytes,
         shrunk: snapshot.shrunk,
@@ -35,17 +35,4 @@ pub(super) fn snapshot(snapshot: &Snapshot) -> SnapshotView {
 /// A tab of a state without what it stores.
 pub(super) fn tab(tab: baton_session::Tab) -> Tab {
     Tab { url: tab.url, title: tab.title, active: tab.active }
-}
-
-fn reason(reason: baton_store::SnapshotReason) -> SnapshotReason {
-    match reason {
-        baton_store::SnapshotReason::Open => SnapshotReason::Open,
-        baton_store::SnapshotReason::Navigation => SnapshotReason::Navigation,
-        baton_store::SnapshotReason::Input => SnapshotReason::Input,
-        baton_store::SnapshotReason::Interval => SnapshotReason::Interval,
-        baton_store::SnapshotReason::Request => SnapshotReason::Request,
-        baton_store::SnapshotReason::Close => SnapshotReason::Close,
-        baton_store::SnapshotReason::Shutdown => SnapshotReason::Shutdown,
-        baton_store::SnapshotReason::Rollback => SnapshotReason::Rollback,
-    }
 }

@@ -5,10 +5,11 @@ use baton_browser::keeper::KeeperCommand;
 use baton_node::config::{Choices, ConfigError, Surroundings};
 use baton_node::data::NodeFile;
 use baton_node::{Config, DataFolder, ServeError, serve};
+use baton_session::SnapshotReason;
 use baton_session::{
     Lifecycle, NodeId, Owner, Part, Session, SessionId, SnapshotId, State, Tab, parts,
 };
-use baton_store::{DatabaseUrl, Limits, MasterKey, NewSnapshot, SnapshotReason, Store};
+use baton_store::{DatabaseUrl, Limits, MasterKey, NewSnapshot, Store};
 use jiff::Timestamp;
 use reqwest::{Method, RequestBuilder, Response};
 use std::collections::BTreeMap;

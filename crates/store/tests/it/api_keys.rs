@@ -2,7 +2,8 @@
 
 use crate::fixture::{Engine, Fixture, next_instant};
 use baton_session::Owner;
-use baton_store::{ApiKey, Scope, StoreError};
+use baton_session::Scope;
+use baton_store::{ApiKey, StoreError};
 use rstest::rstest;
 
 #[rstest]

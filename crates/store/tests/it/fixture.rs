@@ -1,8 +1,9 @@
 //! A store in a temp folder or on our server, and what tests fill it with.
 
 use crate::postgres;
+use baton_session::SnapshotReason;
 use baton_session::{Lifecycle, NodeId, Owner, Part, PartKind, Session, SessionId, SnapshotId};
-use baton_store::{Config, DatabaseUrl, Limits, MasterKey, NewSnapshot, SnapshotReason, Store};
+use baton_store::{Config, DatabaseUrl, Limits, MasterKey, NewSnapshot, Store};
 use jiff::Timestamp;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection};
 use std::path::PathBuf;

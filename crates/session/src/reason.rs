@@ -1,0 +1,31 @@
+//! Why a snapshot was taken.
+
+use crate::words::words;
+
+words! {
+    /// Why a snapshot was taken.
+    SnapshotReason, else UnknownReason ("reason for a snapshot"):
+    /// The session was opened.
+    Open "open",
+    /// A navigation, or a change of tabs, settled.
+    Navigation "navigation",
+    /// Clicks or typing settled, and captures after those are wanted.
+    Input "input",
+    /// Something changed, and the interval had passed.
+    Interval "interval",
+    /// Somebody asked for it.
+    Request "request",
+    /// The session is being closed.
+    Close "close",
+    /// The node is stopping, or the browser is ended for a rollback.
+    Shutdown "shutdown",
+    /// The session went back to an older snapshot: the same once more, as the newest one.
+    Rollback "rollback",
+}
+
+impl SnapshotReason {
+    /// Whether somebody asked for it, and so accepts what it holds however little that is.
+    pub fn is_asked_for(self) -> bool {
+        matches!(self, Self::Open | Self::Request | Self::Close | Self::Rollback)
+    }
+}
