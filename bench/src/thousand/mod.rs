@@ -21,7 +21,7 @@ const FEW: u32 = 100;
 /// Pairs of lists of each kind.
 const LISTS: usize = 200;
 /// Pairs of starts.
-const STARTS: usize = 15;
+const STARTS: usize = 30;
 /// How much more a thousand may cost than a hundred: nothing, but for chance.
 const GROWTH: f64 = 1.1;
 
