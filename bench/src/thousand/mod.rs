@@ -18,78 +18,82 @@ use std::time::{Instant, SystemTime};
 
 const MANY: u32 = 1000;
 const FEW: u32 = 100;
-/// Pairs of lists of each kind.
-const LISTS: usize = 200;
-/// Pairs of starts.
-const STARTS: usize = 30;
+/// Pairs of starts. What a process has by chance (where its memory lies, on which processor it runs)
+/// it keeps, so that lists of many starts say more than many lists of one.
+const STARTS: usize = 60;
+/// How often each list is asked for after a start, for a median.
+const LISTS: usize = 15;
 /// How much more a thousand may cost than a hundred: nothing, but for chance.
 const GROWTH: f64 = 1.1;
+
+/// What is measured after each start.
+const WHAT: [Measured; 6] = [
+    Measured { what: "scan at start-up", aim: 300.0, is_growth: true },
+    Measured { what: "start until ready", aim: 300.0, is_growth: true },
+    Measured { what: "list of the newest 50", aim: 20.0, is_growth: true },
+    Measured { what: "list of the oldest 50", aim: 20.0, is_growth: true },
+    Measured { what: "list of the 10 in a state", aim: 20.0, is_growth: true },
+    // The other house has no 200.
+    Measured { what: "list of 200", aim: 20.0, is_growth: false },
+];
+
+struct Measured {
+    what: &'static str,
+    /// In milliseconds.
+    aim: f64,
+    /// Whether both houses do the same.
+    is_growth: bool,
+}
+
+/// Milliseconds of each that is measured, after one start.
+type Times = [f64; WHAT.len()];
 
 /// Measures starts and lists in both houses, in turn.
 pub async fn measure(baton: &Path) -> Result<Section> {
     let many = fill::fill(House::build(baton)?, MANY).await?;
     let few = fill::fill(House::build(baton)?, FEW).await?;
     let mut houses = [many, few];
-    let starts = measure_starts(&mut houses).await?;
-    for house in &mut houses {
-        house.start_node().await?;
+    let mut pairs = Vec::with_capacity(STARTS);
+    for pair in 0..STARTS {
+        let [many, few] = measure_pair(&mut houses, pair).await?;
+        println!(
+            "pair {:>2} of {STARTS}: scan {:.1} and {:.1} ms, list {:.2} and {:.2} ms",
+            pair + 1,
+            many[0],
+            few[0],
+            many[2],
+            few[2]
+        );
+        pairs.push((many, few));
     }
-    let newest = measure_lists(&houses, [&page(50), &page(50)]).await?;
-    let oldest = [last_page(&houses[0]).await?, last_page(&houses[1]).await?];
-    let oldest = measure_lists(&houses, [&oldest[0], &oldest[1]]).await?;
-    let in_state = ListSessions { state: Some(Lifecycle::Recoverable), ..page(50) };
-    let in_state = measure_lists(&houses, [&in_state, &in_state]).await?;
-    let longest = measure_lists(&houses, [&page(200), &page(200)]).await?;
     for house in houses {
         house.clear().await?;
     }
-    Ok(section(&[
-        Measured { what: "list of the newest 50", aim: 20.0, pairs: newest, is_growth: true },
-        Measured { what: "list of the oldest 50", aim: 20.0, pairs: oldest, is_growth: true },
-        Measured { what: "list of the 10 in a state", aim: 20.0, pairs: in_state, is_growth: true },
-        // The other house has no 200.
-        Measured { what: "list of 200", aim: 20.0, pairs: longest, is_growth: false },
-        Measured { what: "scan at start-up", aim: 300.0, pairs: starts.scans, is_growth: true },
-        Measured { what: "start until ready", aim: 300.0, pairs: starts.ready, is_growth: true },
-    ]))
+    Ok(section(&pairs))
 }
 
-/// Pairs of milliseconds: with many sessions, and with few.
-type Pairs = Vec<(f64, f64)>;
-
-struct Measured {
-    what: &'static str,
-    /// In milliseconds.
-    aim: f64,
-    pairs: Pairs,
-    /// Whether both sides did the same.
-    is_growth: bool,
-}
-
-struct Starts {
-    /// Of the look at the active sessions.
-    scans: Pairs,
-    /// From the start of the process until `node.json` says that it is ready.
-    ready: Pairs,
-}
-
-/// Starts nodes in both houses, each pair in the other order than the one before.
-async fn measure_starts(houses: &mut [House; 2]) -> Result<Starts> {
-    let mut starts = Starts { scans: Vec::new(), ready: Vec::new() };
-    for pair in 0..STARTS {
-        let mut found = [(0.0, 0.0); 2];
-        for side in order(pair) {
-            found[side] = start(&mut houses[side]).await?;
-        }
-        let [many, few] = found;
-        println!("pair {:>2} of {STARTS}: scan {:.1} and {:.1} ms", pair + 1, many.0, few.0);
-        starts.scans.push((many.0, few.0));
-        starts.ready.push((many.1, few.1));
+/// One start of each node, and lists of both in turn.
+async fn measure_pair(houses: &mut [House; 2], pair: usize) -> Result<[Times; 2]> {
+    let mut starts = [(0.0, 0.0); 2];
+    for side in order(pair) {
+        starts[side] = start(&mut houses[side]).await?;
     }
-    Ok(starts)
+    let newest = measure_lists(houses, [&page(50), &page(50)]).await?;
+    let oldest = [last_page(&houses[0]).await?, last_page(&houses[1]).await?];
+    let oldest = measure_lists(houses, [&oldest[0], &oldest[1]]).await?;
+    let in_state = ListSessions { state: Some(Lifecycle::Recoverable), ..page(50) };
+    let in_state = measure_lists(houses, [&in_state, &in_state]).await?;
+    let longest = measure_lists(houses, [&page(200), &page(200)]).await?;
+    for house in houses {
+        house.stop_node().await?;
+    }
+    Ok([0, 1].map(|side| {
+        let (scan, ready) = starts[side];
+        [scan, ready, newest[side], oldest[side], in_state[side], longest[side]]
+    }))
 }
 
-/// One start: the milliseconds of the scan, and those until the node is ready.
+/// One start: the milliseconds of the scan, and those until `node.json` says that the node is ready.
 async fn start(house: &mut House) -> Result<(f64, f64)> {
     fill::wake(house).await?;
     let begun = SystemTime::now();
@@ -101,25 +105,23 @@ async fn start(house: &mut House) -> Result<(f64, f64)> {
     let recoverable = format!("recoverable={ACTIVE} ");
     ensure!(line.contains(&recoverable), "expected {recoverable}in the log, found {line}");
     let took = line.rsplit_once("took_ms=").and_then(|(_, took)| took.trim().parse().ok());
-    house.stop_node().await?;
     let scan = took.with_context(|| format!("expected took_ms in the log, found {line}"))?;
     Ok((scan, ready.as_secs_f64() * 1e3))
 }
 
-async fn measure_lists(houses: &[House; 2], queries: [&ListSessions; 2]) -> Result<Pairs> {
-    let mut pairs = Vec::with_capacity(LISTS);
+/// The median time of a list in each house.
+async fn measure_lists(houses: &[House; 2], queries: [&ListSessions; 2]) -> Result<[f64; 2]> {
+    let mut times = [Vec::new(), Vec::new()];
     for pair in 0..LISTS {
-        let mut found = [0.0; 2];
         for side in order(pair) {
             let client = houses[side].client()?;
             let start = Instant::now();
             let list = client.list_sessions(queries[side]).await?;
-            found[side] = start.elapsed().as_secs_f64() * 1e3;
+            times[side].push(start.elapsed().as_secs_f64() * 1e3);
             ensure!(!list.items.is_empty(), "expected sessions in a list, found none");
         }
-        pairs.push((found[0], found[1]));
     }
-    Ok(pairs)
+    Ok(times.map(median))
 }
 
 /// Who comes first in a pair.
@@ -142,31 +144,33 @@ async fn last_page(house: &House) -> Result<ListSessions> {
     }
 }
 
-fn section(measured: &[Measured]) -> Section {
-    let growth = measured.iter().filter(|measured| measured.is_growth);
+fn section(pairs: &[(Times, Times)]) -> Section {
+    let measured = || WHAT.iter().enumerate();
     Section {
         title: "A thousand sessions",
         method: format!(
             "A database of {MANY} sessions with {SNAPSHOTS} snapshots each, and beside it one of {FEW}. \
-             Lists are asked for over loopback, {LISTS} times each in turn; the time is that of the \
-             client. For a start {ACTIVE} sessions of each database are active and their browsers are \
-             gone, as after a crash of the machine: the node finds that out and writes it down. The \
-             ratio is that of {MANY} to {FEW}, with as many active ones; what is absolute is the median \
-             with {MANY}."
+             For each start {ACTIVE} sessions of each database are active and their browsers are gone, \
+             as after a crash of the machine: the node finds that out and writes it down. Then lists \
+             are asked for over loopback, {LISTS} of each kind in turn, for a median; the time is that \
+             of the client. The ratio is that of {MANY} to {FEW}, with as many active ones; what is \
+             absolute is the median with {MANY}."
         ),
-        comparisons: growth
-            .map(|measured| Comparison {
+        comparisons: measured()
+            .filter(|(_, measured)| measured.is_growth)
+            .map(|(index, measured)| Comparison {
                 what: measured.what,
-                ratio: Ratio::of(&measured.pairs),
+                ratio: Ratio::of(
+                    &pairs.iter().map(|(m, f)| (m[index], f[index])).collect::<Vec<_>>(),
+                ),
                 aim: GROWTH,
                 aim_is_for_the_bound: false,
             })
             .collect(),
-        figures: measured
-            .iter()
-            .map(|measured| Figure {
+        figures: measured()
+            .map(|(index, measured)| Figure {
                 what: measured.what.to_owned(),
-                found: median(measured.pairs.iter().map(|pair| pair.0)),
+                found: median(pairs.iter().map(|(many, _)| many[index])),
                 aim: measured.aim,
                 unit: "ms",
             })
