@@ -4,7 +4,7 @@
 //! captures as often as automatic captures ever do, every 2 s (the default is every 30 s).
 
 use crate::ratio::{Ratio, median};
-use crate::report::Section;
+use crate::report::{Comparison, Section};
 use crate::site;
 use anyhow::Result;
 use baton_api::OpenSession;
@@ -87,9 +87,13 @@ fn section(measured: &[(f64, f64)], captures: usize) -> Section {
              A new snapshot was stored during {captures} of {} measurements with the node.",
             measured.len()
         ),
-        ratio: Ratio::of(measured),
-        aim: 1.05,
-        aim_is_for_the_bound: true,
+        comparisons: vec![Comparison {
+            what: "capture on / off",
+            ratio: Ratio::of(measured),
+            aim: 1.05,
+            aim_is_for_the_bound: true,
+        }],
+        figures: Vec::new(),
         medians: vec![
             (
                 "work, capture on".to_owned(),

@@ -1,19 +1,23 @@
 //! What keeping a session costs, as ratios within one run.
 //!
 //! The one idea: this machine may be slow and noisy, so nothing is compared with a number of another
-//! run. Each measurement stands beside its baseline, in turn, and only their ratio is told.
+//! run. Each measurement stands beside its baseline, in turn, and their ratio is told. What has no
+//! baseline is told as it is, and said to be so.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 mod capture;
+mod idle;
 mod machine;
+mod process;
 mod ratio;
 mod report;
 mod resume;
 mod site;
+mod thousand;
 
 use anyhow::Result;
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use report::Report;
 use std::path::PathBuf;
 
@@ -32,13 +36,42 @@ struct Args {
     /// Pairs of "resume" and "open".
     #[arg(long, default_value_t = 15)]
     resume_pairs: usize,
+    /// Measure this part only; may be given more than once.
+    #[arg(long, value_name = "PART")]
+    only: Vec<Part>,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Capture on against off.
+    Capture,
+    /// Resume against open.
+    Resume,
+    /// An idle session.
+    Idle,
+    /// A thousand sessions against a hundred.
+    Thousand,
 }
 
 #[tokio::main]
 async fn main() -> Result<()> {
     let args = Args::parse();
-    let mut report = Report::new(&args.baton)?;
-    report.add(&capture::measure(&args.baton, args.capture_pairs).await?);
-    report.add(&resume::measure(&args.baton, args.resume_pairs).await?);
-    report.write(&args.out)
+    let baton = &args.baton;
+    let mut report = Report::new(baton)?;
+    for part in Part::value_variants().iter().filter(|part| args.wants(**part)) {
+        report.add(&match part {
+            Part::Capture => capture::measure(baton, args.capture_pairs).await?,
+            Part::Resume => resume::measure(baton, args.resume_pairs).await?,
+            Part::Idle => idle::measure(baton).await?,
+            Part::Thousand => thousand::measure(baton).await?,
+        });
+    }
+    report.write(&args.out, &args.only)
+}
+
+impl Args {
+    fn wants(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
+    }
 }

@@ -1,7 +1,7 @@
 //! Resume after a crash against opening the same tabs without state.
 
 use crate::ratio::{Ratio, median};
-use crate::report::Section;
+use crate::report::{Comparison, Section};
 use crate::site;
 use anyhow::{Result, ensure};
 use baton_api::OpenSession;
@@ -113,9 +113,13 @@ fn section(measured: &[(f64, f64)], steps: BTreeMap<String, Vec<f64>>) -> Sectio
              state. Both times are those of one call to the node, a first snapshot included for open.",
             TABS.len()
         ),
-        ratio: Ratio::of(measured),
-        aim: 1.5,
-        aim_is_for_the_bound: false,
+        comparisons: vec![Comparison {
+            what: "resume / open",
+            ratio: Ratio::of(measured),
+            aim: 1.5,
+            aim_is_for_the_bound: false,
+        }],
+        figures: Vec::new(),
         medians,
     }
 }

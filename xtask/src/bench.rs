@@ -4,10 +4,10 @@ use crate::{cargo, setup};
 use anyhow::Result;
 use std::process::ExitCode;
 
-/// Measure capture on against off, and resume against open; results go to bench/results.
+/// Measure what capturing, resuming, resting and a thousand sessions cost; results go to bench/results.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What the benchmark itself is given, such as `--capture-pairs 60`.
+    /// What the benchmark itself is given, such as `--capture-pairs 60` or `--only idle`.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     bench: Vec<String>,
 }

@@ -13,7 +13,7 @@ use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};
 use secrecy::ExposeSecret;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -169,6 +169,7 @@ fn hub_config(config: &Config, node: NodeId) -> Result<HubConfig, DataError> {
 
 /// Looks at every session that was active when the last node ended.
 async fn recover(hub: &Hub) -> Result<(), LiveError> {
+    let begun = Instant::now();
     let found = hub.recover().await?;
     tracing::info!(
         carried_on = found.carried_on,
@@ -176,6 +177,7 @@ async fn recover(hub: &Hub) -> Result<(), LiveError> {
         stale = found.stale,
         closed = found.closed,
         orphans = found.orphans,
+        took_ms = begun.elapsed().as_secs_f64() * 1e3,
         "looked at the sessions of the last run"
     );
     Ok(())

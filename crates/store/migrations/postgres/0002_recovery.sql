@@ -20,6 +20,8 @@ create table leases (
 
 -- Resumes in a row that have failed.
 alter table sessions add column failed_resumes bigint not null default 0;
+-- A list of those in one state does not look at the others.
+create index sessions_owner_lifecycle on sessions (owner, lifecycle, id);
 
 -- The term of its writer; one that another holder's term had ended is a sibling.
 alter table snapshots add column term bigint not null default 0;

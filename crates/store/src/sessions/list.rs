@@ -5,6 +5,15 @@ use crate::row::page;
 use crate::{Store, StoreError};
 use baton_session::{Lifecycle, NodeId, Owner, Session, SessionId};
 
+/// A page of an owner's sessions, and one of those in one state. Each has an index of its own, so that
+/// the work is that of the page, however many sessions there are.
+const PAGE: &str = select!("where owner = $1 and id < $2 order by id desc limit $3");
+const PAGE_IN_STATE: &str =
+    select!("where owner = $1 and id < $2 and lifecycle = $4 order by id desc limit $3");
+
+/// A text that sorts behind every id, which begin with a digit or a letter up to `f`.
+const BEHIND_ALL: &str = "g";
+
 impl Store {
     /// Up to `limit` (at most 1000) of the owner's sessions, newest first: those older than
     /// `after`, if given, and in the state `lifecycle`, if given.
@@ -15,17 +24,13 @@ impl Store {
         after: Option<SessionId>,
         limit: u32,
     ) -> Result<Vec<Session>, StoreError> {
-        // An empty text stands for "any": a parameter that is null has no type on PostgreSQL.
-        let rows = sqlx::query(select!(
-            "where owner = $1 and ($2 = '' or lifecycle = $2) and ($3 = '' or id < $3)
-             order by id desc limit $4"
-        ))
-        .bind(owner.as_str())
-        .bind(lifecycle.map(Lifecycle::as_str).unwrap_or_default())
-        .bind(after.map(|id| id.to_string()).unwrap_or_default())
-        .bind(page(limit))
-        .fetch_all(self.pool())
-        .await?;
+        let sql = if lifecycle.is_some() { PAGE_IN_STATE } else { PAGE };
+        let before = after.map_or_else(|| BEHIND_ALL.to_owned(), |id| id.to_string());
+        let mut query = sqlx::query(sql).bind(owner.as_str()).bind(before).bind(page(limit));
+        if let Some(lifecycle) = lifecycle {
+            query = query.bind(lifecycle.as_str());
+        }
+        let rows = query.fetch_all(self.pool()).await?;
         decode_all(&rows)
     }
 
@@ -36,5 +41,29 @@ impl Store {
             .fetch_all(self.pool())
             .await?;
         decode_all(&rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Config, DatabaseUrl, Limits, MasterKey};
+    use sqlx::Row;
+
+    #[tokio::test]
+    async fn a_page_is_found_without_looking_at_other_sessions() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = DatabaseUrl::Sqlite(folder.path().join("baton.db"));
+        let (key, limits) = (MasterKey::from_bytes([7; 32]), Limits::default());
+        let store = Store::open(Config { database, key, limits }).await.unwrap();
+        for (sql, found_by) in [
+            (PAGE, "sessions_owner (owner=? AND id<?)"),
+            (PAGE_IN_STATE, "sessions_owner_lifecycle (owner=? AND lifecycle=? AND id<?)"),
+        ] {
+            let sql = sqlx::AssertSqlSafe(format!("explain query plan {sql}"));
+            let steps = sqlx::query(sql).fetch_all(store.pool()).await.unwrap();
+            let steps: Vec<String> = steps.iter().map(|row| row.get("detail")).collect();
+            assert_eq!(steps, [format!("SEARCH sessions USING INDEX {found_by}")]);
+        }
     }
 }

@@ -1,0 +1,180 @@
+//! A thousand sessions against a hundred, of which as many are active.
+//!
+//! The one idea: a node's work may grow with the sessions that are active, not with those that lie in
+//! its database. Both houses have the same number of active ones, so both should cost the same.
+
+mod fill;
+
+use crate::ratio::{Ratio, median};
+use crate::report::{Comparison, Figure, Section};
+use anyhow::{Context as _, Result, ensure};
+use baton_api::ListSessions;
+use baton_playground::House;
+use baton_session::Lifecycle;
+use fill::{ACTIVE, SNAPSHOTS};
+use std::fs;
+use std::path::Path;
+use std::time::{Instant, SystemTime};
+
+const MANY: u32 = 1000;
+const FEW: u32 = 100;
+/// Pairs of starts. What a process has by chance (where its memory lies, on which processor it runs)
+/// it keeps, so that lists of many starts say more than many lists of one.
+const STARTS: usize = 60;
+/// How often each list is asked for after a start, for a median.
+const LISTS: usize = 15;
+/// How much more a thousand may cost than a hundred: nothing, but for chance.
+const GROWTH: f64 = 1.1;
+
+/// What is measured after each start.
+const WHAT: [Measured; 6] = [
+    Measured { what: "scan at start-up", aim: 300.0, is_growth: true },
+    Measured { what: "start until ready", aim: 300.0, is_growth: true },
+    Measured { what: "list of the newest 50", aim: 20.0, is_growth: true },
+    Measured { what: "list of the oldest 50", aim: 20.0, is_growth: true },
+    Measured { what: "list of the 10 in a state", aim: 20.0, is_growth: true },
+    // The other house has no 200.
+    Measured { what: "list of 200", aim: 20.0, is_growth: false },
+];
+
+struct Measured {
+    what: &'static str,
+    /// In milliseconds.
+    aim: f64,
+    /// Whether both houses do the same.
+    is_growth: bool,
+}
+
+/// Milliseconds of each that is measured, after one start.
+type Times = [f64; WHAT.len()];
+
+/// Measures starts and lists in both houses, in turn.
+pub async fn measure(baton: &Path) -> Result<Section> {
+    let many = fill::fill(House::build(baton)?, MANY).await?;
+    let few = fill::fill(House::build(baton)?, FEW).await?;
+    let mut houses = [many, few];
+    let mut pairs = Vec::with_capacity(STARTS);
+    for pair in 0..STARTS {
+        let [many, few] = measure_pair(&mut houses, pair).await?;
+        println!(
+            "pair {:>2} of {STARTS}: scan {:.1} and {:.1} ms, list {:.2} and {:.2} ms",
+            pair + 1,
+            many[0],
+            few[0],
+            many[2],
+            few[2]
+        );
+        pairs.push((many, few));
+    }
+    for house in houses {
+        house.clear().await?;
+    }
+    Ok(section(&pairs))
+}
+
+/// One start of each node, and lists of both in turn.
+async fn measure_pair(houses: &mut [House; 2], pair: usize) -> Result<[Times; 2]> {
+    let mut starts = [(0.0, 0.0); 2];
+    for side in order(pair) {
+        starts[side] = start(&mut houses[side]).await?;
+    }
+    let newest = measure_lists(houses, [&page(50), &page(50)]).await?;
+    let oldest = [last_page(&houses[0]).await?, last_page(&houses[1]).await?];
+    let oldest = measure_lists(houses, [&oldest[0], &oldest[1]]).await?;
+    let in_state = ListSessions { state: Some(Lifecycle::Recoverable), ..page(50) };
+    let in_state = measure_lists(houses, [&in_state, &in_state]).await?;
+    let longest = measure_lists(houses, [&page(200), &page(200)]).await?;
+    for house in houses {
+        house.stop_node().await?;
+    }
+    Ok([0, 1].map(|side| {
+        let (scan, ready) = starts[side];
+        [scan, ready, newest[side], oldest[side], in_state[side], longest[side]]
+    }))
+}
+
+/// One start: the milliseconds of the scan, and those until `node.json` says that the node is ready.
+async fn start(house: &mut House) -> Result<(f64, f64)> {
+    fill::wake(house).await?;
+    let begun = SystemTime::now();
+    house.start_node().await?;
+    let ready = fs::metadata(house.data().node_file())?.modified()?.duration_since(begun)?;
+    let log = house.log_tail();
+    let line = log.lines().rfind(|line| line.contains("looked at the sessions"));
+    let line = line.with_context(|| format!("expected a scan in the log, found:\n{log}"))?;
+    let recoverable = format!("recoverable={ACTIVE} ");
+    ensure!(line.contains(&recoverable), "expected {recoverable}in the log, found {line}");
+    let took = line.rsplit_once("took_ms=").and_then(|(_, took)| took.trim().parse().ok());
+    let scan = took.with_context(|| format!("expected took_ms in the log, found {line}"))?;
+    Ok((scan, ready.as_secs_f64() * 1e3))
+}
+
+/// The median time of a list in each house.
+async fn measure_lists(houses: &[House; 2], queries: [&ListSessions; 2]) -> Result<[f64; 2]> {
+    let mut times = [Vec::new(), Vec::new()];
+    for pair in 0..LISTS {
+        for side in order(pair) {
+            let client = houses[side].client()?;
+            let start = Instant::now();
+            let list = client.list_sessions(queries[side]).await?;
+            times[side].push(start.elapsed().as_secs_f64() * 1e3);
+            ensure!(!list.items.is_empty(), "expected sessions in a list, found none");
+        }
+    }
+    Ok(times.map(median))
+}
+
+/// Who comes first in a pair.
+fn order(pair: usize) -> [usize; 2] {
+    if pair.is_multiple_of(2) { [0, 1] } else { [1, 0] }
+}
+
+fn page(limit: u32) -> ListSessions {
+    ListSessions { limit: Some(limit), ..ListSessions::default() }
+}
+
+/// What asks for the oldest 50.
+async fn last_page(house: &House) -> Result<ListSessions> {
+    let (mut end, mut next) = (page(50), page(50));
+    loop {
+        let list = house.client()?.list_sessions(&next).await?;
+        let Some(after) = list.next else { return Ok(end) };
+        next.after = Some(after);
+        end = ListSessions { after: next.after, ..page(50) };
+    }
+}
+
+fn section(pairs: &[(Times, Times)]) -> Section {
+    let measured = || WHAT.iter().enumerate();
+    Section {
+        title: "A thousand sessions",
+        method: format!(
+            "A database of {MANY} sessions with {SNAPSHOTS} snapshots each, and beside it one of {FEW}. \
+             For each start {ACTIVE} sessions of each database are active and their browsers are gone, \
+             as after a crash of the machine: the node finds that out and writes it down. Then lists \
+             are asked for over loopback, {LISTS} of each kind in turn, for a median; the time is that \
+             of the client. The ratio is that of {MANY} to {FEW}, with as many active ones; what is \
+             absolute is the median with {MANY}."
+        ),
+        comparisons: measured()
+            .filter(|(_, measured)| measured.is_growth)
+            .map(|(index, measured)| Comparison {
+                what: measured.what,
+                ratio: Ratio::of(
+                    &pairs.iter().map(|(m, f)| (m[index], f[index])).collect::<Vec<_>>(),
+                ),
+                aim: GROWTH,
+                aim_is_for_the_bound: false,
+            })
+            .collect(),
+        figures: measured()
+            .map(|(index, measured)| Figure {
+                what: measured.what.to_owned(),
+                found: median(pairs.iter().map(|(many, _)| many[index])),
+                aim: measured.aim,
+                unit: "ms",
+            })
+            .collect(),
+        medians: Vec::new(),
+    }
+}
