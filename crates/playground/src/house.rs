@@ -5,7 +5,7 @@
 
 use crate::victims;
 use anyhow::{Context as _, Result, bail, ensure};
-use baton_api::Client;
+use baton_api::{Client, OpenSession};
 use baton_browser::keeper::{self, Role};
 use baton_node::DataFolder;
 use baton_node::data::NodeFile;
@@ -18,6 +18,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, timeout};
+use url::Url;
 
 /// How long the node may take until it is ready.
 const START_LIMIT: Duration = Duration::from_secs(30);
@@ -108,9 +109,25 @@ impl House {
         Ok(&self.node()?.client)
     }
 
+    /// Opens a session with a tab for each of these addresses; all else is as usual.
+    pub async fn open(&self, name: &str, urls: impl IntoIterator<Item = Url>) -> Result<SessionId> {
+        let request = OpenSession::new(name.parse()?, urls);
+        Ok(self.client()?.open_session(&request).await?.session.id)
+    }
+
     /// Kills the node (SIGKILL); browsers and keepers live on.
     pub async fn kill_node(&mut self) -> Result<()> {
         victims::kill_all(&[("node", self.node_pid()?)]).await?;
+        self.bury_node().await
+    }
+
+    /// Kills the node, and the keepers and browsers of these sessions.
+    pub async fn kill_everybody(&mut self, sessions: &[SessionId]) -> Result<()> {
+        let mut doomed = vec![("node", self.node_pid()?)];
+        for session in sessions {
+            doomed.extend(self.holders(*session).await?);
+        }
+        victims::kill_all(&doomed).await?;
         self.bury_node().await
     }
 

@@ -12,6 +12,7 @@ mod demo;
 mod dice;
 mod environment;
 mod history;
+mod houses;
 mod interrupted;
 mod kills;
 mod leases;
