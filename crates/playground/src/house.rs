@@ -73,7 +73,7 @@ impl House {
 
     /// Starts the node and waits until it is ready.
     pub async fn start_node(&mut self) -> Result<()> {
-        let log = File::options().create(true).append(true).open(self.log())?;
+        let log = File::options().create(true).append(true).open(self.log_file())?;
         let mut command = Command::new(&self.program);
         // What somebody has set for nodes of their own, a database for instance, is not for this one.
         for (name, _) in std::env::vars_os() {
@@ -175,9 +175,14 @@ impl House {
         Ok(())
     }
 
+    /// What the node has logged.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.log_file()).unwrap_or_default()
+    }
+
     /// The end of the node's log, for an error.
     pub fn log_tail(&self) -> String {
-        let log = fs::read_to_string(self.log()).unwrap_or_default();
+        let log = self.log();
         let lines: Vec<&str> = log.lines().collect();
         lines[lines.len().saturating_sub(15)..].join("\n")
     }
@@ -224,7 +229,7 @@ impl House {
         self.node.as_ref().context("the node does not run")
     }
 
-    fn log(&self) -> PathBuf {
+    fn log_file(&self) -> PathBuf {
         self.folder.path().join("node.log")
     }
 }
