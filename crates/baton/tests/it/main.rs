@@ -10,6 +10,7 @@ mod crowd;
 mod damage;
 mod demo;
 mod dice;
+mod disk;
 mod edges;
 mod environment;
 mod history;
