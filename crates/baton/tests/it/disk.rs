@@ -138,7 +138,7 @@ async fn a_disk_that_takes_no_writes_costs_no_snapshot_and_no_browser() {
     notes.write(&house, id, "late").await;
     let (code, said) = refusal(&house).await;
     assert_eq!(code, Some(ErrorCode::StorageUnavailable), "{said}");
-    insta::assert_snapshot!(said, @"cannot reach the database: disk I/O error");
+    insta::assert_snapshot!(said, @"cannot reach the database: disk I/O error: its disk fails, or takes no writes");
     let shown = client.fetch_session("disk").await.unwrap();
     assert_eq!((shown.session.state, shown.snapshot), (Lifecycle::Active, Some(kept)));
     house.kill_node().await.unwrap();
