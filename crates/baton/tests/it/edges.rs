@@ -1,6 +1,9 @@
 //! The edges of recovery: a browser that dies in the middle of a capture, a name that is taken, one
-//! damaged part among many, and a page that navigates while it is captured. Two nodes on one
-//! database have stories of their own in `leases.rs` and `takeover.rs`.
+//! damaged part among many, and a page that navigates while it is captured.
+//!
+//! Others have stories of their own: two nodes on one database in `leases.rs` and `takeover.rs`, two
+//! opens at once and a closed session whose name was taken in `crowd.rs`, damaged snapshots in
+//! `damage.rs`.
 
 use crate::houses::{build, house, start};
 use crate::notes::{LIMIT, Notes, wait_for_state};
