@@ -7,9 +7,8 @@ use crate::ratio::{Ratio, median};
 use crate::report::{Comparison, Section};
 use crate::site;
 use anyhow::Result;
-use baton_api::OpenSession;
 use baton_playground::{House, Page};
-use baton_session::{Environment, SessionId};
+use baton_session::SessionId;
 use std::path::Path;
 
 /// Units of work of a measurement; a few seconds, so that captures fall into it.
@@ -21,14 +20,7 @@ pub async fn measure(baton: &Path, pairs: usize) -> Result<Section> {
     let mut house = House::build(baton)?.with("BATON_SESSION_SNAPSHOT_INTERVAL", "2");
     house.start_node().await?;
     let url = site.url("/busy")?;
-    let request = OpenSession {
-        name: "busy".parse()?,
-        description: None,
-        urls: vec![url.clone()],
-        headed: false,
-        environment: Environment::default(),
-    };
-    let id = house.client()?.open_session(&request).await?.session.id;
+    let id = house.open("busy", [url.clone()]).await?;
     let page = Page::attach(&house.keeper_socket(id), url.as_str()).await?;
     house.stop_node().await?;
     work(&page).await?;

@@ -4,9 +4,8 @@ use crate::ratio::{Ratio, median};
 use crate::report::{Comparison, Section};
 use crate::site;
 use anyhow::{Result, ensure};
-use baton_api::OpenSession;
 use baton_playground::{House, Site, victims};
-use baton_session::{Environment, Lifecycle, SessionId};
+use baton_session::{Lifecycle, SessionId};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -46,16 +45,10 @@ pub async fn measure(baton: &Path, pairs: usize) -> Result<Section> {
 
 async fn open(house: &House, name: &str, site: &Site) -> Result<(SessionId, f64)> {
     let urls: Result<Vec<Url>> = TABS.iter().map(|host| site.url_on(host, "/memory")).collect();
-    let request = OpenSession {
-        name: name.parse()?,
-        description: None,
-        urls: urls?,
-        headed: false,
-        environment: Environment::default(),
-    };
+    let urls = urls?;
     let start = Instant::now();
-    let opened = house.client()?.open_session(&request).await?;
-    Ok((opened.session.id, milliseconds(start)))
+    let id = house.open(name, urls).await?;
+    Ok((id, milliseconds(start)))
 }
 
 /// The same tabs in a new session, which is then thrown away.

@@ -1,7 +1,9 @@
-//! `cargo xtask soak`: the long versions of the stories in which processes are killed.
+//! `cargo xtask soak`: the long versions of the stories in which processes are killed, and the
+//! stories of disks that fail.
 //!
-//! They are the same tests that `cargo xtask test` runs, with more rounds; each reads their number
-//! from `BATON_SOAK_ROUNDS`.
+//! The first are the same tests that `cargo xtask test` runs, with more rounds; each reads their
+//! number from `BATON_SOAK_ROUNDS`. The others mount disks of their own, so only root can run them:
+//! for anybody else they say that they were skipped.
 
 use crate::test::tally::Tally;
 use crate::{cargo, setup};
@@ -9,7 +11,7 @@ use anyhow::{Result, ensure};
 use std::process::ExitCode;
 
 /// Kill browsers, keepers, nodes and commands at random moments, many times, and check that nothing
-/// acknowledged is lost.
+/// acknowledged is lost. Then fill and break the disk.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// How many times browser, keeper and node are killed and brought back; the other stories take an
@@ -19,9 +21,10 @@ pub(crate) struct Args {
 }
 
 /// A story: the package of its test, the test's full name, and the part of the rounds that it takes.
+/// One that knows no rounds takes no heed of them.
 struct Story(&'static str, &'static str, u32);
 
-const STORIES: [Story; 6] = [
+const STORIES: [Story; 8] = [
     Story("baton", "kills::what_was_acknowledged_survives_every_kill", 1),
     Story("baton", "takeover::a_session_never_has_two_holders", 8),
     Story("baton", "cli::backup::a_restore_that_is_killed_leaves_nothing_half", 8),
@@ -36,6 +39,8 @@ const STORIES: [Story; 6] = [
         "migrating::a_process_killed_while_it_migrates_leaves_a_database_that_opens",
         8,
     ),
+    Story("baton", "disk::a_full_disk_costs_no_snapshot_and_no_browser", u32::MAX),
+    Story("baton", "disk::a_disk_that_takes_no_writes_costs_no_snapshot_and_no_browser", u32::MAX),
 ];
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
@@ -45,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let rounds = args.rounds.div_ceil(part);
         println!("━━ {rounds} rounds: {name}");
         let mut soak = cargo::cargo(&["test", "--release", "--package", package, "--test", "it"]);
-        soak.args(["--", "--nocapture", "--exact", name]);
+        soak.args(["--", "--nocapture", "--include-ignored", "--exact", name]);
         soak.env("BATON_SOAK_ROUNDS", rounds.to_string());
         let mut tally = Tally::default();
         let passed = tally.watch(&mut soak)?;

@@ -26,6 +26,19 @@ pub struct OpenSession {
     pub environment: Environment,
 }
 
+impl OpenSession {
+    /// Opens a session of this name with a tab for each of these addresses; all else is as usual.
+    pub fn new(name: SessionName, urls: impl IntoIterator<Item = Url>) -> Self {
+        Self {
+            name,
+            description: None,
+            urls: urls.into_iter().collect(),
+            headed: false,
+            environment: Environment::default(),
+        }
+    }
+}
+
 /// Attaches to a browser that someone else started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -5,7 +5,7 @@
 
 use crate::victims;
 use anyhow::{Context as _, Result, bail, ensure};
-use baton_api::Client;
+use baton_api::{Client, OpenSession};
 use baton_browser::keeper::{self, Role};
 use baton_node::DataFolder;
 use baton_node::data::NodeFile;
@@ -18,6 +18,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, timeout};
+use url::Url;
 
 /// How long the node may take until it is ready.
 const START_LIMIT: Duration = Duration::from_secs(30);
@@ -72,7 +73,7 @@ impl House {
 
     /// Starts the node and waits until it is ready.
     pub async fn start_node(&mut self) -> Result<()> {
-        let log = File::options().create(true).append(true).open(self.log())?;
+        let log = File::options().create(true).append(true).open(self.log_file())?;
         let mut command = Command::new(&self.program);
         // What somebody has set for nodes of their own, a database for instance, is not for this one.
         for (name, _) in std::env::vars_os() {
@@ -108,9 +109,25 @@ impl House {
         Ok(&self.node()?.client)
     }
 
+    /// Opens a session with a tab for each of these addresses; all else is as usual.
+    pub async fn open(&self, name: &str, urls: impl IntoIterator<Item = Url>) -> Result<SessionId> {
+        let request = OpenSession::new(name.parse()?, urls);
+        Ok(self.client()?.open_session(&request).await?.session.id)
+    }
+
     /// Kills the node (SIGKILL); browsers and keepers live on.
     pub async fn kill_node(&mut self) -> Result<()> {
         victims::kill_all(&[("node", self.node_pid()?)]).await?;
+        self.bury_node().await
+    }
+
+    /// Kills the node, and the keepers and browsers of these sessions.
+    pub async fn kill_everybody(&mut self, sessions: &[SessionId]) -> Result<()> {
+        let mut doomed = vec![("node", self.node_pid()?)];
+        for session in sessions {
+            doomed.extend(self.holders(*session).await?);
+        }
+        victims::kill_all(&doomed).await?;
         self.bury_node().await
     }
 
@@ -158,9 +175,14 @@ impl House {
         Ok(())
     }
 
+    /// What the node has logged.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.log_file()).unwrap_or_default()
+    }
+
     /// The end of the node's log, for an error.
     pub fn log_tail(&self) -> String {
-        let log = fs::read_to_string(self.log()).unwrap_or_default();
+        let log = self.log();
         let lines: Vec<&str> = log.lines().collect();
         lines[lines.len().saturating_sub(15)..].join("\n")
     }
@@ -207,7 +229,7 @@ impl House {
         self.node.as_ref().context("the node does not run")
     }
 
-    fn log(&self) -> PathBuf {
+    fn log_file(&self) -> PathBuf {
         self.folder.path().join("node.log")
     }
 }

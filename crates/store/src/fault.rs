@@ -59,8 +59,12 @@ fn sqlite(code: u32, message: &str) -> Option<StoreError> {
         8 => StoreError::ReadOnly { place },
         11 => StoreError::Damaged { place, why },
         13 => StoreError::DiskFull { place },
-        // Opening failed, or reading did: the message says which.
-        10 | 14 => StoreError::Unreachable { place, why },
+        10 => {
+            let why = format!("{why}: its disk fails, or takes no writes");
+            StoreError::Unreachable { place, why }
+        }
+        // Opening it failed.
+        14 => StoreError::Unreachable { place, why },
         26 => StoreError::NotADatabase { place },
         _ => return None,
     })

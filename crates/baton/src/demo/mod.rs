@@ -14,7 +14,7 @@ use crate::output::Output;
 use anyhow::{Context as _, Result, ensure};
 use baton_api::{Exit, OpenSession, ResumeResult};
 use baton_playground::{House, Page, Site, victims};
-use baton_session::{Environment, Lifecycle, Receipt, SessionId};
+use baton_session::{Lifecycle, Receipt, SessionId};
 use steps::Steps;
 use story::Story;
 use tokio::signal::unix::{SignalKind, signal};
@@ -84,13 +84,7 @@ async fn start_node(house: &mut House) -> Result<((), String)> {
 }
 
 async fn open(house: &House, home: &Url) -> Result<(SessionId, String)> {
-    let request = OpenSession {
-        name: SESSION.parse()?,
-        description: None,
-        urls: vec![home.clone()],
-        headed: false,
-        environment: Environment::default(),
-    };
+    let request = OpenSession::new(SESSION.parse()?, [home.clone()]);
     let opened = house.client()?.open_session(&request).await?;
     let id = opened.session.id;
     Ok((id, format!("“{SESSION}”, {}", opened.session.state)))

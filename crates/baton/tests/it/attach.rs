@@ -1,7 +1,8 @@
 //! A browser that somebody else started: watched, left alone, and resumed on a profile of our own.
 
+use crate::houses::house;
 use baton_api::{AttachSession, ErrorCode};
-use baton_playground::{House, Page, Site, victims};
+use baton_playground::{Page, Site, victims};
 use baton_session::Lifecycle;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -71,8 +72,7 @@ async fn an_attached_browser_is_left_alone_and_its_session_outlives_it() {
     let (folder, site) = (tempfile::tempdir().unwrap(), site().await);
     let url = site.url("/").unwrap();
     let mut foreign = Foreign::start(folder.path(), &url).await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
+    let house = house().await;
     let client = house.client().unwrap().clone();
     let attached = client.attach_session(&request("foreign", &foreign.address)).await.unwrap();
     let id = attached.session.id;
@@ -103,8 +103,7 @@ async fn an_attached_browser_is_left_alone_and_its_session_outlives_it() {
 
 #[tokio::test]
 async fn an_address_where_no_browser_answers_is_told_and_leaves_nothing() {
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
+    let house = house().await;
     let client = house.client().unwrap().clone();
     // A port that was free a moment ago: nobody listens there.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

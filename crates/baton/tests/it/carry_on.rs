@@ -1,10 +1,10 @@
 //! The node alone dies: browser, tabs and clients of the page notice nothing.
 
+use crate::houses::house;
 use crate::notes::{Notes, Paused, eventually, state_of};
 use crate::writer;
-use baton_api::OpenSession;
-use baton_playground::{House, Page};
-use baton_session::{Environment, Lifecycle};
+use baton_playground::Page;
+use baton_session::Lifecycle;
 
 /// How many ticks of the site's stream the page must get afterwards.
 const TICKS: u64 = 5;
@@ -12,16 +12,8 @@ const TICKS: u64 = 5;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_notices_that_the_node_alone_died() {
     let site = writer::start_site().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
-    let request = OpenSession {
-        name: "steady".parse().unwrap(),
-        description: None,
-        urls: vec![site.url("/writer").unwrap()],
-        headed: false,
-        environment: Environment::default(),
-    };
-    let id = house.client().unwrap().open_session(&request).await.unwrap().session.id;
+    let mut house = house().await;
+    let id = house.open("steady", [site.url("/writer").unwrap()]).await.unwrap();
     let page = writer::attach(&house, id, &site).await;
     let before: String = page.evaluate("window.loaded").await.unwrap();
     let holders = house.holders(id).await.unwrap();
@@ -51,8 +43,7 @@ async fn ticks_go_on(page: &Page) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_slept_while_a_page_shouted_finds_the_browser_again() {
     let notes = Notes::start().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
+    let house = house().await;
     let id = notes.open(&house, "loud", "before").await;
     let holders = house.holders(id).await.unwrap();
     let sleeps = Paused::new(house.node_pid().unwrap());

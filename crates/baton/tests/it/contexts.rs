@@ -1,22 +1,14 @@
 //! Tabs in contexts of their own are not kept, and `show` says so.
 
+use crate::houses::house;
 use baton_api::OpenSession;
 use baton_browser::keeper::{self, Role};
-use baton_playground::House;
-use baton_session::Environment;
 use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tabs_of_other_contexts_are_counted_and_not_kept() {
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
-    let request = OpenSession {
-        name: "contexts".parse().unwrap(),
-        description: None,
-        urls: Vec::new(),
-        headed: false,
-        environment: Environment::default(),
-    };
+    let house = house().await;
+    let request = OpenSession::new("contexts".parse().unwrap(), []);
     let opened = house.client().unwrap().open_session(&request).await.unwrap();
     assert_eq!((opened.tabs.len(), opened.foreign_tabs), (1, 0));
     let socket = house.keeper_socket(opened.session.id);

@@ -1,8 +1,9 @@
 //! Several requests at once: one wins, the others hear why not, and nothing is left over.
 
+use crate::houses::house;
 use crate::notes::{Notes, state_of};
 use baton_api::{ClientError, ErrorCode, ListSessions};
-use baton_playground::{House, victims};
+use baton_playground::victims;
 use baton_session::Lifecycle;
 
 fn code<T>(answer: &Result<T, ClientError>) -> Option<ErrorCode> {
@@ -12,8 +13,7 @@ fn code<T>(answer: &Result<T, ClientError>) -> Option<ErrorCode> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_two_wins() {
     let notes = Notes::start().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
+    let house = house().await;
     let client = house.client().unwrap().clone();
 
     let request = notes.request("crowd");
@@ -57,8 +57,7 @@ async fn one_of_two_wins() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_browser_that_dies_during_a_close_is_closed_all_the_same() {
     let notes = Notes::start().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
+    let house = house().await;
     let client = house.client().unwrap().clone();
     for round in 0..6 {
         let name = format!("dies-{round}");
@@ -80,8 +79,7 @@ async fn a_browser_that_dies_during_a_close_is_closed_all_the_same() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_closed_session_whose_name_was_taken_is_not_disturbed_by_a_resume() {
     let notes = Notes::start().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
+    let house = house().await;
     let client = house.client().unwrap().clone();
     let first = notes.open(&house, "shared", "first").await;
     client.close_session("shared").await.unwrap();

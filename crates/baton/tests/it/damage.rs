@@ -1,10 +1,20 @@
 //! A damaged database: what can be read comes back, and what cannot is named.
 
+use crate::houses::{build, house, start};
 use crate::notes::{Notes, eventually, state_of, wait_for_state};
 use baton_api::{Client, ErrorCode, ListHistory, SnapshotReason};
 use baton_playground::{House, victims};
 use baton_session::receipt::ItemKind;
 use baton_session::{Lifecycle, SessionId};
+
+/// A house whose node was stopped, with a closed session that holds a note.
+async fn house_with_closed(notes: &Notes) -> (House, SessionId) {
+    let mut house = house().await;
+    let id = notes.open(&house, "hurt", "kept").await;
+    house.client().unwrap().close_session("hurt").await.unwrap();
+    house.stop_node().await.unwrap();
+    (house, id)
+}
 
 /// Damages the lists of parts of those snapshots of a session that were taken for one of these
 /// reasons, past the program: in a row of the database they stand right behind the reason.
@@ -36,11 +46,7 @@ fn damage(house: &House, id: SessionId, reasons: &[&str]) -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_snapshot_before_a_damaged_one_stands_in() {
     let notes = Notes::start().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
-    let id = notes.open(&house, "hurt", "kept").await;
-    house.client().unwrap().close_session("hurt").await.unwrap();
-    house.stop_node().await.unwrap();
+    let (mut house, id) = house_with_closed(&notes).await;
     assert_eq!(damage(&house, id, &["close"]), 1);
     house.start_node().await.unwrap();
 
@@ -70,10 +76,7 @@ async fn the_snapshot_before_a_damaged_one_stands_in() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_good_snapshot_stands_in_for_a_damaged_one_before_a_shrunk_one_does() {
     let notes = Notes::start().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton"))
-        .unwrap()
-        .with("BATON_SESSION_SNAPSHOT_INTERVAL", "1");
-    house.start_node().await.unwrap();
+    let mut house = start(build().with("BATON_SESSION_SNAPSHOT_INTERVAL", "1")).await;
     let id = notes.open(&house, "hurt", "kept").await;
     let page = notes.page(&house, id).await;
     assert!(page.evaluate::<bool>("localStorage.clear(); true").await.unwrap());
@@ -101,11 +104,7 @@ async fn a_good_snapshot_stands_in_for_a_damaged_one_before_a_shrunk_one_does() 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_without_a_readable_snapshot_says_so_and_can_be_looked_at_and_deleted() {
     let notes = Notes::start().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
-    let id = notes.open(&house, "hurt", "kept").await;
-    house.client().unwrap().close_session("hurt").await.unwrap();
-    house.stop_node().await.unwrap();
+    let (mut house, id) = house_with_closed(&notes).await;
     assert!(damage(&house, id, &["open", "navigation", "request", "close"]) >= 3);
     house.start_node().await.unwrap();
 
@@ -123,8 +122,7 @@ async fn a_session_without_a_readable_snapshot_says_so_and_can_be_looked_at_and_
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_running_browser_outlives_the_damage_of_all_its_snapshots() {
     let notes = Notes::start().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
+    let mut house = house().await;
     let id = notes.open(&house, "hurt", "kept").await;
     house.stop_node().await.unwrap();
     assert!(damage(&house, id, &["open", "navigation", "request", "shutdown"]) >= 3);

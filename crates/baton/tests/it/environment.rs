@@ -1,7 +1,8 @@
 //! What pages see of the world stays the same over a crash.
 
+use crate::houses::house;
 use baton_api::OpenSession;
-use baton_playground::{House, Page, Site, victims};
+use baton_playground::{House, Page, Site};
 use baton_session::environment::{Environment, Geolocation, Viewport};
 use baton_session::receipt::ItemKind;
 
@@ -26,13 +27,8 @@ async fn the_environment_comes_back() {
     });
     let site = Site::start(axum::Router::new().route("/", headers)).await.unwrap();
     let url = site.url_on("a", "/").unwrap();
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
+    let mut house = house().await;
     let request = OpenSession {
-        name: "tokyo".parse().unwrap(),
-        description: None,
-        urls: vec![url.clone()],
-        headed: false,
         environment: Environment {
             viewport: Some(Viewport { width: 1024, height: 700 }),
             user_agent: Some("Baton test".to_owned()),
@@ -40,6 +36,7 @@ async fn the_environment_comes_back() {
             locale: Some("ja-JP".to_owned()),
             geolocation: Some(Geolocation { latitude: 35.5, longitude: 139.5, accuracy: 10.0 }),
         },
+        ..OpenSession::new("tokyo".parse().unwrap(), [url.clone()])
     };
     let id = house.client().unwrap().open_session(&request).await.unwrap().session.id;
     let wanted = "Asia/Tokyo | ja-JP | Baton test | 1024x700 | 35.5,139.5 | same in a worker";
@@ -48,8 +45,7 @@ async fn the_environment_comes_back() {
         (wanted.to_owned(), "Baton test | ja-JP,ja;q=0.9".to_owned())
     );
 
-    victims::kill_all(&house.holders(id).await.unwrap()).await.unwrap();
-    house.kill_node().await.unwrap();
+    house.kill_everybody(&[id]).await.unwrap();
     house.start_node().await.unwrap();
     let resumed = house.client().unwrap().resume_session("tokyo").await.unwrap();
     let receipt = resumed.session.receipt.unwrap();

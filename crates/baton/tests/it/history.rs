@@ -1,15 +1,16 @@
 //! A site that logs its user out by itself costs nothing; a logout that somebody asked to keep does;
 //! and every snapshot can be gone back to.
 
+use crate::houses::{build, start};
 use crate::notes::{eventually, wait_for_state};
 use axum::Router;
 use axum::http::header::SET_COOKIE;
 use axum::response::{AppendHeaders, Html, IntoResponse};
 use axum::routing::get;
-use baton_api::{ListHistory, OpenSession, ResumeResult, SnapshotReason, SnapshotView};
-use baton_playground::{House, Page, Site, victims};
+use baton_api::{ListHistory, ResumeResult, SnapshotReason, SnapshotView};
+use baton_playground::{House, Page, Site};
 use baton_session::receipt::{ItemKind, Outcome};
-use baton_session::{Environment, Lifecycle, SessionId};
+use baton_session::{Lifecycle, SessionId};
 
 const NAME: &str = "shop";
 
@@ -28,19 +29,11 @@ impl Shop {
 
     /// Opens a session, logs in, and captures that.
     async fn open(&self, house: &House) -> (SessionId, SnapshotView) {
-        let request = OpenSession {
-            name: NAME.parse().unwrap(),
-            description: None,
-            urls: vec![self.0.url("/").unwrap()],
-            headed: false,
-            environment: Environment::default(),
-        };
-        let client = house.client().unwrap();
-        let id = client.open_session(&request).await.unwrap().session.id;
+        let id = house.open(NAME, [self.0.url("/").unwrap()]).await.unwrap();
         let enter =
             "fetch('/login').then(() => localStorage.setItem('token', 'of ada')).then(() => true)";
         assert!(self.page(house, id).await.evaluate::<bool>(enter).await.unwrap());
-        (id, client.capture_session(NAME).await.unwrap())
+        (id, house.client().unwrap().capture_session(NAME).await.unwrap())
     }
 
     async fn page(&self, house: &House, id: SessionId) -> Page {
@@ -73,11 +66,7 @@ const LOGGED_OUT: &str = " null";
 
 /// A house whose node captures often.
 async fn house() -> House {
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton"))
-        .unwrap()
-        .with("BATON_SESSION_SNAPSHOT_INTERVAL", "1");
-    house.start_node().await.unwrap();
-    house
+    start(build().with("BATON_SESSION_SNAPSHOT_INTERVAL", "1")).await
 }
 
 /// All snapshots, newest first.
@@ -93,11 +82,8 @@ async fn wait_until_shrunk(house: &House) -> SnapshotView {
 }
 
 /// Kills node, keeper and browser, and starts the node again.
-async fn kill_everything(house: &mut House, id: SessionId) {
-    let [keeper, browser] = house.holders(id).await.unwrap();
-    let node = ("node", house.node_pid().unwrap());
-    victims::kill_all(&[node, keeper, browser]).await.unwrap();
-    house.bury_node().await.unwrap();
+async fn kill_everybody(house: &mut House, id: SessionId) {
+    house.kill_everybody(&[id]).await.unwrap();
     house.start_node().await.unwrap();
 }
 
@@ -125,7 +111,7 @@ async fn a_site_that_logs_its_user_out_by_itself_costs_nothing() {
     assert_eq!((forecast.cookies, forecast.within_hour, forecast.within_day), (2, 0, 2));
     shop.log_out(&house, id).await;
     let lost = wait_until_shrunk(&house).await;
-    kill_everything(&mut house, id).await;
+    kill_everybody(&mut house, id).await;
 
     let resumed = resume(&house).await;
     let why = passed_over(&resumed).unwrap();
@@ -139,7 +125,7 @@ async fn a_site_that_logs_its_user_out_by_itself_costs_nothing() {
     assert_eq!((now.reason, now.shrunk), (SnapshotReason::Rollback, false));
     let all: Vec<_> = history(&house).await.into_iter().map(|snapshot| snapshot.id).collect();
     assert!(all.contains(&kept.id) && all.contains(&lost.id));
-    kill_everything(&mut house, id).await;
+    kill_everybody(&mut house, id).await;
     assert_eq!(passed_over(&resume(&house).await), None);
     assert_eq!(shop.seen(&house, id).await, LOGGED_IN);
     house.clear().await.unwrap();
@@ -153,7 +139,7 @@ async fn a_logout_that_somebody_captures_is_respected() {
     shop.log_out(&house, id).await;
     let accepted = house.client().unwrap().capture_session(NAME).await.unwrap();
     assert!(!accepted.shrunk);
-    kill_everything(&mut house, id).await;
+    kill_everybody(&mut house, id).await;
     assert_eq!(passed_over(&resume(&house).await), None);
     assert_eq!(shop.seen(&house, id).await, LOGGED_OUT);
     house.clear().await.unwrap();
@@ -211,7 +197,7 @@ async fn every_snapshot_can_be_gone_back_to() {
     // Also to one that a resume passes over; from then on it is what the session holds.
     client.roll_back_session(NAME, &lost.id.to_string()).await.unwrap();
     assert_eq!(shop.seen(&house, id).await, LOGGED_OUT);
-    kill_everything(&mut house, id).await;
+    kill_everybody(&mut house, id).await;
     resume(&house).await;
     assert_eq!(shop.seen(&house, id).await, LOGGED_OUT);
 
@@ -226,11 +212,12 @@ async fn every_snapshot_can_be_gone_back_to() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pruning_spares_the_good_one() {
     let shop = Shop::start().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton"))
-        .unwrap()
-        .with("BATON_SESSION_SNAPSHOT_INTERVAL", "1")
-        .with("BATON_MAX_SESSION_SNAPSHOTS", "2");
-    house.start_node().await.unwrap();
+    let mut house = start(
+        build()
+            .with("BATON_SESSION_SNAPSHOT_INTERVAL", "1")
+            .with("BATON_MAX_SESSION_SNAPSHOTS", "2"),
+    )
+    .await;
     let (id, kept) = shop.open(&house).await;
     shop.log_out(&house, id).await;
     let mut newest = wait_until_shrunk(&house).await.id;
@@ -247,7 +234,7 @@ async fn pruning_spares_the_good_one() {
         [true, true, false]
     );
     assert_eq!(left[2].id, kept.id);
-    kill_everything(&mut house, id).await;
+    kill_everybody(&mut house, id).await;
     resume(&house).await;
     assert_eq!(shop.seen(&house, id).await, LOGGED_IN);
     house.clear().await.unwrap();

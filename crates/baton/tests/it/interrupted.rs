@@ -1,5 +1,6 @@
 //! A node dies in the middle of an open or of a resume: nothing is lost, and nobody is left over.
 
+use crate::houses::house;
 use crate::notes::{Notes, eventually, state_of};
 use baton_api::ListSessions;
 use baton_browser::keeper::{self, Role};
@@ -31,8 +32,7 @@ async fn socket_of_the_only_session(house: &House) -> SessionId {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_open_that_was_cut_off_leaves_neither_name_nor_browser() {
     let notes = Notes::start().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
+    let mut house = house().await;
     let client = house.client().unwrap().clone();
     notes.stall();
     let request = notes.request("cut");
@@ -58,8 +58,7 @@ async fn an_open_that_was_cut_off_leaves_neither_name_nor_browser() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_resume_that_was_cut_off_can_be_had_again() {
     let notes = Notes::start().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
+    let mut house = house().await;
     let id = notes.open(&house, "cut", "kept").await;
     house.client().unwrap().close_session("cut").await.unwrap();
     for round in ["first", "second"] {
@@ -90,8 +89,7 @@ async fn a_resume_that_was_cut_off_can_be_had_again() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_close_that_was_cut_off_can_be_had_again() {
     let notes = Notes::start().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
+    let mut house = house().await;
     let id = notes.open(&house, "cut", "kept").await;
     let holders = house.holders(id).await.unwrap();
     let client = house.client().unwrap().clone();

@@ -1,10 +1,10 @@
 //! Browser, keeper and node are killed at random moments; what was acknowledged comes back.
 
 use crate::dice::{Dice, rounds};
+use crate::houses::house;
 use crate::writer;
-use baton_api::OpenSession;
 use baton_playground::{House, Page, Site, victims};
-use baton_session::{Environment, Lifecycle, SessionId};
+use baton_session::{Lifecycle, SessionId};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -35,8 +35,7 @@ impl Victim {
 async fn what_was_acknowledged_survives_every_kill() {
     let mut dice = Dice::from_environment();
     let site = writer::start_site().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
+    let mut house = house().await;
     let id = open(&house, &site).await;
     for round in 0..rounds(ROUNDS) {
         let victim = Victim::random(&mut dice);
@@ -63,14 +62,7 @@ async fn what_was_acknowledged_survives_every_kill() {
 }
 
 async fn open(house: &House, site: &Site) -> SessionId {
-    let request = OpenSession {
-        name: "writer".parse().unwrap(),
-        description: None,
-        urls: vec![site.url("/writer").unwrap()],
-        headed: false,
-        environment: Environment::default(),
-    };
-    house.client().unwrap().open_session(&request).await.unwrap().session.id
+    house.open("writer", [site.url("/writer").unwrap()]).await.unwrap()
 }
 
 /// Lets a random time pass, often with another capture under way.
@@ -86,15 +78,11 @@ async fn before_the_kill(house: &House, page: &Page, dice: &mut Dice) -> String 
 
 async fn kill(house: &mut House, id: SessionId, victim: Victim) {
     let [keeper, browser] = house.holders(id).await.unwrap();
-    let node = ("node", house.node_pid().unwrap());
     match victim {
         Victim::Browser => victims::kill_all(&[browser]).await.unwrap(),
         Victim::Keeper => victims::kill_all(&[keeper]).await.unwrap(),
         Victim::Node => house.kill_node().await.unwrap(),
-        Victim::All => {
-            victims::kill_all(&[node, keeper, browser]).await.unwrap();
-            house.bury_node().await.unwrap();
-        }
+        Victim::All => house.kill_everybody(&[id]).await.unwrap(),
     }
 }
 

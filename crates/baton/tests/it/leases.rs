@@ -1,11 +1,12 @@
 //! Two nodes on one database: a session has one holder at a time, and the other one takes over.
 
+use crate::houses;
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
-use baton_api::{ClientError, ErrorCode, OpenSession};
+use baton_api::{ClientError, ErrorCode};
 use baton_playground::{House, Page, Site, victims};
-use baton_session::{Environment, Lifecycle, SessionId};
+use baton_session::{Lifecycle, SessionId};
 use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -30,8 +31,7 @@ impl Street {
     pub(crate) async fn build() -> Self {
         let shared = tempfile::tempdir().unwrap();
         let house = |path: &Path| {
-            House::build(env!("CARGO_BIN_EXE_baton"))
-                .unwrap()
+            houses::build()
                 .with("BATON_DATABASE_URL", path)
                 .with("BATON_MASTER_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
                 .with("BATON_LEASE", LEASE.to_string())
@@ -57,14 +57,7 @@ impl Street {
 
     /// Opens a session in the left house.
     pub(crate) async fn open(&self) -> SessionId {
-        let request = OpenSession {
-            name: "shop".parse().unwrap(),
-            description: None,
-            urls: vec![self.site.url("/").unwrap()],
-            headed: false,
-            environment: Environment::default(),
-        };
-        self.left().client().unwrap().open_session(&request).await.unwrap().session.id
+        self.left().open("shop", [self.site.url("/").unwrap()]).await.unwrap()
     }
 
     pub(crate) async fn cookie(&self, house: &House, id: SessionId) -> String {

@@ -5,7 +5,7 @@ use axum::response::Html;
 use axum::routing::get;
 use baton_api::OpenSession;
 use baton_playground::{House, Page, Site};
-use baton_session::{Environment, Lifecycle, SessionId};
+use baton_session::{Lifecycle, SessionId};
 use rustix::process::{Pid, Signal, kill_process};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -48,13 +48,7 @@ impl Notes {
 
     /// What asks for a session with one tab at this site.
     pub fn request(&self, name: &str) -> OpenSession {
-        OpenSession {
-            name: name.parse().unwrap(),
-            description: None,
-            urls: vec![self.site.url("/").unwrap()],
-            headed: false,
-            environment: Environment::default(),
-        }
+        OpenSession::new(name.parse().unwrap(), [self.site.url("/").unwrap()])
     }
 
     /// Opens a session, writes a note, and captures it.

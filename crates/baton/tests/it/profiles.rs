@@ -1,6 +1,7 @@
 //! A session's files in somebody's way: each refusal says what to do, and costs the session nothing.
 
 use crate::attach::Foreign;
+use crate::houses::house;
 use crate::notes::{Notes, state_of};
 use baton_api::ErrorCode;
 use baton_playground::{House, victims};
@@ -9,8 +10,7 @@ use std::os::unix::fs::symlink;
 
 /// A house with a closed session that holds a note.
 async fn house_with_closed(notes: &Notes) -> (House, SessionId) {
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
+    let house = house().await;
     let id = notes.open(&house, "mine", "kept").await;
     house.client().unwrap().close_session("mine").await.unwrap();
     (house, id)
@@ -100,8 +100,7 @@ async fn a_session_whose_files_were_removed_comes_back_from_its_snapshot() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_browser_whose_socket_was_removed_is_replaced() {
     let notes = Notes::start().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
+    let mut house = house().await;
     let id = notes.open(&house, "mine", "kept").await;
     let holders = house.holders(id).await.unwrap();
     house.kill_node().await.unwrap();

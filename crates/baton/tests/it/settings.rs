@@ -1,11 +1,11 @@
 //! Settings that change while a node runs, and captures after clicks and typing.
 
+use crate::houses::{build, start};
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
-use baton_api::{OpenSession, SnapshotReason, SnapshotView};
+use baton_api::{SnapshotReason, SnapshotView};
 use baton_playground::{House, Page, Site, victims};
-use baton_session::Environment;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -14,19 +14,9 @@ const PAGE: &str = "<button onclick='localStorage.count = 1 + Number(localStorag
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clicks_are_captured_from_the_moment_when_that_is_asked_for() {
     let site = Site::start(Router::new().route("/", get(|| async { Html(PAGE) }))).await.unwrap();
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton"))
-        .unwrap()
-        .with("BATON_SESSION_SNAPSHOT_INTERVAL", "3600");
-    house.start_node().await.unwrap();
+    let house = start(build().with("BATON_SESSION_SNAPSHOT_INTERVAL", "3600")).await;
     let url = site.url("/").unwrap();
-    let request = OpenSession {
-        name: "clicks".parse().unwrap(),
-        description: None,
-        urls: vec![url.clone()],
-        headed: false,
-        environment: Environment::default(),
-    };
-    let id = house.client().unwrap().open_session(&request).await.unwrap().session.id;
+    let id = house.open("clicks", [url.clone()]).await.unwrap();
     let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
 
     tell(&house, "[recovery]\ncapture_on_input = true\n");

@@ -1,23 +1,16 @@
 //! A node that is asked to end captures first, and leaves the browsers to the next one.
 
+use crate::houses::house;
 use crate::writer;
-use baton_api::{OpenSession, SnapshotReason};
-use baton_playground::{House, victims};
-use baton_session::{Environment, Lifecycle};
+use baton_api::SnapshotReason;
+use baton_playground::victims;
+use baton_session::Lifecycle;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_graceful_end_captures_first_and_ends_no_browser() {
     let site = writer::start_site().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
-    let request = OpenSession {
-        name: "graceful".parse().unwrap(),
-        description: None,
-        urls: vec![site.url("/writer").unwrap()],
-        headed: false,
-        environment: Environment::default(),
-    };
-    let id = house.client().unwrap().open_session(&request).await.unwrap().session.id;
+    let mut house = house().await;
+    let id = house.open("graceful", [site.url("/writer").unwrap()]).await.unwrap();
     let page = writer::attach(&house, id, &site).await;
     let least = writer::written(&page).await;
     let holders = house.holders(id).await.unwrap();

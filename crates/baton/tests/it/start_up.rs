@@ -1,30 +1,19 @@
 //! What a node does at its start with the sessions that it finds.
 
+use crate::houses::{build, house, start};
 use crate::notes::{Notes, eventually, state_of, wait_for_state};
 use baton_api::ListAudit;
-use baton_playground::{House, victims};
-use baton_session::{Lifecycle, SessionId};
+use baton_playground::victims;
+use baton_session::Lifecycle;
 use std::os::unix::fs::symlink;
-
-/// Kills the node and the browsers of these sessions.
-async fn kill_everything(house: &mut House, sessions: &[SessionId]) {
-    let mut doomed = vec![("node", house.node_pid().unwrap())];
-    for id in sessions {
-        doomed.extend(house.holders(*id).await.unwrap());
-    }
-    victims::kill_all(&doomed).await.unwrap();
-    house.bury_node().await.unwrap();
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sessions_come_back_by_themselves_when_that_is_asked_for() {
     let notes = Notes::start().await;
-    let mut house =
-        House::build(env!("CARGO_BIN_EXE_baton")).unwrap().with("BATON_AUTO_REHYDRATE", "true");
-    house.start_node().await.unwrap();
+    let mut house = start(build().with("BATON_AUTO_REHYDRATE", "true")).await;
     let ids = [notes.open(&house, "a", "of a").await, notes.open(&house, "b", "of b").await];
     let locked = notes.open(&house, "locked", "of locked").await;
-    kill_everything(&mut house, &[ids[0], ids[1], locked]).await;
+    house.kill_everybody(&[ids[0], ids[1], locked]).await.unwrap();
     let lock = house.data().profile(locked).join("SingletonLock");
     std::fs::remove_file(&lock).unwrap();
     symlink("elsewhere-42", &lock).unwrap();
@@ -66,14 +55,12 @@ async fn sessions_come_back_by_themselves_when_that_is_asked_for() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_old_session_is_stale_and_a_person_can_resume_it() {
     let notes = Notes::start().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton"))
-        .unwrap()
-        .with("BATON_MAX_SESSION_AGE", "1")
-        .with("BATON_AUTO_REHYDRATE", "true");
-    house.start_node().await.unwrap();
+    let mut house =
+        start(build().with("BATON_MAX_SESSION_AGE", "1").with("BATON_AUTO_REHYDRATE", "true"))
+            .await;
     let id = notes.open(&house, "old", "kept").await;
     let taken = house.client().unwrap().fetch_session("old").await.unwrap().snapshot.unwrap();
-    kill_everything(&mut house, &[id]).await;
+    house.kill_everybody(&[id]).await.unwrap();
     let age = || jiff::Timestamp::now().duration_since(taken.taken_at);
     eventually("the snapshot is old", async || age().as_secs() >= 2).await;
     house.start_node().await.unwrap();
@@ -86,10 +73,7 @@ async fn an_old_session_is_stale_and_a_person_can_resume_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_page_wrote_while_no_node_ran_is_captured() {
     let notes = Notes::start().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton"))
-        .unwrap()
-        .with("BATON_SESSION_SNAPSHOT_INTERVAL", "2");
-    house.start_node().await.unwrap();
+    let mut house = start(build().with("BATON_SESSION_SNAPSHOT_INTERVAL", "2")).await;
     let id = notes.open(&house, "gap", "before").await;
     house.kill_node().await.unwrap();
     notes.write(&house, id, "meanwhile").await;
@@ -106,8 +90,7 @@ async fn what_a_page_wrote_while_no_node_ran_is_captured() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_with_another_database_ends_nobodys_browser() {
     let notes = Notes::start().await;
-    let mut house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
-    house.start_node().await.unwrap();
+    let mut house = house().await;
     let id = notes.open(&house, "mine", "kept").await;
     let holders = house.holders(id).await.unwrap();
     house.kill_node().await.unwrap();

@@ -15,8 +15,9 @@ use baton_api::{ErrorCode, Problem};
 use baton_session::AuditOutcome;
 use baton_session::{AuditId, Owner};
 use baton_store::{AuditEntry, Store, StoreError};
+use jiff::Timestamp;
 use serde_json::{Map, Value};
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The longest subject, in characters: it may be what a caller typed.
 const SUBJECT_LIMIT: usize = 200;
@@ -130,7 +131,7 @@ impl Note {
     async fn append(self, store: &Store, outcome: AuditOutcome) -> Result<(), StoreError> {
         let at = clock::now();
         let entry = AuditEntry {
-            id: AuditId::new(at, in_sequence()),
+            id: next_id(at),
             at,
             owner: self.owner,
             actor: self.actor.to_string(),
@@ -143,15 +144,21 @@ impl Note {
     }
 }
 
-/// Random, but for the leading bits: entries of one millisecond sort as they were made.
-fn in_sequence() -> [u8; 10] {
-    static COUNT: AtomicU16 = AtomicU16::new(0);
+/// An id behind all those that this process made before: entries of one millisecond, and those of a
+/// clock that was set back, sort as they were made.
+fn next_id(at: Timestamp) -> AuditId {
+    /// The last id: its millisecond, and how many came before it in that.
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let millis = u64::try_from(at.as_millisecond()).unwrap_or_default();
+    let after = |last: u64| (millis << 16).max(last + 1);
+    let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(after(last)));
+    let id = after(last.unwrap_or_else(|unchanged| unchanged));
+    let millis = i64::try_from(id >> 16).unwrap_or_default();
     let mut bits: [u8; 10] = rand::random();
-    let [high, low] = COUNT.fetch_add(1, Ordering::Relaxed).to_be_bytes();
     // The version and the variant of the id overwrite parts of the bytes 0 and 2.
     (bits[0], bits[1], bits[2]) = (0, 0, 0);
-    (bits[3], bits[4]) = (high, low);
-    bits
+    bits[3..5].copy_from_slice(&id.to_be_bytes()[6..]);
+    AuditId::new(Timestamp::from_millisecond(millis).unwrap_or(at), bits)
 }
 
 /// What a caller typed, made harmless and short.
@@ -161,16 +168,19 @@ fn tidy(subject: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{in_sequence, tidy};
-    use baton_session::AuditId;
-    use jiff::Timestamp;
+    use super::{next_id, tidy};
+    use jiff::{SignedDuration, Timestamp};
 
     #[test]
-    fn entries_of_one_millisecond_sort_as_they_were_made() {
-        let ids: Vec<String> = (0..300)
-            .map(|_| AuditId::new(Timestamp::UNIX_EPOCH, in_sequence()).to_string())
-            .collect();
+    fn entries_sort_as_they_were_made_whatever_the_clock_says() {
+        let noon: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+        let (tomorrow, before) =
+            (noon + SignedDuration::from_hours(24), noon - SignedDuration::from_hours(1));
+        let clock = [noon, tomorrow, noon, before];
+        let ids: Vec<String> =
+            clock.iter().flat_map(|at| (0..300).map(|_| next_id(*at).to_string())).collect();
         assert!(ids.is_sorted());
+        assert!(ids.windows(2).all(|pair| pair[0] != pair[1]));
     }
 
     #[test]

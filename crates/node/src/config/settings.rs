@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Everything that may be set. A key that is not known is an error, so that a typo is never a
 /// silent default.
 #[derive(Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct Settings {
     /// `[server]`
     pub server: ServerSettings,
@@ -27,7 +27,7 @@ pub struct Settings {
 
 /// `[server]`
 #[derive(Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct ServerSettings {
     /// Address and port; port 0 takes a free one.
     pub listen: Option<String>,
@@ -41,7 +41,7 @@ pub struct ServerSettings {
 
 /// `[server.tls]`
 #[derive(Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct TlsSettings {
     /// The certificate and those that vouch for it: a PEM file.
     pub certificate: Option<PathBuf>,
@@ -51,7 +51,7 @@ pub struct TlsSettings {
 
 /// `[storage]`
 #[derive(Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct StorageSettings {
     /// `postgres://…`, or the path of an SQLite file.
     pub database_url: Option<String>,
@@ -63,7 +63,7 @@ pub struct StorageSettings {
 
 /// `[browser]`
 #[derive(Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct BrowserSettings {
     /// The browser to start.
     pub program: Option<PathBuf>,
@@ -71,7 +71,7 @@ pub struct BrowserSettings {
 
 /// `[recovery]`
 #[derive(Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct RecoveryTexts {
     /// Seconds that a changed session may go without a snapshot.
     pub session_snapshot_interval: Option<i64>,
@@ -89,7 +89,7 @@ pub struct RecoveryTexts {
 
 /// `[metrics]`
 #[derive(Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct MetricsSettings {
     /// Address and port of the listener for metrics; none by default.
     pub listen: Option<String>,
@@ -97,7 +97,7 @@ pub struct MetricsSettings {
 
 /// `[limits]`
 #[derive(Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct LimitSettings {
     /// The largest request body, in bytes.
     pub body_bytes: Option<i64>,
@@ -122,6 +122,9 @@ impl Settings {
             let line = text.bytes().take(start).filter(|byte| *byte == b'\n').count() + 1;
             // The error's own display shows the line, which may hold a password.
             let message = error.message().replace('\n', ", ");
+            // Whoever writes a file need not know our types.
+            let message = message.replace("expected i64", "expected a whole number");
+            let message = message.replace("expected a sequence", "expected a list");
             ConfigError::NotUnderstood { path: path.to_owned(), line, message }
         })
     }

@@ -17,6 +17,7 @@ use futures_util::future::join;
 use futures_util::stream::iter;
 use jiff::Timestamp;
 use std::collections::HashSet;
+use std::time::Duration;
 
 /// How many sessions are looked at at once.
 const AT_ONCE: usize = 8;
@@ -143,31 +144,28 @@ impl Hub {
 
     /// Moves an active session whose browser is gone to where its snapshots allow.
     pub(super) async fn mark_dead(&self, id: SessionId) -> Result<Lifecycle, LiveError> {
+        let (now, most) = (Timestamp::now(), self.recovery().max_session_age);
         let next = match self.latest(id).await {
             Ok(None) => Lifecycle::Closed,
-            Ok(Some(found)) if self.is_old(found.snapshot.taken_at) => Lifecycle::Stale,
+            Ok(Some(found)) if is_old(found.snapshot.taken_at, now, most) => Lifecycle::Stale,
             // Whether a person wants to give up damaged snapshots is not for us to say.
             Ok(Some(_)) | Err(LiveError::SnapshotsDamaged { .. }) => Lifecycle::Recoverable,
             Err(error) => return Err(error),
         };
-        let moved = self.store().update_lifecycle(
-            id,
-            self.config().node,
-            Lifecycle::Active,
-            next,
-            Timestamp::now(),
-        );
+        let moved =
+            self.store().update_lifecycle(id, self.config().node, Lifecycle::Active, next, now);
         match moved.await {
             // Somebody closed it in the meantime: that stands.
             Err(StoreError::LifecycleConflict { found, .. }) => Ok(found),
             moved => Ok(moved?.lifecycle),
         }
     }
+}
 
-    fn is_old(&self, taken_at: Timestamp) -> bool {
-        let age = Timestamp::now().duration_since(taken_at);
-        std::time::Duration::try_from(age).is_ok_and(|age| age > self.recovery().max_session_age)
-    }
+/// Whether a snapshot is older than `most`. One from the future, because the clock was set back, is
+/// not.
+fn is_old(taken_at: Timestamp, now: Timestamp, most: Duration) -> bool {
+    Duration::try_from(now.duration_since(taken_at)).is_ok_and(|age| age > most)
 }
 
 /// Resumes sessions one after the other: each takes all of the machine. What fails is tried once
@@ -205,5 +203,23 @@ impl Hub {
             }
             noted => noted,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Duration, Timestamp, is_old};
+    use jiff::SignedDuration;
+
+    #[test]
+    fn a_clock_that_was_set_back_makes_nothing_old() {
+        let day = Duration::from_hours(24);
+        let noon: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+        let after = |hours| is_old(noon, noon + SignedDuration::from_hours(hours), day);
+        assert!(!after(-1) && !after(0) && !after(24));
+        // A clock that was set forward cannot be told from a machine that was off for a day; what
+        // is stale is as whole as before, and resumed by a person.
+        assert!(after(25));
+        assert!(!is_old(Timestamp::MAX, Timestamp::MIN, day));
     }
 }

@@ -1,5 +1,6 @@
 //! One running browser: the task that decides when to capture, and notices when the browser ends.
 
+use super::clobber::Held;
 use super::policy::{Due, Policy};
 use super::{Hub, LiveError, RecoverySettings};
 use baton_browser::live::{Activity, Live};
@@ -23,7 +24,7 @@ pub(super) struct Runner {
     /// The parts of the last snapshot. Held for the length of a capture, so that there is one at a time.
     pub(super) last: Mutex<Vec<PartRef>>,
     /// What the last good snapshot held.
-    pub(super) held: std::sync::Mutex<Holdings>,
+    pub(super) held: std::sync::Mutex<Held>,
     /// How much had happened when the last capture that succeeded began, for the task.
     pub(super) captured: watch::Sender<Activity>,
     /// Ends the task, before the browser is ended on purpose.
@@ -53,7 +54,7 @@ impl Hub {
             term,
             live,
             last: Mutex::new(last),
-            held: std::sync::Mutex::new(held),
+            held: std::sync::Mutex::new(Held::now(held)),
             captured: watch::Sender::default(),
             leave: CancellationToken::new(),
         });

@@ -4,7 +4,7 @@ use crate::fixture::{Folder, Node, seed_snapshot, state_at};
 use baton_api::{AuditView, Client, CreateKey, ErrorCode, ListAudit, OpenSession, Problem, Scope};
 use baton_node::NodeError;
 use baton_node::audit::{Action, Actor, Note};
-use baton_session::{Environment, Owner};
+use baton_session::Owner;
 
 /// The log as `client` sees it, oldest first, without what differs between runs.
 async fn log(client: &Client, ids: &[(&str, String)]) -> String {
@@ -23,13 +23,7 @@ async fn log(client: &Client, ids: &[(&str, String)]) -> String {
 }
 
 fn open(name: &str) -> OpenSession {
-    OpenSession {
-        name: name.parse().unwrap(),
-        description: None,
-        urls: Vec::new(),
-        headed: false,
-        environment: Environment::default(),
-    }
+    OpenSession::new(name.parse().unwrap(), [])
 }
 
 #[tokio::test]

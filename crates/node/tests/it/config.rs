@@ -33,6 +33,8 @@ fn a_file_may_set_everything() {
         max_session_age = 3600
         auto_rehydrate = true
         max_session_snapshots = 3
+        capture_on_input = true
+        lease = 10
         [metrics]
         listen = "127.0.0.1:9100"
         [limits]
@@ -47,6 +49,8 @@ fn a_file_may_set_everything() {
     assert_eq!(choices.session_snapshot_interval, Some(Duration::from_secs(5)));
     assert_eq!(choices.max_session_age, Some(Duration::from_hours(1)));
     assert_eq!((choices.auto_rehydrate, choices.max_session_snapshots), (Some(true), Some(3)));
+    assert_eq!(choices.capture_on_input, Some(true));
+    assert_eq!(choices.lease, Some(Duration::from_secs(10)));
     assert_eq!((choices.part_bytes, choices.snapshot_parts), (Some(1 << 20), Some(100)));
     assert_eq!((choices.body_bytes, choices.metrics.unwrap().port()), (Some(2048), 9100));
     assert_eq!(choices.requests_per_minute, Some(60));
@@ -63,12 +67,25 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         "[recovery]\nmax_session_snapshots = 99999999999",
         "[recovery]\nlease = 1",
         "[recovery]\nauto_rehydrate = \"yes\"",
+        "[recovery]\ncapture_on_input = \"sometimes\"",
+        "[recovery]\nlease = 3601",
+        "[recovery]\nlease = 2.5",
         "[recovery]\nintervall = 5",
         "[server]\nlisten = \"7420\"",
         "[server]\nallowed_hosts = [\"https://baton.example.org\"]",
+        "[server]\nallowed_hosts = \"baton.example.org\"",
+        "[server]\nallowed_hosts = [\"\"]",
+        "[server]\nbehind_proxy = 1",
         "[server.tls]\ncertificates = \"tls.crt\"",
+        "[server]\ntls = true",
         "[metrics]\nlisten = \"0.0.0.0:9100\"",
         "[limits]\nrequests_per_minute = 0",
+        "[limits]\nrefused_keys_per_minute = -1",
+        "[limits]\nbody_bytes = 1023",
+        "[storage]\npart_bytes = 9999999999",
+        "[storage]\nsnapshot_parts = 0",
+        "[storage]\ndatabase_url = \"\"",
+        "[recover]\nlease = 5",
         "[storage]\ndatabase_url = \"mysql://root:hunter2@db/x\"",
         "[storage]\ndatabase_url = 5 # hunter2",
         "[storage",
@@ -83,12 +100,25 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     the file /etc/baton.toml: expected recovery.max_session_snapshots to be a number from 1 to 100000, found 99999999999
     the file /etc/baton.toml: expected recovery.lease to be a number from 2 to 3600, found 1
     expected valid settings in /etc/baton.toml at line 2, found: invalid type: string "yes", expected a boolean
+    expected valid settings in /etc/baton.toml at line 2, found: invalid type: string "sometimes", expected a boolean
+    the file /etc/baton.toml: expected recovery.lease to be a number from 2 to 3600, found 3601
+    expected valid settings in /etc/baton.toml at line 2, found: invalid type: floating point `2.5`, expected a whole number
     expected valid settings in /etc/baton.toml at line 2, found: unknown field `intervall`, expected one of `session_snapshot_interval`, `max_session_age`, `auto_rehydrate`, `max_session_snapshots`, `capture_on_input`, `lease`
     the file /etc/baton.toml: expected server.listen to be an address with a port such as 127.0.0.1:7420, found 7420
     the file /etc/baton.toml: expected server.allowed_hosts to be names such as baton.example.org, each with or without a port, found "https://baton.example.org"
+    expected valid settings in /etc/baton.toml at line 2, found: invalid type: string "baton.example.org", expected a list
+    the file /etc/baton.toml: expected server.allowed_hosts to be names such as baton.example.org, each with or without a port, found ""
+    expected valid settings in /etc/baton.toml at line 2, found: invalid type: integer `1`, expected a boolean
     expected valid settings in /etc/baton.toml at line 2, found: unknown field `certificates`, expected `certificate` or `key`
+    expected valid settings in /etc/baton.toml at line 2, found: invalid type: boolean `true`, expected a table
     the file /etc/baton.toml: expected metrics.listen to be a loopback address such as 127.0.0.1:9100, found 0.0.0.0:9100
     the file /etc/baton.toml: expected limits.requests_per_minute to be a number from 1 to 1000000, found 0
+    the file /etc/baton.toml: expected limits.refused_keys_per_minute to be a number from 1 to 1000000, found -1
+    the file /etc/baton.toml: expected limits.body_bytes to be a number from 1024 to 1073741824, found 1023
+    the file /etc/baton.toml: expected storage.part_bytes to be a number from 1024 to 4294967296, found 9999999999
+    the file /etc/baton.toml: expected storage.snapshot_parts to be a number from 1 to 1000000, found 0
+    the file /etc/baton.toml: expected storage.database_url to be a path or "postgres://user@host/database", found nothing
+    expected valid settings in /etc/baton.toml at line 1, found: unknown field `recover`, expected one of `server`, `storage`, `browser`, `recovery`, `metrics`, `limits`
     the file /etc/baton.toml: expected storage.database_url to be a path or "postgres://user@host/database", found the scheme "mysql"
     expected valid settings in /etc/baton.toml at line 2, found: invalid type: integer `5`, expected a string
     expected valid settings in /etc/baton.toml at line 1, found: unclosed table, expected `]`

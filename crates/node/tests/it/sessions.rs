@@ -2,16 +2,10 @@
 
 use crate::fixture::{Folder, Node, seed_snapshot, state_at};
 use baton_api::{AttachSession, ErrorCode, ListSessions, OpenSession};
-use baton_session::{Environment, Lifecycle};
+use baton_session::Lifecycle;
 
 fn open(name: &str) -> OpenSession {
-    OpenSession {
-        name: name.parse().unwrap(),
-        description: None,
-        urls: Vec::new(),
-        headed: false,
-        environment: Environment::default(),
-    }
+    OpenSession::new(name.parse().unwrap(), [])
 }
 
 #[tokio::test]

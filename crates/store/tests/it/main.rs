@@ -8,6 +8,7 @@
 
 mod api_keys;
 mod audit;
+mod clock;
 mod fixture;
 mod history;
 mod key_file;

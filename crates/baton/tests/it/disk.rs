@@ -1,0 +1,164 @@
+//! A disk that is full, and one that takes no writes any more: the node says so, nothing that was
+//! acknowledged is lost, and browsers live on.
+//!
+//! Both mount a small disk in the place of the data folder, which takes root. `cargo xtask soak`
+//! runs them.
+
+use crate::houses::build;
+use crate::notes::{Notes, eventually, state_of};
+use baton_api::ErrorCode;
+use baton_playground::{House, victims};
+use baton_session::{Lifecycle, SessionId};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::NamedTempFile;
+
+/// A disk in the place of a data folder. It goes when this is dropped, whoever still uses it.
+struct Disk(PathBuf);
+
+impl Disk {
+    /// Mounts what these arguments say; nothing, and a line that says so, when that is not allowed.
+    fn mount(arguments: &[&OsStr], house: &House) -> Option<Self> {
+        let place = house.data().path().to_owned();
+        std::fs::create_dir_all(&place).unwrap();
+        let mounted = Command::new("mount").args(arguments).arg(&place).output().unwrap();
+        if mounted.status.success() {
+            return Some(Self(place));
+        }
+        skip(&String::from_utf8_lossy(&mounted.stderr));
+        None
+    }
+
+    /// Makes it fail like a disk with a fault: whatever is written from now on is refused.
+    fn break_down(&self) {
+        let broken = Command::new("mount").args(["-o", "remount,abort"]).arg(&self.0).status();
+        assert!(broken.unwrap().success(), "could not break {}", self.0.display());
+    }
+
+    /// Takes it away once nobody uses it any more.
+    async fn take_away(self) {
+        let unmount = || Command::new("umount").arg(&self.0).output().unwrap().status.success();
+        eventually("nobody uses the disk", async || unmount()).await;
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).output();
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "whoever runs it must see that it did nothing")]
+fn skip(why: &str) {
+    eprintln!("skipped, for no disk could be mounted: {}", why.trim());
+}
+
+/// Takes all the room there is.
+fn fill(disk: &Path) -> PathBuf {
+    let path = disk.join("filler");
+    let mut file = File::create(&path).unwrap();
+    for size in [1 << 20, 1 << 12, 1] {
+        while file.write_all(&vec![1; size]).is_ok() {}
+    }
+    path
+}
+
+/// A note that is too long for whatever room a database keeps for itself.
+async fn write_much(notes: &Notes, house: &House, id: SessionId) {
+    let page = notes.page(house, id).await;
+    let long = "localStorage.setItem('much', Array.from({ length: 170_000 }, Math.random)); true";
+    assert!(page.evaluate::<bool>(long).await.unwrap());
+}
+
+/// What a capture is refused with, first its code.
+async fn refusal(house: &House) -> (Option<ErrorCode>, String) {
+    let refused = house.client().unwrap().capture_session("disk").await.unwrap_err();
+    (refused.code(), refused.to_string())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a mount; cargo xtask soak runs it"]
+async fn a_full_disk_costs_no_snapshot_and_no_browser() {
+    let notes = Notes::start().await;
+    let mut house = build();
+    let arguments = ["-t", "tmpfs", "-o", "size=128m,mode=700", "tmpfs"].map(OsStr::new);
+    let Some(disk) = Disk::mount(&arguments, &house) else { return };
+    house.start_node().await.unwrap();
+    let id = notes.open(&house, "disk", "kept").await;
+    let client = house.client().unwrap().clone();
+    let kept = client.fetch_session("disk").await.unwrap().snapshot.unwrap();
+    let holders = house.holders(id).await.unwrap();
+
+    let filler = fill(&disk.0);
+    write_much(&notes, &house, id).await;
+    let (code, said) = refusal(&house).await;
+    assert_eq!(code, Some(ErrorCode::StorageFull), "{said}");
+    insta::assert_snapshot!(said, @"no space is left for the database");
+    let shown = client.fetch_session("disk").await.unwrap();
+    assert_eq!((shown.session.state, shown.snapshot), (Lifecycle::Active, Some(kept)));
+
+    std::fs::remove_file(filler).unwrap();
+    let much = client.capture_session("disk").await.unwrap();
+    assert!(much.bytes > 1 << 20, "{much:?}");
+    assert_eq!(house.holders(id).await.unwrap(), holders, "another keeper or browser");
+    house.kill_everybody(&[id]).await.unwrap();
+    house.start_node().await.unwrap();
+    house.client().unwrap().resume_session("disk").await.unwrap();
+    assert_eq!(notes.read(&house, id).await, "kept");
+    assert!(!house.log().contains("panicked"), "{}", house.log());
+    house.kill_everybody(&[id]).await.unwrap();
+    drop(disk);
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a mount; cargo xtask soak runs it"]
+async fn a_disk_that_takes_no_writes_costs_no_snapshot_and_no_browser() {
+    let notes = Notes::start().await;
+    let mut house = build();
+    let image = NamedTempFile::new().unwrap();
+    image.as_file().set_len(192 << 20).unwrap();
+    let made = Command::new("mkfs.ext4").arg("-q").arg(image.path()).output();
+    let made = made.is_ok_and(|made| made.status.success());
+    let mount = [OsStr::new("-o"), OsStr::new("loop"), image.path().as_os_str()];
+    let Some(disk) = made.then(|| Disk::mount(&mount, &house)).flatten() else {
+        return skip("mkfs.ext4 and loop devices are needed");
+    };
+    house.start_node().await.unwrap();
+    let id = notes.open(&house, "disk", "kept").await;
+    let client = house.client().unwrap().clone();
+    let kept = client.fetch_session("disk").await.unwrap().snapshot.unwrap();
+    let holders = house.holders(id).await.unwrap();
+
+    disk.break_down();
+    notes.write(&house, id, "late").await;
+    let (code, said) = refusal(&house).await;
+    assert_eq!(code, Some(ErrorCode::StorageUnavailable), "{said}");
+    insta::assert_snapshot!(said, @"cannot reach the database: disk I/O error: its disk fails, or takes no writes");
+    let shown = client.fetch_session("disk").await.unwrap();
+    assert_eq!((shown.session.state, shown.snapshot), (Lifecycle::Active, Some(kept)));
+    house.kill_node().await.unwrap();
+    house.start_node().await.unwrap_err();
+    let log = house.log().replace(disk.0.to_str().unwrap(), "DATA");
+    let said = log.lines().last().unwrap();
+    insta::assert_snapshot!(said, @"error: DATA/node.lock: Read-only file system (os error 30)");
+    assert_eq!(notes.read(&house, id).await, "late", "the browser lives on");
+    assert_eq!(house.holders(id).await.unwrap(), holders);
+    assert!(!house.log().contains("panicked"), "{}", house.log());
+
+    // The disk is mended: what was acknowledged is there.
+    victims::kill_all(&holders).await.unwrap();
+    disk.take_away().await;
+    let disk = Disk::mount(&mount, &house).unwrap();
+    house.start_node().await.unwrap_or_else(|error| panic!("{error}: {}", house.log()));
+    assert_eq!(state_of(&house, "disk").await, Lifecycle::Recoverable);
+    house.client().unwrap().resume_session("disk").await.unwrap();
+    assert_eq!(notes.read(&house, id).await, "kept");
+    house.kill_everybody(&[id]).await.unwrap();
+    drop(disk);
+    house.clear().await.unwrap();
+}

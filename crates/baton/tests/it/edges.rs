@@ -1,0 +1,260 @@
+//! The edges of recovery: a browser that dies in the middle of a capture, a name that is taken, one
+//! damaged part among many, and a page that navigates while it is captured.
+//!
+//! Others have stories of their own: two nodes on one database in `leases.rs` and `takeover.rs`, two
+//! opens at once and a closed session whose name was taken in `crowd.rs`, damaged snapshots in
+//! `damage.rs`.
+
+use crate::houses::{build, house, start};
+use crate::notes::{LIMIT, Notes, wait_for_state};
+use axum::Router;
+use axum::response::Html;
+use axum::routing::get;
+use baton_api::{AttachSession, ErrorCode, ListSessions, SnapshotReason};
+use baton_playground::{House, Page, Site, victims};
+use baton_session::{Lifecycle, SessionId, State, StorageKey, Text};
+use std::time::Instant;
+use tokio::time::sleep;
+
+/// A database that takes a while to be read, and a note beside it that says the same.
+const LARGE: &str = "<title>large</title><script>
+    const done = (request) => new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+    });
+    const opening = indexedDB.open('large', 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore('all');
+    const database = done(opening);
+    const all = async (mode) => (await database).transaction('all', mode).objectStore('all');
+    async function write(text) {
+        const store = await all('readwrite');
+        for (let at = 0; at < 300; at++) store.put(text + ' '.repeat(10_000), at);
+        await new Promise((resolve) => store.transaction.oncomplete = resolve);
+        localStorage.setItem('note', text);
+        return true;
+    }
+    async function read() {
+        const kept = new Set(await done((await all('readonly')).getAll()));
+        return [localStorage.getItem('note'), ...kept].map((text) => text.trim());
+    }
+</script>";
+
+/// Opens a page in a session of its own.
+async fn open(house: &House, site: &Site) -> (SessionId, Page) {
+    let url = site.url("/").unwrap();
+    let id = house.open("edge", [url.clone()]).await.unwrap();
+    (id, Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap())
+}
+
+/// A site with one page.
+async fn site(page: &'static str) -> Site {
+    Site::start(Router::new().route("/", get(move || async move { Html(page) }))).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_browser_that_dies_in_the_middle_of_a_capture_costs_that_capture_only() {
+    let site = site(LARGE).await;
+    let house = start(build().with("BATON_SESSION_SNAPSHOT_INTERVAL", "3600")).await;
+    let client = house.client().unwrap().clone();
+    let (id, mut page) = open(&house, &site).await;
+    let mut cut_off = 0;
+    for round in 1..=5 {
+        let write = async |text: &str| page.evaluate::<bool>(&format!("write('{text}')")).await;
+        assert!(write(&format!("kept {round}")).await.unwrap());
+        let began = Instant::now();
+        let kept = client.capture_session("edge").await.unwrap();
+        let took = began.elapsed();
+        assert!(write(&format!("late {round}")).await.unwrap());
+        let (asker, browser) = (client.clone(), house.holders(id).await.unwrap()[1]);
+        let capturing = tokio::spawn(async move { asker.capture_session("edge").await });
+        // Each round dies later in the capture. Whether it was in time is seen by the answer.
+        sleep(took * round / 6).await;
+        victims::kill_all(&[browser]).await.unwrap();
+        let captured = capturing.await.unwrap();
+        wait_for_state(&house, "edge", Lifecycle::Recoverable).await;
+
+        cut_off += u32::from(captured.is_err());
+        let newest = client.fetch_session("edge").await.unwrap().snapshot.unwrap();
+        let resumed = client.resume_session("edge").await.unwrap();
+        assert!(!resumed.session.receipt.unwrap().has_losses(), "round {round}");
+        let url = site.url("/").unwrap();
+        page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+        let found: Vec<String> = page.evaluate("read()").await.unwrap();
+        let told = format!("round {round}: {found:?} after {newest:?}");
+        assert_eq!(found.len(), 2, "{told}: the note, and one text in all of the database");
+        if newest.reason == SnapshotReason::Request {
+            let (last, text) = match captured {
+                Ok(late) => (late, "late"),
+                Err(_) => (kept, "kept"),
+            };
+            assert_eq!(newest.id, last.id, "{told}");
+            assert_eq!(found, [text, text].map(|text| format!("{text} {round}")), "{told}");
+        } else {
+            // Nobody asked for it: it holds what it was told, and a database tells later.
+            assert!(found.iter().all(|text| text.ends_with(&round.to_string())), "{told}");
+        }
+    }
+    assert!(cut_off > 0, "every capture was over before the browser died");
+    house.clear().await.unwrap();
+}
+
+/// A page that goes on to the next of three hosts, and counts; at 40 it rests.
+const WALK: &str = "<script>
+    const n = Number(new URLSearchParams(location.search).get('n'));
+    localStorage.setItem('n', n);
+    sessionStorage.setItem('n', n);
+    const next = `http://${'abc'[(n + 1) % 3]}.localhost:${location.port}/?n=${n + 1}`;
+    if (n < 40) setTimeout(() => location.href = next, 100);
+</script>";
+
+/// The number in the address of the only tab, and those that its site keeps; a site that has just
+/// been reached for the first time may keep none yet.
+fn numbers(state: &State) -> (i64, [Option<i64>; 2]) {
+    let tab = &state.tabs[0];
+    let (site, n) = tab.url.split_once("/?n=").unwrap();
+    let key = StorageKey::first_party(site);
+    let local = state.origins.get(&key).map(|origin| &origin.local_storage);
+    let areas = [local, tab.session_storage.get(&key)];
+    let number = |(_, value): (_, &Text)| value.to_lossy().parse().unwrap();
+    (n.parse().unwrap(), areas.map(|area| area?.0.iter().map(number).next()))
+}
+
+/// Every site keeps only numbers that it wrote itself: the host decides what is left by three.
+fn expect_nothing_mixed_up(state: &State) {
+    let sessions = state.tabs.iter().flat_map(|tab| &tab.session_storage);
+    let local = state.origins.iter().map(|(key, origin)| (key, &origin.local_storage));
+    for (key, entries) in sessions.chain(local) {
+        let host = "abc".find(&key.origin()["http://".len()..][..1]).unwrap();
+        for value in entries.0.values() {
+            let number: usize = value.to_lossy().parse().unwrap();
+            assert_eq!(number % 3, host, "{number} stands at {key}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_captured_during_a_navigation_belongs_together_or_is_marked() {
+    let (site, house) = (site(WALK).await, house().await);
+    let client = house.client().unwrap().clone();
+    house.open("edge", [site.url_on("a", "/?n=0").unwrap()]).await.unwrap();
+    let marks = || house.log().matches("a page did not answer").count();
+    let begun = Instant::now();
+    loop {
+        let before = marks();
+        let snapshot = client.capture_session("edge").await.unwrap();
+        let is_marked = marks() > before;
+        let seen = client.fetch_state("edge", true).await.unwrap();
+        let state: State = serde_json::from_value(seen.state).unwrap();
+        expect_nothing_mixed_up(&state);
+        let (n, kept) = numbers(&state);
+        if n == 40 && !is_marked && seen.snapshot == snapshot.id {
+            assert_eq!(kept, [Some(40); 2], "the page rests");
+            break;
+        }
+        // A document that was just reached has not written yet, or has moved on by now.
+        let near = |kept: &i64| (kept - n).abs() <= 3;
+        let together = kept.iter().flatten().all(near);
+        let of_another = seen.snapshot != snapshot.id;
+        assert!(together || is_marked || of_another, "{kept:?} at {n}: {}", house.log());
+        assert!(begun.elapsed() < LIMIT, "the page never rests: {n}");
+    }
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_name_of_a_session_that_may_come_back_is_taken() {
+    let notes = Notes::start().await;
+    let house = house().await;
+    let client = house.client().unwrap().clone();
+    let id = notes.open(&house, "shop", "kept").await;
+    let holders = house.holders(id).await.unwrap();
+    let mut said = Vec::new();
+    for state in [Lifecycle::Active, Lifecycle::Recoverable] {
+        wait_for_state(&house, "shop", state).await;
+        said.push(client.open_session(&notes.request("shop")).await.unwrap_err());
+        let cdp_url = "http://127.0.0.1:1".parse().unwrap();
+        let attach = AttachSession { name: "shop".parse().unwrap(), description: None, cdp_url };
+        said.push(client.attach_session(&attach).await.unwrap_err());
+        if state == Lifecycle::Active {
+            victims::kill_all(&holders).await.unwrap();
+        }
+    }
+    for error in said {
+        assert_eq!(error.code(), Some(ErrorCode::NameTaken), "{error}");
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(error, @r#"the name "shop" is taken by another session"#);
+        }
+    }
+    let all = client.list_sessions(&ListSessions::default()).await.unwrap().items;
+    assert_eq!(all.len(), 1, "{all:?}");
+    client.resume_session("shop").await.unwrap();
+    assert_eq!(notes.read(&house, id).await, "kept");
+    house.clear().await.unwrap();
+}
+
+/// Damages the longest sealed part in the database, past the program.
+fn damage_the_longest_part(house: &House) {
+    let path = house.data().database();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let parts: Vec<(usize, usize)> = (0..bytes.len()).filter_map(|at| part(&bytes, at)).collect();
+    let longest = parts.iter().map(|(_, length)| *length).max().unwrap();
+    for (at, _) in parts.iter().filter(|(_, length)| *length == longest) {
+        bytes[at + 8] ^= 1;
+    }
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// If a row of the table of parts begins at an offset: where its sealed bytes are, and how many.
+/// The lengths of its columns come first (<https://sqlite.org/fileformat2.html#record_format>): an
+/// id of 64 digits, the owner, and what we want to know.
+fn part(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    let rest = bytes[at..].strip_prefix(&[0x81, 0x0d, 0x17])?;
+    let digits = rest.iter().take(9).position(|byte| *byte < 0x80)? + 1;
+    let number = rest[..digits].iter().fold(0, |sum, byte| sum << 7 | usize::from(byte & 0x7f));
+    let row = rest.get(digits..digits + 64 + 5)?;
+    let is_part = row.ends_with(b"local") && row[..64].iter().all(u8::is_ascii_hexdigit);
+    is_part.then(|| (at + 3 + digits + row.len(), (number - 12) / 2))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_damaged_part_costs_itself_and_is_named() {
+    let site = site("<title>part</title>").await;
+    let mut house = house().await;
+    let urls = ["a", "b"].map(|host| site.url_on(host, "/").unwrap());
+    let id = house.open("edge", urls.clone()).await.unwrap();
+    let pages = async |house: &House| {
+        let socket = house.keeper_socket(id);
+        [
+            Page::attach(&socket, urls[0].as_str()).await.unwrap(),
+            Page::attach(&socket, urls[1].as_str()).await.unwrap(),
+        ]
+    };
+    let [a, b] = pages(&house).await;
+    let write = "localStorage.note = sessionStorage.note = document.cookie = 'note=kept'; true";
+    assert!(a.evaluate::<bool>(write).await.unwrap());
+    let fill = "localStorage.note = Array.from({ length: 5000 }, Math.random).join(); true";
+    assert!(b.evaluate::<bool>(write).await.unwrap() && b.evaluate::<bool>(fill).await.unwrap());
+    house.client().unwrap().close_session("edge").await.unwrap();
+    house.stop_node().await.unwrap();
+    // What is in the profile would come back by itself.
+    std::fs::remove_dir_all(house.data().session(id)).unwrap();
+    damage_the_longest_part(&house);
+
+    house.start_node().await.unwrap();
+    let client = house.client().unwrap().clone();
+    let receipt = client.resume_session("edge").await.unwrap().session.receipt.unwrap();
+    let lost: Vec<String> =
+        receipt.losses().map(|item| format!("{}: {}", item.kind, item.place)).collect();
+    let port = urls[0].port().unwrap().to_string();
+    insta::assert_snapshot!(lost.join("\n").replace(&port, "PORT"), @"part: local-storage http://b.localhost:PORT/");
+    let [a, b] = pages(&house).await;
+    let read = "[localStorage.note, sessionStorage.note, document.cookie].join(' ')";
+    assert_eq!(a.evaluate::<String>(read).await.unwrap(), "note=kept note=kept note=kept");
+    assert_eq!(b.evaluate::<String>(read).await.unwrap(), " note=kept note=kept");
+
+    // The next snapshot is whole again.
+    client.close_session("edge").await.unwrap();
+    let again = client.resume_session("edge").await.unwrap();
+    assert!(!again.session.receipt.unwrap().has_losses());
+    house.clear().await.unwrap();
+}
