@@ -1,7 +1,7 @@
 //! `baton backup`
 
 use super::{Context, passphrase, serve};
-use crate::output::size;
+use crate::output::{counted, size};
 use baton_api::Exit;
 use baton_node::backup::{self, LeftOut, Manifest};
 use clap::Args;
@@ -88,11 +88,11 @@ impl Backup {
 
 fn text(written: &Written<'_>, manifest: &Manifest) -> String {
     let mut lines = vec![format!(
-        "{}: {} sessions, {} snapshots, {} profiles, {}",
+        "{}: {}, {}, {}, {}",
         written.file.display(),
-        written.sessions,
-        written.snapshots,
-        written.profiles,
+        counted(written.sessions, "session"),
+        counted(written.snapshots, "snapshot"),
+        counted(written.profiles, "profile"),
         size(written.bytes),
     )];
     lines.push(if written.has_key {

@@ -1,6 +1,7 @@
 //! `baton restore`
 
 use super::{Context, passphrase};
+use crate::output::counted;
 use baton_api::Exit;
 use baton_node::backup::{self, FileKeyKind, Restored, Unlock};
 use clap::Args;
@@ -111,16 +112,16 @@ fn answer<'a>(restored: &'a Restored, data: &'a Path) -> Answer<'a> {
 
 fn text(answer: &Answer<'_>) -> String {
     let mut lines = vec![format!(
-        "{}: {} sessions, {} snapshots, {} profiles, as they were at {:.0}",
+        "{}: {}, {}, {}, as they were at {:.0}",
         answer.data.display(),
-        answer.sessions,
-        answer.snapshots,
-        answer.profiles,
+        counted(answer.sessions, "session"),
+        counted(answer.snapshots, "snapshot"),
+        counted(answer.profiles, "profile"),
         answer.made_at,
     )];
     if answer.recoverable + answer.closed > 0 {
         lines.push(format!(
-            "of those that were active, {} are recoverable and {} closed for want of a snapshot",
+            "of those that were active: {} recoverable, {} closed for want of a snapshot",
             answer.recoverable, answer.closed,
         ));
     }

@@ -16,7 +16,7 @@ pub(crate) use history::{diff, history};
 pub(crate) use log::log_to_stderr;
 pub(crate) use progress::Progress;
 pub(crate) use receipt::{receipt, resumed};
-pub(crate) use style::{bad, doubtful, good, plain, size};
+pub(crate) use style::{bad, counted, doubtful, good, plain, size};
 pub(crate) use views::{audit, keys, session, sessions};
 
 use serde::Serialize;

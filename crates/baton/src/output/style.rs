@@ -2,6 +2,7 @@
 
 use console::style;
 use jiff::Timestamp;
+use std::fmt::Display;
 
 /// Something good; coloured on a terminal that wants colours (`NO_COLOR` says that it does not).
 pub(crate) fn good(text: &str) -> String {
@@ -21,6 +22,13 @@ pub(crate) fn bad(text: &str) -> String {
 /// Something bad, on standard error.
 pub(super) fn bad_on_stderr(text: &str) -> String {
     style(text).red().bold().for_stderr().to_string()
+}
+
+/// A number of things: `1 session`, `2 sessions`.
+pub(crate) fn counted(number: impl Display, thing: &str) -> String {
+    let number = number.to_string();
+    let plural = if number == "1" { "" } else { "s" };
+    format!("{number} {thing}{plural}")
 }
 
 /// Something that matters less.

@@ -2,6 +2,7 @@
 
 use super::files::private;
 use super::{Check, Status, bounded};
+use crate::output::counted;
 use baton_node::inspect::{self, Look};
 use baton_node::{Config, DataFolder};
 use std::collections::HashSet;
@@ -24,8 +25,10 @@ pub(super) async fn all(config: &Config) -> (Vec<Check>, Option<Look>) {
     checks.push(Check::ok(
         "contents",
         format!(
-            "{} sessions, {} snapshots, {} parts",
-            look.contents.sessions, look.contents.snapshots, look.contents.parts
+            "{}, {}, {}",
+            counted(look.contents.sessions, "session"),
+            counted(look.contents.snapshots, "snapshot"),
+            counted(look.contents.parts, "part"),
         ),
     ));
     checks.extend(parts(&look));
