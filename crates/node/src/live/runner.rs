@@ -1,6 +1,6 @@
 //! One running browser: the task that decides when to capture, and notices when the browser ends.
 
-use super::clobber::Held;
+use super::held::Held;
 use super::policy::{Due, Policy};
 use super::{Hub, LiveError, RecoverySettings};
 use baton_browser::live::{Activity, Live};

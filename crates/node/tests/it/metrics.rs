@@ -7,7 +7,8 @@ use std::net::TcpListener;
 #[tokio::test]
 async fn requests_are_counted_by_route_and_never_by_session() {
     let folder = Folder::new();
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    // An address of this test alone: the nodes of the others take any free port of 127.0.0.1.
+    let free = TcpListener::bind("127.41.7.1:0").unwrap().local_addr().unwrap();
     let mut config = folder.config();
     config.metrics = Some(free);
     let node = folder.start_with(config).await;

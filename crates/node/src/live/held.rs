@@ -1,0 +1,77 @@
+//! What a session held, and whether that has shrunk.
+//!
+//! Cookies that go because the clock was set forward have not expired: that is judged by a clock that
+//! nobody sets.
+
+use crate::clock::{Anchor, uptime};
+use baton_session::cookie::Expiry;
+use baton_session::{Holdings, State};
+use jiff::Timestamp;
+use std::time::Duration;
+
+/// What the last good snapshot held, and since when that is known.
+#[derive(Debug)]
+pub(super) struct Held {
+    holdings: Holdings,
+    since: Anchor,
+}
+
+impl Held {
+    /// This is what is held from now on.
+    pub(super) fn now(holdings: Holdings) -> Self {
+        Self { holdings, since: Anchor::new(Timestamp::now(), uptime()) }
+    }
+
+    /// Whether a state that was read at this instant, by both clocks, has shrunk since.
+    pub(super) fn has_shrunk_to(&self, state: &State, at: Timestamp, up: Duration) -> bool {
+        let now = self.since.earliest(at, up);
+        self.holdings.has_shrunk_to(state, Expiry(now.as_microsecond()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Anchor, Held};
+    use baton_session::cookie::Expiry;
+    use baton_session::{Cookie, Holdings, State};
+    use jiff::{SignedDuration, Timestamp};
+    use std::time::Duration;
+
+    const UP: Duration = Duration::from_hours(5);
+    const HOUR: SignedDuration = SignedDuration::from_hours(1);
+
+    fn noon() -> Timestamp {
+        "2026-01-01T12:00:00Z".parse().unwrap()
+    }
+
+    /// One login that lasts for an hour, and was there at noon.
+    fn held() -> Held {
+        let expires = Expiry((noon() + HOUR).as_microsecond());
+        let login: Cookie = serde_json::from_value(serde_json::json!({
+            "name": "sid", "value": "1", "domain": "shop.test", "path": "/", "expires": expires,
+        }))
+        .unwrap();
+        let state = State { cookies: vec![login], ..State::default() };
+        Held { holdings: Holdings::of(&state), since: Anchor::new(noon(), UP) }
+    }
+
+    #[test]
+    fn a_login_that_a_jump_of_the_clock_took_away_has_not_expired() {
+        let (minute, gone) = (SignedDuration::from_mins(1), State::default());
+        let shortly = UP + Duration::from_mins(1);
+        let jumped = |by| held().has_shrunk_to(&gone, noon() + minute + by, shortly);
+        assert!(jumped(24 * HOUR), "forward a day");
+        assert!(jumped(-HOUR), "back an hour");
+        assert!(jumped(SignedDuration::ZERO), "not at all");
+    }
+
+    #[test]
+    fn a_login_whose_time_has_passed_may_go() {
+        let (later, up) = (noon() + 2 * HOUR, UP + Duration::from_hours(2));
+        assert!(!held().has_shrunk_to(&State::default(), later, up));
+        assert!(
+            held().has_shrunk_to(&State::default(), noon(), up),
+            "the clock says that it lives"
+        );
+    }
+}
