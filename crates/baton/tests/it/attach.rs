@@ -105,8 +105,8 @@ async fn an_attached_browser_is_left_alone_and_its_session_outlives_it() {
 async fn an_address_where_no_browser_answers_is_told_and_leaves_nothing() {
     let house = house().await;
     let client = house.client().unwrap().clone();
-    // A port that was free a moment ago: nobody listens there.
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    // A port that was free a moment ago, at an address of this test alone: nobody listens there.
+    let listener = std::net::TcpListener::bind("127.41.7.2:0").unwrap();
     let nobody = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
     drop(listener);
     let error = client.attach_session(&request("nobody", &nobody)).await.unwrap_err();

@@ -132,7 +132,8 @@ async fn a_call_that_would_end_the_browser_is_not_sent() {
 
 #[tokio::test]
 async fn an_address_without_a_browser_says_what_is_there() {
-    let nobody = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    // At an address of this test alone, so that nobody takes the port meanwhile.
+    let nobody = tokio::net::TcpListener::bind("127.41.7.3:0").await.unwrap().local_addr().unwrap();
     let web = site("<h1>hello</h1>").await;
     let cases = [
         (format!("http://{nobody}"), format!("unreachable: expected a DevTools endpoint at http://{nobody}/json/version, found Connection refused (os error 111)")),
