@@ -4,15 +4,17 @@ use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
-const DIRECTIONS: [(&str, &[&str]); 8] = [
+const DIRECTIONS: [(&str, &[&str]); 9] = [
     ("session", &[]),
-    ("store", &["session"]),
+    ("postgres", &[]),
+    // `postgres` is there for the tests.
+    ("store", &["session", "postgres"]),
     ("browser", &["session"]),
     ("api", &["session"]),
     ("node", &["session", "store", "browser", "api"]),
     ("playground", &["session", "browser", "api", "node"]),
     // `browser` is there for the hidden command that a keeper runs as.
-    ("baton", &["session", "browser", "api", "node", "playground"]),
+    ("baton", &["session", "browser", "api", "node", "playground", "postgres"]),
     ("xtask", &[]),
 ];
 

@@ -2,8 +2,8 @@
 
 use crate::repository::{File, files, report};
 
-/// Who may print and read the environment: the programs, and the playground, which starts them.
-const PROGRAMS: [&str; 4] = ["baton", "xtask", "bench", "playground"];
+/// Who may print and read the environment: the programs, and what starts them.
+const PROGRAMS: [&str; 5] = ["baton", "xtask", "bench", "playground", "postgres"];
 
 /// What only programs do.
 const ONLY_PROGRAMS: [&str; 11] = [

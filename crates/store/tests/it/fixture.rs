@@ -1,6 +1,5 @@
 //! A store in a temp folder or on our server, and what tests fill it with.
 
-use crate::postgres;
 use baton_session::SnapshotReason;
 use baton_session::{Lifecycle, NodeId, Owner, Part, PartKind, Session, SessionId, SnapshotId};
 use baton_store::{Config, DatabaseUrl, Limits, MasterKey, NewSnapshot, Store};
@@ -34,7 +33,7 @@ impl Fixture {
         let folder = tempfile::tempdir().unwrap();
         let database = match engine {
             Engine::Sqlite => DatabaseUrl::Sqlite(folder.path().join("baton #1%.db")),
-            Engine::Postgres => postgres::create_database().await,
+            Engine::Postgres => baton_postgres::create_database().unwrap().parse().unwrap(),
         };
         let config = Config { limits, ..config(&database) };
         let store = Store::open(config).await.unwrap();

@@ -18,7 +18,6 @@ mod migrating;
 mod opening;
 mod outside;
 mod parts;
-mod postgres;
 mod receipts;
 mod sealed_file;
 mod sealing;

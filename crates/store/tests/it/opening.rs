@@ -1,7 +1,6 @@
 //! Opening what is not as expected: a clear error, and the file as it was.
 
 use crate::fixture::{Engine, Fixture, config, cookies, node, session};
-use crate::postgres;
 use baton_store::{Config, DatabaseUrl, MasterKey, Store, StoreError};
 use rstest::rstest;
 use sqlx::{AnyConnection, Connection};
@@ -67,7 +66,7 @@ async fn many_may_open_a_new_database_at_once(
     let folder = tempfile::tempdir().unwrap();
     let database = match engine {
         Engine::Sqlite => DatabaseUrl::Sqlite(folder.path().join("baton.db")),
-        Engine::Postgres => postgres::create_database().await,
+        Engine::Postgres => baton_postgres::create_database().unwrap().parse().unwrap(),
     };
     let mut tasks = tokio::task::JoinSet::new();
     for number in 0..6 {

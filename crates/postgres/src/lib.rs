@@ -1,0 +1,125 @@
+//! A PostgreSQL server of one's own: in a temp folder, on a Unix socket, as a user other than root.
+//!
+//! A shell holds the server and reads our pipe. When this process ends, however it ends, the pipe
+//! closes, and the shell stops the server and removes the folder.
+
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long the server may take to answer for the first time.
+const START_LIMIT: Duration = Duration::from_mins(1);
+
+/// `exec` everywhere, so that the pid is the server's. SIGINT is PostgreSQL's fast shutdown.
+const HOLD: &str = r#"
+"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c max_connections=300 \
+    >"$2/log" 2>&1 </dev/null &
+server=$!
+cat >/dev/null
+kill -INT $server
+wait $server
+rm -rf "$2"
+"#;
+
+struct Server {
+    programs: PathBuf,
+    folder: PathBuf,
+    /// Holds our end of the pipe.
+    _holder: Child,
+}
+
+/// The URL of a new, empty database. The server starts with the first one and ends with this
+/// process; the call blocks until it answers.
+pub fn create_database() -> Result<String> {
+    static SERVER: OnceLock<Result<Server, String>> = OnceLock::new();
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let server = SERVER.get_or_init(|| Server::start().map_err(|error| format!("{error:#}")));
+    let server = server.as_ref().map_err(|error| anyhow!("PostgreSQL did not start: {error}"))?;
+    let name = format!("baton_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+    succeed(&mut server.client("createdb", &["--template=template0", &name]))?;
+    let folder = server.folder.display().to_string().replace('/', "%2F");
+    Ok(format!("postgres://baton:unused@localhost/{name}?host={folder}"))
+}
+
+impl Server {
+    fn start() -> Result<Self> {
+        let programs = find_programs()?;
+        let folder = tempfile::Builder::new().prefix("baton-pg-").tempdir()?.keep();
+        if is_root() {
+            succeed(Command::new("chown").arg("postgres").arg(&folder))?;
+        }
+        succeed(
+            as_other_user(programs.join("initdb"))
+                .args(["--auth=trust", "--username=baton", "--encoding=UTF8", "--no-sync", "-D"])
+                .arg(folder.join("data")),
+        )?;
+        let holder = as_other_user("sh".into())
+            .args(["-c", HOLD, "sh"])
+            .args([&programs, &folder])
+            .stdin(Stdio::piped())
+            .spawn()?;
+        let server = Self { programs, folder, _holder: holder };
+        server.wait_until_ready()?;
+        Ok(server)
+    }
+
+    fn wait_until_ready(&self) -> Result<()> {
+        let deadline = Instant::now() + START_LIMIT;
+        while !self.client("pg_isready", &[]).output()?.status.success() {
+            if Instant::now() > deadline {
+                let log = std::fs::read_to_string(self.folder.join("log"));
+                bail!("it does not answer:\n{}", log.unwrap_or_default());
+            }
+            sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// One of PostgreSQL's own clients, pointed at the server.
+    fn client(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(self.programs.join(program));
+        command.arg("--host").arg(&self.folder).arg("--username=baton").args(arguments);
+        command
+    }
+}
+
+/// Debian keeps the server's programs out of the `PATH`.
+fn find_programs() -> Result<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    if let Ok(versions) = std::fs::read_dir("/usr/lib/postgresql") {
+        folders.extend(versions.flatten().map(|version| version.path().join("bin")));
+    }
+    let complete = |folder: &PathBuf| {
+        ["initdb", "postgres", "createdb", "pg_isready"].iter().all(|p| folder.join(p).exists())
+    };
+    let found = folders.into_iter().find(complete);
+    found.context("expected the programs of PostgreSQL, found none: apt-get install postgresql")
+}
+
+/// PostgreSQL refuses to run as root.
+fn as_other_user(program: PathBuf) -> Command {
+    if !is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]).arg(program);
+    command.current_dir("/");
+    command
+}
+
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    Path::new("/proc/self").metadata().is_ok_and(|metadata| metadata.uid() == 0)
+}
+
+fn succeed(command: &mut Command) -> Result<()> {
+    let output = command.output().with_context(|| format!("{command:?}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command:?} failed: {}\n{said}", output.status);
+    Ok(())
+}
