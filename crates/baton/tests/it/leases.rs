@@ -7,7 +7,7 @@ use axum::routing::get;
 use baton_api::{ClientError, ErrorCode};
 use baton_playground::{House, Page, Site, victims};
 use baton_session::{Lifecycle, SessionId};
-use std::path::Path;
+use std::ffi::OsStr;
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
@@ -28,16 +28,27 @@ pub(crate) struct Street {
 }
 
 impl Street {
+    /// A street whose houses share a SQLite file.
     pub(crate) async fn build() -> Self {
         let shared = tempfile::tempdir().unwrap();
-        let house = |path: &Path| {
+        let database = shared.path().join("baton.db");
+        Self::build_on(database, shared).await
+    }
+
+    /// A street whose houses share a database of a PostgreSQL server.
+    async fn build_on_postgres() -> Self {
+        let database = baton_postgres::create_database().unwrap();
+        Self::build_on(database, tempfile::tempdir().unwrap()).await
+    }
+
+    async fn build_on(database: impl AsRef<OsStr>, shared: TempDir) -> Self {
+        let house = || {
             houses::build()
-                .with("BATON_DATABASE_URL", path)
+                .with("BATON_DATABASE_URL", database.as_ref())
                 .with("BATON_MASTER_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
                 .with("BATON_LEASE", LEASE.to_string())
         };
-        let database = shared.path().join("baton.db");
-        let (mut left, mut right) = (house(&database), house(&database));
+        let (mut left, mut right) = (house(), house());
         left.start_node().await.unwrap();
         right.start_node().await.unwrap();
         let page = || async {
@@ -120,8 +131,17 @@ async fn a_session_that_is_held_is_left_alone_by_others() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_session_of_a_dead_node_is_taken_over_once_its_browser_is_gone() {
-    let mut street = Street::build().await;
+async fn a_dead_node_is_followed_on_a_sqlite_file() {
+    the_session_of_a_dead_node_is_taken_over_once_its_browser_is_gone(Street::build().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dead_node_is_followed_on_postgresql() {
+    let street = Street::build_on_postgres().await;
+    the_session_of_a_dead_node_is_taken_over_once_its_browser_is_gone(street).await;
+}
+
+async fn the_session_of_a_dead_node_is_taken_over_once_its_browser_is_gone(mut street: Street) {
     let id = street.open().await;
     let cookie = street.cookie(street.left(), id).await;
     street.left().client().unwrap().capture_session("shop").await.unwrap();
