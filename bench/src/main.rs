@@ -19,6 +19,7 @@ mod thousand;
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use report::Report;
+use resume::Memory;
 use std::path::PathBuf;
 
 /// Measures what keeping a session costs, and writes the results with the machine's description.
@@ -48,6 +49,8 @@ enum Part {
     Capture,
     /// Resume against open.
     Resume,
+    /// Resume of a session of fifty origins against open.
+    Fifty,
     /// An idle session.
     Idle,
     /// A thousand sessions against a hundred.
@@ -62,7 +65,8 @@ async fn main() -> Result<()> {
     for part in Part::value_variants().iter().filter(|part| args.wants(**part)) {
         report.add(&match part {
             Part::Capture => capture::measure(baton, args.capture_pairs).await?,
-            Part::Resume => resume::measure(baton, args.resume_pairs).await?,
+            Part::Resume => resume::measure(baton, args.resume_pairs, Memory::Tabs).await?,
+            Part::Fifty => resume::measure(baton, args.resume_pairs, Memory::Origins).await?,
             Part::Idle => idle::measure(baton).await?,
             Part::Thousand => thousand::measure(baton).await?,
         });

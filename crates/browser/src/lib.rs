@@ -7,6 +7,7 @@ pub mod capture;
 pub mod cdp;
 mod cookies;
 mod frames;
+mod generators;
 pub mod keeper;
 pub mod launch;
 pub mod live;

@@ -144,6 +144,15 @@ impl House {
         Ok([("keeper", link.welcome.pid), ("browser", browser)])
     }
 
+    /// Ends a session's browser as its user would, so that it writes all that it knows, and waits
+    /// until it and its keeper are gone.
+    pub async fn close_browser(&self, session: SessionId) -> Result<()> {
+        let holders = self.holders(session).await?;
+        let link = keeper::connect(&self.keeper_socket(session), Role::Node).await?;
+        keeper::close(&link.connection).await?;
+        victims::wait_for_the_end(&holders, END_LIMIT).await
+    }
+
     /// The node's process.
     pub fn node_pid(&self) -> Result<u32> {
         Ok(self.node()?.pid)

@@ -80,6 +80,8 @@ words! {
     Tab "tab",
     /// One setting of the environment.
     Environment "environment",
+    /// A registrable site of which the profile was taken as a whole, in the snapshot's place.
+    Site "site",
     /// A stored part that could not be read.
     Part "part",
     /// A whole snapshot: the one that was taken in the place of a newer one.

@@ -22,6 +22,7 @@ mod kills;
 mod leases;
 mod notes;
 mod profiles;
+mod rotating;
 mod settings;
 mod shutdown;
 mod silent;

@@ -3,6 +3,7 @@
 use super::work::Work;
 use super::{PAGE_LIMIT, Unread};
 use crate::cdp::CdpSession;
+use crate::generators;
 use crate::live::mirror::DirtyDatabases;
 use crate::script::{self, Script, ScriptError, World};
 use baton_session::{Database, StorageKey, Text};
@@ -88,7 +89,7 @@ impl Window<'_> {
     async fn read_generators(&self, collected: &mut Collected) {
         let databases = std::mem::take(&mut collected.databases);
         for mut database in databases {
-            match self.read_generators_of(&mut database).await {
+            match generators::read(self.session, self.key, &mut database).await {
                 Ok(()) => collected.databases.push(database),
                 Err(error) => collected.failures.push(Failure {
                     database: database.name,
@@ -98,31 +99,4 @@ impl Window<'_> {
             }
         }
     }
-
-    async fn read_generators_of(&self, database: &mut Database) -> Result<(), ScriptError> {
-        let Some(name) = database.name.as_str() else {
-            return Ok(());
-        };
-        for store in database.stores.iter_mut().filter(|store| store.auto_increment) {
-            let Some(store_name) = store.name.as_str() else {
-                continue;
-            };
-            let params = json!({
-                "storageKey": self.key,
-                "databaseName": name,
-                "objectStoreName": store_name,
-            });
-            let method = "IndexedDB.getMetadata";
-            let metadata = self.session.call_within(PAGE_LIMIT, method, params).await?;
-            store.next_key = as_key(&metadata["keyGeneratorValue"]);
-        }
-        Ok(())
-    }
-}
-
-/// Key generators count from 1 to 2^53, which the protocol carries as a double.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just before")]
-fn as_key(value: &Value) -> Option<u64> {
-    const HIGHEST: f64 = 9_007_199_254_740_992.0;
-    value.as_f64().filter(|key| (1.0..=HIGHEST).contains(key)).map(|key| key as u64)
 }

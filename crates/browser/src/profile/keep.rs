@@ -4,14 +4,15 @@
 //! renamed, so a half-written copy is never mistaken for a whole one; and while a whole one stands
 //! there, an earlier resume did not end well, so the copy is the truth and goes back first.
 
-use super::ProfileError;
+use super::{ProfileError, note};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Files and folders below the profile that hold state; all else is cache and can be made again.
-const STATE: [&str; 12] = [
+const STATE: [&str; 13] = [
+    note::NAME,
     "Local State",
     "Default/Cookies",
     "Default/Cookies-journal",

@@ -1,11 +1,16 @@
-//! A session's profile folder, and the copy that is kept beside it while a browser is tried on it.
+//! A session's profile folder: what it holds at rest, and the copy that is kept beside it while a
+//! browser is tried on it.
 //!
 //! The one idea: a browser is never started on the only copy of a profile. A start can cost state:
 //! a database that does not open is deleted, a cookie store without its key is emptied.
 
+pub mod at_rest;
 mod keep;
+mod note;
 
+pub use at_rest::AtRest;
 pub use keep::{KeptProfile, keep};
+pub use note::Note;
 
 use std::io;
 use std::path::PathBuf;

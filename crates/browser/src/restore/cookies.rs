@@ -1,20 +1,23 @@
 //! Restores cookies: all at once, and read back one by one.
 
+use super::ground::identity;
 use super::stage::Stage;
 use crate::cdp::CdpError;
 use crate::cookies;
-use baton_session::cookie::{Expiry, PartitionKey};
-use baton_session::receipt::{ItemKind, ReceiptItem};
-use baton_session::{Cookie, Receipt};
+use baton_session::cookie::Expiry;
+use baton_session::receipt::{ItemKind, ReceiptItem, Source};
+use baton_session::{Cookie, Receipt, Site};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Replaces the browser's cookies by those of the snapshot. They are cleared first: else a cookie
-/// that was deleted since the profile's last write to disk would rise again.
+/// that was deleted since the profile's last write to disk would rise again. Those of the sites in
+/// `of_disk` were read from the profile.
 pub(super) async fn restore(
     stage: &Stage,
     wanted: &[Cookie],
     now: Expiry,
+    of_disk: &BTreeSet<Site>,
 ) -> Result<Receipt, CdpError> {
     let browser = stage.browser();
     let mut receipt = Receipt::default();
@@ -35,6 +38,10 @@ pub(super) async fn restore(
         let kept = found.get(&identity(cookie)).is_some_and(|found| found.value == cookie.value);
         receipt.push(match refused.get(&cookie.key()) {
             Some(reason) => rejected(cookie, reason),
+            None if kept && of_disk.contains(&cookie.site()) => ReceiptItem {
+                source: Source::Disk,
+                ..ReceiptItem::restored(ItemKind::Cookie, place(cookie))
+            },
             None if kept => ReceiptItem::restored(ItemKind::Cookie, place(cookie)),
             None => rejected(cookie, "expected the browser to keep it, found it gone"),
         });
@@ -44,11 +51,6 @@ pub(super) async fn restore(
 
 fn rejected(cookie: &Cookie, reason: impl std::fmt::Display) -> ReceiptItem {
     ReceiptItem::rejected(ItemKind::Cookie, place(cookie), reason)
-}
-
-/// What stays the same when the browser takes a cookie: the source's scheme may not.
-fn identity(cookie: &Cookie) -> (&str, &str, &str, Option<&PartitionKey>) {
-    (&cookie.domain, &cookie.path, &cookie.name, cookie.partition_key.as_ref())
 }
 
 fn place(cookie: &Cookie) -> String {

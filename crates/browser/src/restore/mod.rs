@@ -7,22 +7,27 @@
 
 mod cookies;
 mod environment;
+mod ground;
 mod plan;
+mod reread;
 mod stage;
 mod stagehand;
 mod storage;
 mod tabs;
 
 use crate::cdp::CdpError;
+use crate::cookies as store;
 use crate::keeper::KeeperLink;
 use crate::script::ScriptError;
 use crate::targets::TargetId;
 use baton_session::cookie::Expiry;
-use baton_session::receipt::{ItemKind, ReceiptItem};
-use baton_session::{Receipt, State};
+use baton_session::receipt::{ItemKind, ReceiptItem, Source};
+use baton_session::{Receipt, Site, State};
 use futures_util::stream::{self, StreamExt};
+pub use ground::Ground;
 use plan::{Plan, Visit};
 use stage::Stage;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use tabs::OpenTab;
 
@@ -36,8 +41,9 @@ pub struct Restored {
     pub receipt: Receipt,
     /// How long each step took, in their order.
     pub timing: Vec<(&'static str, Duration)>,
-    /// The new tabs, in the order of the state's.
-    pub tabs: Vec<TargetId>,
+    /// What the browser holds now: the state of the snapshot, but for sites of which the profile was
+    /// taken. Its tabs are the new ones.
+    pub state: State,
 }
 
 /// Why a restore ended early. Whatever concerns one item only is in the receipt instead.
@@ -50,19 +56,27 @@ pub enum RestoreError {
 
 /// Gives the browser behind `link` the state of a snapshot. The browser must have no tabs yet; what
 /// its profile holds for the snapshot's storage keys, and those that its tabs show, is made equal to
-/// the snapshot; databases that the snapshot does not name, and all other storage, stay. `now` (microseconds since 1970) decides which cookies have expired.
+/// the snapshot; databases that the snapshot does not name, and all other storage, stay. On a
+/// `ground`, a site of which the profile holds more than the snapshot is left as it is. `now`
+/// (microseconds since 1970) decides which cookies have expired.
 pub async fn restore(
     link: KeeperLink,
-    wanted: &State,
+    mut wanted: State,
     now: Expiry,
+    ground: Option<&Ground>,
 ) -> Result<Restored, RestoreError> {
     let mut steps = Steps::new();
     let mut receipt = Receipt::default();
     let stage = Stage::start(link).await?;
-    receipt.extend(cookies::restore(&stage, &wanted.cookies, now).await?);
+    let later = match ground {
+        Some(ground) => prefer_later(&stage, ground, &mut wanted, now, &mut receipt).await?,
+        None => BTreeSet::new(),
+    };
+    receipt.extend(cookies::restore(&stage, &wanted.cookies, now, &later).await?);
     steps.end("cookies");
-    let mut plan = Plan::new(wanted);
+    let mut plan = Plan::new(&wanted, ground);
     receipt.extend(std::mem::take(&mut plan.unreachable));
+    receipt.extend(std::mem::take(&mut plan.at_rest));
     let tabs = tabs::create(&stage, &wanted.tabs).await?;
     fill(&stage, &plan, &tabs, &mut receipt).await;
     receipt.extend(environment::verify(&tabs, &wanted.environment).await);
@@ -72,8 +86,33 @@ pub async fn restore(
     receipt.extend(tabs::load(&stage, &tabs).await);
     steps.end("tabs");
     receipt.items.sort_by(|a, b| (a.kind, &a.place).cmp(&(b.kind, &b.place)));
-    let tabs = tabs.into_iter().map(OpenTab::into_target).collect();
-    Ok(Restored { receipt, timing: steps.0, tabs })
+    let targets: Vec<TargetId> = tabs.into_iter().map(OpenTab::into_target).collect();
+    for (tab, target) in wanted.tabs.iter_mut().zip(targets) {
+        tab.id = target.to_string();
+    }
+    Ok(Restored { receipt, timing: steps.0, state: wanted })
+}
+
+/// Takes into the state what the profile holds later, site by site, and names those sites.
+async fn prefer_later(
+    stage: &Stage,
+    ground: &Ground,
+    wanted: &mut State,
+    now: Expiry,
+    receipt: &mut Receipt,
+) -> Result<BTreeSet<Site>, RestoreError> {
+    let found = store::fetch(&stage.browser()).await?;
+    let later = ground.later_sites(wanted, &found, now);
+    ground.prefer(&later, wanted, found);
+    reread::databases(stage, ground, &later, wanted, receipt).await;
+    for site in &later {
+        receipt.push(ReceiptItem {
+            source: Source::Disk,
+            reason: Some("the profile was written after the snapshot".to_owned()),
+            ..ReceiptItem::restored(ItemKind::Site, site.as_str())
+        });
+    }
+    Ok(later)
 }
 
 /// Fills the storage of every key: those that a tab visits in that tab, the others in hidden pages.
@@ -118,6 +157,8 @@ enum VisitError {
     Script(#[from] ScriptError),
     #[error("expected a document of {wanted} within {limit:?}, found none")]
     NoDocument { wanted: String, limit: Duration },
+    #[error("a database was not read: {0}")]
+    Unread(String),
     #[error("expected to reach {url}, found {reason}")]
     Refused { url: String, reason: String },
 }

@@ -5,7 +5,8 @@
 //! that a tab shows and the snapshot does not name held nothing: what a profile has there still, say
 //! the token from before a logout, must not rise again.
 
-use baton_session::receipt::{ItemKind, ReceiptItem};
+use super::{Ground, storage};
+use baton_session::receipt::{ItemKind, ReceiptItem, Source, Verified};
 use baton_session::{Database, Entries, Receipt, State, StorageKey, Tab};
 use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
@@ -21,6 +22,8 @@ pub(super) struct Plan<'a> {
     pub(super) hidden: Vec<Visit<'a>>,
     /// Items of keys to which no document of ours can belong.
     pub(super) unreachable: Receipt,
+    /// Items of keys that the profile holds already, so that no page has to look.
+    pub(super) at_rest: Receipt,
 }
 
 /// One storage key, and what it is to be filled with.
@@ -33,9 +36,11 @@ pub(super) struct Visit<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// Spreads the keys of a state over its tabs and hidden pages.
-    pub(super) fn new(state: &'a State) -> Self {
+    /// Spreads the keys of a state over its tabs and hidden pages, but for those that no tab visits
+    /// and the ground holds.
+    pub(super) fn new(state: &'a State, ground: Option<&Ground>) -> Self {
         let mut unreachable = Receipt::default();
+        let mut at_rest = Receipt::default();
         let mut open: BTreeMap<StorageKey, Visit<'a>> = BTreeMap::new();
         for key in state.tabs.iter().filter_map(|tab| own_key(&tab.url)) {
             open.insert(key.clone(), Visit { local: Some(&EMPTY), ..Visit::new(key) });
@@ -54,7 +59,18 @@ impl<'a> Plan<'a> {
         }
         let tabs = state.tabs.iter().map(|tab| tab_visits(tab, &mut open, &mut unreachable));
         let tabs = tabs.collect();
-        Self { tabs, hidden: open.into_values().collect(), unreachable }
+        let is_held = |key: &StorageKey| {
+            let origin = state.origins.get(key);
+            ground.zip(origin).is_some_and(|(ground, origin)| ground.holds(key, origin))
+        };
+        open.retain(|key, visit| {
+            let held = is_held(key);
+            if held {
+                at_rest.extend(visit.held());
+            }
+            !held
+        });
+        Self { tabs, hidden: open.into_values().collect(), unreachable, at_rest }
     }
 }
 
@@ -112,6 +128,25 @@ impl Visit<'_> {
     /// Whether there is something that can be lost.
     pub(super) fn has_local(&self) -> bool {
         self.local.is_some_and(|local| !local.is_empty())
+    }
+
+    /// The items of a visit that need not happen.
+    fn held(&self) -> Receipt {
+        let mut receipt = Receipt::default();
+        let mut hold = |kind, place: String| {
+            receipt.push(ReceiptItem {
+                source: Source::Disk,
+                verified: Verified::Disk,
+                ..ReceiptItem::restored(kind, place)
+            });
+        };
+        if self.has_local() {
+            hold(ItemKind::LocalStorage, self.key.to_string());
+        }
+        for database in self.databases {
+            hold(ItemKind::IndexedDb, storage::database_place(&self.key, &database.name));
+        }
+        receipt
     }
 
     /// Whether there is nothing to fill.

@@ -107,7 +107,7 @@ async fn one_invalid_cookie_never_costs_the_others() {
     let mut state = State { cookies: good.clone(), ..State::default() };
     state.cookies.splice(20..20, bad.clone());
     let now = Expiry(jiff::Timestamp::now().as_microsecond());
-    let restored = restore(kept.connect(Role::Node).await, &state, now).await.unwrap();
+    let restored = restore(kept.connect(Role::Node).await, state, now, None).await.unwrap();
     let receipt = restored.receipt;
     assert_eq!((receipt.restored, receipt.rejected), (good.len(), bad.len()));
     for item in receipt.losses() {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends there")]
 
 mod areas;
+mod at_rest;
 mod cdp;
 mod changes;
 mod databases;

@@ -103,11 +103,11 @@ async fn captured_when(live: &Live, awaited: impl AsyncFn(&State) -> bool) -> St
 async fn bring_back(profile: &Path, state: &State) -> (Restored, State, Kept) {
     let running = start(profile, state.environment.clone()).await;
     let now = Expiry(jiff::Timestamp::now().as_microsecond());
-    let restored = restore(running.connect(Role::Node).await, state, now).await.unwrap();
+    let link = running.connect(Role::Node).await;
+    let restored = restore(link, state.clone(), now, None).await.unwrap();
     let mut known = State { environment: state.environment.clone(), ..State::default() };
-    known.tabs.clone_from(&state.tabs);
-    for (tab, target) in known.tabs.iter_mut().zip(&restored.tabs) {
-        tab.id = target.to_string();
+    known.tabs.clone_from(&restored.state.tabs);
+    for tab in &mut known.tabs {
         tab.session_storage.clear();
     }
     let live = Live::start(running.connect(Role::Node).await, known).await.unwrap();

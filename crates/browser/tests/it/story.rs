@@ -49,12 +49,9 @@ impl Running {
     pub(crate) async fn resume(profile: &Path, state: &State) -> (Self, Restored) {
         let kept = browser(profile).await;
         let now = Expiry(jiff::Timestamp::now().as_microsecond());
-        let restored = restore(kept.connect(Role::Node).await, state, now).await.unwrap();
-        let mut known = state.clone();
-        for (tab, target) in known.tabs.iter_mut().zip(&restored.tabs) {
-            tab.id = target.to_string();
-        }
-        (Self::watch(kept, known).await, restored)
+        let link = kept.connect(Role::Node).await;
+        let restored = restore(link, state.clone(), now, None).await.unwrap();
+        (Self::watch(kept, restored.state.clone()).await, restored)
     }
 
     /// Opens a tab and returns the agent's hand on it.

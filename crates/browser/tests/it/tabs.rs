@@ -28,8 +28,8 @@ fn session(state: &State, url: &str) -> Option<String> {
 /// The addresses of each tab's history.
 async fn histories(running: &Running, restored: &Restored) -> Vec<Vec<Value>> {
     let mut all = Vec::new();
-    for target in &restored.tabs {
-        let page = attach(&running.agent.connection.browser(), target.as_str()).await;
+    for tab in &restored.state.tabs {
+        let page = attach(&running.agent.connection.browser(), &tab.id).await;
         let history = page.call("Page.getNavigationHistory", json!({})).await.unwrap();
         let entries = history["entries"].as_array().unwrap().iter();
         all.push(entries.map(|entry| entry["url"].clone()).collect());

@@ -4,14 +4,21 @@ use super::{Hub, LiveError};
 use crate::latest::{self, Latest};
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
 use baton_session::{
-    Holdings, Part, PartKind, PartRef, Receipt, Session, SessionId, SnapshotId, State, parts,
+    Holdings, Part, PartKind, PartRef, Receipt, Session, SessionId, SnapshotId, State, Term, parts,
 };
 use baton_store::{Snapshot, StoreError};
+use jiff::Timestamp;
 
 /// What a snapshot holds, as far as it can be read.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) snapshot: SnapshotId,
+    /// When it was taken.
+    pub(super) taken_at: Timestamp,
+    /// In which term.
+    pub(super) term: Option<Term>,
+    /// Whether there is no newer one.
+    pub(super) is_newest: bool,
     pub(super) state: State,
     /// What could not be read.
     pub(super) receipt: Receipt,
@@ -37,6 +44,8 @@ impl Hub {
     /// Loads what `session` held in a snapshot.
     pub(super) async fn load(&self, session: &Session, found: Latest) -> Result<Loaded, LiveError> {
         let Latest { snapshot, damaged, passed_over } = found;
+        let (taken_at, term) = (snapshot.taken_at, snapshot.term);
+        let is_newest = passed_over.is_none() && damaged.is_none();
         let mut receipt = Receipt::default();
         if let Some(newer) = &passed_over {
             receipt.push(aside(&snapshot, newer));
@@ -68,7 +77,8 @@ impl Hub {
             receipt.push(ReceiptItem::rejected(ItemKind::Part, place, part));
         }
         let (held, goes_back) = (Holdings::of(&state), passed_over.is_some());
-        Ok(Loaded { snapshot: snapshot.id, state, receipt, good, held, goes_back })
+        let snapshot = snapshot.id;
+        Ok(Loaded { snapshot, taken_at, term, is_newest, state, receipt, good, held, goes_back })
     }
 }
 

@@ -11,6 +11,7 @@ mod close;
 mod ending;
 mod error;
 mod files;
+mod ground;
 mod held;
 mod keeper;
 mod lease;

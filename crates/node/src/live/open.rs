@@ -35,6 +35,7 @@ impl Hub {
         let live = Live::start(link, known).await?;
         open_tabs(&live, &request.urls).await?;
         let runner = self.watch(session.clone(), term, live, Known::default());
+        self.note_profile(session.id, term, None).await;
         self.capture(runner.session.id, SnapshotReason::Open).await?;
         Ok(())
     }

@@ -125,8 +125,10 @@ impl Hub {
 
     /// The keeper outlived the node: nothing happened to the browser, so nothing is done to it.
     async fn carry_on(&self, session: &Session, link: KeeperLink) -> Result<(), LiveError> {
+        let mut from = None;
         let (known, last, held) = match self.latest(session.id).await {
             Ok(Some(found)) => {
+                from = Some(found.snapshot.id);
                 let shrunk = found.snapshot.shrunk;
                 let loaded = self.load(session, found).await?;
                 let held = if shrunk { self.held(session).await? } else { loaded.held };
@@ -139,6 +141,7 @@ impl Hub {
         let term = self.acquire(session).await?;
         let live = Live::start(link, known).await?;
         self.watch(session.clone(), term, live, Known { last, held });
+        self.note_profile(session.id, term, from).await;
         Ok(())
     }
 

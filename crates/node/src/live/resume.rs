@@ -101,6 +101,7 @@ impl Hub {
         self.watch(active, term, live, known);
         clock.step("watch");
         let Loaded { snapshot, mut receipt, .. } = loaded;
+        self.note_profile(session.id, term, Some(snapshot)).await;
         receipt.extend(items);
         let now = Timestamp::now();
         // The session is back: a receipt that cannot be stored is told to the caller all the same.
@@ -189,17 +190,17 @@ impl Hub {
         loaded: &mut Loaded,
         clock: &mut Stopwatch,
     ) -> Result<(Live, Receipt), LiveError> {
-        let mut state = std::mem::take(&mut loaded.state);
+        let ground = self.ground(session, loaded).await?;
+        clock.step("profile");
+        let state = std::mem::take(&mut loaded.state);
         self.start_browser(session, &state.environment).await?;
         clock.step("launch");
         let link = self.connect_to(session.id).await?;
         let now = Expiry(Timestamp::now().as_microsecond());
-        let Restored { receipt, timing, tabs } = restore(link, &state, now).await?;
+        let restored = restore(link, state, now, ground.as_ref()).await?;
+        let Restored { receipt, timing, state } = restored;
         for (name, time) in timing {
             clock.add(name, time);
-        }
-        for (tab, target) in state.tabs.iter_mut().zip(tabs) {
-            tab.id = target.to_string();
         }
         let link = self.connect_to(session.id).await?;
         let live = Live::start(link, state).await?;

@@ -21,6 +21,7 @@ impl Hub {
         let found = Latest { snapshot: to, damaged: None, passed_over: None };
         let mut loaded = self.load(session, found).await?;
         loaded.goes_back = true;
+        loaded.is_newest = false;
         let mut session = session.clone();
         if session.lifecycle == Lifecycle::Active {
             if let Ok(runner) = self.runner(session.id) {

@@ -58,6 +58,7 @@ pub(super) fn draft(new: NewSnapshot, seal: &Seal, limits: &Limits) -> Result<Dr
         // As a reader will find it.
         taken_at: crate::row::to_millis(new.taken_at),
         reason: new.reason,
+        term: new.term,
         // Known when it is written.
         sibling: false,
         shrunk: new.shrunk,

@@ -6,7 +6,7 @@ use super::{Snapshot, SnapshotReason};
 use crate::row::{flag, instant, word};
 use crate::seal::Seal;
 use crate::{Store, StoreError};
-use baton_session::{Owner, SessionId, SnapshotId};
+use baton_session::{Owner, SessionId, SnapshotId, Term};
 use jiff::Timestamp;
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -15,7 +15,7 @@ use sqlx::any::AnyRow;
 macro_rules! select {
     ($rest:literal) => {
         concat!(
-            "select id, session, owner, taken_at, reason, sibling, shrunk, saved, manifest \
+            "select id, session, owner, taken_at, reason, term, sibling, shrunk, saved, manifest \
              from snapshots ",
             $rest
         )
@@ -86,6 +86,7 @@ pub(super) struct Sealed {
     owner: Owner,
     taken_at: Timestamp,
     reason: SnapshotReason,
+    term: Option<Term>,
     sibling: bool,
     shrunk: bool,
     saved: bool,
@@ -100,6 +101,7 @@ impl Sealed {
             owner: word(row, "owner")?,
             taken_at: instant(row, "taken_at")?,
             reason: word(row, "reason")?,
+            term: Some(row.try_get("term")?).filter(|term| *term != 0).map(Term::from_i64),
             sibling: flag(row, "sibling")?,
             shrunk: flag(row, "shrunk")?,
             saved: flag(row, "saved")?,
@@ -116,6 +118,7 @@ impl Sealed {
             session: self.session,
             taken_at: self.taken_at,
             reason: self.reason,
+            term: self.term,
             sibling: self.sibling,
             shrunk: self.shrunk,
             saved: self.saved,

@@ -50,6 +50,8 @@ pub struct Snapshot {
     pub taken_at: Timestamp,
     /// Why it was taken.
     pub reason: SnapshotReason,
+    /// The term in which its writer held the session; none when nobody had to hold it.
+    pub term: Option<Term>,
     /// Whether its writer did not hold the session any more: it stands beside the line of the
     /// others, and is never taken for the latest.
     pub sibling: bool,

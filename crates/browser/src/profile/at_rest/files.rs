@@ -1,0 +1,91 @@
+//! When the files of a profile were last written that hold what Chromium writes at once: databases.
+
+use super::Instant;
+use baton_session::StorageKey;
+use std::fs;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+use url::Url;
+
+/// How deep and how far folders are looked into.
+const DEPTH: usize = 6;
+
+/// When the folders below `Default` were written.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    /// Databases of first parties: a folder for each origin.
+    databases: Vec<(String, Instant)>,
+    /// All that partitions hold.
+    partitions: Option<Instant>,
+}
+
+pub(super) fn read(default: &Path) -> Files {
+    let mut databases = Vec::new();
+    for entry in fs::read_dir(default.join("IndexedDB")).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if let (Some(owner), Some(at)) =
+            (name.split(".indexeddb.").next(), newest(&entry.path(), 0))
+        {
+            databases.push((owner.to_owned(), at));
+        }
+    }
+    Files { databases, partitions: newest(&default.join("WebStorage"), 0) }
+}
+
+impl Files {
+    /// Databases in folders with these names, written at these instants.
+    #[cfg(test)]
+    pub(crate) fn of<const N: usize>(folders: [(&str, i64); N]) -> Self {
+        let databases = folders.map(|(name, at)| (name.to_owned(), Instant(at))).to_vec();
+        Self { databases, partitions: None }
+    }
+
+    /// The first-party keys that have databases.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = StorageKey> {
+        self.databases.iter().filter_map(|(folder, _)| key_of(folder))
+    }
+
+    /// When the databases of a key were last written; none when there are none.
+    pub(crate) fn databases(&self, key: &StorageKey) -> Option<Instant> {
+        if key.as_str().contains('^') {
+            return self.partitions;
+        }
+        let owner = folder_name(key.origin())?;
+        self.databases.iter().filter(|(name, _)| *name == owner).map(|(_, at)| *at).max()
+    }
+}
+
+/// The first-party key of a folder.
+fn key_of(folder: &str) -> Option<StorageKey> {
+    let (scheme, rest) = folder.split_once('_')?;
+    let (host, port) = rest.rsplit_once('_')?;
+    let port = if port == "0" { String::new() } else { format!(":{port}") };
+    let url = Url::parse(&format!("{scheme}://{host}{port}")).ok()?;
+    Some(StorageKey::first_party(&url.origin().ascii_serialization()))
+}
+
+/// How Chromium names the folder of an origin (`storage::GetIdentifierFromOrigin`): the port is 0
+/// when it is the scheme's own.
+fn folder_name(origin: &str) -> Option<String> {
+    let url = Url::parse(origin).ok()?;
+    let host = url.host_str()?.replace(':', "_");
+    Some(format!("{}_{host}_{}", url.scheme(), url.port().unwrap_or(0)))
+}
+
+/// The newest instant below a path, but for locks and logs, which tell of no change.
+fn newest(path: &Path, depth: usize) -> Option<Instant> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if depth > DEPTH
+        || matches!(&*name, "LOCK" | "LOG" | "LOG.old")
+        || name.starts_with("QuotaManager")
+    {
+        return None;
+    }
+    let found = fs::symlink_metadata(path).ok()?;
+    if found.is_dir() {
+        let entries = fs::read_dir(path).ok()?.flatten();
+        return entries.filter_map(|entry| newest(&entry.path(), depth + 1)).max();
+    }
+    let written = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(Instant(i64::try_from(written.as_micros()).unwrap_or(i64::MAX)))
+}

@@ -1,0 +1,83 @@
+//! What a profile holds while no browser runs on it, and how late it was written.
+//!
+//! The one idea: a disk says when it was written. After a browser was killed its profile may lag
+//! behind the last snapshot, because cookies and localStorage are written late, or be ahead of it,
+//! because nobody took another snapshot. Chromium notes an instant beside each of its cookies and each
+//! area of localStorage; whatever else it stores it writes at once, and the files tell when.
+
+mod cookies;
+mod files;
+mod leveldb;
+mod local_storage;
+
+pub(crate) use files::Files;
+
+use baton_session::{Entries, StorageKey};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Microseconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Instant(pub i64);
+
+/// A profile at rest.
+#[derive(Debug, Default)]
+pub struct AtRest {
+    pub(crate) local: BTreeMap<StorageKey, Area>,
+    /// When the newest row of the cookie store was written: all that happened to any cookie before
+    /// that is in the store, for Chromium writes what has gathered in one transaction.
+    pub(crate) cookies: Option<Instant>,
+    pub(crate) files: Files,
+}
+
+/// The localStorage of one storage key.
+#[derive(Debug, Default)]
+pub(crate) struct Area {
+    pub(crate) entries: Entries,
+    /// When it was last changed; none when Chromium did not say.
+    pub(crate) changed: Option<Instant>,
+}
+
+impl AtRest {
+    /// The localStorage of a key.
+    pub fn local_storage(&self, key: &StorageKey) -> Option<&Entries> {
+        self.local.get(key).map(|area| &area.entries)
+    }
+
+    /// Reads a profile on which no browser runs, and changes nothing in it. What cannot be read is
+    /// as if it were not there: then the snapshot is taken. Blocks on the disk.
+    pub fn read(profile: &Path) -> Self {
+        let default = profile.join("Default");
+        let local = local_storage::read(&default.join("Local Storage/leveldb"));
+        let cookies = cookies::last_write(&default.join("Cookies"));
+        Self {
+            local: told("localStorage", local),
+            cookies: told("cookies", cookies),
+            files: files::read(&default),
+        }
+    }
+}
+
+fn told<T: Default>(what: &str, read: Result<T, Unreadable>) -> T {
+    read.unwrap_or_else(|error| {
+        tracing::warn!(what, %error, "the profile could not be read; the snapshot stands for it");
+        T::default()
+    })
+}
+
+/// Why something of a profile could not be read.
+#[derive(Debug, thiserror::Error)]
+enum Unreadable {
+    #[error(transparent)]
+    File(#[from] std::io::Error),
+    #[error("expected a cookie store of Chromium: {0}")]
+    Cookies(#[from] rusqlite::Error),
+    #[error("expected a LevelDB of Chromium: {0}")]
+    LevelDb(String),
+}
+
+/// From microseconds since 1601, as Chromium counts (`base::Time`).
+fn from_chromium(micros: i64) -> Option<Instant> {
+    const BETWEEN: i64 = 11_644_473_600_000_000;
+    (micros > 0).then(|| Instant(micros.saturating_sub(BETWEEN)))
+}
