@@ -41,7 +41,7 @@ pub async fn create(
     let draft = Draft::create(to)?;
     let copy = DatabaseCopy::new(&config.data)?;
     let made_at = clock::now();
-    let contents = copy_database(&from, &key, &copy.0).await?;
+    let contents = copy_database(&config.database, &key, &copy.0).await?;
     let work = Work { data: config.data.clone(), key, passphrase, with_profiles, made_at };
     let made = tokio::task::spawn_blocking(move || {
         let _held = held;
