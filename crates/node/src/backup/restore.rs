@@ -3,6 +3,7 @@
 use super::manifest::Manifest;
 use super::stage::{Old, Stage};
 use super::{BackupError, DATABASE, KEY, SESSIONS, extract};
+use crate::auth::revoke_local_keys;
 use crate::data::write_private;
 use crate::{DataFolder, clock};
 use baton_session::NodeId;
@@ -112,8 +113,10 @@ async fn begin_epoch(path: &Path, key: MasterKey, node: NodeId) -> Result<Epoch,
     let database = DatabaseUrl::Sqlite(path.to_owned());
     let store = Store::open(Config { database, key, limits: Limits::default() }).await?;
     let epoch = store.begin_epoch(node, clock::now()).await;
+    let revoked = revoke_local_keys(&store).await;
     store.close().await;
     let file = fs::File::open(path).and_then(|file| file.sync_all());
     file.map_err(BackupError::file(path))?;
+    revoked?;
     Ok(epoch?)
 }
