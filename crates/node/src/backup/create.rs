@@ -8,7 +8,7 @@ use crate::data::DataError;
 use crate::serve::master_key;
 use crate::{Config, DataFolder, clock};
 use baton_session::NodeId;
-use baton_store::{Contents, DatabaseUrl, FileKey, MasterKey, copy_database};
+use baton_store::{Contents, DatabaseUrl, FileKey, MasterKey, copy_database, is_sealed};
 use secrecy::SecretString;
 use std::path::{Path, PathBuf};
 
@@ -29,10 +29,7 @@ pub async fn create(
     passphrase: Option<SecretString>,
     with_profiles: bool,
 ) -> Result<Backup, BackupError> {
-    let from = database_of(config)?;
-    if !from.exists() {
-        return Err(BackupError::NothingThere(from));
-    }
+    refuse_nothing(&config.database).await?;
     if to.exists() && !may_be_replaced(to) {
         return Err(BackupError::InTheWay(to.to_owned()));
     }
@@ -50,11 +47,13 @@ pub async fn create(
     made.await.map_err(|_| BackupError::Interrupted)?
 }
 
-fn database_of(config: &Config) -> Result<PathBuf, BackupError> {
-    match &config.database {
-        DatabaseUrl::Sqlite(path) => Ok(path.clone()),
-        other @ DatabaseUrl::Postgres(_) => Err(BackupError::Postgres { place: other.to_string() }),
-    }
+/// A database without a data key has never had a node: there is nothing in it.
+async fn refuse_nothing(database: &DatabaseUrl) -> Result<(), BackupError> {
+    let found = match database {
+        DatabaseUrl::Sqlite(path) => path.exists(),
+        DatabaseUrl::Postgres(_) => is_sealed(database).await?,
+    };
+    if found { Ok(()) } else { Err(BackupError::NothingThere(database.to_string())) }
 }
 
 /// What goes into the archive.
