@@ -5,10 +5,11 @@ use super::draft::{Draft, Held};
 use super::manifest::{FORMAT, Manifest};
 use super::{BackupError, DATABASE, KEY, may_be_replaced, profiles};
 use crate::data::DataError;
+use crate::inspect::has_begun;
 use crate::serve::master_key;
 use crate::{Config, DataFolder, clock};
 use baton_session::NodeId;
-use baton_store::{Contents, DatabaseUrl, FileKey, MasterKey, copy_database, is_sealed};
+use baton_store::{Contents, FileKey, MasterKey, copy_database};
 use secrecy::SecretString;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +30,9 @@ pub async fn create(
     passphrase: Option<SecretString>,
     with_profiles: bool,
 ) -> Result<Backup, BackupError> {
-    refuse_nothing(&config.database).await?;
+    if !has_begun(&config.database).await? {
+        return Err(BackupError::NothingThere(config.database.to_string()));
+    }
     if to.exists() && !may_be_replaced(to) {
         return Err(BackupError::InTheWay(to.to_owned()));
     }
@@ -45,15 +48,6 @@ pub async fn create(
         work.write(draft, &copy, &contents)
     });
     made.await.map_err(|_| BackupError::Interrupted)?
-}
-
-/// A database without a data key has never had a node: there is nothing in it.
-async fn refuse_nothing(database: &DatabaseUrl) -> Result<(), BackupError> {
-    let found = match database {
-        DatabaseUrl::Sqlite(path) => path.exists(),
-        DatabaseUrl::Postgres(_) => is_sealed(database).await?,
-    };
-    if found { Ok(()) } else { Err(BackupError::NothingThere(database.to_string())) }
 }
 
 /// What goes into the archive.
