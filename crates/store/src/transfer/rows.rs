@@ -10,8 +10,8 @@ use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Row};
 
-/// The most rows of one batch.
-const BATCH_ROWS: usize = 500;
+/// The most rows of one batch. What SQLite takes for a statement grows with the square of its values.
+const BATCH_ROWS: usize = 100;
 
 /// The most bytes of one batch of more than one row.
 const BATCH_BYTES: i64 = 4 << 20;
