@@ -6,7 +6,7 @@ use crate::http::tls::{self, TlsError};
 use crate::serve::master_key;
 use crate::{Config, DataFolder};
 use baton_session::SessionId;
-use baton_store::{DatabaseUrl, StoreError};
+use baton_store::{DatabaseUrl, StoreError, is_sealed};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
@@ -14,12 +14,20 @@ pub use baton_store::Look;
 
 /// Looks at the database; none when it is not made yet.
 pub async fn database(config: &Config) -> Result<Option<Look>, StoreError> {
-    if database_file(config).is_some_and(|file| !file.exists()) {
+    if !has_begun(&config.database).await? {
         return Ok(None);
     }
     let key = master_key(config, baton_store::MasterKey::load)?;
     let node = if config.data.id_file().exists() { config.data.node_id().ok() } else { None };
     baton_store::look(&config.database, &key, node).await.map(Some)
+}
+
+/// Whether a node has ever used the database: its file is there, or the server holds a data key.
+pub(crate) async fn has_begun(database: &DatabaseUrl) -> Result<bool, StoreError> {
+    match database {
+        DatabaseUrl::Sqlite(path) => Ok(path.exists()),
+        DatabaseUrl::Postgres(_) => is_sealed(database).await,
+    }
 }
 
 /// The file of the database, when it is one.

@@ -139,6 +139,7 @@ fn store(error: &StoreError) -> ErrorCode {
         | StoreError::NewerSchema { .. }
         | StoreError::Migration { .. }
         | StoreError::DuplicatePart { .. }
+        | StoreError::Filled { .. }
         | StoreError::Database(_) => ErrorCode::Internal,
     }
 }

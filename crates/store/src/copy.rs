@@ -26,6 +26,12 @@ pub(crate) async fn write(connection: &mut AnyConnection, to: &Path) -> Result<(
     create_private(to).map_err(failed)?;
     let written = sqlx::query("vacuum into $1").bind(name).execute(connection).await;
     written.map_err(|error| StoreError::from(error).at(name))?;
+    sync(to)
+}
+
+/// Syncs a copy that was written, and its name.
+pub(crate) fn sync(to: &Path) -> Result<(), StoreError> {
+    let failed = |source| StoreError::NoAccess { path: to.to_owned(), source };
     File::open(to).and_then(|file| file.sync_all()).and_then(|()| sync_folder(to)).map_err(failed)
 }
 

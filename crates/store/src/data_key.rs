@@ -11,7 +11,7 @@ use sqlx::{AnyConnection, Connection, Row as _};
 use zeroize::Zeroizing;
 
 /// What every opener of a new database locks on PostgreSQL, so that only one makes a key.
-const LOCK: &str = "baton data key";
+pub(crate) const LOCK: &str = "baton data key";
 
 /// A row of `data_keys`.
 struct Row {

@@ -1,6 +1,7 @@
 //! What can go wrong, said so that a person knows what was expected, what was found and what to do.
 
 use crate::config::InvalidDatabaseUrl;
+use crate::fault::SOMEWHERE;
 use crate::master_key::KeyError;
 use baton_session::{Lifecycle, NodeId, PartKind, SessionId, SnapshotId};
 use std::io;
@@ -218,6 +219,17 @@ pub enum StoreError {
         /// The file.
         place: String,
     },
+    /// The database that was to take the rows of another one holds some; it was left alone.
+    #[error(
+        "expected an empty database in {place}, found rows of Baton in its table {table}; it was \
+         left alone\nname another one: createdb makes it"
+    )]
+    Filled {
+        /// The server.
+        place: String,
+        /// Which table.
+        table: &'static str,
+    },
     /// The database is truncated or overwritten.
     #[error(
         "the database {place} is damaged: {why}\nnothing was changed; restore it from a backup"
@@ -300,7 +312,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// The same error, naming the database that was to be opened.
+    /// The same error, naming the database that was to be opened, unless it names one already.
     pub(crate) fn at(mut self, whole: &str) -> Self {
         if let Self::NotMigrated { found, known, copy, source } = self {
             let source = Box::new(source.at(whole));
@@ -309,12 +321,17 @@ impl StoreError {
         match &mut self {
             Self::NotADatabase { place }
             | Self::NotOurs { place }
+            | Self::Filled { place, .. }
             | Self::Damaged { place, .. }
             | Self::Migration { place, .. }
             | Self::DiskFull { place }
             | Self::ReadOnly { place }
             | Self::Unreachable { place, .. }
-            | Self::Busy { place, .. } => whole.clone_into(place),
+            | Self::Busy { place, .. }
+                if place == SOMEWHERE =>
+            {
+                whole.clone_into(place);
+            }
             _ => {}
         }
         self

@@ -6,12 +6,12 @@
 //! PostgreSQL; only the schema (`migrations/`), the settings and the locks know the engine.
 //!
 //! Rooms: `config` and `master_key` say what to open; `open`, `sqlite_file`, `migrate` and
-//! `data_key` open it through `connect`; `copy` and `outside` copy it and look at it while others use it, `epoch` gives
-//! what was restored to a new node; `sealed_file` seals what leaves the data folder; `seal` compresses
-//! and encrypts; `write` gives turns to writers; `row` decodes rows, and `prefix` the starts of ids;
-//! `sessions`, `leases`, `snapshots`, `parts`, `collect`, `receipts`, `api_keys` and `audit` hold the
-//! verbs; `error` is what can go
-//! wrong, and `fault` translates what an engine says.
+//! `data_key` open it through `connect`; `copy` and `outside` copy it and look at it while others
+//! use it, `transfer` carries its rows from one engine to the other, `epoch` gives what was restored
+//! to a new node; `sealed_file` seals what leaves the data folder; `seal` compresses and encrypts;
+//! `write` gives turns to writers; `row` decodes rows, and `prefix` the starts of ids; `sessions`,
+//! `leases`, `snapshots`, `parts`, `collect`, `receipts`, `api_keys` and `audit` hold the verbs;
+//! `error` is what can go wrong, and `fault` translates what an engine says.
 
 mod api_keys;
 mod audit;
@@ -37,6 +37,7 @@ mod sealed_file;
 mod sessions;
 mod snapshots;
 mod sqlite_file;
+mod transfer;
 mod write;
 
 pub use api_keys::ApiKey;
@@ -49,6 +50,7 @@ pub use master_key::{KeyError, MasterKey};
 pub use outside::{Contents, Look, copy_database, is_sealed, look};
 pub use sealed_file::{FileKey, FileKeyKind, SealedFileError, SealedReader, SealedWriter};
 pub use snapshots::{NewSnapshot, Snapshot};
+pub use transfer::refuse_filled;
 
 use config::Engine;
 use seal::Seal;

@@ -27,7 +27,7 @@ pub(crate) async fn run(
 ) -> Result<(), StoreError> {
     match file {
         // PostgreSQL's migrator takes a lock of its own.
-        None => apply(connection, Engine::Postgres).await,
+        None => apply(connection, Engine::Postgres, KNOWN).await,
         Some(file) => run_sqlite(connection, &file).await,
     }
 }
@@ -39,12 +39,12 @@ async fn run_sqlite(
     let mut transaction = connection.begin_with(write::begin(Engine::Sqlite)).await?;
     let found = version(&mut transaction, Engine::Sqlite).await?;
     if !(1..KNOWN).contains(&found) {
-        apply(&mut transaction, Engine::Sqlite).await?;
+        apply(&mut transaction, Engine::Sqlite, KNOWN).await?;
         return Ok(transaction.commit().await?);
     }
     let copy = keep_copy(file, found).await?;
     tracing::info!(from = found, to = KNOWN, copy = %copy.display(), "the database is brought up to date; a copy from before is kept");
-    let migrated = match apply(&mut transaction, Engine::Sqlite).await {
+    let migrated = match apply(&mut transaction, Engine::Sqlite, KNOWN).await {
         Ok(()) => transaction.commit().await.map_err(StoreError::from),
         failed => failed,
     };
@@ -88,10 +88,15 @@ pub(crate) async fn version(
     Ok(version.unwrap_or(0))
 }
 
-async fn apply(connection: &mut AnyConnection, engine: Engine) -> Result<(), StoreError> {
+/// Applies the steps that are missing, up to the one that leads to `version`.
+pub(crate) async fn apply(
+    connection: &mut AnyConnection,
+    engine: Engine,
+    version: i64,
+) -> Result<(), StoreError> {
     // `run` takes anything that acquires a connection, which makes a future that cannot change
     // threads; this is what it does with a connection in hand.
-    match migrator(engine).run_direct(None, connection, false).await {
+    match migrator(engine, version).run_direct(None, connection, false).await {
         Ok(()) => Ok(()),
         Err(MigrateError::VersionMissing(found)) => {
             Err(StoreError::NewerSchema { found, known: KNOWN })
@@ -110,12 +115,12 @@ macro_rules! steps {
     };
 }
 
-fn migrator(engine: Engine) -> Migrator {
+fn migrator(engine: Engine, version: i64) -> Migrator {
     let steps = match engine {
         Engine::Sqlite => steps!("sqlite"),
         Engine::Postgres => steps!("postgres"),
     };
-    let migrations = (1..=KNOWN).zip(steps).map(|(version, (name, sql))| {
+    let migrations = (1..=version).zip(steps).map(|(version, (name, sql))| {
         Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
     });
     Migrator::with_migrations(migrations.collect())

@@ -7,7 +7,7 @@ use crate::config::{DatabaseUrl, Engine};
 use crate::connect::connect;
 use crate::migrate::{self, KNOWN};
 use crate::row::word;
-use crate::{MasterKey, StoreError, copy, data_key, sqlite_file};
+use crate::{MasterKey, StoreError, copy, data_key, sqlite_file, transfer};
 use baton_session::{Lifecycle, NodeId, SessionId};
 use sqlx::{AnyConnection, Connection};
 use std::path::Path;
@@ -42,18 +42,21 @@ pub struct Look {
     pub place: Option<String>,
 }
 
-/// Copies the SQLite database at `from` to a new file, whole and consistent, whoever writes to it
-/// meanwhile, and synced. `key` must open it.
+/// Copies a database to a new SQLite file, whole and consistent, whoever writes to it meanwhile, and
+/// synced. `key` must open it. The copy of a SQLite file is as old as the file; one of PostgreSQL is
+/// brought up to date.
 pub async fn copy_database(
-    from: &Path,
+    from: &DatabaseUrl,
     key: &MasterKey,
     to: &Path,
 ) -> Result<Contents, StoreError> {
-    let database = DatabaseUrl::Sqlite(from.to_owned());
-    let place = database.to_string();
+    let place = from.to_string();
     let copied = async {
-        let mut connection = open(&database, key).await?;
-        copy::write(&mut connection, to).await?;
+        let mut connection = open(from, key).await?;
+        match from.engine() {
+            Engine::Sqlite => copy::write(&mut connection, to).await?,
+            Engine::Postgres => transfer::to_file(&mut connection, to).await?,
+        }
         Ok(connection.close().await?)
     };
     copied.await.map_err(|error: StoreError| error.at(&place))?;
@@ -106,7 +109,7 @@ async fn open(database: &DatabaseUrl, key: &MasterKey) -> Result<AnyConnection, 
 }
 
 /// A connection, and the version of the schema, which this program knows.
-async fn connect_to(database: &DatabaseUrl) -> Result<(AnyConnection, i64), StoreError> {
+pub(crate) async fn connect_to(database: &DatabaseUrl) -> Result<(AnyConnection, i64), StoreError> {
     sqlx::any::install_default_drivers();
     let mut connection = connect(&database.options()?).await?;
     if let DatabaseUrl::Sqlite(path) = database {

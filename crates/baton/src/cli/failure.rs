@@ -121,10 +121,11 @@ fn exit_of_backup(error: &BackupError) -> Exit {
         BackupError::Data(error) => exit_of_data(error),
         BackupError::Sealed { source, .. } if source.is_key() => Exit::Denied,
         BackupError::NothingThere(_) => Exit::NotFound,
-        BackupError::Postgres { .. } => Exit::Usage,
+        BackupError::OtherFile(_) => Exit::Usage,
         BackupError::InTheWay(_)
         | BackupError::UnderWay(_)
         | BackupError::NotEmpty(_)
+        | BackupError::DatabaseNotEmpty(_)
         | BackupError::NotOurs(_)
         | BackupError::BrowserRuns { .. } => Exit::Conflict,
         _ => Exit::Failed,

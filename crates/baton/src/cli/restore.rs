@@ -1,6 +1,6 @@
 //! `baton restore`
 
-use super::{Context, passphrase};
+use super::{Context, passphrase, serve};
 use crate::output::counted;
 use baton_api::Exit;
 use baton_node::backup::{self, FileKeyKind, Restored, Unlock};
@@ -16,6 +16,9 @@ use std::path::{Path, PathBuf};
 The folder is the one of --data. It must be empty or missing; with --force an older data folder is
 kept beside it under another name. Everything is checked first: a restore that fails changes nothing.
 
+The database becomes the file baton.db in it, or goes to the empty PostgreSQL database of
+--database-url, whatever it was when the backup was made. One that holds something is never replaced.
+
 The restored node has an id of its own, sessions that were active are recoverable, and the local
 admin key is made anew at the first start. Do not resume a session here while the original runs:
 a site sees one login used twice.
@@ -24,7 +27,8 @@ The passphrase is read from BATON_BACKUP_PASSPHRASE, or asked for on a terminal.
 
 Examples:
   baton restore /media/usb/baton.backup
-  baton --data /srv/baton restore --key-file /media/safe/key /media/usb/baton.backup")]
+  baton --data /srv/baton restore --key-file /media/safe/key /media/usb/baton.backup
+  baton restore --database-url postgres://baton@db/baton /media/usb/baton.backup")]
 pub(super) struct Restore {
     /// The backup
     #[arg(value_name = "FILE")]
@@ -41,6 +45,8 @@ pub(super) struct Restore {
     /// Master key in base64, instead of its file
     #[arg(long, env = "BATON_MASTER_KEY", hide = true, hide_env_values = true)]
     master_key: Option<SecretString>,
+    #[command(flatten)]
+    database: serve::DatabaseArgs,
 }
 
 /// A backup that only the master key opens, and no key.
@@ -55,6 +61,8 @@ pub(super) struct NoKey(PathBuf);
 #[derive(Debug, Serialize)]
 struct Answer<'a> {
     data: &'a Path,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    database: Option<&'a str>,
     node_id: String,
     made_at: Timestamp,
     sessions: u64,
@@ -70,9 +78,10 @@ impl Restore {
     pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let force = self.force;
         let file = self.file.clone();
+        let server = self.database.database()?;
         let unlock = self.unlock()?;
         let progress = context.output.progress("restoring");
-        let restored = backup::restore(&file, &context.data, unlock, force).await;
+        let restored = backup::restore(&file, &context.data, server.as_ref(), unlock, force).await;
         progress.end();
         let restored = restored?;
         let answer = answer(&restored, context.data.path());
@@ -99,6 +108,7 @@ fn answer<'a>(restored: &'a Restored, data: &'a Path) -> Answer<'a> {
     let manifest = &restored.manifest;
     Answer {
         data,
+        database: restored.server.as_deref(),
         node_id: restored.node.to_string(),
         made_at: manifest.made_at,
         sessions: manifest.sessions,
@@ -123,6 +133,11 @@ fn text(answer: &Answer<'_>) -> String {
         lines.push(format!(
             "of those that were active: {} recoverable, {} closed for want of a snapshot",
             answer.recoverable, answer.closed,
+        ));
+    }
+    if let Some(database) = answer.database {
+        lines.push(format!(
+            "the database is {database}: name it in baton.toml before a node starts on this folder"
         ));
     }
     if let Some(old) = answer.old_folder {

@@ -3,7 +3,7 @@
 mod flags;
 mod surroundings;
 
-pub(super) use surroundings::{NodeArgs, inherited};
+pub(super) use surroundings::{DatabaseArgs, NodeArgs, inherited};
 
 use super::Context;
 use crate::output;

@@ -3,7 +3,7 @@
 use crate::notes::{Notes, state_of};
 use assert_cmd::cargo::cargo_bin_cmd;
 use baton_playground::House;
-use baton_session::Lifecycle;
+use baton_session::{Lifecycle, SessionId};
 use std::path::Path;
 
 fn baton(house: &House, args: &[&str]) -> assert_cmd::assert::Assert {
@@ -16,7 +16,7 @@ fn house() -> House {
     House::build(env!("CARGO_BIN_EXE_baton")).unwrap()
 }
 
-fn has_profile(house: &House, id: baton_session::SessionId) -> bool {
+fn has_profile(house: &House, id: SessionId) -> bool {
     house.data().profile(id).join("Default/Cookies").exists()
         || house.data().profile(id).join("Default/Network/Cookies").exists()
 }
@@ -51,4 +51,50 @@ async fn sessions_come_back_in_another_folder() {
         assert_eq!(notes.read(&second, id).await, note);
     }
     second.clear().await.unwrap();
+}
+
+/// What the page of a session shows of itself: its note and its cookies.
+async fn read(notes: &Notes, house: &House, id: SessionId) -> (String, String) {
+    let page = notes.page(house, id).await;
+    (notes.read(house, id).await, page.evaluate("document.cookie").await.unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_moves_from_one_engine_to_the_other() {
+    let notes = Notes::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("baton.backup");
+    let path = file.to_str().unwrap();
+    let server = || baton_postgres::create_database().unwrap();
+    let on_server = |server: &str| house().with("BATON_DATABASE_URL", server);
+    let [one, two] = [server(), server()];
+
+    let mut first = on_server(&one);
+    first.start_node().await.unwrap();
+    let id = notes.open(&first, "mail", "moved").await;
+    let login = "document.cookie = 'login=ada; max-age=86400'; true";
+    assert!(notes.page(&first, id).await.evaluate::<bool>(login).await.unwrap());
+    first.client().unwrap().capture_session("mail").await.unwrap();
+    let kept = ("moved".to_owned(), "login=ada".to_owned());
+    assert_eq!(read(&notes, &first, id).await, kept);
+    baton(&first, &["backup", "--database-url", &one, path]).success();
+    assert_eq!(state_of(&first, "mail").await, Lifecycle::Active, "the node runs on");
+    first.clear().await.unwrap();
+
+    let mut second = house();
+    baton(&second, &["restore", path]).success();
+    second.start_node().await.unwrap();
+    assert_eq!(state_of(&second, "mail").await, Lifecycle::Recoverable);
+    second.client().unwrap().resume_session("mail").await.unwrap();
+    assert_eq!(read(&notes, &second, id).await, kept);
+    second.client().unwrap().close_session("mail").await.unwrap();
+    baton(&second, &["backup", path]).success();
+    second.clear().await.unwrap();
+
+    let mut third = on_server(&two);
+    baton(&third, &["restore", "--database-url", &two, path]).success();
+    third.start_node().await.unwrap();
+    third.client().unwrap().resume_session("mail").await.unwrap();
+    assert_eq!(read(&notes, &third, id).await, kept);
+    third.clear().await.unwrap();
 }

@@ -5,10 +5,11 @@ use super::draft::{Draft, Held};
 use super::manifest::{FORMAT, Manifest};
 use super::{BackupError, DATABASE, KEY, may_be_replaced, profiles};
 use crate::data::DataError;
+use crate::inspect::has_begun;
 use crate::serve::master_key;
 use crate::{Config, DataFolder, clock};
 use baton_session::NodeId;
-use baton_store::{Contents, DatabaseUrl, FileKey, MasterKey, copy_database};
+use baton_store::{Contents, FileKey, MasterKey, copy_database};
 use secrecy::SecretString;
 use std::path::{Path, PathBuf};
 
@@ -29,9 +30,8 @@ pub async fn create(
     passphrase: Option<SecretString>,
     with_profiles: bool,
 ) -> Result<Backup, BackupError> {
-    let from = database_of(config)?;
-    if !from.exists() {
-        return Err(BackupError::NothingThere(from));
+    if !has_begun(&config.database).await? {
+        return Err(BackupError::NothingThere(config.database.to_string()));
     }
     if to.exists() && !may_be_replaced(to) {
         return Err(BackupError::InTheWay(to.to_owned()));
@@ -41,20 +41,13 @@ pub async fn create(
     let draft = Draft::create(to)?;
     let copy = DatabaseCopy::new(&config.data)?;
     let made_at = clock::now();
-    let contents = copy_database(&from, &key, &copy.0).await?;
+    let contents = copy_database(&config.database, &key, &copy.0).await?;
     let work = Work { data: config.data.clone(), key, passphrase, with_profiles, made_at };
     let made = tokio::task::spawn_blocking(move || {
         let _held = held;
         work.write(draft, &copy, &contents)
     });
     made.await.map_err(|_| BackupError::Interrupted)?
-}
-
-fn database_of(config: &Config) -> Result<PathBuf, BackupError> {
-    match &config.database {
-        DatabaseUrl::Sqlite(path) => Ok(path.clone()),
-        other @ DatabaseUrl::Postgres(_) => Err(BackupError::Postgres { place: other.to_string() }),
-    }
 }
 
 /// What goes into the archive.

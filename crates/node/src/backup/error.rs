@@ -57,18 +57,9 @@ pub enum BackupError {
     /// Another backup or restore is under way.
     #[error("expected no other backup or restore there, found one that writes {}\nwait until it is done", .0.display())]
     UnderWay(PathBuf),
-    /// The database is not a file of this machine.
-    #[error(
-        "expected a SQLite database, found {place}\ntake its backup with pg_dump, and keep the \
-         file `key` of the data folder with it: docs/guide/backup.md says how"
-    )]
-    Postgres {
-        /// The database, without its password.
-        place: String,
-    },
     /// There is no database yet.
-    #[error("expected a database at {}, found none: there is nothing to back up", .0.display())]
-    NothingThere(PathBuf),
+    #[error("expected a database at {0}, found none: there is nothing to back up")]
+    NothingThere(String),
     /// It would be larger than what a restore takes.
     #[error(
         "expected at most {BYTES_MAX} bytes in at most {FILES_MAX} files, found more\nleave the profiles out"
@@ -80,6 +71,15 @@ pub enum BackupError {
          give --force: the old folder is then kept beside it", .0.display()
     )]
     NotEmpty(PathBuf),
+    /// The PostgreSQL database that was to take what is restored holds something.
+    #[error(transparent)]
+    DatabaseNotEmpty(StoreError),
+    /// A SQLite file goes nowhere but into the data folder.
+    #[error(
+        "expected a postgres:// address to restore to, found {0}\nwithout one the database becomes \
+         baton.db in the data folder: leave the setting out, or move the file there yourself"
+    )]
+    OtherFile(String),
     /// The data folder is something else.
     #[error(
         "expected a data folder of Baton, or an empty or missing folder, found other files in {}\n\
@@ -103,6 +103,14 @@ pub enum BackupError {
 }
 
 impl BackupError {
+    /// What the server said that was to take what is restored.
+    pub(super) fn server(error: StoreError) -> Self {
+        match error {
+            StoreError::Filled { .. } | StoreError::NotOurs { .. } => Self::DatabaseNotEmpty(error),
+            other => Self::Store(other),
+        }
+    }
+
     /// An error of the system about `path`.
     pub(super) fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();

@@ -3,10 +3,13 @@
 use super::manifest::Manifest;
 use super::stage::{Old, Stage};
 use super::{BackupError, DATABASE, KEY, SESSIONS, extract};
+use crate::auth::revoke_local_keys;
 use crate::data::write_private;
 use crate::{DataFolder, clock};
 use baton_session::NodeId;
-use baton_store::{Config, DatabaseUrl, Epoch, FileKey, Limits, MasterKey, Store, StoreError};
+use baton_store::{
+    Config, DatabaseUrl, Epoch, FileKey, Limits, MasterKey, Store, StoreError, refuse_filled,
+};
 use secrecy::{ExposeSecret, SecretString};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,19 +45,29 @@ pub struct Restored {
     pub node: NodeId,
     /// What became of the sessions that were active.
     pub epoch: Epoch,
+    /// The PostgreSQL database that has it now, without its password; none when it is a file in the
+    /// data folder.
+    pub server: Option<String>,
     /// Where the data folder is now that stood there before.
     pub old: Option<PathBuf>,
 }
 
 /// Restores the backup at `from` as the data folder `data`, which must be empty or missing unless
-/// `force` is given, and on which no node may run. Everything is checked before anything changes.
+/// `force` is given, and on which no node may run. The database becomes a file in it, or goes to
+/// `server`: a PostgreSQL database, which must be empty. Everything is checked before anything
+/// changes.
 pub async fn restore(
     from: &Path,
     data: &DataFolder,
+    server: Option<&DatabaseUrl>,
     unlock: Unlock,
     force: bool,
 ) -> Result<Restored, BackupError> {
+    let server = server_of(server, data)?;
     let old = Old::look(data, force)?;
+    if let Some(server) = server {
+        refuse_filled(server).await.map_err(BackupError::server)?;
+    }
     let stage = Stage::create(data)?;
     let (from, data) = (from.to_owned(), data.clone());
     let (stage, key, manifest) = blocking(move || {
@@ -64,10 +77,27 @@ pub async fn restore(
     .await?;
     let node = NodeId::new(clock::now(), rand::random());
     write_private(&stage.path().join("node.id"), format!("{node}\n").as_bytes())?;
-    let epoch = begin_epoch(&stage.path().join(DATABASE), key, node).await?;
+    let epoch = begin_epoch(&stage.path().join(DATABASE), key, node, server).await?;
+    if server.is_some() {
+        remove_database(stage.path())?;
+    }
     let moved = blocking(move || stage.take_place(&data)).await;
     drop(old);
-    Ok(Restored { manifest, node, epoch, old: moved? })
+    Ok(Restored { manifest, node, epoch, server: server.map(DatabaseUrl::to_string), old: moved? })
+}
+
+/// Where the database goes, when it does not stay in the data folder.
+fn server_of<'a>(
+    named: Option<&'a DatabaseUrl>,
+    data: &DataFolder,
+) -> Result<Option<&'a DatabaseUrl>, BackupError> {
+    match named {
+        Some(DatabaseUrl::Sqlite(path)) if *path != data.database() => {
+            Err(BackupError::OtherFile(path.display().to_string()))
+        }
+        Some(DatabaseUrl::Sqlite(_)) | None => Ok(None),
+        server @ Some(DatabaseUrl::Postgres(_)) => Ok(server),
+    }
 }
 
 async fn blocking<T: Send + 'static>(
@@ -107,13 +137,38 @@ fn remove_halves(manifest: &Manifest, sessions: &Path) -> Result<(), BackupError
     Ok(())
 }
 
-/// Opens the database, which brings it up to date and proves that the key is its own.
-async fn begin_epoch(path: &Path, key: MasterKey, node: NodeId) -> Result<Epoch, BackupError> {
+/// Opens the database, which brings it up to date and proves that the key is its own, and carries it
+/// to the server when there is one. That comes last: a server knows no stage.
+async fn begin_epoch(
+    path: &Path,
+    key: MasterKey,
+    node: NodeId,
+    server: Option<&DatabaseUrl>,
+) -> Result<Epoch, BackupError> {
     let database = DatabaseUrl::Sqlite(path.to_owned());
     let store = Store::open(Config { database, key, limits: Limits::default() }).await?;
-    let epoch = store.begin_epoch(node, clock::now()).await;
+    let begun = async {
+        let epoch = store.begin_epoch(node, clock::now()).await?;
+        revoke_local_keys(&store).await?;
+        if let Some(server) = server {
+            store.copy_to(server).await.map_err(BackupError::server)?;
+        }
+        Ok(epoch)
+    };
+    let begun = begun.await;
     store.close().await;
     let file = fs::File::open(path).and_then(|file| file.sync_all());
     file.map_err(BackupError::file(path))?;
-    Ok(epoch?)
+    begun
+}
+
+/// The server has it now; a file of that name would be taken for the database by a node that is not
+/// told of the server.
+fn remove_database(folder: &Path) -> Result<(), BackupError> {
+    for entry in fs::read_dir(folder).map_err(BackupError::file(folder))?.flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(DATABASE.as_bytes()) {
+            fs::remove_file(entry.path()).map_err(BackupError::file(entry.path()))?;
+        }
+    }
+    Ok(())
 }

@@ -9,6 +9,7 @@ mod error;
 mod exposure;
 mod settings;
 
+pub use baton_store::DatabaseUrl;
 pub use choices::Choices;
 pub use error::ConfigError;
 pub use exposure::{Exposure, TlsFiles};
@@ -21,7 +22,7 @@ use crate::data::DataFolder;
 use crate::live::RecoverySettings;
 use crate::rates::RateLimits;
 use baton_browser::keeper::KeeperCommand;
-use baton_store::{DatabaseUrl, Limits};
+use baton_store::Limits;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};

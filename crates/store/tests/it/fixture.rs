@@ -55,15 +55,7 @@ impl Fixture {
 
     /// A connection past the store.
     pub(crate) async fn raw(&self) -> AnyConnection {
-        use secrecy::ExposeSecret;
-        let url = match &self.database {
-            DatabaseUrl::Sqlite(path) => {
-                let path = path.to_str().unwrap().replace('%', "%25").replace('#', "%23");
-                format!("sqlite://{path}").replace(' ', "%20")
-            }
-            DatabaseUrl::Postgres(url) => url.expose_secret().to_owned(),
-        };
-        AnyConnection::connect(&url).await.unwrap()
+        raw(&self.database).await
     }
 
     /// Runs a statement past the store, and says how many rows it changed.
@@ -99,6 +91,20 @@ impl Fixture {
     ) -> baton_store::Snapshot {
         self.store.create_snapshot(new_snapshot(session, parts)).await.unwrap()
     }
+}
+
+/// A connection to a database past any store.
+pub(crate) async fn raw(database: &DatabaseUrl) -> AnyConnection {
+    use secrecy::ExposeSecret;
+    let url = match database {
+        DatabaseUrl::Sqlite(path) => {
+            let path = path.to_str().unwrap().replace('%', "%25").replace('#', "%23");
+            format!("sqlite://{path}").replace(' ', "%20")
+        }
+        DatabaseUrl::Postgres(url) => url.expose_secret().to_owned(),
+    };
+    sqlx::any::install_default_drivers();
+    AnyConnection::connect(&url).await.unwrap()
 }
 
 /// How the fixture opens a database.

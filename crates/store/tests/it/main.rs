@@ -23,3 +23,4 @@ mod sealed_file;
 mod sealing;
 mod sessions;
 mod snapshots;
+mod transfer;

@@ -64,7 +64,7 @@ async fn a_look_or_a_copy_leaves_an_old_database_as_old_as_it_is() {
     let found = look(&DatabaseUrl::Sqlite(path.clone()), &key, None).await.unwrap();
     assert_eq!((found.contents.version, found.known, found.sessions.len()), (1, 2, 3));
     let copy = folder.path().join("copy.db");
-    let contents = copy_database(&path, &key, &copy).await.unwrap();
+    let contents = copy_database(&DatabaseUrl::Sqlite(path.clone()), &key, &copy).await.unwrap();
     assert_eq!((contents.version, contents.sessions), (1, 3));
     assert_eq!((version(&path).await, version(&copy).await), (1, 1));
 }

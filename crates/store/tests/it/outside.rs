@@ -27,7 +27,7 @@ async fn a_copy_beside_a_writer_is_whole() {
     });
     for round in 0..5 {
         let to = fixture.folder.path().join(format!("copy-{round}.db"));
-        let contents = copy_database(&fixture.path(), &key(), &to).await.unwrap();
+        let contents = copy_database(&fixture.database, &key(), &to).await.unwrap();
         let copy = Store::open(config(&DatabaseUrl::Sqlite(to))).await.unwrap();
         let snapshots = copy.list_snapshots(made.id, None, 1_000).await.unwrap();
         assert_eq!(snapshots.len() as u64, contents.snapshots);

@@ -14,7 +14,8 @@ pub(super) async fn all(config: &Config) -> (Vec<Check>, Option<Look>) {
     let look = match inspect::database(config).await {
         Ok(Some(look)) => look,
         Ok(None) => {
-            let text = format!("{name}, made at the first start");
+            let made = if inspect::database_file(config).is_some() { "made" } else { "filled" };
+            let text = format!("{name}, {made} at the first start");
             return (vec![Check::ok("database", text)], None);
         }
         Err(error) => return (vec![Check::broken("database", error.to_string())], None),

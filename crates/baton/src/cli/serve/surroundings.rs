@@ -3,13 +3,16 @@
 use super::flags::Flags;
 use anyhow::Context as _;
 use baton_browser::keeper::KeeperCommand;
-use baton_node::config::{Choices, Settings, Surroundings};
+use baton_node::config::{Choices, DatabaseUrl, Settings, StorageSettings, Surroundings};
 use baton_node::{Config, DataFolder};
 use clap::Args;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// What an error calls the settings that were not in a file.
+const TYPED: &str = "the flags and BATON_* variables";
 
 /// What a node is made from.
 #[derive(Debug, Args)]
@@ -29,13 +32,8 @@ impl NodeArgs {
     pub(in crate::cli) fn config(&self, data: &DataFolder) -> anyhow::Result<Config> {
         let named = self.config.is_some();
         let file = self.config.clone().unwrap_or_else(|| data.settings());
-        let typed =
-            Choices::check("the flags and BATON_* variables", self.settings.clone().into())?;
-        let written = if named || file.exists() {
-            Choices::check(&format!("the file {}", file.display()), Settings::read(&file)?)?
-        } else {
-            Choices::default()
-        };
+        let typed = Choices::check(TYPED, self.settings.clone().into())?;
+        let written = if named || file.exists() { written(&file)? } else { Choices::default() };
         let around = Surroundings {
             data: data.clone(),
             master_key: self.master_key.clone(),
@@ -45,6 +43,33 @@ impl NodeArgs {
         };
         Ok(Config::new(typed.or(written), around)?)
     }
+}
+
+/// Where a database is to go, for a command that needs nothing else of a node.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct DatabaseArgs {
+    /// `postgres://…`, an empty database [default: baton.db in the data folder]
+    #[arg(long, value_name = "URL", env = "BATON_DATABASE_URL", hide_env_values = true)]
+    database_url: Option<SecretString>,
+    /// Settings file that names the database [default: none]
+    #[arg(long, value_name = "FILE", env = "BATON_CONFIG", hide_env_values = true)]
+    config: Option<PathBuf>,
+}
+
+impl DatabaseArgs {
+    /// What the flag, the variable or the file says; none when none of them says anything.
+    pub(in crate::cli) fn database(&self) -> anyhow::Result<Option<DatabaseUrl>> {
+        let database_url = self.database_url.as_ref().map(|url| url.expose_secret().to_owned());
+        let storage = StorageSettings { database_url, ..StorageSettings::default() };
+        let typed = Choices::check(TYPED, Settings { storage, ..Settings::default() })?;
+        let written = self.config.as_deref().map(written).transpose()?.unwrap_or_default();
+        Ok(typed.or(written).database)
+    }
+}
+
+/// The choices of a settings file.
+fn written(file: &Path) -> anyhow::Result<Choices> {
+    Ok(Choices::check(&format!("the file {}", file.display()), Settings::read(file)?)?)
 }
 
 /// A keeper is this program with its hidden subcommand.

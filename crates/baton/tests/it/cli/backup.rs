@@ -8,28 +8,28 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-const SEALED: [(&str, &str); 1] = [("BATON_BACKUP_PASSPHRASE", "four words that fit")];
+pub(super) const SEALED: [(&str, &str); 1] = [("BATON_BACKUP_PASSPHRASE", "four words that fit")];
 
 /// A folder with a node that has run, and an API key that tells its database from others.
-fn with_key(name: &str) -> Folder {
+pub(super) fn with_key(name: &str) -> Folder {
     let folder = Folder::new();
     folder.run(&["--quiet", "keys", "create", "--name", name]).success();
     folder
 }
 
 /// A backup of the folder, sealed with the passphrase.
-fn back_up(folder: &Folder) -> PathBuf {
+pub(super) fn back_up(folder: &Folder) -> PathBuf {
     let file = folder.data().with_file_name("baton.backup");
     folder.run_with(&["backup", text(&file)], &SEALED).success();
     file
 }
 
-fn text(path: &Path) -> &str {
+pub(super) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
 /// The names of the API keys in a folder's database.
-fn keys(folder: &Folder) -> String {
+pub(super) fn keys(folder: &Folder) -> String {
     let (code, list) = folder.json(&["keys", "list"]);
     assert_eq!(code, 0, "{list}");
     folder.stop_node();
@@ -41,7 +41,7 @@ fn keys(folder: &Folder) -> String {
 }
 
 /// What stands beside the data folder, apart from the backup.
-fn beside(folder: &Folder) -> Vec<String> {
+pub(super) fn beside(folder: &Folder) -> Vec<String> {
     let entries = std::fs::read_dir(folder.data().parent().unwrap()).unwrap();
     let mut names: Vec<_> =
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -210,15 +210,15 @@ fn what_cannot_be_backed_up_is_named() {
     let nothing = folder.run_with(&["backup", text(&file)], &SEALED).code(3);
     let short = [("BATON_BACKUP_PASSPHRASE", "hunter2")];
     let short = folder.run_with(&["backup", text(&file)], &short).code(2);
-    let server = ["backup", text(&file), "--database-url", "postgres://me:secret@db/baton"];
-    let postgres = folder.run_with(&server, &SEALED).code(2);
-    let told = [nothing, short, postgres].map(|run| stderr(&run, &folder.data()));
-    insta::assert_snapshot!(told.concat(), @r"
+    let server = baton_postgres::create_database().unwrap();
+    let empty = folder.run_with(&["backup", text(&file), "--database-url", &server], &SEALED);
+    let told = [nothing, short, empty.code(3)].map(|run| stderr(&run, &folder.data()));
+    let database = server.split_once('?').unwrap().0.rsplit_once('/').unwrap().1;
+    insta::assert_snapshot!(told.concat().replace(database, "DATABASE"), @r"
     error: expected a database at DATA/baton.db, found none: there is nothing to back up
     error: expected a passphrase of at least 12 characters, found 7
       a few words that nobody would put together do well
-    error: expected a SQLite database, found postgres://db/baton
-      take its backup with pg_dump, and keep the file `key` of the data folder with it: docs/guide/backup.md says how
+    error: expected a database at postgres://localhost/DATABASE, found none: there is nothing to back up
     ");
     assert_eq!(beside(&folder), Vec::<String>::new(), "nothing was made");
 }
@@ -229,16 +229,18 @@ fn the_guide_can_be_followed() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/backup.md");
     let page = std::fs::read_to_string(page).unwrap();
     let (first, second) = (with_key("ci"), Folder::new());
+    let server = baton_postgres::create_database().unwrap();
     let mut followed = 0;
     for line in page.lines().filter_map(|line| line.strip_prefix("$ baton ")) {
         let line = line
             .replace("/media/usb", text(first.data().parent().unwrap()))
-            .replace("/srv/baton", text(&second.data()));
+            .replace("/srv/baton", text(&second.data()))
+            .replace("postgres://baton@db/baton", &server);
         let args: Vec<&str> = line.split(' ').collect();
         first.run_with(&args, &SEALED).success();
         followed += 1;
     }
-    assert_eq!(followed, 4);
+    assert_eq!(followed, 6);
     assert_eq!(keys(&second), "ci local-admin");
     first.stop_node();
 }

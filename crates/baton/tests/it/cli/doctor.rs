@@ -23,6 +23,26 @@ fn a_missing_browser_is_broken_and_nothing_is_made() {
 }
 
 #[test]
+fn a_server_that_is_empty_or_away_is_told_from_one_in_use() {
+    let server = baton_postgres::create_database().unwrap();
+    let folder = Folder::new();
+    let looked = |server: &str| {
+        let run = folder.run(&["doctor", "--database-url", server]).code(1);
+        check(&stdout(&run, &folder.data()), " database ")
+    };
+    let empty = looked(&server);
+    assert!(empty.starts_with("ok       database     postgres://localhost/"), "{empty}");
+    assert!(empty.ends_with(", filled at the first start"), "{empty}");
+    let away = looked("postgres://localhost/baton?host=%2Fnowhere");
+    assert!(away.starts_with("broken   database     cannot reach postgres://localhost/"), "{away}");
+    let used = ("BATON_DATABASE_URL", server.as_str());
+    folder.run_with(&["--quiet", "keys", "list"], &[used]).success();
+    let found = looked(&server);
+    folder.stop_node();
+    assert!(found.starts_with("ok ") && !found.contains("first start"), "{found}");
+}
+
+#[test]
 fn permissions_damage_and_leftovers_are_found() {
     let folder = Folder::new();
     folder.run(&["sessions", "list"]).success();

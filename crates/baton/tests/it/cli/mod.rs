@@ -2,6 +2,7 @@
 
 mod audit;
 mod backup;
+mod backup_postgres;
 mod completions;
 mod docs;
 mod doctor;

@@ -1,0 +1,131 @@
+//! Every table and column, in an order in which rows can be put in: those first that others refer to.
+//!
+//! What a migration adds is added here too, with its version. A test holds this list against the
+//! real tables of both engines at every version.
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Integer,
+    Bytes,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Column {
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    /// The version that brought it.
+    since: i64,
+}
+
+impl Column {
+    const fn since(self, version: i64) -> Self {
+        Self { since: version, ..self }
+    }
+}
+
+/// A table. Its first columns are its primary key.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) name: &'static str,
+    pub(super) key: usize,
+    /// The version that brought it.
+    since: i64,
+    columns: &'static [Column],
+}
+
+impl Table {
+    /// Its columns at a version of the schema; none when there was no such table.
+    pub(super) fn columns(&self, version: i64) -> Vec<Column> {
+        let columns = self.columns.iter().copied();
+        columns.filter(|column| version >= self.since.max(column.since)).collect()
+    }
+}
+
+/// Every table.
+pub(super) const TABLES: [Table; 10] = [
+    table("data_keys", 2, 1, &[text("id"), text("wrapped_by"), bytes("wrapped")]),
+    table("sessions", 1, 1, SESSIONS),
+    table("parts", 1, 1, &[text("id"), text("owner"), bytes("sealed")]),
+    table("snapshots", 1, 1, SNAPSHOTS),
+    table("snapshot_parts", 2, 1, &[text("snapshot"), text("part")]),
+    table("receipts", 2, 1, RECEIPTS),
+    table("api_keys", 1, 1, API_KEYS),
+    table("nodes", 1, 2, &[text("id"), text("place"), integer("beat"), integer("lease")]),
+    table("leases", 1, 2, &[text("session"), text("node"), integer("term")]),
+    table("audit", 1, 2, AUDIT),
+];
+
+const SESSIONS: &[Column] = &[
+    text("id"),
+    text("owner"),
+    text("name"),
+    text("description"),
+    text("node"),
+    integer("headed"),
+    text("lifecycle"),
+    integer("created_at"),
+    integer("updated_at"),
+    integer("failed_resumes").since(2),
+];
+
+const SNAPSHOTS: &[Column] = &[
+    text("id"),
+    text("session"),
+    text("owner"),
+    integer("ordinal"),
+    integer("taken_at"),
+    text("reason"),
+    bytes("manifest"),
+    integer("term").since(2),
+    integer("sibling").since(2),
+    integer("shrunk").since(2),
+    integer("saved").since(2),
+];
+
+const RECEIPTS: &[Column] = &[
+    text("session"),
+    integer("ordinal"),
+    text("snapshot"),
+    integer("created_at"),
+    bytes("sealed"),
+];
+
+const API_KEYS: &[Column] = &[
+    text("id"),
+    text("owner"),
+    text("name"),
+    text("scopes"),
+    bytes("secret_hash"),
+    integer("created_at"),
+    integer("revoked_at"),
+];
+
+const AUDIT: &[Column] = &[
+    text("id"),
+    integer("at"),
+    text("owner"),
+    text("actor"),
+    text("action"),
+    text("subject"),
+    text("outcome"),
+    text("detail"),
+];
+
+const fn table(name: &'static str, key: usize, since: i64, columns: &'static [Column]) -> Table {
+    Table { name, key, since, columns }
+}
+
+const fn text(name: &'static str) -> Column {
+    Column { name, kind: Kind::Text, since: 1 }
+}
+
+const fn integer(name: &'static str) -> Column {
+    Column { name, kind: Kind::Integer, since: 1 }
+}
+
+const fn bytes(name: &'static str) -> Column {
+    Column { name, kind: Kind::Bytes, since: 1 }
+}
