@@ -163,7 +163,7 @@ impl Pages<'_> {
         let shared = self.work.claim(&key, &mut read.claims);
         let place = Place { tab: &read.target, session, frame, key: &key, shared };
         if let Err(error) = read.found.read(&place, self.work).await {
-            read.unread.push(Unread::new(frame.url.clone(), error));
+            read.unread.push(Unread::new(frame.address(), error));
         }
         Ok(())
     }
