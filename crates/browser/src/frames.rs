@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 pub(crate) struct Frame {
     /// For as long as the frame lives, over its navigations.
     pub(crate) id: String,
+    /// For as long as its document stands.
+    #[serde(default)]
+    pub(crate) loader_id: String,
     /// Its address, without what follows `#`.
     #[serde(default)]
     url: String,
