@@ -59,15 +59,9 @@ impl Pages<'_> {
         let reading = async {
             for attempt in 0..ATTEMPTS {
                 read.begin(self.work);
-                match self.fill_page(&mut read).await {
-                    // A frame may have left in the middle: a second look tells.
-                    Ok(()) if read.unread.is_empty() || attempt > 0 => break,
-                    Ok(()) => {}
-                    // A page in the middle of a navigation has no active document for a while.
-                    Err(error) => {
-                        read.has_moved = true;
-                        read.miss(error);
-                    }
+                let filled = self.fill_page(&mut read).await;
+                if read.is_done(attempt, filled) {
+                    break;
                 }
                 sleep(PAUSE).await;
             }
@@ -76,7 +70,7 @@ impl Pages<'_> {
             read.miss(format!("expected the page to answer within {PAGE_LIMIT:?}, found it busy"));
         }
         // An entry that was told while pages came and went need not fit what else is known of it.
-        if read.has_moved { read.without_entry() } else { read }
+        if read.has_failed { read.without_entry() } else { read }
     }
 
     async fn fill_page(&self, read: &mut PageRead) -> Result<(), ScriptError> {
@@ -137,16 +131,19 @@ impl Pages<'_> {
         let tab = read.target.clone();
         let world = script::world(session, &frame.id).await?;
         let key = frames::storage_key(session, &frame.id).await?;
-        let mut before = Before::of(&tab, &mut self.work.shared().mirror());
+        let mirror = || self.work.shared().mirror();
         let Some(key) = key else {
+            let before = Before::of(&tab, &mut mirror());
             read.visit = Some(Visit::close(session, frame, &world, entry, before).await?);
             return Ok(());
         };
         let shared = self.work.claim(&key, &mut read.claims);
         let place = Place { tab: &tab, session, key: &key, shared };
         let mut wanted = place.wanted(self.work);
-        wanted.session |= !before.is_at(&entry);
+        // What events told so far is of a visit before.
+        wanted.session |= mirror().tab(&tab).url != entry.url;
         let areas = read.found.read_areas(&place, &world, &wanted, self.work).await;
+        let mut before = Before::of(&tab, &mut mirror());
         let areas = areas.map(|session| before.note(&key, session));
         read.visit = Some(Visit::close(session, frame, &world, entry, before).await?);
         let databases = read.found.read_databases(&place, &world, &wanted, self.work).await;

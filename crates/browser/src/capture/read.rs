@@ -5,9 +5,13 @@ use super::frame::Found;
 use super::visit::{Entry, Visit};
 use super::work::Work;
 use crate::live::mirror::Mirror;
+use crate::script::ScriptError;
 use crate::targets::{TargetId, TargetInfo};
 use baton_session::{State, StorageKey};
 use std::collections::BTreeSet;
+
+/// How often a page is read whose document leaves each time; then it stays as events told of it.
+const MOVES: usize = 4;
 
 /// What one tab said.
 #[derive(Debug)]
@@ -19,8 +23,10 @@ pub(super) struct PageRead {
     pub(super) entry: Option<Entry>,
     /// What its document told, once one has stayed for as long as that took.
     pub(super) visit: Option<Visit>,
-    /// Whether a document left while it was read.
-    pub(super) has_moved: bool,
+    /// Whether the page was once in the middle of a navigation.
+    pub(super) has_failed: bool,
+    /// How often a document left while it was read.
+    moves: usize,
     pub(super) found: Found,
     pub(super) unread: Vec<Unread>,
     /// Keys whose shared storage is this tab's to read.
@@ -34,7 +40,8 @@ impl PageRead {
             address: tab.url.clone(),
             entry: None,
             visit: None,
-            has_moved: false,
+            has_failed: false,
+            moves: 0,
             found: Found::default(),
             unread: Vec::new(),
             claims: BTreeSet::new(),
@@ -46,6 +53,19 @@ impl PageRead {
     pub(super) fn begin(&mut self, work: &Work<'_>) {
         self.unread.clear();
         self.found.forget(&self.target, work);
+    }
+
+    /// Takes how a look at the page ended, and says whether another one is of no use.
+    pub(super) fn is_done(&mut self, attempt: usize, filled: Result<(), ScriptError>) -> bool {
+        let Err(error) = filled else {
+            // A frame may have left in the middle: a second look tells.
+            return self.unread.is_empty() || attempt > 0;
+        };
+        // A page in the middle of a navigation has no active document for a while.
+        self.has_failed = true;
+        self.moves += usize::from(matches!(error, ScriptError::Left));
+        self.miss(error);
+        self.moves >= MOVES || (attempt > 0 && self.visit.is_some())
     }
 
     /// Leaves the tab as events told of it, if no visit was read.

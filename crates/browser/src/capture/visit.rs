@@ -25,7 +25,7 @@ pub(super) struct Visit {
     pub(super) before: Before,
 }
 
-/// What was known of a tab when its reading began.
+/// What was known of a tab before the reading of its document was closed.
 #[derive(Debug)]
 pub(super) struct Before {
     /// The address by the last event, so by the document whose changes were told last.
@@ -54,12 +54,6 @@ impl Before {
     pub(super) fn of(tab: &TargetId, mirror: &mut Mirror) -> Self {
         let tab = mirror.tab(tab);
         Self { url: tab.url.clone(), session_storage: tab.session_storage.clone() }
-    }
-
-    /// Whether events have told of the document at `entry`. If not, what they told of its storage
-    /// is that of a visit before.
-    pub(super) fn is_at(&self, entry: &Entry) -> bool {
-        self.url == entry.url
     }
 
     /// Puts in what was read of a key; nothing, when nothing was.
