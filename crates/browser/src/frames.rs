@@ -12,13 +12,27 @@ use serde_json::{Value, json};
 pub(crate) struct Frame {
     /// For as long as the frame lives, over its navigations.
     pub(crate) id: String,
-    /// Its address.
+    /// For as long as its document stands.
     #[serde(default)]
-    pub(crate) url: String,
+    pub(crate) loader_id: String,
+    /// Its address, without what follows `#`.
+    #[serde(default)]
+    url: String,
+    /// What follows `#` in its address, with it.
+    #[serde(default)]
+    url_fragment: String,
     /// The frame around it, also when that lives in another process.
     pub(crate) parent_id: Option<String>,
     /// Set when the document is an error page in place of this address.
     pub(crate) unreachable_url: Option<String>,
+}
+
+impl Frame {
+    /// Its address, as a person would see it.
+    pub(crate) fn address(&self) -> String {
+        let shown = || format!("{}{}", self.url, self.url_fragment);
+        self.unreachable_url.clone().unwrap_or_else(shown)
+    }
 }
 
 #[derive(Deserialize)]

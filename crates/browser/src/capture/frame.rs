@@ -8,38 +8,39 @@ use super::databases::Window;
 use super::work::Work;
 use super::{PAGE_LIMIT, Unread};
 use crate::cdp::CdpSession;
-use crate::frames::Frame;
+use crate::live::mirror::DirtyDatabases;
 use crate::script::{self, Script, ScriptError, World};
 use crate::targets::TargetId;
 use baton_session::{Entries, State, StorageKey};
 use serde::Deserialize;
 use serde_json::json;
+use std::collections::BTreeMap;
 
 /// A frame whose storage is to be read.
 #[derive(Debug)]
 pub(super) struct Place<'a> {
     pub(super) tab: &'a TargetId,
     pub(super) session: &'a CdpSession,
-    pub(super) frame: &'a Frame,
     pub(super) key: &'a StorageKey,
     /// Whether what all tabs share of the key is read here.
     pub(super) shared: bool,
 }
 
-/// What was read in the frames of a tab.
-#[derive(Debug, Default)]
-pub(super) struct Found {
-    areas: Vec<Area>,
-    /// Databases that could not be read.
-    failures: Vec<Unread>,
+/// What is to be read in a frame.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    local: bool,
+    pub(super) session: bool,
+    databases: Option<DirtyDatabases>,
 }
 
-/// The web storage of one key; an area that was not read, or does not exist, is none.
-#[derive(Debug)]
-struct Area {
-    key: StorageKey,
-    local: Option<Entries>,
-    session: Option<Entries>,
+/// What was read in the frames of a tab, but for what is the tab's own.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// An area that does not exist is none.
+    local: BTreeMap<StorageKey, Option<Entries>>,
+    /// Databases that could not be read.
+    failures: Vec<Unread>,
 }
 
 /// What `collect.js` returns.
@@ -49,39 +50,37 @@ struct Collected {
     session: Option<Entries>,
 }
 
+impl Place<'_> {
+    /// What the work wants of it.
+    pub(super) fn wanted(&self, work: &Work<'_>) -> Wanted {
+        Wanted {
+            local: self.shared && work.wants_local(self.key),
+            session: work.wants_session(self.tab, self.key),
+            databases: work.wanted_databases(self.key).filter(|_| self.shared),
+        }
+    }
+}
+
+impl Wanted {
+    pub(super) fn is_nothing(&self) -> bool {
+        !self.local && !self.session && self.databases.is_none()
+    }
+}
+
 impl Found {
-    /// Reads what the work wants of a place. A document that was replaced meanwhile is an error, not
-    /// a wrong result. The areas come first: a database can take its time.
-    pub(super) async fn read(
+    /// Reads the areas that are wanted, and returns the sessionStorage. A document that was replaced
+    /// meanwhile is an error, not a wrong result.
+    pub(super) async fn read_areas(
         &mut self,
         place: &Place<'_>,
+        world: &World,
+        wanted: &Wanted,
         work: &Work<'_>,
-    ) -> Result<(), ScriptError> {
-        let local = place.shared && work.wants_local(place.key);
-        let session = work.wants_session(place.tab, place.key);
-        let databases = work.wanted_databases(place.key).filter(|_| place.shared);
-        if !local && !session && databases.is_none() {
-            return Ok(());
+    ) -> Result<Option<Entries>, ScriptError> {
+        if !wanted.local && !wanted.session {
+            return Ok(None);
         }
-        let world = script::world(place.session, &place.frame.id).await?;
-        if local || session {
-            self.take_areas(collect(place, &world, local, session).await?, place, work);
-            if local {
-                work.did_local(place.key);
-            }
-            if session {
-                work.did_session(place.tab, place.key);
-            }
-        }
-        if let Some(wanted) = databases {
-            let window = Window { session: place.session, world: &world, key: place.key };
-            self.failures.extend(window.read(&wanted, work).await?);
-        }
-        Ok(())
-    }
-
-    fn take_areas(&mut self, collected: Collected, place: &Place<'_>, work: &Work<'_>) {
-        let Collected { local, session, .. } = collected;
+        let Collected { local, session } = collect(place, world, wanted).await?;
         let mut mirror = work.shared().mirror();
         if let Some(local) = &local {
             mirror.area(place.tab, place.key, true).clone_from(local);
@@ -90,16 +89,39 @@ impl Found {
             mirror.area(place.tab, place.key, false).clone_from(session);
         }
         drop(mirror);
-        self.areas.push(Area { key: place.key.clone(), local, session });
+        if wanted.local {
+            work.did_local(place.key);
+            self.local.insert(place.key.clone(), local);
+        }
+        if wanted.session {
+            work.did_session(place.tab, place.key);
+        }
+        Ok(session)
+    }
+
+    /// Reads the databases that are wanted: after the areas, for they can take their time.
+    pub(super) async fn read_databases(
+        &mut self,
+        place: &Place<'_>,
+        world: &World,
+        wanted: &Wanted,
+        work: &Work<'_>,
+    ) -> Result<(), ScriptError> {
+        if let Some(wanted) = &wanted.databases {
+            let window = Window { session: place.session, world, key: place.key };
+            self.failures.extend(window.read(wanted, work).await?);
+        }
+        Ok(())
+    }
+
+    /// Forgets the areas, which were read in documents that may have left.
+    pub(super) fn forget(&mut self, tab: &TargetId, work: &Work<'_>) {
+        work.forget(tab, std::mem::take(&mut self.local).keys());
     }
 
     /// Puts the areas into the state of a capture, and returns what could not be read.
-    pub(super) fn apply(self, state: &mut State, tab: &TargetId) -> Vec<Unread> {
-        for Area { key, local, session } in self.areas {
-            let tab = state.tabs.iter_mut().find(|known| known.id == tab.as_str());
-            if let (Some(session), Some(tab)) = (session, tab) {
-                tab.session_storage.insert(key.clone(), session);
-            }
+    pub(super) fn apply(self, state: &mut State) -> Vec<Unread> {
+        for (key, local) in self.local {
             if let Some(local) = local {
                 state.origins.entry(key).or_default().local_storage = local;
             }
@@ -111,13 +133,12 @@ impl Found {
 async fn collect(
     place: &Place<'_>,
     world: &World,
-    local: bool,
-    session: bool,
+    wanted: &Wanted,
 ) -> Result<Collected, ScriptError> {
     let argument = json!({
         "origin": place.key.origin(),
-        "wantLocal": local,
-        "wantSession": session,
+        "wantLocal": wanted.local,
+        "wantSession": wanted.session,
         "wantDatabases": null,
     });
     script::run(place.session, world, Script::Collect, &argument, PAGE_LIMIT).await

@@ -7,6 +7,8 @@ mod databases;
 mod frame;
 mod page;
 mod preview;
+mod read;
+mod visit;
 mod work;
 mod worker;
 
@@ -15,7 +17,8 @@ use crate::cookies;
 use crate::live::Live;
 use crate::targets;
 use baton_session::State;
-use page::{PageRead, Pages};
+use page::Pages;
+use read::PageRead;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use work::Work;

@@ -22,6 +22,8 @@ pub(super) struct Work<'a> {
 struct Progress {
     /// Keys whose localStorage and databases a tab has taken upon itself, for all tabs share them.
     claims: BTreeSet<StorageKey>,
+    /// Claims that were given up.
+    released: BTreeSet<StorageKey>,
     local: BTreeSet<StorageKey>,
     session: BTreeSet<(String, StorageKey)>,
     /// With the databases that are to be tried again.
@@ -65,7 +67,18 @@ impl<'a> Work<'a> {
             .collect();
         let mut progress = self.progress();
         progress.claims.retain(|key| !left.contains(&key));
+        progress.released.extend(left.iter().copied().cloned());
         !left.is_empty()
+    }
+
+    /// Gives the areas back that were read in a document that left, so that they are read again: a
+    /// tab's sessionStorage, and the localStorage of these keys.
+    pub(super) fn forget<'k>(&self, tab: &TargetId, local: impl Iterator<Item = &'k StorageKey>) {
+        let mut progress = self.progress();
+        progress.session.retain(|(of, _)| of != tab.as_str());
+        for key in local {
+            progress.local.remove(key);
+        }
     }
 
     pub(super) fn wants_local(&self, key: &StorageKey) -> bool {
@@ -111,7 +124,7 @@ impl Drop for Work<'_> {
         if left.all && progress.whole {
             left.all = false;
             // A tab that took a key upon itself, and then left it, has kept others from reading it.
-            for key in progress.claims {
+            for key in progress.claims.into_iter().chain(progress.released) {
                 left.local.insert(key.clone());
                 left.databases.insert(key, DirtyDatabases::All);
             }

@@ -6,7 +6,7 @@
 use super::activity::Counters;
 use super::messages::{
     AttachedToTarget, BindingCalled, DatabaseChange, DetachedFromTarget, FrameNavigated,
-    StorageChange, StorageId, parse,
+    NavigatedWithinDocument, StorageChange, StorageId, parse,
 };
 use super::{Attached, Shared};
 use super::{input, watch};
@@ -51,7 +51,7 @@ impl Pump {
             "Target.attachedToTarget" => self.attached(session, params),
             "Target.detachedFromTarget" => self.detached(params),
             "Page.frameNavigated" => self.navigated(session, params),
-            "Page.navigatedWithinDocument" => self.navigation(),
+            "Page.navigatedWithinDocument" => self.navigated_within(session, params),
             "DOMStorage.domStorageItemAdded"
             | "DOMStorage.domStorageItemUpdated"
             | "DOMStorage.domStorageItemRemoved"
@@ -124,12 +124,27 @@ impl Pump {
         let (Some(session), Some(tab)) = (session, self.tab_of(session)) else {
             return;
         };
+        if frame.parent_id.is_none() {
+            self.shared.mirror().visit(&tab, frame.address());
+        }
         let session = self.connection.session(session.clone());
         let (shared, activity) = (Arc::clone(&self.shared), self.activity.clone());
         self.spawn(async move {
             watch::document(&session, &shared, &tab, &frame).await;
             activity.navigation();
         });
+    }
+
+    fn navigated_within(&self, session: Option<&CdpSessionId>, params: &RawValue) {
+        let told = parse::<NavigatedWithinDocument>(params);
+        if let (Some(NavigatedWithinDocument { frame_id, url }), Some(tab)) =
+            (told, self.tab_of(session))
+            // The top frame of a tab bears the tab's id.
+            && frame_id == tab.as_str()
+        {
+            self.shared.mirror().tab(&tab).url = url;
+        }
+        self.navigation();
     }
 
     fn stored(&self, session: Option<&CdpSessionId>, params: &RawValue) {

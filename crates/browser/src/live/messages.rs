@@ -39,6 +39,14 @@ pub(super) struct FrameNavigated {
     pub(super) frame: Frame,
 }
 
+/// `Page.navigatedWithinDocument`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NavigatedWithinDocument {
+    pub(super) frame_id: String,
+    pub(super) url: String,
+}
+
 /// Every change that `DOMStorage` tells.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -83,6 +83,14 @@ impl Mirror {
         &mut tabs[position]
     }
 
+    /// Notes that another document stands in a tab. Events come in the order in which things happen:
+    /// what was told of its storage so far is of the visits before, and what follows of this one.
+    pub(crate) fn visit(&mut self, target: &TargetId, url: String) {
+        let tab = self.tab(target);
+        tab.url = url;
+        tab.title.clear();
+    }
+
     /// Forgets tabs that are not among `living`.
     pub(crate) fn retain_tabs(&mut self, living: &BTreeSet<&str>) {
         self.state.tabs.retain(|tab| living.contains(tab.id.as_str()));

@@ -69,6 +69,9 @@ pub(crate) enum ScriptError {
     /// The script returned something else than promised.
     #[error("expected a result of another shape from the page: {0}")]
     Shape(String),
+    /// What was read may be of two documents.
+    #[error("expected the page to stay while it was read, found that it moved on")]
+    Left,
 }
 
 impl ScriptError {
