@@ -12,6 +12,7 @@ use axum::response::Html;
 use axum::routing::get;
 use baton_api::{AttachSession, ErrorCode, ListSessions, SnapshotReason};
 use baton_playground::{House, Page, Site, victims};
+use baton_session::receipt::ItemKind;
 use baton_session::{Lifecycle, SessionId, State, StorageKey, Text};
 use std::time::Instant;
 use tokio::time::sleep;
@@ -77,7 +78,10 @@ async fn a_browser_that_dies_in_the_middle_of_a_capture_costs_that_capture_only(
         cut_off += u32::from(captured.is_err());
         let newest = client.fetch_session("edge").await.unwrap().snapshot.unwrap();
         let resumed = client.resume_session("edge").await.unwrap();
-        assert!(!resumed.session.receipt.unwrap().has_losses(), "round {round}");
+        let receipt = resumed.session.receipt.unwrap();
+        assert!(!receipt.has_losses(), "round {round}");
+        // On a slow machine the profile was written after the snapshot, all of it.
+        let is_of_disk = receipt.items.iter().any(|item| item.kind == ItemKind::Site);
         let url = site.url("/").unwrap();
         page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
         let found: Vec<String> = page.evaluate("read()").await.unwrap();
@@ -86,6 +90,7 @@ async fn a_browser_that_dies_in_the_middle_of_a_capture_costs_that_capture_only(
         if newest.reason == SnapshotReason::Request {
             let (last, text) = match captured {
                 Ok(late) => (late, "late"),
+                Err(_) if is_of_disk => (kept, "late"),
                 Err(_) => (kept, "kept"),
             };
             assert_eq!(newest.id, last.id, "{told}");
