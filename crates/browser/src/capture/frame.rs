@@ -5,6 +5,7 @@
 //! event that is still on its way must not set them back.
 
 use super::databases::Window;
+use super::stored::WantedStored;
 use super::work::Work;
 use super::{PAGE_LIMIT, Unread};
 use crate::cdp::CdpSession;
@@ -60,7 +61,12 @@ impl Found {
         let local = place.shared && work.wants_local(place.key);
         let session = work.wants_session(place.tab, place.key);
         let databases = work.wanted_databases(place.key).filter(|_| place.shared);
-        if !local && !session && databases.is_none() {
+        let stored = if place.shared {
+            WantedStored::of(place.session, place.key, work).await
+        } else {
+            None
+        };
+        if !local && !session && databases.is_none() && stored.is_none() {
             return Ok(());
         }
         let world = script::world(place.session, &place.frame.id).await?;
@@ -73,9 +79,12 @@ impl Found {
                 work.did_session(place.tab, place.key);
             }
         }
+        let window = Window { session: place.session, world: &world, key: place.key };
         if let Some(wanted) = databases {
-            let window = Window { session: place.session, world: &world, key: place.key };
             self.failures.extend(window.read(&wanted, work).await?);
+        }
+        if let Some(wanted) = stored {
+            self.failures.extend(window.read_stored(wanted, work).await?);
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ mod databases;
 mod frame;
 mod page;
 mod preview;
+pub(crate) mod stored;
 mod work;
 mod worker;
 

@@ -5,11 +5,11 @@
 
 use super::activity::Counters;
 use super::messages::{
-    AttachedToTarget, BindingCalled, DatabaseChange, DetachedFromTarget, FrameNavigated,
-    StorageChange, StorageId, parse,
+    AttachedToTarget, BindingCalled, CacheChange, DatabaseChange, DetachedFromTarget,
+    FrameNavigated, StorageChange, StorageId, parse,
 };
 use super::{Attached, Shared};
-use super::{input, watch};
+use super::{input, sources, watch};
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
 use crate::frames;
 use crate::targets::Contexts;
@@ -61,6 +61,10 @@ impl Pump {
             "Storage.indexedDBContentUpdated" | "Storage.indexedDBListUpdated" => {
                 self.database(params);
             }
+            "Storage.cacheStorageContentUpdated" | "Storage.cacheStorageListUpdated" => {
+                self.cache(params);
+            }
+            "Debugger.scriptParsed" => self.script(session, params),
             _ => {}
         }
     }
@@ -77,6 +81,11 @@ impl Pump {
             "service_worker" | "shared_worker" if self.contexts.keep(&target_info) => {
                 self.shared.workers().insert(session_id, None);
                 let (shared, activity) = (Arc::clone(&self.shared), self.activity.clone());
+                let script = target_info.url.clone();
+                if target_info.kind == "service_worker" {
+                    let (session, shared) = (session.clone(), Arc::clone(&shared));
+                    self.spawn(sources::keep(session, script, shared, activity.clone()));
+                }
                 return self.spawn(watch::worker(session, shared, activity));
             }
             // One of the browser's own pages can become a tab of a site without being told again.
@@ -107,7 +116,10 @@ impl Pump {
         let Some(DetachedFromTarget { session_id }) = parse(params) else {
             return;
         };
-        self.shared.workers().remove(&session_id);
+        if let Some(Some(key)) = self.shared.workers().remove(&session_id) {
+            self.shared.mirror().dirty().stored(key).workers = true;
+            self.wrote();
+        }
         let Some(Attached { tab, is_page, .. }) = self.shared.attached().remove(&session_id) else {
             return;
         };
@@ -173,6 +185,24 @@ impl Pump {
         }
         drop(mirror);
         self.wrote();
+    }
+
+    fn cache(&self, params: &RawValue) {
+        let Some(CacheChange { storage_key, cache_name }) = parse(params) else {
+            self.shared.mirror().distrust();
+            return self.wrote();
+        };
+        let mut mirror = self.shared.mirror();
+        let caches = mirror.dirty().stored(storage_key).caches.get_or_insert_default();
+        caches.extend(cache_name.map(Text::from));
+        drop(mirror);
+        self.wrote();
+    }
+
+    fn script(&self, session: Option<&CdpSessionId>, params: &RawValue) {
+        if let (Some(session), Some(script)) = (session, parse(params)) {
+            self.shared.parsed(session, script);
+        }
     }
 
     fn input(&self, params: &RawValue) {

@@ -11,6 +11,7 @@ mod plan;
 mod stage;
 mod stagehand;
 mod storage;
+mod stored;
 mod tabs;
 
 use crate::cdp::CdpError;
@@ -50,7 +51,7 @@ pub enum RestoreError {
 
 /// Gives the browser behind `link` the state of a snapshot. The browser must have no tabs yet; what
 /// its profile holds for the snapshot's storage keys, and those that its tabs show, is made equal to
-/// the snapshot; databases that the snapshot does not name, and all other storage, stay. `now` (microseconds since 1970) decides which cookies have expired.
+/// the snapshot; databases, caches, files and service workers of keys where the snapshot names none, and all other storage, stay. `now` (microseconds since 1970) decides which cookies have expired.
 pub async fn restore(
     link: KeeperLink,
     wanted: &State,
@@ -105,6 +106,11 @@ fn refused(visit: &Visit<'_>, reason: &str) -> Receipt {
     }
     for database in visit.databases {
         reject(ItemKind::IndexedDb, storage::database_place(&visit.key, &database.name));
+    }
+    for (kind, place) in
+        visit.stored.map(|origin| stored::items(&visit.key, origin)).into_iter().flatten()
+    {
+        reject(kind, place);
     }
     receipt
 }

@@ -6,6 +6,7 @@
 //! the token from before a logout, must not rise again.
 
 use baton_session::receipt::{ItemKind, ReceiptItem};
+use baton_session::state::OriginState;
 use baton_session::{Database, Entries, Receipt, State, StorageKey, Tab};
 use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
@@ -29,6 +30,8 @@ pub(super) struct Visit<'a> {
     pub(super) key: StorageKey,
     pub(super) local: Option<&'a Entries>,
     pub(super) databases: &'a [Database],
+    /// With caches, files or service workers.
+    pub(super) stored: Option<&'a OriginState>,
     pub(super) session: Option<&'a Entries>,
 }
 
@@ -44,6 +47,7 @@ impl<'a> Plan<'a> {
             let visit = Visit {
                 local: Some(&origin.local_storage),
                 databases: &origin.databases,
+                stored: has_stored(origin).then_some(origin),
                 ..Visit::new(key.clone())
             };
             if is_reachable(key) {
@@ -92,6 +96,11 @@ fn is_reachable(key: &StorageKey) -> bool {
     key.is_reachable() && is_web
 }
 
+fn has_stored(origin: &OriginState) -> bool {
+    let OriginState { caches, files, service_workers, .. } = origin;
+    !(caches.is_empty() && files.is_empty() && service_workers.is_empty())
+}
+
 fn not_portable(visit: &Visit<'_>) -> Receipt {
     let mut receipt = super::refused(visit, "no document of ours can have this storage key");
     let items = std::mem::take(&mut receipt.items);
@@ -106,7 +115,7 @@ fn not_portable(visit: &Visit<'_>) -> Receipt {
 impl Visit<'_> {
     /// A visit that fills nothing.
     fn new(key: StorageKey) -> Self {
-        Self { key, local: None, databases: &[], session: None }
+        Self { key, local: None, databases: &[], stored: None, session: None }
     }
 
     /// Whether there is something that can be lost.
@@ -116,7 +125,8 @@ impl Visit<'_> {
 
     /// Whether there is nothing to fill.
     pub(super) fn is_empty(&self) -> bool {
-        self.local.is_none() && self.session.is_none() && self.databases.is_empty()
+        let has_web_storage = self.local.is_some() || self.session.is_some();
+        !has_web_storage && self.databases.is_empty() && self.stored.is_none()
     }
 
     /// The kinds that the visit fills, for its receipt.

@@ -17,6 +17,7 @@ mod moving;
 mod partitions;
 mod round_trip;
 mod site;
+mod stored;
 mod story;
 mod tabs;
 mod watching;
