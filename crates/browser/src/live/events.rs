@@ -228,8 +228,40 @@ impl Pump {
 mod tests {
     use super::*;
     use crate::cdp::Transport;
-    use baton_session::State;
+    use crate::live::stored::DirtyStored;
+    use baton_session::{State, StorageKey};
     use tokio::io::AsyncWriteExt;
+
+    fn pump(connection: Connection) -> Pump {
+        Pump {
+            connection,
+            contexts: Contexts::default(),
+            shared: Arc::new(Shared::new(State::default())),
+            activity: Counters::new().0,
+            end: CancellationToken::new(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_cache_that_changed_is_marked_and_no_other() {
+        let (ours, mut browser) = tokio::io::duplex(1024);
+        let (reader, writer) = tokio::io::split(ours);
+        let (connection, events) = Connection::start(Transport::nul(reader, writer));
+        let told = r#"{"method":"Storage.cacheStorageContentUpdated","params":{"origin":"https://app.test","storageKey":"https://app.test/","bucketId":"1","cacheName":"shell"}}"#;
+        browser.write_all(format!("{told}\0").as_bytes()).await.unwrap();
+        drop(browser);
+        connection.closed().await;
+        let pump = pump(connection);
+        let shared = Arc::clone(&pump.shared);
+        shared.mirror().take_dirty();
+        run(pump, events).await;
+        let dirty = shared.mirror().take_dirty();
+        let key = StorageKey::first_party("https://app.test");
+        let caches = Some([Text::from("shell")].into());
+        assert_eq!(dirty.wanted_stored(&key), DirtyStored { caches, ..DirtyStored::default() });
+        let other = StorageKey::first_party("https://other.test");
+        assert!(dirty.wanted_stored(&other).is_empty());
+    }
 
     #[tokio::test]
     async fn missed_events_make_the_mirror_distrusted() {
@@ -242,15 +274,9 @@ mod tests {
         }
         drop(browser);
         connection.closed().await;
-        let shared = Arc::new(Shared::new(State::default()));
+        let pump = pump(connection);
+        let shared = Arc::clone(&pump.shared);
         shared.mirror().take_dirty();
-        let pump = Pump {
-            connection,
-            contexts: Contexts::default(),
-            shared: Arc::clone(&shared),
-            activity: Counters::new().0,
-            end: CancellationToken::new(),
-        };
         run(pump, events).await;
         assert!(shared.mirror().dirty().all);
     }

@@ -166,6 +166,11 @@ impl Live {
         Ok(())
     }
 
+    /// Whether something changed of which no event tells: cookies, or files.
+    pub async fn changed_unheard(&self) -> bool {
+        self.cookies_changed().await || self.files_changed().await
+    }
+
     /// Whether the cookies differ from those of the last capture. No event tells of cookies without
     /// slowing every request down, so somebody has to look; a look costs about a millisecond.
     pub async fn cookies_changed(&self) -> bool {

@@ -106,10 +106,13 @@ impl Stagehand {
             return;
         };
         let session = self.connection.session(attached.session_id.clone());
-        if attached.target_info.kind == "service_worker" {
+        let script = &attached.target_info.url;
+        if attached.target_info.kind != "service_worker" {
+            if let Some(parent) = parent {
+                self.shared.frames().insert(attached.session_id, parent);
+            }
+        } else if self.shared.scripts().contains_key(script) {
             session.post("Runtime.evaluate", json!({ "expression": NOT_AGAIN }));
-        } else if let Some(parent) = parent {
-            self.shared.frames().insert(attached.session_id, parent);
         }
         if matches!(attached.target_info.kind.as_str(), "iframe" | "page") {
             session.post("Page.enable", json!({}));

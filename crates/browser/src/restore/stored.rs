@@ -48,10 +48,7 @@ pub(super) async fn fill(
 ) -> Receipt {
     let mut receipt = Receipt::default();
     for registration in &origin.service_workers {
-        stage.know_scripts(&registration.scripts);
-        let mut wanted = json!(Registration { scripts: Vec::new(), ..registration.clone() });
-        wanted["isWhole"] = json!(registration.is_whole());
-        let filled = run(page, json!({ "registration": wanted })).await;
+        let filled = register(stage, page, registration).await;
         receipt.push(item(ItemKind::ServiceWorker, worker_place(key, registration), filled));
     }
     for cache in &origin.caches {
@@ -63,6 +60,23 @@ pub(super) async fn fill(
         receipt.push(item(ItemKind::Files, key.to_string(), filled));
     }
     receipt
+}
+
+/// Looks first: only a worker that we register gets its scripts from us.
+async fn register(
+    stage: &Stage,
+    page: &Page,
+    registration: &Registration,
+) -> Result<Filled, ScriptError> {
+    let mut wanted = json!(Registration { scripts: Vec::new(), ..registration.clone() });
+    wanted["register"] = json!(false);
+    let looked = run(page, json!({ "registration": wanted })).await?;
+    if !looked.pending || !registration.is_whole() {
+        return Ok(looked);
+    }
+    stage.know_scripts(&registration.scripts);
+    wanted["register"] = json!(true);
+    run(page, json!({ "registration": wanted })).await
 }
 
 async fn run(page: &Page, mut wanted: Value) -> Result<Filled, ScriptError> {

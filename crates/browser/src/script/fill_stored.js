@@ -108,7 +108,7 @@ async function fillStored({ origin, cache, files, registration }) {
       look();
     });
 
-  const fillRegistration = async ({ workerType, isWhole, scripts, ...wanted }) => {
+  const fillRegistration = async ({ workerType, register, ...wanted }) => {
     const result = { changed: 0, lost: 0 };
     const find = async () => (await registrations.list()).find(({ scope }) => scope === wanted.scope);
     const isEqual = (found) => found && baton.stable(found) === baton.stable(wanted);
@@ -116,7 +116,7 @@ async function fillStored({ origin, cache, files, registration }) {
     if (isEqual(found)) return result;
     const { scope, scriptUrl, updateViaCache, navigationPreload } = wanted;
     const isThere = found?.scriptUrl === scriptUrl && found.updateViaCache === updateViaCache;
-    if (!isThere && !isWhole) return { ...result, pending: true };
+    if (!isThere && !register) return { ...result, pending: true };
     result.changed = 1;
     const container = registrations.container();
     const made = isThere

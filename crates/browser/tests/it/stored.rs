@@ -3,7 +3,9 @@
 use crate::fixture::{evaluate, eventually};
 use crate::site::{Page, Site};
 use crate::story::{Running, key_of, outcomes, profile};
+use baton_browser::capture::Depth;
 use baton_browser::restore::Restored;
+use baton_session::file::FileContent;
 use baton_session::receipt::{ItemKind, Outcome, Source};
 use baton_session::{Cache, State, StorageKey};
 
@@ -184,4 +186,57 @@ fn sorted(caches: &[Cache]) -> Vec<Cache> {
         cache.entries.sort_by(|a, b| a.url.cmp(&b.url));
     }
     caches
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_whose_scripts_were_never_seen_is_left_to_its_site() {
+    let ((_folder, profile), site) = (profile(), site().await);
+    let running = Running::start(&profile).await;
+    let mut state = fill(&running, &site).await;
+    running.crash().await;
+    for origin in state.origins.values_mut() {
+        for registration in &mut origin.service_workers {
+            (registration.worker_type, registration.scripts) = (None, Vec::new());
+        }
+    }
+    let (_other_folder, other) = crate::story::profile();
+    let (running, restored) = Running::resume(&other, &state).await;
+    let reason = "its scripts were never seen: the site registers it when its page runs";
+    let pending = (Outcome::Pending, Some(reason));
+    assert_eq!(outcomes(&restored, ItemKind::ServiceWorker), [pending; 3]);
+    running.crash().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_too_large_or_held_costs_itself_only() {
+    let ((_folder, profile), site) = (profile(), site().await);
+    let running = Running::start(&profile).await;
+    let page = running.open(&site.url("a", "/")).await;
+    // A worker that holds a file open for writing, and a statement that would stop another one.
+    let hold = "new Promise((done) => {
+        const source = `(async () => {
+            const root = await navigator.storage.getDirectory();
+            const file = await root.getFileHandle('held', { create: true });
+            self.handle = await file.createSyncAccessHandle();
+            handle.write(new Uint8Array([1, 2, 3]));
+            handle.flush();
+            postMessage('done');
+        })()`;
+        self.worker = new Worker(URL.createObjectURL(new Blob([source])));
+        worker.onmessage = ({ data }) => done(data);
+    })";
+    for call in [hold, "put('large', '/', new Uint8Array(23_000_000))", "put('small', '/', 'a')"] {
+        assert_eq!(evaluate(&page, call).await, "done", "{call}");
+    }
+    let captured = running.live.capture(Depth::Whole, false).await.unwrap();
+    let key = key_of(&site.url("a", "/"));
+    let places: Vec<_> = captured.unread.iter().map(|unread| unread.place.clone()).collect();
+    assert_eq!(places, [format!("{key} cache large")]);
+    let origin = &captured.state.origins[&key];
+    assert_eq!(origin.caches[0].name, "small".into());
+    let content = FileContent::File { bytes: "AQID".to_owned() };
+    assert_eq!(origin.files[0].content, content);
+    // Nothing is tried again that would be found the same.
+    assert_eq!(running.live.capture(Depth::Changed, false).await.unwrap().unread, []);
+    running.crash().await;
 }
