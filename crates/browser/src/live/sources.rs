@@ -57,9 +57,11 @@ async fn read(
     script_url: &str,
     mut parsed: Receiver<ScriptParsed>,
 ) -> Result<Option<(StorageKey, Sources)>, CdpError> {
-    // One right after the other: a `debugger` statement must not stop the worker.
+    // One right after the other: a `debugger` statement must not stop the worker, and one that did
+    // so in between is passed over.
     worker.post("Debugger.enable", json!({}));
     worker.call("Debugger.setSkipAllPauses", json!({ "skip": true })).await?;
+    worker.post("Debugger.resume", json!({}));
     let Some(key) = frames::own_storage_key(worker).await? else {
         return Ok(None);
     };

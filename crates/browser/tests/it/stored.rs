@@ -14,7 +14,8 @@ async fn site() -> Site {
     let script = include_str!("pages/stored.js");
     let page = format!("<meta charset=utf-8><script>{script}</script>");
     let frame = "<iframe src='http://b.localhost:{port}/frame'></iframe>";
-    let worker = "importScripts('/part.js');
+    // The statement would stop a worker that is debugged.
+    let worker = "debugger; importScripts('/part.js'); debugger;
         oninstall = (event) => event.waitUntil(fill());
         onactivate = (event) => event.waitUntil(clear());
         onfetch = (event) => { if (event.request.url.endsWith('/from-worker')) {
@@ -212,7 +213,7 @@ async fn what_is_too_large_or_held_costs_itself_only() {
     let ((_folder, profile), site) = (profile(), site().await);
     let running = Running::start(&profile).await;
     let page = running.open(&site.url("a", "/")).await;
-    // A worker that holds a file open for writing, and a statement that would stop another one.
+    // A worker that holds a file open for writing.
     let hold = "new Promise((done) => {
         const source = `(async () => {
             const root = await navigator.storage.getDirectory();
