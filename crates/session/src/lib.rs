@@ -5,10 +5,11 @@
 //! tested with a table or a property.
 //!
 //! Rooms, from the smallest to the largest: [`text`] and [`id`]; [`cookie`], [`storage`],
-//! [`value`], [`database`], [`cache`], [`file`], [`registration`], [`tab`], [`environment`]; [`state`] holds them all; [`parts`] cuts a
-//! state into content-addressed pieces; [`checksum`] names a state; [`receipt`] tells what a
-//! restore did; [`Holdings`] tell whether a state has shrunk; [`diff`] and [`forecast`] tell what
-//! changed and what expires; [`redact`] hides secrets; [`playwright`] reads and writes `storageState` files.
+//! [`value`], [`database`], [`cache`], [`file`], [`registration`], [`tab`], [`environment`];
+//! [`state`] holds them all; [`parts`] cuts a state into content-addressed pieces; [`checksum`]
+//! names a state; [`receipt`] tells what a restore did; [`Holdings`] tell whether a state has
+//! shrunk; [`diff`] and [`forecast`] tell what changed and what expires; [`redact`] hides secrets;
+//! [`playwright`] reads and writes `storageState` files.
 
 pub mod audit;
 pub mod cache;

@@ -81,7 +81,7 @@ async fn has_files(session: &CdpSession, key: &StorageKey, work: &Work<'_>) -> b
     if key.top_level_site().is_none() {
         mirror.note_usage(key, usage.unwrap_or_default());
     }
-    // The answer is for all partitions of the origin, or for none that is known to us.
+    // The answer does not speak of the partitions of an origin: those are asked themselves.
     mirror.has_files(key) || usage != Some(0) || key.top_level_site().is_some()
 }
 

@@ -51,7 +51,9 @@ pub enum RestoreError {
 
 /// Gives the browser behind `link` the state of a snapshot. The browser must have no tabs yet; what
 /// its profile holds for the snapshot's storage keys, and those that its tabs show, is made equal to
-/// the snapshot; databases, caches, files and service workers of keys where the snapshot names none, and all other storage, stay. `now` (microseconds since 1970) decides which cookies have expired.
+/// the snapshot; databases, caches and service workers that the snapshot does not name, files of keys
+/// for which it has none, and all other storage, stay. `now` (microseconds since 1970) decides which
+/// cookies have expired.
 pub async fn restore(
     link: KeeperLink,
     wanted: &State,

@@ -241,3 +241,21 @@ async fn what_is_too_large_or_held_costs_itself_only() {
     assert_eq!(running.live.capture(Depth::Changed, false).await.unwrap().unread, []);
     running.crash().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_that_was_unregistered_does_not_come_back() {
+    let ((_folder, profile), site) = (profile(), site().await);
+    let running = Running::start(&profile).await;
+    let page = running.open(&site.url("a", "/")).await;
+    assert_eq!(evaluate(&page, "register('/worker.js')").await, "done");
+    let key = key_of(&site.url("a", "/"));
+    let workers = async || {
+        let state = running.changed().await;
+        state.origins.get(&key).map_or(0, |origin| origin.service_workers.len())
+    };
+    eventually("the worker is known", async || workers().await == 1).await;
+    let unregister = "navigator.serviceWorker.getRegistration().then((one) => one.unregister())";
+    assert_eq!(evaluate(&page, unregister).await, true);
+    eventually("the worker is gone", async || workers().await == 0).await;
+    running.crash().await;
+}
