@@ -93,10 +93,12 @@ async fn ask_storage_key(
     }
 }
 
-/// Asks to be told of changes to the databases of a storage key for as long as the session lasts.
+/// Asks to be told of changes to the databases and caches of a storage key for as long as the
+/// session lasts.
 pub(crate) async fn track(session: &CdpSession, key: &StorageKey) -> Result<(), CdpError> {
     let params = json!({ "storageKey": key });
-    session.call("Storage.trackIndexedDBForStorageKey", params).await.map(drop)
+    session.call("Storage.trackIndexedDBForStorageKey", &params).await?;
+    session.call("Storage.trackCacheStorageForStorageKey", params).await.map(drop)
 }
 
 /// Whether storage outlives its document and belongs to a site. Keys with a nonce (`^1`) and those of

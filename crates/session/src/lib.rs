@@ -5,17 +5,20 @@
 //! tested with a table or a property.
 //!
 //! Rooms, from the smallest to the largest: [`text`] and [`id`]; [`cookie`], [`storage`],
-//! [`value`], [`database`], [`tab`], [`environment`]; [`state`] holds them all; [`parts`] cuts a
-//! state into content-addressed pieces; [`checksum`] names a state; [`receipt`] tells what a
-//! restore did; [`Holdings`] tell whether a state has shrunk; [`diff`] and [`forecast`] tell what
-//! changed and what expires; [`redact`] hides secrets; [`playwright`] reads and writes `storageState` files.
+//! [`value`], [`database`], [`cache`], [`file`], [`registration`], [`tab`], [`environment`];
+//! [`state`] holds them all; [`parts`] cuts a state into content-addressed pieces; [`checksum`]
+//! names a state; [`receipt`] tells what a restore did; [`Holdings`] tell whether a state has
+//! shrunk; [`diff`] and [`forecast`] tell what changed and what expires; [`redact`] hides secrets;
+//! [`playwright`] reads and writes `storageState` files.
 
 pub mod audit;
+pub mod cache;
 pub mod checksum;
 pub mod cookie;
 pub mod database;
 pub mod diff;
 pub mod environment;
+pub mod file;
 pub mod forecast;
 pub mod id;
 pub mod lifecycle;
@@ -25,6 +28,7 @@ pub mod playwright;
 pub mod reason;
 pub mod receipt;
 pub mod redact;
+pub mod registration;
 pub mod scope;
 pub mod session;
 mod shrunk;
@@ -38,16 +42,19 @@ pub mod value;
 mod words;
 
 pub use audit::AuditOutcome;
+pub use cache::Cache;
 pub use cookie::Cookie;
 pub use database::Database;
 pub use diff::Diff;
 pub use environment::Environment;
+pub use file::FileEntry;
 pub use forecast::Forecast;
 pub use id::{AuditId, NodeId, Owner, SessionId, SnapshotId};
 pub use lifecycle::Lifecycle;
 pub use parts::{Part, PartHash, PartKind, PartRef};
 pub use reason::SnapshotReason;
 pub use receipt::Receipt;
+pub use registration::Registration;
 pub use scope::Scope;
 pub use session::{Session, SessionName};
 pub use shrunk::Holdings;

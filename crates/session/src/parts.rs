@@ -3,9 +3,10 @@
 //! A snapshot is a list of parts. What did not change has the same hash as before, so history and
 //! sync cost what changed and no more.
 
-use crate::state::OriginState;
+mod origin;
+
 use crate::words::words;
-use crate::{Cookie, Database, Entries, Site, State, StorageKey, Text};
+use crate::{Cookie, Site, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -23,6 +24,12 @@ words! {
     LocalStorage "local-storage",
     /// One IndexedDB database; named by `[storage key, database]` as JSON.
     Database "database",
+    /// One cache of Cache Storage; named by `[storage key, cache]` as JSON.
+    Cache "cache",
+    /// The origin private file system of one storage key; named by the key.
+    Files "files",
+    /// The service worker registrations of one storage key; named by the key.
+    ServiceWorkers "service-workers",
     /// One tab; named by its position, from `0000`.
     Tab "tab",
     /// The preview image; its name is empty.
@@ -112,12 +119,7 @@ pub fn split(state: &State) -> Vec<Part> {
         parts.push(encode(PartKind::Cookies, site.to_string(), &cookies));
     }
     for (key, origin) in &state.origins {
-        if !origin.local_storage.is_empty() {
-            parts.push(encode(PartKind::LocalStorage, key.to_string(), &origin.local_storage));
-        }
-        for database in &origin.databases {
-            parts.push(encode(PartKind::Database, database_name(key, &database.name), database));
-        }
+        parts.extend(origin::split(key, origin));
     }
     for (position, tab) in state.tabs.iter().enumerate() {
         parts.push(encode(PartKind::Tab, format!("{position:04}"), tab));
@@ -150,16 +152,11 @@ fn place<'a>(
     match part.kind {
         PartKind::Environment => state.environment = decode(part)?,
         PartKind::Cookies => state.cookies.extend(decode::<Vec<Cookie>>(part)?),
-        PartKind::LocalStorage => {
-            let entries: Entries = decode(part)?;
-            origin(state, StorageKey::new(&part.name)).local_storage = entries;
-        }
-        PartKind::Database => {
-            let database: Database = decode(part)?;
-            let (key, _): (StorageKey, Text) =
-                serde_json::from_str(&part.name).map_err(|source| invalid(part, source))?;
-            origin(state, key).databases.push(database);
-        }
+        PartKind::LocalStorage
+        | PartKind::Database
+        | PartKind::Cache
+        | PartKind::Files
+        | PartKind::ServiceWorkers => origin::place(part, state)?,
         PartKind::Tab => {
             // By length first, so that tab 10000 comes after tab 9999.
             tabs.insert((part.name.len(), part.name.as_str()), decode(part)?);
@@ -167,10 +164,6 @@ fn place<'a>(
         PartKind::Preview => {}
     }
     Ok(())
-}
-
-fn origin(state: &mut State, key: StorageKey) -> &mut OriginState {
-    state.origins.entry(key).or_default()
 }
 
 fn cookies_by_site(cookies: &[Cookie]) -> BTreeMap<Site, Vec<&Cookie>> {
@@ -182,11 +175,6 @@ fn cookies_by_site(cookies: &[Cookie]) -> BTreeMap<Site, Vec<&Cookie>> {
         cookies.sort_by_key(|cookie| cookie.key());
     }
     sites
-}
-
-/// The name of a database's part.
-fn database_name(key: &StorageKey, name: &Text) -> String {
-    serde_json::to_string(&(key, name)).unwrap_or_default()
 }
 
 fn encode<T: Serialize + ?Sized>(kind: PartKind, name: String, value: &T) -> Part {

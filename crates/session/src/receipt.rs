@@ -76,6 +76,12 @@ words! {
     SessionStorage "session_storage",
     /// One IndexedDB database.
     IndexedDb "indexed_db",
+    /// One cache of Cache Storage.
+    Cache "cache",
+    /// The origin private file system of one storage key.
+    Files "files",
+    /// One service worker registration.
+    ServiceWorker "service_worker",
     /// One tab.
     Tab "tab",
     /// One setting of the environment.

@@ -3,16 +3,20 @@
 //! Names, keys, sizes and shapes stay, so what is left still shows what a session holds. A marker
 //! is never marked again, so redacting twice changes nothing.
 
+mod stored;
+
 use crate::database::Record;
 use crate::state::OriginState;
 use crate::value::{Node, Object};
 use crate::{Cookie, Database, Entries, State, Tab, Text, Value};
+use stored::{redact_cache, redact_file, redact_registration};
 
 /// What stands in a URL in the place of a value.
 const IN_URL: &str = "[redacted]";
 
 /// The state without its secrets: the values of cookies, localStorage, sessionStorage and
-/// IndexedDB, and what a tab's URL carries beside its path.
+/// IndexedDB, what caches, files and the scripts of workers hold, and what a URL carries beside its
+/// path.
 #[must_use]
 pub fn redact(state: &State) -> State {
     State {
@@ -127,6 +131,9 @@ fn redact_origin(origin: &OriginState) -> OriginState {
     OriginState {
         local_storage: redact_entries(&origin.local_storage),
         databases: origin.databases.iter().map(redact_database).collect(),
+        caches: origin.caches.iter().map(redact_cache).collect(),
+        files: origin.files.iter().map(redact_file).collect(),
+        service_workers: origin.service_workers.iter().map(redact_registration).collect(),
     }
 }
 

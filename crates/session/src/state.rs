@@ -1,6 +1,8 @@
 //! A state: everything that a browser held at one instant.
 
-use crate::{Cookie, Database, Entries, Environment, StorageKey, Tab, Text};
+use crate::{
+    Cache, Cookie, Database, Entries, Environment, FileEntry, Registration, StorageKey, Tab, Text,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -10,7 +12,7 @@ use std::collections::BTreeMap;
 pub struct State {
     /// Every cookie of the default context.
     pub cookies: Vec<Cookie>,
-    /// localStorage and IndexedDB by storage key.
+    /// What each storage key holds.
     pub origins: BTreeMap<StorageKey, OriginState>,
     /// Tabs in the order of the window.
     pub tabs: Vec<Tab>,
@@ -26,17 +28,40 @@ pub struct OriginState {
     pub local_storage: Entries,
     /// IndexedDB databases by name.
     pub databases: Vec<Database>,
+    /// Cache Storage: caches by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub caches: Vec<Cache>,
+    /// The origin private file system, by path.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileEntry>,
+    /// Service worker registrations by scope.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub service_workers: Vec<Registration>,
 }
 
 impl OriginState {
     /// Whether it holds nothing.
     pub fn is_empty(&self) -> bool {
-        self.local_storage.is_empty() && self.databases.is_empty()
+        self.local_storage.is_empty()
+            && self.databases.is_empty()
+            && self.caches.is_empty()
+            && self.files.is_empty()
+            && self.service_workers.is_empty()
     }
 
     /// The database with this name.
     pub fn database(&self, name: &Text) -> Option<&Database> {
         self.databases.iter().find(|database| &database.name == name)
+    }
+
+    fn normalize(&mut self) {
+        self.databases.sort_by(|a, b| a.name.cmp(&b.name));
+        self.caches.sort_by(|a, b| a.name.cmp(&b.name));
+        self.files.sort_by(|a, b| a.path.cmp(&b.path));
+        self.service_workers.sort_by(|a, b| a.scope.cmp(&b.scope));
+        for registration in &mut self.service_workers {
+            registration.scripts.sort_by(|a, b| a.url.cmp(&b.url));
+        }
     }
 }
 
@@ -45,9 +70,7 @@ impl State {
     /// equal values.
     pub fn normalize(&mut self) {
         self.cookies.sort_by(|a, b| a.key().cmp(&b.key()));
-        for origin in self.origins.values_mut() {
-            origin.databases.sort_by(|a, b| a.name.cmp(&b.name));
-        }
+        self.origins.values_mut().for_each(OriginState::normalize);
         self.origins.retain(|_, origin| !origin.is_empty());
         for tab in &mut self.tabs {
             tab.session_storage.retain(|_, entries| !entries.is_empty());

@@ -78,8 +78,9 @@ fn what(items: &[&DiffItem]) -> String {
     let entries = items.iter().filter_map(|item| item.entry.as_deref());
     let fields = items.iter().flat_map(|item| item.fields.iter().map(String::as_str));
     let names: Vec<&str> = entries.chain(fields).collect();
-    if let Some(records) = items.iter().find_map(|item| item.records) {
-        return format!("{} records, before {}", records.after, records.before);
+    if let Some((kind, records)) = items.iter().find_map(|item| Some((item.kind, item.records?))) {
+        let noun = if kind == ItemKind::Cache { "entries" } else { "records" };
+        return format!("{} {noun}, before {}", records.after, records.before);
     }
     match names.len().checked_sub(NAMES) {
         None | Some(0) => names.join(", "),

@@ -5,6 +5,7 @@
 //! event that is still on its way must not set them back.
 
 use super::databases::Window;
+use super::stored::WantedStored;
 use super::work::Work;
 use super::{PAGE_LIMIT, Unread};
 use crate::cdp::CdpSession;
@@ -32,6 +33,7 @@ pub(super) struct Wanted {
     local: bool,
     pub(super) session: bool,
     databases: Option<DirtyDatabases>,
+    stored: Option<WantedStored>,
 }
 
 /// What was read in the frames of a tab, but for what is the tab's own.
@@ -39,7 +41,7 @@ pub(super) struct Wanted {
 pub(super) struct Found {
     /// An area that does not exist is none.
     local: BTreeMap<StorageKey, Option<Entries>>,
-    /// Databases that could not be read.
+    /// Databases, caches and files that could not be read.
     failures: Vec<Unread>,
 }
 
@@ -52,8 +54,11 @@ struct Collected {
 
 impl Place<'_> {
     /// What the work wants of it.
-    pub(super) fn wanted(&self, work: &Work<'_>) -> Wanted {
+    pub(super) async fn wanted(&self, work: &Work<'_>) -> Wanted {
+        let stored =
+            if self.shared { WantedStored::of(self.session, self.key, work).await } else { None };
         Wanted {
+            stored,
             local: self.shared && work.wants_local(self.key),
             session: work.wants_session(self.tab, self.key),
             databases: work.wanted_databases(self.key).filter(|_| self.shared),
@@ -63,7 +68,7 @@ impl Place<'_> {
 
 impl Wanted {
     pub(super) fn is_nothing(&self) -> bool {
-        !self.local && !self.session && self.databases.is_none()
+        !self.local && !self.session && self.databases.is_none() && self.stored.is_none()
     }
 }
 
@@ -99,17 +104,21 @@ impl Found {
         Ok(session)
     }
 
-    /// Reads the databases that are wanted: after the areas, for they can take their time.
-    pub(super) async fn read_databases(
+    /// Reads the databases, caches, files and workers that are wanted: after the areas, for they can
+    /// take their time.
+    pub(super) async fn read_stored(
         &mut self,
         place: &Place<'_>,
         world: &World,
-        wanted: &Wanted,
+        wanted: Wanted,
         work: &Work<'_>,
     ) -> Result<(), ScriptError> {
+        let window = Window { session: place.session, world, key: place.key };
         if let Some(wanted) = &wanted.databases {
-            let window = Window { session: place.session, world, key: place.key };
             self.failures.extend(window.read(wanted, work).await?);
+        }
+        if let Some(wanted) = wanted.stored {
+            self.failures.extend(window.read_stored(wanted, work).await?);
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ mod frame;
 mod page;
 mod preview;
 mod read;
+pub(crate) mod stored;
 mod visit;
 mod work;
 mod worker;

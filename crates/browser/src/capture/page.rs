@@ -139,15 +139,15 @@ impl Pages<'_> {
         };
         let shared = self.work.claim(&key, &mut read.claims);
         let place = Place { tab: &tab, session, key: &key, shared };
-        let mut wanted = place.wanted(self.work);
+        let mut wanted = place.wanted(self.work).await;
         // What events told so far is of a visit before.
         wanted.session |= mirror().tab(&tab).url != entry.url;
         let areas = read.found.read_areas(&place, &world, &wanted, self.work).await;
         let mut before = Before::of(&tab, &mut mirror());
         let areas = areas.map(|session| before.note(&key, session));
         read.visit = Some(Visit::close(session, frame, &world, entry, before).await?);
-        let databases = read.found.read_databases(&place, &world, &wanted, self.work).await;
-        if let Err(error) = areas.and(databases) {
+        let stored = read.found.read_stored(&place, &world, wanted, self.work).await;
+        if let Err(error) = areas.and(stored) {
             read.unread.push(Unread::new(frame.address(), error));
         }
         Ok(())
@@ -179,7 +179,7 @@ impl Pages<'_> {
         place: &Place<'_>,
         frame: &Frame,
     ) -> Result<(), ScriptError> {
-        let wanted = place.wanted(self.work);
+        let wanted = place.wanted(self.work).await;
         if wanted.is_nothing() {
             return Ok(());
         }
@@ -192,6 +192,6 @@ impl Pages<'_> {
         if let Some(visit) = &mut read.visit {
             visit.before.note(place.key, session);
         }
-        read.found.read_databases(place, &world, &wanted, self.work).await
+        read.found.read_stored(place, &world, wanted, self.work).await
     }
 }

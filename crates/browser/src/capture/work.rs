@@ -5,6 +5,7 @@
 
 use crate::live::Shared;
 use crate::live::mirror::{Dirty, DirtyDatabases};
+use crate::live::stored::DirtyStored;
 use crate::targets::TargetId;
 use baton_session::{StorageKey, Text};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +16,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(super) struct Work<'a> {
     shared: &'a Shared,
     dirty: Dirty,
+    /// Whether what looks as it did is read all the same.
+    all: bool,
     progress: Mutex<Progress>,
 }
 
@@ -28,6 +31,8 @@ struct Progress {
     session: BTreeSet<(String, StorageKey)>,
     /// With the databases that are to be tried again.
     databases: BTreeMap<StorageKey, BTreeSet<Text>>,
+    /// With what of caches, files and service workers is to be tried again.
+    stored: BTreeMap<StorageKey, DirtyStored>,
     /// Whether every place answered.
     whole: bool,
 }
@@ -37,7 +42,7 @@ impl<'a> Work<'a> {
     pub(super) fn take(shared: &'a Shared, all: bool) -> Self {
         let mut dirty = shared.mirror().take_dirty();
         dirty.all |= all;
-        Self { shared, dirty, progress: Mutex::default() }
+        Self { shared, all: dirty.all, dirty, progress: Mutex::default() }
     }
 
     pub(super) fn shared(&self) -> &Shared {
@@ -63,7 +68,10 @@ impl<'a> Work<'a> {
     pub(super) fn release(&self, claims: &BTreeSet<StorageKey>) -> bool {
         let left: Vec<_> = claims
             .iter()
-            .filter(|key| self.wants_local(key) || self.wanted_databases(key).is_some())
+            .filter(|key| {
+                let stored = self.wanted_stored(key).is_some_and(|stored| !stored.is_empty());
+                self.wants_local(key) || self.wanted_databases(key).is_some() || stored
+            })
             .collect();
         let mut progress = self.progress();
         progress.claims.retain(|key| !left.contains(&key));
@@ -94,6 +102,17 @@ impl<'a> Work<'a> {
         self.dirty.wanted_databases(key).filter(|_| !self.progress().databases.contains_key(key))
     }
 
+    /// What of the caches, files and service workers of a key is marked; none when they were read.
+    pub(super) fn wanted_stored(&self, key: &StorageKey) -> Option<DirtyStored> {
+        let is_read = self.progress().stored.contains_key(key);
+        (!is_read).then(|| self.dirty.wanted_stored(key))
+    }
+
+    /// Whether everything is read, whatever it looks like.
+    pub(super) fn is_whole(&self) -> bool {
+        self.all
+    }
+
     pub(super) fn did_local(&self, key: &StorageKey) {
         self.progress().local.insert(key.clone());
     }
@@ -105,6 +124,11 @@ impl<'a> Work<'a> {
     /// The databases of a key were read, but for those that are to be tried again.
     pub(super) fn did_databases(&self, key: &StorageKey, again: impl Iterator<Item = Text>) {
         self.progress().databases.insert(key.clone(), again.collect());
+    }
+
+    /// Caches, files and service workers of a key were read, but for what is to be tried again.
+    pub(super) fn did_stored(&self, key: &StorageKey, again: DirtyStored) {
+        self.progress().stored.insert(key.clone(), again);
     }
 
     /// Every place that could be asked has answered.
@@ -126,12 +150,17 @@ impl Drop for Work<'_> {
             // A tab that took a key upon itself, and then left it, has kept others from reading it.
             for key in progress.claims.into_iter().chain(progress.released) {
                 left.local.insert(key.clone());
-                left.databases.insert(key, DirtyDatabases::All);
+                left.databases.insert(key.clone(), DirtyDatabases::All);
+                left.stored(key).all = true;
             }
         }
         left.local.retain(|key| !progress.local.contains(key));
         left.session.retain(|place| !progress.session.contains(place));
         left.databases.retain(|key, _| !progress.databases.contains_key(key));
+        left.stored.retain(|key, _| !progress.stored.contains_key(key));
+        for (key, again) in progress.stored {
+            left.stored(key).merge(again);
+        }
         for (key, again) in progress.databases {
             for name in again {
                 left.mark_database(key.clone(), name);

@@ -1,15 +1,15 @@
-//! Reads the databases of storage keys that a worker can see and no page shows now.
+//! Reads what a worker can see of its storage key, when no page shows the key now.
 //!
 //! The one idea: a service worker, or a shared one, outlives the pages of its site and goes on
-//! writing. It is a window on its key's databases like any frame, only the last to be asked.
+//! writing. It is a window on its key's storage like any frame, only the last to be asked.
 
 use super::databases::Window;
+use super::stored::WantedStored;
 use super::work::Work;
 use super::{PAGE_LIMIT, PAGES_AT_ONCE, Unread};
 use crate::cdp::CdpSession;
 use crate::live::Live;
-use crate::live::mirror::DirtyDatabases;
-use crate::script;
+use crate::script::{self, ScriptError};
 use baton_session::StorageKey;
 use futures_util::stream::{self, StreamExt};
 use std::collections::BTreeMap;
@@ -20,25 +20,33 @@ pub(super) async fn read(live: &Live, work: &Work<'_>) -> Vec<Unread> {
     let mut left = BTreeMap::new();
     for (session, key) in live.shared().workers().iter() {
         let Some(key) = key else { continue };
-        if let Some(wanted) = work.wanted_databases(key) {
-            work.claim_last(key);
-            left.entry(key.clone()).or_insert((live.connection().session(session.clone()), wanted));
+        if work.wanted_databases(key).is_some() || work.wanted_stored(key).is_some() {
+            left.entry(key.clone()).or_insert(live.connection().session(session.clone()));
         }
     }
-    let reads = left.iter().map(|(key, (session, wanted))| read_one(session, key, wanted, work));
-    let reads: Vec<_> = reads.collect();
+    let reads: Vec<_> = left.iter().map(|(key, session)| read_one(session, key, work)).collect();
     stream::iter(reads).buffered(PAGES_AT_ONCE).concat().await
 }
 
-async fn read_one(
-    session: &CdpSession,
-    key: &StorageKey,
-    wanted: &DirtyDatabases,
-    work: &Work<'_>,
-) -> Vec<Unread> {
+async fn read_one(session: &CdpSession, key: &StorageKey, work: &Work<'_>) -> Vec<Unread> {
     let reading = async {
+        let databases = work.wanted_databases(key);
+        let stored = WantedStored::of(session, key, work).await;
+        let stored = stored.and_then(WantedStored::without_workers);
+        if databases.is_none() && stored.is_none() {
+            return Ok(Vec::new());
+        }
+        work.claim_last(key);
         let world = script::global(session).await?;
-        Window { session, world: &world, key }.read(wanted, work).await
+        let window = Window { session, world: &world, key };
+        let mut unread = Vec::new();
+        if let Some(wanted) = databases {
+            unread.extend(window.read(&wanted, work).await?);
+        }
+        if let Some(wanted) = stored {
+            unread.extend(window.read_stored(wanted, work).await?);
+        }
+        Ok::<_, ScriptError>(unread)
     };
     match timeout(PAGE_LIMIT, reading).await {
         Ok(Ok(unread)) => unread,

@@ -5,11 +5,11 @@
 
 use super::activity::Counters;
 use super::messages::{
-    AttachedToTarget, BindingCalled, DatabaseChange, DetachedFromTarget, FrameNavigated,
-    NavigatedWithinDocument, StorageChange, StorageId, parse,
+    AttachedToTarget, BindingCalled, CacheChange, DatabaseChange, DetachedFromTarget,
+    FrameNavigated, NavigatedWithinDocument, StorageChange, StorageId, parse,
 };
 use super::{Attached, Shared};
-use super::{input, watch};
+use super::{input, sources, watch};
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
 use crate::frames;
 use crate::targets::Contexts;
@@ -61,6 +61,10 @@ impl Pump {
             "Storage.indexedDBContentUpdated" | "Storage.indexedDBListUpdated" => {
                 self.database(params);
             }
+            "Storage.cacheStorageContentUpdated" | "Storage.cacheStorageListUpdated" => {
+                self.cache(params);
+            }
+            "Debugger.scriptParsed" => self.script(session, params),
             _ => {}
         }
     }
@@ -77,6 +81,11 @@ impl Pump {
             "service_worker" | "shared_worker" if self.contexts.keep(&target_info) => {
                 self.shared.workers().insert(session_id, None);
                 let (shared, activity) = (Arc::clone(&self.shared), self.activity.clone());
+                let script = target_info.url.clone();
+                if target_info.kind == "service_worker" {
+                    let (session, shared) = (session.clone(), Arc::clone(&shared));
+                    self.spawn(sources::keep(session, script, shared, activity.clone()));
+                }
                 return self.spawn(watch::worker(session, shared, activity));
             }
             // One of the browser's own pages can become a tab of a site without being told again.
@@ -107,7 +116,10 @@ impl Pump {
         let Some(DetachedFromTarget { session_id }) = parse(params) else {
             return;
         };
-        self.shared.workers().remove(&session_id);
+        if let Some(Some(key)) = self.shared.workers().remove(&session_id) {
+            self.shared.mirror().dirty().stored(key).workers = true;
+            self.wrote();
+        }
         let Some(Attached { tab, is_page, .. }) = self.shared.attached().remove(&session_id) else {
             return;
         };
@@ -190,6 +202,24 @@ impl Pump {
         self.wrote();
     }
 
+    fn cache(&self, params: &RawValue) {
+        let Some(CacheChange { storage_key, cache_name }) = parse(params) else {
+            self.shared.mirror().distrust();
+            return self.wrote();
+        };
+        let mut mirror = self.shared.mirror();
+        let caches = mirror.dirty().stored(storage_key).caches.get_or_insert_default();
+        caches.extend(cache_name.map(Text::from));
+        drop(mirror);
+        self.wrote();
+    }
+
+    fn script(&self, session: Option<&CdpSessionId>, params: &RawValue) {
+        if let (Some(session), Some(script)) = (session, parse(params)) {
+            self.shared.parsed(session, script);
+        }
+    }
+
     fn input(&self, params: &RawValue) {
         if parse::<BindingCalled>(params).is_some_and(|called| called.name == input::BINDING) {
             self.activity.input();
@@ -213,8 +243,40 @@ impl Pump {
 mod tests {
     use super::*;
     use crate::cdp::Transport;
-    use baton_session::State;
+    use crate::live::stored::DirtyStored;
+    use baton_session::{State, StorageKey};
     use tokio::io::AsyncWriteExt;
+
+    fn pump(connection: Connection) -> Pump {
+        Pump {
+            connection,
+            contexts: Contexts::default(),
+            shared: Arc::new(Shared::new(State::default())),
+            activity: Counters::new().0,
+            end: CancellationToken::new(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_cache_that_changed_is_marked_and_no_other() {
+        let (ours, mut browser) = tokio::io::duplex(1024);
+        let (reader, writer) = tokio::io::split(ours);
+        let (connection, events) = Connection::start(Transport::nul(reader, writer));
+        let told = r#"{"method":"Storage.cacheStorageContentUpdated","params":{"origin":"https://app.test","storageKey":"https://app.test/","bucketId":"1","cacheName":"shell"}}"#;
+        browser.write_all(format!("{told}\0").as_bytes()).await.unwrap();
+        drop(browser);
+        connection.closed().await;
+        let pump = pump(connection);
+        let shared = Arc::clone(&pump.shared);
+        shared.mirror().take_dirty();
+        run(pump, events).await;
+        let dirty = shared.mirror().take_dirty();
+        let key = StorageKey::first_party("https://app.test");
+        let caches = Some([Text::from("shell")].into());
+        assert_eq!(dirty.wanted_stored(&key), DirtyStored { caches, ..DirtyStored::default() });
+        let other = StorageKey::first_party("https://other.test");
+        assert!(dirty.wanted_stored(&other).is_empty());
+    }
 
     #[tokio::test]
     async fn missed_events_make_the_mirror_distrusted() {
@@ -227,15 +289,9 @@ mod tests {
         }
         drop(browser);
         connection.closed().await;
-        let shared = Arc::new(Shared::new(State::default()));
+        let pump = pump(connection);
+        let shared = Arc::clone(&pump.shared);
         shared.mirror().take_dirty();
-        let pump = Pump {
-            connection,
-            contexts: Contexts::default(),
-            shared: Arc::clone(&shared),
-            activity: Counters::new().0,
-            end: CancellationToken::new(),
-        };
         run(pump, events).await;
         assert!(shared.mirror().dirty().all);
     }

@@ -3,13 +3,23 @@
 use crate::cdp::CdpSessionId;
 use crate::frames::Frame;
 use crate::targets::TargetInfo;
-use baton_session::StorageKey;
+use baton_session::{StorageKey, Text};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// What an event says; none when it is not as we know it.
 pub(super) fn parse<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Option<T> {
     serde_json::from_str(params.get()).ok()
+}
+
+/// The text of `Debugger.getScriptSource`, which may hold lone surrogates.
+pub(super) fn script_source(answer: &RawValue) -> Result<Text, serde_json::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Answer {
+        script_source: String,
+    }
+    serde_json::from_str(answer.get()).map(|Answer { script_source }| script_source.into())
 }
 
 /// `Target.attachedToTarget`.
@@ -62,6 +72,28 @@ pub(super) struct StorageChange {
 pub(super) struct StorageId {
     pub(super) storage_key: StorageKey,
     pub(super) is_local_storage: bool,
+}
+
+/// `Storage.cacheStorageContentUpdated`, and `cacheStorageListUpdated`, which names no cache.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CacheChange {
+    pub(super) storage_key: StorageKey,
+    pub(super) cache_name: Option<String>,
+}
+
+/// `Debugger.scriptParsed`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ScriptParsed {
+    pub(super) script_id: String,
+    /// What the script calls itself, or else its address.
+    pub(super) url: String,
+    /// Its address.
+    #[serde(default)]
+    pub(super) embedder_name: String,
+    #[serde(default)]
+    pub(super) is_module: bool,
 }
 
 /// `Storage.indexedDBContentUpdated`, and `indexedDBListUpdated`, which names no database.

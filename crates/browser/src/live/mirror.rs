@@ -4,6 +4,7 @@
 //! dirty places again, so the mirror need not be exact; but when a page hangs or its frame is gone,
 //! the mirror is the newest that anyone has.
 
+use super::stored::{DirtyStored, Seen};
 use crate::targets::TargetId;
 use baton_session::database::ObjectStore;
 use baton_session::environment::Viewport;
@@ -18,6 +19,7 @@ pub(crate) struct Mirror {
     /// Its tabs stand in the order in which they appeared.
     state: State,
     dirty: Dirty,
+    pub(super) seen: Seen,
 }
 
 /// Places that may differ from the mirror.
@@ -31,6 +33,8 @@ pub(crate) struct Dirty {
     pub(crate) session: BTreeSet<(String, StorageKey)>,
     /// IndexedDB of these keys.
     pub(crate) databases: BTreeMap<StorageKey, DirtyDatabases>,
+    /// Caches, files and service workers of these keys.
+    pub(crate) stored: BTreeMap<StorageKey, DirtyStored>,
 }
 
 /// Which databases of a storage key may differ.
@@ -69,7 +73,7 @@ impl<'a> Look<'a> {
 impl Mirror {
     /// A mirror of a browser of which we know `state`, and trust none of it.
     pub(crate) fn new(state: State) -> Self {
-        Self { state, dirty: Dirty::whole() }
+        Self { state, dirty: Dirty::whole(), seen: Seen::default() }
     }
 
     /// The tab's mirror, made when it is new.
@@ -193,6 +197,9 @@ impl Dirty {
         self.all |= other.all;
         self.local.extend(other.local);
         self.session.extend(other.session);
+        for (key, stored) in other.stored {
+            self.stored(key).merge(stored);
+        }
         for (key, databases) in other.databases {
             match databases {
                 DirtyDatabases::All => drop(self.databases.insert(key, DirtyDatabases::All)),
@@ -210,6 +217,12 @@ impl Dirty {
         self.local.insert(key.clone());
         self.session.insert((tab.to_string(), key.clone()));
         self.databases.insert(key.clone(), DirtyDatabases::All);
+        self.stored(key.clone()).all = true;
+    }
+
+    /// What is marked of the caches, files and service workers of a key.
+    pub(crate) fn stored(&mut self, key: StorageKey) -> &mut DirtyStored {
+        self.stored.entry(key).or_default()
     }
 
     /// A database changed.
@@ -240,5 +253,13 @@ impl Dirty {
     /// Which databases of a key are to be read.
     pub(crate) fn wanted_databases(&self, key: &StorageKey) -> Option<DirtyDatabases> {
         if self.all { Some(DirtyDatabases::All) } else { self.databases.get(key).cloned() }
+    }
+
+    /// What of the caches, files and service workers of a key is to be read.
+    pub(crate) fn wanted_stored(&self, key: &StorageKey) -> DirtyStored {
+        if self.all {
+            return DirtyStored::whole();
+        }
+        self.stored.get(key).cloned().unwrap_or_default()
     }
 }

@@ -9,8 +9,11 @@ mod input;
 mod messages;
 pub(crate) mod mirror;
 mod shared;
+mod sources;
+pub(crate) mod stored;
 mod watch;
 
+use crate::capture::stored::file_usage;
 use crate::cdp::{CdpError, CdpSession, Connection};
 use crate::cookies;
 use crate::keeper::KeeperLink;
@@ -21,6 +24,7 @@ use baton_session::{State, Tab};
 use events::Pump;
 use serde_json::json;
 pub(crate) use shared::{Attached, Shared};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch as channel;
@@ -162,6 +166,11 @@ impl Live {
         Ok(())
     }
 
+    /// Whether something changed of which no event tells: cookies, or files.
+    pub async fn changed_unheard(&self) -> bool {
+        self.cookies_changed().await || self.files_changed().await
+    }
+
     /// Whether the cookies differ from those of the last capture. No event tells of cookies without
     /// slowing every request down, so somebody has to look; a look costs about a millisecond.
     pub async fn cookies_changed(&self) -> bool {
@@ -172,6 +181,32 @@ impl Live {
         self.shared.mirror().cookies() != found
     }
 
+    /// Whether the files of a tab's site take more or less room than at the last capture. No event
+    /// tells of files, so somebody has to look; the browser answers without asking the page.
+    pub async fn files_changed(&self) -> bool {
+        // A tab's own session answers this, the browser's does not.
+        let tabs: BTreeMap<String, TargetId> = {
+            let mirror = self.shared.mirror();
+            let own = |tab: &Tab| Some((own_origin(&tab.url)?, TargetId::new(&tab.id)));
+            mirror.tabs().iter().filter_map(own).collect()
+        };
+        for (origin, tab) in tabs {
+            let Some(session) = self.shared.sessions_of(&tab).into_iter().next() else {
+                continue;
+            };
+            let params = json!({ "origin": origin });
+            let session = self.connection.session(session);
+            let Ok(answer) = session.call("Storage.getUsageAndQuota", params).await else {
+                continue;
+            };
+            let now = file_usage(&answer).unwrap_or_default();
+            if now != self.shared.mirror().usage(&origin).unwrap_or_default() {
+                return true;
+            }
+        }
+        false
+    }
+
     /// The connection to the keeper.
     pub fn connection(&self) -> &Connection {
         &self.connection
@@ -180,4 +215,10 @@ impl Live {
     pub(crate) fn shared(&self) -> &Shared {
         &self.shared
     }
+}
+
+/// The origin of a page at this address, when it can have files.
+fn own_origin(url: &str) -> Option<String> {
+    let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    Some(url.origin().ascii_serialization())
 }

@@ -1,5 +1,6 @@
 //! What the event loop and the captures share: the mirror, and what we are attached to.
 
+use super::messages::ScriptParsed;
 use super::mirror::Mirror;
 use crate::cdp::{CdpSession, CdpSessionId};
 use crate::targets::TargetId;
@@ -7,6 +8,10 @@ use baton_session::{State, StorageKey};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::mpsc;
+
+/// How many scripts of one worker wait to be looked at.
+const SCRIPTS: usize = 4096;
 
 /// What the event loop and the captures share.
 #[derive(Debug)]
@@ -15,6 +20,8 @@ pub(crate) struct Shared {
     attached: Mutex<HashMap<CdpSessionId, Attached>>,
     /// Service workers and shared workers, with the storage key of each that is watched by now.
     workers: Mutex<HashMap<CdpSessionId, Option<StorageKey>>>,
+    /// Who waits for the scripts of a service worker.
+    scripts: Mutex<HashMap<CdpSessionId, mpsc::Sender<ScriptParsed>>>,
     /// Whether clicks and typing are told.
     input: AtomicBool,
 }
@@ -36,6 +43,7 @@ impl Shared {
             mirror: Mutex::new(Mirror::new(known)),
             attached: Mutex::default(),
             workers: Mutex::default(),
+            scripts: Mutex::default(),
             input: AtomicBool::new(false),
         }
     }
@@ -92,6 +100,33 @@ impl Shared {
         if let Some(place) = session.id().and_then(|id| workers.get_mut(id)) {
             *place = Some(key);
         }
+    }
+
+    /// Hears of the scripts of a worker from now on.
+    pub(super) fn hear_scripts(&self, worker: &CdpSession) -> mpsc::Receiver<ScriptParsed> {
+        let (sender, receiver) = mpsc::channel(SCRIPTS);
+        if let Some(id) = worker.id() {
+            self.scripts().insert(id.clone(), sender);
+        }
+        receiver
+    }
+
+    /// Hears no more of them.
+    pub(super) fn leave_scripts(&self, worker: &CdpSession) {
+        if let Some(id) = worker.id() {
+            self.scripts().remove(id);
+        }
+    }
+
+    /// A worker has a script. Beyond the bound nobody is told, and the worker is left to its site.
+    pub(super) fn parsed(&self, worker: &CdpSessionId, script: ScriptParsed) {
+        if let Some(waiting) = self.scripts().get(worker) {
+            let _ = waiting.try_send(script);
+        }
+    }
+
+    fn scripts(&self) -> MutexGuard<'_, HashMap<CdpSessionId, mpsc::Sender<ScriptParsed>>> {
+        self.scripts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The tab's own session and those of its cross-site frames, the tab's own first.

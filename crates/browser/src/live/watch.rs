@@ -51,7 +51,10 @@ pub(super) async fn worker(session: CdpSession, shared: Arc<Shared>, activity: C
         sleep(PAUSE).await;
     };
     shared.watched_worker(&session, key.clone());
-    shared.mirror().dirty().databases.insert(key, DirtyDatabases::All);
+    let mut mirror = shared.mirror();
+    mirror.dirty().databases.insert(key.clone(), DirtyDatabases::All);
+    mirror.dirty().stored(key).all = true;
+    drop(mirror);
     activity.wrote();
 }
 

@@ -5,6 +5,7 @@
 //! whole: the one that was written later. The profile is taken only when nothing in it is older than
 //! what the snapshot holds; else the snapshot is, which was promised.
 
+use super::plan::Visit;
 use crate::profile::at_rest::{AtRest, Instant};
 use baton_session::cookie::{Expiry, PartitionKey};
 use baton_session::state::OriginState;
@@ -86,16 +87,29 @@ impl Ground {
         }
     }
 
-    /// Whether the profile holds of a key exactly what the state says, as far as the disk can tell, so
-    /// that no page has to look.
-    pub(super) fn holds(&self, key: &StorageKey, wanted: &OriginState) -> bool {
-        let local = self.at_rest.local.get(key).map_or(&EMPTY, |area| &area.entries);
-        *local == wanted.local_storage && (wanted.databases.is_empty() || self.is_untouched(key))
+    /// Whether the profile holds of a key exactly what a visit would bring, as far as the disk can
+    /// tell, so that no page has to look.
+    pub(super) fn holds(&self, visit: &Visit<'_>) -> bool {
+        let local = self.at_rest.local.get(&visit.key).map_or(&EMPTY, |area| &area.entries);
+        visit.session.is_none()
+            && local == visit.local.unwrap_or(&EMPTY)
+            && (visit.databases.is_empty() || self.is_untouched(&visit.key))
+            && visit.stored.is_none_or(|origin| self.holds_stored(&visit.key, origin))
     }
 
     /// Whether the databases of a key are on the disk and were not written after the snapshot.
     pub(super) fn is_untouched(&self, key: &StorageKey) -> bool {
-        let written = self.at_rest.files.databases(key);
+        self.stands_since(self.at_rest.files.databases(key))
+    }
+
+    fn holds_stored(&self, key: &StorageKey, origin: &OriginState) -> bool {
+        let files = &self.at_rest.files;
+        (origin.files.is_empty() || self.stands_since(files.systems(key)))
+            && (origin.caches.is_empty() || self.stands_since(files.caches(key)))
+            && (origin.service_workers.is_empty() || self.stands_since(files.workers()))
+    }
+
+    fn stands_since(&self, written: Option<Instant>) -> bool {
         self.same_boot && written.is_some_and(|at| !self.is_later(at))
     }
 
@@ -230,7 +244,14 @@ mod tests {
     fn a_page_need_not_look_at_what_the_disk_holds_already() {
         let case = Case { cookie: ["a", "a"], written: [500, 500], local: ["a", "a"] };
         let (mut ground, mut wanted) = (case.ground(), case.wanted());
-        let holds = |ground: &Ground, wanted: &State| ground.holds(&key(), &wanted.origins[&key()]);
+        let holds = |ground: &Ground, wanted: &State| {
+            let origin = &wanted.origins[&key()];
+            ground.holds(&Visit {
+                local: Some(&origin.local_storage),
+                databases: &origin.databases,
+                ..Visit::new(key())
+            })
+        };
         assert!(holds(&ground, &wanted));
         let origin = wanted.origins.get_mut(&key()).unwrap();
         origin.databases.push(Database { name: "d".into(), version: 1, stores: Vec::new() });

@@ -13,6 +13,7 @@ mod reread;
 mod stage;
 mod stagehand;
 mod storage;
+mod stored;
 mod tabs;
 
 use crate::cdp::CdpError;
@@ -56,9 +57,10 @@ pub enum RestoreError {
 
 /// Gives the browser behind `link` the state of a snapshot. The browser must have no tabs yet; what
 /// its profile holds for the snapshot's storage keys, and those that its tabs show, is made equal to
-/// the snapshot; databases that the snapshot does not name, and all other storage, stay. On a
-/// `ground`, a site of which the profile holds more than the snapshot is left as it is. `now`
-/// (microseconds since 1970) decides which cookies have expired.
+/// the snapshot; databases, caches and service workers that the snapshot does not name, files of keys
+/// for which it has none, and all other storage, stay. On a `ground`, a site of which the profile
+/// holds more than the snapshot is left as it is. `now` (microseconds since 1970) decides which
+/// cookies have expired.
 pub async fn restore(
     link: KeeperLink,
     mut wanted: State,
@@ -74,7 +76,7 @@ pub async fn restore(
     };
     receipt.extend(cookies::restore(&stage, &wanted.cookies, now, &later).await?);
     steps.end("cookies");
-    let mut plan = Plan::new(&wanted, ground);
+    let mut plan = Plan::new(&wanted, ground, &later);
     receipt.extend(std::mem::take(&mut plan.unreachable));
     receipt.extend(std::mem::take(&mut plan.at_rest));
     let tabs = tabs::create(&stage, &wanted.tabs).await?;
@@ -144,6 +146,11 @@ fn refused(visit: &Visit<'_>, reason: &str) -> Receipt {
     }
     for database in visit.databases {
         reject(ItemKind::IndexedDb, storage::database_place(&visit.key, &database.name));
+    }
+    for (kind, place) in
+        visit.stored.map(|origin| stored::items(&visit.key, origin)).into_iter().flatten()
+    {
+        reject(kind, place);
     }
     receipt
 }

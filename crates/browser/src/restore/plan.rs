@@ -5,9 +5,10 @@
 //! that a tab shows and the snapshot does not name held nothing: what a profile has there still, say
 //! the token from before a logout, must not rise again.
 
-use super::{Ground, storage};
+use super::{Ground, storage, stored};
 use baton_session::receipt::{ItemKind, ReceiptItem, Source, Verified};
-use baton_session::{Database, Entries, Receipt, State, StorageKey, Tab};
+use baton_session::state::OriginState;
+use baton_session::{Database, Entries, Receipt, Site, State, StorageKey, Tab};
 use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
 
@@ -32,13 +33,15 @@ pub(super) struct Visit<'a> {
     pub(super) key: StorageKey,
     pub(super) local: Option<&'a Entries>,
     pub(super) databases: &'a [Database],
+    /// With caches, files or service workers.
+    pub(super) stored: Option<&'a OriginState>,
     pub(super) session: Option<&'a Entries>,
 }
 
 impl<'a> Plan<'a> {
     /// Spreads the keys of a state over its tabs and hidden pages, but for those that no tab visits
-    /// and the ground holds.
-    pub(super) fn new(state: &'a State, ground: Option<&Ground>) -> Self {
+    /// and the ground holds. The caches, files and workers of `later` sites stay as they are.
+    pub(super) fn new(state: &'a State, ground: Option<&Ground>, later: &BTreeSet<Site>) -> Self {
         let mut unreachable = Receipt::default();
         let mut at_rest = Receipt::default();
         let mut open: BTreeMap<StorageKey, Visit<'a>> = BTreeMap::new();
@@ -46,11 +49,15 @@ impl<'a> Plan<'a> {
             open.insert(key.clone(), Visit { local: Some(&EMPTY), ..Visit::new(key) });
         }
         for (key, origin) in &state.origins {
-            let visit = Visit {
+            let mut visit = Visit {
                 local: Some(&origin.local_storage),
                 databases: &origin.databases,
+                stored: has_stored(origin).then_some(origin),
                 ..Visit::new(key.clone())
             };
+            if later.contains(&key.site()) {
+                at_rest.extend(visit.leave_stored());
+            }
             if is_reachable(key) {
                 open.insert(key.clone(), visit);
             } else {
@@ -59,16 +66,12 @@ impl<'a> Plan<'a> {
         }
         let tabs = state.tabs.iter().map(|tab| tab_visits(tab, &mut open, &mut unreachable));
         let tabs = tabs.collect();
-        let is_held = |key: &StorageKey| {
-            let origin = state.origins.get(key);
-            ground.zip(origin).is_some_and(|(ground, origin)| ground.holds(key, origin))
-        };
-        open.retain(|key, visit| {
-            let held = is_held(key);
-            if held {
+        open.retain(|_, visit| {
+            let is_held = ground.is_some_and(|ground| ground.holds(visit));
+            if is_held {
                 at_rest.extend(visit.held());
             }
-            !held
+            !is_held
         });
         Self { tabs, hidden: open.into_values().collect(), unreachable, at_rest }
     }
@@ -108,6 +111,11 @@ fn is_reachable(key: &StorageKey) -> bool {
     key.is_reachable() && is_web
 }
 
+fn has_stored(origin: &OriginState) -> bool {
+    let OriginState { caches, files, service_workers, .. } = origin;
+    !(caches.is_empty() && files.is_empty() && service_workers.is_empty())
+}
+
 fn not_portable(visit: &Visit<'_>) -> Receipt {
     let mut receipt = super::refused(visit, "no document of ours can have this storage key");
     let items = std::mem::take(&mut receipt.items);
@@ -121,8 +129,8 @@ fn not_portable(visit: &Visit<'_>) -> Receipt {
 
 impl Visit<'_> {
     /// A visit that fills nothing.
-    fn new(key: StorageKey) -> Self {
-        Self { key, local: None, databases: &[], session: None }
+    pub(super) fn new(key: StorageKey) -> Self {
+        Self { key, local: None, databases: &[], stored: None, session: None }
     }
 
     /// Whether there is something that can be lost.
@@ -132,26 +140,24 @@ impl Visit<'_> {
 
     /// The items of a visit that need not happen.
     fn held(&self) -> Receipt {
-        let mut receipt = Receipt::default();
-        let mut hold = |kind, place: String| {
-            receipt.push(ReceiptItem {
-                source: Source::Disk,
-                verified: Verified::Disk,
-                ..ReceiptItem::restored(kind, place)
-            });
-        };
-        if self.has_local() {
-            hold(ItemKind::LocalStorage, self.key.to_string());
-        }
-        for database in self.databases {
-            hold(ItemKind::IndexedDb, storage::database_place(&self.key, &database.name));
-        }
-        receipt
+        let key = &self.key;
+        let local = self.has_local().then(|| (ItemKind::LocalStorage, key.to_string()));
+        let database = |one: &Database| storage::database_place(key, &one.name);
+        let databases = self.databases.iter().map(|one| (ItemKind::IndexedDb, database(one)));
+        let stored = self.stored.map(|origin| stored::items(key, origin)).into_iter().flatten();
+        of_disk(local.into_iter().chain(databases).chain(stored), Verified::Disk)
+    }
+
+    /// Leaves caches, files and workers as the profile has them, and returns their items.
+    fn leave_stored(&mut self) -> Receipt {
+        let left = self.stored.take().map(|origin| stored::items(&self.key, origin));
+        of_disk(left.into_iter().flatten(), Verified::None)
     }
 
     /// Whether there is nothing to fill.
     pub(super) fn is_empty(&self) -> bool {
-        self.local.is_none() && self.session.is_none() && self.databases.is_empty()
+        let has_web_storage = self.local.is_some() || self.session.is_some();
+        !has_web_storage && self.databases.is_empty() && self.stored.is_none()
     }
 
     /// The kinds that the visit fills, for its receipt.
@@ -160,4 +166,14 @@ impl Visit<'_> {
         let session = self.session.map(|_| ItemKind::SessionStorage);
         local.into_iter().chain(session)
     }
+}
+
+/// Items that the profile has.
+fn of_disk(items: impl Iterator<Item = (ItemKind, String)>, verified: Verified) -> Receipt {
+    let mut receipt = Receipt::default();
+    for (kind, place) in items {
+        let source = Source::Disk;
+        receipt.push(ReceiptItem { source, verified, ..ReceiptItem::restored(kind, place) });
+    }
+    receipt
 }

@@ -4,13 +4,14 @@
 //! [stagehand](super::stagehand) answers the requests.
 
 use super::VisitError;
-use super::stagehand::{Shared, Stagehand, auto_attach};
+use super::stagehand::{Shared, Stagehand, attach_to_workers, auto_attach, let_go};
 use crate::cdp::{CdpError, CdpSession, CdpSessionId, Connection};
 use crate::frames::{self, Frame};
 use crate::keeper::KeeperLink;
 use crate::script::{self, World};
 use crate::targets::{self, TargetId};
 use baton_session::StorageKey;
+use baton_session::registration::WorkerScript;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,12 +52,22 @@ impl Stage {
         let task = tokio::spawn(stagehand.run(events));
         let stage = Self { connection, shared, moved, _task: AbortOnDrop(task.abort_handle()) };
         stage.browser().call("Fetch.enable", json!({})).await?;
+        stage.browser().call("Target.setAutoAttach", attach_to_workers()).await?;
         Ok(stage)
     }
 
     /// Opens the curtain: from here on requests reach the sites.
     pub(super) async fn open_the_curtain(&self) -> Result<(), CdpError> {
+        self.browser().call("Target.setAutoAttach", let_go()).await?;
         self.browser().call("Fetch.disable", json!({})).await.map(drop)
+    }
+
+    /// Answers with these scripts whoever asks for them.
+    pub(super) fn know_scripts(&self, scripts: &[WorkerScript]) {
+        let mut known = self.shared.scripts();
+        for script in scripts {
+            known.insert(script.url.clone(), script.source.to_lossy());
+        }
     }
 
     pub(super) fn browser(&self) -> CdpSession {

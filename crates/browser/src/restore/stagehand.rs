@@ -20,6 +20,8 @@ use tokio::sync::watch;
 pub(super) struct Shared {
     /// Bodies of documents that embed something; all others are blank.
     bodies: Mutex<HashMap<String, String>>,
+    /// The scripts of service workers, by address.
+    scripts: Mutex<HashMap<String, String>>,
     /// Frames in processes of their own: by session, the session above and the frame.
     frames: Mutex<HashMap<CdpSessionId, CdpSessionId>>,
     /// The last committed document of each session's main frame.
@@ -29,6 +31,10 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn bodies(&self) -> MutexGuard<'_, HashMap<String, String>> {
         self.bodies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn scripts(&self) -> MutexGuard<'_, HashMap<String, String>> {
+        self.scripts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn frames(&self) -> MutexGuard<'_, HashMap<CdpSessionId, CdpSessionId>> {
@@ -63,7 +69,8 @@ impl Stagehand {
         }
     }
 
-    /// Every request gets an answer: a blank document, or "not found" for anything else.
+    /// Every request gets an answer: a blank document, a script of a service worker, or "not found"
+    /// for anything else.
     fn answer(&self, session: Option<CdpSessionId>, params: &RawValue) {
         let Ok(paused) = serde_json::from_str::<RequestPaused>(params.get()) else {
             return tracing::warn!("a paused request was not understood");
@@ -73,8 +80,8 @@ impl Stagehand {
             None => self.connection.browser(),
         };
         if paused.resource_type != "Document" {
-            let params = json!({ "requestId": paused.request_id, "responseCode": 404 });
-            return target.post("Fetch.fulfillRequest", params);
+            let script = self.shared.scripts().get(&paused.request.url).cloned();
+            return target.post("Fetch.fulfillRequest", not_a_document(&paused.request_id, script));
         }
         let inside = self.shared.bodies().get(&paused.request.url).cloned().unwrap_or_default();
         let body =
@@ -99,8 +106,13 @@ impl Stagehand {
             return;
         };
         let session = self.connection.session(attached.session_id.clone());
-        if let Some(parent) = parent {
-            self.shared.frames().insert(attached.session_id, parent);
+        let script = &attached.target_info.url;
+        if attached.target_info.kind != "service_worker" {
+            if let Some(parent) = parent {
+                self.shared.frames().insert(attached.session_id, parent);
+            }
+        } else if self.shared.scripts().contains_key(script) {
+            session.post("Runtime.evaluate", json!({ "expression": NOT_AGAIN }));
         }
         if matches!(attached.target_info.kind.as_str(), "iframe" | "page") {
             session.post("Page.enable", json!({}));
@@ -127,9 +139,48 @@ impl Stagehand {
     }
 }
 
-/// Frames in other processes start paused, so that they are made ready before they load.
+/// Frames in other processes start paused, so that they are made ready before they load. Service
+/// workers are seen to from above.
 pub(super) fn auto_attach() -> Value {
-    json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true })
+    let mut kinds: Vec<_> = ["service_worker", "browser", "tab"]
+        .iter()
+        .map(|kind| json!({ "type": kind, "exclude": true }))
+        .collect();
+    kinds.push(json!({}));
+    json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": kinds })
+}
+
+/// Service workers start paused, so that they are made ready before their script runs.
+pub(super) fn attach_to_workers() -> Value {
+    let filter = json!([{ "type": "service_worker" }, { "exclude": true }]);
+    json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": filter })
+}
+
+/// No more frames and workers are told, and those that were are let go of.
+pub(super) fn let_go() -> Value {
+    json!({ "autoAttach": false, "waitForDebuggerOnStart": false, "flatten": true })
+}
+
+/// Runs in a worker before its own script. A worker that comes back was installed before: what its
+/// site has it do once, when it is new, is not done again, where no request has an answer.
+const NOT_AGAIN: &str = "for (const kind of ['install', 'activate']) {
+    addEventListener(kind, (event) => event.stopImmediatePropagation());
+}";
+
+/// The answer to a request for anything but a document.
+fn not_a_document(request: &str, script: Option<String>) -> Value {
+    let Some(script) = script else {
+        return json!({ "requestId": request, "responseCode": 404 });
+    };
+    json!({
+        "requestId": request,
+        "responseCode": 200,
+        "responseHeaders": [
+            { "name": "Content-Type", "value": "text/javascript; charset=utf-8" },
+            { "name": "Service-Worker-Allowed", "value": "/" },
+        ],
+        "body": STANDARD.encode(script),
+    })
 }
 
 #[derive(Deserialize)]

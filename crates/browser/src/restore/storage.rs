@@ -2,7 +2,7 @@
 
 use super::plan::{Visit, own_key};
 use super::stage::Stage;
-use super::{VisitError, refused};
+use super::{VisitError, refused, stored};
 use crate::cdp::CdpSession;
 use crate::script::{self, Script, ScriptError, World};
 use crate::targets;
@@ -12,8 +12,8 @@ use serde::Deserialize;
 use serde_json::json;
 use std::time::Duration;
 
-/// How long the writing of one key's web storage, or of one database, may take.
-const FILL_LIMIT: Duration = Duration::from_mins(1);
+/// How long the writing of one key's web storage, of one database or the like, may take.
+pub(super) const FILL_LIMIT: Duration = Duration::from_mins(1);
 /// How often a page is shown whose document does not stay.
 const ATTEMPTS: usize = 3;
 
@@ -76,14 +76,17 @@ pub(super) async fn fill(
     for database in visit.databases {
         receipt.push(page.fill_database(&visit.key, database).await);
     }
+    if let Some(origin) = visit.stored {
+        receipt.extend(stored::fill(stage, &page, &visit.key, origin).await);
+    }
     Ok(receipt)
 }
 
 /// A document of the key that is filled.
-struct Page {
-    session: CdpSession,
-    world: World,
-    origin: String,
+pub(super) struct Page {
+    pub(super) session: CdpSession,
+    pub(super) world: World,
+    pub(super) origin: String,
 }
 
 impl Page {
@@ -176,7 +179,7 @@ impl FilledDatabase {
 }
 
 /// What was equal already came from the profile.
-fn restored(kind: ItemKind, place: String, changed: u64) -> ReceiptItem {
+pub(super) fn restored(kind: ItemKind, place: String, changed: u64) -> ReceiptItem {
     let source = if changed == 0 { Source::Disk } else { Source::Snapshot };
     ReceiptItem { source, ..ReceiptItem::restored(kind, place) }
 }

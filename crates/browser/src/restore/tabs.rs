@@ -2,6 +2,7 @@
 
 use super::plan::Visit;
 use super::stage::Stage;
+use super::stagehand::let_go;
 use super::{refused, storage};
 use crate::cdp::{CdpError, CdpSession};
 use crate::frames::Frame;
@@ -159,10 +160,8 @@ impl OpenTab<'_> {
 /// pages alone.
 pub(super) async fn settle(tabs: &[OpenTab<'_>]) {
     let settled = tabs.iter().map(|tab| async {
-        let let_go =
-            json!({ "autoAttach": false, "waitForDebuggerOnStart": false, "flatten": true });
         let calls = [
-            ("Target.setAutoAttach", let_go),
+            ("Target.setAutoAttach", let_go()),
             ("Network.setBypassServiceWorker", json!({ "bypass": false })),
             ("Network.disable", json!({})),
         ];

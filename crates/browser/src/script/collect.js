@@ -1,9 +1,6 @@
 // Reads what one frame can see of its storage key. One call, one JSON text.
 async function collect({ origin, wantLocal, wantSession, wantDatabases }) {
-  // Between the question whose document this is and the answer, another one can have come.
-  if (self.origin !== "null" && self.origin !== origin) {
-    throw new Error(`expected a document of ${origin}, found one of ${self.origin}`);
-  }
+  limits.expect(origin);
   const area = (open) => {
     try {
       const storage = open();
@@ -25,7 +22,7 @@ async function collect({ origin, wantLocal, wantSession, wantDatabases }) {
     result.names = listed && listed.map(({ name }) => baton.encodeText(name));
     const isNamed = (name) => named.some((one) => baton.decodeText(one) === name);
     const asKnown = (name) => known.find((one) => baton.decodeText(one.name) === name);
-    const budget = { left: databases.BUDGET };
+    const budget = { left: limits.BUDGET, of: "databases" };
     const collectOne = async ({ name, version }) => {
       try {
         const before = all || isNamed(name) ? undefined : asKnown(name);
@@ -34,7 +31,7 @@ async function collect({ origin, wantLocal, wantSession, wantDatabases }) {
         if (database) result.databases.push(database);
       } catch (error) {
         const reason = String(error).toWellFormed();
-        const lasting = error instanceof databases.TooLarge;
+        const lasting = error instanceof limits.TooLarge;
         result.failures.push({ database: baton.encodeText(name), reason, lasting });
       }
     };

@@ -11,15 +11,6 @@ const databases = (() => {
       transaction.onabort = () => reject(transaction.error ?? new Error("transaction aborted"));
     });
 
-  // A page can hold a database for as long as it likes: then it is not read now.
-  const LIMIT = 3000;
-  const within = (promise) =>
-    new Promise((resolve, reject) => {
-      const reason = `expected the page to let go of it within ${LIMIT} ms`;
-      const timer = setTimeout(() => reject(new Error(reason)), LIMIT);
-      promise.then(resolve, reject).finally(() => clearTimeout(timer));
-    });
-
   // Opens what exists. A database that vanished meanwhile is not created again.
   const openNow = async (name) => {
     const request = indexedDB.open(name);
@@ -34,7 +25,7 @@ const databases = (() => {
   };
   const open = async (name) => {
     const opening = openNow(name);
-    return within(opening).catch((error) => {
+    return limits.within(opening).catch((error) => {
       opening.then((late) => late?.close(), () => {});
       throw error;
     });
@@ -74,25 +65,12 @@ const databases = (() => {
       if (storeNames.length === 0) return true;
       const transaction = database.transaction(storeNames, "readonly");
       const counts = storeNames.map((store) => done(transaction.objectStore(store).count()));
-      const found = await within(Promise.all(counts));
+      const found = await limits.within(Promise.all(counts));
       return known.stores.every((store, at) =>
         baton.decodeText(store.name) === storeNames[at] && store.records === found[at]);
     } finally {
       database.close();
     }
-  };
-
-  // How many characters of JSON one database may have, and all that are read at once: three bytes
-  // each, for what the browser takes and what we take in one message.
-  const LARGEST = 30_000_000;
-  const BUDGET = 60_000_000;
-  class TooLarge extends Error {}
-  const spend = (budget, characters, sum) => {
-    budget.left -= characters;
-    if (sum > LARGEST) {
-      throw new TooLarge(`expected at most ${LARGEST} characters of JSON, found more`);
-    }
-    if (budget.left < 0) throw new Error("there was no room beside the other databases");
   };
 
   // Reads every store in one transaction, so that the stores fit each other. Blobs are read after
@@ -104,7 +82,7 @@ const databases = (() => {
     const stores = storeNames.map((storeName) => transaction.objectStore(storeName));
     const reads = stores.map((store) => Promise.all([done(store.getAllKeys()), done(store.getAll())]));
     const schemas = stores.map(schema);
-    const found = await within(Promise.all(reads));
+    const found = await limits.within(Promise.all(reads));
     return found.map(([keys, values], at) => ({ ...schemas[at], keys, values }));
   };
 
@@ -121,7 +99,7 @@ const databases = (() => {
           const record = { key: await baton.encode(key), value: await baton.encode(values[row]) };
           const characters = JSON.stringify(record).length;
           sum += characters;
-          spend(budget, characters, sum);
+          limits.spend(budget, characters, sum);
           records.push(record);
         }
         stores.push({ ...store, records });
@@ -132,5 +110,5 @@ const databases = (() => {
     }
   };
 
-  return { done, committed, open, names, looksLike, read, BUDGET, TooLarge };
+  return { done, committed, open, names, looksLike, read };
 })();

@@ -27,19 +27,36 @@ pub(crate) enum World {
 pub(crate) enum Script {
     /// Reads what a frame can see of its storage key.
     Collect,
+    /// Reads its caches, its files, or its service worker registrations.
+    CollectStored,
     /// Makes the storage of a document's storage key equal to a snapshot.
     Fill,
+    /// The same for one cache, the files, or one service worker registration.
+    FillStored,
     /// Tells what a page sees of its environment.
     Inspect,
 }
 
 const VALUE: &str = include_str!("value.js");
+const LIMITS: &str = include_str!("limits.js");
 const DATABASE: &str = include_str!("database.js");
+const CACHE: &str = include_str!("cache.js");
+const FILES: &str = include_str!("files.js");
+const REGISTRATIONS: &str = include_str!("registrations.js");
 
-static COLLECT: LazyLock<String> =
-    LazyLock::new(|| declaration(&[VALUE, DATABASE, include_str!("collect.js")], "collect"));
+static COLLECT: LazyLock<String> = LazyLock::new(|| {
+    declaration(&[VALUE, LIMITS, DATABASE, include_str!("collect.js")], "collect")
+});
+static COLLECT_STORED: LazyLock<String> = LazyLock::new(|| {
+    let entry = include_str!("collect_stored.js");
+    declaration(&[VALUE, LIMITS, CACHE, FILES, REGISTRATIONS, entry], "collectStored")
+});
 static FILL: LazyLock<String> =
-    LazyLock::new(|| declaration(&[VALUE, DATABASE, include_str!("fill.js")], "fill"));
+    LazyLock::new(|| declaration(&[VALUE, LIMITS, DATABASE, include_str!("fill.js")], "fill"));
+static FILL_STORED: LazyLock<String> = LazyLock::new(|| {
+    let entry = include_str!("fill_stored.js");
+    declaration(&[VALUE, LIMITS, CACHE, FILES, REGISTRATIONS, entry], "fillStored")
+});
 static INSPECT: LazyLock<String> =
     LazyLock::new(|| declaration(&[include_str!("inspect.js")], "inspect"));
 
@@ -51,7 +68,9 @@ impl Script {
     fn source(self) -> &'static str {
         match self {
             Self::Collect => &COLLECT,
+            Self::CollectStored => &COLLECT_STORED,
             Self::Fill => &FILL,
+            Self::FillStored => &FILL_STORED,
             Self::Inspect => &INSPECT,
         }
     }
@@ -131,7 +150,9 @@ impl fmt::Display for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Collect => "collect",
+            Self::CollectStored => "collect stored",
             Self::Fill => "fill",
+            Self::FillStored => "fill stored",
             Self::Inspect => "inspect",
         })
     }

@@ -241,5 +241,5 @@ const baton = (() => {
 
   const hasLoss = ({ heap = [] }) => heap.some((object) => object.type === "lost");
 
-  return { encodeText, decodeText, encode, decode, stable, hasLoss };
+  return { bytesToBase64, base64ToBytes, encodeText, decodeText, encode, decode, stable, hasLoss };
 })();

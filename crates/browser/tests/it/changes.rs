@@ -59,7 +59,7 @@ async fn whatever_pages_do_the_changes_add_up() {
             let page = &pages[usize::try_from(dice.roll(3)).unwrap()];
             let place = if dice.roll(3) == 0 { "inside" } else { "change" };
             let call =
-                format!("{place}({}, {}, {})", dice.roll(9), dice.roll(1000), dice.roll(1000));
+                format!("{place}({}, {}, {})", dice.roll(13), dice.roll(1000), dice.roll(1000));
             assert_eq!(evaluate(page, &call).await, "done", "{call}");
         }
         let whole = read_anew(&running).await;

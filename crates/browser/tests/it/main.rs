@@ -19,6 +19,7 @@ mod partitions;
 mod relay;
 mod round_trip;
 mod site;
+mod stored;
 mod story;
 mod tabs;
 mod visits;

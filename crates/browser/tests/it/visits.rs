@@ -37,34 +37,46 @@ const READY: &str = "new Promise((resolve) => {
 })";
 
 /// What a capture asks when events have told of every change: of the tab, then of the frame in it,
-/// which lives in another process.
-const EVENTS_TOLD_ALL: [&str; 10] = [
+/// which lives in another process. No event tells of files, so they are looked at.
+const EVENTS_TOLD_ALL: [&str; 15] = [
     "Target.getBrowserContexts",
     "Target.getTargets",
     "Page.getNavigationHistory",
     "Page.getFrameTree",
     "Page.createIsolatedWorld",
     "Storage.getStorageKey",
+    "Storage.getUsageAndQuota",
     "Runtime.callFunctionOn",
     "Page.getFrameTree",
     "Storage.getStorageKey",
+    "Storage.getUsageAndQuota",
+    "Page.createIsolatedWorld",
+    "Storage.getStorageKey",
+    "Runtime.callFunctionOn",
     "Storage.getCookies",
 ];
 /// And when it reads everything.
-const EVERYTHING: [&str; 16] = [
+const EVERYTHING: [&str; 23] = [
     "Target.getBrowserContexts",
     "Target.getTargets",
     "Page.getNavigationHistory",
     "Page.getFrameTree",
     "Page.createIsolatedWorld",
     "Storage.getStorageKey",
+    "Storage.getUsageAndQuota",
+    "Runtime.callFunctionOn",
+    "Runtime.callFunctionOn",
     "Runtime.callFunctionOn",
     "Runtime.callFunctionOn",
     "Runtime.callFunctionOn",
     "Page.getFrameTree",
     "Storage.getStorageKey",
+    "Storage.getUsageAndQuota",
     "Page.createIsolatedWorld",
     "Storage.getStorageKey",
+    "Runtime.callFunctionOn",
+    "Runtime.callFunctionOn",
+    "Runtime.callFunctionOn",
     "Runtime.callFunctionOn",
     "Runtime.callFunctionOn",
     "Storage.getCookies",

@@ -53,7 +53,7 @@ impl Unrest {
 pub(super) enum Due {
     /// Capture.
     Capture(SnapshotReason),
-    /// Look whether cookies changed: no event tells of those.
+    /// Look whether cookies or files changed: no event tells of those.
     Look,
 }
 

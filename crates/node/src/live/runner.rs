@@ -113,7 +113,7 @@ async fn run(hub: Hub, runner: Arc<Runner>) {
             }
             () = tokio::time::sleep_until(at.into()) => match due {
                 Due::Capture(reason) => capture(&hub, &runner, reason, &mut policy).await,
-                Due::Look if runner.live.cookies_changed().await => {
+                Due::Look if runner.live.changed_unheard().await => {
                     capture(&hub, &runner, SnapshotReason::Interval, &mut policy).await;
                 }
                 Due::Look => policy.looked(Instant::now()),

@@ -1,5 +1,6 @@
 //! Diff: what changed between two states, item by item and without a single value.
 
+mod stored;
 mod tabs;
 
 use crate::receipt::ItemKind;
@@ -33,15 +34,15 @@ pub struct DiffItem {
     /// address without its secrets, a setting. Never a value.
     #[serde(rename = "where")]
     pub place: String,
-    /// The name of an entry of web storage.
+    /// The name of an entry of web storage, or the path of a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<String>,
     /// What became of it.
     pub change: Change,
-    /// Which fields of a cookie or a tab are not what they were.
+    /// Which fields of a cookie, a tab or a service worker are not what they were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
-    /// How many records a database has.
+    /// How many records a database has, or entries a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<Records>,
 }
@@ -69,7 +70,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// The records of a database, in all of its stores.
+/// The records of a database, in all of its stores, or the entries of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Records {
@@ -88,6 +89,7 @@ pub fn diff(before: &State, after: &State) -> Diff {
         let (old, new) = pair.or(&nothing);
         entries(&mut diff, ItemKind::LocalStorage, key, &old.local_storage, &new.local_storage);
         databases(&mut diff, key, &old.databases, &new.databases);
+        stored::compare(&mut diff, key, old, new);
     }
     tabs::compare(&mut diff, &before.tabs, &after.tabs);
     environment(&mut diff, &before.environment, &after.environment);

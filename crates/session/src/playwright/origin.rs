@@ -2,6 +2,7 @@
 
 use super::json::Json;
 use super::{Ignored, Lost, indexed_db};
+use crate::redact::redact_url;
 use crate::state::OriginState;
 use crate::{Database, StorageKey, Text};
 use std::collections::BTreeMap;
@@ -70,6 +71,7 @@ pub(super) fn write(key: &StorageKey, origin: &OriginState, lost: &mut Vec<Lost>
         lose(key, origin, lost);
         return None;
     }
+    lose_stored(name, origin, lost);
     let entries = origin.local_storage.0.iter().map(|(name, value): (&Text, &Text)| {
         Json::object([("name", Json::Text(name.clone())), ("value", Json::Text(value.clone()))])
     });
@@ -98,5 +100,21 @@ fn lose(key: &StorageKey, origin: &OriginState, lost: &mut Vec<Lost>) {
     }
     for database in &origin.databases {
         lost.push(Lost::new(format!("{key} indexedDB {}", database.name.to_lossy()), reason));
+    }
+    lose_stored(key.as_str(), origin, lost);
+}
+
+/// What the format has no word for, whoever it belongs to.
+fn lose_stored(name: &str, origin: &OriginState, lost: &mut Vec<Lost>) {
+    for cache in &origin.caches {
+        let place = format!("{name} cache {}", cache.name.to_lossy());
+        lost.push(Lost::new(place, "left out: the format has no caches"));
+    }
+    if !origin.files.is_empty() {
+        lost.push(Lost::new(format!("{name} files"), "left out: the format has no files"));
+    }
+    for registration in &origin.service_workers {
+        let place = format!("{name} service worker {}", redact_url(&registration.scope));
+        lost.push(Lost::new(place, "left out: the format has no service workers"));
     }
 }

@@ -37,7 +37,26 @@ fn tab(url: &str, entries: &[(&str, &str)]) -> Tab {
 
 fn origin(entries: &[(&str, &str)], databases: Vec<Database>) -> (StorageKey, OriginState) {
     let local_storage: Entries = entries.iter().copied().collect();
-    (StorageKey::first_party("https://app.test"), OriginState { local_storage, databases })
+    let origin = OriginState { local_storage, databases, ..OriginState::default() };
+    (StorageKey::first_party("https://app.test"), origin)
+}
+
+/// A cache, a file and a service worker of the site.
+fn stored(state: &mut State, bytes: &str, script: &str) {
+    let origin = state.origins.values_mut().next().unwrap();
+    let json = serde_json::json!({
+        "caches": [{ "name": "shell", "entries": [{ "url": "https://app.test/", "response": {
+            "type": "whole", "status": 200, "statusText": "", "headers": [], "body": bytes,
+        } }] }],
+        "files": [{ "path": ["notes", "a.txt"], "type": "file", "bytes": bytes }],
+        "serviceWorkers": [{
+            "scope": "https://app.test/", "scriptUrl": script, "updateViaCache": "imports",
+            "navigationPreload": { "enabled": false, "header": "true" },
+        }],
+    });
+    let stored: OriginState = serde_json::from_value(json).unwrap();
+    let (local_storage, databases) = (origin.local_storage.clone(), origin.databases.clone());
+    *origin = OriginState { local_storage, databases, ..stored };
 }
 
 fn lines(diff: &Diff) -> String {
@@ -63,6 +82,7 @@ fn before_and_after() -> (State, State) {
         tabs: vec![tab("https://app.test/?token=hunter2", &[("step", SECRET)])],
         ..State::default()
     };
+    stored(&mut before, "b2xk", "https://app.test/sw.js");
     before.environment.locale = Some("de-DE".to_owned());
     let mut after = State {
         cookies: vec![cookie("new", SECRET), cookie("sid", SECRET), cookie("same", SECRET)],
@@ -74,6 +94,7 @@ fn before_and_after() -> (State, State) {
         ],
         ..State::default()
     };
+    stored(&mut after, "aHVudGVyMg==", "https://app.test/sw.js?hunter2");
     after.environment.locale = Some("ja-JP".to_owned());
     after.environment.timezone = Some("Asia/Tokyo".to_owned());
     (before, after)
@@ -84,7 +105,7 @@ fn each_item_that_changed_has_a_line_and_no_line_has_a_value() {
     let (before, after) = before_and_after();
     let diff = diff(&before, &after);
     insta::assert_snapshot!(lines(&diff), @r#"
-    4 added, 2 removed, 5 changed
+    4 added, 2 removed, 8 changed
     cookie .app.test/ gone  removed []
     cookie .app.test/ new  added []
     cookie .app.test/ sid  changed ["value"]
@@ -93,6 +114,9 @@ fn each_item_that_changed_has_a_line_and_no_line_has_a_value() {
     local_storage https://app.test/ token removed []
     session_storage https://app.test/ step changed []
     indexed_db https://app.test/ notes  changed [] 3 -> 1
+    cache https://app.test/ shell  changed [] 1 -> 1
+    files https://app.test/ notes/a.txt changed []
+    service_worker https://app.test/ https://app.test/  changed ["script"]
     tab https://app.test/#[redacted]  added []
     environment locale  changed []
     environment timezone  added []

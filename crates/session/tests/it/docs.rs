@@ -53,7 +53,7 @@ fn the_parts_of_the_page_are_those_of_its_state() {
     for part in parts::split(&state) {
         let hash = part.reference().hash.to_string();
         let (kind, name) = (part.kind, &part.name);
-        let line = format!("{}…  {:4} bytes  {kind:14} {name}", &hash[..12], part.bytes.len());
+        let line = format!("{}…  {:4} bytes  {kind:15} {name}", &hash[..12], part.bytes.len());
         writeln!(table, "{}", line.trim_end()).unwrap();
     }
     assert_eq!(block("text parts"), table.trim_end());

@@ -16,7 +16,12 @@ fn shuffled() -> impl Strategy<Value = (State, State)> {
         let cookies = Just(state.cookies.clone()).prop_shuffle();
         (Just(state), cookies).prop_map(|(state, cookies)| {
             let mut other = State { cookies, ..state.clone() };
-            other.origins.values_mut().for_each(|origin| origin.databases.reverse());
+            for origin in other.origins.values_mut() {
+                origin.databases.reverse();
+                origin.caches.reverse();
+                origin.files.reverse();
+                origin.service_workers.reverse();
+            }
             (state, other)
         })
     })

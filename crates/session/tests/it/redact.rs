@@ -1,7 +1,10 @@
 //! No secret that was planted anywhere comes out again.
 
 use crate::arbitrary;
+use baton_session::cache::CachedResponse;
+use baton_session::file::FileContent;
 use baton_session::redact::{redact, redact_url};
+use baton_session::state::OriginState;
 use baton_session::value::{Node, Number, Object};
 use baton_session::{Entries, State, Text, Value};
 use proptest::prelude::*;
@@ -22,10 +25,37 @@ fn plant(state: &mut State) {
             let records = database.stores.iter_mut().flat_map(|store| &mut store.records);
             records.for_each(|record| plant_value(&mut record.value));
         }
+        plant_stored(origin);
     }
     for tab in &mut state.tabs {
         tab.url = format!("https://ada:{SECRET}@app.test/in?token={SECRET}&{SECRET}#{SECRET}");
         tab.session_storage.values_mut().for_each(plant_entries);
+    }
+}
+
+fn plant_stored(origin: &mut OriginState) {
+    let address = || format!("https://ada:{SECRET}@app.test/in?token={SECRET}#{SECRET}");
+    for entry in origin.caches.iter_mut().flat_map(|cache| &mut cache.entries) {
+        entry.url = address();
+        entry.headers.iter_mut().for_each(|(_, value)| *value = SECRET.into());
+        if let CachedResponse::Whole { headers, body, .. } = &mut entry.response {
+            for (_, value) in headers {
+                *value = SECRET.into();
+            }
+            *body = SECRET_BASE64.into();
+        }
+    }
+    for file in &mut origin.files {
+        if let FileContent::File { bytes } = &mut file.content {
+            *bytes = SECRET_BASE64.into();
+        }
+    }
+    for registration in &mut origin.service_workers {
+        (registration.scope, registration.script_url) = (address(), address());
+        registration.navigation_preload.header = SECRET.into();
+        for script in &mut registration.scripts {
+            (script.url, script.source) = (address(), SECRET.into());
+        }
     }
 }
 

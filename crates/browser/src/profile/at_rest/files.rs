@@ -1,4 +1,5 @@
-//! When the files of a profile were last written that hold what Chromium writes at once: databases.
+//! When the files of a profile were last written that hold what Chromium writes at once:
+//! databases, caches, files and workers of sites.
 
 use super::Instant;
 use baton_session::StorageKey;
@@ -17,6 +18,12 @@ pub(crate) struct Files {
     databases: Vec<(String, Instant)>,
     /// All that partitions hold.
     partitions: Option<Instant>,
+    /// Caches of first parties.
+    caches: Option<Instant>,
+    /// Service workers.
+    workers: Option<Instant>,
+    /// Files of first parties.
+    systems: Option<Instant>,
 }
 
 pub(super) fn read(default: &Path) -> Files {
@@ -29,7 +36,14 @@ pub(super) fn read(default: &Path) -> Files {
             databases.push((owner.to_owned(), at));
         }
     }
-    Files { databases, partitions: newest(&default.join("WebStorage"), 0) }
+    let below = |folder: &str| newest(&default.join(folder), 0);
+    Files {
+        databases,
+        partitions: below("WebStorage"),
+        caches: below("Service Worker/CacheStorage"),
+        workers: below("Service Worker/Database"),
+        systems: below("File System"),
+    }
 }
 
 impl Files {
@@ -37,7 +51,7 @@ impl Files {
     #[cfg(test)]
     pub(crate) fn of<const N: usize>(folders: [(&str, i64); N]) -> Self {
         let databases = folders.map(|(name, at)| (name.to_owned(), Instant(at))).to_vec();
-        Self { databases, partitions: None }
+        Self { databases, ..Self::default() }
     }
 
     /// The first-party keys that have databases.
@@ -47,12 +61,31 @@ impl Files {
 
     /// When the databases of a key were last written; none when there are none.
     pub(crate) fn databases(&self, key: &StorageKey) -> Option<Instant> {
-        if key.as_str().contains('^') {
+        if is_partition(key) {
             return self.partitions;
         }
         let owner = folder_name(key.origin())?;
         self.databases.iter().filter(|(name, _)| *name == owner).map(|(_, at)| *at).max()
     }
+
+    /// When any cache was last written that lies where those of a key do.
+    pub(crate) fn caches(&self, key: &StorageKey) -> Option<Instant> {
+        if is_partition(key) { self.partitions } else { self.caches }
+    }
+
+    /// When any file was last written that lies where those of a key do.
+    pub(crate) fn systems(&self, key: &StorageKey) -> Option<Instant> {
+        if is_partition(key) { self.partitions } else { self.systems }
+    }
+
+    /// When any registration of a service worker was last written, in partitions too.
+    pub(crate) fn workers(&self) -> Option<Instant> {
+        self.workers
+    }
+}
+
+fn is_partition(key: &StorageKey) -> bool {
+    key.as_str().contains('^')
 }
 
 /// The first-party key of a folder.

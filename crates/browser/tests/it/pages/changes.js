@@ -53,6 +53,24 @@ async function write(name, at) {
   db.close();
 }
 
+async function cache(name, at) {
+  if (at % 7 === 0) await caches.delete(name);
+  const cache = await caches.open(name);
+  if (at % 5 === 0) await cache.delete("/entry" + (at % 3));
+  else if (at % 7) await cache.put("/entry" + (at % 3), new Response("body" + at));
+}
+
+async function file(name, at) {
+  const root = await navigator.storage.getDirectory();
+  if (at % 4 === 0) return root.removeEntry(name, { recursive: true }).catch(() => {});
+  const folder = await root.getDirectoryHandle(name, { create: true });
+  if (at % 4 === 1) return;
+  const file = await folder.getFileHandle("file" + (at % 3), { create: true });
+  const writable = await file.createWritable();
+  await writable.write("content" + at);
+  await writable.close();
+}
+
 // One change of some kind.
 async function change(kind, a, b) {
   const key = "key" + (a % 7);
@@ -63,6 +81,8 @@ async function change(kind, a, b) {
   else if (kind === 3) sessionStorage.setItem(key, "value" + b);
   else if (kind === 4) sessionStorage.removeItem(key);
   else if (kind === 5 && b % 3 === 0) await remove("database" + (a % 3));
+  else if (kind === 9 || kind === 10) await cache("cache" + (a % 2), b);
+  else if (kind === 11 || kind === 12) await file("folder" + (a % 2), b);
   else await write("database" + (a % 3), b);
   return "done";
 }

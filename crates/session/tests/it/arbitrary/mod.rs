@@ -1,6 +1,7 @@
 //! Strategies for the types of the model: anything that a browser could hold, and a bit more.
 
 pub(crate) mod sayable;
+pub(crate) mod stored;
 pub(crate) mod values;
 
 use baton_session::cookie::{Expiry, PartitionKey, Priority, SameSite, SourceScheme};
@@ -138,8 +139,16 @@ pub(crate) fn origin_state() -> impl Strategy<Value = OriginState> {
     let databases = btree_map(text(), database(), 0..3).prop_map(|databases| {
         databases.into_iter().map(|(name, database)| named(name, database)).collect()
     });
-    (entries(), databases)
-        .prop_map(|(local_storage, databases)| OriginState { local_storage, databases })
+    let stored = (stored::caches(), stored::files(), stored::registrations());
+    (entries(), databases, stored).prop_map(
+        |(local_storage, databases, (caches, files, service_workers))| OriginState {
+            local_storage,
+            databases,
+            caches,
+            files,
+            service_workers,
+        },
+    )
 }
 
 fn named(name: Text, database: baton_session::Database) -> baton_session::Database {

@@ -224,8 +224,11 @@ fn database() -> impl Strategy<Value = Database> {
 }
 
 fn origin_state() -> impl Strategy<Value = OriginState> {
-    (entries(), vec(database(), 0..2))
-        .prop_map(|(local_storage, databases)| OriginState { local_storage, databases })
+    (entries(), vec(database(), 0..2)).prop_map(|(local_storage, databases)| OriginState {
+        local_storage,
+        databases,
+        ..OriginState::default()
+    })
 }
 
 fn sayable_cookie(cookie: Cookie) -> Cookie {

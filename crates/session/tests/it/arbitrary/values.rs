@@ -27,7 +27,8 @@ pub(crate) fn node(heap: usize) -> BoxedStrategy<Node> {
     prop_oneof![2 => primitive, 1 => (0..heap).prop_map(Node::Ref)].boxed()
 }
 
-fn base64() -> impl Strategy<Value = String> {
+/// Some bytes.
+pub(crate) fn base64() -> impl Strategy<Value = String> {
     select(vec!["", "AA==", "AQIDBAUGBwg=", "/+8="]).prop_map(str::to_owned)
 }
 

@@ -4,9 +4,12 @@ use super::{lines, store};
 use baton_session::cookie::Priority;
 use baton_session::database::{ObjectStore, Record};
 use baton_session::environment::Viewport;
+use baton_session::file::FileContent;
 use baton_session::playwright::{Lost, read, write};
 use baton_session::value::{Node, Number, Object};
-use baton_session::{Cookie, Database, Environment, State, StorageKey, Tab, Value};
+use baton_session::{
+    Cache, Cookie, Database, Environment, FileEntry, State, StorageKey, Tab, Value,
+};
 
 pub(super) fn lost_lines(lost: &[Lost]) -> String {
     lines(lost.iter().map(|item| (&item.place, &item.reason)))
@@ -81,6 +84,9 @@ fn what_the_format_cannot_say_is_listed() {
     third.local_storage = [("a", "1")].into_iter().collect();
     third.databases.push(database(Vec::new()));
 
+    third.caches.push(Cache { name: "shell".into(), entries: Vec::new() });
+    third.files.push(FileEntry { path: vec!["a".to_owned()], content: FileContent::Folder });
+
     let (file, lost) = write(&state);
     insta::assert_snapshot!(lost_lines(&lost), @r"
     https://app.test indexedDB app/s record 0: left out: the format takes no Blob
@@ -94,6 +100,8 @@ fn what_the_format_cannot_say_is_listed() {
     https://app.test indexedDB app/s: its keys go on at 8, not at 99
     https://cdn.test/^0https://app.test localStorage: left out: the format knows first parties only
     https://cdn.test/^0https://app.test indexedDB app: left out: the format knows first parties only
+    https://cdn.test/^0https://app.test cache shell: left out: the format has no caches
+    https://cdn.test/^0https://app.test files: left out: the format has no files
     tab 0, https://app.test/?code=[redacted]: left out: the format has no tabs
     tab 0, https://app.test/?code=[redacted]: left out: the format has no sessionStorage (of https://app.test/)
     environment: left out: the format has no environment

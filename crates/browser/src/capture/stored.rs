@@ -1,0 +1,172 @@
+//! Reads the caches, files and service worker registrations of one storage key.
+//!
+//! One call for each of the three: each can take its time, and has a bound of its own.
+
+use super::databases::Window;
+use super::work::Work;
+use super::{PAGE_LIMIT, Unread};
+use crate::cdp::CdpSession;
+use crate::live::stored::{DirtyStored, SeenRegistration};
+use crate::script::{self, Script, ScriptError};
+use baton_session::{Cache, FileEntry, StorageKey, Text};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// What is to be read of a key.
+#[derive(Debug)]
+pub(super) struct WantedStored {
+    dirty: DirtyStored,
+    files: bool,
+    workers: bool,
+}
+
+/// What `collect_stored.js` returns.
+#[derive(Debug, Deserialize)]
+struct Collected {
+    caches: Option<Caches>,
+    files: Option<Files>,
+    workers: Option<Vec<SeenRegistration>>,
+    failures: Vec<Failure>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Caches {
+    names: Option<Vec<Text>>,
+    caches: Vec<Cache>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Files {
+    look: Option<String>,
+    /// None when they look as they did.
+    files: Option<Vec<FileEntry>>,
+}
+
+/// A cache or a file that could not be read.
+#[derive(Debug, Deserialize)]
+struct Failure {
+    name: Text,
+    reason: String,
+    /// Whether another try would find the same.
+    lasting: bool,
+}
+
+impl WantedStored {
+    /// What a capture has to read of a key in a window on it; none when there is nothing.
+    pub(super) async fn of(
+        session: &CdpSession,
+        key: &StorageKey,
+        work: &Work<'_>,
+    ) -> Option<Self> {
+        let dirty = work.wanted_stored(key)?;
+        let has_workers = work.shared().mirror().has_workers(key);
+        let workers = dirty.wants_workers() || has_workers;
+        let files = has_files(session, key, work).await;
+        let wanted = Self { dirty, files, workers };
+        (wanted.dirty.wants_caches() || files || workers).then_some(wanted)
+    }
+
+    /// The same for a window that cannot see registrations.
+    pub(super) fn without_workers(self) -> Option<Self> {
+        let wanted = Self { workers: false, ..self };
+        (wanted.dirty.wants_caches() || wanted.files).then_some(wanted)
+    }
+}
+
+/// Whether there can be files. Asking the page itself would make the file system of its origin.
+async fn has_files(session: &CdpSession, key: &StorageKey, work: &Work<'_>) -> bool {
+    let usage = session.call("Storage.getUsageAndQuota", json!({ "origin": key.origin() })).await;
+    let usage = usage.ok().and_then(|answer| file_usage(&answer));
+    let mut mirror = work.shared().mirror();
+    if key.top_level_site().is_none() {
+        mirror.note_usage(key, usage.unwrap_or_default());
+    }
+    // The answer does not speak of the partitions of an origin: those are asked themselves.
+    mirror.has_files(key) || usage != Some(0) || key.top_level_site().is_some()
+}
+
+/// How many bytes the files of an origin take.
+pub(crate) fn file_usage(answer: &Value) -> Option<u64> {
+    let kinds = answer["usageBreakdown"].as_array()?;
+    let files = kinds.iter().find(|kind| kind["storageType"] == "file_systems")?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size")]
+    files["usage"].as_f64().map(|usage| usage as u64)
+}
+
+impl Window<'_> {
+    /// Reads what is wanted into the mirror, and returns what could not be read.
+    pub(super) async fn read_stored(
+        &self,
+        wanted: WantedStored,
+        work: &Work<'_>,
+    ) -> Result<Vec<Unread>, ScriptError> {
+        let mut again = DirtyStored::default();
+        let mut unread = Vec::new();
+        if wanted.dirty.wants_caches() {
+            unread.extend(self.read_caches(&wanted.dirty, &mut again, work).await?);
+        }
+        if wanted.files {
+            unread.extend(self.read_files(work).await?);
+        }
+        if wanted.workers {
+            self.read_workers(work).await?;
+        } else {
+            again.workers = wanted.dirty.wants_workers();
+        }
+        work.did_stored(self.key, again);
+        Ok(unread)
+    }
+
+    async fn read_caches(
+        &self,
+        dirty: &DirtyStored,
+        again: &mut DirtyStored,
+        work: &Work<'_>,
+    ) -> Result<Vec<Unread>, ScriptError> {
+        let changed = dirty.caches.clone().unwrap_or_default();
+        let known = json!(work.shared().mirror().cache_looks(self.key));
+        let wanted = json!({ "all": dirty.all, "named": changed, "known": known });
+        let collected = self.collect(json!({ "wantCaches": wanted })).await?;
+        let Some(Caches { names: Some(names), caches }) = collected.caches else {
+            let reason = "expected the page to list its caches, found that it may not";
+            return Ok(vec![Unread::new(self.key.to_string(), reason)]);
+        };
+        work.shared().mirror().set_caches(self.key, caches, &names);
+        for failure in collected.failures.iter().filter(|failure| !failure.lasting) {
+            again.caches.get_or_insert_default().insert(failure.name.clone());
+        }
+        Ok(self.unread("cache", collected.failures))
+    }
+
+    async fn read_files(&self, work: &Work<'_>) -> Result<Vec<Unread>, ScriptError> {
+        let known = work.shared().mirror().files_look(self.key).filter(|_| !work.is_whole());
+        let collected = self.collect(json!({ "wantFiles": { "known": known } })).await?;
+        if let Some(Files { look, files: Some(files) }) = collected.files {
+            let unread: Vec<_> =
+                collected.failures.iter().map(|failure| failure.name.to_lossy()).collect();
+            work.shared().mirror().set_files(self.key, files, &unread, look);
+        }
+        Ok(self.unread("file", collected.failures))
+    }
+
+    async fn read_workers(&self, work: &Work<'_>) -> Result<(), ScriptError> {
+        let collected = self.collect(json!({ "wantWorkers": true })).await?;
+        if let Some(found) = collected.workers {
+            work.shared().mirror().set_registrations(self.key, found);
+        }
+        Ok(())
+    }
+
+    async fn collect(&self, mut wanted: Value) -> Result<Collected, ScriptError> {
+        wanted["origin"] = json!(self.key.origin());
+        script::run(self.session, self.world, Script::CollectStored, &wanted, PAGE_LIMIT).await
+    }
+
+    fn unread(&self, kind: &str, failures: Vec<Failure>) -> Vec<Unread> {
+        let unread = failures.into_iter().map(|failure| {
+            let place = format!("{} {kind} {}", self.key, failure.name.to_lossy());
+            Unread::new(place.trim_end(), failure.reason)
+        });
+        unread.collect()
+    }
+}

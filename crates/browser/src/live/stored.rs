@@ -1,0 +1,209 @@
+//! What the mirror knows of caches, files and service workers, and what of it may have changed.
+//!
+//! The one idea: caches tell by events what changed in them. No event tells of files, and of
+//! registrations only that a worker came or went; but what both look like is cheap to ask, so each
+//! capture asks, and reads only what looks otherwise.
+
+use super::mirror::Mirror;
+use baton_session::registration::{NavigationPreload, WorkerScript, WorkerType};
+use baton_session::{Cache, FileEntry, Registration, StorageKey, Text};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many workers' scripts are kept until their registrations are seen.
+const MOST_SOURCES: usize = 64;
+
+/// What of a storage key may differ from the mirror.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct DirtyStored {
+    /// All of it, because the key was not watched until now.
+    pub(crate) all: bool,
+    /// These caches, and whichever came or went.
+    pub(crate) caches: Option<BTreeSet<Text>>,
+    /// The registrations, because a worker came or went.
+    pub(crate) workers: bool,
+}
+
+impl DirtyStored {
+    /// All of it.
+    pub(crate) fn whole() -> Self {
+        Self { all: true, ..Self::default() }
+    }
+
+    /// Adds what another one marks.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.all |= other.all;
+        self.workers |= other.workers;
+        if let Some(names) = other.caches {
+            self.caches.get_or_insert_default().extend(names);
+        }
+    }
+
+    /// Whether it marks nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self == &Self::default()
+    }
+
+    /// Whether the list of caches is to be read, and what differs in it.
+    pub(crate) fn wants_caches(&self) -> bool {
+        self.all || self.caches.is_some()
+    }
+
+    /// Whether registrations may have come or gone.
+    pub(crate) fn wants_workers(&self) -> bool {
+        self.all || self.workers
+    }
+}
+
+/// A cache as far as can be told without reading it.
+#[derive(Debug, Serialize)]
+pub(crate) struct CacheLook<'a> {
+    name: &'a Text,
+    /// How many.
+    entries: usize,
+}
+
+impl<'a> CacheLook<'a> {
+    fn of(cache: &'a Cache) -> Self {
+        Self { name: &cache.name, entries: cache.entries.len() }
+    }
+}
+
+/// What a page tells of a registration.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SeenRegistration {
+    scope: String,
+    script_url: String,
+    update_via_cache: String,
+    navigation_preload: NavigationPreload,
+}
+
+/// The scripts of a worker that ran while we watched.
+#[derive(Debug, Clone)]
+pub(crate) struct Sources {
+    pub(crate) worker_type: WorkerType,
+    pub(crate) scripts: Vec<WorkerScript>,
+}
+
+/// What is known besides the state itself.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// How the files of a key looked when they were read.
+    files: BTreeMap<StorageKey, String>,
+    /// How many bytes the files of an origin took when somebody asked.
+    usage: BTreeMap<String, u64>,
+    /// The scripts of workers, by key and main script, until their registration is seen.
+    sources: BTreeMap<(StorageKey, String), Sources>,
+}
+
+impl Mirror {
+    /// Replaces the caches that were read, and drops those that are no longer there.
+    pub(crate) fn set_caches(&mut self, key: &StorageKey, read: Vec<Cache>, names: &[Text]) {
+        let caches = &mut self.origin(key).caches;
+        caches.retain(|cache| names.contains(&cache.name));
+        for cache in read {
+            caches.retain(|known| known.name != cache.name);
+            caches.push(cache);
+        }
+    }
+
+    /// How the caches of a key looked when they were read, for the page to compare.
+    pub(crate) fn cache_looks(&self, key: &StorageKey) -> Vec<CacheLook<'_>> {
+        let origin = self.state().origins.get(key);
+        let caches = origin.map(|origin| origin.caches.as_slice()).unwrap_or_default();
+        caches.iter().map(CacheLook::of).collect()
+    }
+
+    /// Replaces the files of a key; those that could not be read stay as they were. `look` says how
+    /// all of them looked, when that says enough.
+    pub(crate) fn set_files(
+        &mut self,
+        key: &StorageKey,
+        mut read: Vec<FileEntry>,
+        unread: &[String],
+        look: Option<String>,
+    ) {
+        let files = &mut self.origin(key).files;
+        read.extend(files.drain(..).filter(|known| unread.contains(&known.place())));
+        *files = read;
+        match look.filter(|_| unread.is_empty()) {
+            Some(look) => drop(self.seen.files.insert(key.clone(), look)),
+            None => drop(self.seen.files.remove(key)),
+        }
+    }
+
+    /// How the files of a key looked when they were read.
+    pub(crate) fn files_look(&self, key: &StorageKey) -> Option<String> {
+        self.seen.files.get(key).cloned()
+    }
+
+    /// Notes how many bytes the files of a key's origin take.
+    pub(crate) fn note_usage(&mut self, key: &StorageKey, usage: u64) {
+        self.seen.usage.insert(key.origin().to_owned(), usage);
+    }
+
+    /// How many bytes the files of an origin took when somebody asked.
+    pub(crate) fn usage(&self, origin: &str) -> Option<u64> {
+        self.seen.usage.get(origin).copied()
+    }
+
+    /// Whether the key had files when somebody looked.
+    pub(crate) fn has_files(&self, key: &StorageKey) -> bool {
+        self.state().origins.get(key).is_some_and(|origin| !origin.files.is_empty())
+    }
+
+    /// Whether the key had service workers when somebody looked.
+    pub(crate) fn has_workers(&self, key: &StorageKey) -> bool {
+        self.state().origins.get(key).is_some_and(|origin| !origin.service_workers.is_empty())
+    }
+
+    /// Keeps the scripts of a worker for when its registration is seen.
+    pub(crate) fn keep_sources(&mut self, key: StorageKey, script_url: String, sources: Sources) {
+        let all = &mut self.seen.sources;
+        if all.len() >= MOST_SOURCES {
+            all.pop_first();
+        }
+        all.insert((key, script_url), sources);
+    }
+
+    /// Replaces the registrations of a key. Their scripts are those of the worker that ran last, or
+    /// what was known before.
+    pub(crate) fn set_registrations(&mut self, key: &StorageKey, found: Vec<SeenRegistration>) {
+        let known = std::mem::take(&mut self.origin(key).service_workers);
+        let mut registrations = Vec::new();
+        for found in found {
+            let place = (key.clone(), found.script_url.clone());
+            let before = known.iter().find(|one| one.script_url == found.script_url);
+            let sources = self.seen.sources.get(&place).cloned();
+            registrations.push(found.with(sources.or_else(|| before.and_then(Sources::of))));
+        }
+        let is_known = |url: &str| registrations.iter().any(|one| one.script_url == url);
+        self.seen.sources.retain(|(of, url), _| of != key || !is_known(url));
+        self.origin(key).service_workers = registrations;
+    }
+}
+
+impl Sources {
+    /// Those that a registration holds.
+    fn of(registration: &Registration) -> Option<Self> {
+        let worker_type = registration.worker_type?;
+        Some(Self { worker_type, scripts: registration.scripts.clone() })
+    }
+}
+
+impl SeenRegistration {
+    fn with(self, sources: Option<Sources>) -> Registration {
+        let Self { scope, script_url, update_via_cache, navigation_preload } = self;
+        let worker_type = sources.as_ref().map(|sources| sources.worker_type);
+        let scripts = sources.map(|sources| sources.scripts).unwrap_or_default();
+        Registration {
+            scope,
+            script_url,
+            update_via_cache,
+            navigation_preload,
+            worker_type,
+            scripts,
+        }
+    }
+}
