@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 mod capture;
+mod change;
 mod idle;
 mod machine;
 mod process;
@@ -47,6 +48,8 @@ struct Args {
 enum Part {
     /// Capture on against off.
     Capture,
+    /// One changed item among fifty origins.
+    Change,
     /// Resume against open.
     Resume,
     /// Resume of a session of fifty origins against open.
@@ -65,6 +68,7 @@ async fn main() -> Result<()> {
     for part in Part::value_variants().iter().filter(|part| args.wants(**part)) {
         report.add(&match part {
             Part::Capture => capture::measure(baton, args.capture_pairs).await?,
+            Part::Change => change::measure(baton).await?,
             Part::Resume => resume::measure(baton, args.resume_pairs, Memory::Tabs).await?,
             Part::Fifty => resume::measure(baton, args.resume_pairs, Memory::Origins).await?,
             Part::Idle => idle::measure(baton).await?,

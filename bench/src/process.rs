@@ -26,6 +26,16 @@ pub fn memory(pid: u32) -> Result<f64> {
     Ok(kibibytes.trim().parse::<f64>()? * 1024.0 / 1e6)
 }
 
+/// The bytes that a process has given to the disk so far.
+pub fn written(pid: u32) -> Result<u64> {
+    let text = read(pid, "io")?;
+    let line = text.lines().find_map(|line| line.strip_prefix("write_bytes:"));
+    Ok(line
+        .with_context(|| format!("expected a line `write_bytes:`, found {text}"))?
+        .trim()
+        .parse()?)
+}
+
 fn read(pid: u32, file: &str) -> Result<String> {
     let path = format!("/proc/{pid}/{file}");
     fs::read_to_string(&path).with_context(|| format!("could not read {path}"))

@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use url::Url;
 
 /// Tabs that stay open, each on an origin of its own.
-const TABS: [&str; 3] = ["a", "b", "c"];
+pub const TABS: [&str; 3] = ["a", "b", "c"];
 
 /// How many origins the large session remembers.
-const ORIGINS: usize = 50;
+pub const ORIGINS: usize = 50;
 
 /// What the session that is resumed remembers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub async fn measure(baton: &Path, pairs: usize, memory: Memory) -> Result<Secti
 }
 
 /// Visits origins, each in a tab that is closed again.
-async fn remember(house: &House, id: SessionId, site: &Site) -> Result<()> {
+pub async fn remember(house: &House, id: SessionId, site: &Site) -> Result<()> {
     let socket = house.keeper_socket(id);
     let first = Page::attach(&socket, site.url_on(TABS[0], "/memory")?.as_str()).await?;
     let browser = first.session().connection().browser();

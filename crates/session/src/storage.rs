@@ -41,10 +41,16 @@ impl StorageKey {
         self.0.split_once("^0").map(|(_, site)| site)
     }
 
-    /// Whether a document of ours can be given this key: first parties and plain partitions can,
-    /// opaque (`^1`) and nested-ancestor (`^3`) keys cannot.
+    /// Whether it is that of a frame of the top-level site itself, inside of another site's frame
+    /// (the ancestor bit, `^31`).
+    pub fn is_inside_another(&self) -> bool {
+        self.0.split_once('^').is_some_and(|(_, rest)| rest == "31")
+    }
+
+    /// Whether a document of ours can be given this key: first parties and partitions can, opaque
+    /// keys (`^1`) cannot.
     pub fn is_reachable(&self) -> bool {
-        !self.0.contains('^') || self.top_level_site().is_some()
+        !self.0.contains('^') || self.top_level_site().is_some() || self.is_inside_another()
     }
 
     /// The registrable site of the origin.

@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 /// Files and folders below the profile that hold state; all else is cache and can be made again.
 const STATE: [&str; 13] = [
@@ -26,6 +27,12 @@ const STATE: [&str; 13] = [
     "Default/WebStorage",
     "Default/shared_proto_db",
 ];
+
+/// Files that a `LevelDB` makes anew: its lock, and what it tells of itself.
+const NO_STATE: [&str; 3] = ["LOCK", "LOG", "LOG.old"];
+
+/// How many files are synced at once.
+const SYNCS_AT_ONCE: usize = 8;
 
 /// The copy that stands beside a profile while a browser is tried on it.
 #[derive(Debug)]
@@ -78,18 +85,20 @@ fn beside(profile: &Path, suffix: &str) -> PathBuf {
 
 fn copy_state(from: &Path, to: &Path) -> Result<(), ProfileError> {
     create_folder(to)?;
+    let mut copied = vec![to.to_owned()];
     for name in STATE {
         let (source, target) = (from.join(name), to.join(name));
         if let Some(parent) = target.parent() {
             create_folder(parent)?;
         }
-        copy(&source, &target)?;
+        copy(&source, &target, &mut copied)?;
     }
-    sync(to)
+    sync_all(&copied)
 }
 
-/// Copies a file or folder, by reflink where the disk can. What does not exist is not copied.
-fn copy(from: &Path, to: &Path) -> Result<(), ProfileError> {
+/// Copies a file or folder, by reflink where the disk can, and notes what is to be synced. What does
+/// not exist is not copied.
+fn copy(from: &Path, to: &Path, copied: &mut Vec<PathBuf>) -> Result<(), ProfileError> {
     let Ok(kind) = fs::symlink_metadata(from) else {
         return Ok(());
     };
@@ -98,16 +107,31 @@ fn copy(from: &Path, to: &Path) -> Result<(), ProfileError> {
         let entries = fs::read_dir(from).map_err(ProfileError::new("read", from))?;
         for entry in entries {
             let name = entry.map_err(ProfileError::new("read", from))?.file_name();
-            copy(&from.join(&name), &to.join(&name))?;
+            if !NO_STATE.iter().any(|no_state| name == *no_state) {
+                copy(&from.join(&name), &to.join(&name), copied)?;
+            }
         }
-        return sync(to);
-    }
-    if kind.is_file() {
+    } else if kind.is_file() {
         reflink_copy::reflink_or_copy(from, to).map_err(ProfileError::new("copy", from))?;
-        return sync(to);
+    } else {
+        // Sockets and links (`SingletonLock`) belong to a running browser, not to its state.
+        return Ok(());
     }
-    // Sockets and links (`SingletonLock`) belong to a running browser, not to its state.
+    copied.push(to.to_owned());
     Ok(())
+}
+
+/// Syncs files and folders, several at once: each waits for the disk, which can write for many with
+/// one commit.
+fn sync_all(paths: &[PathBuf]) -> Result<(), ProfileError> {
+    let each = paths.len().div_ceil(SYNCS_AT_ONCE).max(1);
+    thread::scope(|scope| {
+        let sync_some = |some: &[PathBuf]| some.iter().try_for_each(|path| sync(path));
+        let threads: Vec<_> =
+            paths.chunks(each).map(|some| scope.spawn(move || sync_some(some))).collect();
+        let stopped = || ProfileError::new("sync", &paths[0])(ErrorKind::Interrupted.into());
+        threads.into_iter().try_for_each(|one| one.join().unwrap_or_else(|_| Err(stopped())))
+    })
 }
 
 fn create_folder(path: &Path) -> Result<(), ProfileError> {

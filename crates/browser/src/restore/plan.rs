@@ -60,6 +60,8 @@ impl<'a> Plan<'a> {
             }
             if is_reachable(key) {
                 open.insert(key.clone(), visit);
+            } else if ground.is_some_and(|ground| ground.holds(&visit)) {
+                at_rest.extend(visit.held());
             } else {
                 unreachable.extend(not_portable(&visit));
             }

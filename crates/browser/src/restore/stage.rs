@@ -10,8 +10,8 @@ use crate::frames::{self, Frame};
 use crate::keeper::KeeperLink;
 use crate::script::{self, World};
 use crate::targets::{self, TargetId};
-use baton_session::StorageKey;
 use baton_session::registration::WorkerScript;
+use baton_session::{PartHash, StorageKey};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -93,9 +93,16 @@ impl Stage {
         url: &str,
         key: &StorageKey,
     ) -> Result<(CdpSession, World), VisitError> {
-        if key.top_level_site().is_some() {
-            let frame = format!("<iframe src=\"{}/.baton\"></iframe>", key.origin());
-            self.shared.bodies().insert(url.to_owned(), frame);
+        let inner = format!("<iframe src=\"{}/.baton\"></iframe>", key.origin());
+        if key.is_inside_another() {
+            // A site that does not exist, at an address of its own for each key: nothing is asked of it.
+            let hash = PartHash::of(key.as_str().as_bytes());
+            let scheme = key.origin().split(':').next().unwrap_or_default();
+            let between = format!("{scheme}://between.invalid/.baton/{hash}");
+            let outer = format!("<iframe src=\"{between}\"></iframe>");
+            self.shared.bodies().extend([(url.to_owned(), outer), (between, inner)]);
+        } else if key.top_level_site().is_some() {
+            self.shared.bodies().insert(url.to_owned(), inner);
         }
         let answer = session.call("Page.navigate", json!({ "url": url })).await?;
         if let Some(reason) = answer["errorText"].as_str() {

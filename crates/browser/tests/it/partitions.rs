@@ -63,6 +63,43 @@ async fn partitions_of_two_sites_come_back_apart() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_site_inside_of_another_inside_of_itself_comes_back() {
+    let ((_folder, profile), site) = (profile(), nested().await);
+    let running = Running::start(&profile).await;
+    running.open(&site.url("x", "/")).await;
+    let all = async |running: &Running| running.capture().await.origins.len() == 3;
+    eventually("all frames are there", async || all(&running).await).await;
+    let state = running.capture().await;
+    let inside = format!("{}^31", site.url("x", "/"));
+    assert!(keys(&state).contains(&inside), "{:?}", keys(&state));
+    running.crash().await;
+
+    let (_other_folder, other) = crate::story::profile();
+    let (running, restored) = Running::resume(&other, &state).await;
+    for kind in [ItemKind::LocalStorage, ItemKind::SessionStorage] {
+        assert_eq!(outcomes(&restored, kind), vec![(Outcome::Restored, None); 3], "{kind}");
+    }
+    eventually("all frames are there", async || all(&running).await).await;
+    let again = running.capture().await;
+    assert_eq!(again.origins, state.origins);
+    assert_eq!(again.tabs[0].session_storage, state.tabs[0].session_storage);
+    running.crash().await;
+}
+
+/// A page that shows another site, which shows the first site again.
+async fn nested() -> Site {
+    let frame = |next: &str, path: &str| {
+        format!("{SIGN}<iframe src='http://{next}.localhost:{{port}}/{path}'></iframe>")
+    };
+    Site::builder()
+        .page("/", Page::html(frame("b", "between")))
+        .page("/between", Page::html(frame("x", "inside")))
+        .page("/inside", Page::html(SIGN))
+        .start()
+        .await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_service_worker_stays_and_answers_nothing_while_storage_is_filled() {
     // Each page of the worker's leaves a cookie of its own.
     let worker = "self.onfetch = (event) => event.respondWith(new Response(
