@@ -30,6 +30,8 @@ words! {
     Files "files",
     /// The service worker registrations of one storage key; named by the key.
     ServiceWorkers "service-workers",
+    /// The browser's own folders of the databases of one storage key; named by the key.
+    Raw "raw",
     /// One tab; named by its position, from `0000`.
     Tab "tab",
     /// The preview image; its name is empty.
@@ -156,6 +158,7 @@ fn place<'a>(
         | PartKind::Database
         | PartKind::Cache
         | PartKind::Files
+        | PartKind::Raw
         | PartKind::ServiceWorkers => origin::place(part, state)?,
         PartKind::Tab => {
             // By length first, so that tab 10000 comes after tab 9999.

@@ -133,6 +133,7 @@ fn redact_origin(origin: &OriginState) -> OriginState {
         databases: origin.databases.iter().map(redact_database).collect(),
         caches: origin.caches.iter().map(redact_cache).collect(),
         files: origin.files.iter().map(redact_file).collect(),
+        raw: origin.raw.iter().map(redact_file).collect(),
         service_workers: origin.service_workers.iter().map(redact_registration).collect(),
     }
 }

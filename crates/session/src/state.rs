@@ -37,6 +37,10 @@ pub struct OriginState {
     /// Service worker registrations by scope.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub service_workers: Vec<Registration>,
+    /// The browser's own folders of IndexedDB, byte by byte: only in what was exported as deep as can
+    /// be, because they hold keys that a site marked as not extractable.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub raw: Vec<FileEntry>,
 }
 
 impl OriginState {
@@ -47,6 +51,7 @@ impl OriginState {
             && self.caches.is_empty()
             && self.files.is_empty()
             && self.service_workers.is_empty()
+            && self.raw.is_empty()
     }
 
     /// The database with this name.
@@ -58,6 +63,7 @@ impl OriginState {
         self.databases.sort_by(|a, b| a.name.cmp(&b.name));
         self.caches.sort_by(|a, b| a.name.cmp(&b.name));
         self.files.sort_by(|a, b| a.path.cmp(&b.path));
+        self.raw.sort_by(|a, b| a.path.cmp(&b.path));
         self.service_workers.sort_by(|a, b| a.scope.cmp(&b.scope));
         for registration in &mut self.service_workers {
             registration.scripts.sort_by(|a, b| a.url.cmp(&b.url));

@@ -7,6 +7,7 @@
 pub mod at_rest;
 mod keep;
 mod note;
+pub mod raw;
 
 pub use at_rest::AtRest;
 pub use keep::{KeptProfile, keep};

@@ -19,6 +19,7 @@ mod load;
 mod open;
 mod orphans;
 mod policy;
+mod raw;
 mod recover;
 mod resume;
 mod rollback;

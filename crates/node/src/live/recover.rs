@@ -130,7 +130,8 @@ impl Hub {
             Ok(Some(found)) => {
                 from = Some(found.snapshot.id);
                 let shrunk = found.snapshot.shrunk;
-                let loaded = self.load(session, found).await?;
+                let mut loaded = self.load(session, found).await?;
+                loaded.state.origins.values_mut().for_each(|origin| origin.raw.clear());
                 let held = if shrunk { self.held(session).await? } else { loaded.held };
                 (loaded.state, loaded.good, held)
             }

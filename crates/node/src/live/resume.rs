@@ -192,13 +192,15 @@ impl Hub {
     ) -> Result<(Live, Receipt), LiveError> {
         let ground = self.ground(session, loaded).await?;
         clock.step("profile");
-        let state = std::mem::take(&mut loaded.state);
+        let mut state = std::mem::take(&mut loaded.state);
+        let refused = self.write_raw(session.id, &mut state).await?;
         self.start_browser(session, &state.environment).await?;
         clock.step("launch");
         let link = self.connect_to(session.id).await?;
         let now = Expiry(Timestamp::now().as_microsecond());
         let restored = restore(link, state, now, ground.as_ref()).await?;
-        let Restored { receipt, timing, state } = restored;
+        let Restored { mut receipt, timing, state } = restored;
+        receipt.extend(refused);
         for (name, time) in timing {
             clock.add(name, time);
         }

@@ -15,7 +15,8 @@ pub(super) fn compare(
     after: &OriginState,
 ) {
     caches(diff, key, &before.caches, &after.caches);
-    files(diff, key, &before.files, &after.files);
+    files(diff, key, ItemKind::Files, [&before.files, &after.files]);
+    files(diff, key, ItemKind::IndexedDb, [&before.raw, &after.raw]);
     registrations(diff, key, &before.service_workers, &after.service_workers);
 }
 
@@ -34,11 +35,11 @@ fn caches(diff: &mut Diff, key: &StorageKey, before: &[Cache], after: &[Cache]) 
     }
 }
 
-fn files(diff: &mut Diff, key: &StorageKey, before: &[FileEntry], after: &[FileEntry]) {
-    let [before, after] = [before, after].map(|files| by_name(files, |file| &file.path));
+fn files(diff: &mut Diff, key: &StorageKey, kind: ItemKind, sides: [&[FileEntry]; 2]) {
+    let [before, after] = sides.map(|files| by_name(files, |file| &file.path));
     for (path, pair) in paired(&before, &after) {
         let Some(change) = pair.change() else { continue };
-        let item = DiffItem::new(ItemKind::Files, key.as_str(), change);
+        let item = DiffItem::new(kind, key.as_str(), change);
         diff.push(DiffItem { entry: Some(path.join("/")), ..item });
     }
 }

@@ -24,6 +24,10 @@ pub(super) fn split(key: &StorageKey, origin: &OriginState) -> Vec<Part> {
         let registrations = sorted(&origin.service_workers, |registration| &registration.scope);
         parts.push(encode(PartKind::ServiceWorkers, key.to_string(), &registrations));
     }
+    if !origin.raw.is_empty() {
+        let raw = sorted(&origin.raw, |file| &file.path);
+        parts.push(encode(PartKind::Raw, key.to_string(), &raw));
+    }
     parts
 }
 
@@ -49,6 +53,10 @@ pub(super) fn place(part: &Part, state: &mut State) -> Result<(), InvalidPart> {
         PartKind::ServiceWorkers => {
             let registrations = decode(part)?;
             of(state, StorageKey::new(&part.name)).service_workers = registrations;
+        }
+        PartKind::Raw => {
+            let raw = decode(part)?;
+            of(state, StorageKey::new(&part.name)).raw = raw;
         }
         PartKind::Environment | PartKind::Cookies | PartKind::Tab | PartKind::Preview => {}
     }

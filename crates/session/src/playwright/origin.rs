@@ -113,6 +113,10 @@ fn lose_stored(name: &str, origin: &OriginState, lost: &mut Vec<Lost>) {
     if !origin.files.is_empty() {
         lost.push(Lost::new(format!("{name} files"), "left out: the format has no files"));
     }
+    if !origin.raw.is_empty() {
+        let place = format!("{name} folders of databases");
+        lost.push(Lost::new(place, "left out: the format has no files"));
+    }
     for registration in &origin.service_workers {
         let place = format!("{name} service worker {}", redact_url(&registration.scope));
         lost.push(Lost::new(place, "left out: the format has no service workers"));

@@ -20,6 +20,7 @@ fn shuffled() -> impl Strategy<Value = (State, State)> {
                 origin.databases.reverse();
                 origin.caches.reverse();
                 origin.files.reverse();
+                origin.raw.reverse();
                 origin.service_workers.reverse();
             }
             (state, other)

@@ -45,7 +45,7 @@ fn plant_stored(origin: &mut OriginState) {
             *body = SECRET_BASE64.into();
         }
     }
-    for file in &mut origin.files {
+    for file in origin.files.iter_mut().chain(&mut origin.raw) {
         if let FileContent::File { bytes } = &mut file.content {
             *bytes = SECRET_BASE64.into();
         }

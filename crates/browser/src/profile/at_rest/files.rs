@@ -99,7 +99,7 @@ fn key_of(folder: &str) -> Option<StorageKey> {
 
 /// How Chromium names the folder of an origin (`storage::GetIdentifierFromOrigin`): the port is 0
 /// when it is the scheme's own.
-fn folder_name(origin: &str) -> Option<String> {
+pub(in crate::profile) fn folder_name(origin: &str) -> Option<String> {
     let url = Url::parse(origin).ok()?;
     let host = url.host_str()?.replace(':', "_");
     Some(format!("{}_{host}_{}", url.scheme(), url.port().unwrap_or(0)))

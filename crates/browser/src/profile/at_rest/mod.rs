@@ -11,6 +11,7 @@ mod leveldb;
 mod local_storage;
 
 pub(crate) use files::Files;
+pub(super) use files::folder_name;
 
 use baton_session::{Entries, StorageKey};
 use std::collections::BTreeMap;

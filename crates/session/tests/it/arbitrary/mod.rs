@@ -139,14 +139,15 @@ pub(crate) fn origin_state() -> impl Strategy<Value = OriginState> {
     let databases = btree_map(text(), database(), 0..3).prop_map(|databases| {
         databases.into_iter().map(|(name, database)| named(name, database)).collect()
     });
-    let stored = (stored::caches(), stored::files(), stored::registrations());
+    let stored = (stored::caches(), stored::files(), stored::registrations(), stored::files());
     (entries(), databases, stored).prop_map(
-        |(local_storage, databases, (caches, files, service_workers))| OriginState {
+        |(local_storage, databases, (caches, files, service_workers, raw))| OriginState {
             local_storage,
             databases,
             caches,
             files,
             service_workers,
+            raw,
         },
     )
 }

@@ -1,0 +1,159 @@
+//! The browser's own folders of IndexedDB, byte by byte.
+//!
+//! The one idea: what no script can read, a key that its site marked as not extractable, stands in
+//! these folders in the clear. Chromium adopts them in any profile, so they can be carried to another
+//! machine; whoever asks for that carries the key too. Only first parties have folders of their own;
+//! those of partitions are named by numbers of the profile.
+
+use super::ProfileError;
+use super::at_rest::folder_name;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use baton_session::StorageKey;
+use baton_session::file::{FileContent, FileEntry};
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf};
+
+/// The most that is read of one storage key, in bytes.
+const LARGEST: u64 = 64 << 20;
+
+/// What an origin's folders are called behind its name.
+const ENDS: [&str; 2] = ["leveldb", "blob"];
+
+/// Reads the folders of a key, on which no browser works; nothing when it has none. What is larger
+/// than 64 MB together is an error.
+pub fn read(profile: &Path, key: &StorageKey) -> Result<Vec<FileEntry>, ProfileError> {
+    let mut files = Vec::new();
+    let mut left = LARGEST;
+    for (name, folder) in folders(profile, key) {
+        if folder.is_dir() {
+            read_folder(&folder, &[name], &mut left, &mut files)?;
+        }
+    }
+    Ok(files)
+}
+
+fn read_folder(
+    folder: &Path,
+    path: &[String],
+    left: &mut u64,
+    files: &mut Vec<FileEntry>,
+) -> Result<(), ProfileError> {
+    let failed = ProfileError::new("read", folder);
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(ProfileError::new("read", folder))?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if matches!(&*name, "LOCK" | "LOG" | "LOG.old") {
+            continue;
+        }
+        let (from, path) = (entry.path(), [path, &[name]].concat());
+        if from.is_dir() {
+            read_folder(&from, &path, left, files)?;
+            continue;
+        }
+        let bytes = fs::read(&from).map_err(ProfileError::new("read", &from))?;
+        let rest = left.checked_sub(bytes.len() as u64);
+        let too_large = || io::Error::new(ErrorKind::FileTooLarge, "more than 64 MB");
+        *left = rest.ok_or_else(|| ProfileError::new("read", &from)(too_large()))?;
+        let content = FileContent::File { bytes: STANDARD.encode(bytes) };
+        files.push(FileEntry { path, content });
+    }
+    Ok(())
+}
+
+/// Writes the folders of a key into a profile that has none of them, and on which no browser runs;
+/// says whether it did. What does not belong into them is an error, and then nothing is written.
+pub fn write(profile: &Path, key: &StorageKey, raw: &[FileEntry]) -> Result<bool, ProfileError> {
+    let folders: Vec<_> = folders(profile, key).collect();
+    if folders.iter().any(|(_, folder)| folder.exists()) {
+        return Ok(false);
+    }
+    let mut files = Vec::with_capacity(raw.len());
+    for FileEntry { path, content } in raw {
+        let place = path.join("/");
+        let wrong = |why: &str| {
+            let source = io::Error::new(ErrorKind::InvalidData, why.to_owned());
+            ProfileError::new("write", &place)(source)
+        };
+        let known = path.first().is_some_and(|first| folders.iter().any(|(name, _)| name == first));
+        if !known || path.len() < 2 || !path.iter().all(|name| is_plain(name)) {
+            return Err(wrong("expected a file in the folder of its own origin"));
+        }
+        let FileContent::File { bytes } = content else { continue };
+        let bytes = STANDARD.decode(bytes).map_err(|_| wrong("expected base64"))?;
+        files.push((profile.join("Default/IndexedDB").join(place), bytes));
+    }
+    for (path, bytes) in files {
+        let folder = path.parent().unwrap_or(profile);
+        fs::create_dir_all(folder).map_err(ProfileError::new("create", folder))?;
+        fs::write(&path, bytes).map_err(ProfileError::new("write", &path))?;
+    }
+    Ok(true)
+}
+
+/// The folders of a key, with their names.
+fn folders(profile: &Path, key: &StorageKey) -> impl Iterator<Item = (String, PathBuf)> {
+    let first_party = !key.as_str().contains('^');
+    let owner = folder_name(key.origin()).filter(|_| first_party);
+    let base = profile.join("Default/IndexedDB");
+    owner.into_iter().flat_map(move |owner| {
+        let base = base.clone();
+        ENDS.into_iter().map(move |end| {
+            let name = format!("{owner}.indexeddb.{end}");
+            (name.clone(), base.join(name))
+        })
+    })
+}
+
+fn is_plain(name: &str) -> bool {
+    let mut parts = Path::new(name).components();
+    matches!((parts.next(), parts.next()), (Some(Component::Normal(only)), None) if only == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key() -> StorageKey {
+        StorageKey::first_party("https://app.test:8443")
+    }
+
+    #[test]
+    fn folders_travel_from_one_profile_to_another() {
+        let [from, to] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let base = from.path().join("Default/IndexedDB/https_app.test_8443.indexeddb.leveldb");
+        fs::create_dir_all(base.with_extension("blob").join("1/00")).unwrap();
+        fs::create_dir_all(&base).unwrap();
+        fs::write(base.join("CURRENT"), "MANIFEST-000001").unwrap();
+        fs::write(base.join("LOCK"), "").unwrap();
+        fs::write(base.with_extension("blob").join("1/00/3"), [0, 255]).unwrap();
+        let raw = read(from.path(), &key()).unwrap();
+        assert_eq!(raw.len(), 2, "{raw:?}");
+        assert!(write(to.path(), &key(), &raw).unwrap());
+        let mut again = read(to.path(), &key()).unwrap();
+        again.sort_by(|a, b| a.path.cmp(&b.path));
+        let mut raw = raw;
+        raw.sort_by(|a, b| a.path.cmp(&b.path));
+        assert_eq!(again, raw);
+        assert!(!write(to.path(), &key(), &raw).unwrap(), "what is there stays");
+    }
+
+    #[test]
+    fn nothing_is_written_outside_of_the_folder_of_the_origin() {
+        let to = tempfile::tempdir().unwrap();
+        let own = "https_app.test_8443.indexeddb.leveldb";
+        for path in [
+            vec!["https_other.test_0.indexeddb.leveldb", "CURRENT"],
+            vec![own],
+            vec![own, "..", "..", "Cookies"],
+            vec![own, "a/b"],
+            vec![own, ""],
+        ] {
+            let path = path.into_iter().map(str::to_owned).collect();
+            let content = FileContent::File { bytes: String::new() };
+            write(to.path(), &key(), &[FileEntry { path, content }]).unwrap_err();
+        }
+        assert_eq!(fs::read_dir(to.path()).unwrap().count(), 0);
+    }
+}
