@@ -29,7 +29,7 @@ pub(crate) enum Script {
     Collect,
     /// Makes the storage of a document's storage key equal to a snapshot.
     Fill,
-    /// Tells what a page sees of its environment.
+    /// Tells what a page sees of its environment, and of the history entry at which it stands.
     Inspect,
 }
 
@@ -41,7 +41,7 @@ static COLLECT: LazyLock<String> =
 static FILL: LazyLock<String> =
     LazyLock::new(|| declaration(&[VALUE, DATABASE, include_str!("fill.js")], "fill"));
 static INSPECT: LazyLock<String> =
-    LazyLock::new(|| declaration(&[include_str!("inspect.js")], "inspect"));
+    LazyLock::new(|| declaration(&[VALUE, include_str!("inspect.js")], "inspect"));
 
 fn declaration(sources: &[&str], entry: &str) -> String {
     format!("async function (argument) {{\n{}\nreturn {entry}(argument);\n}}", sources.join("\n"))
