@@ -31,6 +31,8 @@ pub(crate) enum Script {
     Fill,
     /// Tells what a page sees of its environment, and of the history entry at which it stands.
     Inspect,
+    /// Makes history entries of one document.
+    Walk,
 }
 
 const VALUE: &str = include_str!("value.js");
@@ -42,6 +44,8 @@ static FILL: LazyLock<String> =
     LazyLock::new(|| declaration(&[VALUE, DATABASE, include_str!("fill.js")], "fill"));
 static INSPECT: LazyLock<String> =
     LazyLock::new(|| declaration(&[VALUE, include_str!("inspect.js")], "inspect"));
+static WALK: LazyLock<String> =
+    LazyLock::new(|| declaration(&[VALUE, include_str!("walk.js")], "walk"));
 
 fn declaration(sources: &[&str], entry: &str) -> String {
     format!("async function (argument) {{\n{}\nreturn {entry}(argument);\n}}", sources.join("\n"))
@@ -53,6 +57,7 @@ impl Script {
             Self::Collect => &COLLECT,
             Self::Fill => &FILL,
             Self::Inspect => &INSPECT,
+            Self::Walk => &WALK,
         }
     }
 }
@@ -109,6 +114,8 @@ pub(crate) async fn run<A: Serialize, R: DeserializeOwned>(
         "arguments": [{ "value": argument }],
         "awaitPromise": true,
         "returnByValue": true,
+        // The browser's back button passes entries by that were made without a gesture.
+        "userGesture": matches!(script, Script::Walk),
     });
     match world {
         World::Isolated(id) => params["executionContextId"] = json!(id),
@@ -133,6 +140,7 @@ impl fmt::Display for Script {
             Self::Collect => "collect",
             Self::Fill => "fill",
             Self::Inspect => "inspect",
+            Self::Walk => "walk",
         })
     }
 }
