@@ -101,10 +101,20 @@ impl Walker<'_> {
         self.session.call("Page.resetNavigationHistory", json!({})).await.map(drop)
     }
 
+    /// What the browser has; asked again while a page that moves answers with errors.
     async fn listed(&self) -> Result<Listed, CdpError> {
         let method = "Page.getNavigationHistory";
-        let answer = self.session.call(method, json!({})).await?;
-        Listed::deserialize(answer).map_err(|source| CdpError::Decode { method, source })
+        let deadline = Instant::now() + MOVE_LIMIT;
+        loop {
+            match self.session.call(method, json!({})).await {
+                Ok(answer) => {
+                    let listed = Listed::deserialize(answer);
+                    return listed.map_err(|source| CdpError::Decode { method, source });
+                }
+                Err(CdpError::Protocol { .. }) if Instant::now() < deadline => sleep(PAUSE).await,
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// A blank document of `key`: the one that the tab shows already, or another one. Says where.
