@@ -5,11 +5,11 @@
 //! tested with a table or a property.
 //!
 //! Rooms, from the smallest to the largest: [`text`] and [`id`]; [`cookie`], [`storage`],
-//! [`value`], [`database`], [`cache`], [`file`], [`registration`], [`tab`], [`environment`];
-//! [`state`] holds them all; [`parts`] cuts a state into content-addressed pieces; [`checksum`]
-//! names a state; [`receipt`] tells what a restore did; [`Holdings`] tell whether a state has
-//! shrunk; [`diff`] and [`forecast`] tell what changed and what expires; [`redact`] hides secrets;
-//! [`playwright`] reads and writes `storageState` files.
+//! [`value`], [`database`], [`cache`], [`file`], [`registration`], [`tab`] and its [`history`],
+//! [`environment`]; [`state`] holds them all; [`parts`] cuts a state into content-addressed pieces;
+//! [`checksum`] names a state; [`receipt`] tells what a restore did; [`Holdings`] tell whether a
+//! state has shrunk; [`diff`] and [`forecast`] tell what changed and what expires; [`redact`] hides
+//! secrets; [`playwright`] reads and writes `storageState` files.
 
 pub mod audit;
 pub mod cache;
@@ -20,6 +20,7 @@ pub mod diff;
 pub mod environment;
 pub mod file;
 pub mod forecast;
+pub mod history;
 pub mod id;
 pub mod lifecycle;
 mod node;
@@ -49,6 +50,7 @@ pub use diff::Diff;
 pub use environment::Environment;
 pub use file::FileEntry;
 pub use forecast::Forecast;
+pub use history::{History, HistoryEntry};
 pub use id::{AuditId, NodeId, Owner, SessionId, SnapshotId};
 pub use lifecycle::Lifecycle;
 pub use parts::{Part, PartHash, PartKind, PartRef};

@@ -84,6 +84,8 @@ words! {
     ServiceWorker "service_worker",
     /// One tab.
     Tab "tab",
+    /// Where back and forward lead from one tab, and how far its pages are scrolled.
+    History "history",
     /// One setting of the environment.
     Environment "environment",
     /// A registrable site of which the profile was taken as a whole, in the snapshot's place.

@@ -8,15 +8,15 @@ mod stored;
 use crate::database::Record;
 use crate::state::OriginState;
 use crate::value::{Node, Object};
-use crate::{Cookie, Database, Entries, State, Tab, Text, Value};
+use crate::{Cookie, Database, Entries, History, HistoryEntry, State, Tab, Text, Value};
 use stored::{redact_cache, redact_file, redact_registration};
 
 /// What stands in a URL in the place of a value.
 const IN_URL: &str = "[redacted]";
 
 /// The state without its secrets: the values of cookies, localStorage, sessionStorage and
-/// IndexedDB, what caches, files and the scripts of workers hold, and what a URL carries beside its
-/// path.
+/// IndexedDB and `history.state`, what caches, files and the scripts of workers hold, and what the
+/// URLs of tabs carry beside their paths.
 #[must_use]
 pub fn redact(state: &State) -> State {
     State {
@@ -153,8 +153,18 @@ fn redact_tab(tab: &Tab) -> Tab {
     Tab {
         url: redact_url(&tab.url),
         session_storage: storage.map(|(key, all)| (key.clone(), redact_entries(all))).collect(),
+        history: redact_history(&tab.history),
         ..tab.clone()
     }
+}
+
+fn redact_history(history: &History) -> History {
+    let redact = |entry: &HistoryEntry| HistoryEntry {
+        url: redact_url(&entry.url),
+        state: entry.state.as_ref().map(redact_value),
+        ..entry.clone()
+    };
+    History { entries: history.entries.iter().map(redact).collect(), ..*history }
 }
 
 fn redact_value(value: &Value) -> Value {

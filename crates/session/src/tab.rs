@@ -1,6 +1,6 @@
-//! One tab: where it is, and the sessionStorage that lives and dies with it.
+//! One tab: where it is, how it came there, and the sessionStorage that lives and dies with it.
 
-use crate::{Entries, StorageKey};
+use crate::{Entries, History, StorageKey};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -23,4 +23,7 @@ pub struct Tab {
     /// sessionStorage of every storage key that this tab has shown, also earlier ones.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub session_storage: BTreeMap<StorageKey, Entries>,
+    /// Where back and forward lead, and how far the page is scrolled.
+    #[serde(default, skip_serializing_if = "History::is_empty")]
+    pub history: History,
 }

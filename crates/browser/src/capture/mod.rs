@@ -5,6 +5,7 @@
 
 mod databases;
 mod frame;
+mod history;
 mod page;
 mod preview;
 mod read;

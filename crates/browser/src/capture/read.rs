@@ -89,7 +89,7 @@ impl PageRead {
     pub(super) fn merge(&self, mirror: &mut Mirror, front: Option<&TargetId>) {
         match (&self.visit, &self.entry) {
             (Some(visit), _) => visit.merge(mirror, &self.target),
-            (None, Some(entry)) => entry.merge(mirror.tab(&self.target)),
+            (None, Some(entry)) => entry.merge(None, mirror.tab(&self.target)),
             (None, None) => return,
         }
         let Some(front) = front else { return };

@@ -1,19 +1,20 @@
-//! What a tab holds for itself: its address and its sessionStorage, both of one visit.
+//! What a tab holds for itself: its address, its history and its sessionStorage, all of one visit.
 //!
 //! The one idea: a world ends with its document. What was asked for between the making of a world
 //! and the answer of a script in it is of that document, however soon the tab moves on. Within one
 //! document the address can change (`history.pushState`) between the two: that is no other visit.
 
 use super::PAGE_LIMIT;
+use super::history::{Listed, Told};
 use crate::cdp::{CdpError, CdpSession};
 use crate::frames::{self, Frame};
 use crate::live::mirror::Mirror;
 use crate::script::{self, Script, ScriptError, World};
 use crate::targets::TargetId;
 use baton_session::environment::Viewport;
-use baton_session::{Entries, State, StorageKey};
+use baton_session::{Entries, State, StorageKey, Tab};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 
 /// What one document of a tab said.
@@ -34,11 +35,12 @@ pub(super) struct Before {
     session_storage: BTreeMap<StorageKey, Entries>,
 }
 
-/// A history entry.
+/// The current entry of a tab's history, and those around it.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) url: String,
     title: String,
+    listed: Listed,
 }
 
 /// What `inspect.js` returns, as far as a capture needs it.
@@ -47,6 +49,7 @@ pub(super) struct Sight {
     visible: bool,
     viewport: Viewport,
     url: String,
+    history: Told,
 }
 
 impl Before {
@@ -93,8 +96,15 @@ impl Visit {
     pub(super) fn merge(&self, mirror: &mut Mirror, tab: &TargetId) {
         let tab = mirror.tab(tab);
         if self.before.url == tab.url {
-            self.entry.merge(tab);
+            self.merge_entry(tab);
         }
+    }
+
+    /// Gives a tab its address, title and history.
+    fn merge_entry(&self, tab: &mut Tab) {
+        // An error page stands in for the entry's own, and tells nothing of it.
+        let sight = self.sight.as_ref().filter(|sight| sight.url == self.entry.url);
+        self.entry.merge(sight.map(|sight| &sight.history), tab);
     }
 
     /// Notes the window's size, as the tab in front sees it.
@@ -107,7 +117,7 @@ impl Visit {
     /// Puts what was read into the state of a capture: all of it, or the visits would be mixed.
     pub(super) fn apply(self, state: &mut State, tab: &TargetId) {
         if let Some(tab) = state.tabs.iter_mut().find(|known| known.id == tab.as_str()) {
-            self.entry.merge(tab);
+            self.merge_entry(tab);
             tab.session_storage = self.before.session_storage;
         }
     }
@@ -116,18 +126,19 @@ impl Visit {
 impl Entry {
     /// The current one. A target's own info is older than that.
     pub(super) async fn fetch(session: &CdpSession) -> Result<Self, CdpError> {
-        let history = session.call("Page.getNavigationHistory", json!({})).await?;
-        let current = history["currentIndex"].as_u64();
-        let current = current.and_then(|index| usize::try_from(index).ok());
-        let entry = current.map_or(&Value::Null, |index| &history["entries"][index]);
-        let text = |field: &str| entry[field].as_str().unwrap_or_default().to_owned();
-        Ok(Self { url: text("url"), title: text("title") })
+        let method = "Page.getNavigationHistory";
+        let answer = session.call(method, json!({})).await?;
+        let listed =
+            Listed::deserialize(answer).map_err(|source| CdpError::Decode { method, source })?;
+        let (url, title) = listed.here();
+        Ok(Self { url: url.to_owned(), title: title.to_owned(), listed })
     }
 
-    /// Gives a tab this address and title.
-    pub(super) fn merge(&self, tab: &mut baton_session::Tab) {
+    /// Gives a tab this address, title and history, and what the page told of it.
+    pub(super) fn merge(&self, told: Option<&Told>, tab: &mut Tab) {
         tab.url.clone_from(&self.url);
         tab.title.clone_from(&self.title);
+        self.listed.merge(told, tab);
     }
 }
 

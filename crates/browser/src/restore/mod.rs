@@ -8,6 +8,7 @@
 mod cookies;
 mod environment;
 mod ground;
+mod history;
 mod plan;
 mod reread;
 mod stage;
@@ -15,6 +16,7 @@ mod stagehand;
 mod storage;
 mod stored;
 mod tabs;
+mod walk;
 
 use crate::cdp::CdpError;
 use crate::cookies as store;
@@ -23,7 +25,7 @@ use crate::script::ScriptError;
 use crate::targets::TargetId;
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem, Source};
-use baton_session::{Receipt, Site, State};
+use baton_session::{History, Receipt, Site, State};
 use futures_util::stream::{self, StreamExt};
 pub use ground::Ground;
 use plan::{Plan, Visit};
@@ -79,8 +81,9 @@ pub async fn restore(
     let mut plan = Plan::new(&wanted, ground, &later);
     receipt.extend(std::mem::take(&mut plan.unreachable));
     receipt.extend(std::mem::take(&mut plan.at_rest));
-    let tabs = tabs::create(&stage, &wanted.tabs).await?;
+    let mut tabs = tabs::create(&stage, &wanted.tabs).await?;
     fill(&stage, &plan, &tabs, &mut receipt).await;
+    receipt.extend(tabs::walk(&stage, &mut tabs).await);
     receipt.extend(environment::verify(&tabs, &wanted.environment).await);
     steps.end("storage");
     tabs::settle(&tabs).await;
@@ -88,9 +91,10 @@ pub async fn restore(
     receipt.extend(tabs::load(&stage, &tabs).await);
     steps.end("tabs");
     receipt.items.sort_by(|a, b| (a.kind, &a.place).cmp(&(b.kind, &b.place)));
-    let targets: Vec<TargetId> = tabs.into_iter().map(OpenTab::into_target).collect();
-    for (tab, target) in wanted.tabs.iter_mut().zip(targets) {
+    let made: Vec<(TargetId, History)> = tabs.into_iter().map(OpenTab::into_parts).collect();
+    for (tab, (target, history)) in wanted.tabs.iter_mut().zip(made) {
         tab.id = target.to_string();
+        tab.history = history;
     }
     Ok(Restored { receipt, timing: steps.0, state: wanted })
 }
@@ -166,6 +170,8 @@ enum VisitError {
     NoDocument { wanted: String, limit: Duration },
     #[error("a database was not read: {0}")]
     Unread(String),
+    #[error("{0}")]
+    Astray(String),
     #[error("expected to reach {url}, found {reason}")]
     Refused { url: String, reason: String },
 }

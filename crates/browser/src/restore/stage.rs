@@ -10,6 +10,7 @@ use crate::frames::{self, Frame};
 use crate::keeper::KeeperLink;
 use crate::script::{self, World};
 use crate::targets::{self, TargetId};
+use baton_session::redact::redact_url;
 use baton_session::registration::WorkerScript;
 use baton_session::{PartHash, StorageKey};
 use serde_json::json;
@@ -109,6 +110,18 @@ impl Stage {
             return Err(VisitError::Refused { url: url.to_owned(), reason: reason.to_owned() });
         }
         self.find(session, key).await
+    }
+
+    /// Brings a blank document at `url` into the page, and waits until the page shows it.
+    pub(super) async fn go(&self, session: &CdpSession, url: &str) -> Result<(), VisitError> {
+        let next = self.next_document(session);
+        let answer = session.call("Page.navigate", json!({ "url": url })).await?;
+        if let Some(reason) = answer["errorText"].as_str() {
+            let url = redact_url(url);
+            return Err(VisitError::Refused { url, reason: reason.to_owned() });
+        }
+        let wanted = || VisitError::NoDocument { wanted: redact_url(url), limit: DOCUMENT_LIMIT };
+        next.within(DOCUMENT_LIMIT).await.map(drop).ok_or_else(wanted)
     }
 
     /// Waits until a document of `key` is in the page.

@@ -1,15 +1,18 @@
 //! Restores tabs: made empty, filled behind the curtain, then loaded once for real.
 
+use super::history::Way;
 use super::plan::Visit;
 use super::stage::Stage;
 use super::stagehand::let_go;
-use super::{refused, storage};
+use super::walk::Walker;
+use super::{PAGES_AT_ONCE, refused, storage};
 use crate::cdp::{CdpError, CdpSession};
 use crate::frames::Frame;
 use crate::targets::{self, TargetId};
 use baton_session::receipt::{ItemKind, ReceiptItem};
-use baton_session::{Receipt, Tab};
+use baton_session::{History, Receipt, Tab};
 use futures_util::future::join_all;
+use futures_util::stream::{self, StreamExt};
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
@@ -30,6 +33,8 @@ pub(super) struct OpenTab<'a> {
     tab: &'a Tab,
     target: TargetId,
     session: CdpSession,
+    /// What of its history is back; none as long as there is nothing but blank documents of ours.
+    history: History,
 }
 
 /// Makes an empty tab for each tab of the snapshot, in their order.
@@ -41,7 +46,7 @@ pub(super) async fn create<'a>(
     for tab in tabs {
         let target = targets::create(&stage.browser()).await?;
         let session = stage.attach(&target).await?;
-        open.push(OpenTab { tab, target, session });
+        open.push(OpenTab { tab, target, session, history: History::default() });
     }
     Ok(open)
 }
@@ -60,6 +65,32 @@ impl OpenTab<'_> {
             }
         }
         receipt
+    }
+
+    /// Walks through its history, if it has one, and ends where it was.
+    async fn walk(&mut self, stage: &Stage) -> Option<ReceiptItem> {
+        let way = match Way::of(self.tab)? {
+            Ok(way) => way,
+            Err(reason) => return Some(self.astray(reason)),
+        };
+        let walker = Walker { stage, session: &self.session, target: &self.target };
+        match walker.go(&way, &self.tab.url).await {
+            Ok(history) => {
+                self.history = history;
+                Some(way.item(self.tab))
+            }
+            Err(error) => {
+                // Wherever it got stuck: from its own address it is loaded like any other tab.
+                if let Err(error) = stage.go(&self.session, self.address()).await {
+                    tracing::debug!(%error, "a tab did not come home");
+                }
+                Some(self.astray(&error.to_string()))
+            }
+        }
+    }
+
+    fn astray(&self, reason: &str) -> ReceiptItem {
+        ReceiptItem::rejected(ItemKind::History, self.place(), reason)
     }
 
     /// Where the tab stands, by the browser's own word.
@@ -91,8 +122,9 @@ impl OpenTab<'_> {
         &self.session
     }
 
-    pub(super) fn into_target(self) -> TargetId {
-        self.target
+    /// Its name in this browser, and the history that it has there.
+    pub(super) fn into_parts(self) -> (TargetId, History) {
+        (self.target, self.history)
     }
 
     /// Loads the real page. A reload replaces our blank document: no entry, no referrer.
@@ -109,7 +141,7 @@ impl OpenTab<'_> {
             self.session.call("Page.navigate", json!({ "url": self.address() })).await
         };
         let found = next.within(LOAD_LIMIT).await;
-        if !is_home {
+        if !is_home && self.history.is_empty() {
             self.forget(&before).await;
         }
         match (sent, found) {
@@ -156,8 +188,17 @@ impl OpenTab<'_> {
     }
 }
 
-/// Leaves one history entry and no trace of the blank documents, and lets the frames of the real
-/// pages alone.
+/// Walks every tab through its history.
+pub(super) async fn walk(stage: &Stage, tabs: &mut [OpenTab<'_>]) -> Receipt {
+    let walks: Vec<_> = tabs.iter_mut().map(|tab| tab.walk(stage)).collect();
+    let items: Vec<_> = stream::iter(walks).buffered(PAGES_AT_ONCE).collect().await;
+    let mut receipt = Receipt::default();
+    items.into_iter().flatten().for_each(|item| receipt.push(item));
+    receipt
+}
+
+/// Leaves no history entry but those of the tab and no trace of the blank documents, and lets the
+/// frames of the real pages alone.
 pub(super) async fn settle(tabs: &[OpenTab<'_>]) {
     let settled = tabs.iter().map(|tab| async {
         let calls = [
@@ -170,7 +211,9 @@ pub(super) async fn settle(tabs: &[OpenTab<'_>]) {
                 tracing::debug!(method, %error, "a tab was not let go of");
             }
         }
-        if let Err(error) = forget_history(&tab.session).await {
+        if tab.history.entries.len() <= 1
+            && let Err(error) = forget_history(&tab.session).await
+        {
             tracing::debug!(%error, "a tab keeps a blank entry in its history");
         }
     });

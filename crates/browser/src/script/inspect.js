@@ -1,11 +1,38 @@
-// What a page sees of its environment.
-function inspect() {
-  return JSON.stringify({
+// What a page sees of its environment, and of the history entry at which it stands.
+async function inspect() {
+  // `history.state`, which can be anything that structured cloning carries.
+  const LIMIT = 1024 * 1024;
+  const lost = (kind) => ({ root: { ref: 0 }, heap: [{ type: "lost", kind }] });
+  const state = async () => {
+    if (history.state === null) return null;
+    try {
+      const value = await baton.encode(history.state);
+      return JSON.stringify(value).length <= LIMIT ? value : lost("more than 1 MiB of it");
+    } catch {
+      return lost("history.state");
+    }
+  };
+  const entries = self.navigation?.entries() ?? [];
+  const at = self.navigation?.currentEntry?.index ?? 0;
+  // How many entries on one side show this document.
+  const shared = (step) => {
+    let count = 0;
+    while (entries[at + step * (count + 1)]?.sameDocument) count++;
+    return count;
+  };
+  const sight = {
     url: location.href,
     visible: document.visibilityState === "visible",
     viewport: { width: innerWidth, height: innerHeight },
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     locale: navigator.language,
     userAgent: navigator.userAgent,
-  });
+    history: {
+      scroll: { x: Math.round(scrollX), y: Math.round(scrollY) },
+      known: { before: at, after: Math.max(0, entries.length - at - 1) },
+      shared: { before: shared(-1), after: shared(1) },
+    },
+  };
+  sight.history.state = await state();
+  return JSON.stringify(sight);
 }

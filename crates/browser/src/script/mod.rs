@@ -33,8 +33,10 @@ pub(crate) enum Script {
     Fill,
     /// The same for one cache, the files, or one service worker registration.
     FillStored,
-    /// Tells what a page sees of its environment.
+    /// Tells what a page sees of its environment, and of the history entry at which it stands.
     Inspect,
+    /// Makes history entries of one document.
+    Walk,
 }
 
 const VALUE: &str = include_str!("value.js");
@@ -58,7 +60,9 @@ static FILL_STORED: LazyLock<String> = LazyLock::new(|| {
     declaration(&[VALUE, LIMITS, CACHE, FILES, REGISTRATIONS, entry], "fillStored")
 });
 static INSPECT: LazyLock<String> =
-    LazyLock::new(|| declaration(&[include_str!("inspect.js")], "inspect"));
+    LazyLock::new(|| declaration(&[VALUE, include_str!("inspect.js")], "inspect"));
+static WALK: LazyLock<String> =
+    LazyLock::new(|| declaration(&[VALUE, include_str!("walk.js")], "walk"));
 
 fn declaration(sources: &[&str], entry: &str) -> String {
     format!("async function (argument) {{\n{}\nreturn {entry}(argument);\n}}", sources.join("\n"))
@@ -72,6 +76,7 @@ impl Script {
             Self::Fill => &FILL,
             Self::FillStored => &FILL_STORED,
             Self::Inspect => &INSPECT,
+            Self::Walk => &WALK,
         }
     }
 }
@@ -128,6 +133,8 @@ pub(crate) async fn run<A: Serialize, R: DeserializeOwned>(
         "arguments": [{ "value": argument }],
         "awaitPromise": true,
         "returnByValue": true,
+        // The browser's back button passes entries by that were made without a gesture.
+        "userGesture": matches!(script, Script::Walk),
     });
     match world {
         World::Isolated(id) => params["executionContextId"] = json!(id),
@@ -154,6 +161,7 @@ impl fmt::Display for Script {
             Self::Fill => "fill",
             Self::FillStored => "fill stored",
             Self::Inspect => "inspect",
+            Self::Walk => "walk",
         })
     }
 }

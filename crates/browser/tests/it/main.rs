@@ -9,6 +9,7 @@ mod changes;
 mod databases;
 mod faults;
 mod fixture;
+mod histories;
 mod keeper;
 mod keeper_end;
 mod keeper_pages;

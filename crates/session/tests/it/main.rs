@@ -7,6 +7,7 @@ mod cookie;
 mod diff;
 mod docs;
 mod forecast;
+mod history;
 mod lifecycle;
 mod parts;
 mod playwright;

@@ -30,6 +30,10 @@ fn plant(state: &mut State) {
     for tab in &mut state.tabs {
         tab.url = format!("https://ada:{SECRET}@app.test/in?token={SECRET}&{SECRET}#{SECRET}");
         tab.session_storage.values_mut().for_each(plant_entries);
+        for entry in &mut tab.history.entries {
+            entry.url.clone_from(&tab.url);
+            entry.state = Some(Value::primitive(Node::String(SECRET.into())));
+        }
     }
 }
 

@@ -6,15 +6,16 @@ pub(crate) mod values;
 
 use baton_session::cookie::{Expiry, PartitionKey, Priority, SameSite, SourceScheme};
 use baton_session::environment::{Geolocation, Viewport};
+use baton_session::history::{HistoryEntry, Scroll};
 use baton_session::state::OriginState;
-use baton_session::{Cookie, Entries, Environment, State, StorageKey, Tab, Text};
+use baton_session::{Cookie, Entries, Environment, History, State, StorageKey, Tab, Text};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::RngSeed;
 use std::collections::BTreeMap;
-use values::database;
+use values::{database, value};
 
 /// How many states a property is tried on: the same ones in every run.
 pub(crate) fn cases(cases: u32) -> ProptestConfig {
@@ -104,9 +105,36 @@ pub(crate) fn tab() -> impl Strategy<Value = Tab> {
     let url =
         "https://(ada:pw@)?app\\.test/[a-z]{0,4}(\\?[a-z]=[a-z0-9]{1,4}&[a-z]{1,3})?(#[a-z]{0,4})?";
     let storage = btree_map(storage_key(), entries(), 0..3);
-    ("[0-9A-F]{0,8}", url, ".{0,8}", any::<bool>(), storage).prop_map(
-        |(id, url, title, active, session_storage)| Tab { id, url, title, active, session_storage },
+    ("[0-9A-F]{0,8}", url, ".{0,8}", any::<bool>(), storage, history()).prop_map(
+        |(id, url, title, active, session_storage, history)| Tab {
+            id,
+            url,
+            title,
+            active,
+            session_storage,
+            history,
+        },
     )
+}
+
+/// A history, its count right or not.
+pub(crate) fn history() -> impl Strategy<Value = History> {
+    let url = "https://app\\.test/[a-z]{0,4}";
+    let scroll = (any::<i32>(), any::<i32>()).prop_map(|(x, y)| Scroll { x, y });
+    let entry = (0..9i64, url, ".{0,4}", any::<bool>(), option::of(value()), scroll).prop_map(
+        |(id, url, title, same_document, state, scroll)| HistoryEntry {
+            id,
+            url,
+            title,
+            same_document,
+            state,
+            scroll,
+        },
+    );
+    prop_oneof![
+        Just(History::default()),
+        (vec(entry, 1..4), 0..5usize).prop_map(|(entries, current)| History { entries, current }),
+    ]
 }
 
 /// An environment with any settings.
