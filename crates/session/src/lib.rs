@@ -8,8 +8,10 @@
 //! [`value`], [`database`], [`tab`], [`environment`]; [`state`] holds them all; [`parts`] cuts a
 //! state into content-addressed pieces; [`checksum`] names a state; [`receipt`] tells what a
 //! restore did; [`Holdings`] tell whether a state has shrunk; [`diff`] and [`forecast`] tell what
-//! changed and what expires; [`redact`] hides secrets; [`playwright`] reads and writes `storageState` files.
+//! changed and what expires; [`redact`] hides secrets; [`playwright`] reads and writes `storageState`
+//! files and [`wire`] session files, and [`admit`] says what of a file from elsewhere a browser may get.
 
+pub mod admit;
 pub mod audit;
 pub mod checksum;
 pub mod cookie;
@@ -35,6 +37,7 @@ pub mod tab;
 mod term;
 pub mod text;
 pub mod value;
+pub mod wire;
 mod words;
 
 pub use audit::AuditOutcome;
