@@ -7,7 +7,7 @@
 use crate::cookie::Expiry;
 use crate::receipt::{ItemKind, ReceiptItem};
 use crate::state::OriginState;
-use crate::{Receipt, State, StorageKey, redact};
+use crate::{Receipt, State, StorageKey, Tab, redact};
 use std::collections::BTreeSet;
 use url::Url;
 
@@ -77,7 +77,7 @@ fn admit_origin(key: &StorageKey, origin: &mut OriginState, left_out: &mut Recei
     true
 }
 
-/// Tabs on the web, one of them in front. Their ids meant something to another browser only.
+/// Tabs on the web, at least a blank one, and one of them in front. Their ids meant something to another browser only.
 fn admit_tabs(state: &mut State, left_out: &mut Receipt) {
     let mut count = 0;
     state.tabs.retain(|tab| {
@@ -93,6 +93,10 @@ fn admit_tabs(state: &mut State, left_out: &mut Receipt) {
         left_out.push(ReceiptItem::rejected(ItemKind::Tab, place, reason));
         false
     });
+    if state.tabs.is_empty() {
+        // A browser without a tab shows nobody anything.
+        state.tabs.push(Tab { url: "about:blank".to_owned(), ..Tab::default() });
+    }
     let front = state.tabs.iter().position(|tab| tab.active).unwrap_or_default();
     for (position, tab) in state.tabs.iter_mut().enumerate() {
         tab.id.clear();

@@ -14,7 +14,7 @@ mod read;
 mod write;
 
 pub use error::ReadError;
-pub use read::read;
+pub use read::{is_session_file, read};
 pub use write::write;
 
 use crate::PartHash;

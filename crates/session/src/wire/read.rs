@@ -42,6 +42,17 @@ pub fn read(file: &[u8]) -> Result<(SessionFile, Receipt), ReadError> {
     Ok((SessionFile { head, state }, receipt))
 }
 
+/// Whether `file` looks like a session file: an object with `state`. What else is wrong with it
+/// [`read`] says.
+pub fn is_session_file(file: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Shape {
+        #[serde(rename = "state")]
+        _state: serde::de::IgnoredAny,
+    }
+    serde_json::from_slice::<Shape>(file).is_ok()
+}
+
 /// The member called `name`, which stands at `place`; `null` is as good as none.
 fn optional<T: serde::de::DeserializeOwned>(
     object: &Value,
