@@ -2,10 +2,11 @@
 //!
 //! The one idea: every door of an operation (HTTP, command line, typed client) shares these types,
 //! so that they cannot drift apart. Rooms: [`open`], [`session`], [`history`], [`state`], [`key`],
-//! [`audit`] and [`health`] hold requests and views; [`problem`] and [`code`] say how a request fails;
+//! [`audit`], [`carry`] and [`health`] hold requests and views; [`problem`] and [`code`] say how a request fails;
 //! `client` asks a node.
 
 pub mod audit;
+pub mod carry;
 #[cfg(feature = "client")]
 pub mod client;
 pub mod code;
@@ -18,6 +19,9 @@ pub mod session;
 pub mod state;
 
 pub use audit::{AuditList, AuditOutcome, AuditView, ListAudit};
+pub use carry::{
+    Contents, ExportFormat, ExportSession, ExportView, FileText, ImportSession, ImportView,
+};
 #[cfg(feature = "client")]
 pub use client::{Client, ClientError};
 pub use code::{ErrorCode, Exit};

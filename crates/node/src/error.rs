@@ -86,6 +86,27 @@ pub enum NodeError {
         /// What was asked for.
         expected: &'static str,
     },
+    /// A file that is none of those which become a session, or a damaged one.
+    #[error("{reason}")]
+    BadFile {
+        /// What was expected, and what was found; never a value.
+        reason: String,
+    },
+    /// Neither the file nor its sender names the session.
+    #[error(
+        "expected a name for the session, found none in the file that fits\ngive one with --name"
+    )]
+    NoName,
+    /// A session that no file may hold.
+    #[error("expected session {name} to fit in a file of {limit} bytes, found {size}")]
+    FileTooLarge {
+        /// Which session.
+        name: SessionName,
+        /// How large its file would be.
+        size: usize,
+        /// How large it may be.
+        limit: usize,
+    },
     /// The state of a snapshot cannot be written as JSON.
     #[error("the state of session {name} cannot be shown: {source}")]
     NotShown {

@@ -5,11 +5,12 @@
 //! [`config`] and [`data`] say what the node was given; [`serve`](mod@serve) is its life in steps; [`http`] is
 //! the door; [`auth`] says who asks, and [`rates`] how often; [`sessions`], [`keys`] and [`audit`]
 //! hold the operations, and `audit` what is noted of them; [`live`] holds the running browsers;
-//! [`backup`] carries a whole data folder away and back; [`error`] and [`problem`] say how an operation fails.
+//! [`backup`] carries a whole data folder away and back, and [`bundle`] seals a file of one session; [`error`] and [`problem`] say how an operation fails.
 
 pub mod audit;
 pub mod auth;
 pub mod backup;
+pub mod bundle;
 pub mod clock;
 pub mod config;
 pub mod context;

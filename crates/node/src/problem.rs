@@ -32,7 +32,10 @@ fn code(error: &NodeError) -> ErrorCode {
         NodeError::Store(error) => store(error),
         NodeError::Live(error) => live(error),
         NodeError::Attach(error) => attach(error),
-        NodeError::Invalid { .. } => ErrorCode::InvalidRequest,
+        NodeError::Invalid { .. } | NodeError::BadFile { .. } | NodeError::NoName => {
+            ErrorCode::InvalidRequest
+        }
+        NodeError::FileTooLarge { .. } => ErrorCode::StorageFull,
         NodeError::Unauthenticated { .. } => ErrorCode::Unauthenticated,
         NodeError::Forbidden { .. } => ErrorCode::Forbidden,
         NodeError::TooManyRequests { .. } => ErrorCode::TooManyRequests,

@@ -9,8 +9,10 @@
 //! [`environment`]; [`state`] holds them all; [`parts`] cuts a state into content-addressed pieces;
 //! [`checksum`] names a state; [`receipt`] tells what a restore did; [`Holdings`] tell whether a
 //! state has shrunk; [`diff`] and [`forecast`] tell what changed and what expires; [`redact`] hides
-//! secrets; [`playwright`] reads and writes `storageState` files.
+//! secrets; [`playwright`] reads and writes `storageState` files and [`wire`] session files, and
+//! [`admit`] says what of a file from elsewhere a browser may get.
 
+pub mod admit;
 pub mod audit;
 pub mod cache;
 pub mod checksum;
@@ -20,6 +22,7 @@ pub mod diff;
 pub mod environment;
 pub mod file;
 pub mod forecast;
+pub mod format;
 pub mod history;
 pub mod id;
 pub mod lifecycle;
@@ -40,6 +43,7 @@ pub mod tab;
 mod term;
 pub mod text;
 pub mod value;
+pub mod wire;
 mod words;
 
 pub use audit::AuditOutcome;
@@ -50,6 +54,7 @@ pub use diff::Diff;
 pub use environment::Environment;
 pub use file::FileEntry;
 pub use forecast::Forecast;
+pub use format::ExportFormat;
 pub use history::{History, HistoryEntry};
 pub use id::{AuditId, NodeId, Owner, SessionId, SnapshotId};
 pub use lifecycle::Lifecycle;

@@ -21,11 +21,13 @@ words! {
     Shutdown "shutdown",
     /// The session went back to an older snapshot: the same once more, as the newest one.
     Rollback "rollback",
+    /// The session was made of a file that was exported elsewhere.
+    Import "import",
 }
 
 impl SnapshotReason {
     /// Whether somebody asked for it, and so accepts what it holds however little that is.
     pub fn is_asked_for(self) -> bool {
-        matches!(self, Self::Open | Self::Request | Self::Close | Self::Rollback)
+        matches!(self, Self::Open | Self::Request | Self::Close | Self::Rollback | Self::Import)
     }
 }

@@ -176,6 +176,14 @@ impl Receipt {
     }
 }
 
+impl FromIterator<ReceiptItem> for Receipt {
+    fn from_iter<I: IntoIterator<Item = ReceiptItem>>(items: I) -> Self {
+        let mut receipt = Self::default();
+        items.into_iter().for_each(|item| receipt.push(item));
+        receipt
+    }
+}
+
 impl ReceiptItem {
     /// The group it belongs to, not counted yet.
     fn group(&self) -> Group {

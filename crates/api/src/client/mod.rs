@@ -4,6 +4,7 @@
 //! whether the node refused (a [`Problem`]) or could not be reached.
 
 mod audit;
+mod carry;
 mod error;
 mod history;
 mod keys;

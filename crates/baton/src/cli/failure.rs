@@ -1,5 +1,7 @@
 //! What went wrong, as a person or a program reads it, and how the process ends.
 
+use super::export::NoPlace;
+use super::import::NotSent;
 use super::passphrase::PassphraseError;
 use super::restore::NoKey;
 use crate::local;
@@ -7,6 +9,7 @@ use crate::output::Output;
 use baton_api::{ClientError, Exit};
 use baton_node::ServeError;
 use baton_node::backup::BackupError;
+use baton_node::bundle::BundleError;
 use baton_node::config::ConfigError;
 use baton_node::data::DataError;
 use serde::Serialize;
@@ -101,6 +104,22 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     }
     if error.is::<PassphraseError>() || error.is::<NoKey>() {
         return Exit::Usage;
+    }
+    if let Some(error) = error.downcast_ref::<NotSent>() {
+        return match error {
+            NotSent::NotThere(_) => Exit::NotFound,
+            _ => Exit::Usage,
+        };
+    }
+    if error.is::<NoPlace>() {
+        return Exit::Usage;
+    }
+    if let Some(error) = error.downcast_ref::<BundleError>() {
+        return match error {
+            BundleError::NoRecipient(_) | BundleError::NoIdentity => Exit::Usage,
+            BundleError::ForOthers => Exit::Denied,
+            _ => Exit::Failed,
+        };
     }
     if let Some(error) = error.downcast_ref::<BackupError>() {
         return exit_of_backup(error);

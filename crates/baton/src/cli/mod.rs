@@ -9,7 +9,9 @@ mod completions;
 mod demo;
 mod doctor;
 mod environment;
+mod export;
 mod failure;
+mod import;
 mod keeper;
 mod keys;
 mod open;
@@ -59,6 +61,8 @@ enum Command {
     Attach(attach::Attach),
     #[command(subcommand)]
     Sessions(sessions::Sessions),
+    Export(export::Export),
+    Import(import::Import),
     #[command(subcommand)]
     Keys(keys::Keys),
     Audit(audit::Audit),
@@ -78,6 +82,7 @@ Examples:
   baton open https://example.org --name shopping   open a session in a browser of its own
   baton sessions list                              what there is
   baton sessions resume shopping                   bring it back after a crash
+  baton export shopping -o shopping.json           carry it elsewhere, logged in
   baton doctor                                     what is missing on this machine
 
 An ID is an id, a unique prefix of one, or a name.
@@ -112,6 +117,8 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Open(command) => command.run(context).await,
             Command::Attach(command) => command.run(context).await,
             Command::Sessions(command) => command.run(context).await,
+            Command::Export(command) => command.run(context).await,
+            Command::Import(command) => command.run(context).await,
             Command::Keys(command) => command.run(context).await,
             Command::Audit(command) => command.run(context).await,
             Command::Serve(command) => command.run(context).await,

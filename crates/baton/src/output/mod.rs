@@ -4,6 +4,7 @@
 //! is `{"error": {code, message, hint?, request_id?}}`. Without it a person reads, so text is
 //! coloured and cut to the width of the terminal, if there is one.
 
+mod carry;
 mod history;
 mod log;
 mod progress;
@@ -12,6 +13,7 @@ mod style;
 mod table;
 mod views;
 
+pub(crate) use carry::{contents, imported, left_out};
 pub(crate) use history::{diff, history};
 pub(crate) use log::log_to_stderr;
 pub(crate) use progress::Progress;

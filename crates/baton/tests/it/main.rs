@@ -4,6 +4,7 @@
 
 mod attach;
 mod backup;
+mod carry;
 mod carry_on;
 mod cli;
 mod contexts;

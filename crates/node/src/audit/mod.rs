@@ -43,6 +43,10 @@ pub enum Action {
     Delete,
     /// The secrets of a session were shown.
     Reveal,
+    /// A session was given out as a file.
+    Export,
+    /// A session was made of a file.
+    Import,
     /// A key was made.
     CreateKey,
     /// A key was revoked.
@@ -62,6 +66,8 @@ impl Action {
             Self::Abandon => "session.abandon",
             Self::Delete => "session.delete",
             Self::Reveal => "session.reveal",
+            Self::Export => "session.export",
+            Self::Import => "session.import",
             Self::CreateKey => "key.create",
             Self::RevokeKey => "key.revoke",
         }

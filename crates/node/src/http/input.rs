@@ -1,6 +1,7 @@
 //! What a request carries, read so that a refusal says where it is wrong.
 
 use super::Refusal;
+use super::layers::BODY_TOO_LARGE;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts};
 use axum::http::StatusCode;
@@ -32,6 +33,7 @@ impl From<JsonRejection> for Refusal {
         let text = rejection.body_text();
         match code {
             ErrorCode::InvalidRequest => Self::new(code, format!("in the body, {}", why(&text))),
+            ErrorCode::BodyTooLarge => Self::new(code, BODY_TOO_LARGE),
             ErrorCode::InvalidJson => Self::new(code, format!("expected JSON, {}", why(&text))),
             _ => Self::new(code, lower(&text)),
         }

@@ -2,6 +2,7 @@
 
 use super::guard::{Guard, guard};
 use super::{HttpConfig, Refusal, peer};
+use crate::sessions::FILE_LIMIT;
 use crate::{Context, metrics};
 use axum::Router;
 use axum::body::Body;
@@ -25,6 +26,8 @@ use tracing::Instrument;
 
 /// How long an answer may take: a resume of a large session is the longest.
 const ANSWER_LIMIT: Duration = Duration::from_mins(2);
+/// What is said of a body that is too large.
+pub(super) const BODY_TOO_LARGE: &str = "the body is larger than limits.body_bytes allows";
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The router with everything around it.
@@ -45,8 +48,9 @@ pub(super) fn around(
         .layer(from_fn_with_state(context.clone(), finish))
         .layer(from_fn_with_state(Guard::new(config), guard))
         .layer(from_fn_with_state(config.behind_proxy, peer::find))
-        .layer(DefaultBodyLimit::disable())
-        .layer(RequestBodyLimitLayer::new(config.body_bytes));
+        // What may be longer, a file that becomes a session, says so at its route.
+        .layer(DefaultBodyLimit::max(config.body_bytes))
+        .layer(RequestBodyLimitLayer::new(config.body_bytes.max(FILE_LIMIT)));
     router.fallback(no_route).method_not_allowed_fallback(no_method).layer(layers)
 }
 
@@ -78,9 +82,7 @@ async fn write_problem(request: Request, next: Next) -> Response {
 /// The problem of an answer that a layer made, which knows only a status.
 fn problem_of_status(status: StatusCode) -> Problem {
     let (code, detail) = match status {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            (ErrorCode::BodyTooLarge, "the body is larger than limits.body_bytes allows")
-        }
+        StatusCode::PAYLOAD_TOO_LARGE => (ErrorCode::BodyTooLarge, BODY_TOO_LARGE),
         StatusCode::GATEWAY_TIMEOUT => (
             ErrorCode::TimedOut,
             "no answer within 120 s; what was begun goes on, look again later",

@@ -4,6 +4,7 @@
 //! the other. What surrounds every request stands in `layers`.
 
 mod audit;
+mod carry;
 mod connections;
 mod doors;
 mod guard;
@@ -22,13 +23,15 @@ pub(crate) use peer::Peer;
 pub use refusal::Refusal;
 
 use crate::Context;
+use crate::sessions::FILE_LIMIT;
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use baton_api::Problem;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
-use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
 /// What a door needs besides the operations' context.
@@ -42,7 +45,7 @@ pub struct HttpConfig {
     pub behind_proxy: bool,
     /// See [`Exposure::allowed_hosts`](crate::config::Exposure::allowed_hosts).
     pub allowed_hosts: Vec<String>,
-    /// The largest request body, in bytes.
+    /// The largest request body, in bytes; a file that becomes a session has a bound of its own.
     pub body_bytes: usize,
 }
 
@@ -66,6 +69,8 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(history::history))
         .routes(routes!(history::rollback))
         .routes(routes!(history::diff))
+        .routes(routes!(carry::export))
+        .routes(routes!(carry::import).layer(DefaultBodyLimit::max(FILE_LIMIT)))
         // Keys.
         .routes(routes!(keys::list, keys::create))
         .routes(routes!(keys::revoke))

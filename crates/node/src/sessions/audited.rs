@@ -6,7 +6,8 @@ use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::{
-    AttachSession, OpenSession, ResumeResult, RollBack, Scope, SessionView, StateView,
+    AttachSession, ExportSession, ExportView, ImportSession, ImportView, OpenSession, ResumeResult,
+    RollBack, Scope, SessionView, StateView,
 };
 use baton_session::SessionName;
 
@@ -99,6 +100,39 @@ pub async fn state(
         Err(refused) => Err(refused),
     };
     note.end(&context.store, shown).await
+}
+
+/// Gives a session out as a file: see `export.rs`. It is given only to a key with the scope
+/// `reveal`, and only once that is in the log.
+pub async fn export(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+    query: ExportSession,
+) -> Result<ExportView, NodeError> {
+    let note = note(context, caller, Action::Export, reference).await;
+    let note = note.with("format", query.format.as_str());
+    let exported = match caller.require(Scope::Reveal) {
+        Ok(()) => super::export::export(context, &caller.owner, reference, query).await,
+        Err(refused) => Err(refused),
+    };
+    note.end(&context.store, exported).await
+}
+
+/// Makes a session of a file: see `import.rs`.
+pub async fn import(
+    context: &Context,
+    caller: &Caller,
+    request: ImportSession,
+) -> Result<ImportView, NodeError> {
+    let wanted = request.name.clone();
+    let imported = super::import::import(context, &caller.owner, request).await;
+    let made = imported.as_ref().ok().map(|view| &view.session.session);
+    let name = made.map(|made| made.name.clone()).or(wanted).map(String::from);
+    let name = name.unwrap_or_else(|| "a file without a name".to_owned());
+    let subject = made.map_or_else(|| name.clone(), |made| made.id.to_string());
+    let note = Note::new(&caller.actor, &caller.owner, Action::Import, subject);
+    note.with("name", name).end(&context.store, imported).await
 }
 
 /// Notes a session that was to be made; without one its name is the subject.

@@ -27,9 +27,10 @@ pub(super) fn open(request: &OpenSession) -> Result<(), NodeError> {
 
 /// Whether a session can bear this name.
 pub(super) fn name(name: &SessionName) -> Result<(), NodeError> {
-    // `/sessions/attach` is an address of its own.
-    if name.as_str() == "attach" {
-        return invalid("name", "another word than attach, which the API uses itself", name);
+    // `/sessions/attach` and `/sessions/import` are addresses of their own.
+    if matches!(name.as_str(), "attach" | "import") {
+        let expected = "another word than attach and import, which the API uses itself";
+        return invalid("name", expected, name);
     }
     Ok(())
 }
@@ -71,7 +72,8 @@ pub(super) fn cdp_address(url: &Url) -> Result<(), NodeError> {
     invalid("cdp_url", "an address of this machine such as http://127.0.0.1:9222", found)
 }
 
-fn environment(environment: &Environment) -> Result<(), NodeError> {
+/// Whether a session can have this environment.
+pub(super) fn environment(environment: &Environment) -> Result<(), NodeError> {
     environment.viewport.map_or(Ok(()), viewport)?;
     environment.geolocation.map_or(Ok(()), geolocation)?;
     let agent = |c: char| matches!(c, ' '..='~');

@@ -4,6 +4,7 @@
 
 mod audit;
 mod auth;
+mod carry;
 mod config;
 mod document;
 mod fixture;

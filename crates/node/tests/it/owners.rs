@@ -31,6 +31,7 @@ fn body(method: &Method, path: &str) -> Option<Value> {
         ("POST", "/sessions/attach") => {
             Some(json!({ "name": "shop", "cdp_url": "http://127.0.0.1:1" }))
         }
+        ("POST", "/sessions/import") => Some(json!({ "name": "shop", "file": { "cookies": [] } })),
         ("POST", "/sessions/{id}/rollback") => Some(json!({ "to": "0197" })),
         ("POST", "/keys") => Some(json!({ "name": "laptop", "scopes": ["read"] })),
         _ => None,
@@ -62,7 +63,13 @@ impl Ada {
         let id = if path.starts_with("/keys") { &self.key } else { &self.session };
         let path = path.replace("{id}", id);
         assert!(!path.contains('{'), "expected to know what is meant in {path}");
-        if path.ends_with("/diff") { format!("{path}?a=0197&b=0197") } else { path }
+        if path.ends_with("/diff") {
+            format!("{path}?a=0197&b=0197")
+        } else if path.ends_with("/export") {
+            format!("{path}?format=session")
+        } else {
+            path
+        }
     }
 
     /// Everything that Ada sees of what is hers.

@@ -61,7 +61,7 @@ async fn bad_bodies_say_where_they_are_wrong() {
     422 invalid_request: expected urls to be http, https or about addresses, found file:
     422 invalid_request: expected environment.viewport to be 1 to 16384 pixels wide and high, found 0x5
     422 invalid_request: expected environment.userAgent to be visible ASCII characters, found "a\r\nb"
-    422 invalid_request: expected name to be another word than attach, which the API uses itself, found attach
+    422 invalid_request: expected name to be another word than attach and import, which the API uses itself, found attach
     413 body_too_large: the body is larger than limits.body_bytes allows
     "#);
     node.stop().await;

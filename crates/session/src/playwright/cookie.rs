@@ -7,6 +7,7 @@ use super::json::Json;
 use super::{Ignored, Lost};
 use crate::Cookie;
 use crate::cookie::{Expiry, PartitionKey, Priority, SameSite, SourceScheme};
+use crate::receipt::ItemKind;
 
 /// The last second that Playwright takes: the end of the year 9999.
 const LAST_SECOND: f64 = 253_402_300_799.0;
@@ -18,11 +19,15 @@ const ANY_AGE: Expiry = Expiry(i64::MIN);
 pub(super) fn read(json: &Json, position: usize) -> Result<Cookie, Ignored> {
     let cookie = parse(json).map_err(|expected| {
         let name = json.get_str("name").unwrap_or("?");
-        Ignored::new(format!("cookies[{position}] {name}"), format!("expected {expected}"))
+        Ignored::new(
+            ItemKind::Cookie,
+            format!("cookies[{position}] {name}"),
+            format!("expected {expected}"),
+        )
     })?;
     match cookie.validate(ANY_AGE) {
         Ok(()) => Ok(cookie),
-        Err(reason) => Err(Ignored::new(cookie.place(), reason.to_string())),
+        Err(reason) => Err(Ignored::new(ItemKind::Cookie, cookie.place(), reason.to_string())),
     }
 }
 
@@ -98,14 +103,16 @@ pub(super) fn has_source(cookie: &Cookie) -> bool {
 pub(super) fn is_valid(cookie: &Cookie, lost: &mut Vec<Lost>) -> bool {
     let result = cookie.validate(ANY_AGE);
     if let Err(reason) = &result {
-        lost.push(Lost::new(cookie.place(), format!("left out: {reason}")));
+        lost.push(Lost::new(ItemKind::Cookie, cookie.place(), format!("left out: {reason}")));
     }
     result.is_ok()
 }
 
 /// Writes one valid cookie.
 pub(super) fn write(cookie: &Cookie, lost: &mut Vec<Lost>) -> Json {
-    let changed = |lost: &mut Vec<Lost>, reason| lost.push(Lost::new(cookie.place(), reason));
+    let changed = |lost: &mut Vec<Lost>, reason| {
+        lost.push(Lost::unsayable(ItemKind::Cookie, cookie.place(), reason));
+    };
     if cookie.same_site.is_none() {
         changed(lost, "its unspecified SameSite becomes Lax");
     }

@@ -10,6 +10,7 @@ use super::key::{canonical, key_of, next_key};
 use super::{Ignored, Lost};
 use crate::Text;
 use crate::database::{Database, Index, KeyPath, ObjectStore, Record};
+use crate::receipt::ItemKind;
 
 /// The last version that a page can ask for: 2^53 − 1.
 const LAST_VERSION: u64 = (1 << 53) - 1;
@@ -20,7 +21,8 @@ pub(super) fn read(
     place: &str,
     ignored: &mut Vec<Ignored>,
 ) -> Result<Database, Ignored> {
-    let expected = |what: &str| Ignored::new(place, format!("expected {what}"));
+    let expected =
+        |what: &str| Ignored::new(ItemKind::IndexedDb, place, format!("expected {what}"));
     let name = json.get_text("name").ok_or_else(|| expected("a name"))?.clone();
     let version = version(json).ok_or_else(|| expected("a whole number from 1 as version"))?;
     let list = json.get_list("stores").ok_or_else(|| expected("stores as an array"))?;
@@ -30,6 +32,7 @@ pub(super) fn read(
         match read_store(item, &place, ignored) {
             Some(store) => stores.push(store),
             None => ignored.push(Ignored::new(
+                ItemKind::IndexedDb,
                 place,
                 "expected a name, records, indexes and a key path that is a string or strings",
             )),
@@ -58,7 +61,11 @@ fn read_store(json: &Json, place: &str, ignored: &mut Vec<Ignored>) -> Option<Ob
             Ok(record) => records.push(record),
             Err(expected) => {
                 let place = format!("{place} records[{position}]");
-                ignored.push(Ignored::new(place, format!("expected {expected}")));
+                ignored.push(Ignored::new(
+                    ItemKind::IndexedDb,
+                    place,
+                    format!("expected {expected}"),
+                ));
             }
         }
     }
@@ -108,7 +115,11 @@ fn read_record(json: &Json, key_path: Option<&KeyPath>) -> Result<Record, &'stat
 pub(super) fn write(database: &Database, origin: &str, lost: &mut Vec<Lost>) -> Option<Json> {
     let place = format!("{origin} indexedDB {}", database.name.to_lossy());
     if !(1..=LAST_VERSION).contains(&database.version) {
-        lost.push(Lost::new(place, "left out: expected a version from 1 to 2^53 - 1"));
+        lost.push(Lost::new(
+            ItemKind::IndexedDb,
+            place,
+            "left out: expected a version from 1 to 2^53 - 1",
+        ));
         return None;
     }
     let stores = database.stores.iter().map(|store| write_store(store, &place, lost)).collect();
@@ -136,10 +147,16 @@ fn write_store(store: &ObjectStore, place: &str, lost: &mut Vec<Lost>) -> Json {
             Ok((json, notes)) => {
                 records.push(json);
                 written.push(record);
-                lost.extend(notes.into_iter().map(|note| Lost::new(place(), note)));
+                lost.extend(
+                    notes.into_iter().map(|note| Lost::new(ItemKind::IndexedDb, place(), note)),
+                );
             }
             Err(expected) => {
-                lost.push(Lost::new(place(), format!("left out: the format takes {expected}")));
+                lost.push(Lost::new(
+                    ItemKind::IndexedDb,
+                    place(),
+                    format!("left out: the format takes {expected}"),
+                ));
             }
         }
     }
@@ -147,7 +164,7 @@ fn write_store(store: &ObjectStore, place: &str, lost: &mut Vec<Lost>) -> Json {
     let implied = next_key(written);
     if let Some(next) = store.next_key.filter(|next| *next != implied) {
         let reason = format!("its keys go on at {implied}, not at {next}");
-        lost.push(Lost::new(place, reason));
+        lost.push(Lost::new(ItemKind::IndexedDb, place, reason));
     }
     Json::Object(members)
 }

@@ -16,6 +16,7 @@ mod parse;
 mod plain;
 mod typed_array;
 
+use crate::receipt::{ItemKind, ReceiptItem};
 use crate::{Cookie, State};
 use json::Json;
 use std::collections::BTreeMap;
@@ -23,6 +24,8 @@ use std::collections::BTreeMap;
 /// Something in a file that was not taken over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ignored {
+    /// What it is; a part when the file does not say.
+    pub kind: ItemKind,
     /// Where in the file, by names; never a value.
     pub place: String,
     /// Why, with what was expected.
@@ -32,21 +35,47 @@ pub struct Ignored {
 /// Something in a state that the file does not say, or not exactly.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lost {
+    /// What it is.
+    pub kind: ItemKind,
     /// Where in the state, by names; never a value.
     pub place: String,
     /// Why, and whether it was left out or changed.
     pub reason: String,
+    /// Whether the format has no word at all for such a thing.
+    pub unsayable: bool,
 }
 
 impl Ignored {
-    fn new(place: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { place: place.into(), reason: reason.into() }
+    fn new(kind: ItemKind, place: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { kind, place: place.into(), reason: reason.into() }
     }
 }
 
 impl Lost {
-    fn new(place: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { place: place.into(), reason: reason.into() }
+    fn new(kind: ItemKind, place: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { kind, place: place.into(), reason: reason.into(), unsayable: false }
+    }
+
+    fn unsayable(kind: ItemKind, place: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { unsayable: true, ..Self::new(kind, place, reason) }
+    }
+}
+
+impl From<Ignored> for ReceiptItem {
+    fn from(ignored: Ignored) -> Self {
+        Self::rejected(ignored.kind, ignored.place, ignored.reason)
+    }
+}
+
+impl From<Lost> for ReceiptItem {
+    /// What the format has no word for is not portable; the rest is rejected.
+    fn from(lost: Lost) -> Self {
+        let Lost { kind, place, reason, unsayable } = lost;
+        if unsayable {
+            Self::not_portable(kind, place, reason)
+        } else {
+            Self::rejected(kind, place, reason)
+        }
     }
 }
 
@@ -85,7 +114,7 @@ pub fn read(file: &[u8]) -> Result<(State, Vec<Ignored>), ReadError> {
         origin::read(origin, place, &mut state.origins, &mut ignored);
     }
     if file.get("credentials").is_some() {
-        ignored.push(Ignored::new("credentials", "passkeys are not kept"));
+        ignored.push(Ignored::new(ItemKind::Part, "credentials", "passkeys are not kept"));
     }
     state.normalize();
     Ok((state, ignored))
@@ -122,7 +151,7 @@ fn read_cookies(items: &[Json], ignored: &mut Vec<Ignored>) -> Vec<Cookie> {
             Ok(cookie) => {
                 if let Some(earlier) = cookies.insert(cookie::identity(&cookie), cookie) {
                     let reason = "a later cookie in the file is the same cookie";
-                    ignored.push(Ignored::new(earlier.place(), reason));
+                    ignored.push(Ignored::new(ItemKind::Cookie, earlier.place(), reason));
                 }
             }
             Err(reason) => ignored.push(reason),
@@ -140,7 +169,7 @@ fn write_cookies(cookies: &[Cookie], lost: &mut Vec<Lost>) -> Json {
         let other = chosen.entry(cookie::identity(cookie)).or_insert(cookie);
         if *other != cookie {
             let reason = "left out: another cookie differs in the scheme or port that set it only";
-            lost.push(Lost::new(cookie.place(), reason));
+            lost.push(Lost::new(ItemKind::Cookie, cookie.place(), reason));
             // The one that https set, where there is a choice.
             *other = if other.key() < cookie.key() { cookie } else { *other };
         }
@@ -149,7 +178,7 @@ fn write_cookies(cookies: &[Cookie], lost: &mut Vec<Lost>) -> Json {
     let written = chosen.into_values().map(|cookie| cookie::write(cookie, lost)).collect();
     if sourced > 0 {
         let reason = format!("the scheme and port that set {sourced} of them have no field");
-        lost.push(Lost::new("cookies", reason));
+        lost.push(Lost::unsayable(ItemKind::Cookie, "cookies", reason));
     }
     Json::Array(written)
 }
@@ -158,13 +187,14 @@ fn write_cookies(cookies: &[Cookie], lost: &mut Vec<Lost>) -> Json {
 fn lose_tabs(state: &State, lost: &mut Vec<Lost>) {
     for (position, tab) in state.tabs.iter().enumerate() {
         let place = format!("tab {position}, {}", crate::redact::redact_url(&tab.url));
-        lost.push(Lost::new(&place, "left out: the format has no tabs"));
+        lost.push(Lost::unsayable(ItemKind::Tab, &place, "left out: the format has no tabs"));
         for key in tab.session_storage.keys() {
             let reason = format!("left out: the format has no sessionStorage (of {key})");
-            lost.push(Lost::new(&place, reason));
+            lost.push(Lost::unsayable(ItemKind::SessionStorage, &place, reason));
         }
     }
     if state.environment != crate::Environment::default() {
-        lost.push(Lost::new("environment", "left out: the format has no environment"));
+        let reason = "left out: the format has no environment";
+        lost.push(Lost::unsayable(ItemKind::Environment, "environment", reason));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::json::Json;
 use super::{Ignored, Lost, indexed_db};
+use crate::receipt::ItemKind;
 use crate::redact::redact_url;
 use crate::state::OriginState;
 use crate::{Database, StorageKey, Text};
@@ -16,7 +17,11 @@ pub(super) fn read(
     ignored: &mut Vec<Ignored>,
 ) {
     let Some(name) = json.get_str("origin").and_then(tuple_origin) else {
-        ignored.push(Ignored::new(place, "expected an origin such as https://app.test"));
+        ignored.push(Ignored::new(
+            ItemKind::Part,
+            place,
+            "expected an origin such as https://app.test",
+        ));
         return;
     };
     let origin = origins.entry(StorageKey::first_party(&name)).or_default();
@@ -25,7 +30,11 @@ pub(super) fn read(
             origin.local_storage.0.insert(key.clone(), value.clone());
         } else {
             let place = format!("{name} localStorage[{position}]");
-            ignored.push(Ignored::new(place, "expected name and value as strings"));
+            ignored.push(Ignored::new(
+                ItemKind::LocalStorage,
+                place,
+                "expected name and value as strings",
+            ));
         }
     }
     for (position, item) in list(json, "indexedDB", &name, ignored).iter().enumerate() {
@@ -36,7 +45,11 @@ pub(super) fn read(
     }
     if !list(json, "opfs", &name, ignored).is_empty() {
         let place = format!("{name} opfs");
-        ignored.push(Ignored::new(place, "files of the origin's file system are not kept"));
+        ignored.push(Ignored::new(
+            ItemKind::Part,
+            place,
+            "files of the origin's file system are not kept",
+        ));
     }
 }
 
@@ -49,15 +62,27 @@ fn tuple_origin(text: &str) -> Option<String> {
 fn list<'a>(json: &'a Json, name: &str, origin: &str, ignored: &mut Vec<Ignored>) -> &'a [Json] {
     if let Some(other) = json.get(name).filter(|json| !matches!(json, Json::Array(_))) {
         let reason = format!("expected an array, found {}", other.kind());
-        ignored.push(Ignored::new(format!("{origin} {name}"), reason));
+        ignored.push(Ignored::new(kind_of(name), format!("{origin} {name}"), reason));
     }
     json.get_list(name).unwrap_or_default()
+}
+
+fn kind_of(name: &str) -> ItemKind {
+    match name {
+        "localStorage" => ItemKind::LocalStorage,
+        "indexedDB" => ItemKind::IndexedDb,
+        _ => ItemKind::Part,
+    }
 }
 
 fn adopt(origin: &mut OriginState, database: Database, name: &str, ignored: &mut Vec<Ignored>) {
     if let Some(earlier) = origin.databases.iter_mut().find(|known| known.name == database.name) {
         let place = format!("{name} indexedDB {}", database.name.to_lossy());
-        ignored.push(Ignored::new(place, "a later database in the file has the same name"));
+        ignored.push(Ignored::new(
+            ItemKind::IndexedDb,
+            place,
+            "a later database in the file has the same name",
+        ));
         *earlier = database;
     } else {
         origin.databases.push(database);
@@ -96,10 +121,11 @@ pub(super) fn write(key: &StorageKey, origin: &OriginState, lost: &mut Vec<Lost>
 fn lose(key: &StorageKey, origin: &OriginState, lost: &mut Vec<Lost>) {
     let reason = "left out: the format knows first parties only";
     if !origin.local_storage.is_empty() {
-        lost.push(Lost::new(format!("{key} localStorage"), reason));
+        lost.push(Lost::new(ItemKind::LocalStorage, format!("{key} localStorage"), reason));
     }
     for database in &origin.databases {
-        lost.push(Lost::new(format!("{key} indexedDB {}", database.name.to_lossy()), reason));
+        let place = format!("{key} indexedDB {}", database.name.to_lossy());
+        lost.push(Lost::new(ItemKind::IndexedDb, place, reason));
     }
     lose_stored(key.as_str(), origin, lost);
 }
@@ -108,17 +134,19 @@ fn lose(key: &StorageKey, origin: &OriginState, lost: &mut Vec<Lost>) {
 fn lose_stored(name: &str, origin: &OriginState, lost: &mut Vec<Lost>) {
     for cache in &origin.caches {
         let place = format!("{name} cache {}", cache.name.to_lossy());
-        lost.push(Lost::new(place, "left out: the format has no caches"));
+        lost.push(Lost::new(ItemKind::Cache, place, "left out: the format has no caches"));
     }
     if !origin.files.is_empty() {
-        lost.push(Lost::new(format!("{name} files"), "left out: the format has no files"));
+        let place = format!("{name} files");
+        lost.push(Lost::new(ItemKind::Files, place, "left out: the format has no files"));
     }
     if !origin.raw.is_empty() {
         let place = format!("{name} folders of databases");
-        lost.push(Lost::new(place, "left out: the format has no files"));
+        lost.push(Lost::new(ItemKind::IndexedDb, place, "left out: the format has no files"));
     }
     for registration in &origin.service_workers {
         let place = format!("{name} service worker {}", redact_url(&registration.scope));
-        lost.push(Lost::new(place, "left out: the format has no service workers"));
+        let reason = "left out: the format has no service workers";
+        lost.push(Lost::new(ItemKind::ServiceWorker, place, reason));
     }
 }

@@ -13,5 +13,6 @@ mod parts;
 mod playwright;
 mod receipt;
 mod redact;
+mod session_file;
 mod shrunk;
 mod wire;

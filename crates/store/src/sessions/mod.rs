@@ -9,6 +9,8 @@ mod fetch;
 mod list;
 mod update;
 
+pub(crate) use create::insert;
+
 use crate::StoreError;
 use crate::row::{flag, instant, word};
 use baton_session::{Owner, Session, SessionId, SessionName};

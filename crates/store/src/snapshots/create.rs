@@ -5,8 +5,8 @@ use super::{NewSnapshot, Snapshot};
 use crate::parts::present;
 use crate::row::{CHUNK, places};
 use crate::seal::Seal;
-use crate::{Store, StoreError, leases};
-use baton_session::{Owner, SessionId, Term};
+use crate::{Store, StoreError, leases, sessions};
+use baton_session::{Owner, Session, SessionId, Term};
 use sqlx::{AnyConnection, AssertSqlSafe};
 
 impl Store {
@@ -14,9 +14,31 @@ impl Store {
     /// `carried` ones must be there (`PartMissing`). Fails with `SessionNotFound`, `IdTaken`, `TooManyParts`,
     /// `PartTooLarge` and `DuplicatePart`, and then stores nothing.
     pub async fn create_snapshot(&self, new: NewSnapshot) -> Result<Snapshot, StoreError> {
+        self.store_snapshot(None, new).await
+    }
+
+    /// Stores a session that comes from elsewhere together with its first snapshot: both or neither.
+    /// Fails as [`create_session`](Self::create_session) and
+    /// [`create_snapshot`](Self::create_snapshot) do.
+    pub async fn create_session_with(
+        &self,
+        session: &Session,
+        first: NewSnapshot,
+    ) -> Result<Snapshot, StoreError> {
+        self.store_snapshot(Some(session), first).await
+    }
+
+    async fn store_snapshot(
+        &self,
+        session: Option<&Session>,
+        new: NewSnapshot,
+    ) -> Result<Snapshot, StoreError> {
         let mut draft = self.draft(new).await?;
         let mut write = self.write_parts(&draft.owner).await?;
         let connection = write.connection();
+        if let Some(session) = session {
+            sessions::insert(connection, session).await?;
+        }
         expect_session(connection, &draft.owner, draft.snapshot.session).await?;
         draft.snapshot.sibling = is_late(connection, &draft).await?;
         insert_parts(connection, &mut draft, &self.seal()).await?;

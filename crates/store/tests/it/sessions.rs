@@ -1,6 +1,6 @@
 //! Sessions: made, found by what a person typed, listed.
 
-use crate::fixture::{Engine, Fixture, close, node, session};
+use crate::fixture::{Engine, Fixture, close, cookies, new_snapshot, node, session};
 use baton_session::{Lifecycle, Owner, SessionId};
 use baton_store::StoreError;
 use rstest::rstest;
@@ -44,6 +44,33 @@ async fn an_id_is_taken_once_and_owners_do_not_see_each_other(
     assert!(matches!(foreign, Err(StoreError::SessionNotFound { .. })));
     assert_eq!(store.find_session(&ann, "mail").await.unwrap().id, hers.id);
     assert_eq!(store.list_sessions(&ann, None, None, 10).await.unwrap(), [hers]);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_session_comes_with_its_first_snapshot_or_not_at_all(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let store = &fixture.store;
+    let mut mail = session("mail");
+    mail.lifecycle = Lifecycle::Recoverable;
+    let cookies = cookies("app.test", b"[]");
+    let twice = new_snapshot(&mail, &[cookies.clone(), cookies.clone()]);
+    let refused = store.create_session_with(&mail, twice).await;
+    assert!(matches!(refused, Err(StoreError::DuplicatePart { .. })));
+    assert_eq!(fixture.count("sessions").await, 0);
+
+    let first = new_snapshot(&mail, std::slice::from_ref(&cookies));
+    let stored = store.create_session_with(&mail, first).await.unwrap();
+    assert_eq!(store.fetch_session(&mail.owner, mail.id).await.unwrap(), mail);
+    assert_eq!(store.latest_snapshot(mail.id).await.unwrap().unwrap(), stored);
+
+    let other = session("mail");
+    let first = new_snapshot(&other, &[cookies]);
+    let refused = store.create_session_with(&other, first).await;
+    assert!(matches!(refused, Err(StoreError::NameTaken { .. })));
+    assert_eq!((fixture.count("sessions").await, fixture.count("snapshots").await), (1, 1));
 }
 
 #[rstest]

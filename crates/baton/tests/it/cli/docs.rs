@@ -20,7 +20,7 @@ A command that needs a node finds the one of the data folder, or starts one in t
 ends itself after ten minutes without an active session and without a request.
 ";
 
-const COMMANDS: [&[&str]; 23] = [
+const COMMANDS: [&[&str]; 25] = [
     &[],
     &["open"],
     &["attach"],
@@ -34,6 +34,8 @@ const COMMANDS: [&[&str]; 23] = [
     &["sessions", "history"],
     &["sessions", "rollback"],
     &["sessions", "diff"],
+    &["export"],
+    &["import"],
     &["keys", "create"],
     &["keys", "list"],
     &["keys", "revoke"],

@@ -15,6 +15,8 @@ fn the_first_page_says_what_there_is() {
       open         Open a session in a browser of its own
       attach       Keep the session of a browser that runs already
       sessions     List, show, capture, resume, roll back, close, abandon and delete sessions
+      export       Write a session to a file that another Baton, or Playwright, can read
+      import       Make a session of a file that baton export or Playwright wrote
       keys         Make, list and revoke API keys
       audit        Show what was done, by whom, and how it ended, newest first
       serve        Run a node: the service that keeps sessions
@@ -41,6 +43,7 @@ fn the_first_page_says_what_there_is() {
       baton open https://example.org --name shopping   open a session in a browser of its own
       baton sessions list                              what there is
       baton sessions resume shopping                   bring it back after a crash
+      baton export shopping -o shopping.json           carry it elsewhere, logged in
       baton doctor                                     what is missing on this machine
 
     An ID is an id, a unique prefix of one, or a name.
@@ -53,8 +56,10 @@ fn the_first_page_says_what_there_is() {
 #[test]
 fn every_command_has_help_without_a_node() {
     let folder = Folder::new();
-    let commands: [&[&str]; 21] = [
+    let commands: [&[&str]; 23] = [
         &["open"],
+        &["export"],
+        &["import"],
         &["attach"],
         &["serve"],
         &["backup"],

@@ -3,6 +3,7 @@
 mod audit;
 mod backup;
 mod backup_postgres;
+mod carry;
 mod completions;
 mod docs;
 mod doctor;

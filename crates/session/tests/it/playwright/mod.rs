@@ -154,6 +154,32 @@ fn one_bad_thing_never_costs_the_others() {
 }
 
 #[test]
+fn what_stands_twice_is_joined_and_what_is_unknown_is_passed_over() {
+    let file = r#"{"later":1,"cookies":[
+        {"name":"a","value":"1","domain":"app.test","path":"/","expires":-1,"later":{},"secure":true,
+         "partitionKey":"https://top.test","_crHasCrossSiteAncestor":false},
+        {"name":"a","value":"2","domain":"app.test","path":"/","expires":0,"secure":true,
+         "partitionKey":"https://top.test"}],
+      "origins":[
+        {"origin":"https://app.test","later":[],"localStorage":[{"name":"a","value":"1"}]},
+        {"origin":"https://app.test:443/","localStorage":[{"name":"a","value":"2"},
+         {"name":"b","value":"3"}]}]}"#;
+    let (state, ignored) = read(file.as_bytes()).unwrap();
+    assert_eq!(ignored, []);
+    let ancestors: Vec<_> = state
+        .cookies
+        .iter()
+        .map(|cookie| {
+            (cookie.partition_key.as_ref().unwrap().has_cross_site_ancestor, cookie.expires)
+        })
+        .collect();
+    assert_eq!(ancestors, [(false, None), (true, None)], "two cookies, for their keys differ");
+    let origin = &state.origins[&StorageKey::first_party("https://app.test")];
+    let expected = [("a", "2"), ("b", "3")].into_iter().collect();
+    assert_eq!((state.origins.len(), &origin.local_storage), (1, &expected));
+}
+
+#[test]
 fn what_is_no_storage_state_is_refused() {
     let refused = |file: &str| read(file.as_bytes()).unwrap_err().to_string();
     let files = ["", "[]", "{}", r#"{"cookies":{}}"#, r#"{"origins":5}"#, "{\"cookies\":[}"];

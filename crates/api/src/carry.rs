@@ -1,0 +1,121 @@
+//! A session leaves as a file, and a file becomes a session.
+
+use crate::SessionView;
+use baton_session::{Receipt, SessionId, SessionName, SnapshotId, State};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::fmt;
+use utoipa::{IntoParams, ToSchema};
+
+pub use baton_session::ExportFormat;
+
+/// In which form a session leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ExportSession {
+    /// `session` says everything, `storage-state` what Playwright knows.
+    pub format: ExportFormat,
+}
+
+/// A session as a file.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ExportView {
+    /// Which session.
+    pub id: SessionId,
+    /// Its name.
+    pub name: SessionName,
+    /// The snapshot that the file holds.
+    pub snapshot: SnapshotId,
+    /// When the browser was read.
+    pub taken_at: Timestamp,
+    /// The form of the file.
+    pub format: ExportFormat,
+    /// How much the snapshot holds.
+    pub holds: Contents,
+    /// What the file does not say: `not_portable` is what the format has no word for, `rejected`
+    /// what it has a word for and could not take.
+    pub receipt: Receipt,
+    /// The file. Whoever has it is logged in.
+    #[schema(value_type = Object)]
+    pub file: FileText,
+}
+
+/// A file that becomes a session.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ImportSession {
+    /// Unique among the owner's sessions that are not closed; that of the file when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<SessionName>,
+    /// Free text for people, at most 1000 characters; that of the file when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// A session file, or a Playwright `storageState`: the JSON document itself.
+    #[schema(value_type = Object)]
+    pub file: FileText,
+}
+
+/// A session that was made of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ImportView {
+    /// The session; a resume brings it to life.
+    #[serde(flatten)]
+    pub session: SessionView,
+    /// How much was taken.
+    pub holds: Contents,
+    /// What in the file was not taken, and why.
+    pub left_out: Receipt,
+}
+
+/// How much a state holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Contents {
+    /// Cookies.
+    pub cookies: usize,
+    /// Storage keys with localStorage.
+    pub local_storage: usize,
+    /// IndexedDB databases.
+    pub databases: usize,
+    /// Tabs.
+    pub tabs: usize,
+    /// Pairs of tab and storage key with sessionStorage.
+    pub session_storage: usize,
+}
+
+impl From<&State> for Contents {
+    fn from(state: &State) -> Self {
+        let origins = || state.origins.values();
+        Self {
+            cookies: state.cookies.len(),
+            local_storage: origins().filter(|origin| !origin.local_storage.is_empty()).count(),
+            databases: origins().map(|origin| origin.databases.len()).sum(),
+            tabs: state.tabs.len(),
+            session_storage: state.tabs.iter().map(|tab| tab.session_storage.len()).sum(),
+        }
+    }
+}
+
+/// A JSON document as it is written, byte by byte. It holds secrets, so it is never shown by chance.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FileText(Box<RawValue>);
+
+impl FileText {
+    /// The document in `text`.
+    pub fn new(text: String) -> serde_json::Result<Self> {
+        RawValue::from_string(text).map(Self)
+    }
+
+    /// The document's text.
+    pub fn as_str(&self) -> &str {
+        self.0.get()
+    }
+}
+
+impl fmt::Debug for FileText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FileText({} bytes)", self.as_str().len())
+    }
+}

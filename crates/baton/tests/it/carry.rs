@@ -1,0 +1,187 @@
+//! A login is carried from one house to another by a file, with the program as people run it.
+
+use age::secrecy::ExposeSecret;
+use assert_cmd::assert::Assert;
+use assert_cmd::cargo::cargo_bin_cmd;
+use axum::response::Html;
+use axum::routing::get;
+use baton_api::OpenSession;
+use baton_playground::{House, Page, Site};
+use baton_session::environment::{Environment, Viewport};
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use tempfile::TempDir;
+use url::Url;
+
+/// Logs in: a cookie that ends with the browser, one that lasts, and storage of every kind.
+const LOG_IN: &str = "(async () => {
+    document.cookie = 'sid=ada';
+    document.cookie = 'theme=dark; max-age=86400';
+    localStorage.setItem('token', 'l\\ud800');
+    sessionStorage.setItem('step', '2');
+    const open = indexedDB.open('app', 3);
+    open.onupgradeneeded = () => open.result.createObjectStore('s', { autoIncrement: true });
+    await new Promise((done) => open.onsuccess = done);
+    const write = open.result.transaction('s', 'readwrite');
+    write.objectStore('s').add({ when: new Date(5), all: new Map([[1, 'one']]) });
+    await new Promise((done) => write.oncomplete = done);
+    open.result.close();
+    return true;
+})()";
+
+/// What a page has of all that.
+const SHOWN: &str = "(async () => {
+    const open = indexedDB.open('app');
+    await new Promise((done) => open.onsuccess = done);
+    const names = [...open.result.objectStoreNames];
+    const read = names.length ? open.result.transaction('s').objectStore('s').get(1) : null;
+    if (read) await new Promise((done) => read.onsuccess = done);
+    open.result.close();
+    const found = read?.result;
+    return [document.cookie.split('; ').sort().join(','),
+        localStorage.getItem('token') === 'l\\ud800', sessionStorage.getItem('step'),
+        open.result.version, found?.when.getTime(), found?.all.get(1), innerWidth].join(' | ');
+})()";
+
+struct Story {
+    site: Site,
+    folder: TempDir,
+}
+
+impl Story {
+    async fn begin() -> Self {
+        let page = || async { Html("<title>shop</title>") };
+        let pages = axum::Router::new().route("/shop", get(page)).route("/other", get(page));
+        let site = Site::start(pages).await.unwrap();
+        Self { site, folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn url(&self) -> Url {
+        self.site.url("/shop").unwrap()
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A house in which somebody is logged in, with two tabs.
+    async fn logged_in(&self) -> House {
+        let house = crate::houses::house().await;
+        let viewport = Some(Viewport { width: 900, height: 700 });
+        let urls = [self.url(), self.site.url("/other").unwrap()];
+        let request = OpenSession {
+            environment: Environment { viewport, ..Environment::default() },
+            ..OpenSession::new("shop".parse().unwrap(), urls)
+        };
+        house.client().unwrap().open_session(&request).await.unwrap();
+        assert!(self.page(&house, "shop").await.evaluate::<bool>(LOG_IN).await.unwrap());
+        house
+    }
+
+    async fn page(&self, house: &House, name: &str) -> Page {
+        let id = house.client().unwrap().fetch_session(name).await.unwrap().session.id;
+        Page::attach(&house.keeper_socket(id), self.url().as_str()).await.unwrap()
+    }
+}
+
+fn baton(house: &House, args: &[&str]) -> Assert {
+    let mut command = cargo_bin_cmd!("baton");
+    command.arg("--data").arg(house.data().path()).args(args).write_stdin("").assert()
+}
+
+fn text(path: &std::path::Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// What a run answered with `--json`.
+fn answer(run: &Assert) -> Value {
+    serde_json::from_slice(&run.get_output().stdout).unwrap()
+}
+
+const WHOLE: &str = "sid=ada,theme=dark | true | 2 | 3 | 5 | one | 900";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_file_carries_everything_to_another_house() {
+    let story = Story::begin().await;
+    let first = story.logged_in().await;
+    let plain = story.file("shop.json");
+    baton(&first, &["export", "shop", "-o", text(&plain)]).success();
+    assert_eq!(plain.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    let mine = age::x25519::Identity::generate();
+    let (sealed, identity) = (story.file("shop.baton"), story.file("identity"));
+    std::fs::write(&identity, mine.to_string().expose_secret()).unwrap();
+    let other = story.file("other");
+    std::fs::write(&other, age::x25519::Identity::generate().to_string().expose_secret()).unwrap();
+    let to = mine.to_public().to_string();
+    baton(&first, &["export", "shop", "--to", &to, "-o", text(&sealed)]).success();
+    baton(&first, &["export", "shop"]).success();
+    baton(&first, &["--json", "export", "shop"]).code(2);
+    baton(&first, &["export", "shop", "--to", "ada"]).code(2);
+    first.clear().await.unwrap();
+
+    let second = crate::houses::house().await;
+    baton(&second, &["import", text(&plain)]).success();
+    baton(&second, &["import", text(&plain)]).code(4);
+    baton(&second, &["import", text(&sealed), "--name", "sealed"]).code(2);
+    baton(&second, &["import", text(&sealed), "--identity", text(&other)]).code(5);
+    let cut = story.file("cut");
+    let bytes = std::fs::read(&sealed).unwrap();
+    std::fs::write(&cut, &bytes[..bytes.len() - 9]).unwrap();
+    baton(&second, &["import", text(&cut), "--identity", text(&identity)]).code(1);
+    baton(&second, &["import", text(&story.file("nowhere"))]).code(3);
+    let args = ["import", text(&sealed), "--identity", text(&identity), "--name", "sealed"];
+    baton(&second, &args).success();
+    for name in ["shop", "sealed"] {
+        baton(&second, &["sessions", "resume", name]).success();
+        let shown: String = story.page(&second, name).await.evaluate(SHOWN).await.unwrap();
+        assert_eq!(shown, WHOLE, "{name}");
+        let view = second.client().unwrap().fetch_session(name).await.unwrap();
+        let tabs: Vec<&str> = view.tabs.iter().map(|tab| tab.url.as_str()).collect();
+        assert_eq!(tabs, [story.url().as_str(), story.site.url("/other").unwrap().as_str()]);
+    }
+    second.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_storage_state_carries_what_it_can_say() {
+    let story = Story::begin().await;
+    let first = story.logged_in().await;
+    let file = story.file("state.json");
+    let format = ["--format", "storage-state"];
+    let args = [&["--json", "export", "shop", "-o", text(&file)], &format[..]].concat();
+    let told = answer(&baton(&first, &args).success());
+    assert_eq!(told["receipt"]["rejected"], 0);
+    let lost = told["receipt"]["items"].as_array().unwrap();
+    let kinds: Vec<&str> = lost.iter().map(|item| item["kind"].as_str().unwrap()).collect();
+    for kind in ["tab", "session_storage", "environment"] {
+        assert!(kinds.contains(&kind), "{kind} in {kinds:?}");
+    }
+    first.clear().await.unwrap();
+
+    let second = crate::houses::house().await;
+    baton(&second, &["import", text(&file)]).code(2);
+    baton(&second, &["import", text(&file), "--name", "shop"]).success();
+    baton(&second, &["sessions", "resume", "shop"]).success();
+    // Its tab is blank: whoever carries a storageState opens the pages himself.
+    let id = second.client().unwrap().fetch_session("shop").await.unwrap().session.id;
+    let blank = Page::attach(&second.keeper_socket(id), "about:blank").await.unwrap();
+    let go = format!("location.href = {:?}; true", story.url().as_str());
+    assert!(blank.evaluate::<bool>(&go).await.unwrap());
+    let shown: String = story.page(&second, "shop").await.evaluate(SHOWN).await.unwrap();
+    assert!(shown.starts_with("sid=ada,theme=dark | true |  | 3 | 5 | one | "), "{shown}");
+    second.clear().await.unwrap();
+}
+
+/// The file that Playwright 1.65 itself wrote; one of its cookies expired meanwhile or not, as the
+/// clock says, so only what does not age is looked at.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_playwright_wrote_is_imported() {
+    let file =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../session/tests/it/fixtures/storage_state.json");
+    let house = crate::houses::house().await;
+    let run = baton(&house, &["--json", "import", file, "--name", "made-by-playwright"]);
+    let told = answer(&run);
+    assert_eq!((&told["holds"]["databases"], &told["state"]), (&1.into(), &"recoverable".into()));
+    house.clear().await.unwrap();
+}

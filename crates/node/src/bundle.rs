@@ -1,0 +1,114 @@
+//! A bundle: a file of a session, sealed for those who may open it.
+//!
+//! The form is that of age (<https://age-encryption.org/v1>) with X25519 keys, so that its own tools
+//! seal and open bundles too. Nothing is believed before its last byte is verified: one that was cut
+//! off or changed opens not at all.
+
+use age::x25519;
+use std::io::{self, Read, Write};
+
+/// What every bundle begins with.
+const MAGIC: &[u8] = b"age-encryption.org/";
+
+/// For whom a bundle is sealed.
+#[derive(Debug, Clone)]
+pub struct Recipient(x25519::Recipient);
+
+/// What opens a bundle.
+#[derive(Clone)]
+pub struct Identity(x25519::Identity);
+
+/// A bundle that was not made or not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleError {
+    /// A text that names nobody.
+    #[error(
+        "expected a recipient such as age1…, 62 letters and digits, found {0:?}\nage-keygen makes an \
+         identity and says its recipient"
+    )]
+    NoRecipient(String),
+    /// A file without an identity.
+    #[error(
+        "expected a line that begins with AGE-SECRET-KEY-1 in the identity file, found none that can \
+         be read\nage-keygen -o FILE makes one; other kinds of keys are not supported"
+    )]
+    NoIdentity,
+    /// None of the identities opens it.
+    #[error("expected a bundle for one of these identities, found one that is sealed for others")]
+    ForOthers,
+    /// It is not as it was sealed.
+    #[error("expected a whole bundle, found one that was cut off or changed: {0}")]
+    Damaged(String),
+    /// It holds more than anybody exports.
+    #[error("expected a bundle that holds at most {limit} bytes, found more")]
+    TooLarge {
+        /// How much it may hold.
+        limit: usize,
+    },
+    /// It could not be sealed.
+    #[error("the bundle could not be sealed: {0}")]
+    NotSealed(String),
+}
+
+impl Recipient {
+    /// The recipient that `text` names.
+    pub fn parse(text: &str) -> Result<Self, BundleError> {
+        let shown = || text.chars().take(80).collect();
+        text.trim().parse().map(Self).map_err(|_| BundleError::NoRecipient(shown()))
+    }
+}
+
+impl Identity {
+    /// The identities in the text of a file, as `age-keygen` writes it: one a line, besides comments.
+    pub fn parse_all(text: &str) -> Result<Vec<Self>, BundleError> {
+        let lines = text.lines().map(str::trim);
+        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let all: Vec<Self> = lines.filter_map(|line| line.parse().ok().map(Self)).collect();
+        if all.is_empty() { Err(BundleError::NoIdentity) } else { Ok(all) }
+    }
+}
+
+/// Whether `bytes` begin like a bundle.
+pub fn is_sealed(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
+/// Seals `file` for each of `recipients`.
+pub fn seal(file: &[u8], recipients: &[Recipient]) -> Result<Vec<u8>, BundleError> {
+    let failed = |error: &dyn std::error::Error| BundleError::NotSealed(error.to_string());
+    let each = recipients.iter().map(|recipient| &recipient.0 as &dyn age::Recipient);
+    let encryptor = age::Encryptor::with_recipients(each).map_err(|error| failed(&error))?;
+    let mut sealed = Vec::with_capacity(file.len() + 1024);
+    let written = || -> io::Result<()> {
+        let mut writer = encryptor.wrap_output(&mut sealed)?;
+        writer.write_all(file)?;
+        writer.finish()?;
+        Ok(())
+    };
+    written().map_err(|error| failed(&error))?;
+    Ok(sealed)
+}
+
+/// Opens a bundle that holds at most `limit` bytes.
+pub fn open(sealed: &[u8], identities: &[Identity], limit: usize) -> Result<Vec<u8>, BundleError> {
+    let decryptor = age::Decryptor::new(sealed).map_err(refused)?;
+    let each = identities.iter().map(|identity| &identity.0 as &dyn age::Identity);
+    let reader = decryptor.decrypt(each).map_err(refused)?;
+    let mut file = Vec::new();
+    // One byte more than allowed tells whether there is more.
+    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    let read = reader.take(most).read_to_end(&mut file);
+    read.map_err(|error| BundleError::Damaged(error.to_string()))?;
+    if file.len() > limit { Err(BundleError::TooLarge { limit }) } else { Ok(file) }
+}
+
+fn refused(error: age::DecryptError) -> BundleError {
+    match error {
+        age::DecryptError::NoMatchingKeys => BundleError::ForOthers,
+        other => BundleError::Damaged(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+#[path = "bundle_tests.rs"]
+mod tests;

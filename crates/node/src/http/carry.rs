@@ -1,0 +1,41 @@
+//! Sessions as files over HTTP.
+
+use super::Refusal;
+use super::input::{Json, Path, Query};
+use crate::auth::{Drive, Read};
+use crate::{Context, sessions};
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use baton_api::{ExportSession, ExportView, ImportSession, ImportView, Problem};
+
+/// A session as a file; an active one is captured first. Needs the scope `reveal`, because whoever
+/// has the file is logged in.
+#[utoipa::path(
+    get, path = "/sessions/{id}/export", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path), ExportSession),
+    responses((status = 200, body = ExportView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn export(
+    State(context): State<Context>,
+    Read(caller): Read,
+    Path(id): Path<String>,
+    Query(query): Query<ExportSession>,
+) -> Result<impl IntoResponse, Refusal> {
+    let view = sessions::export(&context, &caller, &id, query).await?;
+    Ok(([(header::CACHE_CONTROL, "no-store")], axum::Json(view)))
+}
+
+/// Makes a recoverable session of a session file or of a Playwright storageState.
+#[utoipa::path(
+    post, path = "/sessions/import", tag = "sessions", security(("api_key" = [])),
+    responses((status = 201, body = ImportView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn import(
+    State(context): State<Context>,
+    Drive(caller): Drive,
+    Json(request): Json<ImportSession>,
+) -> Result<(StatusCode, axum::Json<ImportView>), Refusal> {
+    let view = sessions::import(&context, &caller, request).await?;
+    Ok((StatusCode::CREATED, axum::Json(view)))
+}

@@ -1,0 +1,110 @@
+//! Gives a session out as a file.
+
+use super::state;
+use crate::latest::{Latest, last_good};
+use crate::live::LiveError;
+use crate::{Context, NodeError};
+use baton_api::{Contents, ExportFormat, ExportSession, ExportView, FileText};
+use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
+use baton_session::wire::{self, Head, NodeType, Provenance, SessionFile, Version};
+use baton_session::{Lifecycle, Owner, Receipt, Session, SnapshotReason, State, playwright};
+use baton_store::Snapshot;
+
+/// The largest file that leaves a node or enters it, in bytes.
+pub const FILE_LIMIT: usize = 128 << 20;
+
+/// The last good snapshot of a session as a file. An active session is captured first.
+pub async fn export(
+    context: &Context,
+    owner: &Owner,
+    reference: &str,
+    query: ExportSession,
+) -> Result<ExportView, NodeError> {
+    let mut session = context.find(owner, reference).await?;
+    if session.lifecycle == Lifecycle::Active {
+        let (now, _turn) = context.take_turn(owner, reference).await?;
+        session = now;
+        if session.lifecycle == Lifecycle::Active {
+            context.hub.capture(session.id, SnapshotReason::Request).await?;
+        }
+    }
+    let Some(found) = last_good(&context.store, session.id).await? else {
+        return Err(NodeError::NoSnapshot { name: session.name, expected: "a snapshot" });
+    };
+    let Latest { snapshot, passed_over, .. } = found;
+    let (state, unreadable) = state::read(context, owner, &snapshot).await?;
+    let mut receipt = Receipt::default();
+    if let Some(newer) = passed_over {
+        receipt.push(aside(&snapshot, &newer));
+    }
+    for part in unreadable {
+        receipt.push(ReceiptItem::rejected(
+            ItemKind::Part,
+            format!("snapshot {}", snapshot.id),
+            part,
+        ));
+    }
+    let holds = Contents::from(&state);
+    let (text, lost) = write(query.format, head(&session, &snapshot), state).await?;
+    receipt.extend(lost);
+    if text.len() > FILE_LIMIT {
+        let (name, size) = (session.name, text.len());
+        return Err(NodeError::FileTooLarge { name, size, limit: FILE_LIMIT });
+    }
+    let file = FileText::new(text)
+        .map_err(|source| NodeError::NotShown { name: session.name.clone(), source })?;
+    tracing::info!(session = %session.id, snapshot = %snapshot.id, format = %query.format, "exported a session");
+    Ok(ExportView {
+        id: session.id,
+        name: session.name,
+        snapshot: snapshot.id,
+        taken_at: snapshot.taken_at,
+        format: query.format,
+        holds,
+        receipt,
+        file,
+    })
+}
+
+/// Writes the file, off the async threads: a large one takes the processor.
+async fn write(
+    format: ExportFormat,
+    head: Head,
+    state: State,
+) -> Result<(String, Receipt), NodeError> {
+    let work = move || match format {
+        ExportFormat::Session => (wire::write(&SessionFile { head, state }), Receipt::default()),
+        ExportFormat::StorageState => {
+            let (text, lost) = playwright::write(&state);
+            (text, lost.into_iter().map(Into::into).collect())
+        }
+    };
+    Ok(tokio::task::spawn_blocking(work).await.map_err(|_| LiveError::Stopping)?)
+}
+
+fn head(session: &Session, snapshot: &Snapshot) -> Head {
+    Head {
+        id: session.id.to_string(),
+        name: session.name.to_string(),
+        description: session.description.clone(),
+        origin: Provenance {
+            node_id: session.node.to_string(),
+            node_type: NodeType::Hosted,
+            node_url: String::new(),
+            created_at: Some(session.created_at),
+            created_by: session.owner.to_string(),
+        },
+        sync: Version { version: 1, last_modified: Some(snapshot.taken_at), ..Version::default() },
+    }
+}
+
+/// The line that says why a newer snapshot was not taken.
+fn aside(taken: &Snapshot, newer: &Snapshot) -> ReceiptItem {
+    let reason =
+        format!("the one of {} is shrunk; baton sessions history shows both", newer.taken_at);
+    ReceiptItem {
+        reason: Some(reason),
+        verified: Verified::None,
+        ..ReceiptItem::restored(ItemKind::Snapshot, taken.id.to_string())
+    }
+}

@@ -1,0 +1,111 @@
+//! Makes a session of a file.
+//!
+//! The one idea: all that can be refused is refused before anything is stored, and then the session
+//! and its only snapshot are stored together. A resume brings it to life on a fresh profile.
+
+use super::{check, show};
+use crate::live::LiveError;
+use crate::{Context, NodeError, clock};
+use baton_api::{Contents, FileText, ImportSession, ImportView};
+use baton_session::cookie::Expiry;
+use baton_session::receipt::{ItemKind, ReceiptItem};
+use baton_session::{
+    Environment, Lifecycle, Owner, Part, Receipt, Session, SessionId, SessionName, SnapshotId,
+    SnapshotReason, State, admit, parts, playwright, wire,
+};
+use baton_store::NewSnapshot;
+use jiff::Timestamp;
+
+/// A session of the owner with the state in the file, recoverable.
+pub async fn import(
+    context: &Context,
+    owner: &Owner,
+    request: ImportSession,
+) -> Result<ImportView, NodeError> {
+    let now = clock::now();
+    let ImportSession { name, description, file } = request;
+    let work = move || open(&file, now);
+    let opened = tokio::task::spawn_blocking(work).await.map_err(|_| LiveError::Stopping)?;
+    let Opened { name: own_name, description: own, holds, parts, left_out } = opened?;
+    let name = name_of(name, &own_name)?;
+    let description = description.unwrap_or(own);
+    check::description(Some(&description))?;
+    let session = Session {
+        id: SessionId::new(now, rand::random()),
+        name,
+        description,
+        owner: owner.clone(),
+        node: context.node,
+        headed: false,
+        lifecycle: Lifecycle::Recoverable,
+        created_at: now,
+        updated_at: now,
+    };
+    context.store.create_session_with(&session, first(&session, parts)).await?;
+    tracing::info!(session = %session.id, "imported a session");
+    let session = show::describe(context, session).await?;
+    Ok(ImportView { session, holds, left_out })
+}
+
+/// What a file holds.
+struct Opened {
+    name: String,
+    description: String,
+    holds: Contents,
+    parts: Vec<Part>,
+    left_out: Receipt,
+}
+
+/// Reads a file of either kind, and takes of it what a browser can be given.
+fn open(file: &FileText, now: Timestamp) -> Result<Opened, NodeError> {
+    let bytes = file.as_str().as_bytes();
+    let (name, description, mut state, mut left_out) = if wire::is_session_file(bytes) {
+        let read = wire::read(bytes).map_err(|error| refused(&error))?;
+        let (wire::SessionFile { head, state }, left_out) = read;
+        (head.name, head.description, state, left_out)
+    } else {
+        let (state, ignored) = playwright::read(bytes).map_err(|error| refused(&error))?;
+        let left_out = ignored.into_iter().map(Into::into).collect();
+        (String::new(), String::new(), state, left_out)
+    };
+    left_out.extend(admit::admit(&mut state, Expiry(now.as_microsecond())));
+    admit_environment(&mut state, &mut left_out);
+    let holds = Contents::from(&state);
+    Ok(Opened { name, description, holds, parts: parts::split(&state), left_out })
+}
+
+fn refused(error: &dyn std::error::Error) -> NodeError {
+    NodeError::BadFile { reason: error.to_string() }
+}
+
+/// An environment that no session could be opened with costs itself only.
+fn admit_environment(state: &mut State, left_out: &mut Receipt) {
+    if let Err(error) = check::environment(&state.environment) {
+        left_out.push(ReceiptItem::rejected(ItemKind::Environment, "environment", error));
+        state.environment = Environment::default();
+    }
+}
+
+/// The name that was asked for, or else that of the file.
+fn name_of(wanted: Option<SessionName>, own: &str) -> Result<SessionName, NodeError> {
+    let name = match wanted {
+        Some(name) => name,
+        None => own.parse().map_err(|_| NodeError::NoName)?,
+    };
+    check::name(&name)?;
+    Ok(name)
+}
+
+fn first(session: &Session, parts: Vec<Part>) -> NewSnapshot {
+    NewSnapshot {
+        id: SnapshotId::new(session.created_at, rand::random()),
+        session: session.id,
+        owner: session.owner.clone(),
+        taken_at: session.created_at,
+        reason: SnapshotReason::Import,
+        term: None,
+        shrunk: false,
+        parts,
+        carried: Vec::new(),
+    }
+}

@@ -1,0 +1,154 @@
+//! Sessions leave as files and come in as files, without a browser.
+
+use crate::fixture::{Folder, Node, one_line, problem, seed_snapshot, state_at};
+use baton_api::{ErrorCode, ExportFormat, FileText, ImportSession, ListAudit, ListSessions, Scope};
+use baton_session::{Lifecycle, SnapshotReason};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+fn import(name: Option<&str>, file: &Value) -> ImportSession {
+    let file = FileText::new(file.to_string()).unwrap();
+    ImportSession { name: name.map(|name| name.parse().unwrap()), description: None, file }
+}
+
+fn cookie(name: &str, domain: &str) -> Value {
+    json!({"name": name, "value": "s3cret", "domain": domain, "path": "/", "expires": -1,
+           "httpOnly": true, "secure": true, "sameSite": "Lax"})
+}
+
+async fn with_a_session() -> Node {
+    let folder = Folder::new();
+    let store = folder.store().await;
+    let id = folder.seed(&store, "local", "shop").await;
+    seed_snapshot(&store, "local", id, &state_at("https://shop.test/")).await;
+    store.close().await;
+    folder.start().await
+}
+
+#[tokio::test]
+async fn a_session_leaves_and_comes_back_under_another_name() {
+    let node = with_a_session().await;
+    let admin = node.admin();
+    let exported = admin.export_session("shop", ExportFormat::Session).await.unwrap();
+    assert!(exported.receipt.items.is_empty());
+    let file: Value = serde_json::from_str(exported.file.as_str()).unwrap();
+    // Its own name is taken.
+    let taken = admin.import_session(&import(None, &file)).await.unwrap_err();
+    assert_eq!(taken.code(), Some(ErrorCode::NameTaken));
+    let imported = admin.import_session(&import(Some("again"), &file)).await.unwrap();
+    assert!(imported.left_out.items.is_empty());
+    let session = &imported.session;
+    assert_eq!(session.session.state, Lifecycle::Recoverable);
+    assert_eq!(session.snapshot.as_ref().unwrap().reason, SnapshotReason::Import);
+    assert_eq!(session.tabs[0].url, "https://shop.test/");
+    let again = admin.export_session("again", ExportFormat::Session).await.unwrap();
+    let again: Value = serde_json::from_str(again.file.as_str()).unwrap();
+    assert_eq!(again["sync"]["checksum"], file["sync"]["checksum"]);
+    assert!(!format!("{exported:?}").contains("shop.test/"), "a file is never shown by chance");
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_taken_is_told_item_by_item() {
+    let node = Node::start().await;
+    let file = json!({
+        "cookies": [cookie("sid", "app.test"), cookie("bad", "App.test")],
+        "origins": [{"origin": "null", "localStorage": []}],
+    });
+    let imported = node.admin().import_session(&import(Some("shop"), &file)).await.unwrap();
+    assert_eq!(imported.holds.cookies, 1);
+    let lines: Vec<String> = imported
+        .left_out
+        .items
+        .iter()
+        .map(|item| format!("{} {}", item.kind, item.place))
+        .collect();
+    assert_eq!(lines, ["cookie App.test/ bad", "part origins[0]"]);
+    assert_eq!((imported.left_out.rejected, imported.left_out.items.len()), (2, 2));
+
+    let mut file = json!({"name": "two", "state": {"cookies": [], "origins": []}});
+    file["state"]["environment"] =
+        json!({"timezone": "a zone", "viewport": {"width": 0, "height": 0}});
+    file["tabs"] = json!([{"url": "file:///etc/passwd"}, {"url": "https://app.test/"}]);
+    let imported = node.admin().import_session(&import(None, &file)).await.unwrap();
+    let tabs: Vec<&str> = imported.session.tabs.iter().map(|tab| tab.url.as_str()).collect();
+    assert_eq!(tabs, ["https://app.test/"]);
+    assert_eq!(imported.left_out.rejected, 2);
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn a_bad_file_changes_nothing() {
+    let node = Node::start().await;
+    let mut told = Vec::new();
+    let files = [
+        json!({"file": {"name": "shop", "state": {"cookies": [{"name": 5}]}}}),
+        json!({"file": {"state": {"origins": []}, "sync": {"checksum": "00"}}, "name": "shop"}),
+        json!({"file": {"cookies": []}}),
+        json!({"file": {"name": "no/name", "state": {}}}),
+        json!({"file": {"cookies": []}, "name": "import"}),
+        json!({"file": {"elsewhere": []}, "name": "shop"}),
+        json!({"file": 5, "name": "shop"}),
+        json!({"name": "shop"}),
+    ];
+    for body in files {
+        let call = node.admin_request(Method::POST, "/sessions/import").json(&body);
+        told.push(one_line(&problem(call.send().await.unwrap()).await));
+    }
+    insta::assert_snapshot!(told.join("\n"), @r"
+    422 invalid_request: in the session file, at state.cookies[0].name: expected a string
+    422 invalid_request: expected the session file to have the checksum 00, found b1e6e342de00050fef468f972791771d26b35f0cfb6cc2c8781e13ecc6f04e31: it was changed or damaged
+    422 invalid_request: expected a name for the session, found none in the file that fits
+    422 invalid_request: expected a name for the session, found none in the file that fits
+    422 invalid_request: expected name to be another word than attach and import, which the API uses itself, found import
+    422 invalid_request: expected an object with cookies or origins, found an object with neither; is this a Playwright storageState file?
+    422 invalid_request: expected a JSON object, found a number; is this a Playwright storageState file?
+    422 invalid_request: in the body, missing field `file` at line 1 column 15
+    ");
+    let list = node.admin().list_sessions(&ListSessions::default()).await.unwrap();
+    assert_eq!(list.items, []);
+    node.stop().await;
+}
+
+/// The fixture's bound for other bodies is 4096 bytes.
+#[tokio::test]
+async fn a_file_may_be_longer_than_other_bodies() {
+    let node = Node::start().await;
+    let mut long = cookie("sid", "app.test");
+    long["value"] = json!("x".repeat(4000));
+    let file = json!({"cookies": [long, cookie("b", "app.test"), cookie("c", "app.test")]});
+    assert!(node.admin().import_session(&import(Some("shop"), &file)).await.is_ok());
+    let body = json!({"name": "x".repeat(5000)});
+    let call = node.admin_request(Method::POST, "/sessions").json(&body);
+    assert_eq!(problem(call.send().await.unwrap()).await.code, ErrorCode::BodyTooLarge);
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn an_export_needs_reveal_and_both_ways_are_noted() {
+    let node = with_a_session().await;
+    let reader = node.as_owner("local", &[Scope::Read, Scope::Drive]).await;
+    let refused = reader.export_session("shop", ExportFormat::StorageState).await.unwrap_err();
+    assert_eq!(refused.code(), Some(ErrorCode::Forbidden));
+    let file = json!({"cookies": [cookie("sid", "app.test")]});
+    reader.import_session(&import(Some("two"), &file)).await.unwrap();
+    let exported = node.admin().export_session("shop", ExportFormat::StorageState).await.unwrap();
+    assert_eq!((exported.receipt.not_portable, exported.receipt.rejected), (1, 0), "its tab");
+    let log = node.admin().list_audit(&ListAudit::default()).await.unwrap();
+    let noted: Vec<String> = log
+        .items
+        .iter()
+        .filter(|entry| entry.action.ends_with("port"))
+        .map(|entry| format!("{} {} {}", entry.action, entry.detail["name"], entry.outcome))
+        .collect();
+    assert_eq!(
+        noted,
+        [
+            "session.export \"shop\" done",
+            "session.import \"two\" done",
+            "session.export \"shop\" denied"
+        ]
+    );
+    assert!(!format!("{log:?}").contains("s3cret"));
+    node.stop().await;
+}

@@ -1,0 +1,123 @@
+//! What a state from elsewhere may bring along: only what a browser can be given.
+//!
+//! The one idea: whoever wrote the file is not trusted with this machine. A tab that would read its
+//! files is left out, and so is what a browser would refuse; each with a line, and never at the cost
+//! of the rest.
+
+use crate::cookie::Expiry;
+use crate::receipt::{ItemKind, ReceiptItem};
+use crate::state::OriginState;
+use crate::{Receipt, State, StorageKey, Tab, redact};
+use std::collections::BTreeSet;
+use url::Url;
+
+/// The most tabs that a state from elsewhere may bring.
+pub const MAX_TABS: usize = 200;
+
+/// Takes out of `state` what no browser here can be given at `now`, and lists it.
+pub fn admit(state: &mut State, now: Expiry) -> Receipt {
+    let mut left_out = Receipt::default();
+    admit_cookies(state, now, &mut left_out);
+    state.origins.retain(|key, origin| admit_origin(key, origin, &mut left_out));
+    admit_tabs(state, &mut left_out);
+    state.normalize();
+    left_out
+}
+
+/// Valid cookies, and of those that are the same cookie the last one.
+fn admit_cookies(state: &mut State, now: Expiry, left_out: &mut Receipt) {
+    let mut cookies = std::mem::take(&mut state.cookies);
+    let mut seen = BTreeSet::new();
+    let mut wanted: Vec<bool> = cookies
+        .iter()
+        .rev()
+        .map(|cookie| {
+            let refused = match cookie.validate(now) {
+                Err(reason) => reason.to_string(),
+                Ok(()) if seen.insert(cookie.key()) => return true,
+                Ok(()) => "a later cookie in the file is the same cookie".to_owned(),
+            };
+            left_out.push(ReceiptItem::rejected(ItemKind::Cookie, cookie.place(), refused));
+            false
+        })
+        .collect();
+    drop(seen);
+    cookies.retain(|_| wanted.pop().unwrap_or(false));
+    state.cookies = cookies;
+}
+
+/// Whether a web page could have this storage key; of databases of one name the last one stays.
+fn admit_origin(key: &StorageKey, origin: &mut OriginState, left_out: &mut Receipt) -> bool {
+    let place = |name: &str| format!("{key} {name}");
+    if !is_web_key(key) {
+        let reason = "expected the storage key of an http or https origin";
+        if !origin.local_storage.is_empty() {
+            left_out.push(ReceiptItem::rejected(ItemKind::LocalStorage, key.as_str(), reason));
+        }
+        for database in &origin.databases {
+            let place = place(&database.name.to_lossy());
+            left_out.push(ReceiptItem::rejected(ItemKind::IndexedDb, place, reason));
+        }
+        return false;
+    }
+    let mut seen = BTreeSet::new();
+    origin.databases.reverse();
+    origin.databases.retain(|database| {
+        let reason = if !seen.insert(database.name.clone()) {
+            "a later database in the file has the same name"
+        } else if database.version == 0 {
+            "expected a version from 1"
+        } else {
+            return true;
+        };
+        let place = place(&database.name.to_lossy());
+        left_out.push(ReceiptItem::rejected(ItemKind::IndexedDb, place, reason));
+        false
+    });
+    true
+}
+
+/// Tabs on the web, at least a blank one, and one of them in front. Their ids meant something to another browser only.
+fn admit_tabs(state: &mut State, left_out: &mut Receipt) {
+    let mut count = 0;
+    state.tabs.retain(|tab| {
+        let reason = if !is_web(&tab.url) {
+            "expected an http, https or about address"
+        } else if count == MAX_TABS {
+            "expected at most 200 tabs"
+        } else {
+            count += 1;
+            return true;
+        };
+        let place = redact::redact_url(&tab.url);
+        left_out.push(ReceiptItem::rejected(ItemKind::Tab, place, reason));
+        false
+    });
+    if state.tabs.is_empty() {
+        // A browser without a tab shows nobody anything.
+        state.tabs.push(Tab { url: "about:blank".to_owned(), ..Tab::default() });
+    }
+    let front = state.tabs.iter().position(|tab| tab.active).unwrap_or_default();
+    for (position, tab) in state.tabs.iter_mut().enumerate() {
+        tab.id.clear();
+        tab.active = position == front;
+        tab.session_storage.retain(|key, _| {
+            let good = is_web_key(key);
+            if !good {
+                let reason = "expected the storage key of an http or https origin";
+                let item = ReceiptItem::rejected(ItemKind::SessionStorage, key.as_str(), reason);
+                left_out.push(item);
+            }
+            good
+        });
+    }
+}
+
+fn is_web(url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https" | "about"))
+}
+
+fn is_web_key(key: &StorageKey) -> bool {
+    let Ok(url) = Url::parse(key.origin()) else { return false };
+    matches!(url.scheme(), "http" | "https") && url.origin().ascii_serialization() == key.origin()
+}

@@ -1,0 +1,100 @@
+//! The plain fields of a session file, which know no origin: derived from the tab in front, and
+//! read from files that have nothing else.
+
+use super::error::{ReadError, field};
+use crate::environment::Viewport;
+use crate::receipt::{ItemKind, ReceiptItem};
+use crate::{Entries, Receipt, State, StorageKey, Tab};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use url::Url;
+
+/// What a file without `origins` says of its state.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Plain {
+    url: String,
+    title: String,
+    viewport: Option<Viewport>,
+    local_storage: BTreeMap<String, String>,
+    session_storage: BTreeMap<String, String>,
+    #[serde(rename = "indexedDB")]
+    indexed_db: Value,
+}
+
+/// The plain fields of a state. Text that is not valid Unicode has no place in them.
+pub(super) fn derive(state: &State) -> Map<String, Value> {
+    let blank = Tab { url: "about:blank".to_owned(), ..Tab::default() };
+    let tab = state.active_tab().unwrap_or(&blank);
+    let key = key_of(&tab.url);
+    let local = key.as_ref().and_then(|key| state.origins.get(key));
+    let session = key.as_ref().and_then(|key| tab.session_storage.get(key));
+    let mut fields = Map::new();
+    fields.insert("url".to_owned(), json!(tab.url));
+    fields.insert("title".to_owned(), json!(tab.title));
+    let viewport =
+        state.environment.viewport.and_then(|viewport| serde_json::to_value(viewport).ok());
+    fields.extend(viewport.map(|viewport| ("viewport".to_owned(), viewport)));
+    fields.insert("localStorage".to_owned(), record(local.map(|origin| &origin.local_storage)));
+    fields.insert("sessionStorage".to_owned(), record(session));
+    fields
+}
+
+fn record(entries: Option<&Entries>) -> Value {
+    let entries = entries.into_iter().flat_map(|entries| &entries.0);
+    let plain = entries.filter_map(|(name, value)| {
+        Some((name.as_str()?.to_owned(), Value::String(value.as_str()?.to_owned())))
+    });
+    Value::Object(plain.collect())
+}
+
+/// Reads the plain fields of `fields` into `state`: their storage belongs to the origin of their
+/// address.
+pub(super) fn read(
+    fields: &Value,
+    state: &mut State,
+    receipt: &mut Receipt,
+) -> Result<(), ReadError> {
+    let plain: Plain = field(fields, "state")?;
+    state.environment.viewport = state.environment.viewport.or(plain.viewport);
+    if state.tabs.is_empty() && !plain.url.is_empty() {
+        let (url, title) = (plain.url.clone(), plain.title);
+        state.tabs.push(Tab { url, title, active: true, ..Tab::default() });
+    }
+    if !plain.indexed_db.is_null() {
+        let reason = "the plain field indexedDB has no defined form; state.origins has one";
+        receipt.push(ReceiptItem::rejected(ItemKind::IndexedDb, "state.indexedDB", reason));
+    }
+    let mut refuse = |kind, place| {
+        let reason = "expected state.url to have an origin whose storage it is";
+        receipt.push(ReceiptItem::rejected(kind, place, reason));
+    };
+    let key = key_of(&plain.url);
+    let local: Entries = plain.local_storage.into_iter().collect();
+    if let Some(key) = &key {
+        state.origins.entry(key.clone()).or_default().local_storage = local;
+    } else if !local.is_empty() {
+        refuse(ItemKind::LocalStorage, "state.localStorage");
+    }
+    let session: Entries = plain.session_storage.into_iter().collect();
+    if let (Some(key), Some(tab)) = (key, shown(&mut state.tabs, &plain.url)) {
+        tab.session_storage.insert(key, session);
+    } else if !session.is_empty() {
+        refuse(ItemKind::SessionStorage, "state.sessionStorage");
+    }
+    Ok(())
+}
+
+/// The tab that the plain fields are of: the one in front when it is at `url`, else any that is.
+fn shown<'a>(tabs: &'a mut [Tab], url: &str) -> Option<&'a mut Tab> {
+    let position = tabs.iter().position(|tab| tab.active && tab.url == url);
+    let position = position.or_else(|| tabs.iter().position(|tab| tab.url == url))?;
+    tabs.get_mut(position)
+}
+
+/// The first-party key of a page at `url`; none when its origin has no storage.
+fn key_of(url: &str) -> Option<StorageKey> {
+    let origin = Url::parse(url).ok()?.origin();
+    origin.is_tuple().then(|| StorageKey::first_party(&origin.ascii_serialization()))
+}
