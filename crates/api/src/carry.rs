@@ -17,6 +17,10 @@ pub use baton_session::ExportFormat;
 pub struct ExportSession {
     /// `session` says everything, `storage-state` what Playwright knows.
     pub format: ExportFormat,
+    /// Adds the browser's own folders of databases that hold keys which a site marked as not
+    /// extractable. The format must be `session`, and no browser may run for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deep: bool,
 }
 
 /// A session as a file.

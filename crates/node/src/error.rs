@@ -97,6 +97,15 @@ pub enum NodeError {
         "expected a name for the session, found none in the file that fits\ngive one with --name"
     )]
     NoName,
+    /// The folders of a browser that runs are not read, and only a session file holds them.
+    #[error(
+        "expected a deep export in the format session, of a session without a running browser\n\
+         close session {name} first"
+    )]
+    NotDeep {
+        /// Which session.
+        name: SessionName,
+    },
     /// A session that no file may hold.
     #[error("expected session {name} to fit in a file of {limit} bytes, found {size}")]
     FileTooLarge {

@@ -41,7 +41,7 @@ fn code(error: &NodeError) -> ErrorCode {
         NodeError::TooManyRequests { .. } => ErrorCode::TooManyRequests,
         NodeError::NotNoted { source, .. } => store(source),
         NodeError::WrongState { .. } => ErrorCode::WrongState,
-        NodeError::OtherNode { .. } => ErrorCode::Conflict,
+        NodeError::OtherNode { .. } | NodeError::NotDeep { .. } => ErrorCode::Conflict,
         NodeError::NoSnapshot { .. } => ErrorCode::NoSnapshot,
         NodeError::NotShown { .. } => ErrorCode::Internal,
     }

@@ -1,7 +1,7 @@
 //! Operations that carry sessions out of a node and into it.
 
 use super::{BROWSER_LIMIT, Client, ClientError};
-use crate::{ExportFormat, ExportSession, ExportView, ImportSession, ImportView};
+use crate::{ExportSession, ExportView, ImportSession, ImportView};
 use reqwest::Method;
 
 impl Client {
@@ -9,10 +9,10 @@ impl Client {
     pub async fn export_session(
         &self,
         reference: &str,
-        format: ExportFormat,
+        query: &ExportSession,
     ) -> Result<ExportView, ClientError> {
         let call = self.request(Method::GET, &["sessions", reference, "export"])?;
-        self.fetch(call.timeout(BROWSER_LIMIT).query(&ExportSession { format })).await
+        self.fetch(call.timeout(BROWSER_LIMIT).query(query)).await
     }
 
     /// Makes a session of a file.

@@ -3,7 +3,7 @@
 use super::Context;
 use crate::output::{self, size};
 use anyhow::Context as _;
-use baton_api::{Contents, Exit, ExportFormat, ExportView};
+use baton_api::{Contents, Exit, ExportFormat, ExportSession, ExportView};
 use baton_node::bundle::{self, Recipient};
 use baton_node::data::write_private;
 use baton_session::{Receipt, SessionId, SessionName, SnapshotId};
@@ -31,6 +31,7 @@ format has a place; tabs and sessionStorage have none in storage-state, and are 
 Examples:
   baton export shop -o shop.json
   baton export shop --to age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p -o shop.baton
+  baton export shop --deep --to age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p -o shop.baton
   baton export shop --format storage-state -o state.json
   baton export shop --format storage-state | my-tests --state -")]
 pub(super) struct Export {
@@ -47,6 +48,10 @@ pub(super) struct Export {
     /// Seal the file for this age recipient, age1…; may be repeated
     #[arg(long, value_name = "RECIPIENT")]
     to: Vec<String>,
+    /// Keys that no script can read too: the browser's own folders of the databases concerned. The
+    /// session must not be active, and the file is sealed
+    #[arg(long, requires = "to")]
+    deep: bool,
 }
 
 /// A login that was to be shown on a screen, or among other things.
@@ -83,8 +88,9 @@ impl Export {
         let recipients = self.to.iter().map(|to| Recipient::parse(to));
         let recipients: Vec<Recipient> = recipients.collect::<Result<_, _>>()?;
         let client = context.client().await?;
+        let query = ExportSession { format: self.format, deep: self.deep };
         let progress = context.output.progress("reading the session");
-        let exported = client.export_session(&self.id, self.format).await;
+        let exported = client.export_session(&self.id, &query).await;
         progress.end();
         let exported = exported?;
         let text = exported.file.as_str();

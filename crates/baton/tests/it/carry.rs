@@ -185,3 +185,69 @@ async fn what_playwright_wrote_is_imported() {
     assert_eq!((&told["holds"]["databases"], &told["state"]), (&1.into(), &"recoverable".into()));
     house.clear().await.unwrap();
 }
+
+/// A key that no script can read, and a secret that only it opens.
+const SEAL: &str = "(async () => {
+    const key = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false,
+        ['encrypt', 'decrypt']);
+    const iv = new Uint8Array(12);
+    const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, key,
+        new TextEncoder().encode('open sesame'));
+    const open = indexedDB.open('vault', 1);
+    open.onupgradeneeded = () => open.result.createObjectStore('s');
+    await new Promise((done) => open.onsuccess = done);
+    const write = open.result.transaction('s', 'readwrite');
+    write.objectStore('s').put({ key, iv, sealed }, 1);
+    await new Promise((done) => write.oncomplete = done);
+    open.result.close();
+    return true;
+})()";
+
+const UNSEAL: &str = "(async () => {
+    const open = indexedDB.open('vault');
+    await new Promise((done) => open.onsuccess = done);
+    const names = [...open.result.objectStoreNames];
+    const read = names.length && open.result.transaction('s').objectStore('s').get(1);
+    if (read) await new Promise((done) => read.onsuccess = done);
+    const found = read?.result;
+    open.result.close();
+    if (!found?.key?.algorithm) return 'no key';
+    const opened = await crypto.subtle.decrypt({ name: 'AES-GCM', iv: found.iv }, found.key, found.sealed);
+    return new TextDecoder().decode(opened);
+})()";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deep_export_carries_a_key_that_no_script_can_read() {
+    let story = Story::begin().await;
+    let first = story.logged_in().await;
+    assert!(story.page(&first, "shop").await.evaluate::<bool>(SEAL).await.unwrap());
+    let mine = age::x25519::Identity::generate();
+    let (plain, sealed, identity) =
+        (story.file("plain.baton"), story.file("deep.baton"), story.file("identity"));
+    std::fs::write(&identity, mine.to_string().expose_secret()).unwrap();
+    let to = mine.to_public().to_string();
+    let deep = ["export", "shop", "--deep", "--to", &to, "-o", text(&sealed)];
+    baton(&first, &["export", "shop", "--deep", "-o", text(&sealed)]).code(2);
+    baton(&first, &deep).code(4);
+    baton(&first, &["sessions", "close", "shop"]).success();
+    baton(&first, &deep).success();
+    baton(&first, &["export", "shop", "--to", &to, "-o", text(&plain)]).success();
+    first.clear().await.unwrap();
+
+    let second = crate::houses::house().await;
+    for (file, name, code, found) in
+        [(&plain, "plain", 6, "no key"), (&sealed, "deep", 0, "open sesame")]
+    {
+        let args = ["import", text(file), "--identity", text(&identity), "--name", name];
+        baton(&second, &args).success();
+        baton(&second, &["sessions", "resume", name]).code(code);
+        let unsealed: String = story.page(&second, name).await.evaluate(UNSEAL).await.unwrap();
+        assert_eq!(unsealed, found, "{name}");
+        // From then on the profile has what there is, and no snapshot the folders.
+        baton(&second, &["sessions", "close", name]).success();
+        baton(&second, &["sessions", "resume", name]).success();
+        let unsealed: String = story.page(&second, name).await.evaluate(UNSEAL).await.unwrap();
+        assert_eq!(unsealed, found, "{name}");
+    }
+    second.clear().await.unwrap();
+}

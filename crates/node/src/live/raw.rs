@@ -1,12 +1,31 @@
-//! Gives a profile the browser's own folders of databases, when a snapshot has some: one that was
-//! imported from a deep export.
+//! The browser's own folders of databases: read for a deep export, and given to a profile when a
+//! snapshot has some, one that was imported.
 
 use super::{Hub, LiveError};
 use baton_browser::profile::raw;
 use baton_session::receipt::{ItemKind, ReceiptItem};
-use baton_session::{Receipt, SessionId, State};
+use baton_session::{FileEntry, Receipt, Session, SessionId, State, StorageKey};
 
 impl Hub {
+    /// Reads the folders of some keys from the profile of a session that has no browser.
+    pub async fn read_raw(
+        &self,
+        session: &Session,
+        keys: Vec<StorageKey>,
+    ) -> Result<Vec<(StorageKey, Vec<FileEntry>)>, LiveError> {
+        let _taken = self.take(session.id, "exported").await?;
+        if self.runner(session.id).is_ok() {
+            return Err(LiveError::AlreadyActive(session.id));
+        }
+        self.wait_for_profile(session.id).await?;
+        let profile = self.config().data.profile(session.id);
+        let read = move |key: StorageKey| {
+            let raw = raw::read(&profile, &key)?;
+            Ok::<_, LiveError>((key, raw))
+        };
+        self.blocking(move || keys.into_iter().map(read).collect::<Result<Vec<_>, _>>()).await
+    }
+
     /// Takes the folders out of the state and writes those that the profile does not have. No browser
     /// runs on it. What cannot be written is told; its databases come from their records then.
     pub(super) async fn write_raw(

@@ -1,6 +1,6 @@
 //! Gives a session out as a file.
 
-use super::state;
+use super::{deep, state};
 use crate::latest::{Latest, last_good};
 use crate::live::LiveError;
 use crate::{Context, NodeError};
@@ -21,6 +21,11 @@ pub async fn export(
     query: ExportSession,
 ) -> Result<ExportView, NodeError> {
     let mut session = context.find(owner, reference).await?;
+    if query.deep
+        && (session.lifecycle == Lifecycle::Active || query.format != ExportFormat::Session)
+    {
+        return Err(NodeError::NotDeep { name: session.name });
+    }
     if session.lifecycle == Lifecycle::Active {
         let (now, _turn) = context.take_turn(owner, reference).await?;
         session = now;
@@ -32,7 +37,7 @@ pub async fn export(
         return Err(NodeError::NoSnapshot { name: session.name, expected: "a snapshot" });
     };
     let Latest { snapshot, passed_over, .. } = found;
-    let (state, unreadable) = state::read(context, owner, &snapshot).await?;
+    let (mut state, unreadable) = state::read(context, owner, &snapshot).await?;
     let mut receipt = Receipt::default();
     if let Some(newer) = passed_over {
         receipt.push(aside(&snapshot, &newer));
@@ -43,6 +48,9 @@ pub async fn export(
             format!("snapshot {}", snapshot.id),
             part,
         ));
+    }
+    if query.deep {
+        receipt.extend(deep::add(context, owner, &session, &mut state).await?);
     }
     let holds = Contents::from(&state);
     let (text, lost) = write(query.format, head(&session, &snapshot), state).await?;

@@ -11,6 +11,7 @@ mod capture;
 mod check;
 mod close;
 mod create;
+mod deep;
 mod delete;
 mod diff;
 mod export;

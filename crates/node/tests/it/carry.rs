@@ -1,7 +1,9 @@
 //! Sessions leave as files and come in as files, without a browser.
 
 use crate::fixture::{Folder, Node, one_line, problem, seed_snapshot, state_at};
-use baton_api::{ErrorCode, ExportFormat, FileText, ImportSession, ListAudit, ListSessions, Scope};
+use baton_api::{
+    ErrorCode, ExportFormat, ExportSession, FileText, ImportSession, ListAudit, ListSessions, Scope,
+};
 use baton_session::{Lifecycle, SnapshotReason};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -14,6 +16,10 @@ fn import(name: Option<&str>, file: &Value) -> ImportSession {
 fn cookie(name: &str, domain: &str) -> Value {
     json!({"name": name, "value": "s3cret", "domain": domain, "path": "/", "expires": -1,
            "httpOnly": true, "secure": true, "sameSite": "Lax"})
+}
+
+fn whole(format: ExportFormat) -> ExportSession {
+    ExportSession { format, deep: false }
 }
 
 async fn with_a_session() -> Node {
@@ -29,7 +35,7 @@ async fn with_a_session() -> Node {
 async fn a_session_leaves_and_comes_back_under_another_name() {
     let node = with_a_session().await;
     let admin = node.admin();
-    let exported = admin.export_session("shop", ExportFormat::Session).await.unwrap();
+    let exported = admin.export_session("shop", &whole(ExportFormat::Session)).await.unwrap();
     assert!(exported.receipt.items.is_empty());
     let file: Value = serde_json::from_str(exported.file.as_str()).unwrap();
     // Its own name is taken.
@@ -41,7 +47,7 @@ async fn a_session_leaves_and_comes_back_under_another_name() {
     assert_eq!(session.session.state, Lifecycle::Recoverable);
     assert_eq!(session.snapshot.as_ref().unwrap().reason, SnapshotReason::Import);
     assert_eq!(session.tabs[0].url, "https://shop.test/");
-    let again = admin.export_session("again", ExportFormat::Session).await.unwrap();
+    let again = admin.export_session("again", &whole(ExportFormat::Session)).await.unwrap();
     let again: Value = serde_json::from_str(again.file.as_str()).unwrap();
     assert_eq!(again["sync"]["checksum"], file["sync"]["checksum"]);
     assert!(!format!("{exported:?}").contains("shop.test/"), "a file is never shown by chance");
@@ -128,11 +134,13 @@ async fn a_file_may_be_longer_than_other_bodies() {
 async fn an_export_needs_reveal_and_both_ways_are_noted() {
     let node = with_a_session().await;
     let reader = node.as_owner("local", &[Scope::Read, Scope::Drive]).await;
-    let refused = reader.export_session("shop", ExportFormat::StorageState).await.unwrap_err();
+    let refused =
+        reader.export_session("shop", &whole(ExportFormat::StorageState)).await.unwrap_err();
     assert_eq!(refused.code(), Some(ErrorCode::Forbidden));
     let file = json!({"cookies": [cookie("sid", "app.test")]});
     reader.import_session(&import(Some("two"), &file)).await.unwrap();
-    let exported = node.admin().export_session("shop", ExportFormat::StorageState).await.unwrap();
+    let exported =
+        node.admin().export_session("shop", &whole(ExportFormat::StorageState)).await.unwrap();
     assert_eq!((exported.receipt.not_portable, exported.receipt.rejected), (1, 0), "its tab");
     let log = node.admin().list_audit(&ListAudit::default()).await.unwrap();
     let noted: Vec<String> = log

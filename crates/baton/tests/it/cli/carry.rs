@@ -44,7 +44,7 @@ fn the_guide_can_be_followed() {
         first.run(&args).success();
         followed += 1;
     }
-    assert_eq!(followed, 6);
+    assert_eq!(followed, 8);
     let (_, list) = second.json(&["sessions", "list"]);
     let names: Vec<&str> = list["items"]
         .as_array()
