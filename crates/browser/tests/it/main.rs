@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends there")]
 
+mod answers;
 mod areas;
 mod at_rest;
 mod cdp;
