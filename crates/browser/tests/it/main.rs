@@ -5,6 +5,7 @@
 mod answers;
 mod areas;
 mod at_rest;
+mod blocks;
 mod cdp;
 mod changes;
 mod databases;

@@ -26,6 +26,7 @@ pub struct Page {
     body: String,
     headers: Vec<(String, String)>,
     is_endless: bool,
+    is_silent: bool,
 }
 
 impl Page {
@@ -54,6 +55,11 @@ impl Page {
     /// With a status other than `200 OK`.
     pub fn status(self, status: &'static str) -> Self {
         Self { status: Some(status), ..self }
+    }
+
+    /// That takes the request and never answers.
+    pub fn silent(self) -> Self {
+        Self { is_silent: true, ..self }
     }
 
     /// With a body that comes again and again, and never ends.
@@ -146,6 +152,9 @@ async fn serve(
     let found = pages.get(path.split('?').next().unwrap_or(&path)).cloned();
     let status = if found.is_some() { "200 OK" } else { "404 Not Found" };
     let page = found.unwrap_or_default();
+    if page.is_silent {
+        return hold(stream).await;
+    }
     let status = page.status.unwrap_or(status);
     let body = page.body.replace("{port}", &port.to_string());
     let mut answer =
