@@ -7,6 +7,7 @@
 
 use crate::Site;
 use serde::{Deserialize, Serialize};
+use std::net::Ipv6Addr;
 
 /// One cookie.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,8 +133,11 @@ pub enum InvalidCookie {
         field: &'static str,
     },
     /// No usable domain.
-    #[error("expected a lower-case ASCII host as domain, found {0:?}")]
+    #[error("expected a lower-case ASCII host without a port as domain, found {0:?}")]
     Domain(String),
+    /// A domain cookie of what has no hosts below it, or whose hosts have nothing in common.
+    #[error("expected a domain whose hosts belong together, found {0:?}")]
+    Shared(String),
     /// A path that does not start with `/`.
     #[error("expected a path that starts with '/', found {0:?}")]
     Path(String),
@@ -220,8 +224,15 @@ impl Cookie {
         let host = self.domain.strip_prefix('.').unwrap_or(&self.domain);
         let good =
             |c: char| c.is_ascii_graphic() && !c.is_ascii_uppercase() && !"/@?#\\;".contains(c);
-        if host.is_empty() || host.starts_with('.') || !host.chars().all(good) {
+        let literal = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        let is_literal = || literal.is_some_and(|literal| literal.parse::<Ipv6Addr>().is_ok());
+        let has_port = host.contains(':') && !is_literal();
+        if host.is_empty() || host.starts_with('.') || !host.chars().all(good) || has_port {
             return Err(InvalidCookie::Domain(self.domain.clone()));
+        }
+        // The browser would make it a cookie of the host alone, in the place of the host's own.
+        if !self.is_host_only() && !Site::can_share(host) {
+            return Err(InvalidCookie::Shared(self.domain.clone()));
         }
         Ok(())
     }

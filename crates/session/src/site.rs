@@ -17,8 +17,7 @@ impl Site {
     /// The site of a host or cookie domain; a leading dot is ignored.
     pub fn of_host(host: &str) -> Self {
         let host = host.trim_start_matches('.').to_ascii_lowercase();
-        let literal = host.trim_start_matches('[').trim_end_matches(']');
-        if literal.parse::<IpAddr>().is_ok() {
+        if is_address(&host) {
             return Self(host);
         }
         let site = psl::domain_str(&host).map(str::to_owned);
@@ -31,10 +30,25 @@ impl Site {
         Self::of_host(host.as_deref().unwrap_or(origin))
     }
 
+    /// Whether the hosts below a lower-case host can share cookies: not those below an IP address
+    /// or a public suffix. The private part of the list changes often, and there the browser's own
+    /// copy decides.
+    pub(crate) fn can_share(host: &str) -> bool {
+        let is_private = |host: &str| {
+            psl::suffix(host.as_bytes()).and_then(|suffix| suffix.typ()) == Some(psl::Type::Private)
+        };
+        !is_address(host) && (psl::domain_str(host).is_some() || is_private(host))
+    }
+
     /// The site as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Whether a host is an IP address; one of version 6 stands in brackets.
+fn is_address(host: &str) -> bool {
+    host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok()
 }
 
 impl fmt::Display for Site {

@@ -1,9 +1,9 @@
-//! The edges of recovery: a browser that dies in the middle of a capture, a name that is taken, one
-//! damaged part among many, and a page that navigates while it is captured.
+//! The edges of recovery: a browser that dies in the middle of a capture, a name that is taken, and a
+//! page that navigates while it is captured.
 //!
 //! Others have stories of their own: two nodes on one database in `leases.rs` and `takeover.rs`, two
 //! opens at once and a closed session whose name was taken in `crowd.rs`, damaged snapshots in
-//! `damage.rs`.
+//! `damage.rs`, damaged parts in `parts.rs`.
 
 use crate::houses::{build, house, start};
 use crate::notes::{LIMIT, Notes, wait_for_state};
@@ -230,72 +230,5 @@ async fn the_name_of_a_session_that_may_come_back_is_taken() {
     assert_eq!(all.len(), 1, "{all:?}");
     client.resume_session("shop").await.unwrap();
     assert_eq!(notes.read(&house, id).await, "kept");
-    house.clear().await.unwrap();
-}
-
-/// Damages the longest sealed part in the database, past the program.
-fn damage_the_longest_part(house: &House) {
-    let path = house.data().database();
-    let mut bytes = std::fs::read(&path).unwrap();
-    let parts: Vec<(usize, usize)> = (0..bytes.len()).filter_map(|at| part(&bytes, at)).collect();
-    let longest = parts.iter().map(|(_, length)| *length).max().unwrap();
-    for (at, _) in parts.iter().filter(|(_, length)| *length == longest) {
-        bytes[at + 8] ^= 1;
-    }
-    std::fs::write(path, bytes).unwrap();
-}
-
-/// If a row of the table of parts begins at an offset: where its sealed bytes are, and how many.
-/// The lengths of its columns come first (<https://sqlite.org/fileformat2.html#record_format>): an
-/// id of 64 digits, the owner, and what we want to know.
-fn part(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
-    let rest = bytes[at..].strip_prefix(&[0x81, 0x0d, 0x17])?;
-    let digits = rest.iter().take(9).position(|byte| *byte < 0x80)? + 1;
-    let number = rest[..digits].iter().fold(0, |sum, byte| sum << 7 | usize::from(byte & 0x7f));
-    let row = rest.get(digits..digits + 64 + 5)?;
-    let is_part = row.ends_with(b"local") && row[..64].iter().all(u8::is_ascii_hexdigit);
-    is_part.then(|| (at + 3 + digits + row.len(), (number - 12) / 2))
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_damaged_part_costs_itself_and_is_named() {
-    let site = site("<title>part</title>").await;
-    let mut house = house().await;
-    let urls = ["a", "b"].map(|host| site.url_on(host, "/").unwrap());
-    let id = house.open("edge", urls.clone()).await.unwrap();
-    let pages = async |house: &House| {
-        let socket = house.keeper_socket(id);
-        [
-            Page::attach(&socket, urls[0].as_str()).await.unwrap(),
-            Page::attach(&socket, urls[1].as_str()).await.unwrap(),
-        ]
-    };
-    let [a, b] = pages(&house).await;
-    let write = "localStorage.note = sessionStorage.note = document.cookie = 'note=kept'; true";
-    assert!(a.evaluate::<bool>(write).await.unwrap());
-    let fill = "localStorage.note = Array.from({ length: 5000 }, Math.random).join(); true";
-    assert!(b.evaluate::<bool>(write).await.unwrap() && b.evaluate::<bool>(fill).await.unwrap());
-    house.client().unwrap().close_session("edge").await.unwrap();
-    house.stop_node().await.unwrap();
-    // What is in the profile would come back by itself.
-    std::fs::remove_dir_all(house.data().session(id)).unwrap();
-    damage_the_longest_part(&house);
-
-    house.start_node().await.unwrap();
-    let client = house.client().unwrap().clone();
-    let receipt = client.resume_session("edge").await.unwrap().session.receipt.unwrap();
-    let lost: Vec<String> =
-        receipt.losses().map(|item| format!("{}: {}", item.kind, item.place)).collect();
-    let port = urls[0].port().unwrap().to_string();
-    insta::assert_snapshot!(lost.join("\n").replace(&port, "PORT"), @"part: local-storage http://b.localhost:PORT/");
-    let [a, b] = pages(&house).await;
-    let read = "[localStorage.note, sessionStorage.note, document.cookie].join(' ')";
-    assert_eq!(a.evaluate::<String>(read).await.unwrap(), "note=kept note=kept note=kept");
-    assert_eq!(b.evaluate::<String>(read).await.unwrap(), " note=kept note=kept");
-
-    // The next snapshot is whole again.
-    client.close_session("edge").await.unwrap();
-    let again = client.resume_session("edge").await.unwrap();
-    assert!(!again.session.receipt.unwrap().has_losses());
     house.clear().await.unwrap();
 }

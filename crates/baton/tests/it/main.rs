@@ -22,6 +22,7 @@ mod interrupted;
 mod kills;
 mod leases;
 mod notes;
+mod parts;
 mod profiles;
 mod rotating;
 mod settings;

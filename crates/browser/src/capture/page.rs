@@ -50,8 +50,12 @@ impl Pages<'_> {
     }
 
     async fn read_at_once(&self, tabs: impl Iterator<Item = &TargetInfo>) -> Vec<PageRead> {
-        let reads: Vec<_> = tabs.map(|tab| self.read_page(tab)).collect();
-        stream::iter(reads).buffered(PAGES_AT_ONCE).collect().await
+        let reads: Vec<_> =
+            tabs.enumerate().map(async |(at, tab)| (at, self.read_page(tab).await)).collect();
+        // One that hangs holds its own place only: those behind it do not wait for it.
+        let mut reads: Vec<_> = stream::iter(reads).buffer_unordered(PAGES_AT_ONCE).collect().await;
+        reads.sort_by_key(|(at, _)| *at);
+        reads.into_iter().map(|(_, read)| read).collect()
     }
 
     async fn read_page(&self, tab: &TargetInfo) -> PageRead {

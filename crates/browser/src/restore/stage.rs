@@ -4,7 +4,7 @@
 //! [stagehand](super::stagehand) answers the requests.
 
 use super::VisitError;
-use super::stagehand::{Shared, Stagehand, attach_to_workers, auto_attach, let_go};
+use super::stagehand::{Load, Shared, Stagehand, attach_to_workers, auto_attach, let_go};
 use crate::cdp::{CdpError, CdpSession, CdpSessionId, Connection};
 use crate::frames::{self, Frame};
 use crate::keeper::KeeperLink;
@@ -22,6 +22,8 @@ use tokio::time::{Instant, timeout_at};
 
 /// How long a document of ours may take to appear.
 const DOCUMENT_LIMIT: Duration = Duration::from_secs(10);
+/// How long after the end of a loading its document may still be told: it can be of another process.
+const LATE: Duration = Duration::from_secs(1);
 
 /// A browser whose requests we answer.
 #[derive(Debug)]
@@ -182,10 +184,16 @@ impl Stage {
         found
     }
 
+    /// Whether the loading that began after [`Self::next_document`] is over.
+    pub(super) fn has_loaded(&self, session: &CdpSession) -> bool {
+        session.id().is_some_and(|id| is_over(&self.shared, id))
+    }
+
     /// Forgets which document the page shows, and returns a wait for the next one.
     pub(super) fn next_document(&self, session: &CdpSession) -> NextDocument {
         if let Some(id) = session.id() {
             self.shared.committed().remove(id);
+            self.shared.loads().remove(id);
         }
         NextDocument {
             session: session.id().cloned(),
@@ -193,6 +201,11 @@ impl Stage {
             moved: self.moved.clone(),
         }
     }
+}
+
+/// Whether the loading of a page is over.
+fn is_over(shared: &Shared, session: &CdpSessionId) -> bool {
+    shared.loads().get(session) == Some(&Load::Over)
 }
 
 /// A wait for the next document of a page.
@@ -204,14 +217,17 @@ pub(super) struct NextDocument {
 }
 
 impl NextDocument {
-    /// The document, or none when it did not come in time.
+    /// The document, or none when it did not come in time, or the answer was none.
     pub(super) async fn within(mut self, limit: Duration) -> Option<Frame> {
         let session = self.session?;
-        let deadline = Instant::now() + limit;
+        let mut deadline = Instant::now() + limit;
         loop {
             self.moved.mark_unchanged();
             if let Some(frame) = self.shared.committed().get(&session) {
                 return Some(frame.clone());
+            }
+            if is_over(&self.shared, &session) {
+                deadline = deadline.min(Instant::now() + LATE);
             }
             match timeout_at(deadline, self.moved.changed()).await {
                 Ok(Ok(())) => {}

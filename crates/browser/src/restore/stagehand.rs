@@ -26,6 +26,17 @@ pub(super) struct Shared {
     frames: Mutex<HashMap<CdpSessionId, CdpSessionId>>,
     /// The last committed document of each session's main frame.
     committed: Mutex<HashMap<CdpSessionId, Frame>>,
+    /// How far each session's page is with its loading.
+    loads: Mutex<HashMap<CdpSessionId, Load>>,
+}
+
+/// How far the loading of a page is, committed or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Load {
+    /// It has begun.
+    Begun,
+    /// It is over: where no document was committed, there will be none.
+    Over,
 }
 
 impl Shared {
@@ -43,6 +54,10 @@ impl Shared {
 
     pub(super) fn committed(&self) -> MutexGuard<'_, HashMap<CdpSessionId, Frame>> {
         self.committed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn loads(&self) -> MutexGuard<'_, HashMap<CdpSessionId, Load>> {
+        self.loads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -64,6 +79,8 @@ impl Stagehand {
                 "Fetch.requestPaused" => self.answer(session, &params),
                 "Target.attachedToTarget" => self.attached(session, &params),
                 "Page.frameNavigated" => self.navigated(session, &params),
+                "Page.frameStartedLoading" => self.began(session),
+                "Page.frameStoppedLoading" => self.stopped(session),
                 _ => {}
             }
         }
@@ -131,6 +148,22 @@ impl Stagehand {
         if let Some(session) = session.filter(|_| frame.parent_id.is_none()) {
             self.shared.committed().insert(session, frame);
         }
+        self.moved();
+    }
+
+    fn began(&self, session: Option<CdpSessionId>) {
+        if let Some(session) = session {
+            self.shared.loads().insert(session, Load::Begun);
+        }
+    }
+
+    /// The end of a loading whose beginning nobody waited for says nothing.
+    fn stopped(&self, session: Option<CdpSessionId>) {
+        let mut loads = self.shared.loads();
+        if let Some(load) = session.and_then(|session| loads.get_mut(&session)) {
+            *load = Load::Over;
+        }
+        drop(loads);
         self.moved();
     }
 

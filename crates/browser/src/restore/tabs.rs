@@ -149,6 +149,9 @@ impl OpenTab<'_> {
             (Ok(_), Some(_)) => {
                 self.pending("the site did not answer; the tab waits at its address")
             }
+            (Ok(_), None) if stage.has_loaded(&self.session) => {
+                self.pending("the site answered with no page; the tab stays empty at its address")
+            }
             (Ok(_), None) => self.pending("the site has not answered yet; the tab goes on loading"),
             (Err(error), _) => ReceiptItem::rejected(ItemKind::Tab, self.place(), error),
         }

@@ -104,6 +104,11 @@ async fn one_invalid_cookie_never_costs_the_others() {
         cookie("__Host-insecure"),
         refused_by_the_browser,
     ];
+    // Whose cookie each of them would be is not theirs to say.
+    let domains =
+        ["", ".co.uk", ".localhost", ".127.0.0.1", ".[::1]", "a.localhost:80", "A.localhost"];
+    let of = |domain: &str| Cookie { domain: domain.to_owned(), ..cookie("domain") };
+    let bad: Vec<Cookie> = bad.into_iter().chain(domains.map(of)).collect();
     let mut state = State { cookies: good.clone(), ..State::default() };
     state.cookies.splice(20..20, bad.clone());
     let now = Expiry(jiff::Timestamp::now().as_microsecond());
@@ -114,5 +119,10 @@ async fn one_invalid_cookie_never_costs_the_others() {
         assert_eq!((item.kind, item.outcome), (ItemKind::Cookie, Outcome::Rejected));
         assert!(item.reason.as_ref().is_some_and(|reason| !reason.is_empty()), "{item:?}");
     }
+    let client = kept.connect(Role::Client).await;
+    let found = client.connection.browser().call("Storage.getCookies", json!({})).await.unwrap();
+    let found = found["cookies"].as_array().unwrap();
+    assert_eq!(found.len(), good.len(), "none has become one of another domain: {found:#?}");
+    drop(client);
     kept.close().await;
 }

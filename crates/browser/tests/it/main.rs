@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends there")]
 
+mod answers;
 mod areas;
 mod at_rest;
+mod blocks;
 mod cdp;
 mod changes;
 mod databases;

@@ -3,8 +3,13 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::sleep;
+
+/// How long a body that never ends rests in between.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// A site that serves pages on every host name that ends in `.localhost`.
 pub struct Site {
@@ -17,27 +22,49 @@ pub struct Site {
 /// What the site answers at a path.
 #[derive(Clone, Default)]
 pub struct Page {
+    status: Option<&'static str>,
     body: String,
     headers: Vec<(String, String)>,
+    is_endless: bool,
+    is_silent: bool,
 }
 
 impl Page {
     /// An HTML page.
     pub fn html(body: impl Into<String>) -> Self {
         let body = format!("<!doctype html><title>page</title>{}", body.into());
-        Self { body, headers: vec![("Content-Type".to_owned(), "text/html".to_owned())] }
+        Self { body, ..Self::default() }.header("Content-Type", "text/html")
     }
 
     /// A script.
     pub fn script(body: impl Into<String>) -> Self {
-        let headers = vec![("Content-Type".to_owned(), "text/javascript".to_owned())];
-        Self { body: body.into(), headers }
+        Self { body: body.into(), ..Self::default() }.header("Content-Type", "text/javascript")
     }
 
     /// With a `Set-Cookie` header.
-    pub fn cookie(mut self, cookie: &str) -> Self {
-        self.headers.push(("Set-Cookie".to_owned(), cookie.to_owned()));
+    pub fn cookie(self, cookie: &str) -> Self {
+        self.header("Set-Cookie", cookie)
+    }
+
+    /// With a header.
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// With a status other than `200 OK`.
+    pub fn status(self, status: &'static str) -> Self {
+        Self { status: Some(status), ..self }
+    }
+
+    /// That takes the request and never answers.
+    pub fn silent(self) -> Self {
+        Self { is_silent: true, ..self }
+    }
+
+    /// With a body that comes again and again, and never ends.
+    pub fn endless(self) -> Self {
+        Self { is_endless: true, ..self }
     }
 }
 
@@ -122,19 +149,28 @@ async fn serve(
     if !path.starts_with("/favicon") {
         log.lock().unwrap().push(format!("{} {path}", host.split('.').next().unwrap_or(host)));
     }
-    let found = pages.get(path.split('?').next().unwrap_or(&path));
+    let found = pages.get(path.split('?').next().unwrap_or(&path)).cloned();
     let status = if found.is_some() { "200 OK" } else { "404 Not Found" };
-    let page = found.cloned().unwrap_or_default();
+    let page = found.unwrap_or_default();
+    if page.is_silent {
+        return hold(stream).await;
+    }
+    let status = page.status.unwrap_or(status);
     let body = page.body.replace("{port}", &port.to_string());
-    let mut answer = format!(
-        "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\nCache-Control: no-store\r\n",
-        body.len()
-    );
+    let mut answer =
+        format!("HTTP/1.1 {status}\r\nConnection: close\r\nCache-Control: no-store\r\n");
+    if !page.is_endless {
+        answer.extend(["Content-Length: ", &body.len().to_string(), "\r\n"]);
+    }
     for (name, value) in &page.headers {
-        answer.extend([name, ": ", value, "\r\n"]);
+        answer.extend([name, ": ", &value.replace("{port}", &port.to_string()), "\r\n"]);
     }
     answer.push_str("\r\n");
     answer.push_str(&body);
-    let _ = stream.write_all(answer.as_bytes()).await;
+    let mut sent = stream.write_all(answer.as_bytes()).await;
+    while page.is_endless && sent.is_ok() {
+        sleep(PAUSE).await;
+        sent = stream.write_all(body.as_bytes()).await;
+    }
     let _ = stream.shutdown().await;
 }

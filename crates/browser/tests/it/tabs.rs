@@ -122,6 +122,7 @@ async fn a_site_that_never_answers_delays_a_resume_and_no_more() {
     assert_eq!(captured.unread.iter().map(|unread| &unread.place).collect::<Vec<_>>(), [&url]);
     assert_eq!(addresses(&captured.state), [&url]);
     assert_eq!(captured.state.origins, state.origins);
+    assert_eq!(session(&captured.state, &url).as_deref(), Some("mine"));
     running.crash().await;
 }
 

@@ -63,7 +63,8 @@ fn each_rule_names_what_it_refuses() {
     ] {
         assert_eq!(refused(change), InvalidCookie::Character { field });
     }
-    for domain in ["", ".", "..app.test", "App.test", "app.test/", "bücher.test", "a b"] {
+    let domains = ["", ".", "..app.test", "App.test", "app.test/", "bücher.test", "a b"];
+    for domain in domains.into_iter().chain(["app.test:8080", "127.0.0.1:80", "::1", "[::1]:80"]) {
         let found = check(|cookie| cookie.domain = domain.to_owned());
         assert_eq!(found, Err(InvalidCookie::Domain(domain.to_owned())));
     }
@@ -71,6 +72,19 @@ fn each_rule_names_what_it_refuses() {
     let insecure = |cookie: &mut Cookie| cookie.secure = false;
     assert_eq!(refused(insecure), InvalidCookie::NeedsSecure("Partitioned"));
     assert_eq!(refused(|c| c.expires = Some(NOW)), InvalidCookie::Expired);
+}
+
+#[test]
+fn a_domain_cookie_needs_hosts_that_belong_together() {
+    let of = |domain: &str| check(|cookie| cookie.domain = domain.to_owned());
+    for domain in [".com", ".co.uk", ".localhost", ".intranet", ".127.0.0.1", ".[::1]"] {
+        assert_eq!(of(domain), Err(InvalidCookie::Shared(domain.to_owned())));
+        assert_eq!(of(&domain[1..]), Ok(()), "{domain}: the host's own");
+    }
+    // Which hosts share a private suffix is the browser's to say.
+    for domain in [".app.co.uk", ".a.localhost", ".www.city.kawasaki.jp", ".github.io"] {
+        assert_eq!(of(domain), Ok(()));
+    }
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn one_bad_thing_never_costs_the_others() {
       "credentials":[]}"#;
     let (state, ignored) = read(file.as_bytes()).unwrap();
     insta::assert_snapshot!(ignored_lines(&ignored), @r#"
-    App.test/ two: expected a lower-case ASCII host as domain, found "App.test"
+    App.test/ two: expected a lower-case ASCII host without a port as domain, found "App.test"
     cookies[2] three: expected a domain
     cookies[3] four: expected sameSite as Strict, Lax or None
     cookies[4] five: expected expires as -1 or as seconds since 1970, up to the year 9999

@@ -1,0 +1,164 @@
+//! Damaged parts of a snapshot: each costs itself, is named, and the rest comes back.
+
+use crate::houses::house;
+use crate::notes::eventually;
+use axum::Router;
+use axum::response::{Html, IntoResponse};
+use axum::routing::get;
+use baton_playground::{House, Page, Site};
+use baton_session::Receipt;
+use std::collections::BTreeSet;
+use url::Url;
+
+/// Damages so many of the longest sealed parts in the database, past the program.
+fn damage_the_longest(house: &House, count: usize) {
+    let path = house.data().database();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let parts: Vec<(usize, usize)> = (0..bytes.len()).filter_map(|at| part(&bytes, at)).collect();
+    // A row that was moved can stand there twice.
+    let lengths: BTreeSet<usize> = parts.iter().map(|(_, length)| *length).collect();
+    let shortest = *lengths.iter().rev().nth(count - 1).unwrap();
+    for (at, _) in parts.iter().filter(|(_, length)| *length >= shortest) {
+        bytes[at + 8] ^= 1;
+    }
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// If a row of the table of parts begins at an offset: where its sealed bytes are, and how many.
+/// The lengths of its columns come first (<https://sqlite.org/fileformat2.html#record_format>): an
+/// id of 64 digits, the owner, and what we want to know.
+fn part(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    let rest = bytes[at..].strip_prefix(&[0x81, 0x0d, 0x17])?;
+    let digits = rest.iter().take(9).position(|byte| *byte < 0x80)? + 1;
+    let number = rest[..digits].iter().fold(0, |sum, byte| sum << 7 | usize::from(byte & 0x7f));
+    let row = rest.get(digits..digits + 64 + 5)?;
+    let is_part = row.ends_with(b"local") && row[..64].iter().all(u8::is_ascii_hexdigit);
+    is_part.then(|| (at + 3 + digits + row.len(), (number - 12) / 2))
+}
+
+/// What was lost, one line each, in the order of the receipt.
+fn losses(receipt: &Receipt, url: &Url) -> String {
+    let lost = receipt.losses().map(|item| format!("{}: {}", item.kind, item.place));
+    lost.collect::<Vec<_>>().join("\n").replace(&url.port().unwrap().to_string(), "PORT")
+}
+
+async fn site() -> Site {
+    let script = |text: String| ([("Content-Type", "text/javascript")], text).into_response();
+    let worker = move || async move { script(format!("// {}\nonfetch = () => {{}}", noise())) };
+    let page = get(|| async { Html("<title>part</title>") });
+    Site::start(Router::new().route("/", page).route("/worker.js", get(worker))).await.unwrap()
+}
+
+/// A text that no compression makes much shorter.
+fn noise() -> String {
+    let mut state = 1_u64;
+    let words = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        format!("{:08x}", state >> 32)
+    });
+    words.take(4000).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_damaged_part_costs_itself_and_is_named() {
+    let site = site().await;
+    let mut house = house().await;
+    let urls = ["a", "b"].map(|host| site.url_on(host, "/").unwrap());
+    let id = house.open("edge", urls.clone()).await.unwrap();
+    let pages = async |house: &House| {
+        let socket = house.keeper_socket(id);
+        [
+            Page::attach(&socket, urls[0].as_str()).await.unwrap(),
+            Page::attach(&socket, urls[1].as_str()).await.unwrap(),
+        ]
+    };
+    let [a, b] = pages(&house).await;
+    let write = "localStorage.note = sessionStorage.note = document.cookie = 'note=kept'; true";
+    assert!(a.evaluate::<bool>(write).await.unwrap());
+    let fill = "localStorage.note = Array.from({ length: 5000 }, Math.random).join(); true";
+    assert!(b.evaluate::<bool>(write).await.unwrap() && b.evaluate::<bool>(fill).await.unwrap());
+    house.client().unwrap().close_session("edge").await.unwrap();
+    house.stop_node().await.unwrap();
+    // What is in the profile would come back by itself.
+    std::fs::remove_dir_all(house.data().session(id)).unwrap();
+    damage_the_longest(&house, 1);
+
+    house.start_node().await.unwrap();
+    let client = house.client().unwrap().clone();
+    let receipt = client.resume_session("edge").await.unwrap().session.receipt.unwrap();
+    insta::assert_snapshot!(losses(&receipt, &urls[0]), @"part: local-storage http://b.localhost:PORT/");
+    let [a, b] = pages(&house).await;
+    let read = "[localStorage.note, sessionStorage.note, document.cookie].join(' ')";
+    assert_eq!(a.evaluate::<String>(read).await.unwrap(), "note=kept note=kept note=kept");
+    assert_eq!(b.evaluate::<String>(read).await.unwrap(), " note=kept note=kept");
+
+    // The next snapshot is whole again.
+    client.close_session("edge").await.unwrap();
+    let again = client.resume_session("edge").await.unwrap();
+    assert!(!again.session.receipt.unwrap().has_losses());
+    house.clear().await.unwrap();
+}
+
+/// A cache, files and a worker, each of another size, and larger than all else.
+const FILL: &str = "(async () => {
+        const noise = (length) => crypto.getRandomValues(new Uint8Array(length));
+        await (await caches.open('shell')).put('/asset', new Response(noise(60_000)));
+        const folder = await navigator.storage.getDirectory();
+        const writable = await (await folder.getFileHandle('draft', { create: true })).createWritable();
+        await writable.write(noise(40_000));
+        await writable.close();
+        await navigator.serviceWorker.register('/worker.js');
+        await navigator.serviceWorker.ready;
+        await new Promise((resolve) => {
+            const opening = indexedDB.open('kept', 1);
+            opening.onupgradeneeded = () => opening.result.createObjectStore('all').put(1, 1);
+            opening.onsuccess = () => resolve(opening.result.close());
+        });
+        localStorage.note = sessionStorage.note = document.cookie = 'note=kept';
+        return true;
+    })()";
+
+const READ: &str = "(async () => {
+        const databases = await indexedDB.databases();
+        const kept = [localStorage.note, sessionStorage.note, document.cookie, databases[0]?.name];
+        return [...kept, ...await caches.keys()].join(' ');
+    })()";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn caches_files_and_workers_that_are_damaged_cost_themselves_only() {
+    let site = site().await;
+    let mut house = house().await;
+    let url = site.url_on("a", "/").unwrap();
+    let id = house.open("edge", [url.clone()]).await.unwrap();
+    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    assert!(page.evaluate::<bool>(FILL).await.unwrap());
+    let client = house.client().unwrap().clone();
+    eventually("the worker's script is known", async || {
+        client.capture_session("edge").await.unwrap();
+        let state = client.fetch_state("edge", true).await.unwrap().state;
+        state.to_string().contains("onfetch")
+    })
+    .await;
+    client.close_session("edge").await.unwrap();
+    house.stop_node().await.unwrap();
+    // What is in the profile would come back by itself.
+    std::fs::remove_dir_all(house.data().session(id)).unwrap();
+    damage_the_longest(&house, 3);
+
+    house.start_node().await.unwrap();
+    let client = house.client().unwrap().clone();
+    let receipt = client.resume_session("edge").await.unwrap().session.receipt.unwrap();
+    insta::assert_snapshot!(losses(&receipt, &url), @r#"
+    part: cache ["http://a.localhost:PORT/","shell"]
+    part: files http://a.localhost:PORT/
+    part: service-workers http://a.localhost:PORT/
+    "#);
+    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    assert_eq!(page.evaluate::<String>(READ).await.unwrap(), "note=kept note=kept note=kept kept");
+
+    // The next snapshot is whole again.
+    client.close_session("edge").await.unwrap();
+    let again = client.resume_session("edge").await.unwrap();
+    assert!(!again.session.receipt.unwrap().has_losses());
+    house.clear().await.unwrap();
+}
