@@ -23,7 +23,7 @@ async fn every_kind_of_state_comes_back_when_all_processes_were_killed() {
 async fn on_another_disk_one_kind_is_missing_and_the_receipt_names_it() {
     let kinds = Kinds::start().await.unwrap();
     let (house, id) = filled_and_killed(&kinds).await;
-    std::fs::remove_dir_all(house.data().session(id)).unwrap();
+    house.take_files_away(id).unwrap();
     let receipt = resume(&house, &kinds).await;
     let losses: Vec<_> = receipt.losses().collect();
     let [loss] = losses[..] else { panic!("expected one loss, found {losses:#?}") };

@@ -114,6 +114,8 @@ fn pages() -> Router {
     };
     let worker = ([(CONTENT_TYPE, "text/javascript")], include_str!("pages/worker.js"));
     Router::new()
+        // Some tools open the front page of an origin to restore what it keeps.
+        .route("/", get(Html("<title>front</title>")))
         .route("/first", get(first))
         .route("/frame", get(Html(FRAME)))
         .route("/second", get(Html(SECOND)))

@@ -7,11 +7,14 @@ const equal = (one, other) => one.length === other.length && one.every((byte, at
 const inTime = (promise, ms = 10000) =>
   Promise.race([promise, new Promise((_, reject) => setTimeout(reject, ms, new Error("too late")))]);
 
-// Fills every kind of this page, and of the frame in it.
+// Fills every kind of this page, and of the frame in it. Says "done", or which kinds were refused.
 async function fill() {
-  for (const kind of Object.values(kinds)) await kind.fill();
-  if (frames.length) await askFrame("fill");
-  return "done";
+  const refused = [];
+  for (const [name, kind] of Object.entries(kinds)) {
+    await inTime(kind.fill()).catch((error) => refused.push(`${name} (${error})`));
+  }
+  const inFrame = frames.length ? await askFrame("fill") : "done";
+  return [...refused, inFrame].filter((said) => said !== "done").join(", ") || "done";
 }
 
 // What is there: { name of a kind: whether it is as it was filled }.
