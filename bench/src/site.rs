@@ -10,6 +10,8 @@ use baton_playground::Site;
 /// writes items when it is asked to at `/items`, on every host name.
 pub async fn start() -> Result<Site> {
     let pages = Router::new()
+        // Some tools open the front page of an origin to restore what it keeps.
+        .route("/", get(|| async { Html("<title>front</title>") }))
         .route("/busy", get(|| async { Html(include_str!("pages/busy.html")) }))
         .route("/memory", get(|| async { Html(include_str!("pages/memory.html")) }))
         .route("/resting", get(|| async { Html(include_str!("pages/resting.html")) }))

@@ -76,8 +76,7 @@ fn method() -> String {
      peer that opens no tabs is given them, so that only the row of the tabs counts that against it. \
      In Playwright's contexts the browser refuses to store anything but cookies for a third party, which \
      counts as lost. An object that holds itself in one database makes Playwright fail to restore all \
-     others too; here that database is left out of its state. Of agent-browser's saved states the best \
-     of three counts."
+     others too; here that database is left out of its state."
         .to_owned()
 }
 
