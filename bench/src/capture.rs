@@ -96,5 +96,6 @@ fn section(measured: &[(f64, f64)], captures: usize) -> Section {
                 format!("{:.0} ms", median(measured.iter().map(|m| m.1))),
             ),
         ],
+        tables: Vec::new(),
     }
 }

@@ -41,6 +41,7 @@ pub async fn measure(baton: &Path) -> Result<Section> {
         comparisons: Vec::new(),
         figures: figures.into_iter().flat_map(|(name, costs)| costs.figures(name)).collect(),
         medians: Vec::new(),
+        tables: Vec::new(),
     })
 }
 

@@ -10,6 +10,7 @@ mod capture;
 mod change;
 mod idle;
 mod machine;
+mod peers;
 mod process;
 mod ratio;
 mod report;
@@ -58,6 +59,8 @@ enum Part {
     Idle,
     /// A thousand sessions against a hundred.
     Thousand,
+    /// Other tools that keep state.
+    Peers,
 }
 
 #[tokio::main]
@@ -66,14 +69,18 @@ async fn main() -> Result<()> {
     let baton = &args.baton;
     let mut report = Report::new(baton)?;
     for part in Part::value_variants().iter().filter(|part| args.wants(**part)) {
-        report.add(&match part {
-            Part::Capture => capture::measure(baton, args.capture_pairs).await?,
-            Part::Change => change::measure(baton).await?,
-            Part::Resume => resume::measure(baton, args.resume_pairs, Memory::Tabs).await?,
-            Part::Fifty => resume::measure(baton, args.resume_pairs, Memory::Origins).await?,
-            Part::Idle => idle::measure(baton).await?,
-            Part::Thousand => thousand::measure(baton).await?,
-        });
+        let sections = match part {
+            Part::Capture => vec![capture::measure(baton, args.capture_pairs).await?],
+            Part::Change => vec![change::measure(baton).await?],
+            Part::Resume => vec![resume::measure(baton, args.resume_pairs, Memory::Tabs).await?],
+            Part::Fifty => vec![resume::measure(baton, args.resume_pairs, Memory::Origins).await?],
+            Part::Idle => vec![idle::measure(baton).await?],
+            Part::Thousand => vec![thousand::measure(baton).await?],
+            Part::Peers => peers::measure(baton).await?,
+        };
+        for section in &sections {
+            report.add(section);
+        }
     }
     report.write(&args.out, &args.only)
 }

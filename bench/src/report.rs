@@ -21,6 +21,8 @@ pub struct Section {
     pub figures: Vec<Figure>,
     /// Medians of what was measured, for a feeling of the size.
     pub medians: Vec<(String, String)>,
+    /// What none of these can show.
+    pub tables: Vec<Table>,
 }
 
 /// Something that stands against its baseline.
@@ -45,6 +47,14 @@ pub struct Figure {
     pub aim: f64,
     /// In which unit both are.
     pub unit: &'static str,
+}
+
+/// A table of its own.
+pub struct Table {
+    /// The columns but for the first.
+    pub heading: Vec<String>,
+    /// The first column, and the others.
+    pub rows: Vec<(String, Vec<String>)>,
 }
 
 /// All results of a run.
@@ -100,6 +110,15 @@ impl Section {
         let medians: Vec<_> =
             self.medians.iter().map(|(name, value)| format!("{name} | {value}")).collect();
         tables.push_str(&table("median |\n|---|---", &medians));
+        for Table { heading, rows } in &self.tables {
+            let line = "|---".repeat(heading.len() + 1);
+            let heading = format!("{} |\n{line}", heading.join(" | "));
+            let rows: Vec<_> = rows
+                .iter()
+                .map(|(name, cells)| format!("{name} | {}", cells.join(" | ")))
+                .collect();
+            tables.push_str(&table(&heading, &rows));
+        }
         format!("\n## {}\n\n{}\n{tables}", self.title, self.method)
     }
 }

@@ -159,5 +159,6 @@ fn section(measured: &[(f64, f64)], steps: BTreeMap<String, Vec<f64>>, memory: M
         }],
         figures: Vec::new(),
         medians,
+        tables: Vec::new(),
     }
 }

@@ -4,7 +4,8 @@ use crate::{cargo, setup};
 use anyhow::Result;
 use std::process::ExitCode;
 
-/// Measure what capturing, resuming, resting and a thousand sessions cost; results go to bench/results.
+/// Measure what capturing, resuming, resting and a thousand sessions cost, beside other tools too;
+/// results go to bench/results.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What the benchmark itself is given, such as `--capture-pairs 60` or `--only idle`.

@@ -176,5 +176,6 @@ fn section(pairs: &[(Times, Times)]) -> Section {
             })
             .collect(),
         medians: Vec::new(),
+        tables: Vec::new(),
     }
 }

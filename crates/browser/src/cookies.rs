@@ -101,10 +101,12 @@ pub(crate) fn encode(cookie: &Cookie) -> Value {
     Value::Object(wire)
 }
 
-/// A partitioned cookie that a script set on `http://localhost` says `NonSecure`, and Chromium
-/// refuses it in this form; `Secure` is what it accepts for every `Secure` cookie.
+/// A `Secure` cookie that a script set on `http://localhost` says `NonSecure`, and Chromium refuses it
+/// in this form; `Secure` is what it accepts for every such cookie.
 fn source_scheme(cookie: &Cookie) -> SourceScheme {
-    if cookie.partition_key.is_some() { SourceScheme::Secure } else { cookie.source_scheme }
+    let contradicts = cookie.secure && cookie.source_scheme == SourceScheme::NonSecure;
+    let secure = contradicts || cookie.partition_key.is_some();
+    if secure { SourceScheme::Secure } else { cookie.source_scheme }
 }
 
 /// Sets `cookies`, and returns those that the browser refused with its reason. One invalid cookie

@@ -153,6 +153,14 @@ impl House {
         victims::wait_for_the_end(&holders, END_LIMIT).await
     }
 
+    /// Takes a session's files away, so that it is resumed as on another machine. They are moved, not
+    /// removed: the helpers of a browser that was just killed may still be writing.
+    pub fn take_files_away(&self, session: SessionId) -> Result<()> {
+        let away = tempfile::Builder::new().prefix("away-").tempdir_in(self.folder.path())?.keep();
+        fs::rename(self.data.session(session), away.join("files"))?;
+        Ok(())
+    }
+
     /// The node's process.
     pub fn node_pid(&self) -> Result<u32> {
         Ok(self.node()?.pid)

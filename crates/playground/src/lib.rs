@@ -2,15 +2,17 @@
 //!
 //! The one idea: nothing here is a stand-in. A [`House`] runs the real program with a data folder of
 //! its own, a [`Page`] drives the real browser through its keeper, [`Site`] is a real server on
-//! loopback, [`victims`] ends real processes with SIGKILL, and
-//! [`tenures`] watches who really holds a session.
+//! loopback, [`kinds`] a site with every kind of state, [`victims`] ends real processes with SIGKILL,
+//! and [`tenures`] watches who really holds a session.
 
 mod house;
+pub mod kinds;
 mod page;
 mod site;
 pub mod tenures;
 pub mod victims;
 
 pub use house::House;
+pub use kinds::Kinds;
 pub use page::Page;
 pub use site::Site;

@@ -16,6 +16,7 @@ mod disk;
 mod doctor;
 mod edges;
 mod environment;
+mod everything;
 mod history;
 mod houses;
 mod interrupted;

@@ -1,0 +1,100 @@
+//! Which kinds of state come back.
+
+use super::driver::{AGENT_BROWSER, PLAYWRIGHT, Peers};
+use super::{Disk, section};
+use crate::report::{Section, Table};
+use anyhow::Result;
+use baton_playground::kinds::{Kept, TABS};
+use baton_playground::{House, Kinds};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// A way of keeping state, and what it kept.
+struct Way {
+    name: String,
+    kept: Kept,
+}
+
+/// Fills the same site with each tool, ends its browser, and asks the site what is there afterwards.
+pub async fn measure(baton: &Path, peers: Option<&Peers>) -> Result<Section> {
+    let kinds = Kinds::start().await?;
+    let mut ways = vec![
+        Way {
+            name: "Baton, same machine".to_owned(),
+            kept: killed(baton, &kinds, Disk::Same).await?,
+        },
+        Way {
+            name: "Baton, fresh profile".to_owned(),
+            kept: killed(baton, &kinds, Disk::Fresh).await?,
+        },
+    ];
+    for peer in [PLAYWRIGHT, AGENT_BROWSER] {
+        let Some(peers) = peers else { continue };
+        let job = json!({ "task": "keep", "fill": kinds.tabs_to_fill()?, "tabs": kinds.tabs()? });
+        let kept: BTreeMap<String, Kept> = peers.drive(peer, job).await?;
+        ways.extend(kept.into_iter().map(|(way, mut kept)| {
+            kept.insert(TABS.to_owned(), false);
+            Way { name: format!("{} {}: {way}", peer.name, peer.version), kept }
+        }));
+    }
+    for Way { name, kept } in &ways {
+        println!("{name}: {} of {}", count(kept), kept.len());
+    }
+    Ok(section("Kinds of state kept", method(), table(&ways)))
+}
+
+/// What is there after browser, keeper and node were killed and the session was resumed.
+async fn killed(baton: &Path, kinds: &Kinds, disk: Disk) -> Result<Kept> {
+    let mut house = House::build(baton)?;
+    house.start_node().await?;
+    let id = house.open("kinds", kinds.tabs_to_fill()?).await?;
+    kinds.fill(&house.keeper_socket(id)).await?;
+    house.client()?.capture_session("kinds").await?;
+    house.kill_everybody(&[id]).await?;
+    if disk == Disk::Fresh {
+        house.take_files_away(id)?;
+    }
+    house.start_node().await?;
+    house.client()?.resume_session("kinds").await?;
+    house.client()?.capture_session("kinds").await?;
+    let state = house.client()?.fetch_state("kinds", true).await?.state;
+    let tabs: Vec<_> =
+        state["tabs"].as_array().into_iter().flatten().map(|tab| &tab["url"]).collect();
+    let in_order = tabs == kinds.tabs()?.map(|url| json!(url)).iter().collect::<Vec<_>>();
+    let mut kept = kinds.check(&house.keeper_socket(id)).await?;
+    kept.insert(TABS.to_owned(), in_order);
+    house.clear().await?;
+    Ok(kept)
+}
+
+fn method() -> String {
+    "One site on loopback writes each kind and reads it back by itself: three tabs on three sites, with \
+     a third party's frame. Each tool fills it in a browser of its own and keeps it in its own way; then \
+     the browser ends and another one is asked what is there. Baton's browser, keeper and node end with \
+     SIGKILL right after a capture; the peers are asked to save, and their browsers close gracefully. A \
+     peer that opens no tabs is given them, so that only the row of the tabs counts that against it. \
+     In Playwright's contexts the browser refuses to store anything but cookies for a third party, which \
+     counts as lost. An object that holds itself in one database makes Playwright fail to restore all \
+     others too; here that database is left out of its state."
+        .to_owned()
+}
+
+/// A row for each kind, and a first one that counts them.
+fn table(ways: &[Way]) -> Table {
+    let kinds: BTreeSet<&String> = ways.iter().flat_map(|way| way.kept.keys()).collect();
+    let heading = ways.iter().map(|way| way.name.clone()).collect();
+    let sum =
+        ways.iter().map(|way| format!("**{} of {}**", count(&way.kept), kinds.len())).collect();
+    let mut rows = vec![("all".to_owned(), sum)];
+    rows.extend(kinds.iter().map(|kind| {
+        let kept = |way: &Way| way.kept.get(*kind).copied().unwrap_or_default();
+        let cells = ways.iter().map(|way| if kept(way) { "kept" } else { "lost" }.to_owned());
+        ((*kind).clone(), cells.collect())
+    }));
+    Table { heading, rows }
+}
+
+fn count(kept: &Kept) -> usize {
+    kept.values().filter(|kept| **kept).count()
+}

@@ -1,0 +1,160 @@
+//! How long it takes until a page is there with everything that 50 origins and 1000 cookies hold.
+
+use super::driver::{AGENT_BROWSER, PLAYWRIGHT, Peers};
+use super::{Disk, section};
+use crate::ratio::median;
+use crate::report::{Section, Table};
+use crate::site;
+use anyhow::{Result, ensure};
+use baton_playground::{House, Page, Site, victims};
+use baton_session::{Lifecycle, SessionId};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use tokio::time::sleep;
+use url::Url;
+
+const ORIGINS: usize = 50;
+const COOKIES: usize = 1000;
+/// Each is measured so often, in turn.
+const ROUNDS: usize = 3;
+/// How long the node may take to notice that a browser is gone.
+const NOTICE_LIMIT: Duration = Duration::from_secs(15);
+
+const BARE: &str = "a browser with one page, no state";
+const SAME: &str = "Baton: resume, same machine";
+const FRESH: &str = "Baton: resume, fresh profile";
+
+/// Milliseconds of each way, round by round.
+type Times = Vec<(String, Vec<f64>)>;
+
+/// Restores the same state with each tool, in turn.
+pub async fn measure(baton: &Path, peers: Option<&Peers>) -> Result<Section> {
+    let site = site::start().await?;
+    let mut house = House::build(baton)?;
+    house.start_node().await?;
+    let id = remember(&house, &site).await?;
+    let mut times = Times::new();
+    for round in 0..ROUNDS {
+        for (way, took) in measure_round(&house, id, &site, peers).await? {
+            println!("round {} of {ROUNDS}: {way} {took:.0} ms", round + 1);
+            match times.iter_mut().find(|(known, _)| *known == way) {
+                Some((_, rounds)) => rounds.push(took),
+                None => times.push((way, vec![took])),
+            }
+        }
+    }
+    house.clear().await?;
+    Ok(section("Time of a restore", method(), table(times)))
+}
+
+async fn measure_round(
+    house: &House,
+    id: SessionId,
+    site: &Site,
+    peers: Option<&Peers>,
+) -> Result<Vec<(String, f64)>> {
+    let mut times = Vec::new();
+    if let Some(peers) = peers {
+        let origins: Result<Vec<Url>> = (0..ORIGINS).map(|number| page(site, number)).collect();
+        let mut job = json!({ "task": "bare", "page": page(site, 0)?, "origins": origins? });
+        times.push((BARE.to_owned(), peers.drive(PLAYWRIGHT, job.clone()).await?));
+        job["task"] = json!("restore");
+        for (peer, way) in
+            [(PLAYWRIGHT, "newContext({ storageState })"), (AGENT_BROWSER, "--state")]
+        {
+            let took: Option<f64> = peers.drive(peer, job.clone()).await?;
+            let took = took.unwrap_or(f64::INFINITY);
+            times.push((format!("{} {}: {way}", peer.name, peer.version), took));
+        }
+    }
+    times.push((SAME.to_owned(), resume(house, id, site, Disk::Same).await?));
+    times.push((FRESH.to_owned(), resume(house, id, site, Disk::Fresh).await?));
+    Ok(times)
+}
+
+/// A session with one tab that remembers all origins and cookies.
+async fn remember(house: &House, site: &Site) -> Result<SessionId> {
+    let id = house.open("large", [page(site, 0)?]).await?;
+    let socket = house.keeper_socket(id);
+    for number in 0..ORIGINS {
+        let url = page(site, number)?;
+        let first = Page::attach(&socket, page(site, 0)?.as_str()).await?;
+        let browser = first.session().connection().browser();
+        let made =
+            browser.call("Target.createTarget", json!({ "url": format!("{url}?fill") })).await?;
+        let filled = Page::attach(&socket, &format!("{url}?fill")).await?;
+        filled.wait_for("localStorage.length === 20").await?;
+        house.client()?.capture_session("large").await?;
+        browser.call("Target.closeTarget", json!({ "targetId": made["targetId"] })).await?;
+    }
+    let first = Page::attach(&socket, page(site, 0)?.as_str()).await?;
+    let tomorrow = jiff::Timestamp::now().as_second() + 86_400;
+    let cookies: Result<Vec<Value>> = (0..COOKIES)
+        .map(|number| {
+            let url = page(site, number % ORIGINS)?;
+            let (name, value) = (format!("cookie{number}"), format!("value of {number}"));
+            Ok(json!({ "name": name, "value": value, "url": url, "expires": tomorrow, "sameSite": "Lax" }))
+        })
+        .collect();
+    let browser = first.session().connection().browser();
+    browser.call("Storage.setCookies", json!({ "cookies": cookies? })).await?;
+    Ok(id)
+}
+
+/// Kills the browser and its keeper, and resumes: milliseconds until the page has its items.
+async fn resume(house: &House, id: SessionId, site: &Site, disk: Disk) -> Result<f64> {
+    let client = house.client()?;
+    client.capture_session("large").await?;
+    victims::kill_all(&house.holders(id).await?).await?;
+    let end = Instant::now() + NOTICE_LIMIT;
+    while client.fetch_session("large").await?.session.state != Lifecycle::Recoverable {
+        ensure!(Instant::now() < end, "the node did not notice that the browser is gone");
+        sleep(Duration::from_millis(20)).await;
+    }
+    if disk == Disk::Fresh {
+        house.take_files_away(id)?;
+    }
+    let start = Instant::now();
+    let resumed = client.resume_session("large").await?;
+    let page = Page::attach(&house.keeper_socket(id), page(site, 0)?.as_str()).await?;
+    let items: u32 = page.evaluate("localStorage.length").await?;
+    let took = start.elapsed().as_secs_f64() * 1e3;
+    ensure!(items == 20, "expected 20 items, found {items}");
+    let receipt = resumed.session.receipt.unwrap_or_default();
+    ensure!(!receipt.has_losses(), "expected a whole resume, found {:?}", receipt.losses().next());
+    let whole = receipt.restored >= COOKIES + ORIGINS;
+    ensure!(whole, "expected everything in the receipt, found {} items", receipt.restored);
+    Ok(took)
+}
+
+/// The page of an origin; it writes nothing unless it is asked to fill.
+fn page(site: &Site, number: usize) -> Result<Url> {
+    site.url_on(&format!("host{number}"), "/items")
+}
+
+fn method() -> String {
+    format!(
+        "{ORIGINS} origins with 20 localStorage items each, and {COOKIES} cookies: from the start of the \
+         browser until a page of one origin is there and finds its 20 items, {ROUNDS} times in turn. \
+         Baton resumes after SIGKILL of browser and keeper, and has read everything back by then. \
+         agent-browser starts its daemon too. The median stands beside a browser that is started by \
+         Playwright without any state."
+    )
+}
+
+/// The median of each way, and what it is against the bare browser's.
+fn table(times: Times) -> Table {
+    let heading = ["median", "against no state"].map(str::to_owned).into();
+    let bare = times.iter().find(|(way, _)| way == BARE).map(|(_, times)| median(times.clone()));
+    let rows = times.into_iter().map(|(way, times)| {
+        let took = median(times);
+        let against = bare.map_or("–".to_owned(), |bare| format!("× {:.1}", took / bare));
+        if took.is_finite() {
+            (way, vec![format!("{took:.0} ms"), against])
+        } else {
+            (way, vec!["its page never had the items".to_owned(), "–".to_owned()])
+        }
+    });
+    Table { heading, rows: rows.collect() }
+}

@@ -1,0 +1,1 @@
+Object.assign(kinds, { "sessionStorage: of a second tab": session("tab", "second") });
