@@ -74,5 +74,6 @@ fn section(time: Duration, written: u64) -> Section {
             figure("written by a capture", written as f64 / 1e3 / each, 64.0, "kB"),
         ],
         medians: Vec::new(),
+        tables: Vec::new(),
     }
 }
