@@ -5,7 +5,7 @@
 //! tested with a table or a property.
 //!
 //! Rooms, from the smallest to the largest: [`text`] and [`id`]; [`cookie`], [`storage`],
-//! [`value`], [`database`], [`cache`], [`file`], [`registration`], [`tab`] and its [`history`],
+//! [`value`], [`database`], [`cache`], [`mod@file`], [`registration`], [`tab`] and its [`history`],
 //! [`environment`]; [`state`] holds them all; [`parts`] cuts a state into content-addressed pieces;
 //! [`checksum`] names a state; [`receipt`] tells what a restore did; [`Holdings`] tell whether a
 //! state has shrunk; [`diff`] and [`forecast`] tell what changed and what expires; [`redact`] hides

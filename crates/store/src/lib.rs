@@ -15,6 +15,7 @@
 
 mod api_keys;
 mod audit;
+mod beside;
 mod collect;
 mod config;
 mod connect;

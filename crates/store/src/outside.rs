@@ -3,11 +3,11 @@
 //! Nothing is brought up to date, no key is made and no row is written, so an older database stays
 //! as old as it is.
 
+use crate::beside::connect_to;
 use crate::config::{DatabaseUrl, Engine};
-use crate::connect::connect;
 use crate::migrate::{self, KNOWN};
 use crate::row::word;
-use crate::{MasterKey, StoreError, copy, data_key, sqlite_file, transfer};
+use crate::{MasterKey, StoreError, copy, data_key, transfer};
 use baton_session::{Lifecycle, NodeId, SessionId};
 use sqlx::{AnyConnection, Connection};
 use std::path::Path;
@@ -106,20 +106,6 @@ async fn open(database: &DatabaseUrl, key: &MasterKey) -> Result<AnyConnection, 
         data_key::check(&mut connection, key).await?;
     }
     Ok(connection)
-}
-
-/// A connection, and the version of the schema, which this program knows.
-pub(crate) async fn connect_to(database: &DatabaseUrl) -> Result<(AnyConnection, i64), StoreError> {
-    sqlx::any::install_default_drivers();
-    let mut connection = connect(&database.options()?).await?;
-    if let DatabaseUrl::Sqlite(path) = database {
-        sqlite_file::inspect(path, &mut connection).await?;
-    }
-    let version = migrate::version(&mut connection, database.engine()).await?;
-    if version > KNOWN {
-        return Err(StoreError::NewerSchema { found: version, known: KNOWN });
-    }
-    Ok((connection, version))
 }
 
 async fn look_at(

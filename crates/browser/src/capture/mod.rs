@@ -9,7 +9,7 @@ mod history;
 mod page;
 mod preview;
 mod read;
-pub(crate) mod stored;
+mod stored;
 mod visit;
 mod work;
 mod worker;

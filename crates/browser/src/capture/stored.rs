@@ -6,7 +6,7 @@ use super::databases::Window;
 use super::work::Work;
 use super::{PAGE_LIMIT, Unread};
 use crate::cdp::CdpSession;
-use crate::live::stored::{DirtyStored, SeenRegistration};
+use crate::live::seen::{DirtyStored, SeenRegistration, file_usage};
 use crate::script::{self, Script, ScriptError};
 use baton_session::{Cache, FileEntry, StorageKey, Text};
 use serde::Deserialize;
@@ -83,14 +83,6 @@ async fn has_files(session: &CdpSession, key: &StorageKey, work: &Work<'_>) -> b
     }
     // The answer does not speak of the partitions of an origin: those are asked themselves.
     mirror.has_files(key) || usage != Some(0) || key.top_level_site().is_some()
-}
-
-/// How many bytes the files of an origin take.
-pub(crate) fn file_usage(answer: &Value) -> Option<u64> {
-    let kinds = answer["usageBreakdown"].as_array()?;
-    let files = kinds.iter().find(|kind| kind["storageType"] == "file_systems")?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size")]
-    files["usage"].as_f64().map(|usage| usage as u64)
 }
 
 impl Window<'_> {

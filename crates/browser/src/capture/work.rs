@@ -5,7 +5,7 @@
 
 use crate::live::Shared;
 use crate::live::mirror::{Dirty, DirtyDatabases};
-use crate::live::stored::DirtyStored;
+use crate::live::seen::DirtyStored;
 use crate::targets::TargetId;
 use baton_session::{StorageKey, Text};
 use std::collections::{BTreeMap, BTreeSet};

@@ -243,7 +243,7 @@ impl Pump {
 mod tests {
     use super::*;
     use crate::cdp::Transport;
-    use crate::live::stored::DirtyStored;
+    use crate::live::seen::DirtyStored;
     use baton_session::{State, StorageKey};
     use tokio::io::AsyncWriteExt;
 

@@ -4,7 +4,7 @@
 //! dirty places again, so the mirror need not be exact; but when a page hangs or its frame is gone,
 //! the mirror is the newest that anyone has.
 
-use super::stored::{DirtyStored, Seen};
+use super::seen::{DirtyStored, Seen};
 use crate::targets::TargetId;
 use baton_session::database::ObjectStore;
 use baton_session::environment::Viewport;

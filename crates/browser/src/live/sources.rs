@@ -6,8 +6,8 @@
 
 use super::activity::Counters;
 use super::messages::ScriptParsed;
+use super::seen::Sources;
 use super::shared::Shared;
-use super::stored::Sources;
 use crate::cdp::{CdpError, CdpSession};
 use crate::frames;
 use baton_session::StorageKey;

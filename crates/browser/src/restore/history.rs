@@ -4,7 +4,7 @@
 //! their own addresses (`history.pushState`). So no address is ever navigated to twice, whatever two
 //! neighbours have in common, and no page of a site is needed.
 
-use super::plan::own_key;
+use super::places::own_key;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::redact::redact_url;
 use baton_session::{History, HistoryEntry, Tab};

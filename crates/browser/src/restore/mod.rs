@@ -9,6 +9,8 @@ mod cookies;
 mod environment;
 mod ground;
 mod history;
+mod page;
+mod places;
 mod plan;
 mod reread;
 mod stage;
@@ -149,10 +151,10 @@ fn refused(visit: &Visit<'_>, reason: &str) -> Receipt {
         reject(ItemKind::SessionStorage, key.clone());
     }
     for database in visit.databases {
-        reject(ItemKind::IndexedDb, storage::database_place(&visit.key, &database.name));
+        reject(ItemKind::IndexedDb, places::database_place(&visit.key, &database.name));
     }
     for (kind, place) in
-        visit.stored.map(|origin| stored::items(&visit.key, origin)).into_iter().flatten()
+        visit.stored.map(|origin| places::items(&visit.key, origin)).into_iter().flatten()
     {
         reject(kind, place);
     }

@@ -5,12 +5,12 @@
 //! that a tab shows and the snapshot does not name held nothing: what a profile has there still, say
 //! the token from before a logout, must not rise again.
 
-use super::{Ground, storage, stored};
+use super::Ground;
+use super::places::{self, own_key};
 use baton_session::receipt::{ItemKind, ReceiptItem, Source, Verified};
 use baton_session::state::OriginState;
 use baton_session::{Database, Entries, Receipt, Site, State, StorageKey, Tab};
 use std::collections::{BTreeMap, BTreeSet};
-use url::Url;
 
 static EMPTY: Entries = Entries(BTreeMap::new());
 
@@ -102,12 +102,6 @@ fn tab_visits<'a>(
     visits
 }
 
-/// The first-party storage key of a page at this address.
-pub(super) fn own_key(url: &str) -> Option<StorageKey> {
-    let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
-    Some(StorageKey::first_party(&url.origin().ascii_serialization()))
-}
-
 fn is_reachable(key: &StorageKey) -> bool {
     let is_web = key.origin().starts_with("http://") || key.origin().starts_with("https://");
     key.is_reachable() && is_web
@@ -144,15 +138,15 @@ impl Visit<'_> {
     fn held(&self) -> Receipt {
         let key = &self.key;
         let local = self.has_local().then(|| (ItemKind::LocalStorage, key.to_string()));
-        let database = |one: &Database| storage::database_place(key, &one.name);
+        let database = |one: &Database| places::database_place(key, &one.name);
         let databases = self.databases.iter().map(|one| (ItemKind::IndexedDb, database(one)));
-        let stored = self.stored.map(|origin| stored::items(key, origin)).into_iter().flatten();
+        let stored = self.stored.map(|origin| places::items(key, origin)).into_iter().flatten();
         of_disk(local.into_iter().chain(databases).chain(stored), Verified::Disk)
     }
 
     /// Leaves caches, files and workers as the profile has them, and returns their items.
     fn leave_stored(&mut self) -> Receipt {
-        let left = self.stored.take().map(|origin| stored::items(&self.key, origin));
+        let left = self.stored.take().map(|origin| places::items(&self.key, origin));
         of_disk(left.into_iter().flatten(), Verified::None)
     }
 

@@ -3,7 +3,7 @@
 
 use super::ground::Ground;
 use super::stage::Stage;
-use super::{PAGES_AT_ONCE, VisitError, storage};
+use super::{PAGES_AT_ONCE, VisitError, places};
 use crate::generators;
 use crate::script::{self, Script};
 use crate::targets;
@@ -64,7 +64,7 @@ async fn read_in_page(stage: &Stage, key: &StorageKey) -> Result<Vec<Database>, 
     let browser = stage.browser();
     let target = targets::create_hidden(&browser).await?;
     let page = stage.attach(&target).await?;
-    let (session, world) = stage.show(&page, &storage::blank_address(key), key).await?;
+    let (session, world) = stage.show(&page, &places::blank_address(key), key).await?;
     let argument = json!({
         "origin": key.origin(),
         "wantLocal": false,

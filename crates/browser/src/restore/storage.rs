@@ -1,19 +1,18 @@
 //! Fills the storage of one key through a document of that key.
 
-use super::plan::{Visit, own_key};
+use super::page::{FILL_LIMIT, Page, restored};
+use super::places::{blank_address, database_place};
+use super::plan::Visit;
 use super::stage::Stage;
 use super::{VisitError, refused, stored};
 use crate::cdp::CdpSession;
-use crate::script::{self, Script, ScriptError, World};
+use crate::script::{self, Script, ScriptError};
 use crate::targets;
-use baton_session::receipt::{ItemKind, ReceiptItem, Source};
-use baton_session::{Database, Entries, PartHash, Receipt, StorageKey, Text};
+use baton_session::receipt::{ItemKind, ReceiptItem};
+use baton_session::{Database, Entries, Receipt, StorageKey, Text};
 use serde::Deserialize;
 use serde_json::json;
-use std::time::Duration;
 
-/// How long the writing of one key's web storage, of one database or the like, may take.
-pub(super) const FILL_LIMIT: Duration = Duration::from_mins(1);
 /// How often a page is shown whose document does not stay.
 const ATTEMPTS: usize = 3;
 
@@ -82,13 +81,6 @@ pub(super) async fn fill(
     Ok(receipt)
 }
 
-/// A document of the key that is filled.
-pub(super) struct Page {
-    pub(super) session: CdpSession,
-    pub(super) world: World,
-    pub(super) origin: String,
-}
-
 impl Page {
     async fn fill_areas(&self, visit: &Visit<'_>) -> Result<Receipt, ScriptError> {
         let filled = self.run(visit.local, visit.session, &[]).await?;
@@ -120,23 +112,6 @@ impl Page {
         });
         script::run(&self.session, &self.world, Script::Fill, &argument, FILL_LIMIT).await
     }
-}
-
-/// An address of ours at which a document of `key`, or one that embeds it, can stand: another one
-/// for each key, because several can be embedded by one site.
-pub(super) fn blank_address(key: &StorageKey) -> String {
-    let host = key.top_level_site().unwrap_or(key.origin());
-    format!("{host}/.baton/{}", PartHash::of(key.as_str().as_bytes()))
-}
-
-/// Whether a tab at `url` shows the key as its own.
-pub(super) fn is_own(url: &str, key: &StorageKey) -> bool {
-    own_key(url).as_ref() == Some(key)
-}
-
-/// How a receipt names a database.
-pub(super) fn database_place(key: &StorageKey, name: &Text) -> String {
-    format!("{key} {}", name.to_lossy())
 }
 
 impl Filled {
@@ -176,10 +151,4 @@ impl FilledDatabase {
             ),
         }
     }
-}
-
-/// What was equal already came from the profile.
-pub(super) fn restored(kind: ItemKind, place: String, changed: u64) -> ReceiptItem {
-    let source = if changed == 0 { Source::Disk } else { Source::Snapshot };
-    ReceiptItem { source, ..ReceiptItem::restored(kind, place) }
 }

@@ -4,13 +4,13 @@
 //! the site, and sees to it that the worker does not run what the site has it do once, when it is
 //! new. What that left behind is in the snapshot already.
 
+use super::page::{FILL_LIMIT, Page, restored};
+use super::places::{cache_place, worker_place};
 use super::stage::Stage;
-use super::storage::{FILL_LIMIT, Page, restored};
 use crate::script::{self, Script, ScriptError};
 use baton_session::receipt::{ItemKind, ReceiptItem};
-use baton_session::redact::redact_url;
 use baton_session::state::OriginState;
-use baton_session::{Cache, Receipt, Registration, StorageKey};
+use baton_session::{Receipt, Registration, StorageKey};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -22,21 +22,6 @@ struct Filled {
     #[serde(default)]
     pending: bool,
     error: Option<String>,
-}
-
-/// The items of a key, none of them filled.
-pub(super) fn items(key: &StorageKey, origin: &OriginState) -> Vec<(ItemKind, String)> {
-    let mut items = Vec::new();
-    for registration in &origin.service_workers {
-        items.push((ItemKind::ServiceWorker, worker_place(key, registration)));
-    }
-    for cache in &origin.caches {
-        items.push((ItemKind::Cache, cache_place(key, cache)));
-    }
-    if !origin.files.is_empty() {
-        items.push((ItemKind::Files, key.to_string()));
-    }
-    items
 }
 
 /// Fills all of it, one thing at a time: whatever fails costs itself only.
@@ -98,12 +83,4 @@ fn item(kind: ItemKind, place: String, filled: Result<Filled, ScriptError>) -> R
             ReceiptItem::not_portable(kind, place, reason)
         }
     }
-}
-
-fn cache_place(key: &StorageKey, cache: &Cache) -> String {
-    format!("{key} {}", cache.name.to_lossy())
-}
-
-fn worker_place(key: &StorageKey, registration: &Registration) -> String {
-    format!("{key} {}", redact_url(&registration.scope))
 }

@@ -5,7 +5,7 @@ use super::plan::Visit;
 use super::stage::Stage;
 use super::stagehand::let_go;
 use super::walk::Walker;
-use super::{PAGES_AT_ONCE, refused, storage};
+use super::{PAGES_AT_ONCE, places, refused, storage};
 use crate::cdp::{CdpError, CdpSession};
 use crate::frames::Frame;
 use crate::targets::{self, TargetId};
@@ -56,8 +56,8 @@ impl OpenTab<'_> {
     pub(super) async fn fill(&self, stage: &Stage, visits: &[Visit<'_>]) -> Receipt {
         let mut receipt = Receipt::default();
         for visit in visits.iter().filter(|visit| !visit.is_empty()) {
-            let blank = storage::blank_address(&visit.key);
-            let is_own = storage::is_own(&self.tab.url, &visit.key);
+            let blank = places::blank_address(&visit.key);
+            let is_own = places::is_own(&self.tab.url, &visit.key);
             let url = if is_own { self.tab.url.as_str() } else { blank.as_str() };
             match storage::fill(stage, &self.session, visit, url).await {
                 Ok(items) => receipt.extend(items),

@@ -5,8 +5,8 @@
 
 use super::VisitError;
 use super::history::Way;
+use super::places::{is_own, own_key};
 use super::stage::Stage;
-use super::storage::is_own;
 use crate::cdp::{CdpError, CdpSession};
 use crate::script::{self, Script, ScriptError};
 use crate::targets::TargetId;
@@ -67,8 +67,7 @@ impl Walker<'_> {
     async fn go_on(&self, way: &Way, home: &str) -> Result<History, VisitError> {
         let is_long = way.history.entries.len() > 1;
         for (nth, entries) in way.documents().enumerate() {
-            let Some(key) = entries.first().and_then(|entry| super::plan::own_key(&entry.url))
-            else {
+            let Some(key) = entries.first().and_then(|entry| own_key(&entry.url)) else {
                 continue;
             };
             let at = self.blank(nth, &key, home).await?;

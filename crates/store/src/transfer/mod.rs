@@ -13,7 +13,7 @@ use crate::connect::{connect, tune_new};
 use crate::fault::SOMEWHERE;
 use crate::master_key::create_private;
 use crate::migrate::{self, KNOWN};
-use crate::{Store, StoreError, copy, data_key, outside, write};
+use crate::{Store, StoreError, beside, copy, data_key, write};
 use rows::Batches;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection};
 use std::path::Path;
@@ -43,7 +43,7 @@ pub(crate) async fn to_file(from: &mut AnyConnection, to: &Path) -> Result<(), S
 /// Whether the rows of a backup can be put into the PostgreSQL database `to`: it is empty.
 pub async fn refuse_filled(to: &DatabaseUrl) -> Result<(), StoreError> {
     let looked = async {
-        let (mut server, _) = outside::connect_to(to).await?;
+        let (mut server, _) = beside::connect_to(to).await?;
         refuse_rows(&mut server).await?;
         Ok(server.close().await?)
     };
@@ -58,7 +58,7 @@ impl Store {
         let mut from = self.pool().acquire().await?;
         let mut reading = from.begin_with(read(self.inner.engine)).await?;
         let copied = async {
-            let (mut server, _) = outside::connect_to(to).await?;
+            let (mut server, _) = beside::connect_to(to).await?;
             tune_new(&mut server, Engine::Postgres).await?;
             let mut writing = server.begin_with(write::begin(Engine::Postgres)).await?;
             // A node that opens the database meanwhile waits, and then makes no key of its own.
