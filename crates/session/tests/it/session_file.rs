@@ -302,7 +302,7 @@ fn only_what_a_browser_can_be_given_is_admitted() {
     }
     let left_out = admit::admit(&mut state, Expiry(1_000_000));
     insta::assert_snapshot!(lines(&left_out), @r#"
-    cookie App.test/ bad: expected a lower-case ASCII host as domain, found "App.test"
+    cookie App.test/ bad: expected a lower-case ASCII host without a port as domain, found "App.test"
     cookie app.test/ old: it expired
     cookie app.test/ sid: a later cookie in the file is the same cookie
     local_storage chrome://settings/: expected the storage key of an http or https origin
