@@ -72,9 +72,10 @@ fn verified(verified: Verified) -> &'static str {
 }
 
 /// The steps of a resume in their order, in words for people.
-const STEPS: [(&str, &str); 8] = [
+const STEPS: [(&str, &str); 9] = [
     ("load", "read the snapshot"),
     ("keep", "keep a copy of the profile"),
+    ("profile", "read the profile"),
     ("launch", "start the browser"),
     ("cookies", "set the cookies"),
     ("storage", "fill the storage"),
