@@ -188,7 +188,6 @@ async fn pages_with_one_address_and_steps_of_frames_are_entries_too() {
     eventually("the form is sent", async || look(&page, "self.old ?? 'gone'").await == "gone")
         .await;
     settled(&page, &form).await;
-    let length = evaluate(&page, "history.length").await;
     let state = running.capture().await;
     let urls = |tab: &Tab| -> Vec<_> {
         tab.history.entries.iter().map(|entry| (entry.url.clone(), entry.same_document)).collect()
@@ -199,8 +198,9 @@ async fn pages_with_one_address_and_steps_of_frames_are_entries_too() {
     let (running, restored) = Running::resume(&profile, &state).await;
     assert_eq!(outcomes(&restored, ItemKind::History), [(Outcome::Restored, None)]);
     assert_eq!(tabs(&running.capture().await), tabs(&state));
+    // Before, the empty page with which the tab began may have counted as one more.
     let page = running.page(&form).await;
-    assert_eq!(evaluate(&page, "history.length").await, length);
+    assert_eq!(evaluate(&page, "history.length").await, expected.len());
     running.crash().await;
 }
 
