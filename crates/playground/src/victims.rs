@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, Result, bail};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use std::fs;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -41,6 +42,17 @@ pub fn freeze(pid: u32) -> Result<()> {
 /// Lets a process go on that was frozen (SIGCONT).
 pub fn wake(pid: u32) -> Result<()> {
     kill_process(known(pid)?, Signal::CONT).with_context(|| format!("could not wake process {pid}"))
+}
+
+/// Whether a process holds a file, or a part of one, for itself alone, as SQLite does while it writes
+/// (`proc_locks(5)`: number, kind, mode, access, process).
+pub fn holds_a_file(pid: u32) -> Result<bool> {
+    let locks = fs::read_to_string("/proc/locks").context("could not read /proc/locks")?;
+    let pid = pid.to_string();
+    Ok(locks.lines().any(|line| {
+        let fields: Vec<_> = line.split_ascii_whitespace().collect();
+        matches!(fields[..], [_, "POSIX", _, "WRITE", holder, ..] if holder == pid)
+    }))
 }
 
 /// Waits until none of these processes lives.

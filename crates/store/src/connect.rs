@@ -26,12 +26,15 @@ const SQLITE_SETTINGS: &str = "
     pragma foreign_keys = on;
     pragma journal_size_limit = 67108864";
 
-/// A server may acknowledge before it has written; we do not let it. No wait is without a limit.
+/// A server may acknowledge before it has written; we do not let it. No wait is without a limit, and
+/// neither is a transaction whose node is frozen or cut off: the server ends it, for it may hold what
+/// another node needs to take over.
 const POSTGRES_SETTINGS: &str = "
     select set_config('synchronous_commit', 'on', false)
         where current_setting('synchronous_commit') = 'off';
     set lock_timeout = '10s';
-    set statement_timeout = '60s'";
+    set statement_timeout = '60s';
+    set idle_in_transaction_session_timeout = '30s'";
 
 /// Connects within the limit.
 pub(crate) async fn connect(options: &AnyConnectOptions) -> Result<AnyConnection, StoreError> {
@@ -86,16 +89,38 @@ mod tests {
     use crate::config::DatabaseUrl;
     use crate::sqlite_file;
 
-    /// Every connection of the pool is tuned like this one.
+    /// A connection that is tuned like every one of the pool.
+    async fn tuned(url: DatabaseUrl) -> AnyConnection {
+        sqlx::any::install_default_drivers();
+        let options = url.options().unwrap();
+        let mut connection = connect(&options).await.unwrap();
+        tune(&mut connection, url.engine()).await.unwrap();
+        connection
+    }
+
+    #[tokio::test]
+    async fn a_server_ends_what_a_silent_node_leaves_open() {
+        let url = baton_postgres::create_database().unwrap().parse().unwrap();
+        let mut connection = tuned(url).await;
+        let settings = [
+            ("synchronous_commit", "on"),
+            ("lock_timeout", "10s"),
+            ("statement_timeout", "1min"),
+            ("idle_in_transaction_session_timeout", "30s"),
+        ];
+        for (name, value) in settings {
+            let sql = sqlx::AssertSqlSafe(format!("show {name}"));
+            let found: String = sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap();
+            assert_eq!(found, value, "{name}");
+        }
+    }
+
     #[tokio::test]
     async fn a_tuned_connection_syncs_every_commit() {
-        sqlx::any::install_default_drivers();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("baton.db");
         sqlite_file::find_or_create(&path).unwrap();
-        let options = DatabaseUrl::Sqlite(path).options().unwrap();
-        let mut connection = connect(&options).await.unwrap();
-        tune(&mut connection, Engine::Sqlite).await.unwrap();
+        let mut connection = tuned(DatabaseUrl::Sqlite(path)).await;
         let settings = [("synchronous", 2), ("foreign_keys", 1), ("busy_timeout", 5000)];
         for (name, value) in settings {
             let sql = sqlx::AssertSqlSafe(format!("pragma {name}"));

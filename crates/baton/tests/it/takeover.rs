@@ -26,7 +26,11 @@ async fn a_session_never_has_two_holders() {
         let client = street.houses[holder].client().unwrap().clone();
         let capture = tokio::spawn(async move { client.capture_session("shop").await });
         sleep(Duration::from_millis(dice.roll(100))).await;
-        fall_silent(&mut street.houses[holder], frozen).await;
+        if frozen {
+            freeze(street.houses[holder].node_pid().unwrap()).await;
+        } else {
+            street.houses[holder].kill_node().await.unwrap();
+        }
         take_over(&street.houses[heir]).await;
         come_back(&mut street.houses[holder], frozen).await;
         // Whatever the old holder was about to write does not count.
@@ -40,11 +44,14 @@ async fn a_session_never_has_two_holders() {
     street.clear().await;
 }
 
-async fn fall_silent(house: &mut House, frozen: bool) {
-    if frozen {
-        victims::freeze(house.node_pid().unwrap()).unwrap();
-    } else {
-        house.kill_node().await.unwrap();
+/// Freezes a node. One that stands still in the middle of a write keeps SQLite's lock until it goes
+/// on, and nobody can take over before: it is woken, and frozen a little later.
+async fn freeze(pid: u32) {
+    victims::freeze(pid).unwrap();
+    while victims::holds_a_file(pid).unwrap() {
+        victims::wake(pid).unwrap();
+        sleep(Duration::from_millis(20)).await;
+        victims::freeze(pid).unwrap();
     }
 }
 
