@@ -2,11 +2,12 @@
 //!
 //! The one idea: every door of an operation (HTTP, command line, typed client) shares these types,
 //! so that they cannot drift apart. Rooms: [`open`], [`session`], [`history`], [`state`], [`key`],
-//! [`audit`], [`carry`] and [`health`] hold requests and views; [`problem`] and [`code`] say how a request fails;
+//! [`audit`], [`carry`], [`cdp`] and [`health`] hold requests and views; [`problem`] and [`code`] say how a request fails;
 //! `client` asks a node.
 
 pub mod audit;
 pub mod carry;
+pub mod cdp;
 #[cfg(feature = "client")]
 pub mod client;
 pub mod code;
@@ -22,6 +23,7 @@ pub use audit::{AuditList, AuditOutcome, AuditView, ListAudit};
 pub use carry::{
     Contents, ExportFormat, ExportSession, ExportView, FileText, ImportSession, ImportView,
 };
+pub use cdp::{CdpAccess, OpenCdp};
 #[cfg(feature = "client")]
 pub use client::{Client, ClientError};
 pub use code::{ErrorCode, Exit};

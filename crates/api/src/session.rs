@@ -6,6 +6,7 @@ use baton_session::{Forecast, Lifecycle, Owner, Receipt, SessionId, SessionName,
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use url::Url;
 use utoipa::{IntoParams, ToSchema};
 
 /// One line of a list of sessions.
@@ -35,6 +36,11 @@ pub struct SessionView {
     /// Identity, owner and where it stands.
     #[serde(flatten)]
     pub session: SessionSummary,
+    /// Where tools that send a key drive the browser, while it runs on the node that was asked: the
+    /// same address after every resume. `POST` there gives one with a ticket, for tools that send
+    /// none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cdp_url: Option<Url>,
     /// The browser's tabs while it is active, else those of the latest snapshot.
     pub tabs: Vec<Tab>,
     /// How many tabs of the browser are not kept, because they are in contexts of their own

@@ -4,6 +4,7 @@ use crate::NodeError;
 use crate::idle::Activity;
 use crate::live::{Hub, LiveError};
 use crate::rates::Rates;
+use crate::tickets::Tickets;
 use crate::turns::{Turn, Turns};
 use baton_session::{NodeId, Owner, Session};
 use baton_store::Store;
@@ -28,6 +29,8 @@ pub struct Context {
     pub activity: Activity,
     /// How often somebody asked.
     pub rates: Rates,
+    /// What opens a browser for tools that send no headers.
+    pub tickets: Tickets,
     turns: Turns,
 }
 
@@ -35,7 +38,8 @@ impl Context {
     /// The surroundings that a node gives to its operations.
     pub fn new(store: Store, hub: Hub, node: NodeId, rates: Rates) -> Self {
         let (tasks, activity, turns) = (TaskTracker::new(), Activity::default(), Turns::default());
-        Self { store, hub, node, tasks, activity, rates, turns }
+        let tickets = Tickets::default();
+        Self { store, hub, node, tasks, activity, rates, tickets, turns }
     }
 
     /// Finds an owner's session by id, prefix or name.

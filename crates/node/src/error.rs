@@ -34,6 +34,15 @@ pub enum NodeError {
         /// What it carries instead; never the key itself.
         found: &'static str,
     },
+    /// The address bears a ticket that opens nothing.
+    #[error(
+        "expected a ticket that opens this session, found {found}\n\
+         POST /sessions/ID/cdp and baton sessions cdp give another one"
+    )]
+    BadTicket {
+        /// What it is instead.
+        found: &'static str,
+    },
     /// The key does not allow it.
     #[error("expected a key with the scope {needed}, found one with {found}")]
     Forbidden {

@@ -28,6 +28,7 @@ pub mod problem;
 pub mod rates;
 pub mod serve;
 pub mod sessions;
+pub mod tickets;
 pub mod turns;
 
 pub use config::Config;

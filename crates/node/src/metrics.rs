@@ -24,6 +24,21 @@ pub fn answered(method: &str, route: &str, status: u16, took: Duration) {
     metrics::histogram!("baton_http_request_seconds", &labels[..2]).record(took);
 }
 
+/// A tool that is connected to a browser: counted until it is dropped.
+pub struct CdpClient(());
+
+/// Counts one more tool that is connected to a browser.
+pub fn cdp_client() -> CdpClient {
+    metrics::gauge!("baton_cdp_clients").increment(1);
+    CdpClient(())
+}
+
+impl Drop for CdpClient {
+    fn drop(&mut self) {
+        metrics::gauge!("baton_cdp_clients").decrement(1);
+    }
+}
+
 /// The process has one recorder, however many nodes a test runs in it.
 static RECORDER: OnceLock<PrometheusHandle> = OnceLock::new();
 

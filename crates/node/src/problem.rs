@@ -36,7 +36,9 @@ fn code(error: &NodeError) -> ErrorCode {
             ErrorCode::InvalidRequest
         }
         NodeError::FileTooLarge { .. } => ErrorCode::StorageFull,
-        NodeError::Unauthenticated { .. } => ErrorCode::Unauthenticated,
+        NodeError::Unauthenticated { .. } | NodeError::BadTicket { .. } => {
+            ErrorCode::Unauthenticated
+        }
         NodeError::Forbidden { .. } => ErrorCode::Forbidden,
         NodeError::TooManyRequests { .. } => ErrorCode::TooManyRequests,
         NodeError::NotNoted { source, .. } => store(source),

@@ -2,8 +2,8 @@
 
 use super::{BROWSER_LIMIT, Client, ClientError};
 use crate::{
-    AttachSession, ListSessions, OpenSession, ResumeResult, SessionList, SessionView, SnapshotView,
-    StateView,
+    AttachSession, CdpAccess, ListSessions, OpenCdp, OpenSession, ResumeResult, SessionList,
+    SessionView, SnapshotView, StateView,
 };
 use reqwest::Method;
 use serde::de::DeserializeOwned;
@@ -37,6 +37,16 @@ impl Client {
     /// Takes a snapshot now; it is on disk when this returns.
     pub async fn capture_session(&self, reference: &str) -> Result<SnapshotView, ClientError> {
         self.act(reference, "capture").await
+    }
+
+    /// An address that opens the session's browser for another tool.
+    pub async fn open_cdp(
+        &self,
+        reference: &str,
+        request: &OpenCdp,
+    ) -> Result<CdpAccess, ClientError> {
+        let call = self.request(Method::POST, &["sessions", reference, "cdp"])?;
+        self.fetch(call.json(request)).await
     }
 
     /// Brings a session back from its last good snapshot.

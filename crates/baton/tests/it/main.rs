@@ -6,6 +6,7 @@ mod attach;
 mod backup;
 mod carry;
 mod carry_on;
+mod cdp;
 mod cli;
 mod contexts;
 mod crowd;

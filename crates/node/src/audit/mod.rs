@@ -41,6 +41,8 @@ pub enum Action {
     Abandon,
     /// A session was removed.
     Delete,
+    /// A tool connected to a session's browser.
+    Connect,
     /// The secrets of a session were shown.
     Reveal,
     /// A session was given out as a file.
@@ -65,6 +67,7 @@ impl Action {
             Self::Close => "session.close",
             Self::Abandon => "session.abandon",
             Self::Delete => "session.delete",
+            Self::Connect => "session.connect",
             Self::Reveal => "session.reveal",
             Self::Export => "session.export",
             Self::Import => "session.import",

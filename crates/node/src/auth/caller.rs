@@ -18,6 +18,8 @@ use std::collections::BTreeSet;
 pub struct Caller {
     /// Whose sessions are seen.
     pub owner: Owner,
+    /// The id of the key.
+    pub key: String,
     /// What the audit log calls the caller.
     pub actor: Actor,
     /// What the key allows.
@@ -40,8 +42,8 @@ impl FromRequestParts<Context> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, context: &Context) -> Result<Self, Refusal> {
         let key = match find_key(&parts.headers, context).await {
-            Err(NodeError::Unauthenticated { found }) => {
-                return Err(refuse(parts, context, found).into());
+            Err(error @ NodeError::Unauthenticated { .. }) => {
+                return Err(refuse(parts, context, error).into());
             }
             key => key?,
         };
@@ -50,8 +52,7 @@ impl FromRequestParts<Context> for Caller {
         let limit = context.rates.limits().requests_per_minute;
         let asked = context.rates.asked(&key.id);
         asked.map_err(|wait| NodeError::TooManyRequests { what, limit, wait })?;
-        let scopes = key.scopes;
-        Ok(Self { owner: key.owner, actor, scopes })
+        Ok(Self { owner: key.owner, key: key.id, actor, scopes: key.scopes })
     }
 }
 
@@ -60,20 +61,27 @@ async fn find_key(headers: &HeaderMap, context: &Context) -> Result<ApiKey, Node
     key.ok_or(NodeError::Unauthenticated { found: "an unknown or revoked key" })
 }
 
-/// The answer to a request without a good key. Addresses that send many hear so; a good key from the
-/// same address is never shut out, or else any user of a machine could shut out the others.
-fn refuse(parts: &Parts, context: &Context, found: &'static str) -> NodeError {
+/// The answer to a request without a good key or ticket: `error`. Addresses that send many hear so; a
+/// good key from the same address is never shut out, or else any user of a machine could shut out
+/// the others.
+pub(crate) fn refuse(parts: &Parts, context: &Context, error: NodeError) -> NodeError {
     let noted = match parts.extensions.get::<Peer>() {
         Some(Peer(address)) => context.rates.refused(*address),
         None => Ok(()),
     };
     let limit = context.rates.limits().refused_keys_per_minute;
     match noted {
-        Ok(()) => NodeError::Unauthenticated { found },
+        Ok(()) => error,
         Err(wait) => {
             NodeError::TooManyRequests { what: "requests without a good key", limit, wait }
         }
     }
+}
+
+/// Whether the caller's key was revoked since.
+pub(crate) async fn is_revoked(context: &Context, caller: &Caller) -> Result<bool, NodeError> {
+    let keys = context.store.list_keys(&caller.owner).await?;
+    Ok(!keys.iter().any(|key| key.id == caller.key && key.revoked_at.is_none()))
 }
 
 fn bearer(headers: &HeaderMap) -> Result<KeySecret, NodeError> {

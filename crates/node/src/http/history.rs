@@ -1,6 +1,7 @@
 //! The snapshots of a session over HTTP. A snapshot is named by its id or a unique prefix of it.
 
 use super::Refusal;
+use super::here::Here;
 use super::input::{Json, Path, Query};
 use crate::auth::{Drive, Read};
 use crate::{Context, sessions};
@@ -37,9 +38,12 @@ pub(super) async fn rollback(
     State(context): State<Context>,
     Drive(caller): Drive,
     Path(id): Path<String>,
+    here: Here,
     Json(request): Json<RollBack>,
 ) -> Answer<ResumeResult> {
-    Ok(axum::Json(sessions::rollback(&context, &caller, &id, request).await?))
+    let mut resumed = sessions::rollback(&context, &caller, &id, request).await?;
+    resumed.session = here.tell(&context, resumed.session);
+    Ok(axum::Json(resumed))
 }
 
 /// What changed from one snapshot of a session to another, without a value of either.

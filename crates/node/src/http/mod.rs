@@ -5,9 +5,11 @@
 
 mod audit;
 mod carry;
+mod cdp;
 mod connections;
 mod doors;
 mod guard;
+mod here;
 mod history;
 mod input;
 mod keys;
@@ -69,6 +71,7 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(history::history))
         .routes(routes!(history::rollback))
         .routes(routes!(history::diff))
+        .routes(routes!(cdp::connect, cdp::open))
         .routes(routes!(carry::export))
         .routes(routes!(carry::import).layer(DefaultBodyLimit::max(FILE_LIMIT)))
         // Keys.
@@ -81,7 +84,9 @@ fn routes() -> OpenApiRouter<Context> {
 /// The service of a node.
 pub fn router(context: Context, config: &HttpConfig) -> Router {
     let (router, document) = routes().split_for_parts();
-    let router = router.layer(axum::Extension(Arc::new(document)));
+    let router = router
+        .layer(axum::Extension(Arc::new(document)))
+        .layer(axum::Extension(here::Scheme::of(config)));
     layers::around(router, &context, config).with_state(context)
 }
 

@@ -1,6 +1,7 @@
 //! Sessions over HTTP. `{id}` is an id, a unique prefix of one, or a name.
 
 use super::Refusal;
+use super::here::Here;
 use super::input::{Json, Path, Query};
 use crate::auth::{Admin, Drive, Read};
 use crate::{Context, sessions};
@@ -37,9 +38,10 @@ pub(super) async fn list(
 pub(super) async fn open(
     State(context): State<Context>,
     Drive(caller): Drive,
+    here: Here,
     Json(request): Json<OpenSession>,
 ) -> Result<(StatusCode, axum::Json<SessionView>), Refusal> {
-    let view = sessions::open(&context, &caller, request).await?;
+    let view = here.tell(&context, sessions::open(&context, &caller, request).await?);
     Ok((StatusCode::CREATED, axum::Json(view)))
 }
 
@@ -52,9 +54,10 @@ pub(super) async fn open(
 pub(super) async fn attach(
     State(context): State<Context>,
     Admin(caller): Admin,
+    here: Here,
     Json(request): Json<AttachSession>,
 ) -> Result<(StatusCode, axum::Json<SessionView>), Refusal> {
-    let view = sessions::attach(&context, &caller, request).await?;
+    let view = here.tell(&context, sessions::attach(&context, &caller, request).await?);
     Ok((StatusCode::CREATED, axum::Json(view)))
 }
 
@@ -68,8 +71,9 @@ pub(super) async fn show(
     State(context): State<Context>,
     Read(caller): Read,
     Path(id): Path<String>,
+    here: Here,
 ) -> Answer<SessionView> {
-    Ok(axum::Json(sessions::show(&context, &caller.owner, &id).await?))
+    Ok(axum::Json(here.tell(&context, sessions::show(&context, &caller.owner, &id).await?)))
 }
 
 /// Removes a session that is not active, with its snapshots, receipts and profile.
@@ -111,8 +115,11 @@ pub(super) async fn resume(
     State(context): State<Context>,
     Drive(caller): Drive,
     Path(id): Path<String>,
+    here: Here,
 ) -> Answer<ResumeResult> {
-    Ok(axum::Json(sessions::resume(&context, &caller, &id).await?))
+    let mut resumed = sessions::resume(&context, &caller, &id).await?;
+    resumed.session = here.tell(&context, resumed.session);
+    Ok(axum::Json(resumed))
 }
 
 /// Takes a last snapshot, ends the browser and closes the session.

@@ -1,6 +1,7 @@
 //! Starts keepers and finds those that run.
 
 use super::{Hub, LiveError};
+use baton_browser::cdp::Transport;
 use baton_browser::keeper::{
     self, BrowserSpec, KeeperError, KeeperLink, KeeperSpec, PreludeCall, Role,
 };
@@ -64,6 +65,15 @@ impl Hub {
                 Ok(Some(link))
             }
             Err(KeeperError::NotRunning { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Connects to the browser of a session as one client more, without speaking.
+    pub async fn knock(&self, id: SessionId) -> Result<Transport, LiveError> {
+        match keeper::knock(&self.config().data.socket(id), Role::Client).await {
+            Ok((transport, _)) => Ok(transport),
+            Err(KeeperError::NotRunning { .. }) => Err(LiveError::NotActive(id)),
             Err(error) => Err(error.into()),
         }
     }

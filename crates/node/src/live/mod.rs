@@ -118,6 +118,11 @@ impl Hub {
         self.runners().len()
     }
 
+    /// Whether this node holds the session's browser.
+    pub fn holds(&self, id: SessionId) -> bool {
+        self.runner(id).is_ok()
+    }
+
     fn store(&self) -> &Store {
         &self.0.store
     }

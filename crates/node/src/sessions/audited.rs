@@ -9,6 +9,7 @@ use baton_api::{
     AttachSession, ExportSession, ExportView, ImportSession, ImportView, OpenSession, ResumeResult,
     RollBack, Scope, SessionView, StateView,
 };
+use baton_browser::cdp::Transport;
 use baton_session::SessionName;
 
 /// Opens a session: see `open.rs`.
@@ -81,6 +82,16 @@ pub async fn abandon(
 pub async fn delete(context: &Context, caller: &Caller, reference: &str) -> Result<(), NodeError> {
     let note = note(context, caller, Action::Delete, reference).await;
     note.end(&context.store, super::delete::delete(context, &caller.owner, reference).await).await
+}
+
+/// Connects to a session's browser: see `cdp.rs`.
+pub async fn connect(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+) -> Result<Transport, NodeError> {
+    let note = note(context, caller, Action::Connect, reference).await;
+    note.end(&context.store, super::cdp::connect(context, &caller.owner, reference).await).await
 }
 
 /// Shows a session's state: see `state.rs`. Secret values are shown only to a key with the

@@ -8,6 +8,7 @@ mod abandon;
 mod attach;
 mod audited;
 mod capture;
+mod cdp;
 mod check;
 mod close;
 mod create;
@@ -26,8 +27,11 @@ mod show;
 mod state;
 mod view;
 
-pub use audited::{abandon, attach, close, delete, export, import, open, resume, rollback, state};
+pub use audited::{
+    abandon, attach, close, connect, delete, export, import, open, resume, rollback, state,
+};
 pub use capture::capture;
+pub use cdp::active;
 pub use diff::diff;
 pub use export::FILE_LIMIT;
 pub use history::history;

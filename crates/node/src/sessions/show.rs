@@ -36,6 +36,8 @@ pub(super) async fn describe(
     let snapshot = newest.or(good);
     let receipt = readable(context.store.latest_receipt(session.id).await)?.flatten();
     Ok(SessionView {
+        // Only a door knows how its caller reaches this node.
+        cdp_url: None,
         tabs: tabs(context, &session, snapshot.as_ref()).await?,
         foreign_tabs: context.hub.foreign_tabs(session.id).await.unwrap_or(0),
         snapshot: snapshot.as_ref().map(view::snapshot),

@@ -32,6 +32,7 @@ fn body(method: &Method, path: &str) -> Option<Value> {
             Some(json!({ "name": "shop", "cdp_url": "http://127.0.0.1:1" }))
         }
         ("POST", "/sessions/import") => Some(json!({ "name": "shop", "file": { "cookies": [] } })),
+        ("POST", "/sessions/{id}/cdp") => Some(json!({})),
         ("POST", "/sessions/{id}/rollback") => Some(json!({ "to": "0197" })),
         ("POST", "/keys") => Some(json!({ "name": "laptop", "scopes": ["read"] })),
         _ => None,

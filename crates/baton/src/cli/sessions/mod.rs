@@ -2,6 +2,7 @@
 
 mod abandon;
 mod capture;
+mod cdp;
 mod close;
 mod delete;
 mod diff;
@@ -15,7 +16,7 @@ use super::Context;
 use baton_api::Exit;
 use clap::{Args, Subcommand};
 
-/// List, show, capture, resume, roll back, close, abandon and delete sessions
+/// List, show, capture, resume, roll back, drive, close, abandon and delete sessions
 #[derive(Debug, Subcommand)]
 pub(super) enum Sessions {
     List(list::List),
@@ -28,6 +29,7 @@ pub(super) enum Sessions {
     History(history::ShowHistory),
     Rollback(rollback::Rollback),
     Diff(diff::Diff),
+    Cdp(cdp::Cdp),
 }
 
 /// Which session.
@@ -51,6 +53,7 @@ impl Sessions {
             Self::History(command) => command.run(context).await,
             Self::Rollback(command) => command.run(context).await,
             Self::Diff(command) => command.run(context).await,
+            Self::Cdp(command) => command.run(context).await,
         }
     }
 }

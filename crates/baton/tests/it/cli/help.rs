@@ -14,7 +14,7 @@ fn the_first_page_says_what_there_is() {
     Commands:
       open         Open a session in a browser of its own
       attach       Keep the session of a browser that runs already
-      sessions     List, show, capture, resume, roll back, close, abandon and delete sessions
+      sessions     List, show, capture, resume, roll back, drive, close, abandon and delete sessions
       export       Write a session to a file that another Baton, or Playwright, can read
       import       Make a session of a file that baton export or Playwright wrote
       keys         Make, list and revoke API keys

@@ -1,0 +1,224 @@
+//! Passes messages between one WebSocket and one keeper, until either side ends.
+//!
+//! The one idea: nobody waits for anybody without a limit. A client that is silent for too long,
+//! or reads nothing, loses its connection; the browser does not notice.
+
+use crate::cdp::{FRAME_LIMIT, FrameReader, FrameWriter, Transport};
+use futures_util::stream::{SplitSink, SplitStream, unfold};
+use futures_util::{SinkExt, Stream, StreamExt};
+use std::future::Future;
+use std::pin::pin;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
+
+/// How often a client is asked whether it is there, and how long it may say nothing at all.
+const PATIENCE: Patience =
+    Patience { pause: Duration::from_secs(30), silence: Duration::from_secs(90) };
+/// How long one message may take to be passed on.
+const SEND_LIMIT: Duration = Duration::from_mins(1);
+/// How long the last words may take.
+const FAREWELL_LIMIT: Duration = Duration::from_secs(2);
+
+type Sink<S> = SplitSink<WebSocketStream<S>, Message>;
+
+/// How long a client that says nothing is waited for.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    pause: Duration,
+    silence: Duration,
+}
+
+/// Why a connection ends: a code of RFC 6455, section 7.4.1, and words for people.
+#[derive(Debug, Clone, Copy)]
+struct Farewell(CloseCode, &'static str);
+
+const BROWSER_ENDED: Farewell = Farewell(CloseCode::Away, "the session's browser has ended");
+const NO_MORE: Farewell = Farewell(CloseCode::Policy, "this client may not stay any longer");
+const CLIENT_LEFT: Farewell = Farewell(CloseCode::Normal, "");
+const TOO_SLOW: Farewell = Farewell(CloseCode::Policy, "expected a client that reads and answers");
+const NO_CDP: Farewell = Farewell(CloseCode::Invalid, "expected text messages with JSON");
+
+/// What a server answers to the key with which a client asks for a WebSocket (RFC 6455, section
+/// 4.2.2).
+pub fn accept_key(key: &[u8]) -> String {
+    derive_accept_key(key)
+}
+
+/// Passes messages between a client that was promised a WebSocket on `stream`, and a keeper. Ends
+/// when one of them does, or with `no_more`.
+pub async fn relay<S>(stream: S, keeper: Transport, no_more: impl Future<Output = ()>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    pass(stream, keeper, no_more, PATIENCE).await;
+}
+
+async fn pass<S>(
+    stream: S,
+    keeper: Transport,
+    no_more: impl Future<Output = ()>,
+    patience: Patience,
+) where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(FRAME_LIMIT))
+        .max_frame_size(Some(FRAME_LIMIT));
+    let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
+    let (mut sink, stream) = socket.split();
+    let (reader, mut writer) = keeper.split();
+    let farewell = tokio::select! {
+        farewell = to_client(reader, &mut sink, patience.pause) => farewell,
+        farewell = to_keeper(stream, &mut writer, patience.silence) => farewell,
+        () = no_more => NO_MORE,
+    };
+    tracing::debug!(?farewell, "a client's connection ends");
+    let Farewell(code, reason) = farewell;
+    let close = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
+    // Who does not hear it any more needs no farewell.
+    let _ = timeout(FAREWELL_LIMIT, sink.send(Message::Close(Some(close)))).await;
+    writer.close().await;
+}
+
+async fn to_client<S>(reader: FrameReader, sink: &mut Sink<S>, pause: Duration) -> Farewell
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let mut frames = pin!(frames(reader));
+    let mut pings = interval(pause);
+    pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let message = tokio::select! {
+            frame = frames.next() => match frame.map(Utf8Bytes::try_from) {
+                Some(Ok(text)) => Message::Text(text),
+                Some(Err(_)) => return NO_CDP,
+                None => return BROWSER_ENDED,
+            },
+            _ = pings.tick() => Message::Ping(Vec::new().into()),
+        };
+        match timeout(SEND_LIMIT, sink.send(message)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) => return CLIENT_LEFT,
+            Err(_) => return TOO_SLOW,
+        }
+    }
+}
+
+/// The keeper's frames, one after the other, until it ends.
+fn frames(reader: FrameReader) -> impl Stream<Item = Vec<u8>> {
+    unfold(reader, async |mut reader| match reader.next().await {
+        Ok(Some(frame)) => Some((frame, reader)),
+        Ok(None) | Err(_) => None,
+    })
+}
+
+async fn to_keeper<S>(
+    mut messages: SplitStream<WebSocketStream<S>>,
+    writer: &mut FrameWriter,
+    silence: Duration,
+) -> Farewell
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    loop {
+        let text = match timeout(silence, messages.next()).await {
+            Ok(Some(Ok(Message::Text(text)))) => text,
+            Ok(Some(Ok(Message::Ping(_) | Message::Pong(_)))) => continue,
+            Ok(Some(Ok(Message::Binary(_) | Message::Frame(_)))) => return NO_CDP,
+            Ok(Some(Ok(Message::Close(_)) | Err(_)) | None) => return CLIENT_LEFT,
+            Err(_) => return TOO_SLOW,
+        };
+        // A keeper ends its frames with it; no JSON holds one.
+        if text.as_bytes().contains(&0) {
+            return NO_CDP;
+        }
+        match timeout(SEND_LIMIT, writer.send(text.as_bytes().to_vec())).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) => return BROWSER_ENDED,
+            Err(_) => return TOO_SLOW,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::pending;
+    use tokio::io::{DuplexStream, duplex, split};
+
+    type Line = (WebSocketStream<DuplexStream>, Transport, tokio::task::JoinHandle<()>);
+
+    /// A client, the keeper's end of the line, and what passes messages between them.
+    async fn line(patience: Patience) -> Line {
+        let (near, far) = duplex(1 << 16);
+        let (keeper, ours) = duplex(1 << 16);
+        let nul = |stream| {
+            let (reader, writer) = split(stream);
+            Transport::nul(reader, writer)
+        };
+        let passing = tokio::spawn(pass(far, nul(ours), pending(), patience));
+        (WebSocketStream::from_raw_socket(near, Role::Client, None).await, nul(keeper), passing)
+    }
+
+    /// The next message that is no ping.
+    async fn heard(client: &mut WebSocketStream<DuplexStream>) -> Message {
+        loop {
+            match client.next().await.unwrap().unwrap() {
+                Message::Ping(_) => {}
+                message => return message,
+            }
+        }
+    }
+
+    fn farewell(message: Message) -> (CloseCode, String) {
+        let Message::Close(Some(close)) = message else { panic!("expected a close: {message:?}") };
+        (close.code, close.reason.to_string())
+    }
+
+    #[tokio::test]
+    async fn messages_pass_in_both_directions_until_the_keeper_ends() {
+        let (mut client, keeper, passing) = line(PATIENCE).await;
+        let (mut reader, mut writer) = keeper.split();
+        client.send(Message::text("{\"id\":1}")).await.unwrap();
+        assert_eq!(reader.next().await.unwrap().unwrap(), b"{\"id\":1}");
+        writer.send(b"{\"id\":1,\"result\":{}}".to_vec()).await.unwrap();
+        assert_eq!(heard(&mut client).await, Message::text("{\"id\":1,\"result\":{}}"));
+        writer.close().await;
+        let (code, reason) = farewell(heard(&mut client).await);
+        assert_eq!((code, reason.as_str()), (CloseCode::Away, "the session's browser has ended"));
+        passing.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_is_no_json_never_reaches_the_keeper() {
+        for message in [Message::text("{}\0{}"), Message::binary(vec![1])] {
+            let (mut client, keeper, passing) = line(PATIENCE).await;
+            client.send(message).await.unwrap();
+            let (code, _) = farewell(heard(&mut client).await);
+            assert_eq!(code, CloseCode::Invalid);
+            let (mut reader, _writer) = keeper.split();
+            assert!(reader.next().await.unwrap().is_none());
+            passing.await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_client_that_falls_silent_loses_its_connection_and_one_that_answers_does_not() {
+        let hasty = Patience { pause: Duration::from_millis(10), silence: Duration::from_secs(1) };
+        let (silent, _keeper, passing) = line(hasty).await;
+        passing.await.unwrap();
+        drop(silent);
+
+        let (mut client, _keeper, passing) = line(hasty).await;
+        // Whoever reads answers pings by itself.
+        let reads = async { while let Some(Ok(_)) = client.next().await {} };
+        timeout(hasty.silence * 2, reads).await.unwrap_err();
+        assert!(!passing.is_finished());
+    }
+}

@@ -1,0 +1,166 @@
+//! The door of other tools to a session's browser: the Chrome `DevTools` Protocol over WebSocket.
+//!
+//! Whoever sends headers comes with a key, as often as they like, at an address that stays. Others
+//! come with a ticket in the address.
+
+use super::Refusal;
+use super::here::Here;
+use super::input::{Json, Path, Query};
+use crate::auth::{Caller, Drive, is_revoked, refuse};
+use crate::{Context, NodeError, sessions};
+use axum::body::Body;
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::header::{
+    CACHE_CONTROL, CONNECTION, HeaderMap, HeaderName, HeaderValue, SEC_WEBSOCKET_ACCEPT,
+    SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use axum::http::request::Parts;
+use axum::http::{Response, StatusCode};
+use axum::response::IntoResponse;
+use baton_api::{CdpAccess, ErrorCode, OpenCdp, Problem};
+use baton_browser::cdp::Transport;
+use baton_browser::keeper;
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use jiff::Timestamp;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use std::time::Duration;
+use tokio::time::sleep;
+use utoipa::IntoParams;
+
+/// How often a connection looks whether its key was revoked.
+const REVOKED_PAUSE: Duration = Duration::from_secs(5);
+
+/// An address that opens the session's browser by itself, for tools that send no headers.
+#[utoipa::path(
+    post, path = "/sessions/{id}/cdp", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses((status = 200, body = CdpAccess), (status = "4XX", body = Problem))
+)]
+pub(super) async fn open(
+    State(context): State<Context>,
+    Drive(caller): Drive,
+    Path(id): Path<String>,
+    here: Here,
+    Json(OpenCdp { reusable }): Json<OpenCdp>,
+) -> Result<impl IntoResponse, Refusal> {
+    let session = sessions::active(&context, &caller.owner, &id).await?;
+    let (ticket, limit) = context.tickets.issue(session.id, &caller, reusable)?;
+    let mut cdp_url = here.cdp(session.id);
+    cdp_url.query_pairs_mut().append_pair("ticket", ticket.expose_secret());
+    let expires_at = Timestamp::now() + limit;
+    Ok(([(CACHE_CONTROL, "no-store")], axum::Json(CdpAccess { cdp_url, expires_at })))
+}
+
+/// A ticket, if the address bears one.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Ticketed {
+    /// What `POST` to the same address answered; stands for a key.
+    ticket: Option<String>,
+}
+
+/// The session's browser over WebSocket: the Chrome DevTools Protocol, for one client beside others.
+#[utoipa::path(
+    get, path = "/sessions/{id}/cdp", tag = "sessions", security(("api_key" = []), ()),
+    params(("id" = String, Path), Ticketed),
+    responses((status = 101), (status = "4XX", body = Problem))
+)]
+pub(super) async fn connect(
+    State(context): State<Context>,
+    Path(id): Path<String>,
+    Query(Ticketed { ticket }): Query<Ticketed>,
+    request: Request,
+) -> Result<Response<Body>, Refusal> {
+    let ticket = ticket.map(SecretString::from);
+    let (mut parts, _) = request.into_parts();
+    let caller = admit(&context, &id, ticket.as_ref(), &mut parts).await?;
+    sessions::active(&context, &caller.owner, &id).await?;
+    let (upgrade, answer) = shake_hands(&mut parts)?;
+    let keeper = sessions::connect(&context, &caller, &id).await?;
+    if let Some(ticket) = &ticket {
+        context.tickets.punch(ticket)?;
+    }
+    tokio::spawn(pass(context, caller, upgrade, keeper));
+    Ok(answer)
+}
+
+/// Who comes: by a ticket for this session, or by a key.
+async fn admit(
+    context: &Context,
+    id: &str,
+    ticket: Option<&SecretString>,
+    parts: &mut Parts,
+) -> Result<Caller, Refusal> {
+    let Some(ticket) = ticket else {
+        return Ok(Drive::from_request_parts(parts, context).await?.0);
+    };
+    let checked = match context.tickets.check(ticket) {
+        Ok((session, caller)) if session.to_string() == id => Ok(caller),
+        Ok(_) => Err(NodeError::BadTicket { found: "one for another session" }),
+        Err(error) => Err(error),
+    };
+    match checked {
+        Ok(caller) if is_revoked(context, &caller).await? => {
+            Err(NodeError::BadTicket { found: "one whose key was revoked" }.into())
+        }
+        Ok(caller) => Ok(caller),
+        Err(error) => Err(refuse(parts, context, error).into()),
+    }
+}
+
+/// The promise of a WebSocket, and the answer that keeps it (RFC 6455, section 4.2).
+fn shake_hands(parts: &mut Parts) -> Result<(OnUpgrade, Response<Body>), Refusal> {
+    let expected = |what: &str| {
+        let detail = format!("expected a WebSocket handshake, found none: {what}");
+        let hint = "a tool that speaks the Chrome DevTools Protocol connects here";
+        Refusal::new(ErrorCode::InvalidRequest, detail).hint(hint)
+    };
+    let headers = &parts.headers;
+    if !names(headers, &CONNECTION, "upgrade") || !names(headers, &UPGRADE, "websocket") {
+        return Err(expected("no Upgrade: websocket"));
+    }
+    if !names(headers, &SEC_WEBSOCKET_VERSION, "13") {
+        return Err(expected("no Sec-WebSocket-Version: 13"));
+    }
+    let key = headers.get(SEC_WEBSOCKET_KEY).ok_or_else(|| expected("no Sec-WebSocket-Key"))?;
+    let accept = HeaderValue::try_from(keeper::accept_key(key.as_bytes()));
+    let accept = accept.map_err(|_| expected("a Sec-WebSocket-Key that is no text"))?;
+    let upgrade = parts.extensions.remove::<OnUpgrade>();
+    let upgrade = upgrade.ok_or_else(|| expected("a connection that cannot be upgraded"))?;
+    let mut answer = Response::new(Body::empty());
+    *answer.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = answer.headers_mut();
+    headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
+    Ok((upgrade, answer))
+}
+
+/// Whether a header lists a word.
+fn names(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
+    let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|found| found.trim().eq_ignore_ascii_case(word))
+}
+
+/// Passes messages until the client leaves, the browser ends, or the key is revoked.
+async fn pass(context: Context, caller: Caller, upgrade: OnUpgrade, keeper: Transport) {
+    // A node whose browsers are in use is of use.
+    let _in_use = context.activity.begin();
+    let _counted = crate::metrics::cdp_client();
+    match upgrade.await {
+        Ok(stream) => {
+            keeper::relay(TokioIo::new(stream), keeper, revoked(&context, &caller)).await;
+        }
+        Err(error) => tracing::debug!(%error, "a client left before it had its WebSocket"),
+    }
+}
+
+/// Ends once the caller's key is revoked. A database that does not answer revokes nothing.
+async fn revoked(context: &Context, caller: &Caller) {
+    while !is_revoked(context, caller).await.unwrap_or(false) {
+        sleep(REVOKED_PAUSE).await;
+    }
+}
