@@ -34,6 +34,6 @@ pub use open::{AttachSession, OpenSession};
 pub use problem::Problem;
 pub use session::{
     ListSessions, ResumeResult, SessionList, SessionSummary, SessionView, SnapshotReason,
-    SnapshotView, Tab,
+    SnapshotView, Tab, Unread,
 };
 pub use state::StateView;

@@ -1,6 +1,6 @@
 //! Views of sessions: one line of a list, and one session in full.
 
-pub use baton_session::SnapshotReason;
+pub use baton_session::{SnapshotReason, Unread};
 
 use baton_session::{Forecast, Lifecycle, Owner, Receipt, SessionId, SessionName, SnapshotId};
 use jiff::Timestamp;
@@ -97,6 +97,9 @@ pub struct SnapshotView {
     /// Whether it is kept for good.
     #[serde(default)]
     pub saved: bool,
+    /// What did not answer when it was taken, and stands in it as last known. Lists leave it out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<Unread>,
 }
 
 /// What a resume did.

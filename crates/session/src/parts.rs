@@ -36,6 +36,8 @@ words! {
     Tab "tab",
     /// The preview image; its name is empty.
     Preview "preview",
+    /// What could not be read, and stands as last known; its name is empty.
+    Unread "unread",
 }
 
 /// SHA-256 of a part's bytes: its name on the wire.
@@ -114,7 +116,8 @@ pub struct InvalidPart {
     source: serde_json::Error,
 }
 
-/// Cuts a state into parts, sorted by kind and name. The preview is not part of a state.
+/// Cuts a state into parts, sorted by kind and name. The preview is not part of a state, and what
+/// could not be read is not either.
 pub fn split(state: &State) -> Vec<Part> {
     let mut parts = vec![encode(PartKind::Environment, String::new(), &state.environment)];
     for (site, cookies) in cookies_by_site(&state.cookies) {
@@ -164,7 +167,7 @@ fn place<'a>(
             // By length first, so that tab 10000 comes after tab 9999.
             tabs.insert((part.name.len(), part.name.as_str()), decode(part)?);
         }
-        PartKind::Preview => {}
+        PartKind::Preview | PartKind::Unread => {}
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! A receipt: what a restore did, item by item. Nothing is dropped silently.
 
-use crate::Site;
 use crate::words::words;
+use crate::{Site, Unread};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -185,6 +185,15 @@ impl FromIterator<ReceiptItem> for Receipt {
 }
 
 impl ReceiptItem {
+    /// What could not be read when the snapshot was taken: it is back as it was last known.
+    pub fn as_last_known(unread: Unread) -> Self {
+        let Unread { place, reason } = unread;
+        let reason =
+            format!("it did not answer when the snapshot was taken: {reason}; as last known");
+        let verified = Verified::None;
+        Self { reason: Some(reason), verified, ..Self::restored(ItemKind::Snapshot, place) }
+    }
+
     /// The group it belongs to, not counted yet.
     fn group(&self) -> Group {
         let place = match self.kind {

@@ -117,7 +117,17 @@ mod tests {
         let id: SnapshotId = id.parse().unwrap();
         let taken_at = Timestamp::now() - SignedDuration::from_hours(3);
         let (shrunk, sibling, saved) = (false, false, false);
-        SnapshotView { id, taken_at, reason, parts: 5, bytes: 2048, shrunk, sibling, saved }
+        SnapshotView {
+            id,
+            taken_at,
+            reason,
+            parts: 5,
+            bytes: 2048,
+            shrunk,
+            sibling,
+            saved,
+            unread: Vec::new(),
+        }
     }
 
     #[test]

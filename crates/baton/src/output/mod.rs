@@ -19,7 +19,7 @@ pub(crate) use log::log_to_stderr;
 pub(crate) use progress::Progress;
 pub(crate) use receipt::{receipt, resumed};
 pub(crate) use style::{bad, counted, doubtful, good, plain, size};
-pub(crate) use views::{audit, keys, session, sessions};
+pub(crate) use views::{audit, keys, session, sessions, with_unread};
 
 use serde::Serialize;
 use std::io::Write;

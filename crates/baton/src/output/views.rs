@@ -31,10 +31,19 @@ pub(crate) fn session(view: &SessionView) -> String {
     lines.join("\n")
 }
 
+/// A text, and under it what of the snapshot could not be read.
+pub(crate) fn with_unread(text: String, snapshot: &SnapshotView) -> String {
+    let unread = snapshot.unread.iter().map(|unread| {
+        let (place, reason) = (style::plain(&unread.place), style::plain(&unread.reason));
+        format!("\nnot read, kept as last known: {place} ({reason})")
+    });
+    std::iter::once(text).chain(unread).collect()
+}
+
 fn last_snapshot(snapshot: &SnapshotView, now: Timestamp) -> String {
     let (age, size) = (style::age(snapshot.taken_at, now), style::size(snapshot.bytes));
     let shrunk = if snapshot.shrunk { "; shrunk, a resume takes the last good one" } else { "" };
-    format!("last snapshot {age}, {} parts, {size}{shrunk}", snapshot.parts)
+    with_unread(format!("last snapshot {age}, {} parts, {size}{shrunk}", snapshot.parts), snapshot)
 }
 
 fn tabs(tabs: &[Tab]) -> String {

@@ -32,4 +32,5 @@ mod shutdown;
 mod silent;
 mod start_up;
 mod takeover;
+mod unread;
 mod writer;

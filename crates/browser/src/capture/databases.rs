@@ -1,12 +1,12 @@
 //! Reads the databases of one storage key, in a frame or a worker that can see them.
 
+use super::PAGE_LIMIT;
 use super::work::Work;
-use super::{PAGE_LIMIT, Unread};
 use crate::cdp::CdpSession;
 use crate::generators;
 use crate::live::mirror::DirtyDatabases;
 use crate::script::{self, Script, ScriptError, World};
-use baton_session::{Database, StorageKey, Text};
+use baton_session::{Database, StorageKey, Text, Unread};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

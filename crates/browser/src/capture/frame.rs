@@ -4,15 +4,15 @@
 //! then on, and tells by an event, is newer. The areas are kept besides, for the capture itself: an
 //! event that is still on its way must not set them back.
 
+use super::PAGE_LIMIT;
 use super::databases::Window;
 use super::stored::WantedStored;
 use super::work::Work;
-use super::{PAGE_LIMIT, Unread};
 use crate::cdp::CdpSession;
 use crate::live::mirror::DirtyDatabases;
 use crate::script::{self, Script, ScriptError, World};
 use crate::targets::TargetId;
-use baton_session::{Entries, State, StorageKey};
+use baton_session::{Entries, State, StorageKey, Unread};
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;

@@ -18,7 +18,7 @@ use crate::cdp::CdpError;
 use crate::cookies;
 use crate::live::Live;
 use crate::targets;
-use baton_session::State;
+use baton_session::{State, Unread};
 use page::Pages;
 use read::PageRead;
 use std::collections::BTreeSet;
@@ -50,15 +50,6 @@ pub struct Captured {
     pub unread: Vec<Unread>,
     /// Tabs in contexts other than the default one, which are not kept.
     pub foreign_tabs: usize,
-}
-
-/// A place that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unread {
-    /// A tab's address, or a database with its storage key.
-    pub place: String,
-    /// Why.
-    pub reason: String,
 }
 
 impl Live {
@@ -98,11 +89,5 @@ impl Live {
         drop(mirror);
         let unread = reads.into_iter().flat_map(|read| read.apply(&mut state)).collect();
         (state, unread)
-    }
-}
-
-impl Unread {
-    fn new(place: impl Into<String>, reason: impl std::fmt::Display) -> Self {
-        Self { place: place.into(), reason: reason.to_string() }
     }
 }

@@ -1,13 +1,12 @@
 //! What one tab said, and how it goes into the capture.
 
-use super::Unread;
 use super::frame::Found;
 use super::visit::{Entry, Visit};
 use super::work::Work;
 use crate::live::mirror::Mirror;
 use crate::script::ScriptError;
 use crate::targets::{TargetId, TargetInfo};
-use baton_session::{State, StorageKey};
+use baton_session::{State, StorageKey, Unread};
 use std::collections::BTreeSet;
 
 /// How often a page is read whose document leaves each time; then it stays as events told of it.

@@ -2,13 +2,13 @@
 //!
 //! One call for each of the three: each can take its time, and has a bound of its own.
 
+use super::PAGE_LIMIT;
 use super::databases::Window;
 use super::work::Work;
-use super::{PAGE_LIMIT, Unread};
 use crate::cdp::CdpSession;
 use crate::live::seen::{DirtyStored, SeenRegistration, file_usage};
 use crate::script::{self, Script, ScriptError};
-use baton_session::{Cache, FileEntry, StorageKey, Text};
+use baton_session::{Cache, FileEntry, StorageKey, Text, Unread};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

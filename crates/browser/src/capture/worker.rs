@@ -6,11 +6,11 @@
 use super::databases::Window;
 use super::stored::WantedStored;
 use super::work::Work;
-use super::{PAGE_LIMIT, PAGES_AT_ONCE, Unread};
+use super::{PAGE_LIMIT, PAGES_AT_ONCE};
 use crate::cdp::CdpSession;
 use crate::live::Live;
 use crate::script::{self, ScriptError};
-use baton_session::StorageKey;
+use baton_session::{StorageKey, Unread};
 use futures_util::stream::{self, StreamExt};
 use std::collections::BTreeMap;
 use tokio::time::timeout;

@@ -7,7 +7,7 @@ use baton_api::Tab;
 use baton_browser::capture::{Captured, Depth};
 use baton_browser::cdp::CdpError;
 use baton_session::SnapshotReason;
-use baton_session::{Part, PartKind, PartRef, SessionId, SnapshotId, parts};
+use baton_session::{Part, PartKind, PartRef, SessionId, SnapshotId, Unread, parts};
 use baton_store::{NewSnapshot, Snapshot, StoreError};
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -168,6 +168,7 @@ async fn draft(captured: &Arc<Captured>, last: &[PartRef]) -> Result<Draft, Live
             draft.carried.extend(known.get(&(PartKind::Preview, "")).copied().cloned());
         }
         all.extend(preview);
+        all.extend(Unread::part(&captured.unread));
         for part in all {
             match known.get(&(part.kind, part.name.as_str())) {
                 Some(known) if **known == part.reference() => draft.carried.push((*known).clone()),
@@ -183,7 +184,7 @@ fn report_unread(runner: &Runner, captured: &Captured) {
     for unread in &captured.unread {
         tracing::warn!(
             session = %runner.session.id,
-            place = baton_session::redact::redact_url(&unread.place),
+            place = unread.place,
             reason = unread.reason,
             "a page did not answer; what was last known of it stands"
         );

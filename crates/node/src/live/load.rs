@@ -4,7 +4,8 @@ use super::{Hub, LiveError};
 use crate::latest::{self, Latest};
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
 use baton_session::{
-    Holdings, Part, PartKind, PartRef, Receipt, Session, SessionId, SnapshotId, State, Term, parts,
+    Holdings, Part, PartKind, PartRef, Receipt, Session, SessionId, SnapshotId, State, Term,
+    Unread, parts,
 };
 use baton_store::{Snapshot, StoreError};
 use jiff::Timestamp;
@@ -71,6 +72,7 @@ impl Hub {
                 }
             }
         }
+        receipt.extend(Unread::of(&read).into_iter().map(ReceiptItem::as_last_known).collect());
         let (state, invalid) = parts::join(&read);
         for part in invalid {
             let place = format!("{} {}", part.kind, part.name);

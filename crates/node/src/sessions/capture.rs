@@ -1,6 +1,6 @@
 //! Takes a snapshot now.
 
-use super::view;
+use super::{state, view};
 use crate::{Context, NodeError};
 use baton_api::SnapshotView;
 use baton_session::SnapshotReason;
@@ -18,5 +18,6 @@ pub async fn capture(
         return Err(NodeError::WrongState { name, expected: "active", found });
     }
     let snapshot = context.hub.capture(session.id, SnapshotReason::Request).await?;
-    Ok(view::snapshot(&snapshot))
+    let unread = state::unread(context, owner, &snapshot).await?;
+    Ok(SnapshotView { unread, ..view::snapshot(&snapshot) })
 }

@@ -49,6 +49,8 @@ pub async fn export(
             part,
         ));
     }
+    let unread = state::unread(context, owner, &snapshot).await?;
+    receipt.extend(unread.into_iter().map(ReceiptItem::as_last_known).collect());
     if query.deep {
         receipt.extend(deep::add(context, owner, &session, &mut state).await?);
     }

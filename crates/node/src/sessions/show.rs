@@ -1,6 +1,6 @@
 //! Shows one session in full.
 
-use super::view;
+use super::{state, view};
 use crate::latest::{Latest, last_good};
 use crate::live::{LiveError, Resumed};
 use crate::{Context, NodeError, clock};
@@ -34,13 +34,17 @@ pub(super) async fn describe(
         None => None,
     };
     let snapshot = newest.or(good);
+    let mut view = snapshot.as_ref().map(view::snapshot);
+    if let (Some(view), Some(snapshot)) = (&mut view, &snapshot) {
+        view.unread = state::unread(context, &session.owner, snapshot).await?;
+    }
     let receipt = readable(context.store.latest_receipt(session.id).await)?.flatten();
     Ok(SessionView {
         // Only a door knows how its caller reaches this node.
         cdp_url: None,
         tabs: tabs(context, &session, snapshot.as_ref()).await?,
         foreign_tabs: context.hub.foreign_tabs(session.id).await.unwrap_or(0),
-        snapshot: snapshot.as_ref().map(view::snapshot),
+        snapshot: view,
         forecast: cookies.map(|cookies| forecast(&cookies, clock::now())),
         receipt,
         session: view::summary(session),

@@ -3,7 +3,7 @@
 use crate::latest::{Latest, latest};
 use crate::{Context, NodeError};
 use baton_api::StateView;
-use baton_session::{Owner, PartKind, PartRef, SessionName, State, parts, redact};
+use baton_session::{Owner, PartKind, PartRef, SessionName, State, Unread, parts, redact};
 use baton_store::{Snapshot, StoreError};
 
 /// The state of the latest snapshot. Secret values are replaced by markers unless `reveal`; parts
@@ -46,6 +46,17 @@ pub(super) async fn read(
     let (state, invalid) = parts::join(&found);
     unreadable.extend(invalid.iter().map(ToString::to_string));
     Ok((state, unreadable))
+}
+
+/// What could not be read when a snapshot was taken. A note that is damaged says nothing.
+pub(super) async fn unread(
+    context: &Context,
+    owner: &Owner,
+    snapshot: &Snapshot,
+) -> Result<Vec<Unread>, NodeError> {
+    let notes = snapshot.parts.iter().filter(|part| part.kind == PartKind::Unread);
+    let found = context.store.fetch_parts(owner, &notes.cloned().collect::<Vec<_>>()).await?;
+    Ok(Unread::of(found.iter().filter_map(|part| part.as_ref().ok())))
 }
 
 fn json(name: &SessionName, state: &State) -> Result<serde_json::Value, NodeError> {

@@ -29,6 +29,7 @@ pub(super) fn snapshot(snapshot: &Snapshot) -> SnapshotView {
         shrunk: snapshot.shrunk,
         sibling: snapshot.sibling,
         saved: snapshot.saved,
+        unread: Vec::new(),
     }
 }
 

@@ -58,7 +58,11 @@ pub(super) fn place(part: &Part, state: &mut State) -> Result<(), InvalidPart> {
             let raw = decode(part)?;
             of(state, StorageKey::new(&part.name)).raw = raw;
         }
-        PartKind::Environment | PartKind::Cookies | PartKind::Tab | PartKind::Preview => {}
+        PartKind::Environment
+        | PartKind::Cookies
+        | PartKind::Tab
+        | PartKind::Preview
+        | PartKind::Unread => {}
     }
     Ok(())
 }

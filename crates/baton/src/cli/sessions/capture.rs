@@ -21,7 +21,9 @@ impl Capture {
         let snapshot = captured?;
         context.output.answer(&snapshot, || {
             let size = output::size(snapshot.bytes);
-            format!("captured {}: {} parts, {size}, on disk", self.session.id, snapshot.parts)
+            let line =
+                format!("captured {}: {} parts, {size}, on disk", self.session.id, snapshot.parts);
+            output::with_unread(line, &snapshot)
         });
         Ok(Exit::Done)
     }

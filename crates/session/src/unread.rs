@@ -1,0 +1,64 @@
+//! What could not be read when a state was captured, and stands there as it was last known.
+
+use crate::redact::redact_url;
+use crate::{Part, PartKind};
+use serde::{Deserialize, Serialize};
+
+/// The most places that are noted of one capture, and the most characters of each text.
+const PLACES: usize = 200;
+const CHARACTERS: usize = 500;
+
+/// A place that did not answer in time, or answered with an error.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Unread {
+    /// A tab's address, a storage key, or what of it; without secrets.
+    pub place: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl Unread {
+    /// A place, and why it was not read. What may be secret in an address is left out.
+    pub fn new(place: impl AsRef<str>, reason: impl std::fmt::Display) -> Self {
+        Self { place: redact_url(place.as_ref()), reason: reason.to_string() }
+    }
+
+    /// The part of a snapshot that notes these places; none when everything was read.
+    pub fn part(places: &[Self]) -> Option<Part> {
+        let cut = |text: &str| text.chars().take(CHARACTERS).collect::<String>();
+        let mut places: Vec<_> = places
+            .iter()
+            .map(|unread| Self::new(cut(&unread.place), cut(&unread.reason)))
+            .collect();
+        places.sort_unstable();
+        places.dedup();
+        places.truncate(PLACES);
+        let bytes = serde_json::to_vec(&places).unwrap_or_default();
+        (!places.is_empty()).then(|| Part { kind: PartKind::Unread, name: String::new(), bytes })
+    }
+
+    /// The places that a snapshot with these parts notes. One that is damaged notes none.
+    pub fn of<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Vec<Self> {
+        let mut notes = parts.into_iter().filter(|part| part.kind == PartKind::Unread);
+        notes.next().and_then(|part| serde_json::from_slice(&part.bytes).ok()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_read_is_noted_once_and_bounded() {
+        assert_eq!(Unread::part(&[]), None);
+        let slow = Unread::new("https://app.test/", "no answer within 5s");
+        let part = Unread::part(&[slow.clone(), slow.clone()]).unwrap();
+        assert_eq!(Unread::of([&part]), [slow]);
+        let many: Vec<_> = (0..300).map(|n| Unread::new(n.to_string(), "é".repeat(900))).collect();
+        let noted = Unread::of([&Unread::part(&many).unwrap()]);
+        assert_eq!((noted.len(), noted[0].reason.chars().count()), (PLACES, CHARACTERS));
+        let damaged = Part { bytes: b"[{".to_vec(), ..part };
+        assert_eq!(Unread::of([&damaged]), []);
+    }
+}
