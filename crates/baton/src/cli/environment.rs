@@ -33,6 +33,7 @@ impl From<EnvironmentArgs> for Environment {
             timezone: args.timezone,
             locale: args.locale,
             geolocation: args.geolocation,
+            permissions: Vec::new(),
         }
     }
 }

@@ -35,6 +35,7 @@ async fn the_environment_comes_back() {
             timezone: Some("Asia/Tokyo".to_owned()),
             locale: Some("ja-JP".to_owned()),
             geolocation: Some(Geolocation { latitude: 35.5, longitude: 139.5, accuracy: 10.0 }),
+            permissions: Vec::new(),
         },
         ..OpenSession::new("tokyo".parse().unwrap(), [url.clone()])
     };

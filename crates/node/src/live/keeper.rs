@@ -27,7 +27,8 @@ impl Hub {
             inherited: config.inherited.clone(),
             break_foreign_lock: false,
         };
-        self.start_keeper(session.id, BrowserSpec::Launch(options), prelude(environment)).await
+        self.start_keeper(session.id, BrowserSpec::Launch(Box::new(options)), prelude(environment))
+            .await
     }
 
     /// Starts a keeper on a browser that somebody else started.
