@@ -24,6 +24,7 @@ mod kills;
 mod leases;
 mod notes;
 mod parts;
+mod permissions;
 mod profiles;
 mod rotating;
 mod settings;

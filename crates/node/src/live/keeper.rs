@@ -78,18 +78,14 @@ impl Hub {
 /// What must hold in every page from its first script on and cannot be given at launch.
 fn prelude(environment: &Environment) -> Vec<PreludeCall> {
     let Some(place) = environment.geolocation else { return Vec::new() };
-    vec![
-        PreludeCall {
-            method: "Browser.grantPermissions".to_owned(),
-            params: json!({ "permissions": ["geolocation"] }),
-        },
-        PreludeCall {
-            method: "Emulation.setGeolocationOverride".to_owned(),
-            params: json!({
-                "latitude": place.latitude,
-                "longitude": place.longitude,
-                "accuracy": place.accuracy,
-            }),
-        },
-    ]
+    // That sites may know it stands in the profile: granted over CDP, it would end with any other
+    // client that granted something and left.
+    vec![PreludeCall {
+        method: "Emulation.setGeolocationOverride".to_owned(),
+        params: json!({
+            "latitude": place.latitude,
+            "longitude": place.longitude,
+            "accuracy": place.accuracy,
+        }),
+    }]
 }
