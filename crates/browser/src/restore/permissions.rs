@@ -65,6 +65,9 @@ fn item(Choice { permission, source }: &Choice, refused: Option<&str>, seen: &Se
     if let (Some(reason), Source::Snapshot) = (refused, source) {
         return ReceiptItem::rejected(kind, place, reason);
     }
+    if let Err(reason) = permission.validate() {
+        return ReceiptItem::rejected(kind, place, reason);
+    }
     let wanted = match permission.setting {
         Setting::Allow => "granted",
         Setting::Deny => "denied",
@@ -155,5 +158,7 @@ mod tests {
         assert_eq!(told(Some("prompt"), None), (true, Verified::None));
         assert_eq!(told(None, None), (false, Verified::None));
         assert_eq!(told(None, Some("the disk is full")), (true, Verified::None));
+        let unknown = permission("of-a-newer-version", Setting::Allow, None);
+        assert!(receipt(&choose(&[unknown], None, None), None, &Seen::new()).has_losses());
     }
 }
