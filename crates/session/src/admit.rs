@@ -21,7 +21,7 @@ pub fn admit(state: &mut State, now: Expiry) -> Receipt {
     admit_cookies(state, now, &mut left_out);
     state.origins.retain(|key, origin| admit_origin(key, origin, &mut left_out));
     admit_tabs(state, &mut left_out);
-    admit_permissions(state, &mut left_out);
+    admit_permissions(state, now, &mut left_out);
     state.normalize();
     left_out
 }
@@ -116,12 +116,14 @@ fn admit_tabs(state: &mut State, left_out: &mut Receipt) {
 }
 
 /// Permissions that a browser can be given, and not more of them than a state holds. A later one of
-/// the same name and origin counts.
-fn admit_permissions(state: &mut State, left_out: &mut Receipt) {
+/// the same name and origin counts; one that was decided in the future would outdo all that a person
+/// decides from now on, so its instant is left out.
+fn admit_permissions(state: &mut State, now: Expiry, left_out: &mut Receipt) {
     let permissions = &mut state.environment.permissions;
     permission::normalize(permissions);
     let mut count = 0;
-    permissions.retain(|permission| {
+    permissions.retain_mut(|permission| {
+        permission.changed.take_if(|changed| *changed > now.0);
         let reason = match permission.validate() {
             Err(reason) => reason.to_string(),
             Ok(()) if count == MAX_PERMISSIONS => "expected at most 1000 permissions".to_owned(),

@@ -57,11 +57,16 @@ fn only_permissions_that_a_browser_can_be_given_are_admitted() {
         permission("camera", "https://app.test"),
         permission("camera", "chrome://settings"),
         permission("everything", "https://app.test"),
-        Permission { setting: Setting::Deny, ..permission("camera", "https://app.test") },
+        Permission {
+            setting: Setting::Deny,
+            changed: Some(5),
+            ..permission("camera", "https://app.test")
+        },
     ];
-    let left_out = admit::admit(&mut state, Expiry(0));
+    let left_out = admit::admit(&mut state, Expiry(4));
     let [only] = &state.environment.permissions[..] else { panic!("{state:?}") };
     assert_eq!((only.name.as_str(), only.setting), ("camera", Setting::Deny), "the later one");
+    assert_eq!(only.changed, None, "it would have been decided in the future");
     let lines: Vec<_> =
         left_out.items.iter().map(|item| (item.kind, item.place.as_str())).collect();
     let kind = ItemKind::Permission;
