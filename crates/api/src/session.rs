@@ -2,7 +2,9 @@
 
 pub use baton_session::{SnapshotReason, Unread};
 
-use baton_session::{Forecast, Lifecycle, Owner, Receipt, SessionId, SessionName, SnapshotId};
+use baton_session::{
+    Forecast, Lifecycle, Owner, Permission, Receipt, SessionId, SessionName, SnapshotId,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -47,6 +49,9 @@ pub struct SessionView {
     /// (incognito windows, contexts that a client made).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub foreign_tabs: usize,
+    /// What sites may do and may not, by the snapshot that a resume would take.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub permissions: Vec<Permission>,
     /// The latest snapshot; none before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<SnapshotView>,

@@ -5,6 +5,7 @@
 //! of the rest.
 
 use crate::cookie::Expiry;
+use crate::permission::{self, MAX_PERMISSIONS};
 use crate::receipt::{ItemKind, ReceiptItem};
 use crate::state::OriginState;
 use crate::{Receipt, State, StorageKey, Tab, redact};
@@ -20,6 +21,7 @@ pub fn admit(state: &mut State, now: Expiry) -> Receipt {
     admit_cookies(state, now, &mut left_out);
     state.origins.retain(|key, origin| admit_origin(key, origin, &mut left_out));
     admit_tabs(state, &mut left_out);
+    admit_permissions(state, now, &mut left_out);
     state.normalize();
     left_out
 }
@@ -111,6 +113,34 @@ fn admit_tabs(state: &mut State, left_out: &mut Receipt) {
             good
         });
     }
+}
+
+/// Permissions that a browser can be given, and not more of them than a state holds. A later one of
+/// the same name and origin counts; one that was decided in the future would outdo all that a person
+/// decides from now on, so its instant is left out.
+fn admit_permissions(state: &mut State, now: Expiry, left_out: &mut Receipt) {
+    let permissions = &mut state.environment.permissions;
+    permission::normalize(permissions);
+    let mut count = 0;
+    permissions.retain_mut(|permission| {
+        permission.changed.take_if(|changed| *changed > now.0);
+        let reason = match permission.validate() {
+            Err(reason) => reason.to_string(),
+            Ok(()) if count == MAX_PERMISSIONS => "expected at most 1000 permissions".to_owned(),
+            Ok(()) => {
+                count += 1;
+                return true;
+            }
+        };
+        let place = shown(&permission.place());
+        left_out.push(ReceiptItem::rejected(ItemKind::Permission, place, reason));
+        false
+    });
+}
+
+/// At most so much of a text from elsewhere as a line of a receipt has room for.
+fn shown(text: &str) -> String {
+    text.chars().take(200).collect()
 }
 
 fn is_web(url: &str) -> bool {

@@ -1,8 +1,10 @@
-//! The environment that a page sees: window, clock, language, place.
+//! The environment that a page sees: window, clock, language, place, and what it may do.
 
+use crate::Permission;
 use serde::{Deserialize, Serialize};
 
-/// What a session was opened with; a field left out is the browser's own.
+/// What a session was opened with, and what was decided about the wishes of sites since; a field left
+/// out is the browser's own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -22,6 +24,9 @@ pub struct Environment {
     /// Where the browser says it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geolocation: Option<Geolocation>,
+    /// What sites may do and may not; about all else they ask.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub permissions: Vec<Permission>,
 }
 
 /// Inner size of a window, in CSS pixels.

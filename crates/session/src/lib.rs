@@ -6,7 +6,7 @@
 //!
 //! Rooms, from the smallest to the largest: [`text`] and [`id`]; [`cookie`], [`storage`],
 //! [`value`], [`database`], [`cache`], [`mod@file`], [`registration`], [`tab`] and its [`history`],
-//! [`environment`]; [`state`] holds them all; [`parts`] cuts a state into content-addressed pieces;
+//! [`environment`] with [`permission`]; [`state`] holds them all; [`parts`] cuts a state into content-addressed pieces;
 //! [`checksum`] names a state; [`receipt`] tells what a restore did; [`Holdings`] tell whether a
 //! state has shrunk; [`diff`] and [`forecast`] tell what changed and what expires; [`redact`] hides
 //! secrets; [`playwright`] reads and writes `storageState` files and [`wire`] session files, and
@@ -28,6 +28,7 @@ pub mod id;
 pub mod lifecycle;
 mod node;
 pub mod parts;
+pub mod permission;
 pub mod playwright;
 pub mod reason;
 pub mod receipt;
@@ -60,6 +61,7 @@ pub use history::{History, HistoryEntry};
 pub use id::{AuditId, NodeId, Owner, SessionId, SnapshotId};
 pub use lifecycle::Lifecycle;
 pub use parts::{Part, PartHash, PartKind, PartRef};
+pub use permission::Permission;
 pub use reason::SnapshotReason;
 pub use receipt::Receipt;
 pub use registration::Registration;

@@ -88,6 +88,8 @@ words! {
     History "history",
     /// One setting of the environment.
     Environment "environment",
+    /// What one site may do or may not.
+    Permission "permission",
     /// A registrable site of which the profile was taken as a whole, in the snapshot's place.
     Site "site",
     /// A stored part that could not be read.

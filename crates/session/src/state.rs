@@ -2,6 +2,7 @@
 
 use crate::{
     Cache, Cookie, Database, Entries, Environment, FileEntry, Registration, StorageKey, Tab, Text,
+    permission,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ pub struct State {
     pub origins: BTreeMap<StorageKey, OriginState>,
     /// Tabs in the order of the window.
     pub tabs: Vec<Tab>,
-    /// Viewport, user agent, time zone, locale, geolocation.
+    /// Viewport, user agent, time zone, locale, geolocation, permissions.
     pub environment: Environment,
 }
 
@@ -81,6 +82,7 @@ impl State {
         for tab in &mut self.tabs {
             tab.session_storage.retain(|_, entries| !entries.is_empty());
         }
+        permission::normalize(&mut self.environment.permissions);
     }
 
     /// The tab in front; the first one when none says so.

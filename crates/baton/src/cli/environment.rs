@@ -1,7 +1,8 @@
 //! The environment that a session's pages see, as it is typed.
 
-use baton_session::Environment;
 use baton_session::environment::{Geolocation, Viewport};
+use baton_session::permission::{NAMES, Setting, origin_of};
+use baton_session::{Environment, Permission};
 use clap::Args;
 
 /// What pages see of the world.
@@ -23,6 +24,9 @@ pub(super) struct EnvironmentArgs {
     /// Where the browser says it is, in degrees, such as 35.68,139.69
     #[arg(long, value_name = "LAT,LON", value_parser = place, allow_hyphen_values = true)]
     geolocation: Option<Geolocation>,
+    /// What a site may do without asking, such as notifications=https://example.org; again for more
+    #[arg(long, value_name = "PERMISSION=ORIGIN", value_parser = permission)]
+    allow: Vec<Permission>,
 }
 
 impl From<EnvironmentArgs> for Environment {
@@ -33,6 +37,7 @@ impl From<EnvironmentArgs> for Environment {
             timezone: args.timezone,
             locale: args.locale,
             geolocation: args.geolocation,
+            permissions: args.allow,
         }
     }
 }
@@ -43,6 +48,22 @@ fn viewport(text: &str) -> Result<Viewport, String> {
         Some(Viewport { width: width.parse().ok()?, height: height.parse().ok()? })
     };
     read().ok_or_else(|| "expected a width and a height such as 1280x800".to_owned())
+}
+
+fn permission(text: &str) -> Result<Permission, String> {
+    let expected = || "expected a permission and an origin, such as camera=https://example.org";
+    let (name, address) = text.split_once('=').ok_or_else(expected)?;
+    let permission = Permission {
+        name: name.to_owned(),
+        origin: origin_of(address).ok_or_else(expected)?,
+        setting: Setting::Allow,
+        changed: None,
+    };
+    permission.validate().map_err(|error| {
+        let known: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+        format!("{error}; there are {}", known.join(", "))
+    })?;
+    Ok(permission)
 }
 
 fn place(text: &str) -> Result<Geolocation, String> {
@@ -56,7 +77,7 @@ fn place(text: &str) -> Result<Geolocation, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{place, viewport};
+    use super::{permission, place, viewport};
 
     #[test]
     fn sizes_and_places_are_two_numbers() {
@@ -69,6 +90,15 @@ mod tests {
         }
         for wrong in ["", "35.68", "35.68;139.69", "north,east"] {
             assert!(place(wrong).is_err(), "{wrong:?} is no place");
+        }
+    }
+
+    #[test]
+    fn a_permission_is_a_name_and_an_origin() {
+        let camera = permission("camera=https://app.test/").unwrap();
+        assert_eq!(camera.place(), "camera https://app.test");
+        for wrong in ["", "camera", "camera=", "camera=app.test", "cookies=https://app.test"] {
+            assert!(permission(wrong).is_err(), "{wrong:?} is no permission");
         }
     }
 }

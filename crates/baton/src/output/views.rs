@@ -3,6 +3,7 @@
 use super::table::Table;
 use super::{Output, history, style};
 use baton_api::{AuditList, AuditView, KeyList, SessionList, SessionView, SnapshotView, Tab};
+use baton_session::Permission;
 use jiff::Timestamp;
 
 /// One session: where it stands, its tabs, its last snapshot.
@@ -21,6 +22,9 @@ pub(crate) fn session(view: &SessionView) -> String {
     lines.extend(view.forecast.as_ref().and_then(|forecast| history::forecast(forecast, now)));
     if !view.tabs.is_empty() {
         lines.push(tabs(&view.tabs));
+    }
+    if !view.permissions.is_empty() {
+        lines.push(permissions(&view.permissions));
     }
     if view.foreign_tabs > 0 {
         let count = view.foreign_tabs;
@@ -51,6 +55,15 @@ fn tabs(tabs: &[Tab]) -> String {
     for (position, tab) in tabs.iter().enumerate() {
         let mark = if tab.active { "*" } else { "" };
         table.row([format!("{}{mark}", position + 1), tab.title.clone(), tab.url.clone()]);
+    }
+    table.render()
+}
+
+fn permissions(permissions: &[Permission]) -> String {
+    let mut table = Table::new(&["PERMISSION", "", "SITE"]);
+    for permission in permissions {
+        let Permission { name, origin, setting, .. } = permission;
+        table.row([name.clone(), setting.to_string(), origin.clone()]);
     }
     table.render()
 }

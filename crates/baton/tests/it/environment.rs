@@ -5,6 +5,7 @@ use baton_api::OpenSession;
 use baton_playground::{House, Page, Site};
 use baton_session::environment::{Environment, Geolocation, Viewport};
 use baton_session::receipt::ItemKind;
+use serde_json::json;
 
 const SEEN: &str = "(async () => {
     const place = await new Promise((resolve, reject) =>
@@ -35,6 +36,7 @@ async fn the_environment_comes_back() {
             timezone: Some("Asia/Tokyo".to_owned()),
             locale: Some("ja-JP".to_owned()),
             geolocation: Some(Geolocation { latitude: 35.5, longitude: 139.5, accuracy: 10.0 }),
+            permissions: Vec::new(),
         },
         ..OpenSession::new("tokyo".parse().unwrap(), [url.clone()])
     };
@@ -44,6 +46,18 @@ async fn the_environment_comes_back() {
         seen(&house, id, url.as_str()).await,
         (wanted.to_owned(), "Baton test | ja-JP,ja;q=0.9".to_owned())
     );
+
+    // What one client granted ends with it, and takes nothing of ours along.
+    let agent = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    let browser = agent.session().connection().browser();
+    let granted = json!({ "permission": { "name": "notifications" }, "setting": "granted" });
+    browser.call("Browser.setPermission", granted).await.unwrap();
+    let state = "navigator.permissions.query({ name: 'notifications' }).then((it) => it.state)";
+    assert_eq!(agent.evaluate::<String>(state).await.unwrap(), "granted");
+    drop((browser, agent));
+    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    page.wait_for(&format!("{state}.then((state) => state === 'prompt')")).await.unwrap();
+    assert_eq!(seen(&house, id, url.as_str()).await.0, wanted);
 
     house.kill_everybody(&[id]).await.unwrap();
     house.start_node().await.unwrap();

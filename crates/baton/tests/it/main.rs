@@ -25,6 +25,7 @@ mod kills;
 mod leases;
 mod notes;
 mod parts;
+mod permissions;
 mod profiles;
 mod rotating;
 mod settings;

@@ -63,6 +63,7 @@ impl Live {
         let reads = Pages { live: self, work: &work }.read(&tabs).await;
         let unread_by_workers = worker::read(self, &work).await;
         let cookies = cookies::fetch(&browser).await;
+        self.read_permissions().await;
         let (mut state, mut unread) = self.merge(reads);
         unread.extend(unread_by_workers);
         match cookies {
@@ -85,7 +86,7 @@ impl Live {
         for read in &reads {
             read.merge(&mut mirror, front.as_ref());
         }
-        let mut state = mirror.state().clone();
+        let mut state = mirror.snapshot();
         drop(mirror);
         let unread = reads.into_iter().flat_map(|read| read.apply(&mut state)).collect();
         (state, unread)

@@ -12,6 +12,7 @@ use crate::live::mirror::Mirror;
 use crate::script::{self, Script, ScriptError, World};
 use crate::targets::TargetId;
 use baton_session::environment::Viewport;
+use baton_session::permission::origin_of;
 use baton_session::{Entries, State, StorageKey, Tab};
 use serde::Deserialize;
 use serde_json::json;
@@ -50,6 +51,7 @@ pub(super) struct Sight {
     viewport: Viewport,
     url: String,
     history: Told,
+    permissions: BTreeMap<String, String>,
 }
 
 impl Before {
@@ -94,9 +96,15 @@ impl Visit {
     /// Puts into the mirror what was read of the tab itself, unless events have told since that it
     /// moved on. Its storage is there already.
     pub(super) fn merge(&self, mirror: &mut Mirror, tab: &TargetId) {
-        let tab = mirror.tab(tab);
-        if self.before.url == tab.url {
-            self.merge_entry(tab);
+        let known = mirror.tab(tab);
+        if self.before.url == known.url {
+            self.merge_entry(known);
+        }
+        if let Some((origin, sight)) =
+            self.sight.as_ref().and_then(|s| Some((origin_of(&s.url)?, s)))
+        {
+            let granted = sight.permissions.iter().filter(|(_, state)| *state == "granted");
+            mirror.note_granted(tab, &origin, granted.map(|(name, _)| name.clone()));
         }
     }
 

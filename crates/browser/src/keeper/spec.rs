@@ -33,7 +33,7 @@ pub struct KeeperSpec {
 #[serde(rename_all = "snake_case")]
 pub enum BrowserSpec {
     /// Start one, and end with it.
-    Launch(LaunchOptions),
+    Launch(Box<LaunchOptions>),
     /// Attach to one that runs; it is left running when the keeper ends.
     Attach {
         /// Its CDP address, `http://…` or `ws://…`.

@@ -119,6 +119,7 @@ mod tests {
                 timezone: Some("Asia/Tokyo".to_owned()),
                 locale: Some("ja-JP".to_owned()),
                 geolocation: None,
+                permissions: Vec::new(),
             },
             extra_args: vec!["--mute-audio".to_owned()],
             inherited: BTreeMap::new(),

@@ -9,7 +9,7 @@ use crate::targets::TargetId;
 use baton_session::database::ObjectStore;
 use baton_session::environment::Viewport;
 use baton_session::state::OriginState;
-use baton_session::{Cookie, Database, Entries, State, StorageKey, Tab, Text};
+use baton_session::{Cookie, Database, Entries, Permission, State, StorageKey, Tab, Text};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -99,12 +99,14 @@ impl Mirror {
     pub(crate) fn retain_tabs(&mut self, living: &BTreeSet<&str>) {
         self.state.tabs.retain(|tab| living.contains(tab.id.as_str()));
         self.dirty.session.retain(|(tab, _)| living.contains(tab.as_str()));
+        self.seen.permissions.retain(|tab| living.contains(tab));
     }
 
     /// Forgets a tab that was closed.
     pub(crate) fn forget_tab(&mut self, target: &TargetId) {
         self.state.tabs.retain(|tab| tab.id != target.as_str());
         self.dirty.session.retain(|(tab, _)| tab != target.as_str());
+        self.seen.permissions.retain(|tab| tab != target.as_str());
     }
 
     /// The tabs as we last knew them.
@@ -159,9 +161,35 @@ impl Mirror {
         &self.state.cookies
     }
 
-    /// The whole, not normalized.
+    /// Replaces the permissions by those of the profile's settings, and says whether another decision
+    /// is among them.
+    pub(crate) fn set_permissions(&mut self, found: Vec<Permission>) -> bool {
+        let decided = |one: &Permission| (one.name.clone(), one.origin.clone(), one.setting);
+        let known = std::mem::replace(&mut self.state.environment.permissions, found);
+        let found = self.state.environment.permissions.iter().map(decided);
+        !found.eq(known.iter().map(decided))
+    }
+
+    /// Notes what the page in a tab said that its origin was granted.
+    pub(crate) fn note_granted(
+        &mut self,
+        target: &TargetId,
+        origin: &str,
+        names: impl Iterator<Item = String>,
+    ) {
+        self.seen.permissions.note(target.as_str(), origin, names);
+    }
+
+    /// The whole, not normalized, with the permissions of the settings only.
     pub(crate) fn state(&self) -> &State {
         &self.state
+    }
+
+    /// A copy of the whole, not normalized, with what pages said that they may.
+    pub(crate) fn snapshot(&self) -> State {
+        let mut state = self.state.clone();
+        self.seen.permissions.add_to(&mut state.environment);
+        state
     }
 
     /// Notes the viewport that the browser chose by itself. Later sizes are not the window's: a

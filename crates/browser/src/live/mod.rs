@@ -8,6 +8,7 @@ mod events;
 mod input;
 mod messages;
 pub(crate) mod mirror;
+pub(crate) mod permissions;
 pub(crate) mod seen;
 mod shared;
 mod sources;
@@ -26,6 +27,7 @@ use seen::file_usage;
 use serde_json::json;
 pub(crate) use shared::{Attached, Shared};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch as channel;
@@ -39,6 +41,8 @@ pub struct Live {
     shared: Arc<Shared>,
     activity: channel::Receiver<Activity>,
     moves: channel::Receiver<u64>,
+    /// The profile that the browser runs on; none when it is not ours.
+    profile: Option<Arc<Path>>,
     /// Ends the event loop, and with it the connection, when the last clone is dropped.
     _ends_the_loop: Arc<DropGuard>,
 }
@@ -66,6 +70,7 @@ impl Live {
             shared,
             activity,
             moves,
+            profile: None,
             _ends_the_loop: Arc::new(end.drop_guard()),
         };
         watch::auto_attach(&live.browser(), &watch::OF_A_BROWSER).await?;
@@ -167,9 +172,9 @@ impl Live {
         Ok(())
     }
 
-    /// Whether something changed of which no event tells: cookies, or files.
+    /// Whether something changed of which no event tells: cookies, files, or what sites may do.
     pub async fn changed_unheard(&self) -> bool {
-        self.cookies_changed().await || self.files_changed().await
+        self.cookies_changed().await || self.files_changed().await || self.read_permissions().await
     }
 
     /// Whether the cookies differ from those of the last capture. No event tells of cookies without

@@ -1,5 +1,6 @@
 //! What is seen of caches, files and service workers besides what they hold.
 
+use super::permissions::Permissions;
 use baton_session::registration::{NavigationPreload, WorkerScript, WorkerType};
 use baton_session::{Cache, Registration, StorageKey, Text};
 use serde::{Deserialize, Serialize};
@@ -88,6 +89,8 @@ pub(crate) struct Seen {
     pub(super) usage: BTreeMap<String, u64>,
     /// The scripts of workers, by key and main script, until their registration is seen.
     pub(super) sources: BTreeMap<(StorageKey, String), Sources>,
+    /// What is known of what sites may do.
+    pub(super) permissions: Permissions,
 }
 
 impl Sources {

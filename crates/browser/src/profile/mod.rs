@@ -7,6 +7,10 @@
 pub mod at_rest;
 mod keep;
 mod note;
+pub mod permissions;
+#[cfg(test)]
+mod permissions_tests;
+pub(crate) mod preferences;
 pub mod raw;
 
 pub use at_rest::AtRest;

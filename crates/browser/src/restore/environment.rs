@@ -1,16 +1,21 @@
 //! Compares the environment that a page sees with the one that the snapshot wants.
 //!
 //! Viewport, time zone, locale and user agent are given to the browser at its launch, geolocation
-//! by its keeper; here they are only read back.
+//! by its keeper, permissions by the settings of its profile; here they are only read back.
 
+use super::PAGES_AT_ONCE;
+use super::permissions::Seen as Told;
 use super::tabs::OpenTab;
 use crate::frames;
 use crate::script::{self, Script};
 use baton_session::environment::Viewport;
+use baton_session::permission::origin_of;
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
 use baton_session::{Environment, Receipt};
+use futures_util::stream::{self, StreamExt};
 use serde::Deserialize;
 use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(5);
@@ -23,16 +28,34 @@ struct Seen {
     timezone: String,
     locale: String,
     user_agent: String,
+    url: String,
+    permissions: BTreeMap<String, String>,
 }
 
-/// One line for each setting that the snapshot has.
-pub(super) async fn verify(tabs: &[OpenTab<'_>], wanted: &Environment) -> Receipt {
-    let seen = match tabs.first() {
-        Some(tab) => look(tab).await,
-        None => None,
+/// One line for each setting that the snapshot has, and what a tab of each site that it names sees of
+/// its permissions.
+pub(super) async fn verify(tabs: &[OpenTab<'_>], wanted: &Environment) -> (Receipt, Told) {
+    let looks: Vec<_> = witnesses(tabs, wanted).into_iter().map(look).collect();
+    let seen: Vec<_> = stream::iter(looks).buffered(PAGES_AT_ONCE).collect().await;
+    let told = seen.iter().flatten();
+    let told = told.filter_map(|seen| Some((origin_of(&seen.url)?, seen.permissions.clone())));
+    let told = told.collect();
+    (compare(seen.first().and_then(Option::as_ref), wanted), told)
+}
+
+/// The first tab, and of each site with permissions the first one that shows it.
+fn witnesses<'a, 't>(tabs: &'a [OpenTab<'t>], wanted: &Environment) -> Vec<&'a OpenTab<'t>> {
+    let mut origins: BTreeSet<&str> =
+        wanted.permissions.iter().map(|permission| permission.origin.as_str()).collect();
+    let mut is_witness = |at: usize, tab: &OpenTab<'_>| {
+        let shows = origin_of(tab.url()).is_some_and(|origin| origins.remove(origin.as_str()));
+        shows || at == 0
     };
+    tabs.iter().enumerate().filter(|(at, tab)| is_witness(*at, tab)).map(|(_, tab)| tab).collect()
+}
+
+fn compare(seen: Option<&Seen>, wanted: &Environment) -> Receipt {
     let mut receipt = Receipt::default();
-    let seen = seen.as_ref();
     let mut compare = |place: &str, wanted: Option<String>, found: Option<String>| {
         if let Some(wanted) = wanted {
             receipt.push(item(place, &wanted, found));

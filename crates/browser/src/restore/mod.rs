@@ -10,6 +10,7 @@ mod environment;
 mod ground;
 mod history;
 mod page;
+mod permissions;
 mod places;
 mod plan;
 mod reread;
@@ -30,6 +31,7 @@ use baton_session::receipt::{ItemKind, ReceiptItem, Source};
 use baton_session::{History, Receipt, Site, State};
 use futures_util::stream::{self, StreamExt};
 pub use ground::Ground;
+pub use permissions::{Choice, choose};
 use plan::{Plan, Visit};
 use stage::Stage;
 use std::collections::BTreeSet;
@@ -49,6 +51,15 @@ pub struct Restored {
     /// What the browser holds now: the state of the snapshot, but for sites of which the profile was
     /// taken. Its tabs are the new ones.
     pub state: State,
+    permissions: permissions::Seen,
+}
+
+impl Restored {
+    /// Adds a line for each permission that the profile was to have before the browser started; with
+    /// why it was not given what came from the snapshot.
+    pub fn tell_permissions(&mut self, choices: &[Choice], refused: Option<&str>) {
+        self.receipt.extend(permissions::receipt(choices, refused, &self.permissions));
+    }
 }
 
 /// Why a restore ended early. Whatever concerns one item only is in the receipt instead.
@@ -86,7 +97,8 @@ pub async fn restore(
     let mut tabs = tabs::create(&stage, &wanted.tabs).await?;
     fill(&stage, &plan, &tabs, &mut receipt).await;
     receipt.extend(tabs::walk(&stage, &mut tabs).await);
-    receipt.extend(environment::verify(&tabs, &wanted.environment).await);
+    let (settings, permissions) = environment::verify(&tabs, &wanted.environment).await;
+    receipt.extend(settings);
     steps.end("storage");
     tabs::settle(&tabs).await;
     stage.open_the_curtain().await?;
@@ -98,7 +110,7 @@ pub async fn restore(
         tab.id = target.to_string();
         tab.history = history;
     }
-    Ok(Restored { receipt, timing: steps.0, state: wanted })
+    Ok(Restored { receipt, timing: steps.0, state: wanted, permissions })
 }
 
 /// Takes into the state what the profile holds later, site by site, and names those sites.

@@ -52,6 +52,11 @@ pub(super) async fn create<'a>(
 }
 
 impl OpenTab<'_> {
+    /// The address that it is to show.
+    pub(super) fn url(&self) -> &str {
+        &self.tab.url
+    }
+
     /// Fills the keys that this tab visits, its own last, and ends at the tab's own address.
     pub(super) async fn fill(&self, stage: &Stage, visits: &[Visit<'_>]) -> Receipt {
         let mut receipt = Receipt::default();

@@ -20,6 +20,31 @@ async function inspect() {
     while (entries[at + step * (count + 1)]?.sameDocument) count++;
     return count;
   };
+  // About what a site has to ask, and a page can tell without asking.
+  const WISHES = {
+    camera: {},
+    "captured-surface-control": {},
+    "clipboard-read": {},
+    geolocation: {},
+    "idle-detection": {},
+    "local-fonts": {},
+    microphone: {},
+    midi: {},
+    "midi-sysex": { name: "midi", sysex: true },
+    notifications: {},
+    "persistent-storage": {},
+    "window-management": {},
+  };
+  const permissions = {};
+  const ask = async ([name, wish]) => {
+    try {
+      permissions[name] = (await navigator.permissions.query({ name, ...wish })).state;
+    } catch {
+      // A browser that does not know it.
+    }
+  };
+  // Elsewhere much is denied whatever was decided.
+  if (isSecureContext) await Promise.all(Object.entries(WISHES).map(ask));
   const sight = {
     url: location.href,
     visible: document.visibilityState === "visible",
@@ -27,6 +52,7 @@ async function inspect() {
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     locale: navigator.language,
     userAgent: navigator.userAgent,
+    permissions,
     history: {
       scroll: { x: Math.round(scrollX), y: Math.round(scrollY) },
       known: { before: at, after: Math.max(0, entries.length - at - 1) },

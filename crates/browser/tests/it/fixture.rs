@@ -35,7 +35,7 @@ impl Kept {
 
     pub(crate) async fn with_prelude(prelude: Vec<PreludeCall>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let browser = BrowserSpec::Launch(options(&folder.path().join("profile")));
+        let browser = BrowserSpec::Launch(Box::new(options(&folder.path().join("profile"))));
         let spec = KeeperSpec { prelude, ..spec(folder.path(), browser) };
         Self::start(folder, spec).await.unwrap()
     }

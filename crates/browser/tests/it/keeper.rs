@@ -155,7 +155,7 @@ async fn a_socket_that_a_dead_keeper_left_behind_is_no_keeper_and_is_replaced() 
     kept.close().await;
     let folder = tempfile::tempdir().unwrap();
     let profile = folder.path().join("profile");
-    let spec = spec(folder.path(), keeper::BrowserSpec::Launch(options(&profile)));
+    let spec = spec(folder.path(), keeper::BrowserSpec::Launch(Box::new(options(&profile))));
     fs::create_dir(spec.socket.parent().unwrap()).unwrap();
     drop(std::os::unix::net::UnixListener::bind(&spec.socket).unwrap());
     Kept::start(folder, spec).await.unwrap().close().await;
@@ -165,7 +165,7 @@ async fn a_socket_that_a_dead_keeper_left_behind_is_no_keeper_and_is_replaced() 
 async fn a_socket_path_that_is_too_long_is_refused_before_anything_starts() {
     let folder = tempfile::tempdir().unwrap();
     let profile = folder.path().join("profile");
-    let mut spec = spec(folder.path(), keeper::BrowserSpec::Launch(options(&profile)));
+    let mut spec = spec(folder.path(), keeper::BrowserSpec::Launch(Box::new(options(&profile))));
     spec.socket = folder.path().join("x".repeat(120));
     let error = keeper::connect(&spec.socket, Role::Node).await.unwrap_err().to_string();
     assert!(error.starts_with("expected a socket path of at most 107 bytes, found "), "{error}");

@@ -64,7 +64,7 @@ async fn a_browser_that_its_node_no_longer_holds_ends() {
 #[tokio::test]
 async fn a_node_that_holds_on_keeps_its_browser() {
     let folder = tempfile::tempdir().unwrap();
-    let browser = BrowserSpec::Launch(options(&folder.path().join("profile")));
+    let browser = BrowserSpec::Launch(Box::new(options(&folder.path().join("profile"))));
     let hold_until = Some(BootInstant::now().after(Duration::from_hours(1)));
     let spec = KeeperSpec { hold_until, ..spec(folder.path(), browser) };
     let kept = Kept::start(folder, spec).await.unwrap();

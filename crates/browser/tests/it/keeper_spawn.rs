@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 fn told() -> (TempDir, KeeperSpec) {
     let folder = tempfile::tempdir().unwrap();
-    let browser = BrowserSpec::Launch(options(&folder.path().join("profile")));
+    let browser = BrowserSpec::Launch(Box::new(options(&folder.path().join("profile"))));
     let spec = spec(folder.path(), browser);
     (folder, spec)
 }

@@ -18,9 +18,10 @@ async fn a_page_sees_the_environment_of_the_launch() {
         timezone: Some("Asia/Tokyo".to_owned()),
         locale: Some("ja-JP".to_owned()),
         geolocation: None,
+        permissions: Vec::new(),
     };
     let options = LaunchOptions { environment, ..options(&folder.path().join("profile")) };
-    let spec = spec(folder.path(), BrowserSpec::Launch(options));
+    let spec = spec(folder.path(), BrowserSpec::Launch(Box::new(options)));
     let kept = Kept::start(folder, spec).await.unwrap();
     let client = kept.connect(Role::Client).await;
     let (_, page) = open_page(&client.connection.browser(), &site("").await).await;
@@ -41,7 +42,7 @@ async fn a_profile_in_use_is_refused_and_its_browser_lives_on() {
     let pid = kept.ready.browser_pid.unwrap();
     assert_eq!(launch::lock::check(&profile).unwrap(), LockState::InUse { pid });
     let second = tempfile::tempdir().unwrap();
-    let spec = spec(second.path(), BrowserSpec::Launch(options(&profile)));
+    let spec = spec(second.path(), BrowserSpec::Launch(Box::new(options(&profile))));
     let refused = Kept::start(second, spec).await.err().unwrap();
     assert_eq!(
         refused,
@@ -61,7 +62,7 @@ async fn a_browser_that_ends_at_once_says_why() {
     let folder = tempfile::tempdir().unwrap();
     let options =
         LaunchOptions { program: "/bin/false".into(), ..options(&folder.path().join("p")) };
-    let spec = spec(folder.path(), BrowserSpec::Launch(options));
+    let spec = spec(folder.path(), BrowserSpec::Launch(Box::new(options)));
     let refused = Kept::start(folder, spec).await.err().unwrap();
     assert_eq!(refused, "expected a browser that speaks, found it ended (exit status: 1)");
 }

@@ -19,6 +19,7 @@ mod keeper_spawn;
 mod launch;
 mod moving;
 mod partitions;
+mod permissions;
 mod relay;
 mod round_trip;
 mod site;

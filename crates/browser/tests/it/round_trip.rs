@@ -49,6 +49,7 @@ fn environment() -> Environment {
         timezone: Some("Asia/Tokyo".to_owned()),
         locale: Some("ja-JP".to_owned()),
         geolocation: Some(Geolocation { latitude: 35.5, longitude: 139.5, accuracy: 10.0 }),
+        permissions: Vec::new(),
     }
 }
 
@@ -56,7 +57,7 @@ fn environment() -> Environment {
 async fn start(profile: &Path, environment: Environment) -> Kept {
     let folder = tempfile::tempdir().unwrap();
     let launch = LaunchOptions { environment, ..options(profile) };
-    let spec = KeeperSpec { ..spec(folder.path(), BrowserSpec::Launch(launch)) };
+    let spec = KeeperSpec { ..spec(folder.path(), BrowserSpec::Launch(Box::new(launch))) };
     Kept::start(folder, spec).await.unwrap()
 }
 

@@ -101,7 +101,7 @@ impl Running {
 /// A browser on `profile`.
 pub(crate) async fn browser(profile: &Path) -> Kept {
     let folder = tempfile::tempdir().unwrap();
-    let spec = spec(folder.path(), BrowserSpec::Launch(options(profile)));
+    let spec = spec(folder.path(), BrowserSpec::Launch(Box::new(options(profile))));
     Kept::start(folder, spec).await.unwrap()
 }
 

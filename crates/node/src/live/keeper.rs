@@ -28,7 +28,8 @@ impl Hub {
             inherited: config.inherited.clone(),
             break_foreign_lock: false,
         };
-        self.start_keeper(session.id, BrowserSpec::Launch(options), prelude(environment)).await
+        self.start_keeper(session.id, BrowserSpec::Launch(Box::new(options)), prelude(environment))
+            .await
     }
 
     /// Starts a keeper on a browser that somebody else started.
@@ -87,18 +88,14 @@ impl Hub {
 /// What must hold in every page from its first script on and cannot be given at launch.
 fn prelude(environment: &Environment) -> Vec<PreludeCall> {
     let Some(place) = environment.geolocation else { return Vec::new() };
-    vec![
-        PreludeCall {
-            method: "Browser.grantPermissions".to_owned(),
-            params: json!({ "permissions": ["geolocation"] }),
-        },
-        PreludeCall {
-            method: "Emulation.setGeolocationOverride".to_owned(),
-            params: json!({
-                "latitude": place.latitude,
-                "longitude": place.longitude,
-                "accuracy": place.accuracy,
-            }),
-        },
-    ]
+    // That sites may know it stands in the profile: granted over CDP, it would end with any other
+    // client that granted something and left.
+    vec![PreludeCall {
+        method: "Emulation.setGeolocationOverride".to_owned(),
+        params: json!({
+            "latitude": place.latitude,
+            "longitude": place.longitude,
+            "accuracy": place.accuracy,
+        }),
+    }]
 }

@@ -18,6 +18,7 @@ mod lease;
 mod load;
 mod open;
 mod orphans;
+mod permissions;
 mod policy;
 mod raw;
 mod recover;

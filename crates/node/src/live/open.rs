@@ -29,10 +29,11 @@ impl Hub {
 
     async fn open_taken(&self, session: &Session, request: &OpenSession) -> Result<(), LiveError> {
         let term = self.acquire(session).await?;
+        self.begin_permissions(session.id, &request.environment).await?;
         self.start_browser(session, &request.environment).await?;
         let link = self.connect_to(session.id).await?;
         let known = State { environment: request.environment.clone(), ..State::default() };
-        let live = Live::start(link, known).await?;
+        let live = self.on_its_profile(session.id, Live::start(link, known).await?);
         open_tabs(&live, &request.urls).await?;
         let runner = self.watch(session.clone(), term, live, Known::default());
         self.note_profile(session.id, term, None).await;

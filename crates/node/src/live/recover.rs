@@ -126,7 +126,7 @@ impl Hub {
     /// The keeper outlived the node: nothing happened to the browser, so nothing is done to it.
     async fn carry_on(&self, session: &Session, link: KeeperLink) -> Result<(), LiveError> {
         let mut from = None;
-        let (known, last, held) = match self.latest(session.id).await {
+        let (mut known, last, held) = match self.latest(session.id).await {
             Ok(Some(found)) => {
                 from = Some(found.snapshot.id);
                 let shrunk = found.snapshot.shrunk;
@@ -140,7 +140,13 @@ impl Hub {
             Err(error) => return Err(error),
         };
         let term = self.acquire(session).await?;
-        let live = Live::start(link, known).await?;
+        let live = if link.welcome.attached {
+            // What was granted to sites by then only their pages can say.
+            known.environment.permissions.clear();
+            Live::start(link, known).await?
+        } else {
+            self.on_its_profile(session.id, Live::start(link, known).await?)
+        };
         self.watch(session.clone(), term, live, Known { last, held });
         self.note_profile(session.id, term, from).await;
         Ok(())

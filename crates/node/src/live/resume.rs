@@ -194,18 +194,21 @@ impl Hub {
         clock.step("profile");
         let mut state = std::mem::take(&mut loaded.state);
         let refused = self.write_raw(session.id, &mut state).await?;
+        let permissions = &mut state.environment;
+        let given = self.give_permissions(session.id, permissions, ground.as_ref()).await?;
         self.start_browser(session, &state.environment).await?;
         clock.step("launch");
         let link = self.connect_to(session.id).await?;
         let now = Expiry(Timestamp::now().as_microsecond());
-        let restored = restore(link, state, now, ground.as_ref()).await?;
-        let Restored { mut receipt, timing, state } = restored;
+        let mut restored = restore(link, state, now, ground.as_ref()).await?;
+        given.tell(&mut restored);
+        let Restored { mut receipt, timing, state, .. } = restored;
         receipt.extend(refused);
         for (name, time) in timing {
             clock.add(name, time);
         }
         let link = self.connect_to(session.id).await?;
-        let live = Live::start(link, state).await?;
+        let live = self.on_its_profile(session.id, Live::start(link, state).await?);
         if loaded.goes_back {
             loaded.snapshot = self.go_back(session, term, loaded).await?;
         }

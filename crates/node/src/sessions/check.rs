@@ -3,7 +3,8 @@
 use crate::NodeError;
 use baton_api::OpenSession;
 use baton_session::environment::{Geolocation, Viewport};
-use baton_session::{Environment, SessionName};
+use baton_session::permission::MAX_PERMISSIONS;
+use baton_session::{Environment, Permission, SessionName};
 use std::fmt::Display;
 use url::{Host, Url};
 
@@ -76,6 +77,7 @@ pub(super) fn cdp_address(url: &Url) -> Result<(), NodeError> {
 pub(super) fn environment(environment: &Environment) -> Result<(), NodeError> {
     environment.viewport.map_or(Ok(()), viewport)?;
     environment.geolocation.map_or(Ok(()), geolocation)?;
+    permissions(&environment.permissions)?;
     let agent = |c: char| matches!(c, ' '..='~');
     let zone = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
     let tag = |c: char| c.is_ascii_alphanumeric() || c == '-';
@@ -102,6 +104,19 @@ fn geolocation(place: Geolocation) -> Result<(), NodeError> {
     }
     let found = format!("{latitude},{longitude} within {accuracy} m");
     invalid("environment.geolocation", "a place on Earth and a radius", found)
+}
+
+fn permissions(permissions: &[Permission]) -> Result<(), NodeError> {
+    let field = "environment.permissions";
+    if permissions.len() > MAX_PERMISSIONS {
+        return invalid(field, "at most 1000 permissions", permissions.len());
+    }
+    let expected = "known permissions of http or https origins";
+    let wrong = permissions.iter().find_map(|one| Some((one, one.validate().err()?)));
+    wrong.map_or(Ok(()), |(one, why)| {
+        let name: String = one.place().chars().take(MAX_TEXT).collect();
+        invalid(field, expected, format!("{name:?}: {why}"))
+    })
 }
 
 fn text(

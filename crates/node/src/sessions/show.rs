@@ -9,6 +9,8 @@ use baton_session::forecast::forecast;
 use baton_session::{Lifecycle, Owner, PartKind, Session, State, parts};
 use baton_store::{Snapshot, StoreError};
 
+const FORECAST_AND_PERMISSIONS: [PartKind; 2] = [PartKind::Cookies, PartKind::Environment];
+
 /// One session: its tabs, its latest snapshot and its latest receipt.
 pub async fn show(
     context: &Context,
@@ -29,8 +31,8 @@ pub(super) async fn describe(
         Some(Latest { snapshot, passed_over, .. }) => (Some(snapshot), passed_over),
         None => (None, None),
     };
-    let cookies = match &good {
-        Some(good) => Some(read(context, &session, good, PartKind::Cookies).await?),
+    let held = match &good {
+        Some(good) => Some(read(context, &session, good, &FORECAST_AND_PERMISSIONS).await?),
         None => None,
     };
     let snapshot = newest.or(good);
@@ -45,7 +47,8 @@ pub(super) async fn describe(
         tabs: tabs(context, &session, snapshot.as_ref()).await?,
         foreign_tabs: context.hub.foreign_tabs(session.id).await.unwrap_or(0),
         snapshot: view,
-        forecast: cookies.map(|cookies| forecast(&cookies, clock::now())),
+        forecast: held.as_ref().map(|held| forecast(held, clock::now())),
+        permissions: held.map(|held| held.environment.permissions).unwrap_or_default(),
         receipt,
         session: view::summary(session),
     })
@@ -75,18 +78,19 @@ async fn tabs(
         }
     }
     let Some(snapshot) = snapshot else { return Ok(Vec::new()) };
-    let state = read(context, session, snapshot, PartKind::Tab).await?;
+    let state = read(context, session, snapshot, &[PartKind::Tab]).await?;
     Ok(state.tabs.into_iter().map(view::tab).collect())
 }
 
-/// What a snapshot holds of one kind. A part that is damaged is left out.
+/// What a snapshot holds of some kinds. A part that is damaged is left out.
 async fn read(
     context: &Context,
     session: &Session,
     snapshot: &Snapshot,
-    kind: PartKind,
+    kinds: &[PartKind],
 ) -> Result<State, NodeError> {
-    let wanted: Vec<_> = snapshot.parts.iter().filter(|part| part.kind == kind).cloned().collect();
+    let wanted: Vec<_> =
+        snapshot.parts.iter().filter(|part| kinds.contains(&part.kind)).cloned().collect();
     let found = context.store.fetch_parts(&session.owner, &wanted).await?;
     let (state, _damaged) = parts::join(found.iter().filter_map(|part| part.as_ref().ok()));
     Ok(state)

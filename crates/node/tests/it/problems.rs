@@ -44,6 +44,10 @@ async fn bad_bodies_say_where_they_are_wrong() {
         "{\"name\": \"a\", \"urls\": [\"file:///etc/passwd\"]}",
         "{\"name\": \"a\", \"environment\": {\"viewport\": {\"width\": 0, \"height\": 5}}}",
         "{\"name\": \"a\", \"environment\": {\"userAgent\": \"a\\r\\nb\"}}",
+        "{\"name\": \"a\", \"environment\": {\"permissions\": [
+            {\"name\": \"camera\", \"origin\": \"https://*\", \"setting\": \"allow\"}]}}",
+        "{\"name\": \"a\", \"environment\": {\"permissions\": [
+            {\"name\": \"camera\", \"origin\": \"https://a.test\", \"setting\": \"ask\"}]}}",
         "{\"name\": \"attach\"}",
         &too_large,
     ];
@@ -61,6 +65,8 @@ async fn bad_bodies_say_where_they_are_wrong() {
     422 invalid_request: expected urls to be http, https or about addresses, found file:
     422 invalid_request: expected environment.viewport to be 1 to 16384 pixels wide and high, found 0x5
     422 invalid_request: expected environment.userAgent to be visible ASCII characters, found "a\r\nb"
+    422 invalid_request: expected environment.permissions to be known permissions of http or https origins, found "camera https://*": expected an http or https origin such as https://app.test
+    422 invalid_request: in the body, environment.permissions[0].setting: unknown variant `ask`, expected `allow` or `deny` at line 2 column 75
     422 invalid_request: expected name to be another word than attach and import, which the API uses itself, found attach
     413 body_too_large: the body is larger than limits.body_bytes allows
     "#);

@@ -1,11 +1,12 @@
 //! Diff: what changed between two states, item by item and without a single value.
 
+mod environment;
 mod stored;
 mod tabs;
 
 use crate::receipt::ItemKind;
 use crate::state::OriginState;
-use crate::{Cookie, Database, Entries, Environment, State, StorageKey};
+use crate::{Cookie, Database, Entries, State, StorageKey};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -92,7 +93,7 @@ pub fn diff(before: &State, after: &State) -> Diff {
         stored::compare(&mut diff, key, old, new);
     }
     tabs::compare(&mut diff, &before.tabs, &after.tabs);
-    environment(&mut diff, &before.environment, &after.environment);
+    environment::compare(&mut diff, &before.environment, &after.environment);
     diff.items.sort_by(|a, b| (a.kind, &a.place, &a.entry).cmp(&(b.kind, &b.place, &b.entry)));
     diff
 }
@@ -198,17 +199,4 @@ fn databases(diff: &mut Diff, key: &StorageKey, before: &[Database], after: &[Da
 
 fn records(database: &Database) -> usize {
     database.stores.iter().map(|store| store.records.len()).sum()
-}
-
-fn environment(diff: &mut Diff, before: &Environment, after: &Environment) {
-    let mut compare = |place: &str, change: Option<Change>| {
-        if let Some(change) = change {
-            diff.push(DiffItem::new(ItemKind::Environment, place, change));
-        }
-    };
-    compare("viewport", Pair(before.viewport.as_ref(), after.viewport.as_ref()).change());
-    compare("user agent", Pair(before.user_agent.as_ref(), after.user_agent.as_ref()).change());
-    compare("timezone", Pair(before.timezone.as_ref(), after.timezone.as_ref()).change());
-    compare("locale", Pair(before.locale.as_ref(), after.locale.as_ref()).change());
-    compare("geolocation", Pair(before.geolocation.as_ref(), after.geolocation.as_ref()).change());
 }

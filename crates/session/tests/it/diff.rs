@@ -2,9 +2,10 @@
 
 use crate::arbitrary::{cases, state};
 use baton_session::diff::{Diff, diff};
+use baton_session::permission::Setting;
 use baton_session::state::OriginState;
 use baton_session::value::Node;
-use baton_session::{Cookie, Database, Entries, State, StorageKey, Tab, Value};
+use baton_session::{Cookie, Database, Entries, Permission, State, StorageKey, Tab, Value};
 use proptest::prelude::*;
 use std::fmt::Write;
 
@@ -73,6 +74,11 @@ fn lines(diff: &Diff) -> String {
     text
 }
 
+fn permission(name: &str, setting: Setting, changed: Option<i64>) -> Permission {
+    let (name, origin) = (name.to_owned(), "https://app.test".to_owned());
+    Permission { name, origin, setting, changed }
+}
+
 /// Everything that can change, has; all values are secrets.
 fn before_and_after() -> (State, State) {
     let mut before = State {
@@ -97,6 +103,14 @@ fn before_and_after() -> (State, State) {
     stored(&mut after, "aHVudGVyMg==", "https://app.test/sw.js?hunter2");
     after.environment.locale = Some("ja-JP".to_owned());
     after.environment.timezone = Some("Asia/Tokyo".to_owned());
+    before.environment.permissions = vec![
+        permission("camera", Setting::Allow, Some(1)),
+        permission("midi", Setting::Allow, Some(1)),
+    ];
+    after.environment.permissions = vec![
+        permission("camera", Setting::Deny, Some(2)),
+        permission("midi", Setting::Allow, Some(2)),
+    ];
     (before, after)
 }
 
@@ -105,7 +119,7 @@ fn each_item_that_changed_has_a_line_and_no_line_has_a_value() {
     let (before, after) = before_and_after();
     let diff = diff(&before, &after);
     insta::assert_snapshot!(lines(&diff), @r#"
-    4 added, 2 removed, 8 changed
+    4 added, 2 removed, 9 changed
     cookie .app.test/ gone  removed []
     cookie .app.test/ new  added []
     cookie .app.test/ sid  changed ["value"]
@@ -120,6 +134,7 @@ fn each_item_that_changed_has_a_line_and_no_line_has_a_value() {
     tab https://app.test/#[redacted]  added []
     environment locale  changed []
     environment timezone  added []
+    permission camera https://app.test  changed []
     "#);
     let json = serde_json::to_string(&diff).unwrap();
     assert!(!json.contains(SECRET) && !json.contains("dark") && !json.contains("Tokyo"), "{json}");

@@ -1,6 +1,7 @@
 //! The reference page shows what is really read and written.
 
 use baton_session::checksum::checksum;
+use baton_session::permission::NAMES;
 use baton_session::redact::redact;
 use baton_session::{Cookie, Entries, Receipt, State, Value, parts};
 use serde::Serialize;
@@ -43,6 +44,17 @@ fn every_block_of_json_is_what_its_type_writes() {
         checked += 1;
     }
     assert_eq!(checked, 9);
+}
+
+#[test]
+fn every_permission_is_on_the_page() {
+    let (_, section) = PAGE.split_once("## Permissions").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let names = section.lines().filter(|line| line.starts_with("| `"));
+    let names = names.filter_map(|line| line.split('|').nth(1)).flat_map(|cell| cell.split(','));
+    let mut names: Vec<_> = names.map(|name| name.trim().trim_matches('`')).collect();
+    names.sort_unstable();
+    assert!(NAMES.iter().map(|(name, _)| *name).eq(names.iter().copied()), "{names:?}");
 }
 
 #[test]

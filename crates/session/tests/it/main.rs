@@ -10,6 +10,7 @@ mod forecast;
 mod history;
 mod lifecycle;
 mod parts;
+mod permission;
 mod playwright;
 mod receipt;
 mod redact;

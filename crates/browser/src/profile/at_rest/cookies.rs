@@ -1,6 +1,6 @@
 //! When a profile's cookie store was last written.
 
-use super::{Instant, Unreadable, from_chromium};
+use super::{Instant, Unreadable};
 use rusqlite::{Connection, OpenFlags};
 use std::fs;
 use std::path::Path;
@@ -22,5 +22,5 @@ pub(super) fn last_write(path: &Path) -> Result<Option<Instant>, Unreadable> {
     // A cookie that was only sent has a new instant of access, which is written like any other.
     let newest = "select max(max(creation_utc, last_access_utc, last_update_utc)) from cookies";
     let newest: Option<i64> = store.query_row(newest, [], |row| row.get(0))?;
-    Ok(newest.and_then(from_chromium))
+    Ok(newest.and_then(Instant::from_chromium))
 }

@@ -4,7 +4,7 @@
 //! key>\0<entry key>` for each entry, and a row `META:<storage key>` with a protocol buffer
 //! (`LocalStorageAreaWriteMetaData`: field 1 is the instant of the last change).
 
-use super::{Area, Unreadable, from_chromium, leveldb};
+use super::{Area, Instant, Unreadable, leveldb};
 use baton_session::{StorageKey, Text};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(super) fn read(folder: &Path) -> Result<BTreeMap<StorageKey, Area>, Unreadab
     }
     leveldb::read(folder, |key, value| {
         if let Some(name) = key.strip_prefix(META) {
-            let changed = last_modified(value).and_then(from_chromium);
+            let changed = last_modified(value).and_then(Instant::from_chromium);
             if let Some(area) = storage_key(name) {
                 areas.entry(area).or_default().changed = changed;
             }

@@ -77,8 +77,17 @@ enum Unreadable {
     LevelDb(String),
 }
 
-/// From microseconds since 1601, as Chromium counts (`base::Time`).
-fn from_chromium(micros: i64) -> Option<Instant> {
-    const BETWEEN: i64 = 11_644_473_600_000_000;
-    (micros > 0).then(|| Instant(micros.saturating_sub(BETWEEN)))
+/// From 1601, where Chromium begins to count (`base::Time`), to 1970.
+const BETWEEN: i64 = 11_644_473_600_000_000;
+
+impl Instant {
+    /// From microseconds as Chromium counts them.
+    pub(crate) fn from_chromium(micros: i64) -> Option<Self> {
+        (micros > 0).then(|| Self(micros.saturating_sub(BETWEEN)))
+    }
+
+    /// In microseconds as Chromium counts them.
+    pub(crate) fn to_chromium(self) -> i64 {
+        self.0.saturating_add(BETWEEN)
+    }
 }

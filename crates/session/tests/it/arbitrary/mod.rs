@@ -7,8 +7,11 @@ pub(crate) mod values;
 use baton_session::cookie::{Expiry, PartitionKey, Priority, SameSite, SourceScheme};
 use baton_session::environment::{Geolocation, Viewport};
 use baton_session::history::{HistoryEntry, Scroll};
+use baton_session::permission::{NAMES, Setting};
 use baton_session::state::OriginState;
-use baton_session::{Cookie, Entries, Environment, History, State, StorageKey, Tab, Text};
+use baton_session::{
+    Cookie, Entries, Environment, History, Permission, State, StorageKey, Tab, Text,
+};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
@@ -152,14 +155,20 @@ pub(crate) fn environment() -> impl Strategy<Value = Environment> {
         option::of("[A-Z][a-z]{2}/[A-Z][a-z]{2}"),
         option::of("[a-z]{2}-[A-Z]{2}"),
         option::of(geolocation),
+        vec(permission(), 0..3),
     )
-        .prop_map(|(viewport, user_agent, timezone, locale, geolocation)| Environment {
-            viewport,
-            user_agent,
-            timezone,
-            locale,
-            geolocation,
+        .prop_map(|(viewport, user_agent, timezone, locale, geolocation, permissions)| {
+            Environment { viewport, user_agent, timezone, locale, geolocation, permissions }
         })
+}
+
+/// A permission, known or not.
+fn permission() -> impl Strategy<Value = Permission> {
+    let known = (0..NAMES.len()).prop_map(|at| NAMES[at].0.to_owned());
+    let setting = prop_oneof![Just(Setting::Allow), Just(Setting::Deny)];
+    let origin = prop_oneof!["https?://[a-z]{1,3}\\.test", ".{0,6}"];
+    (prop_oneof![known, ".{0,6}"], origin, setting, option::of(any::<i64>()))
+        .prop_map(|(name, origin, setting, changed)| Permission { name, origin, setting, changed })
 }
 
 /// What one storage key holds.

@@ -1,0 +1,128 @@
+//! What sites may do in a running browser, by two witnesses.
+//!
+//! The one idea: the settings in the profile say everything, some ten seconds late; the page that a
+//! tab shows says of its own site at once what it was granted. A refusal is only taken from the
+//! settings: what a page sees may be that of a client, which ends with it, or of the site itself.
+
+use super::Live;
+use crate::profile::permissions;
+use crate::profile::preferences::Look;
+use baton_session::permission::{self, Setting};
+use baton_session::{Environment, Permission};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What is known of permissions.
+#[derive(Debug, Default)]
+pub(crate) struct Permissions {
+    /// How the settings looked when they were read; none when they never were.
+    look: Option<Look>,
+    /// What pages said that they were granted: by tab, with the origin.
+    granted: BTreeMap<String, (String, Vec<String>)>,
+}
+
+impl Permissions {
+    /// Notes what the page in a tab said.
+    pub(super) fn note(&mut self, tab: &str, origin: &str, names: impl Iterator<Item = String>) {
+        self.granted.insert(tab.to_owned(), (origin.to_owned(), names.collect()));
+    }
+
+    /// Forgets what was said in tabs that are gone.
+    pub(super) fn retain(&mut self, mut lives: impl FnMut(&str) -> bool) {
+        self.granted.retain(|tab, _| lives(tab));
+    }
+
+    /// Adds to an environment with the permissions of the settings what pages said besides.
+    pub(super) fn add_to(&self, environment: &mut Environment) {
+        // It is granted to all, by us.
+        let is_ours = |name: &str| name == "geolocation" && environment.geolocation.is_some();
+        let mut granted = Vec::new();
+        for (origin, names) in self.granted.values() {
+            for name in names.iter().filter(|name| !is_ours(name)) {
+                let (name, origin) = (name.clone(), origin.clone());
+                granted.push(Permission { name, origin, setting: Setting::Allow, changed: None });
+            }
+        }
+        let known = &mut environment.permissions;
+        for permission in granted {
+            known.retain(|one| one.key() != permission.key() || one.setting == Setting::Allow);
+            if !known.iter().any(|one| one.key() == permission.key()) {
+                known.push(permission);
+            }
+        }
+        permission::bound(known);
+    }
+}
+
+impl Live {
+    /// The browser runs on this profile: its settings say what sites may do.
+    #[must_use]
+    pub fn on_profile(self, profile: PathBuf) -> Self {
+        Self { profile: Some(profile.into()), ..self }
+    }
+
+    /// Reads the settings if they look otherwise than before, and says whether another decision stands
+    /// in them. Those that cannot be read are as they were last known.
+    pub(crate) async fn read_permissions(&self) -> bool {
+        let Some(profile) = self.profile.clone() else { return false };
+        let known = self.shared().mirror().seen.permissions.look;
+        let read = tokio::task::spawn_blocking(move || look(&profile, known)).await;
+        let Ok(Some((look, found))) = read else { return false };
+        let mut mirror = self.shared().mirror();
+        mirror.seen.permissions.look = Some(look);
+        found.is_some_and(|found| mirror.set_permissions(found))
+    }
+}
+
+/// How the settings look now and what they say, if they look otherwise.
+fn look(profile: &Path, known: Option<Look>) -> Option<(Look, Option<Vec<Permission>>)> {
+    let look = Look::at(profile).filter(|look| Some(*look) != known)?;
+    let found = permissions::read(profile).unwrap_or_else(|error| {
+        tracing::warn!(%error, "what sites may do is as it was last known");
+        None
+    });
+    Some((look, found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use baton_session::environment::Geolocation;
+
+    fn granted(names: &[&str]) -> Permissions {
+        let mut permissions = Permissions::default();
+        let names = names.iter().map(|name| (*name).to_owned());
+        permissions.note("tab", "https://app.test", names);
+        permissions
+    }
+
+    fn known(name: &str, setting: Setting) -> Environment {
+        let (name, origin) = (name.to_owned(), "https://app.test".to_owned());
+        let permissions = vec![Permission { name, origin, setting, changed: Some(1) }];
+        Environment { permissions, ..Environment::default() }
+    }
+
+    #[test]
+    fn what_a_page_was_granted_is_newer_than_the_settings() {
+        let mut environment = known("camera", Setting::Deny);
+        granted(&["camera", "midi"]).add_to(&mut environment);
+        let found: Vec<_> =
+            environment.permissions.iter().map(|one| (&*one.name, one.setting)).collect();
+        assert_eq!(found, [("camera", Setting::Allow), ("midi", Setting::Allow)]);
+    }
+
+    #[test]
+    fn what_the_settings_say_already_keeps_its_instant() {
+        let mut environment = known("camera", Setting::Allow);
+        granted(&["camera"]).add_to(&mut environment);
+        assert_eq!(environment, known("camera", Setting::Allow));
+    }
+
+    #[test]
+    fn where_the_browser_is_by_our_own_word_is_no_decision() {
+        let place = Geolocation { latitude: 1.0, longitude: 2.0, accuracy: 3.0 };
+        let mut environment = Environment { geolocation: Some(place), ..Environment::default() };
+        granted(&["geolocation"]).add_to(&mut environment);
+        assert_eq!(environment.permissions, []);
+    }
+}

@@ -1,0 +1,93 @@
+//! The file with the browser's settings in a profile (`Default/Preferences`).
+//!
+//! The one idea: the file is the browser's. All of it that we do not know stays as it is, one that
+//! cannot be read is left alone, and it is only written while no browser runs on the profile: beside
+//! its place, synced and renamed.
+
+use super::ProfileError;
+use serde_json::{Map, Value};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// The file, in the profile.
+const NAME: &str = "Default/Preferences";
+/// The largest file that is read, in bytes; usual are some ten thousand.
+const LARGEST: u64 = 16 << 20;
+
+/// How the file looks: what looks as it did need not be read again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Look {
+    modified: SystemTime,
+    size: u64,
+}
+
+impl Look {
+    /// Of the file in `profile`; none when there is none yet. Chromium writes it some ten seconds
+    /// after a change.
+    pub(crate) fn at(profile: &Path) -> Option<Self> {
+        let found = fs::metadata(profile.join(NAME)).ok()?;
+        Some(Self { modified: found.modified().ok()?, size: found.len() })
+    }
+}
+
+/// What the file holds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Preferences(Map<String, Value>);
+
+impl Preferences {
+    /// Reads those of `profile`; none when the browser has written none yet.
+    pub(super) fn load(profile: &Path) -> Result<Option<Self>, ProfileError> {
+        let path = profile.join(NAME);
+        let failed = |source| ProfileError::new("read", &path)(source);
+        let file = match File::open(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            file => file.map_err(failed)?,
+        };
+        let mut bytes = Vec::new();
+        file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+        let wrong = |why: &str| failed(io::Error::new(ErrorKind::InvalidData, why));
+        if bytes.len() as u64 > LARGEST {
+            return Err(wrong("expected at most 16 MiB of settings; they are left as they are"));
+        }
+        let damaged = "expected the browser's settings in JSON; they are left as they are";
+        serde_json::from_slice(&bytes).map(|all| Some(Self(all))).map_err(|_| wrong(damaged))
+    }
+
+    /// Writes them to `profile`.
+    pub(super) fn save(&self, profile: &Path) -> Result<(), ProfileError> {
+        let path = profile.join(NAME);
+        let (folder, draft) = (path.parent().unwrap_or(profile), path.with_extension("new"));
+        fs::create_dir_all(folder).map_err(ProfileError::new("create", folder))?;
+        let text = serde_json::to_vec(&self.0).unwrap_or_default();
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o600);
+        let written = options.open(&draft).and_then(|mut file| {
+            file.write_all(&text)?;
+            file.sync_all()
+        });
+        written.map_err(ProfileError::new("write", &draft))?;
+        fs::rename(&draft, &path).map_err(ProfileError::new("rename", &draft))?;
+        let synced = File::open(folder).and_then(|folder| folder.sync_all());
+        synced.map_err(ProfileError::new("sync", folder))
+    }
+
+    /// The object at a path.
+    pub(super) fn object(&self, path: &[&str]) -> Option<&Map<String, Value>> {
+        path.iter().try_fold(&self.0, |here, next| here.get(*next)?.as_object())
+    }
+
+    /// The object at a path, made when it is not there. Something else in its place the browser would
+    /// not read either.
+    pub(super) fn object_mut(&mut self, path: &[&str]) -> Option<&mut Map<String, Value>> {
+        path.iter().try_fold(&mut self.0, |here, next| {
+            let inner = here.entry(*next).or_insert(Value::Null);
+            if !inner.is_object() {
+                *inner = Value::Object(Map::new());
+            }
+            inner.as_object_mut()
+        })
+    }
+}
