@@ -16,10 +16,13 @@ pub(super) struct Draft {
     pub(super) owner: Owner,
     pub(super) snapshot: Snapshot,
     pub(super) term: Option<Term>,
+    pub(super) keep: Option<u32>,
     /// The sealed list of parts.
     pub(super) manifest: Vec<u8>,
     /// The ids at rest of all of its parts, with one part that bears it.
     pub(super) ids: BTreeMap<String, PartRef>,
+    /// The id at rest of the part in each place.
+    pub(super) places: BTreeMap<String, String>,
     /// The bytes of those that may be new, by id at rest.
     pub(super) contents: BTreeMap<String, Content>,
     /// Those of them that the database has, but cannot open any more.
@@ -48,7 +51,13 @@ pub(super) fn draft(new: NewSnapshot, seal: &Seal, limits: &Limits) -> Result<Dr
         parts.push(reference);
     }
     sort_once(&mut parts)?;
-    let ids = parts.iter().map(|part| (names.id(part.kind, &part.hash), part.clone())).collect();
+    let mut ids = BTreeMap::new();
+    let mut places = BTreeMap::new();
+    for part in &parts {
+        let id = names.id(part.kind, &part.hash);
+        places.insert(names.place(part.kind, &part.name), id.clone());
+        ids.insert(id, part.clone());
+    }
     let belongs = Belongs { owner: &new.owner, session: new.session, snapshot: new.id };
     let manifest = manifest::seal(seal, &belongs, &parts)
         .map_err(|error| StoreError::SnapshotCorrupt { id: new.id, why: error.to_string() })?;
@@ -70,8 +79,10 @@ pub(super) fn draft(new: NewSnapshot, seal: &Seal, limits: &Limits) -> Result<Dr
         owner: new.owner,
         snapshot,
         term: new.term,
+        keep: new.keep,
         manifest,
         ids,
+        places,
         contents,
         damaged: BTreeSet::new(),
     })

@@ -15,6 +15,7 @@ mod key_file;
 mod leases;
 mod lifecycle;
 mod migrating;
+mod naming;
 mod opening;
 mod outside;
 mod parts;
