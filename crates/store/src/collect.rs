@@ -14,7 +14,13 @@ const BATCH: usize = 500;
 impl Store {
     /// Removes every part that no snapshot names, of every owner. Returns how many went.
     pub async fn collect_parts(&self) -> Result<u64, StoreError> {
-        let rows = sqlx::query("select distinct owner from parts").fetch_all(self.pool()).await?;
+        let rows = sqlx::query(
+            "select distinct owner from parts where not exists (
+                 select 1 from part_spans where part_spans.part = parts.id
+             )",
+        )
+        .fetch_all(self.pool())
+        .await?;
         let mut gone = 0;
         for row in &rows {
             gone += self.collect_parts_of(&word(row, "owner")?).await?;
@@ -28,7 +34,7 @@ impl Store {
         loop {
             let batch = self.collect_batch(owner).await?;
             gone += batch;
-            if batch == 0 {
+            if batch < BATCH as u64 {
                 tracing::debug!(gone, "collected parts");
                 return Ok(gone);
             }

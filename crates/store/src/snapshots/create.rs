@@ -1,6 +1,7 @@
 //! Stores a snapshot: one transaction, on disk when it is acknowledged.
 
 use super::draft::Draft;
+use super::lists;
 use super::prune::{Pruned, try_prune};
 use super::spans;
 use super::{NewSnapshot, Snapshot};
@@ -44,6 +45,9 @@ impl Store {
         expect_session(connection, &draft.owner, draft.snapshot.session).await?;
         draft.snapshot.sibling = is_late(connection, &draft).await?;
         insert_parts(connection, &mut draft, &self.seal()).await?;
+        if let Some(list) = &draft.list {
+            lists::insert(connection, &draft.owner, list).await?;
+        }
         let ordinal = insert_snapshot(connection, &draft).await?;
         spans::extend(connection, &draft, ordinal).await?;
         let pruned = match draft.keep {

@@ -160,6 +160,7 @@ async fn make_version_2(fixture: &Fixture) {
          from part_spans join snapshots on snapshots.session = part_spans.session
          and snapshots.ordinal between since and coalesce(until, snapshots.ordinal)",
         "drop table part_spans",
+        "create index parts_owner on parts (owner)",
         "delete from _sqlx_migrations where version = 3",
     ] {
         fixture.execute(sql).await;
