@@ -20,12 +20,13 @@ use crate::keeper::KeeperLink;
 use crate::targets::{self, Contexts, TargetId};
 pub use activity::Activity;
 use activity::Counters;
-use baton_session::{State, Tab};
+use baton_session::{State, StorageKey, Tab};
 use events::Pump;
 use seen::file_usage;
 use serde_json::json;
 pub(crate) use shared::{Attached, Shared};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch as channel;
@@ -70,6 +71,14 @@ impl Live {
         };
         watch::auto_attach(&live.browser(), &watch::OF_A_BROWSER).await?;
         Ok(live)
+    }
+
+    /// Tells where the browser's profile is, if it is on this machine. Whatever the profile shows not
+    /// to be there, no page has to be asked for.
+    #[must_use]
+    pub fn with_profile(self, profile: PathBuf) -> Self {
+        self.shared.set_profile(profile);
+        self
     }
 
     /// The browser itself.
@@ -185,6 +194,7 @@ impl Live {
     /// Whether the files of a tab's site take more or less room than at the last capture. No event
     /// tells of files, so somebody has to look; the browser answers without asking the page.
     pub async fn files_changed(&self) -> bool {
+        let systems = self.shared.systems().await;
         // A tab's own session answers this, the browser's does not.
         let tabs: BTreeMap<String, TargetId> = {
             let mirror = self.shared.mirror();
@@ -192,6 +202,11 @@ impl Live {
             mirror.tabs().iter().filter_map(own).collect()
         };
         for (origin, tab) in tabs {
+            let key = StorageKey::first_party(&origin);
+            if !systems.may_hold(&key) && self.shared.mirror().usage(&origin).is_none_or(|n| n == 0)
+            {
+                continue;
+            }
             let Some(session) = self.shared.sessions_of(&tab).into_iter().next() else {
                 continue;
             };

@@ -8,6 +8,7 @@ pub mod at_rest;
 mod keep;
 mod note;
 pub mod raw;
+pub(crate) mod systems;
 
 pub use at_rest::AtRest;
 pub use keep::{KeptProfile, keep};

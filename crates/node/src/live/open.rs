@@ -33,6 +33,7 @@ impl Hub {
         let link = self.connect_to(session.id).await?;
         let known = State { environment: request.environment.clone(), ..State::default() };
         let live = Live::start(link, known).await?;
+        let live = live.with_profile(self.config().data.profile(session.id));
         open_tabs(&live, &request.urls).await?;
         let runner = self.watch(session.clone(), term, live, Known::default());
         self.note_profile(session.id, term, None).await;

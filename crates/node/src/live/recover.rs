@@ -140,7 +140,11 @@ impl Hub {
             Err(error) => return Err(error),
         };
         let term = self.acquire(session).await?;
-        let live = Live::start(link, known).await?;
+        let is_own = !link.welcome.attached;
+        let mut live = Live::start(link, known).await?;
+        if is_own {
+            live = live.with_profile(self.config().data.profile(session.id));
+        }
         self.watch(session.clone(), term, live, Known { last, held });
         self.note_profile(session.id, term, from).await;
         Ok(())

@@ -206,6 +206,7 @@ impl Hub {
         }
         let link = self.connect_to(session.id).await?;
         let live = Live::start(link, state).await?;
+        let live = live.with_profile(self.config().data.profile(session.id));
         if loaded.goes_back {
             loaded.snapshot = self.go_back(session, term, loaded).await?;
         }
