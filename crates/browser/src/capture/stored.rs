@@ -74,7 +74,7 @@ impl WantedStored {
 }
 
 /// Whether there can be files. Asking the page itself would make the file system of its origin, and
-/// asking the browser costs it more than all else that a capture asks.
+/// asking the browser takes it some milliseconds: so neither is asked where there are certainly none.
 async fn has_files(session: &CdpSession, key: &StorageKey, work: &Work<'_>) -> bool {
     if !work.may_have_files(key) {
         if *key == StorageKey::first_party(key.origin()) {
