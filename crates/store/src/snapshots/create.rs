@@ -50,7 +50,8 @@ impl Store {
         }
         let ordinal = insert_snapshot(connection, &draft).await?;
         spans::extend(connection, &draft, ordinal).await?;
-        let pruned = match draft.keep {
+        // Who does not hold the session any more lets nothing of it go.
+        let pruned = match draft.keep.filter(|_| !draft.snapshot.sibling) {
             Some(keep) => try_prune(connection, draft.snapshot.session, keep).await?,
             None => Pruned::default(),
         };

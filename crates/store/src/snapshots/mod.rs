@@ -40,8 +40,8 @@ pub struct NewSnapshot {
     /// The parts that did not change: they are in the database already.
     pub carried: Vec<PartRef>,
     /// To how many the snapshots of the session are pruned with it, see
-    /// [`Store::prune_snapshots`](crate::Store::prune_snapshots); none prunes nothing. One transaction
-    /// writes less than two.
+    /// [`Store::prune_snapshots`](crate::Store::prune_snapshots); none prunes nothing, and a sibling
+    /// does not either. One transaction writes less than two.
     pub keep: Option<u32>,
 }
 
