@@ -93,6 +93,7 @@ fn new_snapshot(session: &Session, number: u32) -> NewSnapshot {
             part(PartKind::Tab, "0000", format!("{} at {number}", session.name)),
         ],
         carried: Vec::new(),
+        keep: None,
     }
 }
 

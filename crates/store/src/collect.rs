@@ -3,17 +3,24 @@
 //! Each batch is a transaction under the owner's lock, so that it neither takes a part from a
 //! snapshot that is being stored nor keeps writers waiting for long.
 
-use crate::row::word;
+use crate::row::{places, word};
 use crate::{Store, StoreError};
 use baton_session::Owner;
+use sqlx::{AnyConnection, AssertSqlSafe};
 
 /// How many parts one transaction removes.
-const BATCH: i64 = 500;
+const BATCH: usize = 500;
 
 impl Store {
     /// Removes every part that no snapshot names, of every owner. Returns how many went.
     pub async fn collect_parts(&self) -> Result<u64, StoreError> {
-        let rows = sqlx::query("select distinct owner from parts").fetch_all(self.pool()).await?;
+        let rows = sqlx::query(
+            "select distinct owner from parts where not exists (
+                 select 1 from part_spans where part_spans.part = parts.id
+             )",
+        )
+        .fetch_all(self.pool())
+        .await?;
         let mut gone = 0;
         for row in &rows {
             gone += self.collect_parts_of(&word(row, "owner")?).await?;
@@ -27,7 +34,7 @@ impl Store {
         loop {
             let batch = self.collect_batch(owner).await?;
             gone += batch;
-            if batch == 0 {
+            if batch < BATCH as u64 {
                 tracing::debug!(gone, "collected parts");
                 return Ok(gone);
             }
@@ -39,16 +46,38 @@ impl Store {
         let gone = sqlx::query(
             "delete from parts where id in (
                  select id from parts where owner = $1 and not exists (
-                     select 1 from snapshot_parts where snapshot_parts.part = parts.id
+                     select 1 from part_spans where part_spans.part = parts.id
                  ) limit $2
              )",
         )
         .bind(owner.as_str())
-        .bind(BATCH)
+        .bind(i64::try_from(BATCH).unwrap_or(i64::MAX))
         .execute(write.connection())
         .await?
         .rows_affected();
         write.commit().await?;
         Ok(gone)
     }
+}
+
+/// Removes those of `parts` that nothing names any more; the caller holds the owner's lock. Returns
+/// whether that were all of them: what is more than a batch is left to others.
+pub(crate) async fn collect_named(
+    connection: &mut AnyConnection,
+    parts: &[String],
+) -> Result<bool, StoreError> {
+    let batch = &parts[..parts.len().min(BATCH)];
+    if batch.is_empty() {
+        return Ok(true);
+    }
+    let sql = format!(
+        "delete from parts where id in ({}) and not exists (
+             select 1 from part_spans where part_spans.part = parts.id
+         )",
+        places(1, batch.len())
+    );
+    let query = sqlx::query(AssertSqlSafe(sql)).persistent(false);
+    let query = batch.iter().fold(query, |query, part| query.bind(part.as_str()));
+    query.execute(connection).await?;
+    Ok(batch.len() == parts.len())
 }

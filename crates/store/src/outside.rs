@@ -42,6 +42,24 @@ pub struct Look {
     pub place: Option<String>,
 }
 
+/// Counts the parts that no row of a table names, and those that one names and that are not there.
+macro_rules! parts_by {
+    ($names:literal) => {
+        (
+            concat!(
+                "select count(*) from parts where not exists (select 1 from ",
+                $names,
+                " as names where names.part = parts.id)"
+            ),
+            concat!(
+                "select count(distinct part) from ",
+                $names,
+                " as names where not exists (select 1 from parts where parts.id = names.part)"
+            ),
+        )
+    };
+}
+
 /// Copies a database to a new SQLite file, whole and consistent, whoever writes to it meanwhile, and
 /// synced. `key` must open it. The copy of a SQLite file is as old as the file; one of PostgreSQL is
 /// brought up to date.
@@ -130,20 +148,13 @@ async fn look_at(
     for row in &rows {
         look.sessions.push((word(row, "id")?, word(row, "lifecycle")?));
     }
-    look.unnamed_parts = count(
-        connection,
-        "select count(*) from parts where not exists (
-             select 1 from snapshot_parts where snapshot_parts.part = parts.id
-         )",
-    )
-    .await?;
-    look.missing_parts = count(
-        connection,
-        "select count(distinct part) from snapshot_parts where not exists (
-             select 1 from parts where parts.id = snapshot_parts.part
-         )",
-    )
-    .await?;
+    let (unnamed, missing) = if look.contents.version < 3 {
+        parts_by!("snapshot_parts")
+    } else {
+        parts_by!("part_spans")
+    };
+    look.unnamed_parts = count(connection, unnamed).await?;
+    look.missing_parts = count(connection, missing).await?;
     if let Some(node) = node.filter(|_| look.contents.version > 1) {
         look.place = sqlx::query_scalar("select place from nodes where id = $1")
             .bind(node.to_string())

@@ -115,6 +115,17 @@ impl PartIds {
     pub(crate) fn id(&self, kind: PartKind, hash: &PartHash) -> String {
         hex(&*mac(&self.0, &[kind.as_str().as_bytes(), &hash.0]))
     }
+
+    /// The name at rest of a list of parts that began with this snapshot.
+    pub(crate) fn list(&self, snapshot: &str) -> String {
+        hex(&*mac(&self.0, &[b"list", snapshot.as_bytes(), b""]))
+    }
+
+    /// The name at rest of a place, in which one part at a time stands.
+    pub(crate) fn place(&self, kind: PartKind, name: &str) -> String {
+        let digest = mac(&self.0, &[b"place", kind.as_str().as_bytes(), name.as_bytes()]);
+        hex(&digest[..16])
+    }
 }
 
 /// A short name for a key, from which the key cannot be found.

@@ -59,7 +59,8 @@ impl Live {
         let (tabs, foreign_tabs) = targets::list(&browser).await?;
         let living: BTreeSet<&str> = tabs.iter().map(|tab| tab.target_id.as_str()).collect();
         self.shared().mirror().retain_tabs(&living);
-        let work = Work::take(self.shared(), depth == Depth::Whole);
+        let systems = self.shared().systems().await;
+        let work = Work::take(self.shared(), systems, depth == Depth::Whole);
         let reads = Pages { live: self, work: &work }.read(&tabs).await;
         let unread_by_workers = worker::read(self, &work).await;
         let cookies = cookies::fetch(&browser).await;

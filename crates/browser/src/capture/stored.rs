@@ -73,8 +73,15 @@ impl WantedStored {
     }
 }
 
-/// Whether there can be files. Asking the page itself would make the file system of its origin.
+/// Whether there can be files. Asking the page itself would make the file system of its origin, and
+/// asking the browser takes it some milliseconds: so neither is asked where there are certainly none.
 async fn has_files(session: &CdpSession, key: &StorageKey, work: &Work<'_>) -> bool {
+    if !work.may_have_files(key) {
+        if *key == StorageKey::first_party(key.origin()) {
+            work.shared().mirror().note_usage(key, 0);
+        }
+        return false;
+    }
     let usage = session.call("Storage.getUsageAndQuota", json!({ "origin": key.origin() })).await;
     let usage = usage.ok().and_then(|answer| file_usage(&answer));
     let mut mirror = work.shared().mirror();

@@ -6,6 +6,7 @@
 use crate::live::Shared;
 use crate::live::mirror::{Dirty, DirtyDatabases};
 use crate::live::seen::DirtyStored;
+use crate::profile::systems::Systems;
 use crate::targets::TargetId;
 use baton_session::{StorageKey, Text};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +17,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(super) struct Work<'a> {
     shared: &'a Shared,
     dirty: Dirty,
+    systems: Systems,
     /// Whether what looks as it did is read all the same.
     all: bool,
     progress: Mutex<Progress>,
@@ -39,10 +41,15 @@ struct Progress {
 
 impl<'a> Work<'a> {
     /// Takes the marks from the mirror; with `all`, everything is to be read.
-    pub(super) fn take(shared: &'a Shared, all: bool) -> Self {
+    pub(super) fn take(shared: &'a Shared, systems: Systems, all: bool) -> Self {
         let mut dirty = shared.mirror().take_dirty();
         dirty.all |= all;
-        Self { shared, all: dirty.all, dirty, progress: Mutex::default() }
+        Self { shared, all: dirty.all, dirty, systems, progress: Mutex::default() }
+    }
+
+    /// Whether a key can have files.
+    pub(super) fn may_have_files(&self, key: &StorageKey) -> bool {
+        self.systems.may_hold(key) || self.shared.mirror().has_files(key)
     }
 
     pub(super) fn shared(&self) -> &Shared {

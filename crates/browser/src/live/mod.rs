@@ -21,13 +21,13 @@ use crate::keeper::KeeperLink;
 use crate::targets::{self, Contexts, TargetId};
 pub use activity::Activity;
 use activity::Counters;
-use baton_session::{State, Tab};
+use baton_session::{State, StorageKey, Tab};
 use events::Pump;
 use seen::file_usage;
 use serde_json::json;
 pub(crate) use shared::{Attached, Shared};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch as channel;
@@ -41,8 +41,6 @@ pub struct Live {
     shared: Arc<Shared>,
     activity: channel::Receiver<Activity>,
     moves: channel::Receiver<u64>,
-    /// The profile that the browser runs on; none when it is not ours.
-    profile: Option<Arc<Path>>,
     /// Ends the event loop, and with it the connection, when the last clone is dropped.
     _ends_the_loop: Arc<DropGuard>,
 }
@@ -70,11 +68,18 @@ impl Live {
             shared,
             activity,
             moves,
-            profile: None,
             _ends_the_loop: Arc::new(end.drop_guard()),
         };
         watch::auto_attach(&live.browser(), &watch::OF_A_BROWSER).await?;
         Ok(live)
+    }
+
+    /// The browser runs on this profile of this machine: its settings say what sites may do, and no
+    /// page has to be asked for what it shows not to be there.
+    #[must_use]
+    pub fn on_profile(self, profile: PathBuf) -> Self {
+        self.shared.set_profile(profile);
+        self
     }
 
     /// The browser itself.
@@ -190,6 +195,7 @@ impl Live {
     /// Whether the files of a tab's site take more or less room than at the last capture. No event
     /// tells of files, so somebody has to look; the browser answers without asking the page.
     pub async fn files_changed(&self) -> bool {
+        let systems = self.shared.systems().await;
         // A tab's own session answers this, the browser's does not.
         let tabs: BTreeMap<String, TargetId> = {
             let mirror = self.shared.mirror();
@@ -197,6 +203,11 @@ impl Live {
             mirror.tabs().iter().filter_map(own).collect()
         };
         for (origin, tab) in tabs {
+            let key = StorageKey::first_party(&origin);
+            if !systems.may_hold(&key) && self.shared.mirror().usage(&origin).is_none_or(|n| n == 0)
+            {
+                continue;
+            }
             let Some(session) = self.shared.sessions_of(&tab).into_iter().next() else {
                 continue;
             };

@@ -10,7 +10,7 @@ use crate::profile::preferences::Look;
 use baton_session::permission::{self, Setting};
 use baton_session::{Environment, Permission};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What is known of permissions.
 #[derive(Debug, Default)]
@@ -55,16 +55,10 @@ impl Permissions {
 }
 
 impl Live {
-    /// The browser runs on this profile: its settings say what sites may do.
-    #[must_use]
-    pub fn on_profile(self, profile: PathBuf) -> Self {
-        Self { profile: Some(profile.into()), ..self }
-    }
-
     /// Reads the settings if they look otherwise than before, and says whether another decision stands
     /// in them. Those that cannot be read are as they were last known.
     pub(crate) async fn read_permissions(&self) -> bool {
-        let Some(profile) = self.profile.clone() else { return false };
+        let Some(profile) = self.shared().profile() else { return false };
         let known = self.shared().mirror().seen.permissions.look;
         let read = tokio::task::spawn_blocking(move || look(&profile, known)).await;
         let Ok(Some((look, found))) = read else { return false };

@@ -3,11 +3,13 @@
 use super::messages::ScriptParsed;
 use super::mirror::Mirror;
 use crate::cdp::{CdpSession, CdpSessionId};
+use crate::profile::systems::Systems;
 use crate::targets::TargetId;
 use baton_session::{State, StorageKey};
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::mpsc;
 
 /// How many scripts of one worker wait to be looked at.
@@ -24,6 +26,8 @@ pub(crate) struct Shared {
     scripts: Mutex<HashMap<CdpSessionId, mpsc::Sender<ScriptParsed>>>,
     /// Whether clicks and typing are told.
     input: AtomicBool,
+    /// The browser's profile, once it is known to be on this machine.
+    profile: OnceLock<PathBuf>,
 }
 
 /// A page, or a frame in a process of its own, that we are attached to.
@@ -45,6 +49,7 @@ impl Shared {
             workers: Mutex::default(),
             scripts: Mutex::default(),
             input: AtomicBool::new(false),
+            profile: OnceLock::new(),
         }
     }
 
@@ -58,6 +63,21 @@ impl Shared {
 
     pub(crate) fn workers(&self) -> MutexGuard<'_, HashMap<CdpSessionId, Option<StorageKey>>> {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn set_profile(&self, profile: PathBuf) {
+        // It never changes: a browser that was started on another one has another keeper.
+        let _ = self.profile.set(profile);
+    }
+
+    /// The browser's profile, if it is known to be on this machine.
+    pub(super) fn profile(&self) -> Option<PathBuf> {
+        self.profile.get().cloned()
+    }
+
+    /// Where the profile has files of sites now.
+    pub(crate) async fn systems(&self) -> Systems {
+        Systems::look(self.profile()).await
     }
 
     /// Whether clicks and typing are told.

@@ -12,6 +12,7 @@ pub mod permissions;
 mod permissions_tests;
 pub(crate) mod preferences;
 pub mod raw;
+pub(crate) mod systems;
 
 pub use at_rest::AtRest;
 pub use keep::{KeptProfile, keep};

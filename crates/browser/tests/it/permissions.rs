@@ -34,11 +34,7 @@ fn now() -> Instant {
 /// A browser on a profile that was given permissions, watched.
 async fn start(profile: &Path, permissions: &[Permission], known: State) -> Running {
     permissions::write(profile, permissions, false, now()).unwrap();
-    on(profile, Running::watch(browser(profile).await, known).await)
-}
-
-fn on(profile: &Path, running: Running) -> Running {
-    Running { live: running.live.on_profile(profile.to_owned()), ..running }
+    Running::watch(browser(profile).await, profile, known).await
 }
 
 /// What the page at `url` sees, in a tab that shows it.
@@ -76,8 +72,8 @@ async fn bring_back(
     let link = kept.connect(Role::Node).await;
     let mut restored = restore(link, state, Expiry(now().0), None).await.unwrap();
     restored.tell_permissions(&choices, None);
-    let running = Running::watch(kept, restored.state.clone()).await;
-    (on(profile, running), restored)
+    let running = Running::watch(kept, profile, restored.state.clone()).await;
+    (running, restored)
 }
 
 /// Outcome, source and verification of each permission in the receipt.
@@ -134,7 +130,7 @@ async fn permissions_survive_a_crash_and_reach_another_profile() {
 async fn what_the_browser_itself_writes_is_in_a_capture_and_wakes_the_node() {
     let site = site().await;
     let (_folder, profile) = profile();
-    let running = on(&profile, Running::start(&profile).await);
+    let running = Running::start(&profile).await;
     let page = running.open(&site.url("a", "/")).await;
     running.capture().await;
     assert!(!running.live.changed_unheard().await);
@@ -160,7 +156,7 @@ async fn what_the_browser_itself_writes_is_in_a_capture_and_wakes_the_node() {
 async fn what_a_client_granted_is_in_a_capture_while_it_holds() {
     let site = site().await;
     let (_folder, profile) = profile();
-    let running = on(&profile, Running::start(&profile).await);
+    let running = Running::start(&profile).await;
     running.open(&site.url("a", "/")).await;
     let client = running.kept.connect(Role::Client).await;
     let origin = origin(&site, "a");
@@ -182,7 +178,7 @@ async fn a_place_told_to_all_sites_stays_told_when_a_client_leaves_that_granted_
     let site = site().await;
     let (_folder, profile) = profile();
     permissions::write(&profile, &[], true, now()).unwrap();
-    let running = on(&profile, Running::start(&profile).await);
+    let running = Running::start(&profile).await;
     let url = site.url("a", "/");
     running.open(&url).await;
     let names = ["geolocation", "notifications"];

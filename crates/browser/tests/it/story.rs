@@ -35,12 +35,13 @@ pub(crate) struct Running {
 impl Running {
     /// A browser on `profile`, watched from its start.
     pub(crate) async fn start(profile: &Path) -> Self {
-        Self::watch(browser(profile).await, State::default()).await
+        Self::watch(browser(profile).await, profile, State::default()).await
     }
 
     /// Watches a browser of which `known` is known.
-    pub(crate) async fn watch(kept: Kept, known: State) -> Self {
+    pub(crate) async fn watch(kept: Kept, profile: &Path, known: State) -> Self {
         let live = Live::start(kept.connect(Role::Node).await, known).await.unwrap();
+        let live = live.on_profile(profile.to_owned());
         let agent = kept.connect(Role::Client).await;
         Self { kept, live, agent }
     }
@@ -51,7 +52,7 @@ impl Running {
         let now = Expiry(jiff::Timestamp::now().as_microsecond());
         let link = kept.connect(Role::Node).await;
         let restored = restore(link, state.clone(), now, None).await.unwrap();
-        (Self::watch(kept, restored.state.clone()).await, restored)
+        (Self::watch(kept, profile, restored.state.clone()).await, restored)
     }
 
     /// Opens a tab and returns the agent's hand on it.

@@ -28,6 +28,7 @@ const VISIT: &str = "<script>
 const INNER: &str = "<script>
     sessionStorage.n = localStorage.n = new URLSearchParams(location.search).get('n');
     parent.postMessage('ready', '*');
+    onmessage = () => navigator.storage.getDirectory().then(() => parent.postMessage('made', '*'));
 </script>";
 
 /// Waits until a visit has written all that it writes.
@@ -36,9 +37,28 @@ const READY: &str = "new Promise((resolve) => {
     look();
 })";
 
+/// Has the frame make the folder of its files, which is then empty.
+const MAKE_INSIDE: &str = "new Promise((resolve) => {
+    addEventListener('message', () => resolve(true), { once: true });
+    frames[0].postMessage('make', '*');
+})";
+
 /// What a capture asks when events have told of every change: of the tab, then of the frame in it,
-/// which lives in another process. No event tells of files, so they are looked at.
-const EVENTS_TOLD_ALL: [&str; 15] = [
+/// which lives in another process. Its profile shows that no site has files.
+const EVENTS_TOLD_ALL: [&str; 10] = [
+    "Target.getBrowserContexts",
+    "Target.getTargets",
+    "Page.getNavigationHistory",
+    "Page.getFrameTree",
+    "Page.createIsolatedWorld",
+    "Storage.getStorageKey",
+    "Runtime.callFunctionOn",
+    "Page.getFrameTree",
+    "Storage.getStorageKey",
+    "Storage.getCookies",
+];
+/// And once some site has: no event tells of files, so they are looked at.
+const WITH_FILES: [&str; 15] = [
     "Target.getBrowserContexts",
     "Target.getTargets",
     "Page.getNavigationHistory",
@@ -56,14 +76,13 @@ const EVENTS_TOLD_ALL: [&str; 15] = [
     "Storage.getCookies",
 ];
 /// And when it reads everything.
-const EVERYTHING: [&str; 23] = [
+const EVERYTHING: [&str; 20] = [
     "Target.getBrowserContexts",
     "Target.getTargets",
     "Page.getNavigationHistory",
     "Page.getFrameTree",
     "Page.createIsolatedWorld",
     "Storage.getStorageKey",
-    "Storage.getUsageAndQuota",
     "Runtime.callFunctionOn",
     "Runtime.callFunctionOn",
     "Runtime.callFunctionOn",
@@ -71,10 +90,8 @@ const EVERYTHING: [&str; 23] = [
     "Runtime.callFunctionOn",
     "Page.getFrameTree",
     "Storage.getStorageKey",
-    "Storage.getUsageAndQuota",
     "Page.createIsolatedWorld",
     "Storage.getStorageKey",
-    "Runtime.callFunctionOn",
     "Runtime.callFunctionOn",
     "Runtime.callFunctionOn",
     "Runtime.callFunctionOn",
@@ -107,7 +124,7 @@ struct Mover {
     kept: Kept,
     live: Live,
     _folder: TempDir,
-    _agent: KeeperLink,
+    agent: KeeperLink,
     calls: Arc<Mutex<Vec<String>>>,
     when: Arc<Mutex<When>>,
     visit: Arc<AtomicUsize>,
@@ -136,7 +153,8 @@ impl Mover {
         };
         let link = relay::connect(&kept.spec.socket, before).await;
         let live = Live::start(link, State::default()).await.unwrap();
-        Self { kept, live, _folder: folder, _agent: agent, calls, when, visit }
+        let live = live.on_profile(profile);
+        Self { kept, live, _folder: folder, agent, calls, when, visit }
     }
 
     /// A capture during which the tab goes on, and what it asked.
@@ -211,7 +229,7 @@ async fn wherever_in_a_capture_a_page_moves_on_the_snapshot_is_of_one_visit() {
             let before = mover.visit();
             let (captured, _) = mover.capture(depth, When::Call(moment)).await;
             if mover.visit() == before {
-                assert!(moment > 10, "the capture asked {moment} times");
+                assert!(moment > 8, "the capture asked {moment} times");
                 break;
             }
             assert_eq!(captured.unread, [], "the page rests after one move, at {moment}");
@@ -252,5 +270,13 @@ async fn a_page_that_stays_is_asked_nothing_twice() {
     assert_eq!(asked, EVENTS_TOLD_ALL);
     let (_, asked) = mover.capture(Depth::Whole, When::Never).await;
     assert_eq!(asked, EVERYTHING);
+    let page = mover.agent.connection.browser();
+    let target = mover.live.tabs().await.unwrap().remove(0).id;
+    let page = attach(&page, &target).await;
+    for make in ["navigator.storage.getDirectory().then(() => true)", MAKE_INSIDE] {
+        assert_eq!(evaluate(&page, make).await, true);
+    }
+    let (_, asked) = mover.capture(Depth::Changed, When::Never).await;
+    assert_eq!(asked, WITH_FILES);
     mover.end().await;
 }

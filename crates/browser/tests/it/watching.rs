@@ -79,7 +79,7 @@ async fn a_page_in_a_dialog_is_watched_once_it_closes() {
     // The node ends, and its successor finds the dialog.
     let Running { kept, live, agent } = running;
     drop((live, agent));
-    let successor = Running::watch(kept, State::default()).await;
+    let successor = Running::watch(kept, &profile, State::default()).await;
     eventually("the dialog is closed", dialog).await;
     let page = successor.page(&url).await;
     evaluate(&page, "localStorage.setItem('who', 'after the dialog')").await;
@@ -93,7 +93,7 @@ async fn a_page_in_a_dialog_is_watched_once_it_closes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_script_that_opens_a_popup_goes_on() {
     let ((_folder, profile), site) = (profile(), site().await);
-    let running = Running::watch(browser(&profile).await, State::default()).await;
+    let running = Running::watch(browser(&profile).await, &profile, State::default()).await;
     let page = running.open(&site.url("a", "/")).await;
     let opened = json!({
         "expression": "window.open('/other', 'popup') !== null",

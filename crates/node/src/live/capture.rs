@@ -23,9 +23,9 @@ impl Hub {
         reason: SnapshotReason,
     ) -> Result<Snapshot, LiveError> {
         let runner = self.runner(id)?;
-        let snapshot = self.capture_whole(&runner, reason).await?;
-        self.prune(id).await;
-        Ok(snapshot)
+        let keep = Some(self.recovery().max_session_snapshots);
+        let snapshot = self.capture_with(&runner, reason, Depth::Whole, keep).await?;
+        snapshot.ok_or(LiveError::NotActive(id))
     }
 
     /// Takes a snapshot of everything, and lets no old one go.
@@ -34,7 +34,7 @@ impl Hub {
         runner: &Runner,
         reason: SnapshotReason,
     ) -> Result<Snapshot, LiveError> {
-        let snapshot = self.capture_with(runner, reason, Depth::Whole, true).await?;
+        let snapshot = self.capture_with(runner, reason, Depth::Whole, None).await?;
         snapshot.ok_or(LiveError::NotActive(runner.session.id))
     }
 
@@ -44,12 +44,8 @@ impl Hub {
         runner: &Runner,
         reason: SnapshotReason,
     ) -> Result<Option<Snapshot>, LiveError> {
-        let preview = reason == SnapshotReason::Navigation;
-        let snapshot = self.capture_with(runner, reason, Depth::Changed, preview).await?;
-        if snapshot.is_some() {
-            self.prune(runner.session.id).await;
-        }
-        Ok(snapshot)
+        let keep = Some(self.recovery().max_session_snapshots);
+        self.capture_with(runner, reason, Depth::Changed, keep).await
     }
 
     /// How many tabs of the running browser are not kept, because they are in contexts of their own.
@@ -70,11 +66,12 @@ impl Hub {
         runner: &Runner,
         reason: SnapshotReason,
         depth: Depth,
-        preview: bool,
+        keep: Option<u32>,
     ) -> Result<Option<Snapshot>, LiveError> {
         let mut last = runner.last.lock().await;
         let (started, taken_at) = (Instant::now(), Timestamp::now());
         let began = *runner.live.activity().borrow();
+        let preview = depth == Depth::Whole || reason == SnapshotReason::Navigation;
         let captured = runner.live.capture(depth, preview).await;
         let captured = captured.map_err(|error| ended(runner.session.id, error))?;
         report_unread(runner, &captured);
@@ -85,11 +82,12 @@ impl Hub {
             return Ok(None);
         }
         let shrunk = runner.has_shrunk(reason, &captured.state, taken_at);
-        let snapshot = match self.store_draft(runner, reason, taken_at, shrunk, cut).await {
+        let occasion = Occasion { reason, taken_at, shrunk, keep };
+        let snapshot = match self.store_draft(runner, occasion, cut).await {
             Err(LiveError::Store(error @ StoreError::PartMissing { .. })) => {
                 tracing::error!(session = %runner.session.id, %error, "storing all parts anew");
                 let cut = draft(&captured, &[]).await?;
-                self.store_draft(runner, reason, taken_at, shrunk, cut).await?
+                self.store_draft(runner, occasion, cut).await?
             }
             stored => stored?,
         };
@@ -105,12 +103,11 @@ impl Hub {
     async fn store_draft(
         &self,
         runner: &Runner,
-        reason: SnapshotReason,
-        taken_at: Timestamp,
-        shrunk: bool,
+        occasion: Occasion,
         draft: Draft,
     ) -> Result<Snapshot, LiveError> {
         let session = &runner.session;
+        let Occasion { reason, taken_at, shrunk, keep } = occasion;
         let new = NewSnapshot {
             id: SnapshotId::new(taken_at, rand::random()),
             session: session.id,
@@ -121,6 +118,7 @@ impl Hub {
             shrunk,
             parts: draft.changed,
             carried: draft.carried,
+            keep,
         };
         let snapshot = self.store().create_snapshot(new).await?;
         if snapshot.sibling {
@@ -143,6 +141,16 @@ impl Hub {
 /// A browser that ended a moment ago, before its runner noticed, is one that does not run.
 fn ended(id: SessionId, error: CdpError) -> LiveError {
     if error.is_closed() { LiveError::NotActive(id) } else { error.into() }
+}
+
+/// When and why a snapshot was taken, and what becomes of it.
+#[derive(Clone, Copy)]
+struct Occasion {
+    reason: SnapshotReason,
+    taken_at: Timestamp,
+    shrunk: bool,
+    /// How many snapshots stay with it; none lets no old one go.
+    keep: Option<u32>,
 }
 
 /// A snapshot's parts: those with new bytes, and those that the last snapshot has already.

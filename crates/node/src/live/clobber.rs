@@ -86,6 +86,7 @@ impl Hub {
             shrunk: false,
             parts: Vec::new(),
             carried,
+            keep: None,
         };
         Ok(self.store().create_snapshot(new).await?.id)
     }

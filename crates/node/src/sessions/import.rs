@@ -107,5 +107,6 @@ fn first(session: &Session, parts: Vec<Part>) -> NewSnapshot {
         shrunk: false,
         parts,
         carried: Vec::new(),
+        keep: None,
     }
 }

@@ -138,6 +138,7 @@ pub(crate) fn new_snapshot(owner: &str, session: SessionId, state: &State) -> Ne
         shrunk: false,
         parts,
         carried: Vec::new(),
+        keep: None,
     }
 }
 

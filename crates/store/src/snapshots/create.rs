@@ -1,18 +1,21 @@
 //! Stores a snapshot: one transaction, on disk when it is acknowledged.
 
 use super::draft::Draft;
+use super::lists;
+use super::prune::{Pruned, try_prune};
+use super::spans;
 use super::{NewSnapshot, Snapshot};
 use crate::parts::present;
-use crate::row::{CHUNK, places};
 use crate::seal::Seal;
 use crate::{Store, StoreError, leases, sessions};
 use baton_session::{Owner, Session, SessionId, Term};
-use sqlx::{AnyConnection, AssertSqlSafe};
+use sqlx::AnyConnection;
 
 impl Store {
     /// Stores a snapshot. Parts that the database has are not stored again, unless they are damaged;
     /// `carried` ones must be there (`PartMissing`). Fails with `SessionNotFound`, `IdTaken`, `TooManyParts`,
-    /// `PartTooLarge` and `DuplicatePart`, and then stores nothing.
+    /// `PartTooLarge` and `DuplicatePart`, and then stores nothing. When only the pruning that goes
+    /// with it fails, the snapshot is stored.
     pub async fn create_snapshot(&self, new: NewSnapshot) -> Result<Snapshot, StoreError> {
         self.store_snapshot(None, new).await
     }
@@ -42,9 +45,21 @@ impl Store {
         expect_session(connection, &draft.owner, draft.snapshot.session).await?;
         draft.snapshot.sibling = is_late(connection, &draft).await?;
         insert_parts(connection, &mut draft, &self.seal()).await?;
-        insert_snapshot(connection, &draft).await?;
-        insert_references(connection, &draft).await?;
+        if let Some(list) = &draft.list {
+            lists::insert(connection, &draft.owner, list).await?;
+        }
+        let ordinal = insert_snapshot(connection, &draft).await?;
+        spans::extend(connection, &draft, ordinal).await?;
+        // Who does not hold the session any more lets nothing of it go.
+        let pruned = match draft.keep.filter(|_| !draft.snapshot.sibling) {
+            Some(keep) => try_prune(connection, draft.snapshot.session, keep).await?,
+            None => Pruned::default(),
+        };
         write.commit().await?;
+        // The snapshot is on disk: what is left of older ones is no reason to say otherwise.
+        if let Err(error) = self.collect_left(&draft.owner, &pruned).await {
+            tracing::warn!(%error, "parts that nothing names were not removed");
+        }
         Ok(draft.snapshot)
     }
 }
@@ -100,14 +115,16 @@ async fn insert_parts(
     Ok(())
 }
 
-async fn insert_snapshot(connection: &mut AnyConnection, draft: &Draft) -> Result<(), StoreError> {
+/// Returns its ordinal: one more than the newest of its session has.
+async fn insert_snapshot(connection: &mut AnyConnection, draft: &Draft) -> Result<i64, StoreError> {
     let snapshot = &draft.snapshot;
-    let made = sqlx::query(
+    let ordinal = sqlx::query_scalar(
         "insert into snapshots
          (id, session, owner, ordinal, taken_at, reason, manifest, term, sibling, shrunk)
          select $1, $2, $3, coalesce(max(ordinal), 0) + 1, $4, $5, $6, $7, $8, $9
          from snapshots where session = $2
-         on conflict (id) do nothing",
+         on conflict (id) do nothing
+         returning ordinal",
     )
     .bind(snapshot.id.to_string())
     .bind(snapshot.session.to_string())
@@ -118,30 +135,7 @@ async fn insert_snapshot(connection: &mut AnyConnection, draft: &Draft) -> Resul
     .bind(draft.term.map_or(0, Term::to_i64))
     .bind(i64::from(snapshot.sibling))
     .bind(i64::from(snapshot.shrunk))
-    .execute(connection)
+    .fetch_optional(connection)
     .await?;
-    if made.rows_affected() == 0 {
-        return Err(StoreError::IdTaken { id: snapshot.id.to_string() });
-    }
-    Ok(())
-}
-
-async fn insert_references(
-    connection: &mut AnyConnection,
-    draft: &Draft,
-) -> Result<(), StoreError> {
-    let ids: Vec<&String> = draft.ids.keys().collect();
-    for chunk in ids.chunks(CHUNK) {
-        // Every row names the snapshot, the first value, and one part.
-        let rows: Vec<String> =
-            (0..chunk.len()).map(|row| format!("($1, {})", places(row + 2, 1))).collect();
-        let sql = format!("insert into snapshot_parts (snapshot, part) values {}", rows.join(", "));
-        let mut query =
-            sqlx::query(AssertSqlSafe(sql)).bind(draft.snapshot.id.to_string()).persistent(false);
-        for id in chunk {
-            query = query.bind(id.as_str());
-        }
-        query.execute(&mut *connection).await?;
-    }
-    Ok(())
+    ordinal.ok_or_else(|| StoreError::IdTaken { id: snapshot.id.to_string() })
 }

@@ -3,7 +3,8 @@
 //! Hashing, compressing and encrypting happen here, outside of the transaction, and only for parts
 //! that the database does not have yet.
 
-use super::manifest::{self, Belongs};
+use super::lists::{self, Current, List};
+use super::manifest::Belongs;
 use super::{NewSnapshot, Snapshot};
 use crate::config::Limits;
 use crate::seal::{Seal, SealError};
@@ -16,10 +17,14 @@ pub(super) struct Draft {
     pub(super) owner: Owner,
     pub(super) snapshot: Snapshot,
     pub(super) term: Option<Term>,
-    /// The sealed list of parts.
+    pub(super) keep: Option<u32>,
+    /// The sealed list of parts, or how it differs from `list`.
     pub(super) manifest: Vec<u8>,
+    pub(super) list: Option<List>,
     /// The ids at rest of all of its parts, with one part that bears it.
     pub(super) ids: BTreeMap<String, PartRef>,
+    /// The id at rest of the part in each place, and of the list in its own.
+    pub(super) places: BTreeMap<String, String>,
     /// The bytes of those that may be new, by id at rest.
     pub(super) contents: BTreeMap<String, Content>,
     /// Those of them that the database has, but cannot open any more.
@@ -33,7 +38,12 @@ pub(super) enum Content {
 }
 
 /// Checks the limits, hashes and names the parts, and seals the list of them.
-pub(super) fn draft(new: NewSnapshot, seal: &Seal, limits: &Limits) -> Result<Draft, StoreError> {
+pub(super) fn draft(
+    new: NewSnapshot,
+    current: Option<Current>,
+    seal: &Seal,
+    limits: &Limits,
+) -> Result<Draft, StoreError> {
     let found = new.parts.len() + new.carried.len();
     if found > limits.snapshot_parts {
         return Err(StoreError::TooManyParts { found, limit: limits.snapshot_parts });
@@ -48,10 +58,17 @@ pub(super) fn draft(new: NewSnapshot, seal: &Seal, limits: &Limits) -> Result<Dr
         parts.push(reference);
     }
     sort_once(&mut parts)?;
-    let ids = parts.iter().map(|part| (names.id(part.kind, &part.hash), part.clone())).collect();
+    let mut ids = BTreeMap::new();
+    let mut places = BTreeMap::new();
+    for part in &parts {
+        let id = names.id(part.kind, &part.hash);
+        places.insert(names.place(part.kind, &part.name), id.clone());
+        ids.insert(id, part.clone());
+    }
     let belongs = Belongs { owner: &new.owner, session: new.session, snapshot: new.id };
-    let manifest = manifest::seal(seal, &belongs, &parts)
+    let (manifest, list) = lists::seal_manifest(seal, &names, &belongs, &parts, current)
         .map_err(|error| StoreError::SnapshotCorrupt { id: new.id, why: error.to_string() })?;
+    places.extend(list.as_ref().map(|list| (lists::PLACE.to_owned(), list.id.clone())));
     let snapshot = Snapshot {
         id: new.id,
         session: new.session,
@@ -70,8 +87,11 @@ pub(super) fn draft(new: NewSnapshot, seal: &Seal, limits: &Limits) -> Result<Dr
         owner: new.owner,
         snapshot,
         term: new.term,
+        keep: new.keep,
         manifest,
+        list,
         ids,
+        places,
         contents,
         damaged: BTreeSet::new(),
     })
@@ -151,7 +171,8 @@ impl Store {
     /// Makes a draft, and seals what the database does not have at this moment.
     pub(super) async fn draft(&self, new: NewSnapshot) -> Result<Draft, StoreError> {
         let (seal, limits) = (self.seal(), self.inner.limits);
-        let mut draft = crate::blocking(move || draft(new, &seal, &limits)).await??;
+        let current = self.current_list(new.session).await?;
+        let mut draft = crate::blocking(move || draft(new, current, &seal, &limits)).await??;
         let wanted: Vec<&String> = draft.contents.keys().collect();
         let mut connection = self.pool().acquire().await?;
         let present = crate::parts::present(&mut connection, &wanted).await?;

@@ -1,6 +1,7 @@
 //! Fetches one snapshot, and decodes the rows of several.
 
 use super::draft::total;
+use super::lists::{Base, List};
 use super::manifest::{self, Belongs};
 use super::{Snapshot, SnapshotReason};
 use crate::row::{flag, instant, word};
@@ -11,12 +12,17 @@ use jiff::Timestamp;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-/// A query for whole snapshots; the argument is what follows `from snapshots`.
+/// A query for whole snapshots, each with the list from which it differs; the argument is what
+/// follows `from snapshots` and its joins.
 macro_rules! select {
     ($rest:literal) => {
         concat!(
-            "select id, session, owner, taken_at, reason, term, sibling, shrunk, saved, manifest \
-             from snapshots ",
+            "select snapshots.id, snapshots.session, snapshots.owner, taken_at, reason, term, \
+                 sibling, shrunk, saved, manifest, lists.id as list, lists.sealed as listed \
+             from snapshots \
+             left join part_spans on part_spans.session = snapshots.session \
+                 and place = 'list' and ordinal between since and coalesce(until, ordinal) \
+             left join parts as lists on lists.id = part_spans.part ",
             $rest
         )
     };
@@ -30,7 +36,7 @@ impl Store {
         owner: &Owner,
         id: SnapshotId,
     ) -> Result<Snapshot, StoreError> {
-        let row = sqlx::query(select!("where owner = $1 and id = $2"))
+        let row = sqlx::query(select!("where snapshots.owner = $1 and snapshots.id = $2"))
             .bind(owner.as_str())
             .bind(id.to_string())
             .fetch_optional(self.pool())
@@ -45,7 +51,7 @@ impl Store {
         session: SessionId,
     ) -> Result<Option<Snapshot>, StoreError> {
         let row = sqlx::query(select!(
-            "where session = $1 and sibling = 0 order by ordinal desc limit 1"
+            "where snapshots.session = $1 and sibling = 0 order by ordinal desc limit 1"
         ))
         .bind(session.to_string())
         .fetch_optional(self.pool())
@@ -62,7 +68,7 @@ impl Store {
         session: SessionId,
     ) -> Result<Option<Snapshot>, StoreError> {
         let row = sqlx::query(select!(
-            "where session = $1 and sibling = 0 and shrunk = 0 order by ordinal desc limit 1"
+            "where snapshots.session = $1 and sibling = 0 and shrunk = 0 order by ordinal desc limit 1"
         ))
         .bind(session.to_string())
         .fetch_optional(self.pool())
@@ -75,7 +81,7 @@ impl Store {
 
     pub(super) async fn open_snapshot(&self, row: &AnyRow) -> Result<Snapshot, StoreError> {
         let (sealed, seal) = (Sealed::decode(row)?, self.seal());
-        crate::blocking(move || sealed.open(&seal)).await?
+        crate::blocking(move || sealed.open(&seal, &mut None)).await?
     }
 }
 
@@ -91,10 +97,13 @@ pub(super) struct Sealed {
     shrunk: bool,
     saved: bool,
     manifest: Vec<u8>,
+    list: Option<List>,
 }
 
 impl Sealed {
     pub(super) fn decode(row: &AnyRow) -> Result<Self, StoreError> {
+        let list: Option<String> = row.try_get("list")?;
+        let listed: Option<Vec<u8>> = row.try_get("listed")?;
         Ok(Self {
             id: word(row, "id")?,
             session: word(row, "session")?,
@@ -106,12 +115,20 @@ impl Sealed {
             shrunk: flag(row, "shrunk")?,
             saved: flag(row, "saved")?,
             manifest: row.try_get("manifest")?,
+            list: list.zip(listed).map(|(id, sealed)| List { id, sealed }),
         })
     }
 
-    pub(super) fn open(self, seal: &Seal) -> Result<Snapshot, StoreError> {
+    /// Opens the list of parts. `opened` is the list that was opened last, which as a rule is that of
+    /// the next one too.
+    pub(super) fn open(
+        self,
+        seal: &Seal,
+        opened: &mut Option<Base>,
+    ) -> Result<Snapshot, StoreError> {
         let belongs = Belongs { owner: &self.owner, session: self.session, snapshot: self.id };
-        let parts = manifest::open(seal, &belongs, &self.manifest)
+        let base = || base(seal, &belongs, self.list, opened);
+        let parts = manifest::open(seal, &belongs, &self.manifest, base)
             .map_err(|why| StoreError::SnapshotCorrupt { id: self.id, why })?;
         Ok(Snapshot {
             id: self.id,
@@ -126,4 +143,19 @@ impl Sealed {
             parts,
         })
     }
+}
+
+fn base(
+    seal: &Seal,
+    to: &Belongs,
+    list: Option<List>,
+    opened: &mut Option<Base>,
+) -> Result<Base, String> {
+    let list = list.ok_or("expected the list that it differs from, found none")?;
+    if let Some(base) = opened.as_ref().filter(|base| base.list.id == list.id) {
+        return Ok(base.clone());
+    }
+    let base = Base { parts: manifest::open_list(seal, to, &list)?, list };
+    *opened = Some(base.clone());
+    Ok(base)
 }

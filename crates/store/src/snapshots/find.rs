@@ -19,7 +19,7 @@ impl Store {
             Ok(id) => id,
             Err(_) => self.only_one_with(session, reference).await?,
         };
-        let row = sqlx::query(select!("where session = $1 and id = $2"))
+        let row = sqlx::query(select!("where snapshots.session = $1 and snapshots.id = $2"))
             .bind(session.to_string())
             .bind(id.to_string())
             .fetch_optional(self.pool())

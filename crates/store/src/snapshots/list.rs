@@ -32,7 +32,7 @@ impl Store {
             None => i64::MAX,
         };
         let rows = sqlx::query(select!(
-            "where session = $1 and ordinal < $2 order by ordinal desc limit $3"
+            "where snapshots.session = $1 and ordinal < $2 order by ordinal desc limit $3"
         ))
         .bind(session.to_string())
         .bind(before)
@@ -41,7 +41,11 @@ impl Store {
         .await?;
         let sealed: Vec<Sealed> = rows.iter().map(Sealed::decode).collect::<Result<_, _>>()?;
         let seal = self.seal();
-        crate::blocking(move || sealed.into_iter().map(|row| row.open(&seal)).collect()).await
+        crate::blocking(move || {
+            let mut opened = None;
+            sealed.into_iter().map(|row| row.open(&seal, &mut opened)).collect()
+        })
+        .await
     }
 
     async fn ordinal(&self, session: SessionId, id: SnapshotId) -> Result<i64, StoreError> {

@@ -1,16 +1,18 @@
 //! Snapshots: immutable lists of parts.
 //!
 //! A snapshot's row holds its list of parts sealed (`manifest`), because the names of parts are
-//! the names of sites; beside it stand the ids of the parts at rest, so that parts which nobody
-//! names can be collected.
+//! the names of sites, or how it differs from a list that stands by itself (`lists`); beside it stand the ids of the parts at rest (`spans`), so that parts which
+//! nobody names can be collected.
 
 mod create;
 mod draft;
 mod fetch;
 mod find;
 mod list;
+mod lists;
 mod manifest;
 mod prune;
+mod spans;
 
 use baton_session::{Owner, Part, PartRef, SessionId, SnapshotId, SnapshotReason, Term};
 use jiff::Timestamp;
@@ -37,6 +39,10 @@ pub struct NewSnapshot {
     pub parts: Vec<Part>,
     /// The parts that did not change: they are in the database already.
     pub carried: Vec<PartRef>,
+    /// To how many the snapshots of the session are pruned with it, see
+    /// [`Store::prune_snapshots`](crate::Store::prune_snapshots); none prunes nothing, and a sibling
+    /// does not either. One transaction writes less than two.
+    pub keep: Option<u32>,
 }
 
 /// A stored snapshot.

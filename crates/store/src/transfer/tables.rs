@@ -33,24 +33,31 @@ pub(super) struct Table {
     pub(super) key: usize,
     /// The version that brought it.
     since: i64,
+    /// The version that took it away, if one did.
+    until: i64,
     columns: &'static [Column],
 }
 
 impl Table {
-    /// Its columns at a version of the schema; none when there was no such table.
+    const fn until(self, version: i64) -> Self {
+        Self { until: version, ..self }
+    }
+
+    /// Its columns at a version of the schema; none when there was no such table, or no more.
     pub(super) fn columns(&self, version: i64) -> Vec<Column> {
-        let columns = self.columns.iter().copied();
+        let columns = self.columns.iter().copied().filter(|_| version < self.until);
         columns.filter(|column| version >= self.since.max(column.since)).collect()
     }
 }
 
 /// Every table.
-pub(super) const TABLES: [Table; 10] = [
+pub(super) const TABLES: [Table; 11] = [
     table("data_keys", 2, 1, &[text("id"), text("wrapped_by"), bytes("wrapped")]),
     table("sessions", 1, 1, SESSIONS),
     table("parts", 1, 1, &[text("id"), text("owner"), bytes("sealed")]),
     table("snapshots", 1, 1, SNAPSHOTS),
-    table("snapshot_parts", 2, 1, &[text("snapshot"), text("part")]),
+    table("snapshot_parts", 2, 1, &[text("snapshot"), text("part")]).until(3),
+    table("part_spans", 3, 3, PART_SPANS),
     table("receipts", 2, 1, RECEIPTS),
     table("api_keys", 1, 1, API_KEYS),
     table("nodes", 1, 2, &[text("id"), text("place"), integer("beat"), integer("lease")]),
@@ -85,6 +92,9 @@ const SNAPSHOTS: &[Column] = &[
     integer("saved").since(2),
 ];
 
+const PART_SPANS: &[Column] =
+    &[text("session"), text("place"), integer("since"), integer("until"), text("part")];
+
 const RECEIPTS: &[Column] = &[
     text("session"),
     integer("ordinal"),
@@ -115,7 +125,7 @@ const AUDIT: &[Column] = &[
 ];
 
 const fn table(name: &'static str, key: usize, since: i64, columns: &'static [Column]) -> Table {
-    Table { name, key, since, columns }
+    Table { name, key, since, until: i64::MAX, columns }
 }
 
 const fn text(name: &'static str) -> Column {

@@ -155,6 +155,7 @@ pub(crate) fn new_snapshot(session: &Session, parts: &[Part]) -> NewSnapshot {
         shrunk: false,
         parts: parts.to_vec(),
         carried: Vec::new(),
+        keep: None,
     }
 }
 

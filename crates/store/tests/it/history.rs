@@ -85,6 +85,42 @@ async fn pruning_spares_the_last_good_one_the_saved_and_the_one_that_was_resumed
 
 #[rstest]
 #[tokio::test]
+async fn a_snapshot_lets_the_oldest_go_in_its_own_transaction(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let made = fixture.session("mail").await;
+    let mut newest = Vec::new();
+    for number in 0..4 {
+        let part = cookies("a.example", &[number]);
+        let new = NewSnapshot { keep: Some(2), ..new_snapshot(&made, &[part]) };
+        newest.insert(0, fixture.store.create_snapshot(new).await.unwrap().id);
+    }
+    assert_eq!(left(&fixture, &made).await, newest[..2]);
+    assert_eq!(fixture.count("parts").await, 2);
+}
+
+/// Nobody asked for the pruning.
+#[tokio::test]
+async fn a_pruning_that_fails_costs_no_snapshot() {
+    let fixture = Fixture::open(Engine::Sqlite).await;
+    let made = fixture.session("mail").await;
+    let first = good(&fixture, &made).await;
+    let refuse = "create trigger kept before delete on parts begin select raise(abort, 'no'); end";
+    fixture.execute(refuse).await;
+    let part = cookies("a.example", b"2");
+    let new = NewSnapshot { keep: Some(1), ..new_snapshot(&made, &[part]) };
+    let second = fixture.store.create_snapshot(new.clone()).await.unwrap();
+    assert_eq!(left(&fixture, &made).await, [second.id, first.id], "all of it was undone");
+    fixture.execute("drop trigger kept").await;
+    let third = good(&fixture, &made).await;
+    assert_eq!(fixture.store.prune_snapshots(made.id, 1).await.unwrap(), 2);
+    assert_eq!(left(&fixture, &made).await, [third.id]);
+    assert_eq!(fixture.count("parts").await, 1);
+}
+
+#[rstest]
+#[tokio::test]
 async fn siblings_do_not_crowd_out_the_line_they_stand_beside(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {

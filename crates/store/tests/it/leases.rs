@@ -96,12 +96,13 @@ async fn a_late_write_of_an_old_term_becomes_a_sibling(
     assert!(late.sibling, "nobody holds it");
     store.adopt_session(made.id, other()).await.unwrap();
     let next = store.acquire_lease(made.id, other()).await.unwrap();
-    let later = store.create_snapshot(in_term(&made, term, b"later")).await.unwrap();
+    let later = NewSnapshot { keep: Some(1), ..in_term(&made, term, b"later") };
+    let later = store.create_snapshot(later).await.unwrap();
     assert!(later.sibling, "another node holds it");
     assert_eq!(store.latest_snapshot(made.id).await.unwrap().unwrap().id, in_time.id);
     let newest = store.create_snapshot(in_term(&made, next, b"newest")).await.unwrap();
     assert_eq!(store.latest_snapshot(made.id).await.unwrap().unwrap().id, newest.id);
-    // Nothing is lost: the siblings stand in the list.
+    // Nothing is lost: the siblings stand in the list, and let nothing go.
     let all = store.list_snapshots(made.id, None, 10).await.unwrap();
     let siblings: Vec<bool> = all.iter().map(|snapshot| snapshot.sibling).collect();
     assert_eq!(siblings, [false, true, true, false]);

@@ -93,7 +93,7 @@ async fn a_deleted_session_leaves_nothing(
     close(&fixture, &made).await;
     store.delete_session(&owner, made.id).await.unwrap();
     assert_eq!(store.collect_parts().await.unwrap(), 1);
-    for table in ["sessions", "snapshots", "snapshot_parts", "parts"] {
+    for table in ["sessions", "snapshots", "part_spans", "parts"] {
         assert_eq!(fixture.count(table).await, 0, "{table}");
     }
     let again = store.delete_session(&owner, made.id).await;

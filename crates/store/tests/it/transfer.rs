@@ -21,7 +21,7 @@ const INSERTS: [&str; 10] = [
     "parts (id, owner, sealed) values (K, T, B)",
     "snapshots (id, session, owner, ordinal, taken_at, reason, manifest, term, sibling, shrunk,
         saved) values (K, K, T, I, I, T, B, I, I, I, I)",
-    "snapshot_parts (snapshot, part) values (K, K)",
+    "part_spans (session, place, since, until, part) values (K, T, I, N, K)",
     "receipts (session, ordinal, snapshot, created_at, sealed) values (K, I, T, I, B)",
     "api_keys (id, owner, name, scopes, secret_hash, created_at, revoked_at)
         values (K, T, K, T, H, I, N)",
@@ -144,7 +144,7 @@ async fn every_row_is_the_same_on_the_other_engine_and_back(
 
     let file = fixture.folder.path().join("back.db");
     let contents = copy_database(&server, &key(), &file).await.unwrap();
-    assert_eq!((contents.version, contents.sessions, contents.parts), (2, 1_203, 1_203));
+    assert_eq!((contents.version, contents.sessions, contents.parts), (3, 1_203, 1_203));
     assert!(dump(&DatabaseUrl::Sqlite(file.clone())).await == before, "and in a file again");
 
     // Both are databases like any other.
@@ -240,7 +240,7 @@ async fn an_older_server_stays_as_it_is_and_its_copy_is_brought_up_to_date() {
     .unwrap();
     let to = folder.path().join("copy.db");
     let contents = copy_database(&server, &key(), &to).await.unwrap();
-    assert_eq!((contents.version, contents.sessions), (2, 1));
+    assert_eq!((contents.version, contents.sessions), (3, 1));
     assert_eq!(number(&mut old, "select max(version) from _sqlx_migrations").await, 1);
     let mut copy = raw(&DatabaseUrl::Sqlite(to)).await;
     let sql = "select count(*) from sessions where failed_resumes = 0 and updated_at = 6";
