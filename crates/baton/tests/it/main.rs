@@ -30,5 +30,6 @@ mod settings;
 mod shutdown;
 mod silent;
 mod start_up;
+mod states;
 mod takeover;
 mod writer;
