@@ -1,5 +1,5 @@
-//! `cargo xtask soak`: the long versions of the stories in which processes are killed, and the
-//! stories of disks that fail.
+//! `cargo xtask soak`: the long versions of the stories in which processes are killed, more states
+//! made at random, and the stories of disks that fail.
 //!
 //! The first are the same tests that `cargo xtask test` runs, with more rounds; each reads their
 //! number from `BATON_SOAK_ROUNDS`. The others mount disks of their own, so only root can run them:
@@ -11,11 +11,11 @@ use anyhow::{Result, ensure};
 use std::process::ExitCode;
 
 /// Kill browsers, keepers, nodes and commands at random moments, many times, and check that nothing
-/// acknowledged is lost. Then fill and break the disk.
+/// acknowledged is lost. Make states at random and carry them. Then fill and break the disk.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// How many times browser, keeper and node are killed and brought back; the other stories take an
-    /// eighth of it.
+    /// How many times browser, keeper and node are killed and brought back; the other stories take a
+    /// smaller part of it.
     #[arg(long, default_value_t = 320, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 }
@@ -24,9 +24,10 @@ pub(crate) struct Args {
 /// One that knows no rounds takes no heed of them.
 struct Story(&'static str, &'static str, u32);
 
-const STORIES: [Story; 8] = [
+const STORIES: [Story; 9] = [
     Story("baton", "kills::what_was_acknowledged_survives_every_kill", 1),
     Story("baton", "takeover::a_session_never_has_two_holders", 8),
+    Story("baton", "states::whatever_sites_keep_comes_back_here_and_elsewhere", 16),
     Story("baton", "cli::backup::a_restore_that_is_killed_leaves_nothing_half", 8),
     Story(
         "baton",

@@ -1,8 +1,9 @@
 //! Reads the positions of key generators, which no script can read without moving them.
 
-use crate::cdp::{CdpError, CdpSession};
+use crate::cdp::{CdpError, CdpSession, WideText};
 use baton_session::{Database, StorageKey};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use std::time::Duration;
 
 /// How long the browser may take for one of them.
@@ -15,22 +16,25 @@ pub(crate) async fn read(
     key: &StorageKey,
     database: &mut Database,
 ) -> Result<(), CdpError> {
-    let Some(name) = database.name.as_str() else {
-        return Ok(());
-    };
     for store in database.stores.iter_mut().filter(|store| store.auto_increment) {
-        let Some(store_name) = store.name.as_str() else {
-            continue;
+        let params = GetMetadata {
+            storage_key: key,
+            database_name: WideText(database.name.clone()),
+            object_store_name: WideText(store.name.clone()),
         };
-        let params = json!({
-            "storageKey": key,
-            "databaseName": name,
-            "objectStoreName": store_name,
-        });
         let metadata = session.call_within(LIMIT, "IndexedDB.getMetadata", params).await?;
         store.next_key = as_key(&metadata["keyGeneratorValue"]);
     }
     Ok(())
+}
+
+/// The parameters of `IndexedDB.getMetadata`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GetMetadata<'a> {
+    storage_key: &'a StorageKey,
+    database_name: WideText,
+    object_store_name: WideText,
 }
 
 /// Key generators count from 1 to 2^53, which the protocol carries as a double.

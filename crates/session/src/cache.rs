@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 pub struct Cache {
     /// Unique within its storage key.
     pub name: Text,
+    /// Where it stands among the caches of its storage key: `caches.match` asks them in this order.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub position: u32,
     /// In the order in which the cache lists them.
     pub entries: Vec<CacheEntry>,
 }
@@ -57,4 +60,9 @@ impl Cache {
         let is_lost = |entry: &&CacheEntry| matches!(entry.response, CachedResponse::Lost { .. });
         self.entries.iter().filter(is_lost).count()
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(position: &u32) -> bool {
+    *position == 0
 }

@@ -29,7 +29,7 @@ pub struct OriginState {
     pub local_storage: Entries,
     /// IndexedDB databases by name.
     pub databases: Vec<Database>,
-    /// Cache Storage: caches by name.
+    /// Cache Storage: caches by position.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub caches: Vec<Cache>,
     /// The origin private file system, by path.
@@ -62,7 +62,7 @@ impl OriginState {
 
     fn normalize(&mut self) {
         self.databases.sort_by(|a, b| a.name.cmp(&b.name));
-        self.caches.sort_by(|a, b| a.name.cmp(&b.name));
+        self.caches.sort_by(|a, b| (a.position, &a.name).cmp(&(b.position, &b.name)));
         self.files.sort_by(|a, b| a.path.cmp(&b.path));
         self.raw.sort_by(|a, b| a.path.cmp(&b.path));
         self.service_workers.sort_by(|a, b| a.scope.cmp(&b.scope));

@@ -41,6 +41,11 @@ impl StorageKey {
         self.0.split_once("^0").map(|(_, site)| site)
     }
 
+    /// Whether it is the origin's own, and no partition of it.
+    pub fn is_first_party(&self) -> bool {
+        !self.0.contains('^')
+    }
+
     /// Whether it is that of a frame of the top-level site itself, inside of another site's frame
     /// (the ancestor bit, `^31`).
     pub fn is_inside_another(&self) -> bool {
@@ -50,7 +55,7 @@ impl StorageKey {
     /// Whether a document of ours can be given this key: first parties and partitions can, opaque
     /// keys (`^1`) cannot.
     pub fn is_reachable(&self) -> bool {
-        !self.0.contains('^') || self.top_level_site().is_some() || self.is_inside_another()
+        self.is_first_party() || self.top_level_site().is_some() || self.is_inside_another()
     }
 
     /// The registrable site of the origin.

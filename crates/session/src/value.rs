@@ -183,6 +183,9 @@ pub enum Object {
         offset: u64,
         /// Elements, or bytes of a `DataView`.
         length: u64,
+        /// Whether it ends where its buffer ends, also when that is resized.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        follows: bool,
     },
     /// A `Blob`.
     Blob {

@@ -10,6 +10,16 @@ impl Dice {
         Self(seed.unwrap_or(20_260_101))
     }
 
+    /// With a seed of one's own.
+    pub(crate) fn of(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The seed, as long as nothing was rolled.
+    pub(crate) fn seed(&self) -> u64 {
+        self.0
+    }
+
     /// A number below `bound` (`SplitMix64`).
     pub(crate) fn roll(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -32,6 +32,7 @@ mod settings;
 mod shutdown;
 mod silent;
 mod start_up;
+mod states;
 mod takeover;
 mod unread;
 mod writer;

@@ -7,6 +7,7 @@
 
 use crate::targets;
 use baton_session::history::Scroll;
+use baton_session::value::{Node, Object};
 use baton_session::{History, HistoryEntry, Tab, Value};
 use serde::Deserialize;
 use url::{Origin, Url};
@@ -29,12 +30,44 @@ struct ListedEntry {
 /// What a page tells of the entry at which it stands.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Told {
+    #[serde(default)]
     state: Option<Value>,
+    /// Whether the state is that of an earlier entry, or none, and is to be asked for elsewhere.
+    #[serde(default)]
+    pub(super) stale: bool,
+    /// The page's own name for the entry.
+    #[serde(default)]
+    entry: String,
     scroll: Scroll,
     /// How many entries the page counts before it, and after it.
     known: Around,
     /// How many of them, next to it, show its document.
     shared: Around,
+}
+
+/// What `history_state.js` returns.
+#[derive(Debug, Deserialize)]
+pub(super) struct ToldState {
+    entry: String,
+    state: Option<Value>,
+}
+
+impl Told {
+    /// Whether what the page's own scripts were told is of this entry.
+    pub(super) fn is_of(&self, told: &ToldState) -> bool {
+        self.entry == told.entry
+    }
+
+    /// Takes the state that the page's own scripts are told.
+    pub(super) fn take(&mut self, told: ToldState) {
+        self.state = told.state;
+    }
+
+    /// Notes that there may be a state, which could not be read.
+    pub(super) fn lose_state(&mut self) {
+        let lost = Object::Lost { kind: "history.state".to_owned() };
+        self.state = Some(Value { root: Node::Ref(0), heap: vec![lost] });
+    }
 }
 
 /// Something counted on both sides of an entry.
@@ -152,7 +185,8 @@ mod tests {
     fn told(known: (usize, usize), shared: (usize, usize)) -> Told {
         let around = |(before, after)| Around { before, after };
         let (known, shared) = (around(known), around(shared));
-        Told { state: None, scroll: Scroll { x: 0, y: 7 }, known, shared }
+        let scroll = Scroll { x: 0, y: 7 };
+        Told { state: None, stale: false, entry: String::new(), scroll, known, shared }
     }
 
     /// The entries that share the document of the one before, by a sign.

@@ -87,8 +87,13 @@ impl Pages<'_> {
         let is_watched = timeout(WATCH_LIMIT, self.watched(&read.target)).await.is_ok();
         let sessions = self.live.shared().sessions_of(&read.target);
         for (position, id) in sessions.into_iter().enumerate() {
-            let session = connection.session(id);
-            for frame in frames::list(&session).await? {
+            let session = connection.session(id.clone());
+            let found = frames::list(&session).await;
+            if found.as_ref().is_err_and(CdpError::is_of_no_session) {
+                // A frame in a frame that left: the browser tells of the outer one's end only.
+                self.live.shared().forget_frame(&id);
+            }
+            for frame in found? {
                 if position == 0 && frame.parent_id.is_none() {
                     self.read_top(read, &session, &frame).await?;
                 } else {

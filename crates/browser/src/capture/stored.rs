@@ -85,11 +85,11 @@ async fn has_files(session: &CdpSession, key: &StorageKey, work: &Work<'_>) -> b
     let usage = session.call("Storage.getUsageAndQuota", json!({ "origin": key.origin() })).await;
     let usage = usage.ok().and_then(|answer| file_usage(&answer));
     let mut mirror = work.shared().mirror();
-    if key.top_level_site().is_none() {
+    if key.is_first_party() {
         mirror.note_usage(key, usage.unwrap_or_default());
     }
     // The answer does not speak of the partitions of an origin: those are asked themselves.
-    mirror.has_files(key) || usage != Some(0) || key.top_level_site().is_some()
+    mirror.has_files(key) || usage != Some(0) || !key.is_first_party()
 }
 
 impl Window<'_> {
@@ -108,7 +108,7 @@ impl Window<'_> {
             unread.extend(self.read_files(work).await?);
         }
         if wanted.workers {
-            self.read_workers(work).await?;
+            unread.extend(self.read_workers(&mut again, work).await?);
         } else {
             again.workers = wanted.dirty.wants_workers();
         }
@@ -148,12 +148,17 @@ impl Window<'_> {
         Ok(self.unread("file", collected.failures))
     }
 
-    async fn read_workers(&self, work: &Work<'_>) -> Result<(), ScriptError> {
+    async fn read_workers(
+        &self,
+        again: &mut DirtyStored,
+        work: &Work<'_>,
+    ) -> Result<Vec<Unread>, ScriptError> {
         let collected = self.collect(json!({ "wantWorkers": true })).await?;
         if let Some(found) = collected.workers {
             work.shared().mirror().set_registrations(self.key, found);
         }
-        Ok(())
+        again.workers = !collected.failures.is_empty();
+        Ok(self.unread("service workers", collected.failures))
     }
 
     async fn collect(&self, mut wanted: Value) -> Result<Collected, ScriptError> {

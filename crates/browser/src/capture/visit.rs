@@ -157,10 +157,34 @@ async fn look(
     world: &World,
 ) -> Result<Option<Sight>, ScriptError> {
     let told = script::run(session, world, Script::Inspect, &json!({}), PAGE_LIMIT).await;
-    if let Ok(sight) = told {
+    if let Ok(mut sight) = told {
+        read_state(session, &mut sight).await?;
         return Ok(Some(sight));
     }
     let now = frames::list(session).await?.into_iter().next();
     let is_there = now.is_some_and(|now| now.loader_id == frame.loader_id);
     if is_there { Ok(None) } else { Err(ScriptError::Left) }
+}
+
+/// Asks for `history.state` in the world of the page's own scripts, where ours cannot know it. The
+/// browser keeps what it told a world of the first entry that was asked for there, as soon as another
+/// world has asked for the next one; and a new world for each entry would cost a page 170 kB.
+async fn read_state(session: &CdpSession, sight: &mut Sight) -> Result<(), ScriptError> {
+    if !sight.history.stale {
+        return Ok(());
+    }
+    let own = script::global(session).await?;
+    match script::run(session, &own, Script::TellState, &json!({}), PAGE_LIMIT).await {
+        Ok(told) if sight.history.is_of(&told) => {
+            sight.history.take(told);
+            Ok(())
+        }
+        Ok(_) => Err(ScriptError::Left),
+        // There the page's scripts can stand in the way of ours.
+        Err(ScriptError::Threw(_) | ScriptError::Shape(_)) => {
+            sight.history.lose_state();
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
 }

@@ -67,4 +67,11 @@ impl CdpError {
     pub fn is_closed(&self) -> bool {
         matches!(self, Self::Closed { .. })
     }
+
+    /// Whether the browser knows no session of the name that was called.
+    pub fn is_of_no_session(&self) -> bool {
+        /// `crdtp::DispatchCode::SESSION_NOT_FOUND`.
+        const SESSION_NOT_FOUND: i64 = -32001;
+        matches!(self, Self::Protocol { code: SESSION_NOT_FOUND, .. })
+    }
 }

@@ -11,6 +11,7 @@ mod error;
 mod events;
 mod session;
 mod transport;
+mod wide;
 
 pub use address::{AddressError, connect};
 pub use connection::Connection;
@@ -20,3 +21,4 @@ pub use error::CdpError;
 pub use events::{Event, Events};
 pub use session::{CALL_LIMIT, CdpSession, CdpSessionId};
 pub use transport::{FRAME_LIMIT, FrameReader, FrameWriter, Transport};
+pub(crate) use wide::WideText;

@@ -13,7 +13,6 @@ use super::{input, sources, watch};
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
 use crate::frames;
 use crate::targets::Contexts;
-use baton_session::Text;
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::sync::Arc;
@@ -164,7 +163,6 @@ impl Pump {
             return;
         };
         let Some(change) = parse::<StorageChange>(params) else {
-            // A lone surrogate, which JSON text can carry and a Rust string cannot.
             self.shared.mirror().distrust();
             return self.wrote();
         };
@@ -175,8 +173,8 @@ impl Pump {
         let mut mirror = self.shared.mirror();
         let entries = &mut mirror.area(&tab, &storage_key, is_local_storage).0;
         match (change.key, change.new_value) {
-            (Some(key), Some(value)) => drop(entries.insert(key.into(), value.into())),
-            (Some(key), None) => drop(entries.remove(&Text::from(key))),
+            (Some(key), Some(value)) => drop(entries.insert(key.0, value.0)),
+            (Some(key), None) => drop(entries.remove(&key.0)),
             (None, _) => entries.clear(),
         }
         if is_local_storage {
@@ -195,7 +193,7 @@ impl Pump {
         };
         let mut mirror = self.shared.mirror();
         match change.database_name {
-            Some(name) => mirror.dirty().mark_database(change.storage_key, name.into()),
+            Some(name) => mirror.dirty().mark_database(change.storage_key, name.0),
             None => mirror.dirty().mark_databases(change.storage_key),
         }
         drop(mirror);
@@ -209,7 +207,7 @@ impl Pump {
         };
         let mut mirror = self.shared.mirror();
         let caches = mirror.dirty().stored(storage_key).caches.get_or_insert_default();
-        caches.extend(cache_name.map(Text::from));
+        caches.extend(cache_name.map(|name| name.0));
         drop(mirror);
         self.wrote();
     }
@@ -244,7 +242,7 @@ mod tests {
     use super::*;
     use crate::cdp::Transport;
     use crate::live::seen::DirtyStored;
-    use baton_session::{State, StorageKey};
+    use baton_session::{State, StorageKey, Text};
     use tokio::io::AsyncWriteExt;
 
     fn pump(connection: Connection) -> Pump {
@@ -276,6 +274,29 @@ mod tests {
         assert_eq!(dirty.wanted_stored(&key), DirtyStored { caches, ..DirtyStored::default() });
         let other = StorageKey::first_party("https://other.test");
         assert!(dirty.wanted_stored(&other).is_empty());
+    }
+
+    #[tokio::test]
+    async fn half_a_pair_in_web_storage_is_known_as_it_is() {
+        let (ours, mut browser) = tokio::io::duplex(1024);
+        let (reader, writer) = tokio::io::split(ours);
+        let (connection, events) = Connection::start(Transport::nul(reader, writer));
+        let told = r#"{"method":"DOMStorage.domStorageItemAdded","sessionId":"S","params":{"storageId":{"storageKey":"https://app.test/","isLocalStorage":true},"key":"\ud83d","newValue":"\udc00 a"}}"#;
+        browser.write_all(format!("{told}\0").as_bytes()).await.unwrap();
+        drop(browser);
+        connection.closed().await;
+        let pump = pump(connection);
+        let shared = Arc::clone(&pump.shared);
+        let tab = crate::targets::TargetId::new("T");
+        let attached = Attached { tab, is_page: true, is_watched: true };
+        let session = serde_json::from_str("\"S\"").unwrap();
+        shared.attached().insert(session, attached);
+        run(pump, events).await;
+        let key = StorageKey::first_party("https://app.test");
+        let expected = [(Text::from_utf16(&[0xd83d]), Text::from_utf16(&[0xdc00, 0x20, 0x61]))];
+        let mirror = shared.mirror();
+        let local = &mirror.state().origins[&key].local_storage;
+        assert_eq!(local, &expected.into_iter().collect());
     }
 
     #[tokio::test]

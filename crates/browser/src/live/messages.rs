@@ -1,6 +1,6 @@
 //! What the events of a browser say, as far as we listen.
 
-use crate::cdp::CdpSessionId;
+use crate::cdp::{CdpSessionId, WideText};
 use crate::frames::Frame;
 use crate::targets::TargetInfo;
 use baton_session::{StorageKey, Text};
@@ -17,9 +17,9 @@ pub(super) fn script_source(answer: &RawValue) -> Result<Text, serde_json::Error
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Answer {
-        script_source: String,
+        script_source: WideText,
     }
-    serde_json::from_str(answer.get()).map(|Answer { script_source }| script_source.into())
+    serde_json::from_str(answer.get()).map(|Answer { script_source }| script_source.0)
 }
 
 /// `Target.attachedToTarget`.
@@ -62,8 +62,8 @@ pub(super) struct NavigatedWithinDocument {
 #[serde(rename_all = "camelCase")]
 pub(super) struct StorageChange {
     pub(super) storage_id: StorageId,
-    pub(super) key: Option<String>,
-    pub(super) new_value: Option<String>,
+    pub(super) key: Option<WideText>,
+    pub(super) new_value: Option<WideText>,
 }
 
 /// Where it happened.
@@ -79,7 +79,7 @@ pub(super) struct StorageId {
 #[serde(rename_all = "camelCase")]
 pub(super) struct CacheChange {
     pub(super) storage_key: StorageKey,
-    pub(super) cache_name: Option<String>,
+    pub(super) cache_name: Option<WideText>,
 }
 
 /// `Debugger.scriptParsed`.
@@ -101,5 +101,5 @@ pub(super) struct ScriptParsed {
 #[serde(rename_all = "camelCase")]
 pub(super) struct DatabaseChange {
     pub(super) storage_key: StorageKey,
-    pub(super) database_name: Option<String>,
+    pub(super) database_name: Option<WideText>,
 }

@@ -149,6 +149,14 @@ impl Shared {
         self.scripts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Forgets a frame whose session has ended without a word. A tab of its own is told of.
+    pub(crate) fn forget_frame(&self, session: &CdpSessionId) {
+        let mut attached = self.attached();
+        if attached.get(session).is_some_and(|target| !target.is_page) {
+            attached.remove(session);
+        }
+    }
+
     /// The tab's own session and those of its cross-site frames, the tab's own first.
     pub(crate) fn sessions_of(&self, tab: &TargetId) -> Vec<CdpSessionId> {
         let attached = self.attached();

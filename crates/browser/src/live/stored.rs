@@ -12,7 +12,8 @@ use baton_session::{Cache, FileEntry, StorageKey, Text};
 const MOST_SOURCES: usize = 64;
 
 impl Mirror {
-    /// Replaces the caches that were read, and drops those that are no longer there.
+    /// Replaces the caches that were read, drops those that are no longer there, and puts all in the
+    /// order of `names`.
     pub(crate) fn set_caches(&mut self, key: &StorageKey, read: Vec<Cache>, names: &[Text]) {
         let caches = &mut self.origin(key).caches;
         caches.retain(|cache| names.contains(&cache.name));
@@ -20,6 +21,11 @@ impl Mirror {
             caches.retain(|known| known.name != cache.name);
             caches.push(cache);
         }
+        for cache in caches.iter_mut() {
+            let position = names.iter().position(|name| name == &cache.name);
+            cache.position = position.and_then(|at| u32::try_from(at).ok()).unwrap_or_default();
+        }
+        caches.sort_by_key(|cache| cache.position);
     }
 
     /// How the caches of a key looked when they were read, for the page to compare.
@@ -72,8 +78,20 @@ impl Mirror {
         self.state().origins.get(key).is_some_and(|origin| !origin.service_workers.is_empty())
     }
 
-    /// Keeps the scripts of a worker for when its registration is seen.
+    /// Gives the scripts of a worker to its registration, or keeps them for when that is seen. No tab
+    /// may show the site any more, and then nobody looks at its registrations again.
     pub(crate) fn keep_sources(&mut self, key: StorageKey, script_url: String, sources: Sources) {
+        let mut is_known = false;
+        for registration in &mut self.origin(&key).service_workers {
+            if registration.script_url == script_url {
+                registration.worker_type = Some(sources.worker_type);
+                registration.scripts.clone_from(&sources.scripts);
+                is_known = true;
+            }
+        }
+        if is_known {
+            return;
+        }
         let all = &mut self.seen.sources;
         if all.len() >= MOST_SOURCES {
             all.pop_first();
@@ -95,5 +113,42 @@ impl Mirror {
         let is_known = |url: &str| registrations.iter().any(|one| one.script_url == url);
         self.seen.sources.retain(|(of, url), _| of != key || !is_known(url));
         self.origin(key).service_workers = registrations;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use baton_session::State;
+    use baton_session::registration::{WorkerScript, WorkerType};
+    use serde_json::json;
+
+    #[test]
+    fn scripts_that_come_late_belong_to_the_registration_that_is_known() {
+        let mut mirror = Mirror::new(State::default());
+        let key = StorageKey::first_party("https://app.test");
+        let url = "https://app.test/sw.js".to_owned();
+        let seen = json!({
+            "scope": "https://app.test/", "scriptUrl": url, "updateViaCache": "imports",
+            "navigationPreload": { "enabled": false, "header": "true" },
+        });
+        mirror.set_registrations(&key, vec![serde_json::from_value(seen).unwrap()]);
+        let scripts = vec![WorkerScript { url: url.clone(), source: "onfetch = null".into() }];
+        let sources = Sources { worker_type: WorkerType::Classic, scripts };
+        mirror.keep_sources(key.clone(), url, sources);
+        assert!(mirror.state().origins[&key].service_workers[0].is_whole());
+    }
+
+    #[test]
+    fn caches_stand_in_the_order_in_which_the_page_lists_them() {
+        let mut mirror = Mirror::new(State::default());
+        let key = StorageKey::first_party("https://app.test");
+        let cache = |name: &str| Cache { name: name.into(), position: 0, entries: Vec::new() };
+        mirror.set_caches(&key, vec![cache("b"), cache("a")], &["b".into(), "a".into()]);
+        mirror.set_caches(&key, vec![cache("c")], &["a".into(), "c".into()]);
+        let caches = &mirror.state().origins[&key].caches;
+        let found: Vec<_> =
+            caches.iter().map(|cache| (cache.name.clone(), cache.position)).collect();
+        assert_eq!(found, [("a".into(), 0), ("c".into(), 1)]);
     }
 }

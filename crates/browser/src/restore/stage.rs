@@ -98,10 +98,11 @@ impl Stage {
     ) -> Result<(CdpSession, World), VisitError> {
         let inner = format!("<iframe src=\"{}/.baton\"></iframe>", key.origin());
         if key.is_inside_another() {
-            // A site that does not exist, at an address of its own for each key: nothing is asked of it.
+            // A site that nobody has, at an address of its own for each key: nothing is asked of it.
+            // Below a host that is not trusted without TLS no frame is a secure context.
             let hash = PartHash::of(key.as_str().as_bytes());
             let scheme = key.origin().split(':').next().unwrap_or_default();
-            let between = format!("{scheme}://between.invalid/.baton/{hash}");
+            let between = format!("{scheme}://between-baton.localhost/.baton/{hash}");
             let outer = format!("<iframe src=\"{between}\"></iframe>");
             self.shared.bodies().extend([(url.to_owned(), outer), (between, inner)]);
         } else if key.top_level_site().is_some() {

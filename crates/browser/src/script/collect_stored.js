@@ -48,7 +48,7 @@ async function collectStored({ origin, wantCaches, wantFiles, wantWorkers }) {
   if (wantCaches) result.caches = await collectCaches(wantCaches);
   if (wantFiles) result.files = await collectFiles(wantFiles);
   if (wantWorkers && registrations.container()) {
-    result.workers = await registrations.list().catch(() => null);
+    result.workers = await registrations.list().catch((error) => (failed("", error), null));
   }
   return JSON.stringify(result);
 }

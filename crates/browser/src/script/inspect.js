@@ -1,17 +1,5 @@
 // What a page sees of its environment, and of the history entry at which it stands.
 async function inspect() {
-  // `history.state`, which can be anything that structured cloning carries.
-  const LIMIT = 1024 * 1024;
-  const lost = (kind) => ({ root: { ref: 0 }, heap: [{ type: "lost", kind }] });
-  const state = async () => {
-    if (history.state === null) return null;
-    try {
-      const value = await baton.encode(history.state);
-      return JSON.stringify(value).length <= LIMIT ? value : lost("more than 1 MiB of it");
-    } catch {
-      return lost("history.state");
-    }
-  };
   const entries = self.navigation?.entries() ?? [];
   const at = self.navigation?.currentEntry?.index ?? 0;
   // How many entries on one side show this document.
@@ -59,6 +47,10 @@ async function inspect() {
       shared: { before: shared(-1), after: shared(1) },
     },
   };
-  sight.history.state = await state();
+  // Of an entry that came later, the browser tells this world what it told it of the first.
+  self.batonFirstEntry ??= historyState.entry();
+  sight.history.entry = historyState.entry();
+  if (sight.history.entry === self.batonFirstEntry) sight.history.state = await historyState.read();
+  else sight.history.stale = true;
   return JSON.stringify(sight);
 }

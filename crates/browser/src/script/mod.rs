@@ -17,8 +17,8 @@ use std::time::Duration;
 pub(crate) enum World {
     /// An execution context of a frame in which no page script runs.
     Isolated(i64),
-    /// The global object of a worker, which has no other world than that of its own scripts. They
-    /// can change what ours calls, and so what is said of their own site; of nothing else.
+    /// The global object of a worker, which has no other world than that of its own scripts, or of a
+    /// page. They can change what ours calls, and so what is said of their own site; of nothing else.
     Global(String),
 }
 
@@ -35,6 +35,8 @@ pub(crate) enum Script {
     FillStored,
     /// Tells what a page sees of its environment, and of the history entry at which it stands.
     Inspect,
+    /// Tells `history.state`, in the world of the page's own scripts.
+    TellState,
     /// Makes history entries of one document.
     Walk,
 }
@@ -45,6 +47,7 @@ const DATABASE: &str = include_str!("database.js");
 const CACHE: &str = include_str!("cache.js");
 const FILES: &str = include_str!("files.js");
 const REGISTRATIONS: &str = include_str!("registrations.js");
+const HISTORY_STATE: &str = include_str!("history_state.js");
 
 static COLLECT: LazyLock<String> = LazyLock::new(|| {
     declaration(&[VALUE, LIMITS, DATABASE, include_str!("collect.js")], "collect")
@@ -60,7 +63,9 @@ static FILL_STORED: LazyLock<String> = LazyLock::new(|| {
     declaration(&[VALUE, LIMITS, CACHE, FILES, REGISTRATIONS, entry], "fillStored")
 });
 static INSPECT: LazyLock<String> =
-    LazyLock::new(|| declaration(&[VALUE, include_str!("inspect.js")], "inspect"));
+    LazyLock::new(|| declaration(&[VALUE, HISTORY_STATE, include_str!("inspect.js")], "inspect"));
+static TELL_STATE: LazyLock<String> =
+    LazyLock::new(|| declaration(&[VALUE, HISTORY_STATE], "tellState"));
 static WALK: LazyLock<String> =
     LazyLock::new(|| declaration(&[VALUE, include_str!("walk.js")], "walk"));
 
@@ -76,6 +81,7 @@ impl Script {
             Self::Fill => &FILL,
             Self::FillStored => &FILL_STORED,
             Self::Inspect => &INSPECT,
+            Self::TellState => &TELL_STATE,
             Self::Walk => &WALK,
         }
     }
@@ -113,7 +119,7 @@ pub(crate) async fn world(session: &CdpSession, frame: &str) -> Result<World, Sc
     id.map(World::Isolated).ok_or_else(|| ScriptError::Shape("no executionContextId".to_owned()))
 }
 
-/// The one world of a worker.
+/// The one world of a worker, or that of a page's own scripts.
 pub(crate) async fn global(session: &CdpSession) -> Result<World, ScriptError> {
     let found = session.call("Runtime.evaluate", json!({ "expression": "globalThis" })).await?;
     let id = found["result"]["objectId"].as_str().map(str::to_owned);
@@ -161,6 +167,7 @@ impl fmt::Display for Script {
             Self::Fill => "fill",
             Self::FillStored => "fill stored",
             Self::Inspect => "inspect",
+            Self::TellState => "tell state",
             Self::Walk => "walk",
         })
     }

@@ -97,7 +97,8 @@ const baton = (() => {
       if (ArrayBuffer.isView(value)) {
         const kind = value[Symbol.toStringTag];
         const length = kind === "DataView" ? value.byteLength : value.length;
-        return { type: "view", kind, buffer: node(value.buffer), offset: value.byteOffset, length };
+        const view = { type: "view", kind, buffer: node(value.buffer), offset: value.byteOffset, length };
+        return follows(value) ? { ...view, follows: true } : view;
       }
       if (value instanceof File) {
         const { name, type: mime, lastModified: modified } = value;
@@ -131,6 +132,19 @@ const baton = (() => {
     }
     await Promise.all(waiting);
     return heap.length > 0 ? { root: start, heap } : { root: start };
+  };
+
+  // Whether a view ends where its buffer ends, also when that is resized: no property tells. Nothing
+  // else runs meanwhile, and afterwards everything is as it was.
+  const follows = (view) => {
+    const { buffer, byteLength } = view;
+    if (!buffer.resizable) return false;
+    const bytes = new Uint8Array(buffer).slice();
+    buffer.resize(bytes.length < buffer.maxByteLength ? buffer.maxByteLength : 0);
+    const followed = view.byteLength !== byteLength;
+    buffer.resize(bytes.length);
+    new Uint8Array(buffer).set(bytes);
+    return followed;
   };
 
   const BOXES = [
@@ -198,7 +212,7 @@ const baton = (() => {
     heap.forEach((o, at) => {
       if (o.type !== "view") return;
       const View = globalThis[o.kind];
-      objects[at] = new View(node(o.buffer), o.offset, o.length);
+      objects[at] = o.follows ? new View(node(o.buffer), o.offset) : new View(node(o.buffer), o.offset, o.length);
     });
     heap.forEach((o, at) => {
       const target = objects[at];
@@ -220,7 +234,9 @@ const baton = (() => {
     const message = decodePrimitive(o.message);
     const error = message === undefined ? new ERRORS[o.name]() : new ERRORS[o.name](message);
     const stack = decodePrimitive(o.stack);
-    if (stack !== undefined) Object.defineProperty(error, "stack", { value: stack, writable: true, configurable: true });
+    // Its own tells of this script.
+    if (stack === undefined) delete error.stack;
+    else Object.defineProperty(error, "stack", { value: stack, writable: true, configurable: true });
     return error;
   };
 

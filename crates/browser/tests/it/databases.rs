@@ -90,6 +90,49 @@ async fn no_name_hides_a_page_or_a_database() {
     running.crash().await;
 }
 
+/// The number that the next record of a store gets which nobody can say aloud, and how values look of
+/// which the browser says less than a script can see.
+const ODD: &str = "(async () => {
+        const db = await open('odd \\udc00');
+        const transaction = db.transaction(['numbered \\ud800'], 'readwrite');
+        const store = transaction.objectStore('numbered \\ud800');
+        const ask = (request) => new Promise((resolve) =>
+            request.onsuccess = () => resolve(request.result));
+        const { view, fixed, error } = await ask(store.get(2));
+        const next = await ask(store.add({}));
+        transaction.abort();
+        db.close();
+        view.buffer.resize(16);
+        return [next, view.length, fixed.length, String(error.stack), error.message].join(' ');
+    })()";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_only_a_script_can_tell_apart_comes_back() {
+    let ((_folder, profile), site) = (profile(), site().await);
+    let url = site.url("a", "/");
+    let running = Running::start(&profile).await;
+    let page = running.open(&url).await;
+    let write = "open('odd \\udc00', 1, (db) => {
+            const store = db.createObjectStore('numbered \\ud800', { autoIncrement: true });
+            const buffer = new ArrayBuffer(8, { maxByteLength: 16 });
+            const error = new Error('without a stack');
+            delete error.stack;
+            store.put(1, 4);
+            store.delete(4);
+            store.put({ view: new Uint8Array(buffer), fixed: new Uint8Array(buffer, 0, 8), error }, 2);
+        }).then((db) => (db.close(), 'done'))";
+    assert_eq!(evaluate(&page, write).await, "done");
+    let state = running.capture().await;
+    assert_eq!(evaluate(&page, ODD).await, "5 16 8 undefined without a stack");
+    running.crash().await;
+    let (_other_folder, other) = crate::story::profile();
+    let (running, restored) = Running::resume(&other, &state).await;
+    assert_eq!(outcomes(&restored, ItemKind::IndexedDb), [(Outcome::Restored, None)]);
+    let page = running.page(&url).await;
+    assert_eq!(evaluate(&page, ODD).await, "5 16 8 undefined without a stack");
+    running.crash().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn records_that_changed_places_in_a_unique_index_go_back() {
     let ((_folder, profile), site) = (profile(), site().await);

@@ -157,6 +157,26 @@ async fn a_tab_goes_its_way_again_on_a_fresh_profile() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_looks_at_its_state_is_read_as_it_is_now() {
+    let ((_folder, profile), site) = (profile(), site().await);
+    let running = Running::start(&profile).await;
+    let page = running.open(&site.url("a", "/one")).await;
+    running.capture().await;
+    for step in ["'first'", "['second', 2n]", "null", "new Map([[1, undefined]])"] {
+        // A page that asks is told, and then nobody else is told anew.
+        evaluate(&page, &format!("void history.pushState({step}, ''); void history.state")).await;
+        let state = running.capture().await;
+        let told = state.tabs[0].history.here().unwrap().state.clone();
+        let (_other_folder, other) = crate::story::profile();
+        let (again, _) = Running::resume(&other, &state).await;
+        let restored = again.capture().await.tabs[0].history.here().unwrap().state.clone();
+        again.crash().await;
+        assert_eq!((told.is_some(), restored), (step != "null", told), "{step}");
+    }
+    running.crash().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pages_with_one_address_and_steps_of_frames_are_entries_too() {
     let frame = Page::html("<iframe src='/one'></iframe><title>frame</title>");
     let post = Page::html("<form method=post action='/post'></form>");

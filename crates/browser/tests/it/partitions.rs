@@ -4,8 +4,8 @@ use crate::fixture::{evaluate, eventually};
 use crate::site::{Page, Site};
 use crate::story::{Running, outcomes, profile};
 use baton_browser::keeper::Role;
-use baton_session::State;
 use baton_session::receipt::{ItemKind, Outcome};
+use baton_session::{State, StorageKey};
 use serde_json::json;
 
 /// Each document writes once where it stands, outermost last, and something that no other one knows.
@@ -83,6 +83,40 @@ async fn a_site_inside_of_another_inside_of_itself_comes_back() {
     let again = running.capture().await;
     assert_eq!(again.origins, state.origins);
     assert_eq!(again.tabs[0].session_storage, state.tabs[0].session_storage);
+    running.crash().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_and_caches_of_a_site_inside_of_another_inside_of_itself_come_back() {
+    let inside = "<script>(async () => {
+            const folder = await navigator.storage.getDirectory();
+            await folder.getDirectoryHandle('kept', { create: true });
+            await (await caches.open('kept')).put('/x', new Response('kept'));
+        })()</script>";
+    let frame = |next: &str, path: &str| {
+        Page::html(format!("<iframe src='http://{next}.localhost:{{port}}/{path}'></iframe>"))
+    };
+    let site = Site::builder()
+        .page("/", frame("b", "between"))
+        .page("/between", frame("x", "inside"))
+        .page("/inside", Page::html(inside))
+        .start()
+        .await;
+    let (_folder, profile) = profile();
+    let running = Running::start(&profile).await;
+    running.open(&site.url("x", "/")).await;
+    let key = StorageKey::new(format!("{}^31", site.url("x", "/")));
+    let is_there = |state: &State| {
+        state.origins.get(&key).is_some_and(|origin| origin.files.len() + origin.caches.len() == 2)
+    };
+    eventually("all is there", async || is_there(&running.capture().await)).await;
+    let state = running.capture().await;
+    running.crash().await;
+    let (_other_folder, other) = crate::story::profile();
+    let (running, restored) = Running::resume(&other, &state).await;
+    for kind in [ItemKind::Files, ItemKind::Cache] {
+        assert_eq!(outcomes(&restored, kind), [(Outcome::Restored, None)], "{kind}");
+    }
     running.crash().await;
 }
 

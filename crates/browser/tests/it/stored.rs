@@ -72,7 +72,11 @@ fn assert_holds_everything(site: &Site, state: &State) {
     let third = &state.origins[&partition(site)];
     for (origin, workers) in [(first, 2), (third, 1)] {
         let entries: Vec<usize> = origin.caches.iter().map(|cache| cache.entries.len()).collect();
-        assert_eq!(entries, [0, 1, 4], "the caches are called empty, installed, first…");
+        assert_eq!(
+            entries,
+            [1, 4, 0],
+            "in the order in which installed, first… and empty were made"
+        );
         let places: Vec<String> =
             origin.files.iter().map(baton_session::FileEntry::place).collect();
         let expected = ["empty", "empty folder", "notes", "notes/deep", "notes/deep/bytes"];

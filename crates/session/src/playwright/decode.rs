@@ -178,7 +178,8 @@ impl Decoder {
             return Err("as many bytes as a typed array has elements");
         }
         let length = size / kind.element;
-        self.heap[view] = Object::View { kind: kind.kind.to_owned(), buffer, offset: 0, length };
+        self.heap[view] =
+            Object::View { kind: kind.kind.to_owned(), buffer, offset: 0, length, follows: false };
         Ok(Node::Ref(view))
     }
 

@@ -44,7 +44,7 @@ fn element_of(kind: &str) -> Option<u64> {
 
 /// The bytes that a view shows, and whether they are its whole buffer.
 pub(super) fn view_bytes(value: &Value, view: &Object) -> Option<(Vec<u8>, bool)> {
-    let Object::View { kind, buffer: Node::Ref(position), offset, length } = view else {
+    let Object::View { kind, buffer: Node::Ref(position), offset, length, .. } = view else {
         return None;
     };
     let Some(Object::ArrayBuffer { bytes, .. }) = value.heap.get(*position) else {

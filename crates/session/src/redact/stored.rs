@@ -8,7 +8,8 @@ use crate::file::FileContent;
 use crate::{Cache, FileEntry, Registration};
 
 pub(super) fn redact_cache(cache: &Cache) -> Cache {
-    Cache { name: cache.name.clone(), entries: cache.entries.iter().map(redact_entry).collect() }
+    let entries = cache.entries.iter().map(redact_entry).collect();
+    Cache { name: cache.name.clone(), position: cache.position, entries }
 }
 
 fn redact_entry(entry: &CacheEntry) -> CacheEntry {

@@ -72,7 +72,13 @@ impl Layout {
         let bits: u64 = word.trim_end_matches(char::is_alphabetic).parse().unwrap();
         let length = bytes.len() as u64 / (bits / 8);
         let buffer = Node::Ref(position + 1);
-        self.push(Object::View { kind: kind.to_owned(), buffer, offset: 0, length });
+        self.push(Object::View {
+            kind: kind.to_owned(),
+            buffer,
+            offset: 0,
+            length,
+            follows: false,
+        });
         self.push(Object::ArrayBuffer { bytes: STANDARD.encode(bytes), max: None });
         Node::Ref(position)
     }

@@ -37,7 +37,8 @@ pub(crate) fn caches() -> impl Strategy<Value = Vec<Cache>> {
         response,
     });
     btree_map(text(), vec(entry, 0..3), 0..3).prop_map(|caches| {
-        caches.into_iter().map(|(name, entries)| Cache { name, entries }).collect()
+        let cache = |((name, entries), position)| Cache { name, position, entries };
+        caches.into_iter().zip(0..).map(cache).collect()
     })
 }
 

@@ -49,12 +49,15 @@ pub(crate) fn object(heap: usize) -> BoxedStrategy<Object> {
         node().prop_map(|value| Object::Boxed { value }),
         (base64(), option::of(any::<u64>()))
             .prop_map(|(bytes, max)| Object::ArrayBuffer { bytes, max }),
-        (node(), any::<u64>(), any::<u64>()).prop_map(|(buffer, offset, length)| Object::View {
-            kind: "Uint8Array".to_owned(),
-            buffer,
-            offset,
-            length,
-        }),
+        (node(), any::<u64>(), any::<u64>(), any::<bool>()).prop_map(
+            |(buffer, offset, length, follows)| Object::View {
+                kind: "Uint8Array".to_owned(),
+                buffer,
+                offset,
+                length,
+                follows,
+            }
+        ),
         base64().prop_map(|bytes| Object::Blob { mime: "text/plain".to_owned(), bytes }),
         (text(), any::<i64>(), base64()).prop_map(|(name, modified, bytes)| {
             Object::File { name, mime: String::new(), modified, bytes }

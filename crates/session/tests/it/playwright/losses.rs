@@ -46,8 +46,13 @@ fn unsayable() -> Vec<Value> {
         Node::Ref(1),
         vec![date(), Object::Set { values: vec![Node::Ref(0), Node::Ref(0)] }],
     );
-    let view =
-        Object::View { kind: "Uint8Array".into(), buffer: Node::Ref(2), offset: 1, length: 1 };
+    let view = Object::View {
+        kind: "Uint8Array".into(),
+        buffer: Node::Ref(2),
+        offset: 1,
+        length: 1,
+        follows: false,
+    };
     let buffer = Object::ArrayBuffer { bytes: "AQID".into(), max: None };
     let part =
         Value::new(Node::Ref(0), vec![Object::Set { values: vec![Node::Ref(1)] }, view, buffer]);
@@ -84,7 +89,7 @@ fn what_the_format_cannot_say_is_listed() {
     third.local_storage = [("a", "1")].into_iter().collect();
     third.databases.push(database(Vec::new()));
 
-    third.caches.push(Cache { name: "shell".into(), entries: Vec::new() });
+    third.caches.push(Cache { name: "shell".into(), position: 0, entries: Vec::new() });
     third.files.push(FileEntry { path: vec!["a".to_owned()], content: FileContent::Folder });
 
     let (file, lost) = write(&state);
