@@ -61,11 +61,10 @@ function leaveFor(frame, seed) {
 async function here() {
   return { scroll: `${Math.round(scrollX)},${Math.round(scrollY)}`, state: await describe(history.state) };
 }
-async function world() {
+// The place is not asked here: now and then a page that was loaded behind another one and then brought to
+// the front got no answer within 15 s, and nobody knows why yet. The captures have it.
+const world = () => {
   const { timeZone, locale } = Intl.DateTimeFormat().resolvedOptions();
   const { userAgent, languages } = navigator;
-  const place = await inTime(new Promise((resolve, reject) =>
-    navigator.geolocation.getCurrentPosition(({ coords }) => resolve(coords), reject)), 15_000)
-    .then(({ latitude, longitude, accuracy }) => [latitude, longitude, accuracy], () => "nowhere");
-  return JSON.stringify([timeZone, locale, userAgent, languages, innerWidth, innerHeight, place]);
-}
+  return JSON.stringify([timeZone, locale, userAgent, languages, innerWidth, innerHeight]);
+};
