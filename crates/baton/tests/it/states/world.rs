@@ -22,6 +22,7 @@ pub(super) fn environment(dice: &mut Dice) -> Environment {
         user_agent,
         timezone,
         locale,
+        permissions: Vec::new(),
         geolocation: geolocation.map(|_| Geolocation {
             latitude: -0.5,
             longitude: 179.999,

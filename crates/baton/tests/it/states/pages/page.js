@@ -61,8 +61,8 @@ function leaveFor(frame, seed) {
 async function here() {
   return { scroll: `${Math.round(scrollX)},${Math.round(scrollY)}`, state: await describe(history.state) };
 }
-// Of the place, Chromium can say nothing to a page that was loaded behind another one and then brought
-// to the front (no answer within 15 s); the captures have it.
+// The place is not asked here: now and then a page that was loaded behind another one and then brought to
+// the front got no answer within 15 s, and nobody knows why yet. The captures have it.
 const world = () => {
   const { timeZone, locale } = Intl.DateTimeFormat().resolvedOptions();
   const { userAgent, languages } = navigator;
