@@ -1,6 +1,7 @@
 //! The keeper's own pages: the anchor, hidden pages, the prelude.
 
 use crate::fixture::{Kept, attach, evaluate, eventually, open_page, site, targets};
+use crate::site::{Page, Site};
 use baton_browser::cdp::{CdpSession, CdpSessionId, Event};
 use baton_browser::keeper::{KeeperLink, PreludeCall, Role};
 use serde_json::{Value, json};
@@ -157,5 +158,26 @@ async fn the_prelude_can_be_set_later_and_holds_in_pages_that_exist() {
     let prelude = json!({"prelude": somewhere()});
     node.connection.browser().call("Baton.setPrelude", prelude).await.unwrap();
     assert_eq!(evaluate(&page, WHERE).await, json!([48.5, 9.25]));
+    kept.close().await;
+}
+
+#[tokio::test]
+async fn the_prelude_holds_in_a_frame_of_another_site() {
+    let frame = format!("<script>{WHERE}.then((it) => parent.postMessage(it, '*'))</script>");
+    let embed = "<script>onmessage = ({ data }) => { self.told = data; }</script>
+        <iframe allow=geolocation src='http://b.localhost:{port}/frame'></iframe>";
+    let site = Site::builder()
+        .page("/", Page::html(embed))
+        .page("/frame", Page::html(frame))
+        .start()
+        .await;
+    let kept = Kept::with_prelude(somewhere()).await;
+    let client = kept.connect(Role::Client).await;
+    let (_, page) = open_page(&client.connection.browser(), &site.url("a", "/")).await;
+    page.call("Page.bringToFront", ()).await.unwrap();
+    eventually("the frame says where it is", async || {
+        evaluate(&page, "self.told").await == json!([48.5, 9.25])
+    })
+    .await;
     kept.close().await;
 }

@@ -2,7 +2,8 @@
 //!
 //! The *anchor* is a page that stays open, because Chromium deletes every session cookie when the
 //! last window of the default context closes. The *prelude* is what must hold for each page from
-//! its first script on and must outlive the node; without one, no page is attached to at all.
+//! its first script on and must outlive the node; without one, no page is attached to at all. What it
+//! sets on a page holds in all frames of it.
 
 use super::frame::Params;
 use super::{Action, Call, Mux, Route};
@@ -10,7 +11,9 @@ use crate::cdp::{Envelope, Failure};
 use crate::keeper::spec::PreludeCall;
 
 const WATCH: &str = r#"{"discover":true,"filter":[{}]}"#;
-const ATTACH: &str = r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}"#;
+/// Pages alone. A frame that waits for us would wait for ever when another client attaches to its page
+/// at that moment: the browser then ends our session with it before we can let it go on.
+const ATTACH: &str = r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,"filter":[{"type":"page"},{"exclude":true}]}"#;
 const LET_GO: &str = r#"{"autoAttach":false,"waitForDebuggerOnStart":false,"flatten":true}"#;
 const ANCHOR: &str = r#"{"url":"about:blank","background":true}"#;
 /// With windows to be seen, the anchor hides in a minimized one of its own.
@@ -132,8 +135,7 @@ impl Mux {
         }
         let route = Route { client: None, parent: parent.map(str::to_owned), hidden: false };
         self.sessions.insert(child.to_owned(), route);
-        if matches!(info.kind.as_ref(), "page" | "iframe") {
-            self.send_own(Some(child), "Target.setAutoAttach", ATTACH);
+        if info.kind == "page" {
             for call in self.setup.prelude.clone() {
                 self.prepare(Some(child), &call);
             }

@@ -130,21 +130,20 @@ fn while_a_hidden_page_never_comes_the_held_frames_stay_bounded() {
 }
 
 #[test]
-fn the_prelude_is_said_to_every_page_and_frame_before_it_runs() {
+fn the_prelude_is_said_to_every_page_before_it_runs() {
     let call = |method: &str| PreludeCall { method: method.to_owned(), params: json!({"x": 1}) };
     let mut story = Story::new(vec![call("Browser.setPermission"), call("Emulation.set")]);
     assert_eq!(story.asked("Browser.setPermission").get("sessionId"), None);
-    assert_eq!(story.asked("Target.setAutoAttach").get("sessionId"), None);
+    let attach = story.asked("Target.setAutoAttach");
+    assert_eq!(attach.get("sessionId"), None);
+    assert_eq!(attach["params"]["filter"], json!([{"type": "page"}, {"exclude": true}]));
     story.sent.clear();
     story.browser(attached("S", "PAGE", true));
     let methods: Vec<_> =
         story.sent.iter().map(|frame| frame["method"].as_str().unwrap()).collect();
-    let expected = ["Target.setAutoAttach", "Emulation.set", "Runtime.runIfWaitingForDebugger"];
+    let expected = ["Emulation.set", "Runtime.runIfWaitingForDebugger"];
     assert_eq!(methods, expected);
     assert!(story.sent.iter().all(|frame| frame["sessionId"] == "S"));
-    story.sent.clear();
-    story.browser(on("S", attached("FRAME", "F", true)));
-    assert_eq!(story.asked("Emulation.set")["sessionId"], "FRAME");
 }
 
 #[test]
