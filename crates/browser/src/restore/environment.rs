@@ -35,7 +35,8 @@ struct Seen {
 /// One line for each setting that the snapshot has, and what a tab of each site that it names sees of
 /// its permissions.
 pub(super) async fn verify(tabs: &[OpenTab<'_>], wanted: &Environment) -> (Receipt, Told) {
-    let looks: Vec<_> = witnesses(tabs, wanted).into_iter().map(look).collect();
+    let looks = witnesses(tabs, wanted).into_iter().map(|tab| look(tab, wanted));
+    let looks: Vec<_> = looks.collect();
     let seen: Vec<_> = stream::iter(looks).buffered(PAGES_AT_ONCE).collect().await;
     let told = seen.iter().flatten();
     let told = told.filter_map(|seen| Some((origin_of(&seen.url)?, seen.permissions.clone())));
@@ -84,8 +85,9 @@ fn item(place: &str, wanted: &str, found: Option<String>) -> ReceiptItem {
     }
 }
 
-async fn look(tab: &OpenTab<'_>) -> Option<Seen> {
+async fn look(tab: &OpenTab<'_>, wanted: &Environment) -> Option<Seen> {
     let frame = frames::list(tab.session()).await.ok()?.into_iter().next()?;
     let world = script::world(tab.session(), &frame.id).await.ok()?;
-    script::run(tab.session(), &world, Script::Inspect, &json!({}), LIMIT).await.ok()
+    let by_name = json!({ "timezone": wanted.timezone });
+    script::run(tab.session(), &world, Script::Inspect, &by_name, LIMIT).await.ok()
 }

@@ -1,5 +1,14 @@
-// What a page sees of its environment, and of the history entry at which it stands.
-async function inspect() {
+// What a page sees of its environment, and of the history entry at which it stands. A time zone goes by
+// the name that is wanted where that is another name of it, as Asia/Kathmandu is of Asia/Katmandu.
+async function inspect({ timezone } = {}) {
+  const zone = (name) => new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
+  const goesBy = (name) => {
+    try {
+      return zone(name) === zone();
+    } catch {
+      return false;
+    }
+  };
   const entries = self.navigation?.entries() ?? [];
   const at = self.navigation?.currentEntry?.index ?? 0;
   // How many entries on one side show this document.
@@ -37,7 +46,7 @@ async function inspect() {
     url: location.href,
     visible: document.visibilityState === "visible",
     viewport: { width: innerWidth, height: innerHeight },
-    timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    timezone: timezone && goesBy(timezone) ? timezone : zone(),
     locale: navigator.language,
     userAgent: navigator.userAgent,
     permissions,
