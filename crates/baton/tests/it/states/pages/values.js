@@ -65,7 +65,7 @@ const HOLDERS = [
 
 const VIEWS = [
   Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, Float16Array,
-  Float32Array, Float64Array, BigInt64Array, BigUint64Array, DataView,
+  Float32Array, Float64Array, BigInt64Array, BigUint64Array, DataView, DataView, DataView,
 ];
 
 const LEAVES = [
