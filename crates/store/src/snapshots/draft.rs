@@ -3,8 +3,8 @@
 //! Hashing, compressing and encrypting happen here, outside of the transaction, and only for parts
 //! that the database does not have yet.
 
-use super::lists::{self, Current, List};
-use super::manifest::Belongs;
+use super::lists::{self, Current};
+use super::manifest::{Belongs, List};
 use super::{NewSnapshot, Snapshot};
 use crate::config::Limits;
 use crate::seal::{Seal, SealError};

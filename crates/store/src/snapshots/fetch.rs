@@ -1,8 +1,7 @@
 //! Fetches one snapshot, and decodes the rows of several.
 
 use super::draft::total;
-use super::lists::{Base, List};
-use super::manifest::{self, Belongs};
+use super::manifest::{self, Base, Belongs, List};
 use super::{Snapshot, SnapshotReason};
 use crate::row::{flag, instant, word};
 use crate::seal::Seal;

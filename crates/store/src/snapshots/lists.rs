@@ -4,7 +4,7 @@
 //! long as a snapshot has it, and goes with the last one. Few snapshots share a list: one that is
 //! damaged costs those, and those before them have another.
 
-use super::manifest::{self, Belongs};
+use super::manifest::{self, Base, Belongs, List};
 use crate::seal::{PartIds, Seal, SealError};
 use crate::{Store, StoreError};
 use baton_session::{Owner, PartRef, SessionId};
@@ -20,20 +20,6 @@ const LONG: usize = 32;
 const SHARED_BY: i64 = 8;
 /// A snapshot that differs in more than one of so many parts gets a new list.
 const LIKENESS: usize = 4;
-
-/// A list at rest.
-#[derive(Debug, Clone)]
-pub(super) struct List {
-    pub(super) id: String,
-    pub(super) sealed: Vec<u8>,
-}
-
-/// A list, and what is in it.
-#[derive(Debug, Clone)]
-pub(super) struct Base {
-    pub(super) list: List,
-    pub(super) parts: Vec<PartRef>,
-}
 
 /// The list from which the newest snapshot of a session differs, and how many do.
 #[derive(Debug)]

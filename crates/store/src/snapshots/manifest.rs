@@ -3,7 +3,6 @@
 //! The one idea: of many parts few change, so a long list says only how it differs from a list that
 //! stands by itself ([`lists`](super::lists)). A short one is written as it is.
 
-use super::lists::{Base, List};
 use crate::seal::{Seal, SealError};
 use baton_session::{Owner, PartHash, PartKind, PartRef, SessionId, SnapshotId};
 use serde::{Deserialize, Serialize};
@@ -17,6 +16,20 @@ pub(super) struct Belongs<'a> {
     pub(super) owner: &'a Owner,
     pub(super) session: SessionId,
     pub(super) snapshot: SnapshotId,
+}
+
+/// A list that stands by itself, at rest.
+#[derive(Debug, Clone)]
+pub(super) struct List {
+    pub(super) id: String,
+    pub(super) sealed: Vec<u8>,
+}
+
+/// A list, and what is in it.
+#[derive(Debug, Clone)]
+pub(super) struct Base {
+    pub(super) list: List,
+    pub(super) parts: Vec<PartRef>,
 }
 
 #[derive(Serialize, Deserialize)]
