@@ -24,7 +24,7 @@ pub(super) struct EnvironmentArgs {
     /// Where the browser says it is, in degrees, such as 35.68,139.69
     #[arg(long, value_name = "LAT,LON", value_parser = place, allow_hyphen_values = true)]
     geolocation: Option<Geolocation>,
-    /// What a site may do without asking, such as notifications=https://example.org; again for more
+    /// What a site may do without asking, such as `notifications=https://example.org`; again for more
     #[arg(long, value_name = "PERMISSION=ORIGIN", value_parser = permission)]
     allow: Vec<Permission>,
 }
