@@ -27,6 +27,8 @@ struct Collected {
     files: Option<Files>,
     workers: Option<Vec<SeenRegistration>>,
     failures: Vec<Failure>,
+    /// Whether another document has to be asked for the workers.
+    mute: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -157,7 +159,7 @@ impl Window<'_> {
         if let Some(found) = collected.workers {
             work.shared().mirror().set_registrations(self.key, found);
         }
-        again.workers = !collected.failures.is_empty();
+        again.workers = collected.mute || !collected.failures.is_empty();
         Ok(self.unread("service workers", collected.failures))
     }
 

@@ -44,11 +44,16 @@ async function collectStored({ origin, wantCaches, wantFiles, wantWorkers }) {
     }
   };
 
-  const result = { caches: null, files: null, workers: null, failures };
+  const result = { caches: null, files: null, workers: null, mute: false, failures };
   if (wantCaches) result.caches = await collectCaches(wantCaches);
   if (wantFiles) result.files = await collectFiles(wantFiles);
   if (wantWorkers && registrations.container()) {
-    result.workers = await registrations.list().catch((error) => (failed("", error), null));
+    result.workers = await registrations.list().catch((error) => {
+      // The document of a blob is of a site with workers, and may not speak of them.
+      if (error?.name === "InvalidStateError") result.mute = true;
+      else failed("", error);
+      return null;
+    });
   }
   return JSON.stringify(result);
 }

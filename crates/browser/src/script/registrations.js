@@ -1,7 +1,8 @@
 // Service worker registrations: list them as they are.
 const registrations = (() => {
   // Pages that are no secure context have none; workers cannot see them.
-  const container = () => (typeof navigator.serviceWorker === "undefined" ? null : navigator.serviceWorker);
+  // Only http and https have any; a page of a file has the container, and no use of it.
+  const container = () => (/^https?:/.test(self.origin) ? (navigator.serviceWorker ?? null) : null);
 
   const describe = async (registration) => {
     const { active, waiting, installing, scope, updateViaCache, navigationPreload } = registration;
