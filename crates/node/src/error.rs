@@ -1,5 +1,6 @@
 //! How an operation fails.
 
+use crate::data::DataError;
 use crate::live::LiveError;
 use baton_api::Scope;
 use baton_session::{Lifecycle, NodeId, SessionName};
@@ -60,6 +61,18 @@ pub enum NodeError {
         limit: u32,
         /// How long to wait.
         wait: Duration,
+    },
+    /// A file of the exchange folder cannot be written.
+    #[error("the file cannot be written: {0}")]
+    Exchange(DataError),
+    /// A client of MCP names a session of the protocol that has ended, or is another key's.
+    #[error("expected a session of the protocol that this key began, found none\ninitialize again")]
+    NoMcpSession,
+    /// Clients of MCP hold more sessions of the protocol than there may be.
+    #[error("expected at most {limit} sessions of the protocol at once, found more")]
+    TooManyMcpSessions {
+        /// How many there may be.
+        limit: usize,
     },
     /// It was done, but the audit log did not take it.
     #[error("{action} was done, but cannot be noted in the audit log: {source}")]

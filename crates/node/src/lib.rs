@@ -2,8 +2,8 @@
 //!
 //! The one idea: an *operation* takes a [`Context`] and plain data and returns plain data; a door
 //! only translates. So every door of one operation behaves alike. Rooms, from the border inwards:
-//! [`config`] and [`data`] say what the node was given; [`serve`](mod@serve) is its life in steps; [`http`] is
-//! the door; [`auth`] says who asks, and [`rates`] how often; [`sessions`], [`keys`] and [`audit`]
+//! [`config`] and [`data`] say what the node was given; [`serve`](mod@serve) is its life in steps; [`http`] and [`mcp`] are
+//! the doors; [`auth`] says who asks, and [`rates`] how often; [`sessions`], [`keys`] and [`audit`]
 //! hold the operations, and `audit` what is noted of them; [`live`] holds the running browsers;
 //! [`backup`] carries a whole data folder away and back, and [`bundle`] seals a file of one session; [`error`] and [`problem`] say how an operation fails.
 
@@ -22,6 +22,7 @@ pub mod inspect;
 pub mod keys;
 mod latest;
 pub mod live;
+pub mod mcp;
 pub mod metrics;
 mod page;
 pub mod problem;

@@ -35,12 +35,16 @@ fn code(error: &NodeError) -> ErrorCode {
         NodeError::Invalid { .. } | NodeError::BadFile { .. } | NodeError::NoName => {
             ErrorCode::InvalidRequest
         }
-        NodeError::FileTooLarge { .. } => ErrorCode::StorageFull,
+        NodeError::FileTooLarge { .. } | NodeError::Exchange(_) => ErrorCode::StorageFull,
+        // The protocol knows by 404 that it is to begin anew.
+        NodeError::NoMcpSession => ErrorCode::RouteNotFound,
         NodeError::Unauthenticated { .. } | NodeError::BadTicket { .. } => {
             ErrorCode::Unauthenticated
         }
         NodeError::Forbidden { .. } => ErrorCode::Forbidden,
-        NodeError::TooManyRequests { .. } => ErrorCode::TooManyRequests,
+        NodeError::TooManyRequests { .. } | NodeError::TooManyMcpSessions { .. } => {
+            ErrorCode::TooManyRequests
+        }
         NodeError::NotNoted { source, .. } => store(source),
         NodeError::WrongState { .. } => ErrorCode::WrongState,
         NodeError::OtherNode { .. } | NodeError::NotDeep { .. } => ErrorCode::Conflict,

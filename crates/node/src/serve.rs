@@ -113,7 +113,7 @@ async fn run(
     let rates = Rates::new(config.rates);
     hub.start_beating(shutdown.clone()).await?;
     recover(&hub).await?;
-    let context = Context::new(store, hub, node, rates);
+    let context = Context::new(store, hub, node, rates, shutdown.clone());
     publish(&data, doors.local(), node)?;
     let address = doors.address();
     tracing::info!(%address, %node, version = env!("CARGO_PKG_VERSION"), "the node is ready");

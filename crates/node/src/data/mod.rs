@@ -140,6 +140,11 @@ impl DataFolder {
         self.session(id).join("keeper.log")
     }
 
+    /// The folder of the files that tools of models write and read.
+    pub fn exchange(&self) -> PathBuf {
+        self.0.join("exchange")
+    }
+
     /// The file that says which node this folder belongs to.
     pub fn id_file(&self) -> PathBuf {
         self.0.join("node.id")

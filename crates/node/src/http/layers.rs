@@ -65,7 +65,8 @@ async fn write_problem(request: Request, next: Next) -> Response {
     let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
     let mut response = next.run(request).await;
     let status = response.status();
-    if !(status.is_client_error() || status.is_server_error()) {
+    let is_error = status.is_client_error() || status.is_server_error();
+    if !is_error || response.extensions().get::<OwnBody>().is_some() {
         return response;
     }
     let mut problem =
@@ -78,6 +79,10 @@ async fn write_problem(request: Request, next: Next) -> Response {
     let body = serde_json::to_vec(&problem).unwrap_or_default();
     Response::from_parts(parts, Body::from(body))
 }
+
+/// Marks an answer that says in its own body why it is an error.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OwnBody;
 
 /// The problem of an answer that a layer made, which knows only a status.
 fn problem_of_status(status: StatusCode) -> Problem {

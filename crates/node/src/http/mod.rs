@@ -14,6 +14,7 @@ mod history;
 mod input;
 mod keys;
 mod layers;
+mod mcp;
 mod peer;
 mod refusal;
 mod sessions;
@@ -25,6 +26,7 @@ pub(crate) use peer::Peer;
 pub use refusal::Refusal;
 
 use crate::Context;
+use crate::mcp::Connections;
 use crate::sessions::FILE_LIMIT;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -77,6 +79,8 @@ fn routes() -> OpenApiRouter<Context> {
         // Keys.
         .routes(routes!(keys::list, keys::create))
         .routes(routes!(keys::revoke))
+        // Models.
+        .routes(routes!(mcp::post, mcp::listen, mcp::end))
         // What was done.
         .routes(routes!(audit::list))
 }
@@ -84,8 +88,10 @@ fn routes() -> OpenApiRouter<Context> {
 /// The service of a node.
 pub fn router(context: Context, config: &HttpConfig) -> Router {
     let (router, document) = routes().split_for_parts();
+    let connections = Connections::new(&context, config.body_bytes);
     let router = router
         .layer(axum::Extension(Arc::new(document)))
+        .layer(axum::Extension(connections))
         .layer(axum::Extension(here::Scheme::of(config)));
     layers::around(router, &context, config).with_state(context)
 }

@@ -124,6 +124,11 @@ impl Hub {
         self.runner(id).is_ok()
     }
 
+    /// Where profiles, sockets and logs live.
+    pub fn data(&self) -> &DataFolder {
+        &self.config().data
+    }
+
     fn store(&self) -> &Store {
         &self.0.store
     }

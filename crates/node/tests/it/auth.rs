@@ -42,7 +42,7 @@ async fn every_other_address_wants_a_key() {
             asked += 1;
         }
     }
-    assert_eq!(asked, 22, "every operation was tried");
+    assert_eq!(asked, 25, "every operation was tried");
     node.stop().await;
 }
 

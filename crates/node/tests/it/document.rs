@@ -18,10 +18,12 @@ async fn the_document_names_every_operation() {
     operations.sort();
     insta::assert_snapshot!(operations.join("\n"), @r"
     DELETE /keys/{id} (key)
+    DELETE /mcp (key)
     DELETE /sessions/{id} (key)
     GET /audit (key)
     GET /health (no key)
     GET /keys (key)
+    GET /mcp (key)
     GET /openapi.json (no key)
     GET /ready (no key)
     GET /sessions (key)
@@ -33,6 +35,7 @@ async fn the_document_names_every_operation() {
     GET /sessions/{id}/preview (key)
     GET /sessions/{id}/state (key)
     POST /keys (key)
+    POST /mcp (key)
     POST /sessions (key)
     POST /sessions/attach (key)
     POST /sessions/import (key)

@@ -13,6 +13,7 @@ mod guard;
 mod history;
 mod idle;
 mod keys;
+mod mcp;
 mod metrics;
 mod owners;
 mod problems;

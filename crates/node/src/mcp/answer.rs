@@ -1,0 +1,135 @@
+//! What a tool answers: text for the model to read, and the same for programs.
+
+use crate::NodeError;
+use baton_api::Problem;
+use rmcp::model::{
+    CallToolResponse, CallToolResult, ContentBlock, InputRequests, InputRequiredResult,
+};
+use serde_json::{Value, json};
+
+/// What was done.
+pub(super) struct Answer {
+    text: String,
+    data: Value,
+}
+
+impl Answer {
+    /// An answer that reads as these lines and says the same to programs as `data`, an object.
+    pub(super) fn new(lines: &[String], data: Value) -> Self {
+        Self { text: lines.join("\n"), data }
+    }
+}
+
+/// Why it was not done.
+pub(super) enum Failure {
+    /// The operation refused or failed.
+    Node(NodeError),
+    /// The arguments cannot be read.
+    Arguments(String),
+    /// Nobody said which session, and it cannot be guessed.
+    Which {
+        /// What was found instead of one.
+        found: String,
+    },
+    /// A person has to be asked first, by a client that asks and then calls again.
+    Ask(InputRequests),
+    /// The person said no.
+    Declined {
+        /// What was to be done.
+        what: String,
+    },
+    /// Nobody can be asked.
+    NobodyToAsk {
+        /// What was to be done.
+        what: String,
+        /// The command with which a person does it.
+        command: String,
+    },
+}
+
+impl From<NodeError> for Failure {
+    fn from(error: NodeError) -> Self {
+        Self::Node(error)
+    }
+}
+
+impl From<Answer> for CallToolResponse {
+    fn from(answer: Answer) -> Self {
+        let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
+        result.structured_content = Some(answer.data);
+        result.into()
+    }
+}
+
+impl From<Failure> for CallToolResponse {
+    fn from(failure: Failure) -> Self {
+        let failure = match failure {
+            Failure::Ask(requests) => {
+                return InputRequiredResult::from_input_requests(requests).into();
+            }
+            failure => failure,
+        };
+        let (code, detail, next) = failure.told();
+        let text = match &next {
+            Some(next) => format!("{detail}\nNext: {next}"),
+            None => detail.clone(),
+        };
+        let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+        result.structured_content = Some(json!({"code": code, "detail": detail, "next": next}));
+        result.into()
+    }
+}
+
+impl Failure {
+    /// A stable word, what was expected and what was found, and what to do next.
+    fn told(self) -> (String, String, Option<String>) {
+        let word = str::to_owned;
+        match self {
+            Self::Node(error) => {
+                let problem = Problem::from(&error);
+                if problem.status >= 500 {
+                    tracing::error!(code = problem.code.as_str(), %error, "a tool failed");
+                }
+                let next = next(problem.code.as_str()).map(word).or(problem.hint);
+                (problem.code.as_str().to_owned(), problem.detail, next)
+            }
+            Self::Arguments(found) => (
+                word("invalid_request"),
+                format!("expected arguments as the tool's schema says: {found}"),
+                Some(word("call it again with these corrected")),
+            ),
+            Self::Which { found } => (
+                word("invalid_request"),
+                format!("expected sessionId, or one active session; found {found}"),
+                Some(word("give sessionId: a name or an id; list_sessions lists them")),
+            ),
+            Self::Declined { what } => (
+                word("declined"),
+                format!("the user was asked and did not agree: {what}"),
+                Some(word("do something else, or ask the user what they want")),
+            ),
+            Self::NobodyToAsk { what, command } => (
+                word("needs_confirmation"),
+                format!("a person has to confirm this, and this client cannot ask one: {what}"),
+                Some(format!("ask the user to type: {command}")),
+            ),
+            Self::Ask(_) => (word("needs_confirmation"), String::new(), None),
+        }
+    }
+}
+
+/// What a model does next, where it differs from what a person at a terminal does.
+fn next(code: &str) -> Option<&'static str> {
+    match code {
+        "session_not_found" => Some("list_sessions lists the sessions that there are"),
+        "wrong_state" => Some(
+            "list_sessions tells the state: an active session is used as it is or closed first, \
+             any other is brought back with session_resume",
+        ),
+        "no_snapshot" => Some("session_history lists the snapshots that there are"),
+        "name_taken" => {
+            Some("use the session that has this name (session_resume), or choose another name")
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,98 @@
+//! Asking a person before something that cannot be taken back, or that lets a login leave.
+//!
+//! Older protocols send the client a request of ours in the middle of the call; 2026-07-28 answers the
+//! call with what is to be asked, and the client calls again with the person's answer.
+
+use super::answer::Failure;
+use rmcp::RoleServer;
+use rmcp::model::{
+    CallToolRequestParams, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationSchema, InputRequest, InputResponses, ProtocolVersion,
+};
+use rmcp::service::{Peer, RequestContext};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The name of our question among those of an answer.
+const QUESTION: &str = "confirm";
+/// How long a person may think.
+const LIMIT: Duration = Duration::from_secs(90);
+
+/// How a person is asked.
+pub(super) enum Confirm {
+    /// Not at all: whoever set this client up agreed beforehand.
+    Agreed,
+    /// Nobody can be asked.
+    Nobody,
+    /// By a request to the client, in the middle of the call.
+    Request(Peer<RoleServer>),
+    /// By an answer that makes the client ask and call again.
+    Round(Option<InputResponses>),
+}
+
+impl Confirm {
+    /// How a person is asked in this call.
+    pub(super) fn of(
+        is_unattended: bool,
+        params: &mut CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Self {
+        if is_unattended {
+            return Self::Agreed;
+        }
+        let capabilities = context.client_capabilities().unwrap_or_default();
+        // A client that names no mode means forms.
+        let asks =
+            capabilities.elicitation.is_some_and(|can| can.form.is_some() || can.url.is_none());
+        let rounds = context
+            .protocol_version()
+            .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
+        match (asks, rounds) {
+            (false, _) => Self::Nobody,
+            (true, true) => Self::Round(params.input_responses.take()),
+            (true, false) => Self::Request(context.peer.clone()),
+        }
+    }
+
+    /// Returns when a person agrees to `what`, a sentence; `command` does the same at a terminal.
+    pub(super) async fn ask(self, what: String, command: String) -> Result<(), Failure> {
+        let answer = match self {
+            Self::Agreed => return Ok(()),
+            Self::Nobody => return Err(Failure::NobodyToAsk { what, command }),
+            Self::Request(peer) => {
+                let asked =
+                    peer.create_elicitation_with_timeout(question(&what), Some(LIMIT)).await;
+                match asked {
+                    Ok(answer) => answer,
+                    Err(error) => {
+                        tracing::info!(%error, "nobody answered whether to go on");
+                        return Err(Failure::NobodyToAsk { what, command });
+                    }
+                }
+            }
+            Self::Round(None) => {
+                let request = InputRequest::Elicitation(ElicitRequest::new(question(&what)));
+                let requests = BTreeMap::from([(QUESTION.to_owned(), request)]);
+                return Err(Failure::Ask(requests));
+            }
+            Self::Round(Some(mut answers)) => {
+                let answer = answers.remove(QUESTION).unwrap_or_default();
+                serde_json::from_value(answer)
+                    .unwrap_or_else(|_| ElicitResult::new(ElicitationAction::Cancel))
+            }
+        };
+        match answer.action {
+            ElicitationAction::Accept => Ok(()),
+            _ => Err(Failure::Declined { what }),
+        }
+    }
+}
+
+/// A question without fields: agreeing is the answer.
+fn question(what: &str) -> ElicitRequestParams {
+    ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: what.to_owned(),
+        requested_schema: ElicitationSchema::new(BTreeMap::new()),
+    }
+}

@@ -1,0 +1,88 @@
+//! The clients that are connected: rmcp's service, and whose each session of an older protocol is.
+
+use super::server::Server;
+use crate::auth::Caller;
+use crate::{Context, NodeError};
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderMap, Response};
+use rmcp::model::ProtocolVersion;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What names a session of an older protocol.
+const SESSION: &str = "mcp-session-id";
+const VERSION: &str = "mcp-protocol-version";
+/// How many of those sessions there are at most; rmcp ends one that rests for five minutes.
+const MOST: usize = 1000;
+
+/// Passes requests to the server. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Connections {
+    service: StreamableHttpService<Server, LocalSessionManager>,
+    sessions: Arc<LocalSessionManager>,
+    /// The key behind each session.
+    keys: Arc<Mutex<HashMap<String, String>>>,
+}
+
+impl Connections {
+    /// Those of a node; messages are at most `body_bytes` long.
+    pub(crate) fn new(context: &Context, body_bytes: usize) -> Self {
+        let sessions = Arc::new(LocalSessionManager::default());
+        // Our own guard has looked at Host and Origin, and knows by which names this node is called.
+        let config = StreamableHttpServerConfig::default()
+            .disable_allowed_hosts()
+            .disable_allowed_origins()
+            .with_max_request_body_bytes(body_bytes)
+            .with_cancellation_token(context.ending.clone());
+        let server = Server::new(context.clone());
+        let service =
+            StreamableHttpService::new(move || Ok(server.clone()), Arc::clone(&sessions), config);
+        Self { service, sessions, keys: Arc::default() }
+    }
+
+    /// Answers a request of `caller`.
+    pub(crate) async fn answer(
+        &self,
+        caller: Caller,
+        mut request: Request,
+    ) -> Result<Response<Body>, NodeError> {
+        let key = caller.key.clone();
+        self.admit(&key, request.headers()).await?;
+        request.extensions_mut().insert(caller);
+        let response = self.service.handle(request).await.map(Body::new);
+        if let Some(id) = text(response.headers(), SESSION) {
+            self.keys().insert(id.to_owned(), key);
+        }
+        Ok(response)
+    }
+
+    /// A session answers the key that began it; and there are not too many.
+    async fn admit(&self, key: &str, headers: &HeaderMap) -> Result<(), NodeError> {
+        if let Some(id) = text(headers, SESSION) {
+            let is_theirs = self.keys().get(id).is_some_and(|owner| owner == key);
+            return if is_theirs { Ok(()) } else { Err(NodeError::NoMcpSession) };
+        }
+        if text(headers, VERSION)
+            .is_some_and(|version| version >= ProtocolVersion::STANDARD_HEADERS.as_str())
+        {
+            return Ok(());
+        }
+        let sessions = self.sessions.sessions.read().await;
+        if sessions.len() >= MOST {
+            return Err(NodeError::TooManyMcpSessions { limit: MOST });
+        }
+        self.keys().retain(|id, _| sessions.contains_key(id.as_str()));
+        Ok(())
+    }
+
+    fn keys(&self) -> MutexGuard<'_, HashMap<String, String>> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}

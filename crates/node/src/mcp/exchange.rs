@@ -1,0 +1,106 @@
+//! The exchange folder: the only place where tools write files and read them.
+//!
+//! `<data>/exchange/<owner>`, so that no owner's tools reach a file of another. A file is named, never
+//! a path, and is not followed elsewhere.
+
+use super::answer::Failure;
+use crate::NodeError;
+use crate::data::{DataError, DataFolder, write_private};
+use crate::sessions::FILE_LIMIT;
+use baton_session::Owner;
+use rustix::fs::{Mode, OFlags, open};
+use std::fs::{DirBuilder, File};
+use std::io::Read;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// How long the name of a file may be, in bytes.
+const NAME_BYTES: usize = 200;
+
+/// The folder of an owner.
+pub(super) struct Exchange(PathBuf);
+
+impl Exchange {
+    pub(super) fn of(data: &DataFolder, owner: &Owner) -> Self {
+        Self(data.exchange().join(folder_name(owner)))
+    }
+
+    /// Where a file of this name is.
+    pub(super) fn path(&self, name: &str) -> Result<PathBuf, Failure> {
+        let fits = !name.is_empty()
+            && name.len() <= NAME_BYTES
+            && !name.starts_with('.')
+            && name.chars().all(|letter| !matches!(letter, '/' | '\\') && !letter.is_control());
+        if !fits {
+            return Err(refused(&self.0, "another name"));
+        }
+        Ok(self.0.join(name))
+    }
+
+    /// Writes a file, 0600, whole or not at all.
+    pub(super) async fn write(&self, name: &str, text: String) -> Result<PathBuf, Failure> {
+        let (folder, path) = (self.0.clone(), self.path(name)?);
+        blocking(move || {
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+            made.map_err(|source| DataError::Io { path: folder, source })?;
+            write_private(&path, text.as_bytes())?;
+            Ok(path)
+        })
+        .await
+        .map_err(failed)
+    }
+
+    /// Reads a file, a bounded one.
+    pub(super) async fn read(&self, name: &str) -> Result<String, Failure> {
+        let (folder, path) = (self.0.clone(), self.path(name)?);
+        let read = blocking(move || read(&path).map_err(|source| DataError::Io { path, source }));
+        match read.await {
+            Ok(text) if text.len() <= FILE_LIMIT => Ok(text),
+            Ok(_) => Err(refused(&folder, "a larger file than 128 MiB")),
+            Err(DataError::Io { source, .. }) => Err(refused(&folder, &source.to_string())),
+            Err(error) => Err(failed(error)),
+        }
+    }
+}
+
+fn read(path: &Path) -> std::io::Result<String> {
+    // A link would lead out of the folder.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = File::from(open(path, flags, Mode::empty())?);
+    if !file.metadata()?.is_file() {
+        return Err(std::io::Error::other("found something else than a file"));
+    }
+    let mut text = String::new();
+    let limit = u64::try_from(FILE_LIMIT).unwrap_or(u64::MAX).saturating_add(1);
+    file.take(limit).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, DataError> + Send + 'static,
+) -> Result<T, DataError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+fn refused(folder: &Path, found: &str) -> Failure {
+    let expected = "the name of a readable file in the exchange folder";
+    let found = format!("{found}; the folder is {}", folder.display());
+    NodeError::Invalid { field: "file", expected, found }.into()
+}
+
+fn failed(error: DataError) -> Failure {
+    NodeError::Exchange(error).into()
+}
+
+/// An owner's name as that of a folder: what might be more than a name is written in hex.
+fn folder_name(owner: &Owner) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let written = |byte| match byte {
+        byte if is_plain(byte) => char::from(byte).to_string(),
+        byte => format!("%{byte:02x}"),
+    };
+    owner.as_str().bytes().map(written).collect()
+}

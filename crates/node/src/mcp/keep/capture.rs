@@ -1,0 +1,37 @@
+//! `session_capture`
+
+use crate::mcp::answer::{Answer, Failure};
+use crate::mcp::text;
+use crate::mcp::verb::{Call, Effect, Verb};
+use crate::{clock, sessions};
+use baton_api::Scope;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+/// Saves an active session's state now, on disk when this answers. Call it after a login; other
+/// changes are saved by themselves.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct SessionCapture {
+    /// Default: the only active one
+    #[serde(alias = "session_id")]
+    session_id: Option<String>,
+}
+
+impl Verb for SessionCapture {
+    const NAME: &'static str = "session_capture";
+    const EFFECT: Effect = Effect::Changes;
+
+    async fn call(self, call: Call) -> Result<Answer, Failure> {
+        call.require(Scope::Drive).await?;
+        let session = call.session(self.session_id).await?;
+        let doing = format!("capturing {}", text::cut(&session, 100));
+        let capturing = sessions::capture(&call.context, &call.caller.owner, &session);
+        let view = call.progress.during(&doing, capturing).await?;
+        let mut told = vec![format!("Saved {session}: {}.", text::snapshot(&view, clock::now()))];
+        told.extend(text::unread(&view));
+        let data = json!({"sessionId": session, "snapshot": view.id, "unread": view.unread});
+        Ok(Answer::new(&told, data))
+    }
+}

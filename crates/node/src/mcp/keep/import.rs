@@ -1,0 +1,51 @@
+//! `session_import`
+
+use crate::mcp::answer::{Answer, Failure};
+use crate::mcp::exchange::Exchange;
+use crate::mcp::text;
+use crate::mcp::verb::{Call, Effect, Verb};
+use crate::{NodeError, clock, sessions};
+use baton_api::{FileText, ImportSession, Scope};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Makes a session of a session file or Playwright storageState in Baton's exchange folder.
+/// session_resume starts it.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SessionImport {
+    /// Name of a file in that folder
+    file: String,
+    /// Default: the file's own
+    name: Option<String>,
+}
+
+impl Verb for SessionImport {
+    const NAME: &'static str = "session_import";
+    const EFFECT: Effect = Effect::Changes;
+
+    async fn call(self, call: Call) -> Result<Answer, Failure> {
+        call.require(Scope::Drive).await?;
+        let exchange = Exchange::of(call.context.hub.data(), &call.caller.owner);
+        let name = self.name.map(|name| name.parse()).transpose();
+        let name = name.map_err(|error| Failure::Arguments(format!("name: {error}")))?;
+        let doing = format!("importing {}", text::cut(&self.file, 100));
+        let importing = async {
+            let file = FileText::new(exchange.read(&self.file).await?).map_err(|error| {
+                let reason =
+                    format!("expected a session file or a storageState, found no JSON: {error}");
+                NodeError::BadFile { reason }
+            })?;
+            let request = ImportSession { name, description: None, file };
+            Ok::<_, Failure>(sessions::import(&call.context, &call.caller, request).await?)
+        };
+        let view = call.progress.during(&doing, importing).await?;
+        let (mut told, mut data) = text::session(&view.session, clock::now());
+        let (left_out, receipt) = text::receipt(&view.left_out);
+        data["leftOut"] = receipt;
+        told.push("Not taken from the file:".to_owned());
+        told.extend(left_out);
+        told.push(text::next(view.session.session.state).to_owned());
+        Ok(Answer::new(&told, data))
+    }
+}

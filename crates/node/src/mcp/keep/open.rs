@@ -1,0 +1,66 @@
+//! `session_open`
+
+use crate::mcp::answer::{Answer, Failure};
+use crate::mcp::text;
+use crate::mcp::verb::{Call, Effect, Verb};
+use crate::{NodeError, clock, sessions};
+use baton_api::{OpenSession, Scope};
+use baton_session::Environment;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use url::Url;
+
+/// Opens a browser as a new session. What is done in it is kept from now on.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SessionOpen {
+    /// New and telling, such as shop-admin
+    name: String,
+    /// One tab each
+    #[serde(default)]
+    urls: Vec<String>,
+    description: Option<String>,
+    /// With a window, for a person to log in
+    #[serde(default)]
+    headed: bool,
+    /// Such as Asia/Tokyo
+    timezone: Option<String>,
+    /// Such as ja-JP
+    locale: Option<String>,
+}
+
+impl Verb for SessionOpen {
+    const NAME: &'static str = "session_open";
+    const EFFECT: Effect = Effect::Changes;
+
+    async fn call(self, call: Call) -> Result<Answer, Failure> {
+        call.require(Scope::Drive).await?;
+        let request = self.request()?;
+        let doing = format!("opening {}", request.name);
+        let opening = sessions::open(&call.context, &call.caller, request);
+        let view = call.progress.during(&doing, opening).await?;
+        let (mut told, data) = text::session(&view, clock::now());
+        told.push(text::next(view.session.state).to_owned());
+        Ok(Answer::new(&told, data))
+    }
+}
+
+impl SessionOpen {
+    fn request(self) -> Result<OpenSession, Failure> {
+        let name = self.name.parse();
+        let name = name.map_err(|error| Failure::Arguments(format!("name: {error}")))?;
+        let mut urls = Vec::new();
+        for url in self.urls {
+            let parsed = Url::parse(&url).map_err(|_| NodeError::Invalid {
+                field: "urls",
+                expected: "addresses such as https://example.org",
+                found: text::cut(&url, 100),
+            })?;
+            urls.push(parsed);
+        }
+        let environment =
+            Environment { timezone: self.timezone, locale: self.locale, ..Environment::default() };
+        let (description, headed) = (self.description, self.headed);
+        Ok(OpenSession { name, description, urls, headed, environment })
+    }
+}

@@ -1,0 +1,111 @@
+//! Resources: a session and its receipt in full, for clients that attach them to a conversation.
+
+use crate::auth::Caller;
+use crate::{Context, NodeError, sessions};
+use baton_api::{ListSessions, Problem, Scope, SessionSummary, SessionView};
+use baton_session::redact::redact_url;
+use rmcp::ErrorData;
+use rmcp::model::{
+    CacheScope, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate,
+};
+use serde::Serialize;
+use serde_json::json;
+
+const JSON: &str = "application/json";
+const SCHEME: &str = "baton://sessions/";
+
+/// A page of the caller's sessions as resources.
+pub(super) async fn list(
+    context: &Context,
+    caller: &Caller,
+    cursor: Option<String>,
+) -> Result<ListResourcesResult, ErrorData> {
+    require(caller)?;
+    let Ok(after) = cursor.map(|cursor| cursor.parse()).transpose() else {
+        return Err(ErrorData::invalid_params("expected a cursor of the page before", None));
+    };
+    let query = ListSessions { after, ..ListSessions::default() };
+    let found =
+        sessions::list(context, &caller.owner, query).await.map_err(|error| failed(&error))?;
+    let resource = |session: &SessionSummary| {
+        Resource::new(format!("{SCHEME}{}", session.id), session.name.to_string())
+            .with_description(format!("{}; {}", session.state, session.description))
+            .with_mime_type(JSON)
+    };
+    let mut page = ListResourcesResult::with_all_items(found.items.iter().map(resource).collect());
+    page.next_cursor = found.next.map(|next| next.to_string());
+    page.ttl_ms = Some(0);
+    page.cache_scope = Some(CacheScope::Private);
+    Ok(page)
+}
+
+/// What can be read, as addresses with a gap.
+pub(super) fn templates() -> ListResourceTemplatesResult {
+    ListResourceTemplatesResult::with_all_items(vec![
+        ResourceTemplate::new(format!("{SCHEME}{{session}}"), "session")
+            .with_description("A session: state, tabs, latest snapshot, when its cookies expire")
+            .with_mime_type(JSON),
+        ResourceTemplate::new(format!("{SCHEME}{{session}}/receipt"), "receipt")
+            .with_description("What the latest resume brought back, item by item")
+            .with_mime_type(JSON),
+    ])
+}
+
+/// Reads a session or its receipt.
+pub(super) async fn read(
+    context: &Context,
+    caller: &Caller,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
+    require(caller)?;
+    let unknown = || {
+        ErrorData::resource_not_found(
+            format!("expected {SCHEME}NAME or {SCHEME}NAME/receipt of a session that there is"),
+            None,
+        )
+    };
+    let rest = uri.strip_prefix(SCHEME).ok_or_else(unknown)?;
+    let (reference, is_receipt) = match rest.strip_suffix("/receipt") {
+        Some(reference) => (reference, true),
+        None => (rest, false),
+    };
+    let view = match sessions::show(context, &caller.owner, reference).await {
+        Ok(view) => redacted(view),
+        Err(_) if context.find(&caller.owner, reference).await.is_err() => return Err(unknown()),
+        Err(error) => return Err(failed(&error)),
+    };
+    let text =
+        if is_receipt { as_json(&view.receipt.ok_or_else(unknown)?)? } else { as_json(&view)? };
+    let contents = ResourceContents::text(text, uri).with_mime_type(JSON);
+    let mut read = ReadResourceResult::new(vec![contents]);
+    read.ttl_ms = Some(0);
+    read.cache_scope = Some(CacheScope::Private);
+    Ok(read)
+}
+
+/// The view without what may be secret in addresses. The receipt has a resource of its own.
+fn redacted(mut view: SessionView) -> SessionView {
+    for tab in &mut view.tabs {
+        tab.url = redact_url(&tab.url);
+    }
+    view
+}
+
+fn as_json(value: &impl Serialize) -> Result<String, ErrorData> {
+    serde_json::to_string(value).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+}
+
+fn require(caller: &Caller) -> Result<(), ErrorData> {
+    caller.require(Scope::Read).map_err(|error| failed(&error))
+}
+
+/// An operation's error as one of the protocol, which has no results for resources that fail.
+fn failed(error: &NodeError) -> ErrorData {
+    let problem = Problem::from(error);
+    if problem.status >= 500 {
+        tracing::error!(%error, "a resource could not be read");
+    }
+    let data = json!({"code": problem.code.as_str(), "hint": problem.hint});
+    ErrorData::invalid_params(problem.detail, Some(data))
+}

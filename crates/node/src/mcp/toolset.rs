@@ -1,0 +1,45 @@
+//! Toolsets: which tools a client is offered.
+
+use super::keep;
+use super::verb::Entry;
+use std::str::FromStr;
+
+/// Tools that belong together; a client may be offered some sets only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Toolset {
+    /// Sessions are opened, kept, brought back, and carried as files.
+    Keep,
+}
+
+impl Toolset {
+    /// Every one, in the order in which lists show them.
+    pub const ALL: [Self; 1] = [Self::Keep];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+        }
+    }
+
+    /// The tools of the set.
+    pub(super) fn entries(self) -> &'static [Entry] {
+        match self {
+            Self::Keep => keep::entries(),
+        }
+    }
+}
+
+/// A word that names no toolset.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected toolsets among keep, found {0:?}")]
+pub struct UnknownToolset(String);
+
+impl FromStr for Toolset {
+    type Err = UnknownToolset;
+
+    fn from_str(word: &str) -> Result<Self, UnknownToolset> {
+        let named = Self::ALL.into_iter().find(|one| one.as_str() == word);
+        named.ok_or_else(|| UnknownToolset(word.to_owned()))
+    }
+}

@@ -1,0 +1,367 @@
+//! The MCP door as its clients see it, over HTTP and without a browser.
+
+use crate::fixture::{Folder, Node, one_line, problem, seed_snapshot, state_at};
+use baton_api::{CreateKey, ListAudit, Scope};
+use reqwest::{Method, RequestBuilder, Response};
+use serde_json::{Value, json};
+use std::os::unix::fs::symlink;
+
+/// A message of today's protocol, which has no sessions of its own.
+fn message(
+    node: &Node,
+    key: &str,
+    method: &str,
+    mut params: Value,
+    asks: &Value,
+) -> RequestBuilder {
+    let name = params["name"].as_str().or(params["uri"].as_str()).map(str::to_owned);
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": asks,
+    });
+    let request = node
+        .request(Method::POST, "/mcp")
+        .bearer_auth(key)
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", method)
+        .json(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
+    match name {
+        Some(name) => request.header("mcp-name", name),
+        None => request,
+    }
+}
+
+/// What a client that can ask nobody is answered.
+async fn ask(node: &Node, key: &str, method: &str, params: Value) -> Value {
+    answer(message(node, key, method, params, &json!({})).send().await.unwrap()).await
+}
+
+/// What a tool answers: the text that a model reads.
+async fn call(node: &Node, key: &str, name: &str, arguments: Value) -> String {
+    let params = json!({"name": name, "arguments": arguments});
+    let answer = ask(node, key, "tools/call", params).await;
+    told(&answer)
+}
+
+fn told(answer: &Value) -> String {
+    let mark = if answer["result"]["isError"] == true { "error: " } else { "" };
+    match answer["result"]["content"][0]["text"].as_str() {
+        Some(text) => format!("{mark}{text}"),
+        None => format!("refused: {}", answer["error"]["message"].as_str().unwrap()),
+    }
+}
+
+/// The last message of an answer, which may be a stream of events.
+async fn answer(response: Response) -> Value {
+    let text = response.text().await.unwrap();
+    let mut data = text.lines().filter_map(|line| line.strip_prefix("data:"));
+    let last = data.next_back().unwrap_or(&text);
+    serde_json::from_str(last.trim()).unwrap_or_else(|_| panic!("no message: {text}"))
+}
+
+/// A node with the session `shop`, which has one snapshot, and one of somebody else.
+async fn with_a_session() -> Node {
+    let folder = Folder::new();
+    let store = folder.store().await;
+    let id = folder.seed(&store, "local", "shop").await;
+    seed_snapshot(&store, "local", id, &state_at("https://shop.test/?token=s3cret")).await;
+    folder.seed(&store, "somebody", "theirs").await;
+    store.close().await;
+    folder.start().await
+}
+
+#[tokio::test]
+async fn the_keep_tools_are_told_in_few_words() {
+    let node = Node::start().await;
+    let answer = ask(&node, &node.admin_key(), "tools/list", json!({})).await;
+    let tools = &answer["result"]["tools"];
+    let bytes = tools.to_string().len();
+    assert!(bytes <= 6 * 1024, "expected 6 kB at most, found {bytes} bytes");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/mcp.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut lines = Vec::new();
+    for tool in tools.as_array().unwrap() {
+        let name = tool["name"].as_str().unwrap();
+        assert!(page.contains(&format!("| `{name}` |")), "the reference lists {name}");
+        let mut given = tool["inputSchema"]["properties"].as_object().unwrap().clone();
+        let required = tool["inputSchema"]["required"].as_array().cloned().unwrap_or_default();
+        for name in required {
+            given.remove(name.as_str().unwrap()).unwrap();
+            lines.push(format!("{}: {name} is required", tool["name"].as_str().unwrap()));
+        }
+        lines.push(format!("{name}({})", given.keys().cloned().collect::<Vec<_>>().join(", ")));
+    }
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    list_sessions(cursor, limit, state)
+    session_open: "name" is required
+    session_open(description, headed, locale, timezone, urls)
+    session_resume: "sessionId" is required
+    session_resume()
+    session_capture(sessionId)
+    session_close(sessionId)
+    session_abandon: "sessionId" is required
+    session_abandon()
+    session_history(cursor, sessionId)
+    session_rollback: "to" is required
+    session_rollback(sessionId)
+    session_diff: "from" is required
+    session_diff: "to" is required
+    session_diff(sessionId)
+    session_export(format, sessionId)
+    session_import: "file" is required
+    session_import(name)
+    "#);
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn a_hundred_sessions_are_a_short_table_with_a_cursor() {
+    let folder = Folder::new();
+    let store = folder.store().await;
+    for at in 0..101 {
+        folder.seed(&store, "local", &format!("customer-{at:03}-admin")).await;
+    }
+    store.close().await;
+    let node = folder.start().await;
+    let key = node.admin_key();
+    let params = json!({"name": "list_sessions", "arguments": {}});
+    let first = ask(&node, &key, "tools/call", params).await;
+    let result = &first["result"];
+    assert_eq!(result["structuredContent"]["rows"].as_array().unwrap().len(), 100);
+    // A token of today's models is at least three bytes of such a table.
+    let (text, data) = (told(&first).len(), result["structuredContent"].to_string().len());
+    assert!(text < 6000 && data < 6000, "expected a short table, found {text} and {data} bytes");
+    let cursor = &result["structuredContent"]["nextCursor"];
+    let last = call(&node, &key, "list_sessions", json!({"cursor": cursor})).await;
+    assert!(last.starts_with("sessionId state changed\ncustomer-000-admin recoverable"), "{last}");
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn an_error_says_what_to_do_next() {
+    let node = with_a_session().await;
+    let key = node.admin_key();
+    let mut heard = Vec::new();
+    for (name, arguments) in [
+        ("session_resume", json!({"sessionId": "nope"})),
+        ("session_resume", json!({"sessionId": "theirs"})),
+        ("session_resume", json!({"session_id": 7})),
+        ("session_resume", json!({})),
+        ("session_capture", json!({})),
+        ("session_capture", json!({"sessionId": "shop"})),
+        ("session_open", json!({"name": "no name"})),
+        ("session_open", json!({"name": "shop"})),
+        ("session_open", json!({"name": "new", "urls": ["nowhere"]})),
+        ("session_diff", json!({"sessionId": "shop", "from": "x", "to": "y"})),
+        ("session_rollback", json!({"sessionId": "shop", "to": "01"})),
+        ("list_sessions", json!({"state": "asleep"})),
+        ("session_delete", json!({})),
+    ] {
+        heard.push(format!("{name}: {}", call(&node, &key, name, arguments).await));
+    }
+    insta::assert_snapshot!(heard.join("\n"), @r#"
+    session_resume: error: no session "nope"
+    Next: list_sessions lists the sessions that there are
+    session_resume: error: no session "theirs"
+    Next: list_sessions lists the sessions that there are
+    session_resume: error: expected arguments as the tool's schema says: invalid type: integer `7`, expected a string
+    Next: call it again with these corrected
+    session_resume: error: expected arguments as the tool's schema says: missing field `sessionId`
+    Next: call it again with these corrected
+    session_capture: error: expected sessionId, or one active session; found no active session
+    Next: give sessionId: a name or an id; list_sessions lists them
+    session_capture: error: expected session shop to be active, found it recoverable
+    Next: list_sessions tells the state: an active session is used as it is or closed first, any other is brought back with session_resume
+    session_open: error: expected arguments as the tool's schema says: name: expected a name of 1 to 64 letters, digits, '-', '_' or '.', not a UUID, found "no name"
+    Next: call it again with these corrected
+    session_open: error: the name "shop" is taken by another session
+    Next: use the session that has this name (session_resume), or choose another name
+    session_open: error: expected urls to be addresses such as https://example.org, found nowhere
+    session_diff: error: no snapshot "x"
+    Next: session_history lists the snapshots that there are
+    session_rollback: error: no snapshot "01"
+    Next: session_history lists the snapshots that there are
+    list_sessions: error: expected arguments as the tool's schema says: unknown variant `asleep`, expected one of `active`, `recoverable`, `stale`, `failed`, `closed`, `all`
+    Next: call it again with these corrected
+    session_delete: refused: expected a tool among list_sessions, session_open, session_resume, session_capture, session_close, session_abandon, session_history, session_rollback, session_diff, session_export, session_import; found "session_delete"
+    "#);
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn a_person_is_asked_before_a_session_is_abandoned() {
+    let node = with_a_session().await;
+    let key = node.admin_key();
+    let abandon = json!({"name": "session_abandon", "arguments": {"sessionId": "shop"}});
+    let nobody = ask(&node, &key, "tools/call", abandon.clone()).await;
+    insta::assert_snapshot!(told(&nobody), @r"
+    error: a person has to confirm this, and this client cannot ask one: Abandon session shop? What happened since its last snapshot is lost, and its browser profile is removed.
+    Next: ask the user to type: baton sessions abandon shop
+    ");
+
+    let can_ask = json!({"elicitation": {"form": {}}});
+    let sent = message(&node, &key, "tools/call", abandon.clone(), &can_ask).send().await.unwrap();
+    let asked = answer(sent).await;
+    let question = &asked["result"]["inputRequests"]["confirm"];
+    assert_eq!(question["method"], "elicitation/create");
+    insta::assert_snapshot!(question["params"]["message"].as_str().unwrap(), @r"
+    Abandon session shop? What happened since its last snapshot is lost, and its browser profile is removed.
+    ");
+
+    let mut heard = Vec::new();
+    for action in ["cancel", "decline", "accept"] {
+        let mut again = abandon.clone();
+        again["inputResponses"] = json!({"confirm": {"action": action}});
+        let sent = message(&node, &key, "tools/call", again, &can_ask).send().await.unwrap();
+        heard.push(told(&answer(sent).await).lines().next().unwrap().to_owned());
+    }
+    insta::assert_snapshot!(heard.join("\n"), @r"
+    error: the user was asked and did not agree: Abandon session shop? What happened since its last snapshot is lost, and its browser profile is removed.
+    error: the user was asked and did not agree: Abandon session shop? What happened since its last snapshot is lost, and its browser profile is removed.
+    shop is closed. Last snapshot: 0s ago (request).
+    ");
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn tools_do_what_the_key_allows_and_the_refusal_is_noted() {
+    let node = with_a_session().await;
+    let reader = CreateKey {
+        name: "reader".parse().unwrap(),
+        owner: Some("local".parse().unwrap()),
+        scopes: [Scope::Read].into(),
+    };
+    let reader = node.admin().create_key(&reader).await.unwrap();
+    let key = reader.secret.as_str();
+    let mut heard = Vec::new();
+    for (name, arguments) in [
+        ("list_sessions", json!({})),
+        ("session_resume", json!({"sessionId": "shop"})),
+        ("session_export", json!({"sessionId": "shop"})),
+        ("session_abandon", json!({"sessionId": "shop"})),
+    ] {
+        heard.push(format!("{name}: {}", call(&node, key, name, arguments).await));
+    }
+    insta::assert_snapshot!(heard.join("\n"), @r"
+    list_sessions: sessionId state changed
+    shop recoverable 0s
+    session_resume: error: expected a key with the scope drive, found one with read
+    Next: baton keys create makes a key with other scopes
+    session_export: error: expected a key with the scope reveal, found one with read
+    Next: baton keys create makes a key with other scopes
+    session_abandon: error: expected a key with the scope drive, found one with read
+    Next: baton keys create makes a key with other scopes
+    ");
+    let log = node.admin().list_audit(&ListAudit::default()).await.unwrap();
+    let refused = log.items.iter().filter(|entry| entry.subject == "MCP").count();
+    assert_eq!(refused, 3);
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn files_are_in_the_exchange_folder_or_nowhere() {
+    let node = with_a_session().await;
+    let key = node.admin_key();
+    let export = json!({"name": "session_export", "arguments": {"sessionId": "shop"}});
+    let agreed = message(&node, &key, "tools/call", export, &json!({}));
+    let mut agreed = agreed.build().unwrap();
+    agreed.url_mut().set_query(Some("unattended=true"));
+    let sent = reqwest::Client::new().execute(agreed).await.unwrap();
+    let answer = answer(sent).await;
+    assert!(!answer.to_string().contains("s3cret"), "{answer}");
+    let path = answer["result"]["structuredContent"]["path"].as_str().unwrap();
+    let exchange = node.folder.data.path().join("exchange/local");
+    assert_eq!(std::path::Path::new(path), exchange.join("shop.session.json"));
+    assert!(std::fs::read_to_string(path).unwrap().contains("s3cret"));
+
+    symlink(node.folder.data.path().join("admin.key"), exchange.join("link")).unwrap();
+    let mut heard = Vec::new();
+    for file in ["shop.session.json", "../../admin.key", "/etc/passwd", "link", ".", "gone.json"] {
+        let arguments = json!({"file": file, "name": "copy"});
+        let told = call(&node, &key, "session_import", arguments).await;
+        let told = told.replace(exchange.to_str().unwrap(), "EXCHANGE");
+        heard.push(format!("{file}: {}", told.lines().next().unwrap()));
+    }
+    insta::assert_snapshot!(heard.join("\n"), @r"
+    shop.session.json: copy is recoverable. Last snapshot: 0s ago (import).
+    ../../admin.key: error: expected file to be the name of a readable file in the exchange folder, found another name; the folder is EXCHANGE
+    /etc/passwd: error: expected file to be the name of a readable file in the exchange folder, found another name; the folder is EXCHANGE
+    link: error: expected file to be the name of a readable file in the exchange folder, found Too many levels of symbolic links (os error 40); the folder is EXCHANGE
+    .: error: expected file to be the name of a readable file in the exchange folder, found another name; the folder is EXCHANGE
+    gone.json: error: expected file to be the name of a readable file in the exchange folder, found No such file or directory (os error 2); the folder is EXCHANGE
+    ");
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn resources_show_sessions_without_secrets() {
+    let node = with_a_session().await;
+    let key = node.admin_key();
+    let listed = ask(&node, &key, "resources/list", json!({})).await;
+    assert_eq!(listed["result"]["resources"].as_array().unwrap().len(), 1, "{listed}");
+    let read = ask(&node, &key, "resources/read", json!({"uri": "baton://sessions/shop"})).await;
+    let text = read["result"]["contents"][0]["text"].as_str().unwrap();
+    assert!(text.contains("https://shop.test/") && !text.contains("s3cret"), "{text}");
+    for uri in ["baton://sessions/theirs", "baton://sessions/shop/receipt", "file:///etc/passwd"] {
+        let read = ask(&node, &key, "resources/read", json!({"uri": uri})).await;
+        assert!(read["error"]["message"].as_str().unwrap().starts_with("expected baton://"));
+    }
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn a_session_of_an_older_protocol_answers_only_the_key_that_began_it() {
+    let node = with_a_session().await;
+    let key = node.admin_key();
+    let old = |method: Method, key: &str, session: Option<&str>| {
+        let request = node.request(method, "/mcp").bearer_auth(key);
+        let request = request.header("accept", "application/json, text/event-stream");
+        match session {
+            Some(session) => request.header("mcp-session-id", session),
+            None => request,
+        }
+    };
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }});
+    let begun = old(Method::POST, &key, None).json(&hello).send().await.unwrap();
+    let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    assert_eq!(answer(begun).await["result"]["protocolVersion"], "2025-06-18");
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let sent = old(Method::POST, &key, Some(&session)).json(&ready).send().await.unwrap();
+    assert_eq!(sent.status(), 202);
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
+    let listed = old(Method::POST, &key, Some(&session)).json(&list).send().await.unwrap();
+    assert_eq!(answer(listed).await["result"]["tools"].as_array().unwrap().len(), 11);
+
+    let other = CreateKey {
+        name: "other".parse().unwrap(),
+        owner: Some("somebody".parse().unwrap()),
+        scopes: [Scope::Read].into(),
+    };
+    let other = node.admin().create_key(&other).await.unwrap();
+    for method in [Method::POST, Method::GET, Method::DELETE] {
+        let stolen = old(method, other.secret.as_str(), Some(&session)).json(&list);
+        let refused = problem(stolen.send().await.unwrap()).await;
+        assert_eq!(refused.status, 404, "{}", one_line(&refused));
+    }
+    let ended = old(Method::DELETE, &key, Some(&session)).send().await.unwrap();
+    assert!(ended.status().is_success());
+    let late = old(Method::POST, &key, Some(&session)).json(&list).send().await.unwrap();
+    assert_eq!(late.status(), 404);
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn a_page_of_the_web_cannot_speak_to_it() {
+    let node = Node::start().await;
+    let key = node.admin_key();
+    let from_a_page = message(&node, &key, "tools/list", json!({}), &json!({}))
+        .header("origin", "https://evil.test");
+    let refused = problem(from_a_page.send().await.unwrap()).await;
+    assert_eq!(refused.status, 403, "{}", one_line(&refused));
+    node.stop().await;
+}
