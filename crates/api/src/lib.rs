@@ -25,7 +25,7 @@ pub use carry::{
 };
 pub use cdp::{CdpAccess, OpenCdp};
 #[cfg(feature = "client")]
-pub use client::{Client, ClientError};
+pub use client::{Client, ClientError, Messages, Wishes};
 pub use code::{ErrorCode, Exit};
 pub use health::{Health, Ready};
 pub use history::{CompareSnapshots, DiffView, History, ListHistory, RollBack};

@@ -39,6 +39,16 @@ pub enum ClientError {
         /// What does not fit.
         source: serde_json::Error,
     },
+    /// A message of the node is longer than any should be.
+    #[error(
+        "expected a message of at most {limit} bytes from the node at {url}, found a longer one"
+    )]
+    TooLarge {
+        /// Which node.
+        url: Url,
+        /// How long it may be.
+        limit: usize,
+    },
     /// The address can have no path.
     #[error("expected an address such as http://127.0.0.1:7420, found {url}")]
     InvalidAddress {

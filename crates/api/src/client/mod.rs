@@ -8,9 +8,11 @@ mod carry;
 mod error;
 mod history;
 mod keys;
+mod mcp;
 mod sessions;
 
 pub use error::ClientError;
+pub use mcp::{Messages, Wishes};
 
 use crate::{Health, Problem, Ready};
 use reqwest::{Method, RequestBuilder, Response};
