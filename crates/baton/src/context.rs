@@ -9,7 +9,7 @@ use etcetera::BaseStrategy as _;
 use std::path::PathBuf;
 
 /// The surroundings of a command.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Context {
     /// The node's folder.
     pub(crate) data: DataFolder,

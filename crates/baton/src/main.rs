@@ -1,9 +1,11 @@
 //! The binary: what was typed becomes an operation of a node, and its answer becomes text.
 //!
 //! The only place that reads the environment, knows the home folder, and writes to a terminal.
-//! Rooms: [`cli`] has one file a subcommand; [`context`] is what each of them is given; [`local`] finds or starts the node of a data folder;
+//! Rooms: [`cli`] has one file a subcommand; [`context`] is what each of them is given; [`local`]
+//! finds or starts the node of a data folder; [`bridge`] is an MCP server in front of it;
 //! [`output`] writes tables, documents and progress; [`demo`] tells the whole story.
 
+mod bridge;
 mod cli;
 mod context;
 mod demo;

@@ -14,6 +14,7 @@ mod failure;
 mod import;
 mod keeper;
 mod keys;
+mod mcp;
 mod open;
 mod passphrase;
 mod restore;
@@ -65,6 +66,7 @@ enum Command {
     Import(import::Import),
     #[command(subcommand)]
     Keys(keys::Keys),
+    Mcp(mcp::Mcp),
     Audit(audit::Audit),
     Serve(Box<serve::Serve>),
     Backup(Box<backup::Backup>),
@@ -111,7 +113,11 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
         Command::Completions(command) => return Ok(command.run()),
         _ => {}
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = match command {
+        // A bridge passes messages on: it is small, and there may be many.
+        Command::Mcp(_) => tokio::runtime::Builder::new_current_thread().enable_all().build()?,
+        _ => tokio::runtime::Builder::new_multi_thread().enable_all().build()?,
+    };
     runtime.block_on(async {
         match command {
             Command::Open(command) => command.run(context).await,
@@ -120,6 +126,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Export(command) => command.run(context).await,
             Command::Import(command) => command.run(context).await,
             Command::Keys(command) => command.run(context).await,
+            Command::Mcp(command) => command.run(context).await,
             Command::Audit(command) => command.run(context).await,
             Command::Serve(command) => command.run(context).await,
             Command::Backup(command) => command.run(context).await,

@@ -1,0 +1,85 @@
+//! What is answered without a node: who is there, and which tools it has.
+
+use super::message::{Incoming, Outcome};
+use serde_json::{Value, json};
+
+/// Versions that begin with `initialize`, oldest first.
+const HANDSHAKES: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+/// The version in which each request stands for itself.
+pub(super) const STATELESS: &str = "2026-07-28";
+
+/// Who is there, and its tools.
+pub(super) struct Greeting {
+    server: Value,
+    tools: Value,
+    /// What the client said of itself when it began, if it did.
+    told: std::sync::OnceLock<Told>,
+}
+
+/// What a client of an older protocol says of itself once.
+#[derive(Debug, Clone)]
+pub(super) struct Told {
+    /// Its name and version.
+    pub(super) info: Value,
+    /// What it can do.
+    pub(super) capabilities: Value,
+}
+
+impl Greeting {
+    pub(super) fn new(server: Value, tools: &[Value]) -> Self {
+        Self { server, tools: json!(tools), told: std::sync::OnceLock::new() }
+    }
+
+    /// What a client of an older protocol said of itself.
+    pub(super) fn told(&self) -> Option<&Told> {
+        self.told.get()
+    }
+
+    /// The answer to a request that needs no node; none to any other.
+    pub(super) fn answer(&self, request: &Incoming) -> Option<Outcome> {
+        let result = match request.method.as_str() {
+            "initialize" => self.initialize(request),
+            "server/discover" => self.discover(),
+            "ping" | "logging/setLevel" => json!({}),
+            "tools/list" => cached(request, json!({"tools": self.tools})),
+            _ => return None,
+        };
+        Some(Ok(result))
+    }
+
+    fn initialize(&self, request: &Incoming) -> Value {
+        let params = &request.params;
+        let of = |key: &str, else_: Value| params.get(key).cloned().unwrap_or(else_);
+        let info = of("clientInfo", json!({"name": "unknown", "version": "0"}));
+        // A second one says nothing new.
+        let _ = self.told.set(Told { info, capabilities: of("capabilities", json!({})) });
+        let asked = params.get("protocolVersion").and_then(Value::as_str);
+        let newest = HANDSHAKES[HANDSHAKES.len() - 1];
+        let version = HANDSHAKES.into_iter().find(|known| asked == Some(*known)).unwrap_or(newest);
+        let mut result = self.server.clone();
+        result["protocolVersion"] = json!(version);
+        result
+    }
+
+    fn discover(&self) -> Value {
+        let versions: Vec<&str> = HANDSHAKES.into_iter().chain([STATELESS]).collect();
+        let mut result = self.server.clone();
+        let info = result.as_object_mut().and_then(|fields| fields.remove("serverInfo"));
+        result["supportedVersions"] = json!(versions);
+        result["_meta"] = json!({"io.modelcontextprotocol/serverInfo": info});
+        hints(result)
+    }
+}
+
+/// A list, with what newer clients want to know of it.
+fn cached(request: &Incoming, result: Value) -> Value {
+    let is_new = request.version().is_some_and(|version| version >= STATELESS);
+    if is_new { hints(result) } else { result }
+}
+
+fn hints(mut result: Value) -> Value {
+    result["resultType"] = json!("complete");
+    result["ttlMs"] = json!(0);
+    result["cacheScope"] = json!("private");
+    result
+}

@@ -1,0 +1,133 @@
+//! Messages: JSON-RPC 2.0, one a line (MCP's transport over standard input and output).
+
+use serde_json::{Map, Value, json};
+use std::io::{self, BufRead, Read};
+use tokio::sync::mpsc;
+
+/// The longest line that is read, in bytes.
+const LINE_BYTES: usize = 16 << 20;
+
+/// How many lines are read ahead.
+const WAITING: usize = 64;
+
+/// A result, or an error object.
+pub(super) type Outcome = Result<Value, Value>;
+
+/// A request of the client.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    /// Names it, in the answer; a number or a string.
+    pub(super) id: Value,
+    /// What is asked for.
+    pub(super) method: String,
+    /// With what.
+    pub(super) params: Map<String, Value>,
+}
+
+impl Incoming {
+    /// The version of the protocol, as newer clients say it with each request.
+    pub(super) fn version(&self) -> Option<&str> {
+        self.params.get("_meta")?.get("io.modelcontextprotocol/protocolVersion")?.as_str()
+    }
+}
+
+/// A message of the client.
+#[derive(Debug)]
+pub(super) enum Message {
+    /// It wants an answer.
+    Request(Incoming),
+    /// It wants none.
+    Notification {
+        /// What happened.
+        method: String,
+        /// More about it.
+        params: Value,
+    },
+    /// It answers a request of ours.
+    Response {
+        /// Which one.
+        id: Value,
+        /// With what.
+        outcome: Outcome,
+    },
+}
+
+/// Reads a message; what cannot be read is answered with the error that is returned.
+pub(super) fn read(line: &[u8]) -> Result<Message, Value> {
+    let refuse = |id: &Value, code: i32, text: String| Err(response(id, Err(error(code, &text))));
+    let mut object = match serde_json::from_slice(line) {
+        Ok(Value::Object(object)) => object,
+        Ok(_) => {
+            return refuse(&Value::Null, -32600, "expected one message a line, found none".into());
+        }
+        Err(reason) => return refuse(&Value::Null, -32700, format!("expected JSON: {reason}")),
+    };
+    let id = object.remove("id");
+    let Some(method) = object.remove("method") else {
+        let outcome = match (object.remove("result"), object.remove("error")) {
+            (Some(result), _) => Ok(result),
+            (None, Some(error)) => Err(error),
+            (None, None) => {
+                let id = id.unwrap_or_default();
+                return refuse(&id, -32600, "expected a method, found none".into());
+            }
+        };
+        return Ok(Message::Response { id: id.unwrap_or_default(), outcome });
+    };
+    let Value::String(method) = method else {
+        return refuse(&id.unwrap_or_default(), -32600, "expected the method as text".into());
+    };
+    let params = object.remove("params").unwrap_or_else(|| json!({}));
+    let Some(id) = id else { return Ok(Message::Notification { method, params }) };
+    match params {
+        Value::Object(params) => Ok(Message::Request(Incoming { id, method, params })),
+        _ => refuse(&id, -32602, "expected params as an object, found something else".into()),
+    }
+}
+
+/// The answer to a request.
+pub(super) fn response(id: &Value, outcome: Outcome) -> Value {
+    match outcome {
+        Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+        Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
+    }
+}
+
+/// An error object; the codes are JSON-RPC's.
+pub(super) fn error(code: i32, text: &str) -> Value {
+    json!({"code": code, "message": text})
+}
+
+/// The lines of an input, read by a thread of their own: a pipe cannot be waited for otherwise.
+pub(super) fn lines(input: impl BufRead + Send + 'static) -> mpsc::Receiver<io::Result<Vec<u8>>> {
+    let (lines, waiting) = mpsc::channel(WAITING);
+    std::thread::spawn(move || {
+        let mut input = input;
+        while let Some(line) = line(&mut input).transpose() {
+            let is_last = line.is_err();
+            if lines.blocking_send(line).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    waiting
+}
+
+/// The next line with something on it; none at the end. One that is too long is an error: nothing
+/// behind it can be understood.
+fn line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+    loop {
+        let mut line = Vec::new();
+        let limit = u64::try_from(LINE_BYTES).unwrap_or(u64::MAX);
+        if input.by_ref().take(limit).read_until(b'\n', &mut line)? == 0 {
+            return Ok(None);
+        }
+        if line.len() == LINE_BYTES && line.last() != Some(&b'\n') {
+            let text = format!("expected lines of at most {LINE_BYTES} bytes, found a longer one");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        }
+        if !line.trim_ascii().is_empty() {
+            return Ok(Some(line));
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Requests that a node answers: passed on, each for itself, and translated for older clients.
+//!
+//! The node is asked in the newest protocol, where nothing is remembered between two requests, so a
+//! node may end and another begin without the client hearing of it.
+
+use super::client::Client;
+use super::greeting::{Greeting, STATELESS};
+use super::message::{Incoming, Outcome, error};
+use crate::context::Context;
+use baton_api::{Client as NodeClient, ClientError, Wishes};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use tokio::sync::Mutex;
+
+/// What answers of the newest protocol have and older ones have not.
+const NEW_FIELDS: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
+/// How many times in a row the client is asked for the same request.
+const ROUNDS: usize = 3;
+
+/// The node of the data folder, found or started at the first request.
+pub(super) struct Node {
+    context: Context,
+    wishes: Wishes,
+    session: Option<String>,
+    /// The tools that take a session.
+    of_a_session: BTreeSet<String>,
+    found: Mutex<Option<NodeClient>>,
+}
+
+impl Node {
+    pub(super) fn new(
+        context: Context,
+        wishes: Wishes,
+        tools: &[Value],
+        session: Option<String>,
+    ) -> Self {
+        let takes_one = |tool: &&Value| tool.pointer("/inputSchema/properties/sessionId").is_some();
+        let name = |tool: &Value| tool["name"].as_str().unwrap_or_default().to_owned();
+        let of_a_session = tools.iter().filter(takes_one).map(name).collect();
+        Self { context, wishes, session, of_a_session, found: Mutex::default() }
+    }
+
+    /// The node's answer to a request.
+    pub(super) async fn answer(
+        &self,
+        request: &Incoming,
+        greeting: &Greeting,
+        client: &Client,
+    ) -> Outcome {
+        let mut params = request.params.clone();
+        self.mean_session(&request.method, &mut params);
+        if request.version().is_some() {
+            return self.send(&request.method, &params, client).await;
+        }
+        introduce(&mut params, greeting);
+        for _ in 0..ROUNDS {
+            let result = self.send(&request.method, &params, client).await?;
+            if result["resultType"] != "input_required" {
+                return Ok(older(result));
+            }
+            params.insert("inputResponses".to_owned(), ask(&result, client).await);
+            if let Some(state) = result.get("requestState") {
+                params.insert("requestState".to_owned(), state.clone());
+            }
+        }
+        Err(error(-32603, "the node asked again and again"))
+    }
+
+    /// A tool that is called without a session means the one that was set.
+    fn mean_session(&self, method: &str, params: &mut Map<String, Value>) {
+        let Some(session) = &self.session else { return };
+        let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
+        if method != "tools/call" || !self.of_a_session.contains(name) {
+            return;
+        }
+        let arguments = params.entry("arguments").or_insert_with(|| json!({}));
+        if let Some(arguments) = arguments.as_object_mut()
+            && !arguments.contains_key("session_id")
+        {
+            arguments.entry("sessionId").or_insert_with(|| json!(session));
+        }
+    }
+
+    /// Sends a request, and passes on what comes before the answer.
+    async fn send(&self, method: &str, params: &Map<String, Value>, client: &Client) -> Outcome {
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let name = params.get("name").or_else(|| params.get("uri")).and_then(Value::as_str);
+        let mut messages = match self.open(method, name, &message).await {
+            Ok(messages) => messages,
+            Err(failed) => return Err(failure(&failed)),
+        };
+        loop {
+            match messages.next().await {
+                Ok(Some(mut message)) if message.get("method").is_none() => {
+                    return match (message["result"].take(), message["error"].take()) {
+                        (Value::Null, error) => Err(error),
+                        (result, _) => Ok(result),
+                    };
+                }
+                Ok(Some(notification)) => client.send(notification).await,
+                Ok(None) => return Err(failure(&anyhow::anyhow!(ENDED))),
+                Err(failed) => return Err(failure(&failed.into())),
+            }
+        }
+    }
+
+    /// Begins a request. A node that has gone since the last one is found or started again; what may
+    /// have reached a node is not sent twice.
+    async fn open(
+        &self,
+        method: &str,
+        name: Option<&str>,
+        message: &Value,
+    ) -> anyhow::Result<baton_api::Messages> {
+        let node = self.found().await?;
+        match node.send_mcp(&self.wishes, method, name, message).await {
+            Err(ClientError::Unreachable { source, .. }) if source.is_connect() => {}
+            // A restored data folder has another key.
+            Err(ClientError::Problem(problem))
+                if problem.code == baton_api::ErrorCode::Unauthenticated => {}
+            sent => return Ok(sent?),
+        }
+        *self.found.lock().await = None;
+        let node = self.found().await?;
+        Ok(node.send_mcp(&self.wishes, method, name, message).await?)
+    }
+
+    async fn found(&self) -> anyhow::Result<NodeClient> {
+        let mut found = self.found.lock().await;
+        if let Some(node) = &*found {
+            return Ok(node.clone());
+        }
+        let node = self.context.client().await?;
+        *found = Some(node.clone());
+        Ok(node)
+    }
+}
+
+const ENDED: &str = "the node ended in the middle; list_sessions tells what became of it";
+
+/// Why the node did not answer, as the client hears it.
+fn failure(failed: &anyhow::Error) -> Value {
+    error(-32603, &format!("{failed:#}"))
+}
+
+/// Says with the request what an older client has said once.
+fn introduce(params: &mut Map<String, Value>, greeting: &Greeting) {
+    let meta = params.entry("_meta").or_insert_with(|| json!({}));
+    if !meta.is_object() {
+        *meta = json!({});
+    }
+    let told = greeting.told();
+    let info =
+        told.map_or_else(|| json!({"name": "unknown", "version": "0"}), |told| told.info.clone());
+    let capabilities = told.map_or_else(|| json!({}), |told| told.capabilities.clone());
+    meta["io.modelcontextprotocol/protocolVersion"] = json!(STATELESS);
+    meta["io.modelcontextprotocol/clientInfo"] = info;
+    meta["io.modelcontextprotocol/clientCapabilities"] = capabilities;
+}
+
+/// Asks the client what the node wants to know, in the manner of older protocols.
+async fn ask(result: &Value, client: &Client) -> Value {
+    let mut answers = Map::new();
+    let questions = result["inputRequests"].as_object().cloned().unwrap_or_default();
+    for (key, mut question) in questions {
+        let method = question["method"].as_str().unwrap_or_default().to_owned();
+        let answer = client.ask(&method, question["params"].take()).await;
+        answers.insert(key, answer.unwrap_or_else(|| json!({"action": "cancel"})));
+    }
+    Value::Object(answers)
+}
+
+/// A result as older protocols know it.
+fn older(mut result: Value) -> Value {
+    if let Some(fields) = result.as_object_mut() {
+        fields.retain(|key, _| !NEW_FIELDS.contains(&key.as_str()));
+    }
+    result
+}
