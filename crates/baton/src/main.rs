@@ -1,10 +1,12 @@
 //! The binary: what was typed becomes an operation of a node, and its answer becomes text.
 //!
 //! The only place that reads the environment, knows the home folder, and writes to a terminal.
-//! Rooms: [`cli`] has one file a subcommand; [`context`] is what each of them is given; [`local`] finds or starts the node of a data folder;
-//! [`output`] writes tables, documents and progress; [`demo`] tells the whole story.
+//! Rooms: [`cli`] has one file a subcommand; [`context`] is what each of them is given; [`local`]
+//! finds or starts the node of a data folder; [`clients`] knows the files of the programs in which
+//! agents run; [`output`] writes tables, documents and progress; [`demo`] tells the whole story.
 
 mod cli;
+mod clients;
 mod context;
 mod demo;
 mod local;

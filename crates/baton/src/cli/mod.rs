@@ -6,6 +6,7 @@ mod attach;
 mod audit;
 mod backup;
 mod completions;
+mod consent;
 mod demo;
 mod doctor;
 mod environment;
@@ -14,11 +15,13 @@ mod failure;
 mod import;
 mod keeper;
 mod keys;
+mod mcp;
 mod open;
 mod passphrase;
 mod restore;
 mod serve;
 mod sessions;
+mod skill;
 
 use crate::context::Context;
 
@@ -63,6 +66,8 @@ enum Command {
     Sessions(sessions::Sessions),
     Export(export::Export),
     Import(import::Import),
+    Mcp(mcp::Mcp),
+    Skill(skill::Skill),
     #[command(subcommand)]
     Keys(keys::Keys),
     Audit(audit::Audit),
@@ -105,10 +110,12 @@ pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
 }
 
 fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
-    // A keeper builds a small runtime of its own; it and the completions need no node.
+    // A keeper builds a small runtime of its own; it and the others here need no node.
     match command {
         Command::Keeper(command) => return command.run(),
         Command::Completions(command) => return Ok(command.run()),
+        Command::Mcp(command) => return command.run(context),
+        Command::Skill(command) => return command.run(context),
         _ => {}
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -126,7 +133,9 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Restore(command) => command.run(context).await,
             Command::Doctor(command) => command.run(context).await,
             Command::Demo(command) => command.run(context).await,
-            Command::Completions(_) | Command::Keeper(_) => Ok(Exit::Done),
+            Command::Completions(_) | Command::Keeper(_) | Command::Mcp(_) | Command::Skill(_) => {
+                Ok(Exit::Done)
+            }
         }
     })
 }
