@@ -13,6 +13,8 @@ use std::path::PathBuf;
 pub(crate) struct Context {
     /// The node's folder.
     pub(crate) data: DataFolder,
+    /// Whether somebody named that folder.
+    pub(crate) named: bool,
     /// How to answer.
     pub(crate) output: Output,
 }
@@ -20,11 +22,12 @@ pub(crate) struct Context {
 impl Context {
     /// The data folder is the one named, or `baton` in the platform's folder for data.
     pub(crate) fn new(data: Option<PathBuf>, output: Output) -> anyhow::Result<Self> {
+        let named = data.is_some();
         let path = match data {
             Some(path) => path,
             None => default_folder()?,
         };
-        Ok(Self { data: DataFolder::at(&path)?, output })
+        Ok(Self { data: DataFolder::at(&path)?, named, output })
     }
 
     /// A client of the data folder's node, which is started when none runs.

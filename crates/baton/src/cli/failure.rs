@@ -1,9 +1,12 @@
 //! What went wrong, as a person or a program reads it, and how the process ends.
 
+use super::consent::NobodyToAsk;
 use super::export::NoPlace;
 use super::import::NotSent;
+use super::mcp::NotChanged;
 use super::passphrase::PassphraseError;
 use super::restore::NoKey;
+use crate::clients::FileError;
 use crate::local;
 use crate::output::Output;
 use baton_api::{ClientError, Exit};
@@ -111,8 +114,14 @@ fn exit_of(error: &anyhow::Error) -> Exit {
             _ => Exit::Usage,
         };
     }
-    if error.is::<NoPlace>() {
+    if error.is::<NoPlace>() || error.is::<NobodyToAsk>() {
         return Exit::Usage;
+    }
+    if let Some(NotChanged::NoneFound) = error.downcast_ref() {
+        return Exit::NotFound;
+    }
+    if let Some(FileError::MovedOn(_)) = error.downcast_ref() {
+        return Exit::Conflict;
     }
     if let Some(error) = error.downcast_ref::<BundleError>() {
         return match error {

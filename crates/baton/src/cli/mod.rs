@@ -6,6 +6,7 @@ mod attach;
 mod audit;
 mod backup;
 mod completions;
+mod consent;
 mod demo;
 mod doctor;
 mod environment;
@@ -20,6 +21,7 @@ mod passphrase;
 mod restore;
 mod serve;
 mod sessions;
+mod skill;
 
 use crate::context::Context;
 
@@ -64,9 +66,10 @@ enum Command {
     Sessions(sessions::Sessions),
     Export(export::Export),
     Import(import::Import),
+    Mcp(mcp::Mcp),
+    Skill(skill::Skill),
     #[command(subcommand)]
     Keys(keys::Keys),
-    Mcp(mcp::Mcp),
     Audit(audit::Audit),
     Serve(Box<serve::Serve>),
     Backup(Box<backup::Backup>),
@@ -107,17 +110,15 @@ pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
 }
 
 fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
-    // A keeper builds a small runtime of its own; it and the completions need no node.
+    // A keeper builds a small runtime of its own; it and the others here need no node.
     match command {
         Command::Keeper(command) => return command.run(),
         Command::Completions(command) => return Ok(command.run()),
+        Command::Mcp(command) => return command.run(context),
+        Command::Skill(command) => return command.run(context),
         _ => {}
     }
-    let runtime = match command {
-        // A bridge passes messages on: it is small, and there may be many.
-        Command::Mcp(_) => tokio::runtime::Builder::new_current_thread().enable_all().build()?,
-        _ => tokio::runtime::Builder::new_multi_thread().enable_all().build()?,
-    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         match command {
             Command::Open(command) => command.run(context).await,
@@ -126,14 +127,15 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Export(command) => command.run(context).await,
             Command::Import(command) => command.run(context).await,
             Command::Keys(command) => command.run(context).await,
-            Command::Mcp(command) => command.run(context).await,
             Command::Audit(command) => command.run(context).await,
             Command::Serve(command) => command.run(context).await,
             Command::Backup(command) => command.run(context).await,
             Command::Restore(command) => command.run(context).await,
             Command::Doctor(command) => command.run(context).await,
             Command::Demo(command) => command.run(context).await,
-            Command::Completions(_) | Command::Keeper(_) => Ok(Exit::Done),
+            Command::Completions(_) | Command::Keeper(_) | Command::Mcp(_) | Command::Skill(_) => {
+                Ok(Exit::Done)
+            }
         }
     })
 }

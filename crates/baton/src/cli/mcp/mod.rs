@@ -1,42 +1,48 @@
 //! `baton mcp`
 
-use crate::bridge::{self, Setup};
-use crate::context::Context;
-use baton_api::Exit;
-use baton_node::mcp::Toolset;
-use clap::Args;
-use std::io::{BufReader, stdin, stdout};
+mod change;
+mod install;
+mod serve;
+mod uninstall;
 
-/// Serve MCP (Model Context Protocol) on standard input and output, for agents
+use super::{Context, consent};
+use baton_api::Exit;
+use clap::{Args, Subcommand};
+
+pub(super) use change::NotChanged;
+
+/// Let agents use sessions: serve MCP on standard input and output
 ///
-/// An MCP client starts this; `baton mcp install` writes its configuration. The tools list sessions,
+/// MCP is the Model Context Protocol. A client of it starts this; `baton mcp install` writes its configuration. The tools list sessions,
 /// open them, bring them back and carry them as files. A node is found, or started, at the first call
 /// that needs one; it ends by itself when nobody uses it.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
 Examples:
-  baton mcp                              what an MCP client starts
-  claude mcp add baton -- baton mcp      the same, typed by hand")]
+  baton mcp install claude-code          configure a client, after showing what changes
+  baton mcp                              what a client starts"
+)]
 pub(super) struct Mcp {
-    /// Offer these sets of tools only, with commas between them [default: all]
-    #[arg(long, value_name = "SETS", value_delimiter = ',')]
-    toolsets: Option<Vec<Toolset>>,
-    /// The session that a tool means when it is called without one
-    #[arg(long, value_name = "ID")]
-    session: Option<String>,
-    /// Ask nobody before a session is exported or abandoned: you agree beforehand
-    #[arg(long)]
-    unattended: bool,
+    #[command(flatten)]
+    serve: serve::Serve,
+    #[command(subcommand)]
+    command: Option<McpCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+enum McpCommand {
+    Install(install::Install),
+    Uninstall(uninstall::Uninstall),
 }
 
 impl Mcp {
-    pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
-        let setup = Setup {
-            toolsets: self.toolsets.map(|sets| sets.into_iter().collect()),
-            session: self.session,
-            unattended: self.unattended,
-        };
-        bridge::run(setup, context, BufReader::new(stdin()), stdout()).await?;
-        Ok(Exit::Done)
+    pub(super) fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        match self.command {
+            Some(McpCommand::Install(command)) => command.run(context),
+            Some(McpCommand::Uninstall(command)) => command.run(context),
+            None => self.serve.run(context),
+        }
     }
 }

@@ -17,6 +17,8 @@ fn the_first_page_says_what_there_is() {
       sessions     List, show, capture, resume, roll back, drive, close, abandon and delete sessions
       export       Write a session to a file that another Baton, or Playwright, can read
       import       Make a session of a file that baton export or Playwright wrote
+      mcp          Let agents use sessions: serve MCP on standard input and output
+      skill        Write what teaches an agent to keep, resume and hand over logins
       keys         Make, list and revoke API keys
       audit        Show what was done, by whom, and how it ended, newest first
       serve        Run a node: the service that keeps sessions
@@ -56,10 +58,13 @@ fn the_first_page_says_what_there_is() {
 #[test]
 fn every_command_has_help_without_a_node() {
     let folder = Folder::new();
-    let commands: [&[&str]; 23] = [
+    let commands: [&[&str]; 26] = [
         &["open"],
         &["export"],
         &["import"],
+        &["mcp", "install"],
+        &["mcp", "uninstall"],
+        &["skill"],
         &["attach"],
         &["serve"],
         &["backup"],

@@ -4,6 +4,7 @@ mod audit;
 mod backup;
 mod backup_postgres;
 mod carry;
+mod clients;
 mod completions;
 mod docs;
 mod doctor;

@@ -1,0 +1,40 @@
+//! Yes or no, before a file of somebody else is changed.
+
+use crate::output::Output;
+use clap::Args;
+use console::Term;
+use std::io::IsTerminal;
+
+/// Whether somebody agreed already.
+#[derive(Debug, Args)]
+pub(super) struct Consent {
+    /// Write without asking
+    #[arg(long, short)]
+    yes: bool,
+}
+
+/// Nobody can be asked.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "expected somebody to ask before {0} is changed, found no terminal\ngive --yes to write \
+     without asking"
+)]
+pub(super) struct NobodyToAsk(String);
+
+impl Consent {
+    /// Shows what is to happen to the file `path`, and asks, unless somebody agreed already.
+    pub(super) fn given(&self, output: Output, path: &str, shown: &str) -> anyhow::Result<bool> {
+        if self.yes {
+            output.note(shown);
+            return Ok(true);
+        }
+        let terminal = Term::stderr();
+        if !std::io::stdin().is_terminal() || !terminal.is_term() {
+            return Err(NobodyToAsk(path.to_owned()).into());
+        }
+        terminal.write_line(shown)?;
+        terminal.write_str("write this? [y/N] ")?;
+        let answer = terminal.read_line()?;
+        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    }
+}
