@@ -39,6 +39,14 @@ impl Python {
         Ok(Self { folder: TOOLS.fill(&version, vec![venv, pip]).await? })
     }
 
+    /// The version of a package that is installed.
+    pub fn version(&self, package: &str) -> Result<String> {
+        let lines = TOOLS.files[0].1.lines();
+        let version =
+            lines.filter_map(|line| line.split_once("==")).find(|(name, _)| *name == package);
+        Ok(version.with_context(|| format!("expected a version of {package}"))?.1.to_owned())
+    }
+
     /// A room in which `python` has the tools.
     pub fn room(&self) -> Result<Room> {
         Ok(Room::build()?.with_programs(&self.folder.join("venv/bin")))
