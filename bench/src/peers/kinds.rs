@@ -10,10 +10,10 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// A way of keeping state, and what it kept.
+/// A way of keeping state, and what it kept, or why nobody knows.
 struct Way {
     name: String,
-    kept: Kept,
+    kept: Result<Kept, String>,
 }
 
 /// Fills the same site with each tool, ends its browser, and asks the site what is there afterwards.
@@ -22,24 +22,30 @@ pub async fn measure(baton: &Path, peers: Option<&Peers>) -> Result<Section> {
     let mut ways = vec![
         Way {
             name: "Baton, same machine".to_owned(),
-            kept: killed(baton, &kinds, Disk::Same).await?,
+            kept: Ok(killed(baton, &kinds, Disk::Same).await?),
         },
         Way {
             name: "Baton, fresh profile".to_owned(),
-            kept: killed(baton, &kinds, Disk::Fresh).await?,
+            kept: Ok(killed(baton, &kinds, Disk::Fresh).await?),
         },
     ];
     for peer in [PLAYWRIGHT, AGENT_BROWSER] {
         let Some(peers) = peers else { continue };
         let job = json!({ "task": "keep", "fill": kinds.tabs_to_fill()?, "tabs": kinds.tabs()? });
-        let kept: BTreeMap<String, Kept> = peers.drive(peer, job).await?;
-        ways.extend(kept.into_iter().map(|(way, mut kept)| {
-            kept.insert(TABS.to_owned(), false);
-            Way { name: format!("{} {}: {way}", peer.name, peer.version), kept }
-        }));
+        let title = peers.title(peer)?;
+        match peers.drive::<BTreeMap<String, Kept>>(peer, job).await {
+            Ok(kept) => ways.extend(kept.into_iter().map(|(way, mut kept)| {
+                kept.insert(TABS.to_owned(), false);
+                Way { name: format!("{title}: {way}"), kept: Ok(kept) }
+            })),
+            Err(reason) => ways.push(Way { name: title, kept: Err(reason) }),
+        }
     }
     for Way { name, kept } in &ways {
-        println!("{name}: {} of {}", count(kept), kept.len());
+        match kept {
+            Ok(kept) => println!("{name}: {} of {}", count(kept), kept.len()),
+            Err(reason) => println!("{name}: {reason}"),
+        }
     }
     Ok(section("Kinds of state kept", method(), table(&ways)))
 }
@@ -82,15 +88,21 @@ fn method() -> String {
 
 /// A row for each kind, and a first one that counts them.
 fn table(ways: &[Way]) -> Table {
-    let kinds: BTreeSet<&String> = ways.iter().flat_map(|way| way.kept.keys()).collect();
+    let known = ways.iter().filter_map(|way| way.kept.as_ref().ok());
+    let kinds: BTreeSet<&String> = known.flat_map(|kept| kept.keys()).collect();
     let heading = ways.iter().map(|way| way.name.clone()).collect();
-    let sum =
-        ways.iter().map(|way| format!("**{} of {}**", count(&way.kept), kinds.len())).collect();
-    let mut rows = vec![("all".to_owned(), sum)];
+    let sum = |way: &Way| match &way.kept {
+        Ok(kept) => format!("**{} of {}**", count(kept), kinds.len()),
+        Err(reason) => reason.clone(),
+    };
+    let mut rows = vec![("all".to_owned(), ways.iter().map(sum).collect())];
     rows.extend(kinds.iter().map(|kind| {
-        let kept = |way: &Way| way.kept.get(*kind).copied().unwrap_or_default();
-        let cells = ways.iter().map(|way| if kept(way) { "kept" } else { "lost" }.to_owned());
-        ((*kind).clone(), cells.collect())
+        let cell = |way: &Way| match &way.kept {
+            Ok(kept) if kept.get(*kind).copied().unwrap_or_default() => "kept",
+            Ok(_) => "lost",
+            Err(_) => "–",
+        };
+        ((*kind).clone(), ways.iter().map(|way| cell(way).to_owned()).collect())
     }));
     Table { heading, rows }
 }

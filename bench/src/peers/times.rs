@@ -25,8 +25,11 @@ const BARE: &str = "a browser with one page, no state";
 const SAME: &str = "Baton: resume, same machine";
 const FRESH: &str = "Baton: resume, fresh profile";
 
-/// Milliseconds of each way, round by round.
-type Times = Vec<(String, Vec<f64>)>;
+/// Milliseconds, or why there are none.
+type Took = Result<f64, String>;
+
+/// What each way took, round by round.
+type Times = Vec<(String, Vec<Took>)>;
 
 /// Restores the same state with each tool, in turn.
 pub async fn measure(baton: &Path, peers: Option<&Peers>) -> Result<Section> {
@@ -37,7 +40,8 @@ pub async fn measure(baton: &Path, peers: Option<&Peers>) -> Result<Section> {
     let mut times = Times::new();
     for round in 0..ROUNDS {
         for (way, took) in measure_round(&house, id, &site, peers).await? {
-            println!("round {} of {ROUNDS}: {way} {took:.0} ms", round + 1);
+            let said = took.as_ref().map_or_else(Clone::clone, |took| format!("{took:.0} ms"));
+            println!("round {} of {ROUNDS}: {way} {said}", round + 1);
             match times.iter_mut().find(|(known, _)| *known == way) {
                 Some((_, rounds)) => rounds.push(took),
                 None => times.push((way, vec![took])),
@@ -53,23 +57,23 @@ async fn measure_round(
     id: SessionId,
     site: &Site,
     peers: Option<&Peers>,
-) -> Result<Vec<(String, f64)>> {
+) -> Result<Vec<(String, Took)>> {
     let mut times = Vec::new();
     if let Some(peers) = peers {
         let origins: Result<Vec<Url>> = (0..ORIGINS).map(|number| page(site, number)).collect();
         let mut job = json!({ "task": "bare", "page": page(site, 0)?, "origins": origins? });
-        times.push((BARE.to_owned(), peers.drive(PLAYWRIGHT, job.clone()).await?));
+        times.push((BARE.to_owned(), peers.drive(PLAYWRIGHT, job.clone()).await));
         job["task"] = json!("restore");
         for (peer, way) in
             [(PLAYWRIGHT, "newContext({ storageState })"), (AGENT_BROWSER, "--state")]
         {
-            let took: Option<f64> = peers.drive(peer, job.clone()).await?;
-            let took = took.unwrap_or(f64::INFINITY);
-            times.push((format!("{} {}: {way}", peer.name, peer.version), took));
+            let took: Result<Option<f64>, _> = peers.drive(peer, job.clone()).await;
+            let took = took.and_then(|took| took.ok_or("its page never had the items".to_owned()));
+            times.push((format!("{}: {way}", peers.title(peer)?), took));
         }
     }
-    times.push((SAME.to_owned(), resume(house, id, site, Disk::Same).await?));
-    times.push((FRESH.to_owned(), resume(house, id, site, Disk::Fresh).await?));
+    times.push((SAME.to_owned(), Ok(resume(house, id, site, Disk::Same).await?)));
+    times.push((FRESH.to_owned(), Ok(resume(house, id, site, Disk::Fresh).await?)));
     Ok(times)
 }
 
@@ -146,15 +150,25 @@ fn method() -> String {
 /// The median of each way, and what it is against the bare browser's.
 fn table(times: Times) -> Table {
     let heading = ["median", "against no state"].map(str::to_owned).into();
-    let bare = times.iter().find(|(way, _)| way == BARE).map(|(_, times)| median(times.clone()));
-    let rows = times.into_iter().map(|(way, times)| {
-        let took = median(times);
-        let against = bare.map_or("–".to_owned(), |bare| format!("× {:.1}", took / bare));
-        if took.is_finite() {
+    let bare = times.iter().find(|(way, _)| way == BARE).and_then(|(_, times)| middle(times).ok());
+    let rows = times.into_iter().map(|(way, times)| match middle(&times) {
+        Ok(took) => {
+            let against = bare.map_or("–".to_owned(), |bare| format!("× {:.1}", took / bare));
             (way, vec![format!("{took:.0} ms"), against])
-        } else {
-            (way, vec!["its page never had the items".to_owned(), "–".to_owned()])
         }
+        Err(reason) => (way, vec![reason, "–".to_owned()]),
     });
     Table { heading, rows: rows.collect() }
+}
+
+/// The median, or why there is none: a round without a time took longest.
+fn middle(times: &[Took]) -> Took {
+    let took = times.iter().map(|took| took.as_ref().map_or(f64::INFINITY, |took| *took));
+    let took = median(took);
+    let reason = times.iter().find_map(|took| took.as_ref().err());
+    if let Some(reason) = reason.filter(|_| !took.is_finite()) {
+        Err(reason.clone())
+    } else {
+        Ok(took)
+    }
 }

@@ -37,10 +37,7 @@ pub struct House {
 impl Drop for House {
     /// A house that was not cleared, because its user failed, leaves nobody behind either.
     fn drop(&mut self) {
-        let inhabitants: Vec<u32> = self.inhabitants().collect();
-        for pid in inhabitants {
-            victims::kill(pid);
-        }
+        victims::naming(self.folder.path()).into_iter().for_each(victims::kill);
     }
 }
 
@@ -230,16 +227,6 @@ impl House {
                 let _ = keeper::kill(&link.connection).await;
             }
         }
-    }
-
-    /// Every process of this house, whatever it is: its command line names the folder.
-    fn inhabitants(&self) -> impl Iterator<Item = u32> + '_ {
-        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-        let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        pids.filter(|pid: &u32| {
-            let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            String::from_utf8_lossy(&line).contains(&*self.folder.path().to_string_lossy())
-        })
     }
 
     fn node(&self) -> Result<&Node> {

@@ -3,16 +3,20 @@
 //! The one idea: nothing here is a stand-in. A [`House`] runs the real program with a data folder of
 //! its own, a [`Page`] drives the real browser through its keeper, [`Site`] is a real server on
 //! loopback, [`kinds`] a site with every kind of state, [`victims`] ends real processes with SIGKILL,
-//! and [`tenures`] watches who really holds a session.
+//! [`tenures`] watches who really holds a session, [`McpClient`] speaks to real MCP
+//! servers, and [`tools`] are other people's, as their users have them.
 
 mod house;
 pub mod kinds;
+mod mcp;
 mod page;
 mod site;
 pub mod tenures;
+pub mod tools;
 pub mod victims;
 
 pub use house::House;
 pub use kinds::Kinds;
+pub use mcp::{McpClient, McpError};
 pub use page::Page;
 pub use site::Site;

@@ -3,6 +3,7 @@
 use anyhow::{Context as _, Result, bail};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -21,6 +22,20 @@ pub async fn kill_all(victims: &[(&str, u32)]) -> Result<()> {
 /// Kills a process (SIGKILL) that may be gone already.
 pub(crate) fn kill(pid: u32) {
     let _ = known(pid).map(|pid| kill_process(pid, Signal::KILL));
+}
+
+/// Every process but this one whose command line or environment names a folder.
+pub(crate) fn naming(folder: &Path) -> Vec<u32> {
+    let folder = folder.to_string_lossy();
+    let names = |pid: u32, file: &str| {
+        let text = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        String::from_utf8_lossy(&text).contains(&*folder)
+    };
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| *pid != std::process::id())
+        .filter(|pid| names(*pid, "cmdline") || names(*pid, "environ"))
+        .collect()
 }
 
 /// Asks a process to end (SIGTERM).

@@ -1,6 +1,7 @@
 //! What must be there: each program, how to find it, and what it is called in each package manager.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// Something that the demo or the tests start.
 pub(crate) struct Need {
@@ -72,6 +73,32 @@ pub(crate) const C_COMPILER: Need = Need {
     ubuntu: None,
 };
 
+/// What most of the other tools that drive a session are written for.
+pub(crate) const NODE: Need = Need {
+    name: "Node",
+    purpose: "the tests run the recipes for other tools: Playwright, agent-browser, MCP servers",
+    expected: "node and npm on the PATH",
+    search: || on_path("npm").and_then(|_| on_path("node")),
+    apt: &["nodejs", "npm"],
+    dnf: "sudo dnf install nodejs npm",
+    pacman: "sudo pacman -S nodejs npm",
+    brew: "brew install node",
+    ubuntu: None,
+};
+
+/// What browser-use is written for.
+pub(crate) const PYTHON: Need = Need {
+    name: "Python",
+    purpose: "the tests run the recipe for browser-use",
+    expected: "python3 on the PATH, 3.11 or newer, with venv",
+    search: find_python,
+    apt: &["python3", "python3-venv"],
+    dnf: "sudo dnf install python3",
+    pacman: "sudo pacman -S python",
+    brew: "brew install python",
+    ubuntu: None,
+};
+
 /// The same places, in the same order, as `crates/browser` looks at.
 fn find_chromium() -> Option<PathBuf> {
     let binaries = ["/usr/lib/chromium/chromium", "/usr/lib64/chromium-browser/chromium-browser"];
@@ -85,6 +112,14 @@ fn find_postgresql() -> Option<PathBuf> {
         |folder: &PathBuf| ["initdb", "postgres"].iter().all(|name| folder.join(name).is_file());
     let packaged = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     path_folders().into_iter().chain(packaged.map(|entry| entry.path().join("bin"))).find(complete)
+}
+
+/// Debian has the half of venv that makes pip in a package of its own, so Python is asked for it.
+fn find_python() -> Option<PathBuf> {
+    let python = on_path("python3")?;
+    let question = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
+    let asked = Command::new(&python).args(["-c", question]).stderr(Stdio::null()).status();
+    asked.is_ok_and(|status| status.success()).then_some(python)
 }
 
 /// The first file of this name on the PATH.

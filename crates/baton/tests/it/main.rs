@@ -27,6 +27,7 @@ mod notes;
 mod parts;
 mod permissions;
 mod profiles;
+mod recipes;
 mod rotating;
 mod settings;
 mod shutdown;

@@ -1,0 +1,107 @@
+//! The recipes of `docs/guide/other-tools.md`, word for word, with the real tools.
+
+mod guide;
+mod scripts;
+mod servers;
+mod together;
+
+use crate::houses;
+use axum::Router;
+use axum::response::Html;
+use axum::routing::get;
+use baton_playground::tools::Room;
+use baton_playground::{House, Site};
+use baton_session::{Lifecycle, SessionId};
+use guide::Block;
+use std::path::Path;
+use std::time::Duration;
+use tokio::process::Command;
+
+/// How long the commands of a recipe may take.
+const LIMIT: Duration = Duration::from_mins(2);
+
+const PAGE: &str = r#"<!doctype html><html lang="en"><title>shop</title><h1>Welcome</h1>
+<input id="name" aria-label="Name">
+<button onclick="document.title = 'hello ' + document.getElementById('name').value">Greet</button>"#;
+
+/// A house with the session `shop`, which is open on a site of its own.
+struct Scene {
+    house: House,
+    site: Site,
+    id: SessionId,
+}
+
+impl Scene {
+    async fn set() -> Self {
+        let house = houses::house().await;
+        let site = Site::start(Router::new().route("/", get(Html(PAGE)))).await.unwrap();
+        let id = house.open("shop", [site.url("/").unwrap()]).await.unwrap();
+        Self { house, site, id }
+    }
+
+    /// A tool's room with `baton` in it, which finds the node as it does for everybody.
+    fn furnish(&self, room: Room) -> Room {
+        let baton = Path::new(env!("CARGO_BIN_EXE_baton")).parent().unwrap();
+        room.with_programs(baton).with("BATON_DATA", self.house.data().path())
+    }
+
+    /// Follows the recipe under a heading: writes its files, types its commands, and returns what they
+    /// said, with the site's address as `SITE`.
+    async fn follow(&self, room: &Room, heading: &str) -> String {
+        let mut said = String::new();
+        for block in guide::recipe(heading) {
+            let Block { language, file, text } = block;
+            if let Some(file) = file {
+                std::fs::write(room.path().join(file), text).unwrap();
+            } else if language == "console" {
+                said += &room.run(self.shell(room, &guide::commands(&text)), LIMIT).await.unwrap();
+            }
+        }
+        said.replace(&self.address(), "SITE")
+    }
+
+    /// A shell that types these commands, with our addresses in place of those in the guide.
+    fn shell(&self, room: &Room, commands: &str) -> Command {
+        let node = self.house.client().unwrap().base().to_string();
+        let commands = commands
+            .replace("https://example.org", &self.address())
+            .replace("http://127.0.0.1:7420", node.trim_end_matches('/'));
+        let mut shell = room.command("sh").unwrap();
+        shell.args(["-e", "-c", &commands]);
+        shell
+    }
+
+    fn address(&self) -> String {
+        self.site.url("").unwrap().to_string().trim_end_matches('/').to_owned()
+    }
+
+    /// The session is as it was: one tab, in a browser that runs and can be captured.
+    async fn look(&self) {
+        let client = self.house.client().unwrap();
+        client.capture_session("shop").await.unwrap();
+        let shop = client.fetch_session("shop").await.unwrap();
+        assert_eq!(shop.session.state, Lifecycle::Active);
+        assert_eq!(shop.tabs.len(), 1, "{:?}", shop.tabs);
+        assert!(shop.tabs[0].url.starts_with(&self.address()), "{:?}", shop.tabs);
+    }
+
+    /// Kills browser and keeper, and resumes.
+    async fn kill_and_resume(&self) {
+        let client = self.house.client().unwrap();
+        client.capture_session("shop").await.unwrap();
+        let holders = self.house.holders(self.id).await.unwrap();
+        baton_playground::victims::kill_all(&holders).await.unwrap();
+        let end = tokio::time::Instant::now() + LIMIT;
+        // The node notices at once that the browser is gone, but not before it is.
+        while let Err(error) = client.resume_session("shop").await {
+            assert_eq!(error.code(), Some(baton_api::ErrorCode::WrongState), "{error}");
+            assert!(tokio::time::Instant::now() < end, "{error}");
+        }
+    }
+
+    async fn strike(self, room: Room) {
+        room.clear().await.unwrap();
+        self.look().await;
+        self.house.clear().await.unwrap();
+    }
+}

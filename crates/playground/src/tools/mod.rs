@@ -1,0 +1,13 @@
+//! Other people's tools, as their users have them: installed from npm and PyPI, in pinned versions.
+//!
+//! The one idea: a tool is installed once, under `target/tools`, and lives in a [`Room`] of its own,
+//! which ends whatever the tool left behind. No package's own script runs while it is installed.
+
+mod install;
+mod npm;
+mod python;
+mod room;
+
+pub use npm::Npm;
+pub use python::Python;
+pub use room::Room;

@@ -1,0 +1,126 @@
+//! Tools from npm, and a Node that is new enough to run them.
+
+use super::Room;
+use super::install::Shelf;
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::process::Command;
+
+/// Playwright, its MCP server, agent-browser, and the MCP server of Chrome's developers.
+const TOOLS: Shelf = Shelf {
+    name: "npm",
+    files: &[
+        ("package.json", include_str!("../../tools/npm/package.json")),
+        ("package-lock.json", include_str!("../../tools/npm/package-lock.json")),
+        (".npmrc", include_str!("../../tools/npm/.npmrc")),
+    ],
+};
+
+/// Node, as a package of its own.
+const NODE: Shelf = Shelf {
+    name: "node",
+    files: &[
+        ("package.json", include_str!("../../tools/node/package.json")),
+        ("package-lock.json", include_str!("../../tools/node/package-lock.json")),
+        (".npmrc", include_str!("../../tools/node/.npmrc")),
+    ],
+};
+
+/// The oldest Node that all tools accept: major and minor version.
+const OLDEST_NODE: (u32, u32) = (20, 19);
+/// How long Node may take to tell its version.
+const VERSION_LIMIT: Duration = Duration::from_secs(20);
+
+/// The tools from npm, installed.
+pub struct Npm {
+    folder: PathBuf,
+    /// Where the newer Node is, if the machine's own is too old.
+    node: Option<PathBuf>,
+}
+
+impl Npm {
+    /// Installs the tools; quick when they are there.
+    pub async fn install() -> Result<Self> {
+        let version = node_version()
+            .await
+            .context("expected Node and npm on the PATH (`cargo xtask setup` installs them)")?;
+        let node = if version < OLDEST_NODE {
+            let folder = NODE.fill("", vec![npm_ci()]).await?;
+            let package = format!("node_modules/node-linux-{}/bin", architecture());
+            Some(folder.join(package))
+        } else {
+            None
+        };
+        let tools = Self { folder: TOOLS.fill("", vec![npm_ci()]).await?, node };
+        make_executable(&tools.agent_browser())?;
+        Ok(tools)
+    }
+
+    /// A room in which the tools are at hand, as commands and as modules.
+    pub fn room(&self) -> Result<Room> {
+        let modules = self.folder.join("node_modules");
+        let room = Room::build()?.with_programs(&modules.join(".bin"));
+        std::os::unix::fs::symlink(modules, room.path().join("node_modules"))?;
+        Ok(match &self.node {
+            Some(folder) => room.with_programs(folder),
+            None => room,
+        })
+    }
+
+    /// The folder that holds `node_modules`.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The version of a package that is installed.
+    pub fn version(&self, package: &str) -> Result<String> {
+        let manifest = self.folder.join("node_modules").join(package).join("package.json");
+        let manifest: Value = serde_json::from_str(&fs::read_to_string(manifest)?)?;
+        let version = manifest["version"].as_str();
+        Ok(version.with_context(|| format!("expected a version of {package}"))?.to_owned())
+    }
+
+    /// agent-browser's program, which needs no Node.
+    pub fn agent_browser(&self) -> PathBuf {
+        let program = format!("agent-browser/bin/agent-browser-linux-{}", architecture());
+        self.folder.join("node_modules").join(program)
+    }
+}
+
+/// Installs what the lock file says, and nothing else.
+fn npm_ci() -> Command {
+    let mut npm = Command::new("npm");
+    npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+    npm
+}
+
+/// Major and minor version of the machine's Node.
+async fn node_version() -> Result<(u32, u32)> {
+    let room = Room::build()?;
+    let mut node = Command::new("node");
+    node.arg("--version");
+    let said = room.run(node, VERSION_LIMIT).await?;
+    let numbers: Vec<u32> = said
+        .trim()
+        .trim_start_matches('v')
+        .split('.')
+        .map_while(|part| part.parse().ok())
+        .collect();
+    ensure!(numbers.len() >= 2, "expected a version from node, found {said}");
+    Ok((numbers[0], numbers[1]))
+}
+
+/// What npm's packages call this kind of machine.
+fn architecture() -> &'static str {
+    if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" }
+}
+
+/// The script that would do so at the installation did not run.
+fn make_executable(path: &Path) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let made = fs::set_permissions(path, fs::Permissions::from_mode(0o755));
+    made.with_context(|| format!("expected agent-browser at {}", path.display()))
+}

@@ -1,0 +1,129 @@
+//! A room: a temporary folder that is home to one tool, and to whatever the tool starts.
+//!
+//! Nobody outlives it: tools leave daemons behind, and those are found by the folder that stands in
+//! their environment, and ended one by one, by their process ids.
+
+use crate::victims;
+use anyhow::{Context as _, Result, bail, ensure};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{Read as _, Seek as _};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+/// How long what is killed may take to be gone.
+const END_LIMIT: Duration = Duration::from_secs(10);
+/// Whoever starts others while it is being ended is looked for again.
+const MAX_ROUNDS: usize = 10;
+/// How much of what a tool says is read.
+const MAX_OUTPUT: u64 = 16 << 20;
+
+/// The home of one tool.
+pub struct Room {
+    folder: TempDir,
+    programs: Vec<PathBuf>,
+    settings: Vec<(OsString, OsString)>,
+}
+
+impl Drop for Room {
+    /// A room that was not cleared, because its user failed, leaves nobody behind either.
+    fn drop(&mut self) {
+        victims::naming(self.path()).into_iter().for_each(victims::kill);
+    }
+}
+
+impl Room {
+    /// An empty room.
+    pub fn build() -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("tool-").tempdir()?;
+        Ok(Self { folder, programs: Vec::new(), settings: Vec::new() })
+    }
+
+    /// With the programs of a folder, before those that are there.
+    #[must_use]
+    pub fn with_programs(mut self, folder: &Path) -> Self {
+        self.programs.insert(0, folder.to_owned());
+        self
+    }
+
+    /// With a variable in the environment of every tool.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.settings.push((name.into(), value.into()));
+        self
+    }
+
+    /// Its folder.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A command that runs in the room, and finds nothing of anybody else's there.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Result<Command> {
+        let mut command = Command::new(program);
+        let paths = std::env::var_os("PATH").unwrap_or_default();
+        let paths = self.programs.iter().cloned().chain(std::env::split_paths(&paths));
+        command
+            .env_clear()
+            .env("PATH", std::env::join_paths(paths)?)
+            .env("HOME", self.path())
+            .env("TMPDIR", self.path())
+            // What is not installed is not fetched on the way.
+            .env("npm_config_offline", "true")
+            .env("npm_config_update_notifier", "false")
+            .envs(self.settings.iter().map(|(name, value)| (name, value)))
+            .current_dir(self.path());
+        Ok(command)
+    }
+
+    /// Runs a command to its end, and returns what it wrote on stdout; a failure tells what it wrote on
+    /// both. What it left running goes on: neither is a pipe that such a process would hold open.
+    pub async fn run(&self, mut command: Command, limit: Duration) -> Result<String> {
+        let (mut output, mut errors) = (tempfile::tempfile()?, tempfile::tempfile()?);
+        command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(errors.try_clone()?);
+        let name = command.as_std().get_program().to_string_lossy().into_owned();
+        let process = command.kill_on_drop(true).spawn();
+        let mut process = process.with_context(|| format!("could not start {name}"))?;
+        let ended = timeout(limit, process.wait()).await;
+        let (output, errors) = (read(&mut output)?, read(&mut errors)?);
+        let said = format!("{}\n{}", output.trim(), errors.trim());
+        let Ok(status) = ended else {
+            process.kill().await?;
+            bail!("expected {name} to end within {limit:?}; it said: {}", said.trim());
+        };
+        let status = status?;
+        ensure!(status.success(), "{name} failed with {status}: {}", said.trim());
+        Ok(output)
+    }
+
+    /// Ends whoever still lives here.
+    pub async fn empty(&self) -> Result<()> {
+        for _ in 0..MAX_ROUNDS {
+            let left: Vec<_> = victims::naming(self.path());
+            if left.is_empty() {
+                return Ok(());
+            }
+            left.iter().copied().for_each(victims::kill);
+            let left: Vec<_> = left.into_iter().map(|pid| ("tool", pid)).collect();
+            victims::wait_for_the_end(&left, END_LIMIT).await?;
+        }
+        bail!("expected nobody to live in {}, found some again and again", self.path().display())
+    }
+
+    /// Ends whoever still lives here, and removes the folder.
+    pub async fn clear(self) -> Result<()> {
+        self.empty().await
+    }
+}
+
+/// What a process wrote into a file, from its beginning.
+fn read(file: &mut File) -> Result<String> {
+    file.rewind()?;
+    let mut bytes = Vec::new();
+    file.take(MAX_OUTPUT).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
