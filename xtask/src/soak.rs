@@ -24,7 +24,7 @@ pub(crate) struct Args {
 /// One that knows no rounds takes no heed of them.
 struct Story(&'static str, &'static str, u32);
 
-const STORIES: [Story; 9] = [
+const STORIES: [Story; 10] = [
     Story("baton", "kills::what_was_acknowledged_survives_every_kill", 1),
     Story("baton", "takeover::a_session_never_has_two_holders", 8),
     Story("baton", "states::whatever_sites_keep_comes_back_here_and_elsewhere", 16),
@@ -40,6 +40,7 @@ const STORIES: [Story; 9] = [
         "migrating::a_process_killed_while_it_migrates_leaves_a_database_that_opens",
         8,
     ),
+    Story("baton", "mcp::twenty_clients_hear_their_own_answers", 1),
     Story("baton", "disk::a_full_disk_costs_no_snapshot_and_no_browser", u32::MAX),
     Story("baton", "disk::a_disk_that_takes_no_writes_costs_no_snapshot_and_no_browser", u32::MAX),
 ];

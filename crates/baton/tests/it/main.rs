@@ -23,6 +23,7 @@ mod houses;
 mod interrupted;
 mod kills;
 mod leases;
+mod mcp;
 mod notes;
 mod parts;
 mod permissions;

@@ -1,0 +1,293 @@
+//! Agents use sessions through `baton mcp`, whatever becomes of the node behind it.
+
+use crate::dice::rounds;
+use crate::houses;
+use crate::notes::{Notes, eventually};
+use baton_node::data::NodeFile;
+use baton_playground::{House, McpClient};
+use baton_session::Lifecycle;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::process::Command;
+
+const VERSION: &str = "2025-11-25";
+
+/// A bridge on the house's data folder.
+fn bridge(house: &House, args: &[&str]) -> McpClient {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+    // What the bridge starts is found by the folder that it names.
+    let temp = house.data().path().parent().unwrap();
+    command.arg("--data").arg(house.data().path()).arg("mcp").args(args).env("TMPDIR", temp);
+    McpClient::spawn(command).unwrap()
+}
+
+/// A bridge with which hands were shaken.
+async fn agent(house: &House) -> McpClient {
+    let client = bridge(house, &[]);
+    client.initialize(json!({}), VERSION).await.unwrap();
+    client
+}
+
+/// What a model reads of a tool's answer.
+async fn call(client: &McpClient, tool: &str, arguments: Value) -> String {
+    let answer = client.call(tool, arguments).await.unwrap();
+    let text = answer["content"][0]["text"].as_str().unwrap();
+    let mark = if answer["isError"] == true { "error: " } else { "" };
+    format!("{mark}{text}")
+}
+
+fn first(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn the_list_of_tools_needs_no_node() {
+    let house = houses::build();
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "1999-01-01"] {
+        let client = bridge(&house, &[]);
+        let hello = client.initialize(json!({}), version).await.unwrap();
+        let spoken = if version < "2000" { "2025-11-25" } else { version };
+        assert_eq!(hello["protocolVersion"], spoken);
+        assert_eq!(hello["serverInfo"]["name"], "baton");
+        let tools = client.list_tools().await.unwrap();
+        assert_eq!(tools.len(), 11);
+        assert!(client.close().await.unwrap().success());
+    }
+    let client = bridge(&house, &["--toolsets", "keep"]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let found = client.request("server/discover", json!({"_meta": meta})).await.unwrap();
+    assert!(found["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")));
+    let list = client.request("tools/list", json!({"_meta": meta})).await.unwrap();
+    assert_eq!(list["resultType"], "complete");
+    client.close().await.unwrap();
+    assert!(NodeFile::read(house.data()).unwrap().is_none(), "no node was started");
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_next_agent_carries_on_after_everything_was_killed() {
+    let notes = Notes::start().await;
+    let mut house = houses::house().await;
+    let one = agent(&house).await;
+    let url = notes.request("x").urls[0].clone();
+    let opened = call(&one, "session_open", json!({"name": "shop", "urls": [url]})).await;
+    assert_eq!(first(&opened), "shop is active. Last snapshot: 0s ago (open).");
+    let session = house.client().unwrap().fetch_session("shop").await.unwrap();
+    notes.write(&house, session.session.id, "logged in").await;
+    let saved = call(&one, "session_capture", json!({})).await;
+    assert_eq!(saved, "Saved shop: 0s ago (request).");
+    house.kill_everybody(&[session.session.id]).await.unwrap();
+    one.kill().await.unwrap();
+
+    let two = agent(&house).await;
+    let listed = call(&two, "list_sessions", json!({})).await;
+    assert!(listed.starts_with("sessionId state changed\nshop recoverable"), "{listed}");
+    let params = json!({
+        "name": "session_resume", "arguments": {"session_id": "shop"},
+        "_meta": {"progressToken": "p"},
+    });
+    let resumed = two.request("tools/call", params).await.unwrap();
+    assert_eq!(resumed["structuredContent"]["state"], "active", "{resumed}");
+    assert_eq!(resumed["structuredContent"]["receipt"]["rejected"], 0, "{resumed}");
+    assert!(resumed.get("resultType").is_none(), "an older client knows no such field");
+    let told = two.notifications();
+    let progress = told.iter().find(|told| told["method"] == "notifications/progress").unwrap();
+    assert_eq!(progress["params"]["progressToken"], "p");
+    assert_eq!(notes.read(&house, session.session.id).await, "logged in");
+    let closed = call(&two, "session_close", json!({})).await;
+    assert!(closed.starts_with("shop is closed."), "{closed}");
+    assert!(two.close().await.unwrap().success());
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_ends_is_replaced_by_one_for_all_bridges() {
+    let house = houses::build();
+    let (one, two, three) = tokio::join!(agent(&house), agent(&house), agent(&house));
+    let list = |client| call(client, "list_sessions", json!({}));
+    for _ in 0..2 {
+        let answers = tokio::join!(list(&one), list(&two), list(&three));
+        for answer in [answers.0, answers.1, answers.2] {
+            assert_eq!(answer, "No sessions. session_open opens one.");
+        }
+        let node = NodeFile::read(house.data()).unwrap().expect("a node was started");
+        baton_playground::victims::kill_all(&[("node", node.pid)]).await.unwrap();
+    }
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_can_ask_its_user_does() {
+    let notes = Notes::start().await;
+    let house = houses::house().await;
+    notes.open(&house, "shop", "kept").await;
+    let client = bridge(&house, &["--session", "shop"]);
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    client.answer_elicitations(move |question| {
+        assert!(question["message"].as_str().unwrap().contains("session shop"), "{question}");
+        let actions = ["decline", "accept", "accept"];
+        json!({"action": actions[count.fetch_add(1, Ordering::SeqCst)]})
+    });
+    client.initialize(json!({"elicitation": {}}), VERSION).await.unwrap();
+    let declined = call(&client, "session_export", json!({})).await;
+    assert!(declined.starts_with("error: the user was asked and did not agree"), "{declined}");
+    let exported = call(&client, "session_export", json!({})).await;
+    assert!(exported.contains("exchange/local/shop.session.json"), "{exported}");
+    let abandoned = call(&client, "session_abandon", json!({})).await;
+    assert!(abandoned.starts_with("shop is closed."), "{abandoned}");
+    assert_eq!(asked.load(Ordering::SeqCst), 3);
+    let imported = json!({"file": "shop.session.json", "name": "copy"});
+    let imported = call(&client, "session_import", imported).await;
+    assert!(imported.starts_with("copy is recoverable."), "{imported}");
+    client.close().await.unwrap();
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_client_began_is_finished_without_it() {
+    let notes = Notes::start().await;
+    let house = houses::house().await;
+    let client = agent(&house).await;
+    let url = notes.request("x").urls[0].clone();
+    let params = json!({"name": "session_open", "arguments": {"name": "shop", "urls": [url]},
+                        "_meta": {"progressToken": 1}});
+    let opening = client.request("tools/call", params);
+    tokio::select! {
+        _ = opening => panic!("a session opens in no time"),
+        () = async {
+            // It has begun when the client hears of it.
+            while client.notifications().is_empty() {
+                tokio::task::yield_now().await;
+            }
+        } => {}
+    }
+    client.kill().await.unwrap();
+    let node = house.client().unwrap();
+    eventually("the session is open and captured", async || {
+        let found = node.fetch_session("shop").await;
+        found
+            .is_ok_and(|found| found.session.state == Lifecycle::Active && found.snapshot.is_some())
+    })
+    .await;
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_that_a_client_hears_is_a_secret() {
+    const PLANTED: &str = "pl4nted-s3cret";
+    let notes = Notes::start().await;
+    let house = houses::house().await;
+    let id = notes.open(&house, "shop", PLANTED).await;
+    let page = notes.page(&house, id).await;
+    let plant = format!(
+        "document.cookie = 'token={PLANTED}; max-age=3600'; sessionStorage.setItem('t', '{PLANTED}'); \
+         history.replaceState({{t: '{PLANTED}'}}, '', '/?access_token={PLANTED}'); true"
+    );
+    assert!(page.evaluate::<bool>(&plant).await.unwrap());
+    let client = bridge(&house, &["--unattended", "--session", "shop"]);
+    client.initialize(json!({}), VERSION).await.unwrap();
+    let mut heard = String::new();
+    let snapshots = house.client().unwrap().fetch_session("shop").await.unwrap().snapshot;
+    let before = snapshots.unwrap().id;
+    for (tool, arguments) in [
+        ("list_sessions", json!({"state": "all"})),
+        ("session_capture", json!({})),
+        ("session_history", json!({})),
+        ("session_export", json!({})),
+        ("session_export", json!({"format": "storage-state"})),
+        ("session_import", json!({"file": "shop.session.json", "name": "copy"})),
+        ("session_resume", json!({"sessionId": "copy"})),
+        ("session_close", json!({"sessionId": "copy"})),
+        ("session_rollback", json!({"to": before})),
+        ("session_close", json!({})),
+        ("session_resume", json!({})),
+        ("session_abandon", json!({})),
+        ("session_import", json!({"file": "../../admin.key"})),
+    ] {
+        heard += &client.call(tool, arguments).await.unwrap().to_string();
+    }
+    let capture = house.client().unwrap().fetch_session("shop").await.unwrap().snapshot.unwrap().id;
+    let diff = json!({"sessionId": "shop", "from": before, "to": capture});
+    heard += &client.call("session_diff", diff).await.unwrap().to_string();
+    for uri in ["baton://sessions/shop", "baton://sessions/shop/receipt"] {
+        heard += &client.request("resources/read", json!({"uri": uri})).await.unwrap().to_string();
+    }
+    let key = std::fs::read_to_string(house.data().admin_key()).unwrap();
+    for secret in [PLANTED, key.trim()] {
+        let at = heard.find(secret);
+        assert!(at.is_none(), "{:?}", at.map(|at| &heard[at.saturating_sub(300)..at]));
+    }
+    client.close().await.unwrap();
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn twenty_clients_hear_their_own_answers() {
+    let house = houses::start(houses::build().with("BATON_REQUESTS_PER_MINUTE", "1000000")).await;
+    let house = Arc::new(house);
+    let mut clients = tokio::task::JoinSet::new();
+    for client in 0..20 {
+        let house = Arc::clone(&house);
+        clients.spawn(async move {
+            let agent = agent(&house).await;
+            for at in 0..rounds(16) {
+                let name = format!("nobody-{client}-{at}");
+                for tool in
+                    ["session_history", "session_capture", "session_close", "session_resume"]
+                {
+                    let name = format!("{name}-{tool}");
+                    let told = call(&agent, tool, json!({"sessionId": name})).await;
+                    assert_eq!(first(&told), format!("error: no session \"{name}\""));
+                }
+            }
+            agent.close().await.unwrap();
+        });
+    }
+    while let Some(done) = clients.join_next().await {
+        done.unwrap();
+    }
+    let Ok(house) = Arc::try_unwrap(house) else { panic!("everybody has left") };
+    house.clear().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_answered_and_costs_nothing_else() {
+    use std::process::Stdio;
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+    let house = houses::build();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+    command.arg("--data").arg(house.data().path()).arg("mcp");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    let mut bridge = command.spawn().unwrap();
+    let mut input = bridge.stdin.take().unwrap();
+    let mut output = BufReader::new(bridge.stdout.take().unwrap()).lines();
+    let mut heard = Vec::new();
+    for line in [
+        "no json",
+        "[]",
+        "{\"jsonrpc\":\"2.0\",\"id\":1}",
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":7}",
+        "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/list\",\"params\":[]}",
+        "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"ping\"}",
+    ] {
+        input.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+        heard.push(output.next_line().await.unwrap().unwrap());
+    }
+    drop(input);
+    assert!(bridge.wait().await.unwrap().success());
+    insta::assert_snapshot!(heard.join("\n"), @r#"
+    {"error":{"code":-32700,"message":"expected JSON: expected ident at line 1 column 2"},"id":null,"jsonrpc":"2.0"}
+    {"error":{"code":-32600,"message":"expected one message a line, found none"},"id":null,"jsonrpc":"2.0"}
+    {"error":{"code":-32600,"message":"expected a method, found none"},"id":1,"jsonrpc":"2.0"}
+    {"error":{"code":-32600,"message":"expected the method as text"},"id":2,"jsonrpc":"2.0"}
+    {"error":{"code":-32602,"message":"expected params as an object, found something else"},"id":3,"jsonrpc":"2.0"}
+    {"id":4,"jsonrpc":"2.0","result":{}}
+    "#);
+    house.clear().await.unwrap();
+}
