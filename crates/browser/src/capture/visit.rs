@@ -100,11 +100,10 @@ impl Visit {
         if self.before.url == known.url {
             self.merge_entry(known);
         }
-        if let Some((origin, sight)) =
-            self.sight.as_ref().and_then(|s| Some((origin_of(&s.url)?, s)))
-        {
+        if let Some(sight) = &self.sight {
             let granted = sight.permissions.iter().filter(|(_, state)| *state == "granted");
-            mirror.note_granted(tab, &origin, granted.map(|(name, _)| name.clone()));
+            let granted = granted.map(|(name, _)| name.clone());
+            mirror.note_granted(tab, origin_of(&sight.url), granted.collect());
         }
     }
 

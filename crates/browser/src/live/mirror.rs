@@ -170,12 +170,12 @@ impl Mirror {
         !found.eq(known.iter().map(decided))
     }
 
-    /// Notes what the page in a tab said that its origin was granted.
+    /// Notes what the page in a tab said that its origin, if it has one, was granted.
     pub(crate) fn note_granted(
         &mut self,
         target: &TargetId,
-        origin: &str,
-        names: impl Iterator<Item = String>,
+        origin: Option<String>,
+        names: Vec<String>,
     ) {
         self.seen.permissions.note(target.as_str(), origin, names);
     }

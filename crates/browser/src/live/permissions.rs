@@ -22,9 +22,12 @@ pub(crate) struct Permissions {
 }
 
 impl Permissions {
-    /// Notes what the page in a tab said.
-    pub(super) fn note(&mut self, tab: &str, origin: &str, names: impl Iterator<Item = String>) {
-        self.granted.insert(tab.to_owned(), (origin.to_owned(), names.collect()));
+    /// Notes what the page in a tab said; one without an origin says that the one before is gone.
+    pub(super) fn note(&mut self, tab: &str, origin: Option<String>, names: Vec<String>) {
+        match origin {
+            Some(origin) => self.granted.insert(tab.to_owned(), (origin, names)),
+            None => self.granted.remove(tab),
+        };
     }
 
     /// Forgets what was said in tabs that are gone.
@@ -86,7 +89,7 @@ mod tests {
     fn granted(names: &[&str]) -> Permissions {
         let mut permissions = Permissions::default();
         let names = names.iter().map(|name| (*name).to_owned());
-        permissions.note("tab", "https://app.test", names);
+        permissions.note("tab", Some("https://app.test".to_owned()), names.collect());
         permissions
     }
 
@@ -110,6 +113,15 @@ mod tests {
         let mut environment = known("camera", Setting::Allow);
         granted(&["camera"]).add_to(&mut environment);
         assert_eq!(environment, known("camera", Setting::Allow));
+    }
+
+    #[test]
+    fn a_page_without_an_origin_says_that_the_one_before_is_gone() {
+        let mut environment = Environment::default();
+        let mut permissions = granted(&["midi"]);
+        permissions.note("tab", None, Vec::new());
+        permissions.add_to(&mut environment);
+        assert_eq!(environment, Environment::default());
     }
 
     #[test]
