@@ -104,7 +104,7 @@ pub async fn restore(
     stage.open_the_curtain().await?;
     receipt.extend(tabs::load(&stage, &tabs).await);
     steps.end("tabs");
-    receipt.items.sort_by(|a, b| (a.kind, &a.place).cmp(&(b.kind, &b.place)));
+    receipt.sort();
     let made: Vec<(TargetId, History)> = tabs.into_iter().map(OpenTab::into_parts).collect();
     for (tab, (target, history)) in wanted.tabs.iter_mut().zip(made) {
         tab.id = target.to_string();

@@ -204,6 +204,7 @@ impl Hub {
         given.tell(&mut restored);
         let Restored { mut receipt, timing, state, .. } = restored;
         receipt.extend(refused);
+        receipt.sort();
         for (name, time) in timing {
             clock.add(name, time);
         }
