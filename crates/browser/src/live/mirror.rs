@@ -170,6 +170,11 @@ impl Mirror {
         !found.eq(known.iter().map(decided))
     }
 
+    /// Notes that there is nobody who could have allowed something for a while.
+    pub(super) fn note_headless(&mut self) {
+        self.seen.permissions.note_headless();
+    }
+
     /// Notes what the page in a tab said that its origin, if it has one, was granted.
     pub(crate) fn note_granted(
         &mut self,

@@ -82,6 +82,13 @@ impl Live {
         self
     }
 
+    /// The browser has no window, and so nobody whom it could ask what a site may do.
+    #[must_use]
+    pub fn headless(self) -> Self {
+        self.shared.mirror().note_headless();
+        self
+    }
+
     /// The browser itself.
     pub fn browser(&self) -> CdpSession {
         self.connection.browser()

@@ -209,7 +209,7 @@ impl Hub {
             clock.add(name, time);
         }
         let link = self.connect_to(session.id).await?;
-        let live = self.on_its_profile(session.id, Live::start(link, state).await?);
+        let live = self.on_its_profile(session, Live::start(link, state).await?);
         if loaded.goes_back {
             loaded.snapshot = self.go_back(session, term, loaded).await?;
         }
