@@ -100,7 +100,7 @@ pub async fn restore(
     let (settings, permissions) = environment::verify(&tabs, &wanted.environment).await;
     receipt.extend(settings);
     steps.end("storage");
-    tabs::settle(&tabs).await;
+    tabs::settle(&stage, &tabs).await;
     stage.open_the_curtain().await?;
     receipt.extend(tabs::load(&stage, &tabs).await);
     steps.end("tabs");
