@@ -40,7 +40,9 @@ fn code(error: &NodeError) -> ErrorCode {
             ErrorCode::Unauthenticated
         }
         NodeError::Forbidden { .. } => ErrorCode::Forbidden,
-        NodeError::TooManyRequests { .. } => ErrorCode::TooManyRequests,
+        NodeError::TooManyRequests { .. } | NodeError::TooManyTickets { .. } => {
+            ErrorCode::TooManyRequests
+        }
         NodeError::NotNoted { source, .. } => store(source),
         NodeError::WrongState { .. } => ErrorCode::WrongState,
         NodeError::OtherNode { .. } | NodeError::NotDeep { .. } => ErrorCode::Conflict,

@@ -6,7 +6,7 @@
 use super::Refusal;
 use super::here::Here;
 use super::input::{Json, Path, Query};
-use crate::auth::{Caller, Drive, is_revoked, refuse};
+use crate::auth::{Caller, Drive, count, is_revoked, refuse};
 use crate::{Context, NodeError, sessions};
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
@@ -79,10 +79,7 @@ pub(super) async fn connect(
     let caller = admit(&context, &id, ticket.as_ref(), &mut parts).await?;
     sessions::active(&context, &caller.owner, &id).await?;
     let (upgrade, answer) = shake_hands(&mut parts)?;
-    let keeper = sessions::connect(&context, &caller, &id).await?;
-    if let Some(ticket) = &ticket {
-        context.tickets.punch(ticket)?;
-    }
+    let keeper = sessions::connect(&context, &caller, &id, ticket.as_ref()).await?;
     tokio::spawn(pass(context, caller, upgrade, keeper));
     Ok(answer)
 }
@@ -102,13 +99,12 @@ async fn admit(
         Ok(_) => Err(NodeError::BadTicket { found: "one for another session" }),
         Err(error) => Err(error),
     };
-    match checked {
-        Ok(caller) if is_revoked(context, &caller).await? => {
-            Err(NodeError::BadTicket { found: "one whose key was revoked" }.into())
-        }
-        Ok(caller) => Ok(caller),
-        Err(error) => Err(refuse(parts, context, error).into()),
+    let caller = checked.map_err(|error| refuse(parts, context, error))?;
+    count(context, &caller.key)?;
+    if is_revoked(context, &caller).await? {
+        return Err(NodeError::BadTicket { found: "one whose key was revoked" }.into());
     }
+    Ok(caller)
 }
 
 /// The promise of a WebSocket, and the answer that keeps it (RFC 6455, section 4.2).

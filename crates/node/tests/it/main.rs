@@ -18,4 +18,5 @@ mod owners;
 mod problems;
 mod rates;
 mod sessions;
+mod tickets;
 mod tls;
