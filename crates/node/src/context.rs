@@ -9,6 +9,7 @@ use crate::turns::{Turn, Turns};
 use baton_session::{NodeId, Owner, Session};
 use baton_store::Store;
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// How long an operation waits for its turn; shorter than its caller waits for an answer.
@@ -25,6 +26,8 @@ pub struct Context {
     pub node: NodeId,
     /// What was begun and must be finished before the node ends.
     pub tasks: TaskTracker,
+    /// Ends what would go on for as long as its client likes, once the node ends.
+    pub ending: CancellationToken,
     /// When somebody last asked for something.
     pub activity: Activity,
     /// How often somebody asked.
@@ -38,8 +41,8 @@ impl Context {
     /// The surroundings that a node gives to its operations.
     pub fn new(store: Store, hub: Hub, node: NodeId, rates: Rates) -> Self {
         let (tasks, activity, turns) = (TaskTracker::new(), Activity::default(), Turns::default());
-        let tickets = Tickets::default();
-        Self { store, hub, node, tasks, activity, rates, tickets, turns }
+        let (ending, tickets) = (CancellationToken::new(), Tickets::default());
+        Self { store, hub, node, tasks, ending, activity, rates, tickets, turns }
     }
 
     /// Finds an owner's session by id, prefix or name.

@@ -216,6 +216,7 @@ async fn too_late(shutdown: &CancellationToken) {
 
 /// Captures all sessions, and leaves their browsers running.
 async fn shut_down(context: &Context, data: &DataFolder) {
+    context.ending.cancel();
     context.tasks.close();
     if tokio::time::timeout(REQUESTS_LIMIT, context.tasks.wait()).await.is_err() {
         tracing::warn!("some requests were still under way");

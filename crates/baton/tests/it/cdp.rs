@@ -10,6 +10,7 @@ use baton_playground::{House, Site};
 use baton_session::{AuditOutcome, SessionId};
 use serde_json::{Value, json};
 use std::time::Duration;
+use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 use url::Url;
 
@@ -227,5 +228,22 @@ async fn of_two_that_use_one_ticket_at_once_one_is_connected() {
         .iter()
         .filter(|entry| entry.action == "session.connect" && entry.outcome == AuditOutcome::Done);
     assert_eq!(connected.count(), 1, "{log:?}");
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_is_told_that_the_node_ends() {
+    let mut scene = Scene::set().await;
+    let url = scene.access(&ONCE).await.cdp_url;
+    let mut socket = ask(&url, &[]).await.upgrade().await.unwrap();
+    scene.house.stop_node().await.unwrap();
+    let mut heard = Vec::new();
+    timeout(LIMIT, socket.read_to_end(&mut heard)).await.unwrap().unwrap();
+    // A close frame that is not masked: its length, and `1001`.
+    let farewell = b"the node ends, and the browser goes on";
+    let length = 2 + u8::try_from(farewell.len()).unwrap();
+    let frame = [&[0x88, length, 0x03, 0xe9], &farewell[..]].concat();
+    assert!(heard.ends_with(&frame), "{:?}", String::from_utf8_lossy(&heard));
+    scene.house.start_node().await.unwrap();
     scene.strike().await;
 }

@@ -19,7 +19,7 @@ use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use baton_api::{CdpAccess, ErrorCode, OpenCdp, Problem};
 use baton_browser::cdp::Transport;
-use baton_browser::keeper;
+use baton_browser::keeper::{self, NoMore};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use jiff::Timestamp;
@@ -80,7 +80,7 @@ pub(super) async fn connect(
     sessions::active(&context, &caller.owner, &id).await?;
     let (upgrade, answer) = shake_hands(&mut parts)?;
     let keeper = sessions::connect(&context, &caller, &id, ticket.as_ref()).await?;
-    tokio::spawn(pass(context, caller, upgrade, keeper));
+    context.tasks.spawn(pass(context.clone(), caller, upgrade, keeper));
     Ok(answer)
 }
 
@@ -141,16 +141,24 @@ fn names(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     values.flat_map(|value| value.split(',')).any(|found| found.trim().eq_ignore_ascii_case(word))
 }
 
-/// Passes messages until the client leaves, the browser ends, or the key is revoked.
+/// Passes messages until the client leaves, the browser or the node ends, or the key is revoked.
 async fn pass(context: Context, caller: Caller, upgrade: OnUpgrade, keeper: Transport) {
     // A node whose browsers are in use is of use.
     let _in_use = context.activity.begin();
     let _counted = crate::metrics::cdp_client();
     match upgrade.await {
         Ok(stream) => {
-            keeper::relay(TokioIo::new(stream), keeper, revoked(&context, &caller)).await;
+            keeper::relay(TokioIo::new(stream), keeper, no_more(&context, &caller)).await;
         }
         Err(error) => tracing::debug!(%error, "a client left before it had its WebSocket"),
+    }
+}
+
+/// Ends with why the caller may not stay.
+async fn no_more(context: &Context, caller: &Caller) -> NoMore {
+    tokio::select! {
+        () = context.ending.cancelled() => NoMore::Ending,
+        () = revoked(context, caller) => NoMore::Unwelcome,
     }
 }
 
