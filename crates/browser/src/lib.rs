@@ -3,6 +3,7 @@
 //! The one idea: a browser's life belongs to its [`keeper`], a small process that outlives the node;
 //! all else here reaches the browser through the keeper's socket with the [`cdp`] client.
 
+mod beginning;
 pub mod capture;
 pub mod cdp;
 mod cookies;

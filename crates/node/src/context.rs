@@ -26,7 +26,7 @@ pub struct Context {
     pub node: NodeId,
     /// What was begun and must be finished before the node ends.
     pub tasks: TaskTracker,
-    /// Cancelled when the node is told to end.
+    /// Ends what would go on for as long as its client likes, once the node ends.
     pub ending: CancellationToken,
     /// When somebody last asked for something.
     pub activity: Activity,

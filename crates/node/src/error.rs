@@ -74,6 +74,16 @@ pub enum NodeError {
         /// How many there may be.
         limit: usize,
     },
+    /// There are so many tickets that no other one is given out.
+    #[error("expected at most {most} {what} at once, found more")]
+    TooManyTickets {
+        /// Which of them.
+        what: &'static str,
+        /// How many there may be.
+        most: usize,
+        /// How long until the first of them ends.
+        wait: Duration,
+    },
     /// It was done, but the audit log did not take it.
     #[error("{action} was done, but cannot be noted in the audit log: {source}")]
     NotNoted {

@@ -42,9 +42,9 @@ fn code(error: &NodeError) -> ErrorCode {
             ErrorCode::Unauthenticated
         }
         NodeError::Forbidden { .. } => ErrorCode::Forbidden,
-        NodeError::TooManyRequests { .. } | NodeError::TooManyMcpSessions { .. } => {
-            ErrorCode::TooManyRequests
-        }
+        NodeError::TooManyRequests { .. }
+        | NodeError::TooManyTickets { .. }
+        | NodeError::TooManyMcpSessions { .. } => ErrorCode::TooManyRequests,
         NodeError::NotNoted { source, .. } => store(source),
         NodeError::WrongState { .. } => ErrorCode::WrongState,
         NodeError::OtherNode { .. } | NodeError::NotDeep { .. } => ErrorCode::Conflict,

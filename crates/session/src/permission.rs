@@ -86,7 +86,8 @@ impl Permission {
         if chromium_name(&self.name).is_none() {
             return Err(BadPermission::Name);
         }
-        if origin_of(&self.origin).as_deref() != Some(&self.origin) {
+        let is_short = self.origin.len() <= LONGEST_ORIGIN;
+        if !is_short || origin_of(&self.origin).as_deref() != Some(&self.origin) {
             return Err(BadPermission::Origin);
         }
         Ok(())
@@ -103,14 +104,17 @@ pub fn chromium_name(name: &str) -> Option<&'static str> {
     NAMES.iter().find(|(known, _)| *known == name).map(|(_, chromium)| *chromium)
 }
 
-/// The web origin of an address, written as this crate writes it; none when it has none.
+/// The web origin of an address, written as this crate writes it; none when it has none, or one that
+/// is too long. The address itself may be as long as it likes.
 pub fn origin_of(address: &str) -> Option<String> {
-    if address.len() > LONGEST_ORIGIN {
+    // An address of another scheme can be a whole document, which need not be looked through.
+    if !address.get(..4)?.eq_ignore_ascii_case("http") {
         return None;
     }
     let url = Url::parse(address).ok()?;
     let is_web = matches!(url.scheme(), "http" | "https") && is_host(&url.host()?);
-    is_web.then(|| url.origin().ascii_serialization())
+    let origin = is_web.then(|| url.origin().ascii_serialization());
+    origin.filter(|origin| origin.len() <= LONGEST_ORIGIN)
 }
 
 /// Whether it names one host: in the browser's settings `*` would stand for all of them.

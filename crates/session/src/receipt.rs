@@ -155,6 +155,11 @@ impl Receipt {
         other.items.into_iter().for_each(|item| self.push(item));
     }
 
+    /// Puts the items in the order of their kinds, and those of a kind in the order of their places.
+    pub fn sort(&mut self) {
+        self.items.sort_by(|a, b| (a.kind, &a.place).cmp(&(b.kind, &b.place)));
+    }
+
     /// Whether something did not come back.
     pub fn has_losses(&self) -> bool {
         self.rejected + self.not_portable > 0

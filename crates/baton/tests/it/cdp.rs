@@ -7,9 +7,10 @@ use axum::routing::get;
 use baton_api::{CdpAccess, CreateKey, ErrorCode, ListAudit, OpenCdp, Problem, Scope};
 use baton_browser::cdp::{self, CdpSession, Connection};
 use baton_playground::{House, Site};
-use baton_session::SessionId;
+use baton_session::{AuditOutcome, SessionId};
 use serde_json::{Value, json};
 use std::time::Duration;
+use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 use url::Url;
 
@@ -74,8 +75,8 @@ impl Tool {
     }
 }
 
-/// Asks for a WebSocket, and says why there is none.
-async fn refused(url: &Url, extra: &[(&str, &str)]) -> Problem {
+/// Asks for a WebSocket.
+async fn ask(url: &Url, extra: &[(&str, &str)]) -> reqwest::Response {
     let mut url = url.clone();
     url.set_scheme("http").unwrap();
     let mut request = reqwest::Client::new()
@@ -87,7 +88,12 @@ async fn refused(url: &Url, extra: &[(&str, &str)]) -> Problem {
     for (name, value) in extra {
         request = request.header(*name, *value);
     }
-    let answer = request.send().await.unwrap();
+    request.send().await.unwrap()
+}
+
+/// Asks for a WebSocket, and says why there is none.
+async fn refused(url: &Url, extra: &[(&str, &str)]) -> Problem {
+    let answer = ask(url, extra).await;
     assert_ne!(answer.status(), 101, "expected a refusal");
     answer.json().await.unwrap()
 }
@@ -205,5 +211,39 @@ async fn a_connection_ends_with_the_key_behind_it() {
     let connected = log.items.iter().filter(|entry| entry.action == "session.connect").count();
     assert_eq!(connected, 1, "{log:?}");
     assert!(!format!("{log:?} {}", scene.house.log()).contains("ticket="), "no secret");
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_that_use_one_ticket_at_once_one_is_connected() {
+    let scene = Scene::set().await;
+    let url = scene.access(&ONCE).await.cdp_url;
+    let (one, other) = tokio::join!(ask(&url, &[]), ask(&url, &[]));
+    let mut statuses = [one.status().as_u16(), other.status().as_u16()];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [101, 401]);
+    let client = scene.house.client().unwrap();
+    let log = client.list_audit(&ListAudit::default()).await.unwrap().items;
+    let connected = log
+        .iter()
+        .filter(|entry| entry.action == "session.connect" && entry.outcome == AuditOutcome::Done);
+    assert_eq!(connected.count(), 1, "{log:?}");
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_is_told_that_the_node_ends() {
+    let mut scene = Scene::set().await;
+    let url = scene.access(&ONCE).await.cdp_url;
+    let mut socket = ask(&url, &[]).await.upgrade().await.unwrap();
+    scene.house.stop_node().await.unwrap();
+    let mut heard = Vec::new();
+    timeout(LIMIT, socket.read_to_end(&mut heard)).await.unwrap().unwrap();
+    // A close frame that is not masked: its length, and `1001`.
+    let farewell = b"the node ends, and the browser goes on";
+    let length = 2 + u8::try_from(farewell.len()).unwrap();
+    let frame = [&[0x88, length, 0x03, 0xe9], &farewell[..]].concat();
+    assert!(heard.ends_with(&frame), "{:?}", String::from_utf8_lossy(&heard));
+    scene.house.start_node().await.unwrap();
     scene.strike().await;
 }

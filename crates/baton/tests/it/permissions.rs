@@ -2,11 +2,11 @@
 
 use crate::houses::house;
 use assert_cmd::cargo::cargo_bin_cmd;
-use baton_api::{FileText, ImportSession};
+use baton_api::{FileText, ImportSession, OpenSession};
 use baton_playground::{House, Page, Site};
 use baton_session::permission::Setting;
 use baton_session::receipt::{ItemKind, Outcome, Source, Verified};
-use baton_session::{Receipt, SessionId};
+use baton_session::{Permission, Receipt, SessionId};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -96,6 +96,30 @@ async fn permissions_come_back_after_a_crash_and_on_another_disk() {
         ]
     );
     assert_eq!(may(&house, id, &url).await, "granted,prompt,prompt");
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_allowed_at_an_open_is_decided_then_whatever_the_caller_says() {
+    let (_site, url) = site().await;
+    let house = house().await;
+    let mut request = OpenSession::new("may".parse().unwrap(), [url.clone()]);
+    let next_century = 4_102_444_800_000_000;
+    request.environment.permissions = vec![Permission {
+        name: "notifications".to_owned(),
+        origin: url.origin().ascii_serialization(),
+        setting: Setting::Allow,
+        changed: Some(next_century),
+    }];
+    let client = house.client().unwrap();
+    let id = client.open_session(&request).await.unwrap().session.id;
+    assert_eq!(may(&house, id, &url).await, "granted,prompt,prompt");
+    let query = baton_api::ExportSession { format: baton_api::ExportFormat::Session, deep: false };
+    let file = client.export_session("may", &query).await.unwrap().file;
+    let document: Value = serde_json::from_str(file.as_str()).unwrap();
+    let kept = &document["state"]["environment"]["permissions"][0];
+    assert_eq!(kept["name"], "notifications");
+    assert!(kept["changed"].as_i64().is_none_or(|at| at < next_century), "{kept}");
     house.clear().await.unwrap();
 }
 

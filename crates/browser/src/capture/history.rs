@@ -5,7 +5,7 @@
 //! read them when the tab was there. A page counts the entries of its own origin around its own, but
 //! for those at which only a frame in it moved.
 
-use crate::targets;
+use crate::beginning::is_blank;
 use baton_session::history::Scroll;
 use baton_session::value::{Node, Object};
 use baton_session::{History, HistoryEntry, Tab, Value};
@@ -81,11 +81,6 @@ impl ListedEntry {
     fn origin(&self) -> Option<Origin> {
         Url::parse(&self.url).ok().map(|url| url.origin())
     }
-
-    /// Whether it is where a tab begins before it goes anywhere.
-    fn is_a_beginning(&self) -> bool {
-        self.url.is_empty() || self.url == "about:blank" || targets::is_internal(&self.url)
-    }
 }
 
 impl Listed {
@@ -104,7 +99,7 @@ impl Listed {
         }
         // The empty page with which a tab begins is no place to go back to.
         let beginning = self.entries[..self.current_index.min(self.entries.len())].iter();
-        let beginning = beginning.take_while(|entry| entry.is_a_beginning()).count();
+        let beginning = beginning.take_while(|entry| is_blank(&entry.url)).count();
         history.entries.drain(..beginning);
         history.current -= beginning;
         history.simplify();

@@ -48,15 +48,13 @@ pub struct Captured {
     pub preview: Option<Vec<u8>>,
     /// Places that could not be read now: their parts are those of the mirror.
     pub unread: Vec<Unread>,
-    /// Tabs in contexts other than the default one, which are not kept.
-    pub foreign_tabs: usize,
 }
 
 impl Live {
     /// Captures what the browser holds now. Fails only when the browser itself does not answer.
     pub async fn capture(&self, depth: Depth, preview: bool) -> Result<Captured, CdpError> {
         let browser = self.browser();
-        let (tabs, foreign_tabs) = targets::list(&browser).await?;
+        let (tabs, _) = targets::list(&browser).await?;
         let living: BTreeSet<&str> = tabs.iter().map(|tab| tab.target_id.as_str()).collect();
         self.shared().mirror().retain_tabs(&living);
         let systems = self.shared().systems().await;
@@ -77,7 +75,7 @@ impl Live {
         }
         state.normalize();
         let preview = if preview { preview::capture(self, &state).await } else { None };
-        Ok(Captured { state, preview, unread, foreign_tabs })
+        Ok(Captured { state, preview, unread })
     }
 
     /// Puts together what is known now, and what of it could not be read.

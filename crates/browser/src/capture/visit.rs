@@ -17,6 +17,11 @@ use baton_session::{Entries, State, StorageKey, Tab};
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How long the world of a page's own scripts may take to tell a state: the page itself has answered
+/// by then, and has to have time left.
+const STATE_LIMIT: Duration = Duration::from_secs(1);
 
 /// What one document of a tab said.
 #[derive(Debug)]
@@ -100,11 +105,10 @@ impl Visit {
         if self.before.url == known.url {
             self.merge_entry(known);
         }
-        if let Some((origin, sight)) =
-            self.sight.as_ref().and_then(|s| Some((origin_of(&s.url)?, s)))
-        {
+        if let Some(sight) = &self.sight {
             let granted = sight.permissions.iter().filter(|(_, state)| *state == "granted");
-            mirror.note_granted(tab, &origin, granted.map(|(name, _)| name.clone()));
+            let granted = granted.map(|(name, _)| name.clone());
+            mirror.note_granted(tab, origin_of(&sight.url), granted.collect());
         }
     }
 
@@ -174,14 +178,19 @@ async fn read_state(session: &CdpSession, sight: &mut Sight) -> Result<(), Scrip
         return Ok(());
     }
     let own = script::global(session).await?;
-    match script::run(session, &own, Script::TellState, &json!({}), PAGE_LIMIT).await {
+    let told = script::run(session, own.world(), Script::TellState, &json!({}), STATE_LIMIT).await;
+    match told {
         Ok(told) if sight.history.is_of(&told) => {
             sight.history.take(told);
             Ok(())
         }
         Ok(_) => Err(ScriptError::Left),
-        // There the page's scripts can stand in the way of ours.
-        Err(ScriptError::Threw(_) | ScriptError::Shape(_)) => {
+        // There the page's scripts can stand in the way of ours, and keep it from ever ending.
+        Err(
+            ScriptError::Threw(_)
+            | ScriptError::Shape(_)
+            | ScriptError::Cdp(CdpError::TimedOut { .. }),
+        ) => {
             sight.history.lose_state();
             Ok(())
         }

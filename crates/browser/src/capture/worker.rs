@@ -37,8 +37,8 @@ async fn read_one(session: &CdpSession, key: &StorageKey, work: &Work<'_>) -> Ve
             return Ok(Vec::new());
         }
         work.claim_last(key);
-        let world = script::global(session).await?;
-        let window = Window { session, world: &world, key };
+        let global = script::global(session).await?;
+        let window = Window { session, world: global.world(), key };
         let mut unread = Vec::new();
         if let Some(wanted) = databases {
             unread.extend(window.read(&wanted, work).await?);

@@ -27,7 +27,7 @@ pub use connect::{KeeperLink, close, connect, hold, kill, knock};
 pub use error::KeeperError;
 pub use force::force;
 pub use protocol::{Role, Welcome};
-pub use relay::{accept_key, relay};
+pub use relay::{NoMore, accept_key, relay};
 pub use run::{Signals, detach, run};
 pub use spawn::{KeeperCommand, spawn};
 pub use spec::{BrowserSpec, KeeperSpec, PreludeCall, Ready, Report};

@@ -34,11 +34,21 @@ struct Patience {
     silence: Duration,
 }
 
+/// Why a client may not stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoMore {
+    /// What let it in holds no longer.
+    Unwelcome,
+    /// We end. The browser does not.
+    Ending,
+}
+
 /// Why a connection ends: a code of RFC 6455, section 7.4.1, and words for people.
 #[derive(Debug, Clone, Copy)]
 struct Farewell(CloseCode, &'static str);
 
 const BROWSER_ENDED: Farewell = Farewell(CloseCode::Away, "the session's browser has ended");
+const WE_END: Farewell = Farewell(CloseCode::Away, "the node ends, and the browser goes on");
 const NO_MORE: Farewell = Farewell(CloseCode::Policy, "this client may not stay any longer");
 const CLIENT_LEFT: Farewell = Farewell(CloseCode::Normal, "");
 const TOO_SLOW: Farewell = Farewell(CloseCode::Policy, "expected a client that reads and answers");
@@ -52,7 +62,7 @@ pub fn accept_key(key: &[u8]) -> String {
 
 /// Passes messages between a client that was promised a WebSocket on `stream`, and a keeper. Ends
 /// when one of them does, or with `no_more`.
-pub async fn relay<S>(stream: S, keeper: Transport, no_more: impl Future<Output = ()>)
+pub async fn relay<S>(stream: S, keeper: Transport, no_more: impl Future<Output = NoMore>)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -62,7 +72,7 @@ where
 async fn pass<S>(
     stream: S,
     keeper: Transport,
-    no_more: impl Future<Output = ()>,
+    no_more: impl Future<Output = NoMore>,
     patience: Patience,
 ) where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -76,7 +86,10 @@ async fn pass<S>(
     let farewell = tokio::select! {
         farewell = to_client(reader, &mut sink, patience.pause) => farewell,
         farewell = to_keeper(stream, &mut writer, patience.silence) => farewell,
-        () = no_more => NO_MORE,
+        why = no_more => match why {
+            NoMore::Unwelcome => NO_MORE,
+            NoMore::Ending => WE_END,
+        },
     };
     tracing::debug!(?farewell, "a client's connection ends");
     let Farewell(code, reason) = farewell;
@@ -193,6 +206,24 @@ mod tests {
         let (code, reason) = farewell(heard(&mut client).await);
         assert_eq!((code, reason.as_str()), (CloseCode::Away, "the session's browser has ended"));
         passing.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn whoever_may_not_stay_is_told_why() {
+        for (why, expected) in [
+            (NoMore::Unwelcome, (CloseCode::Policy, "this client may not stay any longer")),
+            (NoMore::Ending, (CloseCode::Away, "the node ends, and the browser goes on")),
+        ] {
+            let (near, far) = duplex(1 << 16);
+            let (_keeper, ours) = duplex(1 << 16);
+            let (reader, writer) = split(ours);
+            let keeper = Transport::nul(reader, writer);
+            let passing = tokio::spawn(pass(far, keeper, async move { why }, PATIENCE));
+            let mut client = WebSocketStream::from_raw_socket(near, Role::Client, None).await;
+            let (code, reason) = farewell(heard(&mut client).await);
+            assert_eq!((code, reason.as_str()), expected);
+            passing.await.unwrap();
+        }
     }
 
     #[tokio::test]

@@ -170,12 +170,17 @@ impl Mirror {
         !found.eq(known.iter().map(decided))
     }
 
-    /// Notes what the page in a tab said that its origin was granted.
+    /// Notes that there is nobody who could have allowed something for a while.
+    pub(super) fn note_headless(&mut self) {
+        self.seen.permissions.note_headless();
+    }
+
+    /// Notes what the page in a tab said that its origin, if it has one, was granted.
     pub(crate) fn note_granted(
         &mut self,
         target: &TargetId,
-        origin: &str,
-        names: impl Iterator<Item = String>,
+        origin: Option<String>,
+        names: Vec<String>,
     ) {
         self.seen.permissions.note(target.as_str(), origin, names);
     }

@@ -15,6 +15,7 @@ mod sources;
 mod stored;
 mod watch;
 
+use crate::beginning::{self, Entry};
 use crate::cdp::{CdpError, CdpSession, Connection};
 use crate::cookies;
 use crate::keeper::KeeperLink;
@@ -33,6 +34,9 @@ use std::time::Duration;
 use tokio::sync::watch as channel;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use url::Url;
+
+/// How long the history of a new tab may lag behind its document.
+const BEGINNING_LIMIT: Duration = Duration::from_secs(3);
 
 /// A running browser of a session. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -79,6 +83,13 @@ impl Live {
     #[must_use]
     pub fn on_profile(self, profile: PathBuf) -> Self {
         self.shared.set_profile(profile);
+        self
+    }
+
+    /// The browser has no window, and so nobody whom it could ask what a site may do.
+    #[must_use]
+    pub fn headless(self) -> Self {
+        self.shared.mirror().note_headless();
         self
     }
 
@@ -156,6 +167,11 @@ impl Live {
         let target = self.open_blank_tab().await?;
         let session = targets::attach(&self.browser(), &target).await?;
         let answer = session.call_within(limit, "Page.navigate", json!({ "url": url })).await;
+        let has_moved = answer.as_ref().is_ok_and(|answer| answer["errorText"].is_null());
+        if has_moved && !beginning::is_blank(url.as_str()) {
+            let is_there = |entry: &Entry| !entry.is_blank();
+            beginning::forget(&session, BEGINNING_LIMIT, is_there, Entry::is_blank).await;
+        }
         // The tab is watched on a session of its own: a second one would tell everything twice.
         targets::detach(&session).await?;
         let answer = answer?;

@@ -2,7 +2,8 @@
 //!
 //! The one idea: the settings in the profile say everything, some ten seconds late; the page that a
 //! tab shows says of its own site at once what it was granted. A refusal is only taken from the
-//! settings: what a page sees may be that of a client, which ends with it, or of the site itself.
+//! settings: what a page sees may be that of a client, which ends with it, or of the site itself. And
+//! so is a grant that a person can give for this time only: to a page it looks like one for good.
 
 use super::Live;
 use crate::profile::permissions;
@@ -12,6 +13,9 @@ use baton_session::{Environment, Permission};
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// What a person can allow *this time* only.
+const ONCE: [&str; 3] = ["camera", "geolocation", "microphone"];
+
 /// What is known of permissions.
 #[derive(Debug, Default)]
 pub(crate) struct Permissions {
@@ -19,12 +23,22 @@ pub(crate) struct Permissions {
     look: Option<Look>,
     /// What pages said that they were granted: by tab, with the origin.
     granted: BTreeMap<String, (String, Vec<String>)>,
+    /// Whether the browser has no window, and so nobody to ask.
+    is_headless: bool,
 }
 
 impl Permissions {
-    /// Notes what the page in a tab said.
-    pub(super) fn note(&mut self, tab: &str, origin: &str, names: impl Iterator<Item = String>) {
-        self.granted.insert(tab.to_owned(), (origin.to_owned(), names.collect()));
+    /// From now on what a page was granted is nothing that a person allowed for a while.
+    pub(super) fn note_headless(&mut self) {
+        self.is_headless = true;
+    }
+
+    /// Notes what the page in a tab said; one without an origin says that the one before is gone.
+    pub(super) fn note(&mut self, tab: &str, origin: Option<String>, names: Vec<String>) {
+        match origin {
+            Some(origin) => self.granted.insert(tab.to_owned(), (origin, names)),
+            None => self.granted.remove(tab),
+        };
     }
 
     /// Forgets what was said in tabs that are gone.
@@ -36,9 +50,10 @@ impl Permissions {
     pub(super) fn add_to(&self, environment: &mut Environment) {
         // It is granted to all, by us.
         let is_ours = |name: &str| name == "geolocation" && environment.geolocation.is_some();
+        let is_for_now = |name: &str| !self.is_headless && ONCE.contains(&name);
         let mut granted = Vec::new();
         for (origin, names) in self.granted.values() {
-            for name in names.iter().filter(|name| !is_ours(name)) {
+            for name in names.iter().filter(|name| !is_ours(name) && !is_for_now(name)) {
                 let (name, origin) = (name.clone(), origin.clone());
                 granted.push(Permission { name, origin, setting: Setting::Allow, changed: None });
             }
@@ -84,9 +99,9 @@ mod tests {
     use baton_session::environment::Geolocation;
 
     fn granted(names: &[&str]) -> Permissions {
-        let mut permissions = Permissions::default();
+        let mut permissions = Permissions { is_headless: true, ..Permissions::default() };
         let names = names.iter().map(|name| (*name).to_owned());
-        permissions.note("tab", "https://app.test", names);
+        permissions.note("tab", Some("https://app.test".to_owned()), names.collect());
         permissions
     }
 
@@ -110,6 +125,28 @@ mod tests {
         let mut environment = known("camera", Setting::Allow);
         granted(&["camera"]).add_to(&mut environment);
         assert_eq!(environment, known("camera", Setting::Allow));
+    }
+
+    #[test]
+    fn what_a_person_may_have_allowed_for_this_time_is_taken_from_the_settings_only() {
+        let mut headed = granted(&["camera", "geolocation", "microphone", "midi"]);
+        headed.is_headless = false;
+        for setting in [Setting::Allow, Setting::Deny] {
+            let mut environment = known("camera", setting);
+            headed.add_to(&mut environment);
+            let found: Vec<_> =
+                environment.permissions.iter().map(|one| (&*one.name, one.setting)).collect();
+            assert_eq!(found, [("camera", setting), ("midi", Setting::Allow)]);
+        }
+    }
+
+    #[test]
+    fn a_page_without_an_origin_says_that_the_one_before_is_gone() {
+        let mut environment = Environment::default();
+        let mut permissions = granted(&["midi"]);
+        permissions.note("tab", None, Vec::new());
+        permissions.add_to(&mut environment);
+        assert_eq!(environment, Environment::default());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::preferences::Preferences;
 use baton_session::Permission;
 use baton_session::permission::{self, NAMES, Setting, chromium_name, origin_of};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use url::Url;
 
@@ -25,9 +25,7 @@ const DEFAULTS: [&str; 2] = ["profile", "default_content_setting_values"];
 /// decided for a while, or for more than one origin at once, is the profile's own. Blocks on the disk.
 pub fn read(profile: &Path) -> Result<Option<Vec<Permission>>, ProfileError> {
     let Some(preferences) = Preferences::load(profile)? else { return Ok(None) };
-    let mut found: Vec<Permission> = listed(&preferences).map(|one| one.permission).collect();
-    found.sort_by(|a, b| a.key().cmp(&b.key()));
-    let left = permission::bound(&mut found);
+    let (found, left) = newest(&preferences);
     if left > 0 {
         tracing::warn!(left, "a profile has more permissions than a state; the newest are kept");
     }
@@ -47,12 +45,15 @@ pub fn write(
     let mut preferences = before.clone();
     let wanted: BTreeMap<_, _> = wanted.iter().map(|one| (one.key(), one)).collect();
     let mut missing = wanted.clone();
+    let (read, _) = newest(&before);
+    let read: BTreeSet<_> = read.iter().map(Permission::key).collect();
     for Listed { chromium, pattern, permission } in listed(&before) {
         match wanted.get(&permission.key()) {
             Some(wanted) if wanted.setting == permission.setting => {
                 missing.remove(&wanted.key());
             }
-            _ => forget(&mut preferences, chromium, pattern),
+            None if !read.contains(&permission.key()) => {}
+            Some(_) | None => forget(&mut preferences, chromium, pattern),
         }
     }
     for permission in missing.into_values() {
@@ -60,6 +61,14 @@ pub fn write(
     }
     tell_place(&mut preferences, everywhere);
     if preferences == before { Ok(()) } else { preferences.save(profile) }
+}
+
+/// The permissions, sorted, and how many are too many and left out.
+fn newest(preferences: &Preferences) -> (Vec<Permission>, usize) {
+    let mut found: Vec<Permission> = listed(preferences).map(|one| one.permission).collect();
+    found.sort_by(|a, b| a.key().cmp(&b.key()));
+    let left = permission::bound(&mut found);
+    (found, left)
 }
 
 /// A permission, and where it stands.

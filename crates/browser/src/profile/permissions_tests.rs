@@ -3,7 +3,7 @@
 use super::at_rest::Instant;
 use super::permissions::{read, write};
 use baton_session::Permission;
-use baton_session::permission::Setting;
+use baton_session::permission::{MAX_PERMISSIONS, Setting};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -112,6 +112,31 @@ fn a_file_that_says_all_already_is_not_written() {
     let told = |all: Vec<Permission>| all.into_iter().map(|one| (one.name, one.setting));
     let again = read(empty.path()).unwrap().unwrap();
     assert!(told(again).eq(told(found)));
+}
+
+#[test]
+fn what_a_state_has_no_room_for_stays_in_the_profile() {
+    let entry = |at: usize| {
+        let changed = Instant(NOW.0 + i64::try_from(at).unwrap()).to_chromium().to_string();
+        (format!("https://a{at}.test:443,*"), json!({"last_modified": changed, "setting": 1}))
+    };
+    let entries: serde_json::Map<_, _> = (0..MAX_PERMISSIONS + 2).map(entry).collect();
+    let cameras = json!({ "media_stream_camera": entries });
+    let settings = json!({"profile": {"content_settings": {"exceptions": cameras}}});
+    let folder = profile(&settings.to_string());
+    let mut found = read(folder.path()).unwrap().unwrap();
+    assert_eq!(found.len(), MAX_PERMISSIONS);
+    write(folder.path(), &found, false, NOW).unwrap();
+    assert_eq!(all(folder.path()), settings);
+    // One that is read and no longer wanted goes; one that is not read can be decided all the same.
+    let gone = found.pop().unwrap();
+    found.push(permission("camera", "https://a0.test", Setting::Deny));
+    write(folder.path(), &found, false, NOW).unwrap();
+    let exceptions = &all(folder.path())["profile"]["content_settings"]["exceptions"];
+    let cameras = exceptions["media_stream_camera"].as_object().unwrap();
+    assert!(!cameras.contains_key(&format!("{}:443,*", gone.origin)));
+    assert_eq!(cameras["https://a0.test:443,*"]["setting"], 2);
+    assert_eq!(cameras["https://a1.test:443,*"], entry(1).1);
 }
 
 #[test]

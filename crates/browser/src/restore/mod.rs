@@ -100,11 +100,11 @@ pub async fn restore(
     let (settings, permissions) = environment::verify(&tabs, &wanted.environment).await;
     receipt.extend(settings);
     steps.end("storage");
-    tabs::settle(&tabs).await;
+    tabs::settle(&stage, &tabs).await;
     stage.open_the_curtain().await?;
     receipt.extend(tabs::load(&stage, &tabs).await);
     steps.end("tabs");
-    receipt.items.sort_by(|a, b| (a.kind, &a.place).cmp(&(b.kind, &b.place)));
+    receipt.sort();
     let made: Vec<(TargetId, History)> = tabs.into_iter().map(OpenTab::into_parts).collect();
     for (tab, (target, history)) in wanted.tabs.iter_mut().zip(made) {
         tab.id = target.to_string();

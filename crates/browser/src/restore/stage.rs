@@ -185,6 +185,11 @@ impl Stage {
         found
     }
 
+    /// The address of the document that the page showed last, if one was told.
+    pub(super) fn shown(&self, session: &CdpSession) -> Option<String> {
+        self.shared.committed().get(session.id()?).map(Frame::address)
+    }
+
     /// Whether the loading that began after [`Self::next_document`] is over.
     pub(super) fn has_loaded(&self, session: &CdpSession) -> bool {
         session.id().is_some_and(|id| is_over(&self.shared, id))

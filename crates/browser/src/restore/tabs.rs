@@ -6,6 +6,7 @@ use super::stage::Stage;
 use super::stagehand::let_go;
 use super::walk::Walker;
 use super::{PAGES_AT_ONCE, places, refused, storage};
+use crate::beginning::{self, Entry};
 use crate::cdp::{CdpError, CdpSession};
 use crate::frames::Frame;
 use crate::targets::{self, TargetId};
@@ -15,15 +16,13 @@ use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt};
 use serde_json::json;
 use std::time::Duration;
-use tokio::time::{sleep, timeout};
 use url::Url;
 
 /// How long a site may take to answer when its tab loads.
 const LOAD_LIMIT: Duration = Duration::from_secs(15);
 
-/// How long the history may lag behind the document, and how often it is looked at.
+/// How long the history may lag behind the document.
 const MOVE_LIMIT: Duration = Duration::from_secs(3);
-const PAUSE: Duration = Duration::from_millis(10);
 /// The address of an empty tab.
 const BLANK: &str = "about:blank";
 
@@ -98,15 +97,8 @@ impl OpenTab<'_> {
         ReceiptItem::rejected(ItemKind::History, self.place(), reason)
     }
 
-    /// Where the tab stands, by the browser's own word.
-    async fn current(&self) -> Option<String> {
-        let history = self.session.call("Page.getNavigationHistory", json!({})).await.ok()?;
-        let current = history["currentIndex"].as_u64().and_then(|at| usize::try_from(at).ok())?;
-        history["entries"][current]["url"].as_str().map(str::to_owned)
-    }
-
     fn is_home(&self, at: &str) -> bool {
-        at == self.address() || Url::parse(at).ok() == Url::parse(self.address()).ok()
+        is_same(at, self.address())
     }
 
     /// Where it is to be; a tab whose address is lost, or that never had one, is blank.
@@ -134,7 +126,7 @@ impl OpenTab<'_> {
 
     /// Loads the real page. A reload replaces our blank document: no entry, no referrer.
     async fn load(&self, stage: &Stage) -> ReceiptItem {
-        let before = self.current().await.unwrap_or_default();
+        let (before, ours) = beginning::look(&self.session).await.unwrap_or_default();
         let is_home = self.is_home(&before);
         if is_home && self.address() == BLANK {
             return self.item();
@@ -147,7 +139,7 @@ impl OpenTab<'_> {
         };
         let found = next.within(LOAD_LIMIT).await;
         if !is_home && self.history.is_empty() {
-            self.forget(&before).await;
+            self.forget(&ours).await;
         }
         match (sent, found) {
             (Ok(_), Some(Frame { unreachable_url: None, .. })) => self.item(),
@@ -162,20 +154,23 @@ impl OpenTab<'_> {
         }
     }
 
-    /// Forgets where the tab stood, once it has moved: a document can be told of a moment before the
-    /// history knows it, and on its way to another process a page answers with errors.
-    async fn forget(&self, before: &str) {
-        let forgotten = async {
-            loop {
-                let moved = self.current().await.is_some_and(|at| at != before);
-                if moved && forget_history(&self.session).await.is_ok() {
-                    return;
-                }
-                sleep(PAUSE).await;
-            }
+    /// Forgets where the tab stood before it was loaded for real, once it has moved.
+    async fn forget(&self, before: &[Entry]) {
+        let is_to_be_blank = self.address() == BLANK;
+        let is_ours = |entry: &Entry| {
+            before.iter().any(|one| one.id == entry.id) || (entry.is_blank() && !is_to_be_blank)
         };
-        if timeout(MOVE_LIMIT, forgotten).await.is_err() {
-            tracing::debug!("a tab is still loading, and keeps a blank entry in its history");
+        beginning::forget(&self.session, MOVE_LIMIT, |entry| !is_ours(entry), is_ours).await;
+    }
+
+    /// Forgets the blank documents behind the curtain. All that it was shown is ours.
+    async fn forget_all(&self, stage: &Stage) {
+        let walked = self.history.here().map(|here| here.url.clone());
+        if let Some(at) = walked.or_else(|| stage.shown(&self.session)) {
+            let is_there = |entry: &Entry| is_same(&entry.url, &at);
+            beginning::forget(&self.session, MOVE_LIMIT, is_there, |_| true).await;
+        } else if let Err(error) = beginning::reset(&self.session).await {
+            tracing::debug!(%error, "a tab keeps a blank entry until it is loaded");
         }
     }
 
@@ -196,6 +191,11 @@ impl OpenTab<'_> {
     }
 }
 
+/// Whether two addresses are one, whoever wrote them.
+fn is_same(one: &str, other: &str) -> bool {
+    one == other || Url::parse(one).is_ok_and(|one| Url::parse(other) == Ok(one))
+}
+
 /// Walks every tab through its history.
 pub(super) async fn walk(stage: &Stage, tabs: &mut [OpenTab<'_>]) -> Receipt {
     let walks: Vec<_> = tabs.iter_mut().map(|tab| tab.walk(stage)).collect();
@@ -207,7 +207,7 @@ pub(super) async fn walk(stage: &Stage, tabs: &mut [OpenTab<'_>]) -> Receipt {
 
 /// Leaves no history entry but those of the tab and no trace of the blank documents, and lets the
 /// frames of the real pages alone.
-pub(super) async fn settle(tabs: &[OpenTab<'_>]) {
+pub(super) async fn settle(stage: &Stage, tabs: &[OpenTab<'_>]) {
     let settled = tabs.iter().map(|tab| async {
         let calls = [
             ("Target.setAutoAttach", let_go()),
@@ -219,18 +219,11 @@ pub(super) async fn settle(tabs: &[OpenTab<'_>]) {
                 tracing::debug!(method, %error, "a tab was not let go of");
             }
         }
-        if tab.history.entries.len() <= 1
-            && let Err(error) = forget_history(&tab.session).await
-        {
-            tracing::debug!(%error, "a tab keeps a blank entry in its history");
+        if tab.history.entries.len() <= 1 {
+            tab.forget_all(stage).await;
         }
     });
     join_all(settled).await;
-}
-
-/// Leaves the current entry only.
-async fn forget_history(session: &CdpSession) -> Result<(), CdpError> {
-    session.call("Page.resetNavigationHistory", json!({})).await.map(drop)
 }
 
 /// Loads every tab for real, and brings the one in front to the front.

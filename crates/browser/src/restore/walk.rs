@@ -7,6 +7,7 @@ use super::VisitError;
 use super::history::Way;
 use super::places::{is_own, own_key};
 use super::stage::Stage;
+use crate::beginning;
 use crate::cdp::{CdpError, CdpSession};
 use crate::script::{self, Script, ScriptError};
 use crate::targets::TargetId;
@@ -86,7 +87,7 @@ impl Walker<'_> {
         let begun = async {
             loop {
                 let is_there = self.listed().await.is_ok_and(|listed| listed.here() == Some(at));
-                if is_there && self.forget().await.is_ok() {
+                if is_there && beginning::reset(self.session).await.is_ok() {
                     return;
                 }
                 sleep(PAUSE).await;
@@ -94,10 +95,6 @@ impl Walker<'_> {
         };
         let late = |_| VisitError::Astray(format!("expected to set out within {MOVE_LIMIT:?}"));
         timeout(MOVE_LIMIT, begun).await.map_err(late)
-    }
-
-    async fn forget(&self) -> Result<(), CdpError> {
-        self.session.call("Page.resetNavigationHistory", json!({})).await.map(drop)
     }
 
     /// What the browser has; asked again while a page that moves answers with errors.

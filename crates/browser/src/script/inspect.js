@@ -9,14 +9,6 @@ async function inspect({ timezone } = {}) {
       return false;
     }
   };
-  const entries = self.navigation?.entries() ?? [];
-  const at = self.navigation?.currentEntry?.index ?? 0;
-  // How many entries on one side show this document.
-  const shared = (step) => {
-    let count = 0;
-    while (entries[at + step * (count + 1)]?.sameDocument) count++;
-    return count;
-  };
   // About what a site has to ask, and a page can tell without asking.
   const WISHES = {
     camera: {},
@@ -42,6 +34,15 @@ async function inspect({ timezone } = {}) {
   };
   // Elsewhere much is denied whatever was decided.
   if (isSecureContext) await Promise.all(Object.entries(WISHES).map(ask));
+  // From here on nothing is waited for, or a page that moves would be seen half here and half there.
+  const entries = self.navigation?.entries() ?? [];
+  const at = self.navigation?.currentEntry?.index ?? 0;
+  // How many entries on one side show this document.
+  const shared = (step) => {
+    let count = 0;
+    while (entries[at + step * (count + 1)]?.sameDocument) count++;
+    return count;
+  };
   const sight = {
     url: location.href,
     visible: document.visibilityState === "visible",

@@ -119,11 +119,35 @@ pub(crate) async fn world(session: &CdpSession, frame: &str) -> Result<World, Sc
     id.map(World::Isolated).ok_or_else(|| ScriptError::Shape("no executionContextId".to_owned()))
 }
 
+/// A global object that the browser keeps for us until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Held<'a> {
+    session: &'a CdpSession,
+    world: World,
+}
+
+impl Held<'_> {
+    /// The world of which it is the global object.
+    pub(crate) fn world(&self) -> &World {
+        &self.world
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if let World::Global(id) = &self.world {
+            self.session.post("Runtime.releaseObject", json!({ "objectId": id }));
+        }
+    }
+}
+
 /// The one world of a worker, or that of a page's own scripts.
-pub(crate) async fn global(session: &CdpSession) -> Result<World, ScriptError> {
+pub(crate) async fn global(session: &CdpSession) -> Result<Held<'_>, ScriptError> {
     let found = session.call("Runtime.evaluate", json!({ "expression": "globalThis" })).await?;
     let id = found["result"]["objectId"].as_str().map(str::to_owned);
-    id.map(World::Global).ok_or_else(|| ScriptError::Shape("no objectId".to_owned()))
+    let world =
+        id.map(World::Global).ok_or_else(|| ScriptError::Shape("no objectId".to_owned()))?;
+    Ok(Held { session, world })
 }
 
 /// Runs `script` with `argument` and waits at most `limit` for what it returns.

@@ -3,12 +3,17 @@
 
 use crate::fixture::{attach, evaluate, eventually};
 use crate::site::{Page, Site};
-use crate::story::{Running, outcomes, profile};
+use crate::story::{Running, local, outcomes, profile};
 use baton_browser::cdp::CdpSession;
 use baton_session::receipt::{ItemKind, Outcome};
 use baton_session::{State, Tab};
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::time::Duration;
+
+/// How long a site may take to answer.
+const LIMIT: Duration = Duration::from_secs(20);
 
 /// Pages that are higher than any window and say who they are.
 async fn site() -> Site {
@@ -173,6 +178,59 @@ async fn a_page_that_looks_at_its_state_is_read_as_it_is_now() {
         again.crash().await;
         assert_eq!((told.is_some(), restored), (step != "null", told), "{step}");
     }
+    running.crash().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_never_lets_a_promise_end_costs_its_state_only() {
+    let ((_folder, profile), site) = (profile(), site().await);
+    let running = Running::start(&profile).await;
+    let page = running.open(&site.url("a", "/one")).await;
+    evaluate(&page, "localStorage.who = 'me'").await;
+    running.capture().await;
+    look(&page, "history.pushState('hidden', '', '#here')").await;
+    look(&page, "void (Promise.prototype.then = () => undefined)").await;
+    // A whole capture, of which every place could be read.
+    let state = running.capture().await;
+    let here = state.tabs[0].history.here().unwrap();
+    assert_eq!(here.url, format!("{}#here", site.url("a", "/one")));
+    assert_eq!(here.state.as_ref().unwrap().losses().count(), 1, "{here:?}");
+    assert_eq!(local(&state, &site.url("a", "/"), "who").as_deref(), Some("me"));
+    running.crash().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tab_that_was_opened_has_nothing_to_go_back_to_but_what_its_site_made() {
+    let pushing = Page::html("<script>onload = () => location.href = '/next'</script>");
+    let next = Page::html("<script>history.pushState(1, '', '/pushed')</script>");
+    let site = Site::builder()
+        .page("/", Page::html(""))
+        .page("/pushing", pushing)
+        .page("/next", next)
+        .start()
+        .await;
+    let (_folder, profile) = profile();
+    let running = Running::start(&profile).await;
+    let hosts = ["a", "b", "c", "d", "e", "f"].map(|host| site.url(host, "/"));
+    let pushing = site.url("a", "/pushing").parse().unwrap();
+    let opened = join_all(hosts.iter().map(async |url| {
+        running.live.open_tab(&url.parse().unwrap(), LIMIT).await.unwrap();
+    }));
+    let (_, pushed) = tokio::join!(opened, running.live.open_tab(&pushing, LIMIT));
+    assert_eq!(pushed.unwrap(), None);
+    for url in &hosts {
+        let page = running.page(url).await;
+        let (current, all) = entries(&page).await;
+        let all: Vec<_> = all.into_iter().map(|(url, _)| url).collect();
+        assert_eq!((current, all), (0, vec![url.clone()]));
+    }
+    let page = running.page(&site.url("a", "/pushed")).await;
+    let (current, all) = entries(&page).await;
+    let all: Vec<_> = all.into_iter().map(|(url, _)| url).collect();
+    // The first two are one entry: the page moved on before anybody touched it.
+    let site_made = ["/next", "/pushed"].map(|path| site.url("a", path));
+    assert!(all.ends_with(&site_made) && current + 1 == all.len() as u64, "{current} of {all:?}");
+    running.live.open_tab(&"about:blank".parse().unwrap(), LIMIT).await.unwrap();
     running.crash().await;
 }
 

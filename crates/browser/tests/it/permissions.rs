@@ -160,13 +160,14 @@ async fn what_a_client_granted_is_in_a_capture_while_it_holds() {
     running.open(&site.url("a", "/")).await;
     let client = running.kept.connect(Role::Client).await;
     let origin = origin(&site, "a");
-    let grant = json!({"permissions": ["midi", "clipboardReadWrite"], "origin": origin});
+    let grants = ["midi", "clipboardReadWrite", "geolocation"];
+    let grant = json!({"permissions": grants, "origin": origin});
     client.connection.browser().call("Browser.grantPermissions", grant).await.unwrap();
     let state = running.changed().await;
     // All else is denied to the site for as long, which is nothing that anybody decided.
     assert_eq!(
         told(&state),
-        [format!("clipboard-read {origin} allow"), format!("midi {origin} allow")]
+        ["clipboard-read", "geolocation", "midi"].map(|name| format!("{name} {origin} allow"))
     );
     drop(client);
     eventually("it holds no longer", async || told(&running.changed().await).is_empty()).await;
@@ -203,7 +204,7 @@ async fn a_browser_of_somebody_else_is_asked_by_its_pages_only() {
     let site = site().await;
     let (_folder, profile) = profile();
     let origin = origin(&site, "a");
-    let decided = [permission("camera", &origin, Setting::Allow)];
+    let decided = ["camera", "notifications"].map(|name| permission(name, &origin, Setting::Allow));
     permissions::write(&profile, &decided, false, now()).unwrap();
     let kept = browser(&profile).await;
     let live = Live::start(kept.connect(Role::Node).await, State::default()).await.unwrap();
@@ -211,7 +212,8 @@ async fn a_browser_of_somebody_else_is_asked_by_its_pages_only() {
     let running = Running { kept, live, agent };
     assert_eq!(running.capture().await.environment, Environment::default());
     let page = running.open(&site.url("a", "/")).await;
-    assert_eq!(told(&running.capture().await), [format!("camera {origin} allow")]);
+    // A person there may have allowed the camera for this time only.
+    assert_eq!(told(&running.capture().await), [format!("notifications {origin} allow")]);
     let target = running.live.tabs().await.unwrap().remove(0).id;
     let agent = running.agent.connection.browser();
     attach(&agent, &target).await.call("Page.close", json!({})).await.unwrap();

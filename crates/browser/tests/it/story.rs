@@ -41,7 +41,7 @@ impl Running {
     /// Watches a browser of which `known` is known.
     pub(crate) async fn watch(kept: Kept, profile: &Path, known: State) -> Self {
         let live = Live::start(kept.connect(Role::Node).await, known).await.unwrap();
-        let live = live.on_profile(profile.to_owned());
+        let live = live.on_profile(profile.to_owned()).headless();
         let agent = kept.connect(Role::Client).await;
         Self { kept, live, agent }
     }

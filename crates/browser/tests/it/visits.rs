@@ -280,3 +280,21 @@ async fn a_page_that_stays_is_asked_nothing_twice() {
     assert_eq!(asked, WITH_FILES);
     mover.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_browser_keeps_for_a_question_is_released() {
+    let site = site().await;
+    let mover = Mover::start(&site).await;
+    mover.capture(Depth::Whole, When::Never).await;
+    let target = mover.live.tabs().await.unwrap().remove(0).id;
+    let page = attach(&mover.agent.connection.browser(), &target).await;
+    for step in 0..2 {
+        // Only the world of the page's own scripts knows the state of a later entry.
+        evaluate(&page, &format!("void history.pushState({step}, '')")).await;
+        let (captured, asked) = mover.capture(Depth::Whole, When::Never).await;
+        assert_eq!(captured.unread, []);
+        let count = |method: &str| asked.iter().filter(|asked| *asked == method).count();
+        assert_eq!((count("Runtime.evaluate"), count("Runtime.releaseObject")), (1, 1));
+    }
+    mover.end().await;
+}

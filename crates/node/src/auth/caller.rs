@@ -48,10 +48,7 @@ impl FromRequestParts<Context> for Caller {
             key => key?,
         };
         let actor = Actor::key(&key);
-        let what = "requests with one key";
-        let limit = context.rates.limits().requests_per_minute;
-        let asked = context.rates.asked(&key.id);
-        asked.map_err(|wait| NodeError::TooManyRequests { what, limit, wait })?;
+        count(context, &key.id)?;
         Ok(Self { owner: key.owner, key: key.id, actor, scopes: key.scopes })
     }
 }
@@ -59,6 +56,14 @@ impl FromRequestParts<Context> for Caller {
 async fn find_key(headers: &HeaderMap, context: &Context) -> Result<ApiKey, NodeError> {
     let key = context.store.find_key(bearer(headers)?.hash()).await?;
     key.ok_or(NodeError::Unauthenticated { found: "an unknown or revoked key" })
+}
+
+/// Counts a request in the name of the key of this id, and fails when there were too many.
+pub(crate) fn count(context: &Context, key: &str) -> Result<(), NodeError> {
+    let what = "requests with one key";
+    let limit = context.rates.limits().requests_per_minute;
+    let asked = context.rates.asked(key);
+    asked.map_err(|wait| NodeError::TooManyRequests { what, limit, wait })
 }
 
 /// The answer to a request without a good key or ticket: `error`. Addresses that send many hear so; a

@@ -8,7 +8,7 @@ mod local;
 mod secret;
 
 pub use caller::{Admin, Auditor, Caller, Drive, Read};
-pub(crate) use caller::{is_revoked, refuse};
+pub(crate) use caller::{count, is_revoked, refuse};
 pub(crate) use local::revoke_local_keys;
 pub use local::{LocalKeyError, ensure_local_key};
 pub use secret::KeySecret;

@@ -6,7 +6,7 @@
 use super::Refusal;
 use super::here::Here;
 use super::input::{Json, Path, Query};
-use crate::auth::{Caller, Drive, is_revoked, refuse};
+use crate::auth::{Caller, Drive, count, is_revoked, refuse};
 use crate::{Context, NodeError, sessions};
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
@@ -19,7 +19,7 @@ use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use baton_api::{CdpAccess, ErrorCode, OpenCdp, Problem};
 use baton_browser::cdp::Transport;
-use baton_browser::keeper;
+use baton_browser::keeper::{self, NoMore};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use jiff::Timestamp;
@@ -79,11 +79,8 @@ pub(super) async fn connect(
     let caller = admit(&context, &id, ticket.as_ref(), &mut parts).await?;
     sessions::active(&context, &caller.owner, &id).await?;
     let (upgrade, answer) = shake_hands(&mut parts)?;
-    let keeper = sessions::connect(&context, &caller, &id).await?;
-    if let Some(ticket) = &ticket {
-        context.tickets.punch(ticket)?;
-    }
-    tokio::spawn(pass(context, caller, upgrade, keeper));
+    let keeper = sessions::connect(&context, &caller, &id, ticket.as_ref()).await?;
+    context.tasks.spawn(pass(context.clone(), caller, upgrade, keeper));
     Ok(answer)
 }
 
@@ -102,13 +99,12 @@ async fn admit(
         Ok(_) => Err(NodeError::BadTicket { found: "one for another session" }),
         Err(error) => Err(error),
     };
-    match checked {
-        Ok(caller) if is_revoked(context, &caller).await? => {
-            Err(NodeError::BadTicket { found: "one whose key was revoked" }.into())
-        }
-        Ok(caller) => Ok(caller),
-        Err(error) => Err(refuse(parts, context, error).into()),
+    let caller = checked.map_err(|error| refuse(parts, context, error))?;
+    count(context, &caller.key)?;
+    if is_revoked(context, &caller).await? {
+        return Err(NodeError::BadTicket { found: "one whose key was revoked" }.into());
     }
+    Ok(caller)
 }
 
 /// The promise of a WebSocket, and the answer that keeps it (RFC 6455, section 4.2).
@@ -145,16 +141,24 @@ fn names(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     values.flat_map(|value| value.split(',')).any(|found| found.trim().eq_ignore_ascii_case(word))
 }
 
-/// Passes messages until the client leaves, the browser ends, or the key is revoked.
+/// Passes messages until the client leaves, the browser or the node ends, or the key is revoked.
 async fn pass(context: Context, caller: Caller, upgrade: OnUpgrade, keeper: Transport) {
     // A node whose browsers are in use is of use.
     let _in_use = context.activity.begin();
     let _counted = crate::metrics::cdp_client();
     match upgrade.await {
         Ok(stream) => {
-            keeper::relay(TokioIo::new(stream), keeper, revoked(&context, &caller)).await;
+            keeper::relay(TokioIo::new(stream), keeper, no_more(&context, &caller)).await;
         }
         Err(error) => tracing::debug!(%error, "a client left before it had its WebSocket"),
+    }
+}
+
+/// Ends with why the caller may not stay.
+async fn no_more(context: &Context, caller: &Caller) -> NoMore {
+    tokio::select! {
+        () = context.ending.cancelled() => NoMore::Ending,
+        () = revoked(context, caller) => NoMore::Unwelcome,
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) fn around(
     router.fallback(no_route).method_not_allowed_fallback(no_method).layer(layers)
 }
 
-/// The query is left out of the log: nothing secret belongs there, but people err.
+/// The query is left out of the log: a ticket in it opens a browser.
 fn span(request: &Request) -> tracing::Span {
     let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
     tracing::info_span!("request", id, method = %request.method(), path = request.uri().path())

@@ -40,7 +40,9 @@ impl From<NodeError> for Refusal {
             tracing::error!(code = problem.code.as_str(), %error, "an operation failed");
         }
         let retry_after = match error {
-            NodeError::TooManyRequests { wait, .. } => Some(wait),
+            NodeError::TooManyRequests { wait, .. } | NodeError::TooManyTickets { wait, .. } => {
+                Some(wait)
+            }
             _ => None,
         };
         Self { problem: Box::new(problem), retry_after }

@@ -194,7 +194,7 @@ fn report_unread(runner: &Runner, captured: &Captured) {
             session = %runner.session.id,
             place = unread.place,
             reason = unread.reason,
-            "a page did not answer; what was last known of it stands"
+            "a place could not be read; what was last known of it stands"
         );
     }
 }

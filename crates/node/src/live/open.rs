@@ -33,7 +33,7 @@ impl Hub {
         self.start_browser(session, &request.environment).await?;
         let link = self.connect_to(session.id).await?;
         let known = State { environment: request.environment.clone(), ..State::default() };
-        let live = self.on_its_profile(session.id, Live::start(link, known).await?);
+        let live = self.on_its_profile(session, Live::start(link, known).await?);
         open_tabs(&live, &request.urls).await?;
         let runner = self.watch(session.clone(), term, live, Known::default());
         self.note_profile(session.id, term, None).await;

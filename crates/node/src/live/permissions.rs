@@ -6,7 +6,7 @@ use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::permissions;
 use baton_browser::restore::{Choice, Ground, Restored, choose};
 use baton_session::receipt::{ItemKind, ReceiptItem};
-use baton_session::{Environment, SessionId};
+use baton_session::{Environment, Session, SessionId};
 use jiff::Timestamp;
 
 /// The permissions that a profile was given.
@@ -61,8 +61,9 @@ impl Hub {
     }
 
     /// A browser of ours, whose own profile tells what sites may do.
-    pub(super) fn on_its_profile(&self, id: SessionId, live: Live) -> Live {
-        live.on_profile(self.config().data.profile(id))
+    pub(super) fn on_its_profile(&self, session: &Session, live: Live) -> Live {
+        let live = live.on_profile(self.config().data.profile(session.id));
+        if session.headed { live } else { live.headless() }
     }
 }
 

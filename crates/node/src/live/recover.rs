@@ -145,7 +145,7 @@ impl Hub {
             known.environment.permissions.clear();
             Live::start(link, known).await?
         } else {
-            self.on_its_profile(session.id, Live::start(link, known).await?)
+            self.on_its_profile(session, Live::start(link, known).await?)
         };
         self.watch(session.clone(), term, live, Known { last, held });
         self.note_profile(session.id, term, from).await;

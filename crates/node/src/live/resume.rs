@@ -204,11 +204,12 @@ impl Hub {
         given.tell(&mut restored);
         let Restored { mut receipt, timing, state, .. } = restored;
         receipt.extend(refused);
+        receipt.sort();
         for (name, time) in timing {
             clock.add(name, time);
         }
         let link = self.connect_to(session.id).await?;
-        let live = self.on_its_profile(session.id, Live::start(link, state).await?);
+        let live = self.on_its_profile(session, Live::start(link, state).await?);
         if loaded.goes_back {
             loaded.snapshot = self.go_back(session, term, loaded).await?;
         }

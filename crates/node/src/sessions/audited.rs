@@ -11,6 +11,7 @@ use baton_api::{
 };
 use baton_browser::cdp::Transport;
 use baton_session::SessionName;
+use secrecy::SecretString;
 
 /// Opens a session: see `open.rs`.
 pub async fn open(
@@ -84,14 +85,16 @@ pub async fn delete(context: &Context, caller: &Caller, reference: &str) -> Resu
     note.end(&context.store, super::delete::delete(context, &caller.owner, reference).await).await
 }
 
-/// Connects to a session's browser: see `cdp.rs`.
+/// Connects to a session's browser, with a ticket or without: see `cdp.rs`.
 pub async fn connect(
     context: &Context,
     caller: &Caller,
     reference: &str,
+    ticket: Option<&SecretString>,
 ) -> Result<Transport, NodeError> {
     let note = note(context, caller, Action::Connect, reference).await;
-    note.end(&context.store, super::cdp::connect(context, &caller.owner, reference).await).await
+    let connected = super::cdp::connect(context, &caller.owner, reference, ticket).await;
+    note.end(&context.store, connected).await
 }
 
 /// Shows a session's state: see `state.rs`. Secret values are shown only to a key with the

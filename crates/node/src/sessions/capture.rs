@@ -18,6 +18,10 @@ pub async fn capture(
         return Err(NodeError::WrongState { name, expected: "active", found });
     }
     let snapshot = context.hub.capture(session.id, SnapshotReason::Request).await?;
-    let unread = state::unread(context, owner, &snapshot).await?;
+    // The snapshot is there, whatever can be said of it.
+    let unread = state::unread(context, owner, &snapshot).await.unwrap_or_else(|error| {
+        tracing::warn!(session = %session.id, %error, "what could not be read is not told");
+        Vec::new()
+    });
     Ok(SnapshotView { unread, ..view::snapshot(&snapshot) })
 }

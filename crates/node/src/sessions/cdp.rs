@@ -3,6 +3,7 @@
 use crate::{Context, NodeError};
 use baton_browser::cdp::Transport;
 use baton_session::{Lifecycle, Owner, Session};
+use secrecy::SecretString;
 
 /// An active session of this node.
 pub async fn active(
@@ -21,12 +22,21 @@ pub async fn active(
     Ok(session)
 }
 
-/// Connects to the browser of an active session, as one more client beside the others.
+/// Connects to the browser of an active session, as one more client beside the others. A ticket is
+/// used by that, unless the browser does not answer.
 pub async fn connect(
     context: &Context,
     owner: &Owner,
     reference: &str,
+    ticket: Option<&SecretString>,
 ) -> Result<Transport, NodeError> {
     let session = active(context, owner, reference).await?;
-    Ok(context.hub.knock(session.id).await?)
+    if let Some(ticket) = ticket {
+        context.tickets.punch(ticket)?;
+    }
+    let knocked = context.hub.knock(session.id).await;
+    if let Some(ticket) = ticket.filter(|_| knocked.is_err()) {
+        context.tickets.give_back(ticket);
+    }
+    Ok(knocked?)
 }

@@ -10,9 +10,11 @@ use baton_session::Owner;
 pub async fn open(
     context: &Context,
     owner: &Owner,
-    request: OpenSession,
+    mut request: OpenSession,
 ) -> Result<SessionView, NodeError> {
     check::open(&request)?;
+    // They are decided now, whatever a caller says.
+    request.environment.permissions.iter_mut().for_each(|one| one.changed = None);
     let (name, description) = (request.name.clone(), request.description.clone());
     let session = create::create(context, owner, name, description, request.headed).await?;
     if let Err(error) = context.hub.open(&session, &request).await {

@@ -93,6 +93,14 @@ impl Folder {
 
     /// Stores a session of `owner` that has no browser, and gives its id.
     pub(crate) async fn seed(&self, store: &Store, owner: &str, name: &str) -> SessionId {
+        let session = self.seed_active(store, owner, name).await;
+        let (from, to) = (session.lifecycle, Lifecycle::Recoverable);
+        store.update_lifecycle(session.id, session.node, from, to, Timestamp::now()).await.unwrap();
+        session.id
+    }
+
+    /// Stores a session of `owner` that is said to have a browser.
+    pub(crate) async fn seed_active(&self, store: &Store, owner: &str, name: &str) -> Session {
         let now = Timestamp::now();
         let session = Session {
             id: SessionId::new(now, rand::random()),
@@ -106,9 +114,7 @@ impl Folder {
             updated_at: now,
         };
         store.create_session(&session).await.unwrap();
-        let to = Lifecycle::Recoverable;
-        store.update_lifecycle(session.id, session.node, session.lifecycle, to, now).await.unwrap();
-        session.id
+        session
     }
 }
 

@@ -19,4 +19,5 @@ mod owners;
 mod problems;
 mod rates;
 mod sessions;
+mod tickets;
 mod tls;

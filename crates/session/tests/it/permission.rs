@@ -47,7 +47,11 @@ fn a_permission_has_a_known_name_and_an_origin_of_the_web() {
     }
     permission("cookies", "https://app.test").validate().unwrap_err();
     assert_eq!(origin_of("https://app.test:443/a?b#c").as_deref(), Some("https://app.test"));
-    assert_eq!(origin_of("about:blank"), None);
+    let deep = format!("https://app.test/{}", "a".repeat(4000));
+    assert_eq!(origin_of(&deep).as_deref(), Some("https://app.test"));
+    for none in ["about:blank", "data:,http://app.test", "httpx://app.test", "ht", "", &long] {
+        assert_eq!(origin_of(none), None);
+    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Snapshots: immutable lists of parts.
 //!
 //! A snapshot's row holds its list of parts sealed (`manifest`), because the names of parts are
-//! the names of sites, or how it differs from a list that stands by itself (`lists`); beside it stand the ids of the parts at rest (`spans`), so that parts which
-//! nobody names can be collected.
+//! the names of sites, or how it differs from a list that stands by itself (`lists`); beside it stand
+//! the ids of the parts at rest (`spans`), so that parts which nobody names can be collected.
 
 mod create;
 mod draft;
