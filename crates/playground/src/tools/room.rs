@@ -90,7 +90,7 @@ impl Room {
         let mut process = process.with_context(|| format!("could not start {name}"))?;
         let ended = timeout(limit, process.wait()).await;
         let (output, errors) = (read(&mut output)?, read(&mut errors)?);
-        let said = format!("{}\n{}", output.trim(), errors.trim());
+        let said = [output.trim(), errors.trim()].join("\n");
         let Ok(status) = ended else {
             process.kill().await?;
             bail!("expected {name} to end within {limit:?}; it said: {}", said.trim());
@@ -126,4 +126,42 @@ fn read(file: &mut File) -> Result<String> {
     let mut bytes = Vec::new();
     file.take(MAX_OUTPUT).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(room: &Room, script: &str) -> Command {
+        let mut shell = room.command("sh").unwrap();
+        shell.args(["-c", script]);
+        shell
+    }
+
+    #[tokio::test]
+    async fn whoever_was_left_behind_is_ended_with_the_room() {
+        let room = Room::build().unwrap().with("GREETING", "hello");
+        let limit = Duration::from_secs(30);
+        let left = "setsid sleep 600 > /dev/null & echo $GREETING $!";
+        let said = room.run(shell(&room, left), limit).await.unwrap();
+        let (greeting, pid) = said.trim().split_once(' ').unwrap();
+        assert_eq!(greeting, "hello");
+        assert!(victims::is_alive(pid.parse().unwrap()));
+        let folder = room.path().to_owned();
+        room.clear().await.unwrap();
+        assert!(!victims::is_alive(pid.parse().unwrap()));
+        assert!(!folder.exists());
+    }
+
+    #[tokio::test]
+    async fn a_command_that_fails_or_does_not_end_says_what_it_said() {
+        let room = Room::build().unwrap();
+        let failing = shell(&room, "echo half; echo broken >&2; exit 3");
+        let failed = room.run(failing, Duration::from_secs(30)).await.unwrap_err().to_string();
+        assert!(failed.contains("exit status: 3: half\nbroken"), "{failed}");
+        let endless = shell(&room, "echo begun; exec sleep 600");
+        let late = room.run(endless, Duration::from_millis(300)).await.unwrap_err().to_string();
+        assert!(late.starts_with("expected sh to end within 300ms"), "{late}");
+        room.clear().await.unwrap();
+    }
 }

@@ -10,12 +10,13 @@ use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
 use baton_playground::tools::Room;
-use baton_playground::{House, Site};
+use baton_playground::{House, Site, victims};
 use baton_session::{Lifecycle, SessionId};
 use guide::Block;
 use std::path::Path;
 use std::time::Duration;
 use tokio::process::Command;
+use tokio::time::{sleep, timeout};
 
 /// How long the commands of a recipe may take.
 const LIMIT: Duration = Duration::from_mins(2);
@@ -85,18 +86,22 @@ impl Scene {
         assert!(shop.tabs[0].url.starts_with(&self.address()), "{:?}", shop.tabs);
     }
 
-    /// Kills browser and keeper, and resumes.
+    /// Kills browser and keeper, and resumes on a fresh profile: then Baton makes pages of its own for
+    /// what no tab shows.
     async fn kill_and_resume(&self) {
         let client = self.house.client().unwrap();
         client.capture_session("shop").await.unwrap();
         let holders = self.house.holders(self.id).await.unwrap();
-        baton_playground::victims::kill_all(&holders).await.unwrap();
-        let end = tokio::time::Instant::now() + LIMIT;
-        // The node notices at once that the browser is gone, but not before it is.
-        while let Err(error) = client.resume_session("shop").await {
-            assert_eq!(error.code(), Some(baton_api::ErrorCode::WrongState), "{error}");
-            assert!(tokio::time::Instant::now() < end, "{error}");
-        }
+        victims::kill_all(&holders).await.unwrap();
+        let noticed = async {
+            let state = async || client.fetch_session("shop").await.unwrap().session.state;
+            while state().await != Lifecycle::Recoverable {
+                sleep(Duration::from_millis(20)).await;
+            }
+        };
+        timeout(LIMIT, noticed).await.unwrap();
+        self.house.take_files_away(self.id).unwrap();
+        client.resume_session("shop").await.unwrap();
     }
 
     async fn strike(self, room: Room) {

@@ -49,7 +49,8 @@ async fn playwright_mcp_works_and_comes_back_after_a_resume() {
     assert!(tabs.contains("hello Ada"), "{tabs}");
     scene.kill_and_resume().await;
     let tabs = call(&server, "browser_tabs", json!({ "action": "list" })).await;
-    assert!(tabs.contains(&scene.address()), "{tabs}");
+    assert_eq!(tabs.matches(&scene.address()).count(), 1, "{tabs}");
+    assert_eq!(tabs.matches("://").count(), 1, "nothing but the tab of the session: {tabs}");
     call(&server, "browser_close", json!({})).await;
     scene.look().await;
     assert!(server.close().await.unwrap().success());
@@ -75,7 +76,8 @@ async fn chrome_devtools_mcp_works_and_comes_back_after_a_resume() {
     assert!(pages.contains("hello Ada"), "{pages}");
     scene.kill_and_resume().await;
     let pages = call(&server, "list_pages", json!({})).await;
-    assert!(pages.contains(&scene.address()), "{pages}");
+    assert_eq!(pages.matches(&scene.address()).count(), 1, "{pages}");
+    assert_eq!(pages.matches("://").count(), 1, "nothing but the tab of the session: {pages}");
     assert!(server.close().await.unwrap().success());
     scene.strike(room).await;
 }

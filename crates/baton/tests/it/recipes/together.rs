@@ -82,7 +82,7 @@ async fn two_tools_work_side_by_side_and_one_that_is_killed_disturbs_nobody() {
     agent_browser("eval \"document.title = 'from agent-browser'\"").await;
     assert_eq!(playwright.ask("document.title").await, "from agent-browser");
 
-    // What another site keeps is captured by way of pages that no tool sees.
+    // There is something of another site, and nobody sees more than the tab: no page of Baton's own.
     let elsewhere = scene.site.url_on("elsewhere", "/").unwrap();
     agent_browser(&format!("open {elsewhere}")).await;
     agent_browser("eval \"localStorage.setItem('basket', '7')\"").await;
@@ -105,9 +105,13 @@ async fn two_tools_work_side_by_side_and_one_that_is_killed_disturbs_nobody() {
 
     // Browser and keeper are killed: after the resume, the old addresses lead to the new browser.
     assert_eq!(agent_browser("get title").await, "shop");
+    playwright.kill().await;
     scene.kill_and_resume().await;
     assert_eq!(agent_browser("get title").await, "shop");
     assert_eq!(scene.follow(&playwright_room, "Playwright, with a key").await, "shop\n");
+    let mut playwright = Playwright::connect(&scene, &playwright_room).await;
+    scene.look().await;
+    assert_eq!(playwright.ask("seen").await.as_array().unwrap().len(), 1);
     let tabs: Value = serde_json::from_str(&agent_browser("--json tab").await).unwrap();
     assert_eq!(tabs["data"]["tabs"].as_array().unwrap().len(), 1, "{tabs}");
     agent_browser(&format!("open {elsewhere}")).await;
