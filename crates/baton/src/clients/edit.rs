@@ -1,7 +1,8 @@
 //! What the text of a file becomes, and what of that a person is shown.
 
 use super::entry::{self, Entry, Fields, NAME};
-use super::{Form, json, toml};
+use super::mistake::Mistake;
+use super::{Form, json, shown, toml};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -28,25 +29,6 @@ pub(crate) struct Edited {
     pub(crate) text: String,
     /// The change for a person, line by line; `-` is what goes, `+` what comes.
     pub(crate) shown: Vec<String>,
-}
-
-/// Why a text is left alone.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Mistake {
-    /// It cannot be read.
-    #[error("in line {line}: {reason}")]
-    Syntax {
-        /// Counted from one.
-        line: usize,
-        /// What is wrong.
-        reason: String,
-    },
-    /// There is something else where the servers should stand.
-    #[error("{0} is not a list of names and values")]
-    Shape(&'static str),
-    /// It is written in a way that cannot be changed safely.
-    #[error("it is written in an unusual way")]
-    Unusual,
 }
 
 /// Puts the entry into `text`.
@@ -130,11 +112,6 @@ fn settled(form: Form, mut said: Value) -> Value {
     said
 }
 
-/// The line in which the byte `at` stands, counted from one.
-pub(super) fn line_of(text: &str, at: usize) -> usize {
-    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
-}
-
 /// Some editors put an invisible mark in front.
 fn without_mark(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
@@ -143,7 +120,7 @@ fn without_mark(text: &str) -> (&str, &str) {
 /// What goes and what comes, with what stays around it.
 fn differ(form: Form, before: Option<Fields>, after: Option<Fields>) -> Vec<String> {
     let side = |fields: Option<Fields>| {
-        fields.map_or_else(|| entry::around(form), |fields| entry::lines(form, &fields))
+        fields.map_or_else(|| shown::around(form), |fields| shown::lines(form, &fields))
     };
     differing(&side(before), &side(after))
 }

@@ -1,9 +1,8 @@
-//! The entry of Baton in a list of MCP servers, and how it looks in each form.
+//! The entry of Baton in a list of MCP servers.
 
-use super::{Form, toml};
+use super::Form;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 
 /// What the entry is called.
 pub(super) const NAME: &str = "baton";
@@ -35,11 +34,6 @@ impl Entry {
             [("command".to_owned(), json!(self.command)), ("args".to_owned(), json!(self.args))];
         kind.into_iter().chain(ours).collect()
     }
-
-    /// What to paste into a file that cannot be changed.
-    pub(crate) fn to_paste(&self, form: Form) -> String {
-        lines(form, &self.fields(form)).join("\n")
-    }
 }
 
 /// Whether what Baton writes fits into an entry beside what stands there.
@@ -55,40 +49,4 @@ pub(super) fn shown(entry: &Value) -> Fields {
     let ours = OURS.iter().filter_map(|key| Some(((*key).to_owned(), entry.get(*key)?.clone())));
     let others = entry.keys().filter(|key| whole && !OURS.contains(&key.as_str()));
     ours.chain(others.map(|key| (key.clone(), json!("…")))).collect()
-}
-
-/// An entry with what stands around it.
-pub(super) fn lines(form: Form, fields: &Fields) -> Vec<String> {
-    match form {
-        Form::Toml => toml::block(fields),
-        Form::Json { key, .. } => {
-            let last = fields.len().saturating_sub(1);
-            let fields = fields.iter().enumerate().map(|(index, (key, value))| {
-                let comma = if index == last { "" } else { "," };
-                format!("    {}: {}{comma}", json!(key), literal(value))
-            });
-            let head = [format!("{}: {{", json!(key)), format!("  {}: {{", json!(NAME))];
-            let tail = ["  }".to_owned(), "}".to_owned()];
-            head.into_iter().chain(fields).chain(tail).collect()
-        }
-    }
-}
-
-/// What stands around an entry.
-pub(super) fn around(form: Form) -> Vec<String> {
-    match form {
-        Form::Toml => Vec::new(),
-        Form::Json { key, .. } => vec![format!("{}: {{", json!(key)), "}".to_owned()],
-    }
-}
-
-/// A value on one line, with a space after each comma.
-fn literal(value: &Value) -> String {
-    let Value::Array(items) = value else { return value.to_string() };
-    let mut text = String::new();
-    for item in items {
-        let comma = if text.is_empty() { "" } else { ", " };
-        let _ = write!(text, "{comma}{item}");
-    }
-    format!("[{text}]")
 }

@@ -1,7 +1,7 @@
 //! Lists of servers in JSON, also with comments and trailing commas.
 
-use super::edit::Mistake;
 use super::entry::{Fields, NAME};
+use super::mistake::{Mistake, line_of};
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::Value;
@@ -69,7 +69,7 @@ fn parse(text: &str) -> Result<CstRootNode, Mistake> {
         allow_extended_string_escapes: false,
     };
     CstRootNode::parse(text, &options).map_err(|error| {
-        let line = super::edit::line_of(text, error.range().start);
+        let line = line_of(text, error.range().start);
         Mistake::Syntax { line, reason: error.kind().to_string().to_lowercase() }
     })
 }

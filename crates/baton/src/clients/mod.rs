@@ -8,14 +8,17 @@ mod entry;
 mod file;
 mod homes;
 mod json;
+mod mistake;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod toml;
 
-pub(crate) use edit::{Edited, Kind, Mistake, differing, remove, set};
+pub(crate) use edit::{Edited, Kind, differing, remove, set};
 pub(crate) use entry::Entry;
 pub(crate) use file::{FileError, Found};
 pub(crate) use homes::{Homes, lasting_name};
+pub(crate) use mistake::Mistake;
 
 use clap::ValueEnum;
 use serde::Serialize;
