@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 /// How many tabs, or lines of a receipt, are told one by one.
 const TOLD: usize = 20;
+/// How much of a title is told, in characters.
+const TITLE: usize = 80;
 /// How much of an address is told, in characters.
 const ADDRESS: usize = 200;
 
@@ -35,7 +37,7 @@ pub(super) fn session(view: &SessionView, now: Timestamp) -> (Vec<String>, Value
     }];
     for (at, tab) in view.tabs.iter().take(TOLD).enumerate() {
         let mark = if tab.active { "*" } else { "" };
-        text.push(format!("tab {}{mark}: {} {}", at + 1, tab.title, address(tab)));
+        text.push(format!("tab {}{mark}: {} {}", at + 1, title(tab), address(tab)));
     }
     if view.tabs.len() > TOLD {
         text.push(format!("and {} more tabs", view.tabs.len() - TOLD));
@@ -57,7 +59,12 @@ pub(super) fn next(state: Lifecycle) -> &'static str {
 }
 
 fn tab(tab: &Tab) -> Value {
-    json!({"title": tab.title, "url": address(tab), "active": tab.active})
+    json!({"title": title(tab), "url": address(tab), "active": tab.active})
+}
+
+/// A title on one line and not too long: a page may write what it likes there.
+fn title(tab: &Tab) -> String {
+    cut(&tab.title.split_whitespace().collect::<Vec<_>>().join(" "), TITLE)
 }
 
 /// An address without its secrets, and not too long.
@@ -65,6 +72,7 @@ fn address(tab: &Tab) -> String {
     cut(&redact_url(&tab.url), ADDRESS)
 }
 
+/// A text that is not too long, in characters.
 pub(super) fn cut(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((at, _)) => format!("{}…", &text[..at]),
