@@ -10,6 +10,7 @@ mod capture;
 mod change;
 mod idle;
 mod machine;
+mod mcp;
 mod peers;
 mod process;
 mod ratio;
@@ -59,6 +60,8 @@ enum Part {
     Idle,
     /// A thousand sessions against a hundred.
     Thousand,
+    /// An agent's calls through the bridge.
+    Mcp,
     /// Other tools that keep state.
     Peers,
 }
@@ -76,6 +79,7 @@ async fn main() -> Result<()> {
             Part::Fifty => vec![resume::measure(baton, args.resume_pairs, Memory::Origins).await?],
             Part::Idle => vec![idle::measure(baton).await?],
             Part::Thousand => vec![thousand::measure(baton).await?],
+            Part::Mcp => vec![mcp::measure(baton).await?],
             Part::Peers => peers::measure(baton).await?,
         };
         for section in &sections {

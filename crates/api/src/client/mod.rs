@@ -55,6 +55,11 @@ impl Client {
         &self.base
     }
 
+    /// The API key, for a request that this client does not make itself.
+    pub fn key(&self) -> &SecretString {
+        &self.key
+    }
+
     /// Whether the node lives; needs no key.
     pub async fn health(&self) -> Result<Health, ClientError> {
         self.fetch(self.request(Method::GET, &["health"])?).await

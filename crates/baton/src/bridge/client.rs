@@ -1,17 +1,20 @@
 //! The client at the other end of standard output: it is written to, and asked.
 
 use super::message::Outcome;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
 /// How many messages wait for a client that reads slowly.
 const WAITING: usize = 64;
+/// How many bytes they may have together.
+const WAITING_BYTES: usize = 32 << 20;
 /// How long a client may take to read what is left when it leaves.
 const END_LIMIT: Duration = Duration::from_secs(5);
 /// How long a client may take to answer a question of ours: a person may have to.
@@ -22,11 +25,32 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(110);
 pub(super) struct Client(Arc<Inner>);
 
 struct Inner {
-    lines: mpsc::Sender<Value>,
+    lines: mpsc::Sender<Line>,
+    room: Arc<Semaphore>,
     ended: Mutex<Option<oneshot::Receiver<()>>>,
     /// Questions that the client has not answered.
     asked: Mutex<HashMap<String, oneshot::Sender<Outcome>>>,
     next: AtomicU64,
+}
+
+/// A message, and the room that it takes until it is written.
+struct Line {
+    text: String,
+    _room: OwnedSemaphorePermit,
+}
+
+/// A question, until its answer is there or nobody waits for it any more.
+struct Question<'client> {
+    client: &'client Inner,
+    id: String,
+}
+
+impl Drop for Question<'_> {
+    fn drop(&mut self) {
+        if self.client.asked().remove(&self.id).is_some() {
+            self.client.mention("notifications/cancelled", &json!({"requestId": self.id}));
+        }
+    }
 }
 
 impl Client {
@@ -39,12 +63,26 @@ impl Client {
             let _ = ending.send(());
         });
         let ended = Mutex::new(Some(ended));
-        Self(Arc::new(Inner { lines, ended, asked: Mutex::default(), next: AtomicU64::new(1) }))
+        let room = Arc::new(Semaphore::new(WAITING_BYTES));
+        let (asked, next) = (Mutex::default(), AtomicU64::new(1));
+        Self(Arc::new(Inner { lines, room, ended, asked, next }))
     }
 
     /// Sends a message; to a client that has left, nothing is sent.
     pub(super) async fn send(&self, message: Value) {
-        let _ = self.0.lines.send(message).await;
+        self.send_line(message.to_string()).await;
+    }
+
+    /// Sends a message that is written already, on one line.
+    pub(super) async fn send_line(&self, text: String) {
+        let bytes = u32::try_from(text.len().min(WAITING_BYTES)).unwrap_or(u32::MAX);
+        let Ok(room) = Arc::clone(&self.0.room).acquire_many_owned(bytes).await else { return };
+        let _ = self.0.lines.send(Line { text, _room: room }).await;
+    }
+
+    /// Mentions something, unless the client is far behind with its reading.
+    pub(super) fn mention(&self, method: &str, params: &Value) {
+        self.0.mention(method, params);
     }
 
     /// Whether nobody reads any more.
@@ -54,19 +92,28 @@ impl Client {
 
     /// Asks the client something; none when it does not answer, or answers with an error.
     pub(super) async fn ask(&self, method: &str, params: Value) -> Option<Value> {
+        self.request(method, params, ANSWER_LIMIT).await?.ok()
+    }
+
+    /// Asks the client something; none when it does not answer in time, which it is told.
+    pub(super) async fn request(
+        &self,
+        method: &str,
+        params: impl Serialize,
+        limit: Duration,
+    ) -> Option<Outcome> {
         let id = format!("baton-{}", self.0.next.fetch_add(1, Ordering::Relaxed));
         let (tell, told) = oneshot::channel();
-        self.asked().insert(id.clone(), tell);
-        let question = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        self.send(question).await;
-        let told = timeout(ANSWER_LIMIT, told).await;
-        self.asked().remove(&id);
-        told.ok()?.ok()?.ok()
+        self.0.asked().insert(id.clone(), tell);
+        let question = Question { client: &self.0, id };
+        let asked = Asked { jsonrpc: "2.0", id: &question.id, method, params };
+        self.send_line(serde_json::to_string(&asked).ok()?).await;
+        timeout(limit, told).await.ok()?.ok()
     }
 
     /// The client has answered a question.
     pub(super) fn answered(&self, id: &Value, outcome: Outcome) {
-        let waiting = id.as_str().and_then(|id| self.asked().remove(id));
+        let waiting = id.as_str().and_then(|id| self.0.asked().remove(id));
         if let Some(tell) = waiting {
             // Whoever asked may have given up.
             let _ = tell.send(outcome);
@@ -82,17 +129,36 @@ impl Client {
             let _ = timeout(END_LIMIT, ended).await;
         }
     }
+}
+
+impl Inner {
+    fn mention(&self, method: &str, params: &Value) {
+        let text = json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string();
+        let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        if let Ok(room) = Arc::clone(&self.room).try_acquire_many_owned(bytes) {
+            // A client that is far behind, or has left, misses it.
+            let _ = self.lines.try_send(Line { text, _room: room });
+        }
+    }
 
     fn asked(&self) -> MutexGuard<'_, HashMap<String, oneshot::Sender<Outcome>>> {
-        self.0.asked.lock().unwrap_or_else(PoisonError::into_inner)
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn write(mut output: impl Write, mut waiting: mpsc::Receiver<Value>) {
-    while let Some(message) = waiting.blocking_recv() {
-        let mut line = message.to_string();
-        line.push('\n');
-        if output.write_all(line.as_bytes()).and_then(|()| output.flush()).is_err() {
+/// A question as it is written.
+#[derive(Serialize)]
+struct Asked<'asked, P> {
+    jsonrpc: &'static str,
+    id: &'asked str,
+    method: &'asked str,
+    params: P,
+}
+
+fn write(mut output: impl Write, mut waiting: mpsc::Receiver<Line>) {
+    while let Some(mut line) = waiting.blocking_recv() {
+        line.text.push('\n');
+        if output.write_all(line.text.as_bytes()).and_then(|()| output.flush()).is_err() {
             return;
         }
     }

@@ -1,10 +1,11 @@
 //! What is answered without a node: who is there, and which tools it has.
 
 use super::message::{Incoming, Outcome};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 /// Versions that begin with `initialize`, oldest first.
-const HANDSHAKES: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+pub(super) const HANDSHAKES: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 /// The version in which each request stands for itself.
 pub(super) const STATELESS: &str = "2026-07-28";
 
@@ -23,10 +24,16 @@ pub(super) struct Told {
     pub(super) info: Value,
     /// What it can do.
     pub(super) capabilities: Value,
+    /// The version of the protocol that was agreed upon.
+    pub(super) version: &'static str,
 }
 
 impl Greeting {
-    pub(super) fn new(server: Value, tools: &[Value]) -> Self {
+    /// A list that may change says so.
+    pub(super) fn new(mut server: Value, tools: &[Value], may_change: bool) -> Self {
+        if may_change {
+            server["capabilities"]["tools"]["listChanged"] = json!(true);
+        }
         Self { server, tools: json!(tools), told: std::sync::OnceLock::new() }
     }
 
@@ -47,15 +54,30 @@ impl Greeting {
         Some(Ok(result))
     }
 
+    /// The line that answers a request for the tools, with `others` behind ours as they were written.
+    pub(super) fn list<'tools>(
+        &self,
+        request: &Incoming,
+        others: impl Iterator<Item = &'tools RawValue>,
+    ) -> String {
+        let ours = self.tools.as_array().into_iter().flatten().map(Value::to_string);
+        let tools: Vec<_> = ours.chain(others.map(|tool| tool.get().to_owned())).collect();
+        let rest = cached(request, json!({})).to_string();
+        let rest = rest.trim_matches(['{', '}']);
+        let comma = if rest.is_empty() { "" } else { "," };
+        let (id, tools) = (&request.id, tools.join(","));
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":[{tools}]{comma}{rest}}}}}"#)
+    }
+
     fn initialize(&self, request: &Incoming) -> Value {
         let params = &request.params;
         let of = |key: &str, else_: Value| params.get(key).cloned().unwrap_or(else_);
         let info = of("clientInfo", json!({"name": "unknown", "version": "0"}));
-        // A second one says nothing new.
-        let _ = self.told.set(Told { info, capabilities: of("capabilities", json!({})) });
         let asked = params.get("protocolVersion").and_then(Value::as_str);
         let newest = HANDSHAKES[HANDSHAKES.len() - 1];
         let version = HANDSHAKES.into_iter().find(|known| asked == Some(*known)).unwrap_or(newest);
+        // A second one says nothing new.
+        let _ = self.told.set(Told { info, capabilities: of("capabilities", json!({})), version });
         let mut result = self.server.clone();
         result["protocolVersion"] = json!(version);
         result

@@ -1,11 +1,13 @@
 //! Messages: JSON-RPC 2.0, one a line (MCP's transport over standard input and output).
 
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::io::{self, BufRead, Read};
 use tokio::sync::mpsc;
 
 /// The longest line that is read, in bytes.
-const LINE_BYTES: usize = 16 << 20;
+pub(super) const LINE_BYTES: usize = 16 << 20;
 
 /// How many lines are read ahead.
 const WAITING: usize = 64;
@@ -22,6 +24,8 @@ pub(super) struct Incoming {
     pub(super) method: String,
     /// With what.
     pub(super) params: Map<String, Value>,
+    /// The same as it was written, to be passed on unchanged.
+    pub(super) raw: Box<RawValue>,
 }
 
 impl Incoming {
@@ -52,37 +56,79 @@ pub(super) enum Message {
     },
 }
 
+/// A message whose parts are not read yet: the larger ones are often only passed on.
+#[derive(Deserialize)]
+pub(super) struct Envelope {
+    #[serde(default, deserialize_with = "given")]
+    pub(super) id: Option<Value>,
+    #[serde(default, deserialize_with = "given")]
+    pub(super) method: Option<Value>,
+    #[serde(default)]
+    pub(super) params: Option<Box<RawValue>>,
+    #[serde(default, deserialize_with = "given")]
+    pub(super) result: Option<Box<RawValue>>,
+    #[serde(default, deserialize_with = "given")]
+    pub(super) error: Option<Box<RawValue>>,
+}
+
+impl Envelope {
+    /// Reads the outside of a message; none when it is JSON, and no message.
+    pub(super) fn read(line: &[u8]) -> serde_json::Result<Option<Self>> {
+        // What serde reads in place of an object, a list of its fields, is no message.
+        let is_object = line.trim_ascii_start().first() == Some(&b'{');
+        match serde_json::from_slice(line) {
+            Ok(envelope) => Ok(is_object.then_some(envelope)),
+            Err(reason) if reason.is_data() => Ok(None),
+            Err(reason) => Err(reason),
+        }
+    }
+}
+
+/// A field that is there, be it null.
+fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(field: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(field).map(Some)
+}
+
 /// Reads a message; what cannot be read is answered with the error that is returned.
 pub(super) fn read(line: &[u8]) -> Result<Message, Value> {
     let refuse = |id: &Value, code: i32, text: String| Err(response(id, Err(error(code, &text))));
-    let mut object = match serde_json::from_slice(line) {
-        Ok(Value::Object(object)) => object,
-        Ok(_) => {
+    let envelope = match Envelope::read(line) {
+        Ok(Some(envelope)) => envelope,
+        Ok(None) => {
             return refuse(&Value::Null, -32600, "expected one message a line, found none".into());
         }
         Err(reason) => return refuse(&Value::Null, -32700, format!("expected JSON: {reason}")),
     };
-    let id = object.remove("id");
-    let Some(method) = object.remove("method") else {
-        let outcome = match (object.remove("result"), object.remove("error")) {
-            (Some(result), _) => Ok(result),
-            (None, Some(error)) => Err(error),
-            (None, None) => {
-                let id = id.unwrap_or_default();
-                return refuse(&id, -32600, "expected a method, found none".into());
-            }
+    let Envelope { id, method, params, result, error } = envelope;
+    let Some(method) = method else {
+        let id = id.unwrap_or_default();
+        let outcome = match (result, error) {
+            (Some(result), _) => Ok(understood(&result)),
+            (None, Some(error)) => Err(understood(&error)),
+            (None, None) => return refuse(&id, -32600, "expected a method, found none".into()),
         };
-        return Ok(Message::Response { id: id.unwrap_or_default(), outcome });
+        return Ok(Message::Response { id, outcome });
     };
     let Value::String(method) = method else {
         return refuse(&id.unwrap_or_default(), -32600, "expected the method as text".into());
     };
-    let params = object.remove("params").unwrap_or_else(|| json!({}));
-    let Some(id) = id else { return Ok(Message::Notification { method, params }) };
-    match params {
-        Value::Object(params) => Ok(Message::Request(Incoming { id, method, params })),
+    let params = params.unwrap_or_else(|| RawValue::NULL.to_owned());
+    let read = match understood(&params) {
+        Value::Null => json!({}),
+        read => read,
+    };
+    let Some(id) = id else { return Ok(Message::Notification { method, params: read }) };
+    match read {
+        Value::Object(params_read) => {
+            Ok(Message::Request(Incoming { id, method, params: params_read, raw: params }))
+        }
         _ => refuse(&id, -32602, "expected params as an object, found something else".into()),
     }
+}
+
+/// JSON that was read as such already.
+pub(super) fn understood(raw: &RawValue) -> Value {
+    serde_json::from_str(raw.get()).unwrap_or_default()
 }
 
 /// The answer to a request.

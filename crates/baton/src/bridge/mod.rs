@@ -5,25 +5,37 @@
 //! everything else on. It keeps nothing: a node that starts again, or another one, answers the next
 //! request. Rooms: `message` is JSON-RPC on lines; `client` writes to the client and asks it; `greeting`
 //! is what is answered without a node; `node` passes requests to the node and translates the answers
-//! for clients of older protocols; `running` holds what is under way.
+//! for clients of older protocols; `nodes` finds it; `running` holds what is under way; `upstream` is
+//! another server on the session's browser, whose tools are passed through.
 
 mod client;
 mod greeting;
 mod message;
 mod node;
+mod nodes;
 mod running;
+mod signals;
+mod upstream;
 
 use crate::context::Context;
 use baton_api::Wishes;
 use baton_node::mcp::{Offer, Toolset, offer};
 use client::Client;
-use greeting::Greeting;
-use message::{Incoming, Message};
+use greeting::{Greeting, HANDSHAKES};
+use message::{Incoming, Message, Outcome};
 use node::Node;
+use nodes::Nodes;
 use running::Running;
+use serde_json::{Value, json};
+use signals::Signals;
 use std::collections::BTreeSet;
-use std::io::{BufRead, Write};
+use std::io::{self, BufRead, Write};
+use std::pin::pin;
 use std::sync::Arc;
+use tokio::sync::mpsc::Receiver;
+use upstream::{Introduction, Patience, Upstream};
+
+pub(crate) use upstream::{PLACE, With};
 
 /// What whoever starts the bridge wants of it.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +46,8 @@ pub(crate) struct Setup {
     pub(crate) session: Option<String>,
     /// Nobody is asked before a session leaves or is abandoned.
     pub(crate) unattended: bool,
+    /// Another server on the session's browser.
+    pub(crate) with: Option<With>,
 }
 
 /// Answers the client at `input` and `output` until it leaves, and finishes what was begun.
@@ -51,26 +65,34 @@ pub(crate) async fn run(
         .map(|sets| sets.iter().map(|set| set.as_str()).collect::<Vec<_>>().join(","));
     let wishes = Wishes { toolsets: named, unattended: setup.unattended };
     let client = Client::begin(output);
+    let nodes = Arc::new(Nodes::new(context.clone()));
+    let name = |tool: &Value| tool["name"].as_str().unwrap_or_default().to_owned();
+    let ours: BTreeSet<String> = tools.iter().map(name).collect();
+    let upstream = match setup.with {
+        Some(with) => {
+            let (ours, client) = (ours.clone(), client.clone());
+            Some(
+                Upstream::begin(with, ours, client, Arc::clone(&nodes), setup.session.clone())
+                    .await?,
+            )
+        }
+        None => None,
+    };
+    let mut signals = Signals::begin(upstream.is_some())?;
     let bridge = Arc::new(Bridge {
-        greeting: Greeting::new(server, &tools),
-        node: Node::new(context.clone(), wishes, &tools, setup.session),
-        client: client.clone(),
+        greeting: Greeting::new(server, &tools, upstream.is_some()),
+        node: Node::new(nodes, wishes, &tools, setup.session),
+        client,
+        upstream,
+        ours,
     });
     let mut running = Running::default();
     let mut lines = message::lines(input);
-    while let Some(line) = lines.recv().await {
-        match message::read(&line?) {
-            Ok(message) => bridge.take(message, &mut running).await,
-            Err(refusal) => client.send(refusal).await,
-        }
-        if client.has_left() {
-            break;
-        }
-    }
-    running.finish().await;
-    drop(bridge);
-    client.end().await;
-    Ok(())
+    let patience = tokio::select! {
+        ended = bridge.serve(&mut lines, &mut running) => ended.map(|()| Patience::Long),
+        () = signals.end() => Ok(Patience::Short),
+    };
+    bridge.end(running, patience, signals).await
 }
 
 /// What every request is answered with.
@@ -78,9 +100,64 @@ struct Bridge {
     greeting: Greeting,
     node: Node,
     client: Client,
+    upstream: Option<Arc<Upstream>>,
+    /// The names of our tools.
+    ours: BTreeSet<String>,
 }
 
 impl Bridge {
+    /// Answers what comes in, until nobody asks or nobody reads any more.
+    async fn serve(
+        self: &Arc<Self>,
+        lines: &mut Receiver<io::Result<Vec<u8>>>,
+        running: &mut Running,
+    ) -> io::Result<()> {
+        while let Some(line) = lines.recv().await {
+            match message::read(&line?) {
+                Ok(message) => self.take(message, running).await,
+                Err(refusal) => self.client.send(refusal).await,
+            }
+            if self.client.has_left() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finishes what was begun, as far as there is time for it.
+    async fn end(
+        self: Arc<Self>,
+        running: Running,
+        patience: io::Result<Patience>,
+        mut signals: Signals,
+    ) -> anyhow::Result<()> {
+        let mut how = *patience.as_ref().unwrap_or(&Patience::Short);
+        if matches!(how, Patience::Long) {
+            tokio::select! {
+                () = self.finish(running) => {}
+                () = signals.end() => how = Patience::Short,
+            }
+        }
+        if let Some(upstream) = &self.upstream {
+            upstream.end(how).await;
+        }
+        let client = self.client.clone();
+        drop(self);
+        client.end().await;
+        patience?;
+        Ok(())
+    }
+
+    /// Waits for the answers that are still to come.
+    async fn finish(&self, running: Running) {
+        let Some(upstream) = &self.upstream else { return running.finish().await };
+        let mut finished = pin!(running.finish());
+        tokio::select! {
+            () = &mut finished => {}
+            () = upstream.cut() => finished.await,
+        }
+    }
+
     /// Answers a message of the client, or begins to.
     async fn take(self: &Arc<Self>, message: Message, running: &mut Running) {
         match message {
@@ -92,16 +169,63 @@ impl Bridge {
             Message::Notification { method, params } if method == "notifications/cancelled" => {
                 running.cancel(&params);
             }
-            Message::Notification { .. } => {}
+            Message::Notification { method, params } => {
+                if let Some(upstream) = &self.upstream
+                    && method == "notifications/roots/list_changed"
+                {
+                    upstream.tell(&method, &params);
+                }
+            }
         }
     }
 
     async fn answer(&self, request: Incoming) {
-        let id = request.id.clone();
-        let outcome = match self.greeting.answer(&request) {
-            Some(outcome) => outcome,
-            None => self.node.answer(&request, &self.greeting, &self.client).await,
+        let Some(upstream) = &self.upstream else {
+            let outcome = self.outcome(&request).await;
+            return self.client.send(message::response(&request.id, outcome)).await;
         };
-        self.client.send(message::response(&id, outcome)).await;
+        let name = request.params.get("name").and_then(Value::as_str);
+        match request.method.as_str() {
+            "tools/list" => {
+                let tools = upstream.list(self.introduction(&request)).await;
+                self.client.send_line(self.greeting.list(&request, tools.raw())).await;
+            }
+            "tools/call" if name.is_some_and(|name| !self.ours.contains(name)) => {
+                upstream.call(&request, self.introduction(&request)).await;
+            }
+            _ => {
+                let outcome = self.outcome(&request).await;
+                upstream.watch(&request, &outcome);
+                self.client.send(message::response(&request.id, outcome)).await;
+            }
+        }
+    }
+
+    async fn outcome(&self, request: &Incoming) -> Outcome {
+        match self.greeting.answer(request) {
+            Some(outcome) => outcome,
+            None => self.node.answer(request, &self.greeting, &self.client).await,
+        }
+    }
+
+    /// How the client is introduced to the other server. Those of the newest protocol say who they are
+    /// with each request, and are not asked anything by themselves.
+    fn introduction(&self, request: &Incoming) -> Introduction {
+        if let Some(told) = self.greeting.told() {
+            return Introduction {
+                info: told.info.clone(),
+                capabilities: told.capabilities.clone(),
+                version: told.version.to_owned(),
+                can_ask: true,
+            };
+        }
+        let meta = request.params.get("_meta");
+        let info = meta.and_then(|meta| meta.get("io.modelcontextprotocol/clientInfo")).cloned();
+        Introduction {
+            info: info.unwrap_or_else(|| json!({"name": "unknown", "version": "0"})),
+            capabilities: json!({}),
+            version: HANDSHAKES[HANDSHAKES.len() - 1].to_owned(),
+            can_ask: false,
+        }
     }
 }

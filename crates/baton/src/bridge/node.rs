@@ -6,11 +6,11 @@
 use super::client::Client;
 use super::greeting::{Greeting, STATELESS};
 use super::message::{Incoming, Outcome, error};
-use crate::context::Context;
-use baton_api::{Client as NodeClient, ClientError, Wishes};
+use super::nodes::Nodes;
+use baton_api::{Client as NodeClient, Wishes};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-use tokio::sync::Mutex;
+use std::sync::Arc;
 
 /// What answers of the newest protocol have and older ones have not.
 const NEW_FIELDS: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
@@ -19,17 +19,16 @@ const ROUNDS: usize = 3;
 
 /// The node of the data folder, found or started at the first request.
 pub(super) struct Node {
-    context: Context,
+    nodes: Arc<Nodes>,
     wishes: Wishes,
     session: Option<String>,
     /// The tools that take a session.
     of_a_session: BTreeSet<String>,
-    found: Mutex<Option<NodeClient>>,
 }
 
 impl Node {
     pub(super) fn new(
-        context: Context,
+        nodes: Arc<Nodes>,
         wishes: Wishes,
         tools: &[Value],
         session: Option<String>,
@@ -37,7 +36,7 @@ impl Node {
         let takes_one = |tool: &&Value| tool.pointer("/inputSchema/properties/sessionId").is_some();
         let name = |tool: &Value| tool["name"].as_str().unwrap_or_default().to_owned();
         let of_a_session = tools.iter().filter(takes_one).map(name).collect();
-        Self { context, wishes, session, of_a_session, found: Mutex::default() }
+        Self { nodes, wishes, session, of_a_session }
     }
 
     /// The node's answer to a request.
@@ -104,35 +103,17 @@ impl Node {
         }
     }
 
-    /// Begins a request. A node that has gone since the last one is found or started again; what may
-    /// have reached a node is not sent twice.
+    /// Begins a request.
     async fn open(
         &self,
         method: &str,
         name: Option<&str>,
         message: &Value,
     ) -> anyhow::Result<baton_api::Messages> {
-        let node = self.found().await?;
-        match node.send_mcp(&self.wishes, method, name, message).await {
-            Err(ClientError::Unreachable { source, .. }) if source.is_connect() => {}
-            // A restored data folder has another key.
-            Err(ClientError::Problem(problem))
-                if problem.code == baton_api::ErrorCode::Unauthenticated => {}
-            sent => return Ok(sent?),
-        }
-        *self.found.lock().await = None;
-        let node = self.found().await?;
-        Ok(node.send_mcp(&self.wishes, method, name, message).await?)
-    }
-
-    async fn found(&self) -> anyhow::Result<NodeClient> {
-        let mut found = self.found.lock().await;
-        if let Some(node) = &*found {
-            return Ok(node.clone());
-        }
-        let node = self.context.client().await?;
-        *found = Some(node.clone());
-        Ok(node)
+        let wishes = &self.wishes;
+        let send =
+            |node: NodeClient| async move { node.send_mcp(wishes, method, name, message).await };
+        self.nodes.ask(send).await
     }
 }
 

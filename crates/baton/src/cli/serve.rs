@@ -121,7 +121,7 @@ fn read_again_when_told(
     })
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let expected = || "expected a time such as 10m or 30s".to_owned();
     let read: SignedDuration = text.parse().map_err(|_| expected())?;
     Duration::try_from(read).ok().filter(|time| !time.is_zero()).ok_or_else(expected)

@@ -37,4 +37,5 @@ mod start_up;
 mod states;
 mod takeover;
 mod unread;
+mod with;
 mod writer;

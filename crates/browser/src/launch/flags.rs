@@ -83,13 +83,15 @@ fn accepted(locale: &str) -> String {
     }
 }
 
+/// Whether a program that deals with a browser may see this variable of the caller.
+pub fn passes(name: &str) -> bool {
+    PASSED.contains(&name)
+        || name == PASSED_BUS
+        || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// The environment variables of the program.
 pub(super) fn variables(options: &LaunchOptions) -> BTreeMap<&str, &str> {
-    let passes = |name: &str| {
-        PASSED.contains(&name)
-            || name == PASSED_BUS
-            || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-    };
     let mut variables: BTreeMap<&str, &str> = options
         .inherited
         .iter()

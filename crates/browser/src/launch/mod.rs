@@ -14,6 +14,7 @@ mod start;
 
 pub use error::LaunchError;
 pub use find::{find_browser, version};
+pub use flags::passes;
 pub use leftover::kill_leftover;
 pub use lock::LockState;
 pub use options::LaunchOptions;

@@ -4,6 +4,7 @@ mod change;
 mod install;
 mod serve;
 mod uninstall;
+mod with;
 
 use super::{Context, consent};
 use baton_api::Exit;
@@ -22,7 +23,9 @@ pub(super) use change::NotChanged;
     after_help = "\
 Examples:
   baton mcp install claude-code          configure a client, after showing what changes
-  baton mcp                              what a client starts"
+  baton mcp                              what a client starts
+  baton mcp --with \"npx @playwright/mcp --cdp-endpoint {cdp_url}\"
+                                         the same, with Playwright's tools on the session's browser"
 )]
 pub(super) struct Mcp {
     #[command(flatten)]

@@ -1,11 +1,14 @@
 //! `baton mcp` without a subcommand: the bridge.
 
-use crate::bridge::{self, Setup};
+use super::with::{self, Words};
+use crate::bridge::{self, Setup, With};
+use crate::cli::serve::{duration, inherited};
 use crate::context::Context;
 use baton_api::Exit;
 use baton_node::mcp::Toolset;
 use clap::Args;
 use std::io::{BufReader, stdin, stdout};
+use std::time::Duration;
 
 /// What an MCP client starts.
 #[derive(Debug, Args)]
@@ -19,11 +22,28 @@ pub(super) struct Serve {
     /// Ask nobody before a session is exported or abandoned: you agree beforehand
     #[arg(long)]
     unattended: bool,
+    /// Start another MCP server on the session's browser, and offer its tools too
+    ///
+    /// `{cdp_url}` stands for the address of the browser, which stays the same over every resume. The
+    /// session is the one that was opened or resumed last, else the only active one, or --session. What
+    /// the server's tools change is captured. It sees few environment variables; give others to it by
+    /// `env NAME=VALUE COMMAND`.
+    #[arg(long, value_name = "COMMAND", value_parser = with::words)]
+    with: Option<Words>,
+    /// How long a call of the other server may be silent
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "10m", hide = true)]
+    with_limit: Duration,
 }
 
 impl Serve {
     pub(super) fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        let with = self.with.map(|Words(command)| With {
+            command,
+            environment: inherited(),
+            limit: self.with_limit,
+        });
         let setup = Setup {
+            with,
             toolsets: self.toolsets.map(|sets| sets.into_iter().collect()),
             session: self.session,
             unattended: self.unattended,

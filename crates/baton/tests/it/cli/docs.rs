@@ -20,7 +20,7 @@ A command that needs a node finds the one of the data folder, or starts one in t
 ends itself after ten minutes without an active session and without a request.
 ";
 
-const COMMANDS: [&[&str]; 28] = [
+const COMMANDS: [&[&str]; 29] = [
     &[],
     &["open"],
     &["attach"],
@@ -36,6 +36,7 @@ const COMMANDS: [&[&str]; 28] = [
     &["sessions", "diff"],
     &["export"],
     &["import"],
+    &["mcp"],
     &["mcp", "install"],
     &["mcp", "uninstall"],
     &["skill"],

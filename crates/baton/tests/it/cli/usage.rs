@@ -5,7 +5,7 @@ use super::fixture::{Folder, stderr};
 #[test]
 fn wrong_command_lines_end_with_2() {
     let folder = Folder::new();
-    let wrong: [&[&str]; 9] = [
+    let wrong: [&[&str]; 12] = [
         &[],
         &["fly"],
         &["open", "https://shop.test"],
@@ -15,6 +15,9 @@ fn wrong_command_lines_end_with_2() {
         &["open", "--name", "shop", "--geolocation", "here"],
         &["sessions", "list", "--state", "asleep"],
         &["serve", "--idle-exit", "soon"],
+        &["mcp", "--with", "npx @playwright/mcp"],
+        &["mcp", "--with", "{cdp_url}"],
+        &["mcp", "--with", "npx 'unended {cdp_url}"],
     ];
     for args in wrong {
         let run = folder.run(args).code(2);

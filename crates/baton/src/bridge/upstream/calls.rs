@@ -1,0 +1,156 @@
+//! What the other server was asked and has not answered, each under a number of ours.
+//!
+//! The one idea: a call lasts as long as somebody waits for it. When its [`Call`] is dropped, because
+//! the client cancelled it or it took too long, the server is told, and a late answer goes nowhere.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
+
+/// How many calls may be under way; the bridge answers more requests at once than these.
+const AT_ONCE: usize = 32;
+
+/// How a call stands.
+#[derive(Debug, Clone)]
+pub(super) enum State {
+    /// It was begun, or the server spoke of it last, at that time.
+    Waits(Instant),
+    /// The server has answered; the answer went to the client, or is this.
+    Answered(Option<Result<String, String>>),
+    /// The server has ended, for this reason.
+    Ended(String),
+}
+
+/// The calls under way; none can begin any more when the server has ended.
+pub(super) struct Calls(Mutex<Inner>);
+
+struct Inner {
+    begun: u64,
+    /// Why the server ended, if it did.
+    ended: Option<String>,
+    entries: HashMap<u64, Entry>,
+}
+
+/// A call under way.
+pub(super) struct Entry {
+    /// What the client calls it; none for our own.
+    pub(super) client_id: Option<Value>,
+    /// What progress of it is called.
+    token: Option<Value>,
+    state: watch::Sender<State>,
+}
+
+/// A call, for whoever waits for it.
+pub(super) struct Call<'calls> {
+    calls: &'calls Calls,
+    input: mpsc::Sender<String>,
+    /// What the server calls it.
+    pub(super) id: u64,
+    /// How it stands.
+    pub(super) state: watch::Receiver<State>,
+}
+
+/// Why a call cannot begin.
+pub(super) enum NotBegun {
+    /// Too many are under way.
+    Full,
+    /// The server has ended, for this reason.
+    Ended(String),
+}
+
+/// A request as it is written.
+#[derive(Serialize)]
+pub(super) struct Request<'request, P> {
+    pub(super) jsonrpc: &'static str,
+    pub(super) id: u64,
+    pub(super) method: &'request str,
+    pub(super) params: P,
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self(Mutex::new(Inner { begun: 0, ended: None, entries: HashMap::new() }))
+    }
+}
+
+impl Calls {
+    /// A new call, of the client's or of our own.
+    pub(super) fn begin(
+        &self,
+        client_id: Option<Value>,
+        token: Option<Value>,
+        input: &mpsc::Sender<String>,
+    ) -> Result<Call<'_>, NotBegun> {
+        let mut inner = self.lock();
+        if let Some(why) = &inner.ended {
+            return Err(NotBegun::Ended(why.clone()));
+        }
+        if inner.entries.len() >= AT_ONCE {
+            return Err(NotBegun::Full);
+        }
+        inner.begun += 1;
+        let id = inner.begun;
+        let (sender, state) = watch::channel(State::Waits(Instant::now()));
+        inner.entries.insert(id, Entry { client_id, token, state: sender });
+        Ok(Call { calls: self, input: input.clone(), id, state })
+    }
+
+    /// Takes the call that the server answers with this id; none when nobody waits for it.
+    pub(super) fn take(&self, id: &Value) -> Option<Entry> {
+        self.lock().entries.remove(&id.as_u64()?)
+    }
+
+    /// The server speaks of the call with this token: whether anybody waits for it.
+    pub(super) fn renew(&self, token: &Value) -> bool {
+        let inner = self.lock();
+        let entry = inner.entries.values().find(|entry| entry.token.as_ref() == Some(token));
+        if let Some(entry) = entry {
+            entry.state.send_replace(State::Waits(Instant::now()));
+        }
+        entry.is_some()
+    }
+
+    /// The server has ended: so has every call.
+    pub(super) fn end(&self, why: &str) {
+        let mut inner = self.lock();
+        inner.ended.get_or_insert_with(|| why.to_owned());
+        for (_, entry) in inner.entries.drain() {
+            entry.state.send_replace(State::Ended(why.to_owned()));
+        }
+    }
+
+    /// Whether the server has ended.
+    pub(super) fn have_ended(&self) -> bool {
+        self.lock().ended.is_some()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entry {
+    /// The server has answered: the client has the answer, or it is this one of ours.
+    pub(super) fn answered(self, ours: Option<Result<&RawValue, &RawValue>>) {
+        let text = |raw: &RawValue| raw.get().to_owned();
+        let ours = ours.map(|outcome| outcome.map(text).map_err(text));
+        self.state.send_replace(State::Answered(ours));
+    }
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        if self.calls.lock().entries.remove(&self.id).is_some() {
+            let params = json!({"requestId": self.id});
+            let told = json!({
+                "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params,
+            });
+            // A server that reads nothing any more is not told.
+            let _ = self.input.try_send(told.to_string());
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! The other server while it runs: introduced, asked, and listened to.
+//!
+//! One task reads what it says, only as fast as the client reads what is passed on to it.
+
+use super::calls::{Call, Calls, NotBegun, Request, State};
+use super::failure::Failure;
+use super::process::{Output, Patience, Process};
+use super::questions::Questions;
+use crate::bridge::client::Client;
+use crate::bridge::message::{Envelope, Incoming, understood};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, mpsc};
+use tokio::time::{timeout, timeout_at};
+
+/// How long it may take to answer a ping.
+const SETTLE_LIMIT: Duration = Duration::from_secs(2);
+
+const AGAIN: &str = "call it again: the server is started anew";
+
+/// How the client is introduced to the server.
+#[derive(Debug, Clone)]
+pub(in crate::bridge) struct Introduction {
+    /// Its name and version.
+    pub(in crate::bridge) info: Value,
+    /// What it can do.
+    pub(in crate::bridge) capabilities: Value,
+    /// The version of the protocol.
+    pub(in crate::bridge) version: String,
+    /// Whether it answers questions.
+    pub(in crate::bridge) can_ask: bool,
+}
+
+/// A server that runs, or did.
+pub(super) struct Server {
+    name: String,
+    limit: Duration,
+    ready: AtomicBool,
+    calls: Calls,
+    questions: Questions,
+    client: Client,
+    /// Closed when it is to end.
+    input: Mutex<Option<mpsc::Sender<String>>>,
+    process: Mutex<Option<Process>>,
+    /// Its list of tools has changed, or it has ended.
+    pub(super) changed: Notify,
+}
+
+impl Server {
+    /// Starts it; a call may then be silent for so long.
+    pub(super) fn start(
+        name: &str,
+        command: &[String],
+        environment: &BTreeMap<String, String>,
+        client: Client,
+        limit: Duration,
+        can_ask: bool,
+    ) -> Result<Arc<Self>, String> {
+        let started = Process::start(name, command, environment);
+        let (process, input, output) =
+            started.map_err(|error| format!("could not start {name}: {error}"))?;
+        let server = Arc::new(Self {
+            name: name.to_owned(),
+            limit,
+            ready: AtomicBool::new(false),
+            calls: Calls::default(),
+            questions: Questions::new(client.clone(), can_ask),
+            client,
+            input: Mutex::new(Some(input)),
+            process: Mutex::new(Some(process)),
+            changed: Notify::new(),
+        });
+        tokio::spawn(Arc::clone(&server).listen(output));
+        Ok(server)
+    }
+
+    /// What it is called.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it can be called.
+    pub(super) fn lives(&self) -> bool {
+        self.ready.load(Ordering::Acquire) && !self.calls.have_ended()
+    }
+
+    /// It can be called from now on.
+    pub(super) fn be_ready(&self) {
+        self.ready.store(true, Ordering::Release);
+    }
+
+    /// Shakes hands.
+    pub(super) async fn introduce(&self, client: &Introduction) -> Result<(), String> {
+        let Introduction { info, capabilities, version, .. } = client;
+        let params = json!({
+            "protocolVersion": version, "capabilities": capabilities, "clientInfo": info,
+        });
+        self.request("initialize", &params).await?;
+        self.tell("notifications/initialized", &json!({}));
+        Ok(())
+    }
+
+    /// Asks it something for ourselves.
+    pub(super) async fn request(&self, method: &str, params: &Value) -> Result<String, String> {
+        let mut call = self.begin(None, None).map_err(|failed| failed.detail().to_owned())?;
+        self.write(&call, method, params).await;
+        match self.wait(&mut call).await {
+            Ok(Some(Ok(result))) => Ok(result),
+            Ok(Some(Err(error))) => Err(format!("{} refused {method}: {error}", self.name)),
+            Ok(None) => Err(format!("{} did not answer {method}", self.name)),
+            Err(failed) => Err(failed.detail().to_owned()),
+        }
+    }
+
+    /// Passes on a call of the client's. The answer goes to the client by itself.
+    pub(super) async fn call(&self, request: &Incoming) -> Result<(), Failure> {
+        let token = request.params.get("_meta").and_then(|meta| meta.get("progressToken"));
+        let mut call = self.begin(Some(request.id.clone()), token.cloned())?;
+        self.write(&call, &request.method, &request.raw).await;
+        self.wait(&mut call).await.map(drop)
+    }
+
+    /// Waits until it has dealt with what happened before: what comes in at several places has no
+    /// order, but whoever answers a ping is not in the middle of something.
+    pub(super) async fn settle(&self) {
+        // One that does not know pings refuses them, which is as good.
+        let _ = timeout(SETTLE_LIMIT, self.request("ping", &json!({}))).await;
+    }
+
+    /// Mentions something to it, unless it is far behind with its reading.
+    pub(super) fn tell(&self, method: &str, params: &Value) {
+        let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        if let Some(input) = self.input() {
+            let _ = input.try_send(message.to_string());
+        }
+    }
+
+    /// Cuts off what is under way.
+    pub(super) fn cut(&self, why: &str) {
+        self.calls.end(why);
+    }
+
+    /// Ends it, with everything that it started.
+    pub(super) async fn end(&self, why: &str, patience: Patience) {
+        self.calls.end(why);
+        self.changed.notify_one();
+        self.input.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let process = self.process.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(process) = process {
+            process.end(patience).await;
+        }
+    }
+
+    fn begin(&self, client_id: Option<Value>, token: Option<Value>) -> Result<Call<'_>, Failure> {
+        let ended = |why: String| Failure::new("server_ended", why, AGAIN);
+        let input = self.input().ok_or_else(|| ended(format!("{} has ended", self.name)))?;
+        self.calls.begin(client_id, token, &input).map_err(|refused| match refused {
+            NotBegun::Ended(why) => ended(why),
+            NotBegun::Full => {
+                let found = format!("{} is busy with as many calls as it may have", self.name);
+                Failure::new("busy", found, "wait for the answers of the others")
+            }
+        })
+    }
+
+    async fn write(&self, call: &Call<'_>, method: &str, params: impl Serialize) {
+        let request = Request { jsonrpc: "2.0", id: call.id, method, params };
+        let line = serde_json::to_string(&request).unwrap_or_default();
+        if let Some(input) = self.input() {
+            // One that reads nothing any more is found out by its silence. One that has ended has
+            // ended the call.
+            let _ = timeout(self.limit, input.send(line)).await;
+        }
+    }
+
+    /// Waits for the answer, as long as the server is not silent for too long.
+    async fn wait(&self, call: &mut Call<'_>) -> Result<Option<Result<String, String>>, Failure> {
+        loop {
+            let state = call.state.borrow_and_update().clone();
+            let since = match state {
+                State::Answered(ours) => return Ok(ours),
+                State::Ended(why) => return Err(Failure::new("server_ended", why, AGAIN)),
+                State::Waits(since) => since,
+            };
+            if timeout_at(since + self.limit, call.state.changed()).await.is_err() {
+                let found = format!(
+                    "expected {} to answer or to tell progress within {} s, found that it was silent",
+                    self.name,
+                    self.limit.as_secs()
+                );
+                let next = "look at the page, it may have done it all the same; or call it again";
+                return Err(Failure::new("timed_out", found, next));
+            }
+        }
+    }
+
+    /// Reads what it says until it ends, which ends its calls.
+    async fn listen(self: Arc<Self>, mut output: Output) {
+        let why = loop {
+            match output.next().await {
+                Ok(Some(line)) => self.take(&line).await,
+                Ok(None) => break format!("{} ended", self.name),
+                Err(error) => break format!("{} could not be understood: {error}", self.name),
+            }
+        };
+        self.end(&format!("{why} before it had answered"), Patience::Long).await;
+    }
+
+    async fn take(&self, line: &[u8]) {
+        // A server that prints something else to its output does not know better.
+        let Ok(Some(message)) = Envelope::read(line) else { return };
+        match (message.method, message.id) {
+            (None, Some(id)) => self.answered(&id, message.result, message.error).await,
+            (Some(Value::String(method)), Some(id)) => {
+                if let Some(input) = self.input() {
+                    self.questions.ask(id, method, message.params, input);
+                }
+            }
+            (Some(Value::String(method)), None) => {
+                self.told(&method, message.params.as_deref()).await;
+            }
+            _ => {}
+        }
+    }
+
+    async fn answered(
+        &self,
+        id: &Value,
+        result: Option<Box<RawValue>>,
+        error: Option<Box<RawValue>>,
+    ) {
+        let Some(mut call) = self.calls.take(id) else { return };
+        let outcome = match (&result, &error) {
+            (Some(result), _) => Ok(&**result),
+            (None, Some(error)) => Err(&**error),
+            (None, None) => Ok(RawValue::NULL),
+        };
+        let Some(id) = call.client_id.take() else { return call.answered(Some(outcome)) };
+        let (field, raw) = match outcome {
+            Ok(result) => ("result", result),
+            Err(error) => ("error", error),
+        };
+        self.client.send_line(format!(r#"{{"jsonrpc":"2.0","id":{id},"{field}":{raw}}}"#)).await;
+        call.answered(None);
+    }
+
+    async fn told(&self, method: &str, params: Option<&RawValue>) {
+        let passes = match method {
+            "notifications/progress" => {
+                let token = params
+                    .map(understood)
+                    .and_then(|mut it| Some(it.get_mut("progressToken")?.take()));
+                token.is_some_and(|token| self.calls.renew(&token))
+            }
+            "notifications/message" => true,
+            "notifications/tools/list_changed" => {
+                self.changed.notify_one();
+                false
+            }
+            "notifications/cancelled" => {
+                self.questions.cancel(params);
+                false
+            }
+            // The rest is about what the bridge does not offer.
+            _ => false,
+        };
+        if passes {
+            let params = params.unwrap_or(RawValue::NULL);
+            let line = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
+            self.client.send_line(line).await;
+        }
+    }
+
+    fn input(&self) -> Option<mpsc::Sender<String>> {
+        self.input.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

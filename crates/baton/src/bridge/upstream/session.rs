@@ -1,0 +1,251 @@
+//! Which session the other server works on, and whether its browser runs.
+//!
+//! The one idea: the node is asked only when something may have changed. As long as a connection to
+//! the browser is open, it runs.
+
+use super::failure::Failure;
+use crate::bridge::nodes::Nodes;
+use baton_api::{Client as NodeClient, ClientError, ErrorCode, ListSessions, SessionSummary};
+use baton_session::{Lifecycle, SessionId};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, timeout};
+
+/// How long it is believed without a connection that a browser runs.
+const BELIEVED: Duration = Duration::from_secs(2);
+/// How long the server may take to close a connection that has lost its browser.
+const CLOSE_LIMIT: Duration = Duration::from_secs(2);
+/// How many active sessions are named when it is not clear which one is meant.
+const NAMED: u32 = 10;
+
+const NONE: &str = "session_open opens one; session_resume brings one back";
+const SEVERAL: &str =
+    "session_resume the one that you mean; that it is active already does no harm";
+
+/// The session of the other server.
+pub(super) struct Session {
+    nodes: Arc<Nodes>,
+    /// The one that whoever started the bridge has named.
+    named: Option<String>,
+    current: watch::Sender<Current>,
+    state: Mutex<State>,
+    /// A connection has closed.
+    closed: Notify,
+}
+
+/// Which browser is meant.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Current {
+    id: Option<SessionId>,
+    /// Grows when another browser is meant than before: who is connected to that one is cut off.
+    pub(super) browser: u64,
+}
+
+#[derive(Default)]
+struct State {
+    /// The one that was opened or brought back last: a name or an id.
+    last: Option<String>,
+    /// When the current one was seen to be active.
+    seen: Option<Instant>,
+    /// The sessions to whose browsers a connection is open, one entry each.
+    connected: Vec<SessionId>,
+    /// How many connections have lost the browser, and are still open on the server's side.
+    closing: usize,
+    /// Whether one has closed that the server may not have noticed.
+    lost: bool,
+}
+
+/// A connection to a browser that is open.
+pub(super) struct Connected {
+    session: Arc<Session>,
+    id: SessionId,
+}
+
+/// A connection that has lost the browser, and is closing.
+pub(super) struct Closing(Arc<Session>);
+
+impl Connected {
+    /// The browser is lost to it.
+    pub(super) fn close(self) -> Closing {
+        self.session.state().closing += 1;
+        Closing(Arc::clone(&self.session))
+    }
+}
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        let mut state = self.session.state();
+        if let Some(at) = state.connected.iter().position(|id| *id == self.id) {
+            state.connected.swap_remove(at);
+        }
+        // The browser may be what has ended.
+        state.seen = None;
+    }
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.closing -= 1;
+        state.lost = true;
+        drop(state);
+        self.0.closed.notify_waiters();
+    }
+}
+
+impl Session {
+    pub(super) fn new(nodes: Arc<Nodes>, named: Option<String>) -> Arc<Self> {
+        let (current, state, closed) = (watch::Sender::default(), Mutex::default(), Notify::new());
+        Arc::new(Self { nodes, named, current, state, closed })
+    }
+
+    /// The session, whose browser runs.
+    pub(super) async fn active(&self) -> Result<SessionId, Failure> {
+        if let Some(id) = self.believed() {
+            return Ok(id);
+        }
+        let found = self.find().await?;
+        self.mean(found.id);
+        if found.state != Lifecycle::Active {
+            let detail =
+                format!("expected an active session, found that {} is {}", found.name, found.state);
+            let next = "session_resume brings it back; session_open opens another one";
+            return Err(Failure::new("wrong_state", detail, next));
+        }
+        self.state().seen = Some(Instant::now());
+        Ok(found.id)
+    }
+
+    /// This one was opened or brought back.
+    pub(super) fn choose(&self, reference: &str) {
+        let mut state = self.state();
+        state.last = Some(reference.to_owned());
+        state.seen = None;
+        drop(state);
+        let id = if self.named.is_none() { reference.parse().ok() } else { None };
+        self.current.send_modify(|current| *current = Current { id, browser: current.browser + 1 });
+    }
+
+    /// This one was closed; which one it was may not be known.
+    pub(super) fn ended(&self, id: Option<&str>) {
+        let current = self.current.borrow().id;
+        if id.is_none_or(|id| current.is_some_and(|current| current.to_string() == id)) {
+            self.doubt();
+        }
+    }
+
+    /// It is not known any more where the browser is.
+    pub(super) fn doubt(&self) {
+        self.state().seen = None;
+        let browser = |current: &Current| current.browser + 1;
+        self.current
+            .send_modify(|current| *current = Current { id: None, browser: browser(current) });
+    }
+
+    /// A connection to the browser of a session is open as long as what is returned.
+    pub(super) fn connected(self: &Arc<Self>, id: SessionId) -> Connected {
+        self.state().connected.push(id);
+        Connected { session: Arc::clone(self), id }
+    }
+
+    /// Tells when another browser is meant.
+    pub(super) fn watch(&self) -> watch::Receiver<Current> {
+        self.current.subscribe()
+    }
+
+    /// Whether the server may not have noticed yet that it has lost a browser. Returns when it had
+    /// the time to.
+    pub(super) async fn has_lost_one(&self) -> bool {
+        let closed = async {
+            loop {
+                let mut closed = pin!(self.closed.notified());
+                closed.as_mut().enable();
+                if self.state().closing == 0 {
+                    return;
+                }
+                closed.await;
+            }
+        };
+        // One that does not close its side does not notice anything.
+        let _ = timeout(CLOSE_LIMIT, closed).await;
+        std::mem::take(&mut self.state().lost)
+    }
+
+    /// Where the browser is reached.
+    pub(super) fn nodes(&self) -> &Nodes {
+        &self.nodes
+    }
+
+    fn believed(&self) -> Option<SessionId> {
+        let id = self.current.borrow().id?;
+        let state = self.state();
+        let is_fresh = state.seen.is_some_and(|seen| seen.elapsed() < BELIEVED);
+        (is_fresh || state.connected.contains(&id)).then_some(id)
+    }
+
+    async fn find(&self) -> Result<SessionSummary, Failure> {
+        let reference = self.named.clone().or_else(|| self.state().last.clone());
+        if let Some(reference) = reference
+            && let Some(found) = self.fetch(&reference).await?
+            && (self.named.is_some() || found.state != Lifecycle::Closed)
+        {
+            return Ok(found);
+        }
+        if let Some(named) = &self.named {
+            let detail = format!("expected a session named {named}, found none");
+            return Err(Failure::new("session_not_found", detail, NONE));
+        }
+        self.state().last = None;
+        self.only().await
+    }
+
+    /// The caller's only active session.
+    async fn only(&self) -> Result<SessionSummary, Failure> {
+        let state = Some(Lifecycle::Active);
+        let query = ListSessions { state, limit: Some(NAMED), ..ListSessions::default() };
+        let query = &query;
+        let list = |node: NodeClient| async move { node.list_sessions(query).await };
+        let mut found = self.nodes.ask_again(list).await.map_err(|error| unreachable(&error))?;
+        let names: Vec<&str> = found.items.iter().map(|session| session.name.as_str()).collect();
+        let which = |found: &str, next| {
+            let detail = format!("expected one active session, found {found}");
+            Failure::new("invalid_request", detail, next)
+        };
+        match names.as_slice() {
+            [] => Err(which("none", NONE)),
+            [_] => Ok(found.items.remove(0)),
+            several => Err(which(&several.join(", "), SEVERAL)),
+        }
+    }
+
+    async fn fetch(&self, reference: &str) -> Result<Option<SessionSummary>, Failure> {
+        let fetch = |node: NodeClient| async move { node.fetch_session(reference).await };
+        match self.nodes.ask_again(fetch).await {
+            Ok(view) => Ok(Some(view.session)),
+            Err(error) => match error.downcast_ref::<ClientError>().and_then(ClientError::code) {
+                Some(ErrorCode::SessionNotFound) => Ok(None),
+                _ => Err(unreachable(&error)),
+            },
+        }
+    }
+
+    /// This session is meant, as was found.
+    fn mean(&self, found: SessionId) {
+        self.current.send_if_modified(|current| {
+            let is_other = current.id.is_some_and(|id| id != found);
+            *current = Current { id: Some(found), browser: current.browser + u64::from(is_other) };
+            is_other
+        });
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn unreachable(error: &anyhow::Error) -> Failure {
+    let next = "list_sessions tells whether the node answers again";
+    Failure::new("node_unreachable", format!("{error:#}"), next)
+}

@@ -1,0 +1,7 @@
+//! Another MCP server on a session's browser: real ones, and ones that misbehave.
+
+mod bad;
+mod chrome;
+mod playwright;
+mod scene;
+mod story;

@@ -1,0 +1,62 @@
+//! Playwright MCP on a session's browser.
+
+use super::scene::{Scene, done, text};
+use serde_json::json;
+
+/// How the documentation starts it.
+pub(super) const PLAYWRIGHT: &str = "playwright-mcp --cdp-endpoint {cdp_url}";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn playwrights_tools_stand_beside_ours_and_work_on_the_session() {
+    let scene = Scene::with_npm().await;
+    let bridge = scene.bridge(PLAYWRIGHT, &[]).await;
+    let tools = bridge.list_tools().await.unwrap();
+    let named = |name: &str| tools.iter().find(|tool| tool["name"] == name);
+    assert!(named("session_open").is_some(), "ours are there");
+    let navigate = named("browser_navigate").expect("so are Playwright's");
+    assert_eq!(navigate["inputSchema"]["properties"]["url"]["type"], "string");
+    assert!(navigate["annotations"].is_object(), "{navigate}");
+
+    let early = bridge.call("browser_snapshot", json!({})).await.unwrap();
+    assert_eq!(early["isError"], true);
+    insta::assert_snapshot!(text(&early), @"
+    expected one active session, found none
+    Next: session_open opens one; session_resume brings one back
+    ");
+
+    done(&bridge.call("session_open", json!({"name": "shop"})).await.unwrap());
+    let before = scene.newest("shop").await;
+    let url = scene.address("/");
+    done(&bridge.call("browser_navigate", json!({"url": url})).await.unwrap());
+    scene.wait_for_a_snapshot_after("shop", &before).await;
+    let page = done(&bridge.call("browser_snapshot", json!({})).await.unwrap());
+    assert!(page.contains("Sign in"), "{page}");
+    bridge.close().await.unwrap();
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn playwright_follows_to_another_session_and_over_a_resume() {
+    let scene = Scene::with_npm().await;
+    let bridge = scene.bridge(PLAYWRIGHT, &[]).await;
+    let url = scene.address("/");
+    let open = async |name: &str| {
+        done(&bridge.call("session_open", json!({"name": name, "urls": [url]})).await.unwrap())
+    };
+    let tabs =
+        async || done(&bridge.call("browser_tabs", json!({"action": "list"})).await.unwrap());
+    open("one").await;
+    done(&bridge.call("browser_navigate", json!({"url": format!("{url}?one")})).await.unwrap());
+    assert!(tabs().await.contains("?one"));
+    open("two").await;
+    let found = tabs().await;
+    assert!(!found.contains("?one"), "another browser: {found}");
+    let back = bridge.call("session_resume", json!({"sessionId": "one"})).await.unwrap();
+    assert_eq!(back["structuredContent"]["code"], "wrong_state", "{back}");
+    assert!(tabs().await.contains("?one"), "the one that is active already is meant");
+    done(&bridge.call("session_close", json!({"sessionId": "one"})).await.unwrap());
+    done(&bridge.call("session_resume", json!({"sessionId": "one"})).await.unwrap());
+    assert!(tabs().await.contains("?one"), "the browser is a new one");
+    bridge.close().await.unwrap();
+    scene.strike().await;
+}
