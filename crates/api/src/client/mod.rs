@@ -60,26 +60,31 @@ impl Client {
         &self.key
     }
 
-    /// Whether the node lives; needs no key.
+    /// Whether the node lives. The key is not sent: something else may listen there.
     pub async fn health(&self) -> Result<Health, ClientError> {
-        self.fetch(self.request(Method::GET, &["health"])?).await
+        self.fetch(self.bare_request(Method::GET, &["health"])?).await
     }
 
-    /// Whether the node can work; needs no key.
+    /// Whether the node can work. The key is not sent.
     pub async fn ready(&self) -> Result<Ready, ClientError> {
-        self.fetch(self.request(Method::GET, &["ready"])?).await
+        self.fetch(self.bare_request(Method::GET, &["ready"])?).await
     }
 
-    /// A request for the address made of `segments`, each of which is escaped.
+    /// A request with the key for the address made of `segments`, each of which is escaped.
     fn request(&self, method: Method, segments: &[&str]) -> Result<RequestBuilder, ClientError> {
+        Ok(self.bare_request(method, segments)?.bearer_auth(self.key.expose_secret()))
+    }
+
+    /// The same without the key.
+    fn bare_request(
+        &self,
+        method: Method,
+        segments: &[&str],
+    ) -> Result<RequestBuilder, ClientError> {
         let mut url = self.base.clone();
         let invalid = || ClientError::InvalidAddress { url: self.base.clone() };
         url.path_segments_mut().map_err(|()| invalid())?.pop_if_empty().extend(segments);
-        Ok(self
-            .http
-            .request(method, url)
-            .timeout(ANSWER_LIMIT)
-            .bearer_auth(self.key.expose_secret()))
+        Ok(self.http.request(method, url).timeout(ANSWER_LIMIT))
     }
 
     /// Sends a request and reads its answer's body as `T`.

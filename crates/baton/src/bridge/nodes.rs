@@ -1,6 +1,7 @@
 //! The node of the data folder, found or started when it is needed, and again when it has gone.
 
 use crate::context::Context;
+use crate::local::is_current;
 use baton_api::{Client as NodeClient, ClientError, ErrorCode};
 use tokio::sync::Mutex;
 
@@ -15,10 +16,10 @@ impl Nodes {
         Self { context, found: Mutex::default() }
     }
 
-    /// A client of the node.
+    /// A client of the node that holds the data folder now.
     pub(super) async fn client(&self) -> anyhow::Result<NodeClient> {
         let mut found = self.found.lock().await;
-        if let Some(node) = &*found {
+        if let Some(node) = found.as_ref().filter(|node| is_current(&self.context.data, node)) {
             return Ok(node.clone());
         }
         let node = self.context.client().await?;

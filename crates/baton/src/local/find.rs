@@ -57,6 +57,13 @@ pub(crate) async fn find(data: &DataFolder) -> anyhow::Result<Option<Found>> {
     Ok(Some(Found { client }))
 }
 
+/// Whether `client` asks the node that holds this folder now. The port of a node that has ended may be
+/// anybody's, and must not hear the key.
+pub(crate) fn is_current(data: &DataFolder, client: &Client) -> bool {
+    let file = NodeFile::read(data).ok().flatten();
+    file.is_some_and(|file| file.url == *client.base()) && inspect::is_held(data)
+}
+
 async fn answers(client: &Client, file: &NodeFile) -> anyhow::Result<bool> {
     match tokio::time::timeout(HEALTH_LIMIT, client.health()).await {
         Ok(Ok(health)) => Ok(health.node_id == file.node_id),

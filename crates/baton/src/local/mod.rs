@@ -3,5 +3,5 @@
 mod find;
 mod start;
 
-pub(crate) use find::{Elsewhere, Found, find};
+pub(crate) use find::{Elsewhere, Found, find, is_current};
 pub(crate) use start::find_or_start;

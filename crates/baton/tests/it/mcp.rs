@@ -9,9 +9,13 @@ use baton_session::Lifecycle;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpListener;
 use tokio::process::Command;
+use tokio::sync::mpsc;
 
 const VERSION: &str = "2025-11-25";
+const NO_SESSIONS: &str = "No sessions. session_open opens one.";
 
 /// A bridge on the house's data folder.
 fn bridge(house: &House, args: &[&str]) -> McpClient {
@@ -113,11 +117,39 @@ async fn a_node_that_ends_is_replaced_by_one_for_all_bridges() {
     for _ in 0..2 {
         let answers = tokio::join!(list(&one), list(&two), list(&three));
         for answer in [answers.0, answers.1, answers.2] {
-            assert_eq!(answer, "No sessions. session_open opens one.");
+            assert_eq!(answer, NO_SESSIONS);
         }
         let node = NodeFile::read(house.data()).unwrap().expect("a node was started");
         baton_playground::victims::kill_all(&[("node", node.pid)]).await.unwrap();
     }
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_takes_the_port_of_a_dead_node_does_not_hear_the_key() {
+    let mut house = houses::house().await;
+    let client = agent(&house).await;
+    assert_eq!(call(&client, "list_sessions", json!({})).await, NO_SESSIONS);
+    let address = house.client().unwrap().base().socket_addrs(|| None).unwrap()[0];
+    house.kill_node().await.unwrap();
+    let port = TcpListener::bind(address).await.unwrap();
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let eavesdropper = tokio::spawn(async move {
+        while let Ok((mut stream, _)) = port.accept().await {
+            let mut heard = vec![0; 4096];
+            let length = stream.read(&mut heard).await.unwrap_or(0);
+            let _ = tell.send(String::from_utf8_lossy(&heard[..length]).to_lowercase());
+        }
+    });
+    assert_eq!(call(&client, "list_sessions", json!({})).await, NO_SESSIONS);
+    eavesdropper.abort();
+    let mut heard = Vec::new();
+    while let Some(request) = told.recv().await {
+        heard.push(request);
+    }
+    assert!(heard.iter().all(|heard| heard.starts_with("get /health ")), "{heard:?}");
+    assert!(heard.iter().all(|heard| !heard.contains("authorization")), "{heard:?}");
+    client.close().await.unwrap();
     house.clear().await.unwrap();
 }
 
