@@ -29,6 +29,8 @@ const ECHO: &str = include_str!("mcp/echo.py");
 /// Measures a call through the bridge against one to the server itself, and a start against
 /// agent-browser's.
 pub async fn measure(baton: &Path) -> Result<Section> {
+    // It is started from within the room, too.
+    let baton = &baton.canonicalize()?;
     let mut house = House::build(baton)?;
     house.start_node().await?;
     house.client()?.open_session(&OpenSession::new("shop".parse()?, [])).await?;

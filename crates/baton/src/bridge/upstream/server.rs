@@ -21,6 +21,9 @@ use tokio::time::{timeout, timeout_at};
 /// How long it may take to answer a ping.
 const SETTLE_LIMIT: Duration = Duration::from_secs(2);
 
+/// How long it may take to answer what we ask for ourselves.
+const OWN_LIMIT: Duration = Duration::from_mins(2);
+
 const AGAIN: &str = "call it again: the server is started anew";
 
 /// How the client is introduced to the server.
@@ -109,7 +112,7 @@ impl Server {
     pub(super) async fn request(&self, method: &str, params: &Value) -> Result<String, String> {
         let mut call = self.begin(None, None).map_err(|failed| failed.detail().to_owned())?;
         self.write(&call, method, params).await;
-        match self.wait(&mut call).await {
+        match self.wait(&mut call, OWN_LIMIT).await {
             Ok(Some(Ok(result))) => Ok(result),
             Ok(Some(Err(error))) => Err(format!("{} refused {method}: {error}", self.name)),
             Ok(None) => Err(format!("{} did not answer {method}", self.name)),
@@ -122,7 +125,7 @@ impl Server {
         let token = request.params.get("_meta").and_then(|meta| meta.get("progressToken"));
         let mut call = self.begin(Some(request.id.clone()), token.cloned())?;
         self.write(&call, &request.method, &request.raw).await;
-        self.wait(&mut call).await.map(drop)
+        self.wait(&mut call, self.limit).await.map(drop)
     }
 
     /// Waits until it has dealt with what happened before: what comes in at several places has no
@@ -179,7 +182,11 @@ impl Server {
     }
 
     /// Waits for the answer, as long as the server is not silent for too long.
-    async fn wait(&self, call: &mut Call<'_>) -> Result<Option<Result<String, String>>, Failure> {
+    async fn wait(
+        &self,
+        call: &mut Call<'_>,
+        limit: Duration,
+    ) -> Result<Option<Result<String, String>>, Failure> {
         loop {
             let state = call.state.borrow_and_update().clone();
             let since = match state {
@@ -187,11 +194,11 @@ impl Server {
                 State::Ended(why) => return Err(Failure::new("server_ended", why, AGAIN)),
                 State::Waits(since) => since,
             };
-            if timeout_at(since + self.limit, call.state.changed()).await.is_err() {
+            if timeout_at(since + limit, call.state.changed()).await.is_err() {
                 let found = format!(
                     "expected {} to answer or to tell progress within {} s, found that it was silent",
                     self.name,
-                    self.limit.as_secs()
+                    limit.as_secs()
                 );
                 let next = "look at the page, it may have done it all the same; or call it again";
                 return Err(Failure::new("timed_out", found, next));

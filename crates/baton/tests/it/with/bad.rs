@@ -140,10 +140,10 @@ def other(message):
     if message.get("method") == "notifications/cancelled":
         open("cancelled", "w").write("yes")
 "#;
-    let (scene, bridge) = set(act, &["--with-limit", "1s"]).await;
+    let (scene, bridge) = set(act, &["--with-limit", "2s"]).await;
     let silent = bridge.call("echo", json!({"hang": true})).await.unwrap();
     insta::assert_snapshot!(text(&silent), @"
-    expected python3 to answer or to tell progress within 1 s, found that it was silent
+    expected python3 to answer or to tell progress within 2 s, found that it was silent
     Next: look at the page, it may have done it all the same; or call it again
     ");
     assert_eq!(done(&bridge.call("echo", json!({})).await.unwrap()), "alive");

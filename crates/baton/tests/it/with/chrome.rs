@@ -1,7 +1,7 @@
 //! chrome-devtools-mcp on a session's browser.
 
-use super::scene::{Scene, done};
-use baton_playground::McpClient;
+use super::scene::{LIMIT, Scene, done, servers};
+use baton_playground::{McpClient, victims};
 use serde_json::json;
 
 /// How the documentation starts it.
@@ -29,7 +29,10 @@ async fn the_tools_of_chromes_developers_work_on_the_session() {
     let call = json!({"pageId": self::page(&bridge).await, "function": "() => document.title"});
     let title = done(&bridge.call("evaluate_script", call).await.unwrap());
     assert!(title.contains("login"), "{title}");
-    bridge.close().await.unwrap();
+    let left = servers(&bridge);
+    assert_eq!(left.len(), 1, "chrome-devtools-mcp");
+    bridge.kill().await.unwrap();
+    victims::wait_for_the_end(&left, LIMIT).await.unwrap();
     scene.strike().await;
 }
 

@@ -14,7 +14,7 @@ use tokio::process::Command;
 use tokio::time::{Instant, sleep};
 
 /// How long something may take that happens by itself.
-const LIMIT: Duration = Duration::from_secs(30);
+pub(super) const LIMIT: Duration = Duration::from_secs(30);
 /// The version that bridges are spoken to in.
 pub(super) const VERSION: &str = "2025-11-25";
 
@@ -102,6 +102,13 @@ pub(super) fn text(result: &Value) -> String {
 pub(super) fn done(result: &Value) -> String {
     assert_ne!(result["isError"], true, "{}", text(result));
     text(result)
+}
+
+/// The servers that a bridge has started.
+pub(super) fn servers(bridge: &McpClient) -> Vec<(&'static str, u32)> {
+    let pid = bridge.pid().unwrap();
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+    children.split_whitespace().map(|pid| ("server", pid.parse().unwrap())).collect()
 }
 
 /// A login that a cookie keeps which ends with the browser.

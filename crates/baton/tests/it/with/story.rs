@@ -1,7 +1,8 @@
 //! The story: an agent signs in, everything is killed, and the next agent is signed in.
 
 use super::playwright::PLAYWRIGHT;
-use super::scene::{Scene, done};
+use super::scene::{LIMIT, Scene, done, servers};
+use baton_playground::victims;
 use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -20,7 +21,10 @@ async fn the_next_agent_is_signed_in() {
     assert!(page.contains("shop"), "{page}");
     scene.wait_until_kept("shop", "signed_in").await;
 
+    let left = servers(&first);
+    assert_eq!(left.len(), 1, "Playwright MCP");
     first.kill().await.unwrap();
+    victims::wait_for_the_end(&left, LIMIT).await.unwrap();
     let id = opened["structuredContent"]["sessionId"].as_str().unwrap().parse().unwrap();
     scene.house.kill_everybody(&[id]).await.unwrap();
 
