@@ -65,6 +65,16 @@ fn only_programs_print_and_read_the_environment() {
 }
 
 #[test]
+fn one_door_speaks_mcp() {
+    let others = files(".rs").into_iter().filter(|file| {
+        let path = file.path.as_str();
+        path.starts_with("crates/node/src") && !path.starts_with("crates/node/src/mcp/")
+    });
+    let findings: Vec<String> = others.flat_map(|file| places(&file, &["rmcp::"])).collect();
+    report("rmcp moves fast, and is named outside of the door that speaks it", &findings);
+}
+
+#[test]
 fn the_model_knows_no_clock_disk_network_or_randomness() {
     let model = files(".rs").into_iter().filter(|file| file.path.starts_with("crates/session/src"));
     let findings: Vec<String> = model.flat_map(|file| places(&file, &NEVER_IN_THE_MODEL)).collect();
