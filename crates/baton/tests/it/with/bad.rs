@@ -65,6 +65,19 @@ impl Scene {
     }
 }
 
+/// Begins a call that is not answered, until the server tells so.
+async fn begin(bridge: &McpClient) {
+    let begun = async {
+        while bridge.notifications().is_empty() {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::select! {
+        answer = bridge.call("echo", json!({})) => panic!("expected none, found {answer:?}"),
+        begun = timeout(LIMIT, begun) => begun.unwrap(),
+    }
+}
+
 async fn strike(scene: Scene, bridge: McpClient) {
     bridge.close().await.unwrap();
     scene.strike().await;
@@ -152,6 +165,31 @@ def other(message):
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_client_cancels_is_cancelled_there_too() {
+    let act = r#"
+def act(id, params):
+    global call
+    call = id
+    say({"method": "notifications/message", "params": {"level": "info", "data": "begun"}})
+def other(message):
+    if message.get("method") == "notifications/cancelled":
+        open("cancelled", "w").write("yes" if message["params"]["requestId"] == call else "another")
+"#;
+    let (scene, bridge) = set(act, &[]).await;
+    begin(&bridge).await;
+    // The third request of this client, after its introduction and `session_open`.
+    bridge.notify("notifications/cancelled", json!({"requestId": 3})).await.unwrap();
+    let told = async {
+        while scene.noted("cancelled").is_empty() {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(LIMIT, told).await.unwrap();
+    assert_eq!(scene.noted("cancelled"), "yes");
+    strike(scene, bridge).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_flood_does_not_keep_ours_from_answering() {
     let act = r#"
 def act(id, params):
@@ -180,15 +218,7 @@ def act(id, params):
     time.sleep(600)
 "#;
     let (scene, bridge) = set(act, &[]).await;
-    let begun = async {
-        while bridge.notifications().is_empty() {
-            sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::select! {
-        answer = bridge.call("echo", json!({})) => panic!("expected none, found {answer:?}"),
-        begun = timeout(LIMIT, begun) => begun.unwrap(),
-    }
+    begin(&bridge).await;
     let left = [("server", scene.server()), ("child", scene.noted("child").parse().unwrap())];
     bridge.close().await.unwrap();
     victims::wait_for_the_end(&left, LIMIT).await.unwrap();
