@@ -37,4 +37,5 @@ mod start_up;
 mod states;
 mod takeover;
 mod unread;
+mod web_page;
 mod writer;
