@@ -37,5 +37,6 @@ mod start_up;
 mod states;
 mod takeover;
 mod unread;
+mod web_page;
 mod with;
 mod writer;

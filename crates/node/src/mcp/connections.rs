@@ -5,7 +5,7 @@ use crate::auth::Caller;
 use crate::{Context, NodeError};
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{HeaderMap, Response};
+use axum::http::{HeaderMap, Method, Response, StatusCode};
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -52,7 +52,12 @@ impl Connections {
         let key = caller.key.clone();
         self.admit(&key, request.headers()).await?;
         request.extensions_mut().insert(caller);
-        let response = self.service.handle(request).await.map(Body::new);
+        let ends = request.method() == Method::DELETE;
+        let mut response = self.service.handle(request).await.map(Body::new);
+        // rmcp says that it will be done; clients warn of anything but that it is.
+        if ends && response.status() == StatusCode::ACCEPTED {
+            *response.status_mut() = StatusCode::NO_CONTENT;
+        }
         if let Some(id) = text(response.headers(), SESSION) {
             self.keys().insert(id.to_owned(), key);
         }

@@ -349,7 +349,7 @@ async fn a_session_of_an_older_protocol_answers_only_the_key_that_began_it() {
         assert_eq!(refused.status, 404, "{}", one_line(&refused));
     }
     let ended = old(Method::DELETE, &key, Some(&session)).send().await.unwrap();
-    assert!(ended.status().is_success());
+    assert_eq!(ended.status(), 204, "clients warn of what has not ended yet");
     let late = old(Method::POST, &key, Some(&session)).json(&list).send().await.unwrap();
     assert_eq!(late.status(), 404);
     node.stop().await;
@@ -363,5 +363,12 @@ async fn a_page_of_the_web_cannot_speak_to_it() {
         .header("origin", "https://evil.test");
     let refused = problem(from_a_page.send().await.unwrap()).await;
     assert_eq!(refused.status, 403, "{}", one_line(&refused));
+    // What a browser asks before it sends a page's request, without the key.
+    let asks = node.request(Method::OPTIONS, "/mcp").header("origin", "https://evil.test");
+    let asks = asks.header("access-control-request-method", "POST");
+    let answer =
+        asks.header("access-control-request-headers", "authorization").send().await.unwrap();
+    assert!(answer.headers().keys().all(|name| !name.as_str().starts_with("access-control")));
+    assert_eq!(problem(answer).await.status, 403);
     node.stop().await;
 }

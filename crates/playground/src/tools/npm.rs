@@ -19,6 +19,16 @@ const TOOLS: Shelf = Shelf {
     ],
 };
 
+/// The MCP Inspector, apart from the others: it wants a newer Node, and brings much with it.
+const INSPECTOR: Shelf = Shelf {
+    name: "inspector",
+    files: &[
+        ("package.json", include_str!("../../tools/inspector/package.json")),
+        ("package-lock.json", include_str!("../../tools/inspector/package-lock.json")),
+        (".npmrc", include_str!("../../tools/inspector/.npmrc")),
+    ],
+};
+
 /// Node, as a package of its own.
 const NODE: Shelf = Shelf {
     name: "node",
@@ -29,8 +39,10 @@ const NODE: Shelf = Shelf {
     ],
 };
 
-/// The oldest Node that all tools accept: major and minor version.
+/// The oldest Node that the tools accept: major and minor version.
 const OLDEST_NODE: (u32, u32) = (20, 19);
+/// The oldest Node that the Inspector accepts.
+const OLDEST_FOR_INSPECTOR: (u32, u32) = (22, 19);
 /// How long Node may take to tell its version.
 const VERSION_LIMIT: Duration = Duration::from_secs(20);
 
@@ -44,19 +56,28 @@ pub struct Npm {
 impl Npm {
     /// Installs the tools; quick when they are there.
     pub async fn install() -> Result<Self> {
+        let tools = Self::of(&TOOLS, OLDEST_NODE).await?;
+        make_executable(&tools.agent_browser())?;
+        Ok(tools)
+    }
+
+    /// Installs the MCP Inspector; quick when it is there.
+    pub async fn install_inspector() -> Result<Self> {
+        Self::of(&INSPECTOR, OLDEST_FOR_INSPECTOR).await
+    }
+
+    async fn of(shelf: &Shelf, oldest: (u32, u32)) -> Result<Self> {
         let version = node_version()
             .await
             .context("expected Node and npm on the PATH (`cargo xtask setup` installs them)")?;
-        let node = if version < OLDEST_NODE {
+        let node = if version < oldest {
             let folder = NODE.fill("", vec![npm_ci()]).await?;
             let package = format!("node_modules/node-linux-{}/bin", architecture());
             Some(folder.join(package))
         } else {
             None
         };
-        let tools = Self { folder: TOOLS.fill("", vec![npm_ci()]).await?, node };
-        make_executable(&tools.agent_browser())?;
-        Ok(tools)
+        Ok(Self { folder: shelf.fill("", vec![npm_ci()]).await?, node })
     }
 
     /// A room in which the tools are at hand, as commands and as modules.

@@ -1,6 +1,9 @@
-//! Reading the guide: the blocks of code under a heading.
+//! Reading the guides: the blocks of code under a heading.
 
-const GUIDE: &str = include_str!("../../../../../docs/guide/other-tools.md");
+const GUIDES: [&str; 2] = [
+    include_str!("../../../../../docs/guide/other-tools.md"),
+    include_str!("../../../../../docs/reference/mcp.md"),
+];
 
 /// A block of code.
 pub(super) struct Block {
@@ -15,7 +18,7 @@ pub(super) struct Block {
 pub(super) fn recipe(heading: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let (mut here, mut inside) = (false, false);
-    for line in GUIDE.lines() {
+    for line in GUIDES.into_iter().flat_map(str::lines) {
         if let Some(info) = line.strip_prefix("```") {
             inside = !inside;
             if inside && here {
@@ -41,9 +44,9 @@ pub(super) fn commands(console: &str) -> String {
     typed.collect::<Vec<_>>().join("\n")
 }
 
-/// The table of versions: package and version.
+/// The tables of versions: package and version.
 pub(super) fn versions() -> Vec<(String, String)> {
-    let rows = GUIDE.lines().filter(|line| line.starts_with("| ["));
+    let rows = GUIDES.into_iter().flat_map(str::lines).filter(|line| line.starts_with("| ["));
     rows.map(|row| {
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
         let package = cells[1].split('`').nth(1).unwrap();

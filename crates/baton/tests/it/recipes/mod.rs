@@ -1,5 +1,7 @@
-//! The recipes of `docs/guide/other-tools.md`, word for word, with the real tools.
+//! The recipes of `docs/guide/other-tools.md` and `docs/reference/mcp.md`, word for word, with the real
+//! tools.
 
+mod clients;
 mod guide;
 mod scripts;
 mod servers;
@@ -44,6 +46,15 @@ impl Scene {
     fn furnish(&self, room: Room) -> Room {
         let baton = Path::new(env!("CARGO_BIN_EXE_baton")).parent().unwrap();
         room.with_programs(baton).with("BATON_DATA", self.house.data().path())
+    }
+
+    /// A tool's room whose home has this house's data folder where Baton looks for its own: clients of
+    /// MCP hand no variables on to the servers that they start.
+    fn move_in(&self, room: Room) -> Room {
+        let share = room.path().join(".local/share");
+        std::fs::create_dir_all(&share).unwrap();
+        std::os::unix::fs::symlink(self.house.data().path(), share.join("baton")).unwrap();
+        self.furnish(room)
     }
 
     /// Follows the recipe under a heading: writes its files, types its commands, and returns what they

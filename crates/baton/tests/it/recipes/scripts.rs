@@ -55,8 +55,10 @@ async fn browser_use_goes_somewhere_and_reads() {
 #[tokio::test]
 async fn the_guide_names_the_versions_that_are_tested() {
     let (npm, python) = (Npm::install().await.unwrap(), Python::install().await.unwrap());
+    let inspector = Npm::install_inspector().await.unwrap();
     for (package, version) in guide::versions() {
-        let tested = npm.version(&package).or_else(|_| python.version(&package)).unwrap();
+        let from_npm = npm.version(&package).or_else(|_| inspector.version(&package));
+        let tested = from_npm.or_else(|_| python.version(&package)).unwrap();
         assert_eq!(version, tested, "{package}");
     }
 }
