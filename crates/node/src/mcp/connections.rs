@@ -17,6 +17,8 @@ const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 /// How many of those sessions there are at most; rmcp ends one that rests for five minutes.
 const MOST: usize = 1000;
+/// And of one key, so that no key shuts out the others.
+const MOST_OF_A_KEY: usize = 100;
 
 /// Passes requests to the server. Cheap to clone.
 #[derive(Clone)]
@@ -76,10 +78,14 @@ impl Connections {
             return Ok(());
         }
         let sessions = self.sessions.sessions.read().await;
-        if sessions.len() >= MOST {
-            return Err(NodeError::TooManyMcpSessions { limit: MOST });
+        let mut keys = self.keys();
+        keys.retain(|id, _| sessions.contains_key(id.as_str()));
+        let theirs = keys.values().filter(|owner| *owner == key).count();
+        for (found, limit) in [(theirs, MOST_OF_A_KEY), (sessions.len(), MOST)] {
+            if found >= limit {
+                return Err(NodeError::TooManyMcpSessions { limit });
+            }
         }
-        self.keys().retain(|id, _| sessions.contains_key(id.as_str()));
         Ok(())
     }
 

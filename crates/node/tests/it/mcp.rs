@@ -356,6 +356,26 @@ async fn a_session_of_an_older_protocol_answers_only_the_key_that_began_it() {
 }
 
 #[tokio::test]
+async fn a_key_has_a_hundred_sessions_of_an_older_protocol_at_once() {
+    let node = Node::start().await;
+    let key = node.admin_key();
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }});
+    let begin = || {
+        let request = node.request(Method::POST, "/mcp").bearer_auth(&key);
+        request.header("accept", "application/json, text/event-stream").json(&hello).send()
+    };
+    for _ in 0..100 {
+        assert_eq!(begin().await.unwrap().status(), 200);
+    }
+    let refused = problem(begin().await.unwrap()).await;
+    insta::assert_snapshot!(one_line(&refused), @"429 too_many_requests: expected at most 100 sessions of the protocol at once, found more");
+    node.stop().await;
+}
+
+#[tokio::test]
 async fn a_page_of_the_web_cannot_speak_to_it() {
     let node = Node::start().await;
     let key = node.admin_key();
