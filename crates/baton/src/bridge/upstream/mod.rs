@@ -5,7 +5,7 @@
 //! client says goes to the server as it was said, and back; the server is started when it is needed,
 //! and again when it has ended. Rooms: `process` is the other program, `words` its standard error,
 //! `server` what is said to it and heard from it; `calls` and `questions` hold what waits for an answer
-//! on either side; `tools` is its list; `endpoint` and `relay` are its way to the browser; `session`
+//! on either side; `tools` is its list; `endpoint`, `head` and `relay` are its way to the browser; `session`
 //! says to which one; `captures` keeps what it did; `failure` is what the model reads when it cannot.
 
 mod calls;
@@ -13,6 +13,7 @@ mod captures;
 mod endpoint;
 mod environment;
 mod failure;
+mod head;
 mod process;
 mod questions;
 mod relay;

@@ -1,7 +1,7 @@
 //! One connection of the other server to the browser: bytes both ways, until either side or the
 //! session ends, or another session is meant.
 
-use super::endpoint::Head;
+use super::head::Head;
 use super::session::Session;
 use anyhow::{Context as _, bail};
 use baton_session::SessionId;
