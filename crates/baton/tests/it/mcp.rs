@@ -2,6 +2,7 @@
 
 use crate::dice::rounds;
 use crate::houses;
+use crate::leases::Street;
 use crate::notes::{Notes, eventually};
 use baton_node::data::NodeFile;
 use baton_playground::{House, McpClient};
@@ -322,4 +323,28 @@ async fn what_cannot_be_read_is_answered_and_costs_nothing_else() {
     {"id":4,"jsonrpc":"2.0","result":{}}
     "#);
     house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_another_node_holds_is_left_to_it() {
+    let street = Street::build().await;
+    let id = street.open().await;
+    let node = street.houses[0].client().unwrap().health().await.unwrap().node_id.to_string();
+    let client = agent(&street.houses[1]).await;
+    let mut heard = Vec::new();
+    for tool in ["session_resume", "session_capture", "session_close"] {
+        let told = call(&client, tool, json!({"sessionId": "shop"})).await;
+        heard.push(format!(
+            "{tool}: {}",
+            told.replace(&node, "NODE").replace(&id.to_string(), "ID")
+        ));
+    }
+    insta::assert_snapshot!(heard.join("\n"), @r"
+    session_resume: error: expected nobody to hold the session, found node NODE
+    Next: use that node; when it has stopped, its lease ends by itself
+    session_capture: error: session shop lives on node NODE; ask that node
+    session_close: error: session shop lives on node NODE; ask that node
+    ");
+    client.close().await.unwrap();
+    street.clear().await;
 }
