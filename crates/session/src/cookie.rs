@@ -247,6 +247,10 @@ impl Cookie {
         {
             return broken("Secure, path '/' and a host-only domain");
         }
+        let is_of_http = name.starts_with("__http-") || name.starts_with("__host-http-");
+        if is_of_http && !(self.secure && self.http_only) {
+            return broken("Secure and HttpOnly");
+        }
         Ok(())
     }
 }

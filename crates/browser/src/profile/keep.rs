@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 /// Files and folders below the profile that hold state; all else is cache and can be made again.
-const STATE: [&str; 13] = [
+const STATE: [&str; 19] = [
     note::NAME,
     "Local State",
     "Default/Cookies",
@@ -20,7 +20,13 @@ const STATE: [&str; 13] = [
     "Default/Preferences",
     "Default/Secure Preferences",
     "Default/Local Storage",
+    "Default/LocalStorage",
+    "Default/LocalStorage-journal",
+    "Default/LocalStorage-wal",
     "Default/Session Storage",
+    "Default/SessionStorage",
+    "Default/SessionStorage-journal",
+    "Default/SessionStorage-wal",
     "Default/IndexedDB",
     "Default/Service Worker",
     "Default/File System",
@@ -123,7 +129,7 @@ fn copy(from: &Path, to: &Path, copied: &mut Vec<PathBuf>) -> Result<(), Profile
 
 /// Syncs files and folders, several at once: each waits for the disk, which can write for many with
 /// one commit.
-fn sync_all(paths: &[PathBuf]) -> Result<(), ProfileError> {
+pub(super) fn sync_all(paths: &[PathBuf]) -> Result<(), ProfileError> {
     let each = paths.len().div_ceil(SYNCS_AT_ONCE).max(1);
     thread::scope(|scope| {
         let sync_some = |some: &[PathBuf]| some.iter().try_for_each(|path| sync(path));
@@ -134,7 +140,7 @@ fn sync_all(paths: &[PathBuf]) -> Result<(), ProfileError> {
     })
 }
 
-fn create_folder(path: &Path) -> Result<(), ProfileError> {
+pub(super) fn create_folder(path: &Path) -> Result<(), ProfileError> {
     fs::create_dir_all(path).map_err(ProfileError::new("create", path))
 }
 
@@ -142,12 +148,12 @@ fn sync(path: &Path) -> Result<(), ProfileError> {
     File::open(path).and_then(|file| file.sync_all()).map_err(ProfileError::new("sync", path))
 }
 
-fn rename(from: &Path, to: &Path) -> Result<(), ProfileError> {
+pub(super) fn rename(from: &Path, to: &Path) -> Result<(), ProfileError> {
     fs::rename(from, to).map_err(ProfileError::new("rename", from))?;
     to.parent().map_or(Ok(()), sync)
 }
 
-fn remove(path: &Path) -> Result<(), ProfileError> {
+pub(super) fn remove(path: &Path) -> Result<(), ProfileError> {
     let removed = match fs::symlink_metadata(path) {
         Ok(kind) if kind.is_dir() => fs::remove_dir_all(path),
         Ok(_) => fs::remove_file(path),

@@ -5,17 +5,27 @@
 //! a database that does not open is deleted, a cookie store without its key is emptied.
 
 pub mod at_rest;
+pub mod compile;
+mod cookies;
 mod keep;
+mod leveldb;
+pub(crate) mod local_storage;
 mod note;
 pub mod permissions;
 #[cfg(test)]
 mod permissions_tests;
 pub(crate) mod preferences;
+mod protobuf;
 pub mod raw;
+pub mod read;
+mod sqlite;
 pub(crate) mod systems;
 
 pub use at_rest::AtRest;
+pub use compile::compile;
+pub use cookies::CookieStoreError;
 pub use keep::{KeptProfile, keep};
+pub use local_storage::drop_older;
 pub use note::Note;
 
 use std::io;

@@ -24,12 +24,20 @@ const DEFAULTS: [&str; 2] = ["profile", "default_content_setting_values"];
 /// The permissions of a profile, sorted; none when the browser has written no settings yet. What was
 /// decided for a while, or for more than one origin at once, is the profile's own. Blocks on the disk.
 pub fn read(profile: &Path) -> Result<Option<Vec<Permission>>, ProfileError> {
-    let Some(preferences) = Preferences::load(profile)? else { return Ok(None) };
-    let (found, left) = newest(&preferences);
+    Ok(Preferences::load(profile)?.as_ref().map(found))
+}
+
+/// Those of the profile in this folder, one of several in a user data dir. Blocks on the disk.
+pub(super) fn read_in(folder: &Path) -> Result<Option<Vec<Permission>>, ProfileError> {
+    Ok(Preferences::load_in(folder)?.as_ref().map(found))
+}
+
+fn found(preferences: &Preferences) -> Vec<Permission> {
+    let (found, left) = newest(preferences);
     if left > 0 {
         tracing::warn!(left, "a profile has more permissions than a state; the newest are kept");
     }
-    Ok(Some(found))
+    found
 }
 
 /// Gives a profile, on which no browser runs, exactly these permissions; what [`read`] leaves to the

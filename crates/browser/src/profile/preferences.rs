@@ -40,9 +40,17 @@ pub(super) struct Preferences(Map<String, Value>);
 impl Preferences {
     /// Reads those of `profile`; none when the browser has written none yet.
     pub(super) fn load(profile: &Path) -> Result<Option<Self>, ProfileError> {
-        let path = profile.join(NAME);
-        let failed = |source| ProfileError::new("read", &path)(source);
-        let file = match File::open(&path) {
+        Self::read(&profile.join(NAME))
+    }
+
+    /// Reads those in the folder of one of several profiles.
+    pub(super) fn load_in(folder: &Path) -> Result<Option<Self>, ProfileError> {
+        Self::read(&folder.join("Preferences"))
+    }
+
+    fn read(path: &Path) -> Result<Option<Self>, ProfileError> {
+        let failed = |source| ProfileError::new("read", path)(source);
+        let file = match File::open(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             file => file.map_err(failed)?,
         };

@@ -157,7 +157,7 @@ pub(super) fn identity(cookie: &Cookie) -> (&str, &str, &str, Option<&PartitionK
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::at_rest::Area;
+    use crate::profile::local_storage::Area;
     use baton_session::Database;
 
     const SNAPSHOT: Instant = Instant(1_000);

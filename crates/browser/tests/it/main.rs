@@ -20,6 +20,7 @@ mod launch;
 mod moving;
 mod partitions;
 mod permissions;
+mod profiles;
 mod relay;
 mod round_trip;
 mod site;

@@ -101,6 +101,8 @@ fn the_prefixes_of_names_are_promises() {
         ("__host-sid", |c| c.secure = false),
         ("__Host-sid", |c| c.path = "/app".into()),
         ("__Host-sid", |c| c.domain = ".app.test".into()),
+        ("__Http-sid", |c| c.http_only = false),
+        ("__host-http-sid", |c| c.http_only = false),
     ] {
         let found = broken(name, change).unwrap_err();
         assert!(matches!(found, InvalidCookie::Prefix { .. }), "{name}: {found}");

@@ -26,27 +26,28 @@ pub(crate) struct Files {
     systems: Option<Instant>,
 }
 
-pub(super) fn read(default: &Path) -> Files {
-    let mut databases = Vec::new();
-    for entry in fs::read_dir(default.join("IndexedDB")).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if let (Some(owner), Some(at)) =
-            (name.split(".indexeddb.").next(), newest(&entry.path(), 0))
-        {
-            databases.push((owner.to_owned(), at));
+impl Files {
+    /// Reads the folder `Default` of a profile.
+    pub(in crate::profile) fn read(default: &Path) -> Self {
+        let mut databases = Vec::new();
+        for entry in fs::read_dir(default.join("IndexedDB")).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if let (Some(owner), Some(at)) =
+                (name.split(".indexeddb.").next(), newest(&entry.path(), 0))
+            {
+                databases.push((owner.to_owned(), at));
+            }
+        }
+        let below = |folder: &str| newest(&default.join(folder), 0);
+        Self {
+            databases,
+            partitions: below("WebStorage"),
+            caches: below("Service Worker/CacheStorage"),
+            workers: below("Service Worker/Database"),
+            systems: below("File System"),
         }
     }
-    let below = |folder: &str| newest(&default.join(folder), 0);
-    Files {
-        databases,
-        partitions: below("WebStorage"),
-        caches: below("Service Worker/CacheStorage"),
-        workers: below("Service Worker/Database"),
-        systems: below("File System"),
-    }
-}
 
-impl Files {
     /// Databases in folders with these names, written at these instants.
     #[cfg(test)]
     pub(crate) fn of<const N: usize>(folders: [(&str, i64); N]) -> Self {
@@ -103,6 +104,11 @@ pub(in crate::profile) fn folder_name(origin: &str) -> Option<String> {
     let url = Url::parse(origin).ok()?;
     let host = url.host_str()?.replace(':', "_");
     Some(format!("{}_{host}_{}", url.scheme(), url.port().unwrap_or(0)))
+}
+
+/// When a file, or the newest one of a folder, was written; none when it is not there.
+pub(in crate::profile) fn written(path: &Path) -> Option<Instant> {
+    newest(path, 0)
 }
 
 /// The newest instant below a path, but for locks and logs, which tell of no change.

@@ -7,14 +7,13 @@
 
 mod cookies;
 mod files;
-mod leveldb;
-mod local_storage;
 
 pub(crate) use files::Files;
-pub(super) use files::folder_name;
+pub(super) use files::{folder_name, written};
 
+use super::cookies::NAME as COOKIES;
+use super::local_storage::{self, Areas};
 use baton_session::{Entries, StorageKey};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Microseconds since 1970.
@@ -24,19 +23,11 @@ pub struct Instant(pub i64);
 /// A profile at rest.
 #[derive(Debug, Default)]
 pub struct AtRest {
-    pub(crate) local: BTreeMap<StorageKey, Area>,
+    pub(crate) local: Areas,
     /// When the newest row of the cookie store was written: all that happened to any cookie before
     /// that is in the store, for Chromium writes what has gathered in one transaction.
     pub(crate) cookies: Option<Instant>,
     pub(crate) files: Files,
-}
-
-/// The localStorage of one storage key.
-#[derive(Debug, Default)]
-pub(crate) struct Area {
-    pub(crate) entries: Entries,
-    /// When it was last changed; none when Chromium did not say.
-    pub(crate) changed: Option<Instant>,
 }
 
 impl AtRest {
@@ -49,32 +40,21 @@ impl AtRest {
     /// as if it were not there: then the snapshot is taken. Blocks on the disk.
     pub fn read(profile: &Path) -> Self {
         let default = profile.join("Default");
-        let local = local_storage::read(&default.join("Local Storage/leveldb"));
-        let cookies = cookies::last_write(&default.join("Cookies"));
+        let local = local_storage::read(&default).map(|found| found.areas);
+        let cookies = cookies::last_write(&default.join(COOKIES));
         Self {
             local: told("localStorage", local),
             cookies: told("cookies", cookies),
-            files: files::read(&default),
+            files: Files::read(&default),
         }
     }
 }
 
-fn told<T: Default>(what: &str, read: Result<T, Unreadable>) -> T {
+fn told<T: Default>(what: &str, read: Result<T, impl std::fmt::Display>) -> T {
     read.unwrap_or_else(|error| {
         tracing::warn!(what, %error, "the profile could not be read; the snapshot stands for it");
         T::default()
     })
-}
-
-/// Why something of a profile could not be read.
-#[derive(Debug, thiserror::Error)]
-enum Unreadable {
-    #[error(transparent)]
-    File(#[from] std::io::Error),
-    #[error("expected a cookie store of Chromium: {0}")]
-    Cookies(#[from] rusqlite::Error),
-    #[error("expected a LevelDB of Chromium: {0}")]
-    LevelDb(String),
 }
 
 /// From 1601, where Chromium begins to count (`base::Time`), to 1970.

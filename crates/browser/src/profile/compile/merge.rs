@@ -1,0 +1,130 @@
+//! Puts a state into a profile that is there.
+//!
+//! The one idea: the profile is never worked on. Another one is made beside it, of links to its files
+//! and new ones in the place of those that change, and synced; then the two change places in one step.
+//! Whatever fails before that leaves the profile as it was, byte for byte.
+
+use super::areas::usable_areas;
+use super::tree::{self, Stage};
+use super::{CompileError, Times, in_store, rest, written};
+use crate::launch::{self, LockState};
+use crate::profile::cookies;
+use crate::profile::keep::{create_folder, sync_all};
+use crate::profile::{ProfileError, local_storage, permissions};
+use baton_session::cookie::Expiry;
+use baton_session::receipt::ItemKind;
+use baton_session::{Permission, Receipt, State};
+use std::path::Path;
+
+/// What is written anew, below the profile.
+const CHANGED: [&str; 8] = [
+    "Default/Cookies",
+    "Default/Cookies-journal",
+    "Default/Cookies-wal",
+    "Default/Local Storage/leveldb",
+    "Default/LocalStorage",
+    "Default/LocalStorage-journal",
+    "Default/LocalStorage-wal",
+    "Default/LocalStorage-shm",
+];
+
+/// Puts cookies, localStorage and permissions of a state into the profile at `profile`, on which no
+/// browser runs. A cookie takes the place of the same one, the localStorage of a storage key that of
+/// all its entries; everything else stays. The receipt has a line for each item of the state. Blocks
+/// on the disk.
+pub fn merge(state: &State, profile: &Path, times: Times) -> Result<Receipt, CompileError> {
+    if !profile.join("Default").is_dir() {
+        return Err(CompileError::NoProfile(profile.to_owned()));
+    }
+    expect_free(profile)?;
+    let next = Stage::beside(profile)?;
+    tree::link(profile, next.path(), &CHANGED)?;
+    let receipt = change(state, profile, &next, times)?;
+    sync_all(&tree::paths(next.path())?)?;
+    // A browser that came meanwhile writes to what would be thrown away.
+    expect_free(profile)?;
+    next.exchange(profile)?;
+    Ok(receipt)
+}
+
+fn expect_free(profile: &Path) -> Result<(), CompileError> {
+    if let LockState::OtherHost { host, pid } = launch::lock::check(profile)? {
+        return Err(CompileError::Elsewhere { profile: profile.to_owned(), host, pid });
+    }
+    match launch::lock::holder(profile)? {
+        Some(pid) => Err(CompileError::InUse { profile: profile.to_owned(), pid }),
+        None => Ok(()),
+    }
+}
+
+fn change(
+    state: &State,
+    profile: &Path,
+    next: &Stage,
+    times: Times,
+) -> Result<Receipt, CompileError> {
+    let (from, to) = (profile.join("Default"), next.path().join("Default"));
+    let (cookies, mut receipt) = cookies::usable(&state.cookies, Expiry(times.now.0));
+    let store = to.join(cookies::NAME);
+    if from.join(cookies::NAME).exists() {
+        for name in [cookies::NAME, "Cookies-journal", "Cookies-wal"] {
+            copy(&from.join(name), &to.join(name))?;
+        }
+        let merged = cookies::merge(&store, &cookies, times.written);
+        merged.map_err(in_store(&from.join(cookies::NAME)))?;
+    } else {
+        cookies::create(&store, &cookies, times.written).map_err(in_store(&store))?;
+    }
+    let (areas, strange) = usable_areas(state, times.written);
+    receipt.extend(strange);
+    receipt
+        .extend(cookies.iter().map(|cookie| written(ItemKind::Cookie, cookie.place())).collect());
+    let told = areas.keys().map(|key| written(ItemKind::LocalStorage, key.as_str().to_owned()));
+    receipt.extend(told.collect());
+    merge_areas(profile, &to, areas, times)?;
+    receipt.extend(rest::write(state, next.path()));
+    merge_permissions(state, next.path(), times)?;
+    receipt.sort();
+    Ok(receipt)
+}
+
+/// Both databases with what the profile holds, and in it what is new.
+fn merge_areas(
+    profile: &Path,
+    to: &Path,
+    new: local_storage::Areas,
+    times: Times,
+) -> Result<(), CompileError> {
+    let unreadable = |reason| CompileError::LocalStorage { profile: profile.to_owned(), reason };
+    let found = local_storage::read(&profile.join("Default"));
+    let found = found.map_err(|error| unreadable(error.to_string()))?;
+    if found.strange > 0 {
+        let reason =
+            format!("{} entries are of a form that this Baton does not know", found.strange);
+        return Err(unreadable(reason));
+    }
+    let mut areas = found.areas;
+    areas.extend(new);
+    create_folder(&to.join("Local Storage"))?;
+    Ok(local_storage::write(to, &areas, times.now)?)
+}
+
+/// The permissions of the state, and of the profile those about which the state says nothing.
+fn merge_permissions(state: &State, next: &Path, times: Times) -> Result<(), CompileError> {
+    if state.environment.permissions.is_empty() {
+        return Ok(());
+    }
+    let mut all: Vec<Permission> = permissions::read(next)?.unwrap_or_default();
+    all.retain(|one| state.environment.permissions.iter().all(|new| new.key() != one.key()));
+    all.extend(state.environment.permissions.iter().cloned());
+    Ok(permissions::write(next, &all, false, times.now)?)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), ProfileError> {
+    match reflink_copy::reflink_or_copy(from, to) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(ProfileError::new("copy", from)(error))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,168 @@
+//! Makes a profile of a state, with no browser running.
+//!
+//! The one idea: what a browser keeps as rows is written as rows. Cookies, localStorage and what sites
+//! may do are there before the browser starts, so no page has to be visited for them. What only a page
+//! can make, and what no profile has, is listed; a resume brings it back.
+
+mod areas;
+mod merge;
+mod rest;
+mod tree;
+
+pub use merge::merge;
+
+use super::at_rest::Instant;
+use super::cookies::{self, CookieStoreError};
+use super::keep::{create_folder, rename, sync_all};
+use super::local_storage::{self, Unwritable};
+use super::{ProfileError, permissions};
+use areas::usable_areas;
+use baton_session::cookie::Expiry;
+use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
+use baton_session::{Receipt, State};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+/// When a profile is compiled, and of which instant it shall be.
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    /// Cookies that ended before it are left out.
+    pub now: Instant,
+    /// When everything is said to have been written.
+    pub written: Instant,
+}
+
+impl Times {
+    /// Everything was written just now.
+    pub fn at(now: Instant) -> Self {
+        Self { now, written: now }
+    }
+}
+
+/// Makes a new profile at `profile`, where nothing is or an empty folder: a whole one, synced, or none.
+/// The receipt has a line for each item of the state. Blocks on the disk.
+pub fn compile(state: &State, profile: &Path, times: Times) -> Result<Receipt, CompileError> {
+    match fs::read_dir(profile).map(|mut entries| entries.next().is_none()) {
+        Ok(false) => return Err(CompileError::NotEmpty(profile.to_owned())),
+        Ok(true) => {}
+        Err(_) if !profile.exists() => {}
+        Err(error) => return Err(ProfileError::new("read", profile)(error).into()),
+    }
+    let parent =
+        profile.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
+    create_folder(parent)?;
+    let next = tree::Stage::beside(profile)?;
+    let receipt = write(state, next.path(), times)?;
+    permissions::write(
+        next.path(),
+        &state.environment.permissions,
+        state.environment.geolocation.is_some(),
+        times.now,
+    )?;
+    sync_all(&tree::paths(next.path())?)?;
+    rename(next.path(), profile)?;
+    next.took_its_place();
+    Ok(receipt)
+}
+
+/// Writes the cookies and the localStorage of a state into a profile that has none, and on which no
+/// browser runs. Nothing is synced. The receipt has a line for each item of the state. Blocks on the
+/// disk.
+pub fn write(state: &State, profile: &Path, times: Times) -> Result<Receipt, CompileError> {
+    let default = profile.join("Default");
+    create_folder(&default)?;
+    let (cookies, mut receipt) = cookies::usable(&state.cookies, Expiry(times.now.0));
+    let (areas, strange) = usable_areas(state, times.written);
+    receipt.extend(strange);
+    let store = default.join(cookies::NAME);
+    thread::scope(|scope| {
+        let stored = scope
+            .spawn(|| cookies::create(&store, &cookies, times.written).map_err(in_store(&store)));
+        local_storage::write(&default, &areas, times.written)?;
+        stored.join().unwrap_or(Err(CompileError::Stopped))
+    })?;
+    receipt
+        .extend(cookies.iter().map(|cookie| written(ItemKind::Cookie, cookie.place())).collect());
+    let told = areas.keys().map(|key| written(ItemKind::LocalStorage, key.as_str().to_owned()));
+    receipt.extend(told.collect());
+    receipt.extend(rest::write(state, profile));
+    receipt.sort();
+    Ok(receipt)
+}
+
+/// What no browser has confirmed yet.
+fn written(kind: ItemKind, place: String) -> ReceiptItem {
+    ReceiptItem { verified: Verified::None, ..ReceiptItem::restored(kind, place) }
+}
+
+fn in_store(path: &Path) -> impl FnOnce(CookieStoreError) -> CompileError + use<> {
+    let path = path.to_owned();
+    move |source| CompileError::Cookies { path, source }
+}
+
+/// Why no profile was made. What was there is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    /// A new profile would be mixed with something else.
+    #[error("expected {} to be an empty folder, or none, found files in it", .0.display())]
+    NotEmpty(PathBuf),
+    /// It is not what it should be merged into.
+    #[error("expected a Chrome profile at {} (a folder with a folder Default), found none", .0.display())]
+    NoProfile(PathBuf),
+    /// Somebody has it open.
+    #[error("expected nobody to use the profile at {}, found it open in process {pid}: close that browser first", profile.display())]
+    InUse {
+        /// Which profile.
+        profile: PathBuf,
+        /// Whose it is.
+        pid: u32,
+    },
+    /// Somebody elsewhere may have it open.
+    #[error("expected nobody to use the profile at {}, found it locked by process {pid} on host {host:?}: close that browser, or remove SingletonLock if it is gone", profile.display())]
+    Elsewhere {
+        /// Which profile.
+        profile: PathBuf,
+        /// The host named in the lock.
+        host: String,
+        /// The process named in the lock.
+        pid: u32,
+    },
+    /// Its lock could not be read.
+    #[error(transparent)]
+    Lock(#[from] crate::launch::LaunchError),
+    /// Its cookies could not be read or written.
+    #[error("could not use {}: {source}", path.display())]
+    Cookies {
+        /// The store.
+        path: PathBuf,
+        /// Why.
+        source: CookieStoreError,
+    },
+    /// Its localStorage could not be read.
+    #[error("could not read the localStorage of {}: {reason}", profile.display())]
+    LocalStorage {
+        /// Which profile.
+        profile: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// Its localStorage could not be written.
+    #[error("could not write localStorage: {0}")]
+    Unwritten(String),
+    /// A file could not be read or written.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// The process is ending.
+    #[error("the work was stopped before its end")]
+    Stopped,
+}
+
+impl From<Unwritable> for CompileError {
+    fn from(error: Unwritable) -> Self {
+        match error {
+            Unwritable::Profile(error) => Self::Profile(error),
+            other => Self::Unwritten(other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Writes cookies to a store of their own, or into one that is there.
+
+use super::row::{self, INSERT, insert};
+use super::{CookieStoreError, SCHEMA, VERSION};
+use crate::profile::at_rest::Instant;
+use crate::profile::sqlite::{self, SqliteError};
+use baton_session::Cookie;
+use rusqlite::{Connection, Transaction, params};
+use std::path::Path;
+
+/// Writes a new store at `path`, where nothing is, as if the cookies had been set at `at`. They are
+/// [usable](super::usable()). Nothing is synced.
+pub(in crate::profile) fn create(
+    path: &Path,
+    cookies: &[Cookie],
+    at: Instant,
+) -> Result<(), CookieStoreError> {
+    let mut store = sqlite::create(path)?;
+    let step = store.transaction()?;
+    step.execute_batch(SCHEMA)?;
+    add(&step, cookies, at)?;
+    Ok(step.commit()?)
+}
+
+/// Puts cookies into the store at `path`, in the place of those that they are. Other rows stay as
+/// they are, encrypted ones too. Nothing is synced.
+pub(in crate::profile) fn merge(
+    path: &Path,
+    cookies: &[Cookie],
+    at: Instant,
+) -> Result<(), CookieStoreError> {
+    let mut store = Connection::open(path)?;
+    store.pragma_update(None, "trusted_schema", false)?;
+    if !sqlite::has_table(&store, "cookies")? || !sqlite::has_table(&store, "meta")? {
+        return Err(CookieStoreError::NoCookies);
+    }
+    match sqlite::version(&store, "version")?.unwrap_or_default() {
+        VERSION => {}
+        found => return Err(CookieStoreError::NotCurrent(found)),
+    }
+    let whole: String = store.query_row("pragma quick_check(1)", [], |row| row.get(0))?;
+    if whole != "ok" {
+        return Err(SqliteError::Broken(whole).into());
+    }
+    let step = store.transaction()?;
+    {
+        let mut forget = step.prepare(
+            "delete from cookies where host_key = ?1 and top_frame_site_key = ?2
+             and has_cross_site_ancestor = ?3 and name = ?4 and path = ?5",
+        )?;
+        for cookie in cookies {
+            let (site, ancestor) = row::partition(cookie);
+            forget.execute(params![cookie.domain, site, ancestor, cookie.name, cookie.path])?;
+        }
+    }
+    add(&step, cookies, at)?;
+    Ok(step.commit()?)
+}
+
+fn add(step: &Transaction<'_>, cookies: &[Cookie], at: Instant) -> rusqlite::Result<()> {
+    let mut statement = step.prepare(INSERT)?;
+    // Of two cookies with paths of one length the older one is sent first: each is a microsecond
+    // younger than the one before.
+    let first = at.0.saturating_sub(i64::try_from(cookies.len()).unwrap_or(i64::MAX));
+    for (age, cookie) in (first..).zip(cookies) {
+        insert(&mut statement, cookie, Instant(age))?;
+    }
+    Ok(())
+}

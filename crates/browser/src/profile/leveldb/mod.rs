@@ -1,0 +1,40 @@
+//! `LevelDB`, as far as a profile needs it: a whole database is read at once, or written anew.
+//!
+//! The one idea: what is on a disk is trusted by nobody. A file is read into memory, so that nothing of
+//! it is ever touched; every length is checked before it is believed, every checksum is compared, and
+//! what is damaged is an error that names the file. A database is written as one sorted table, so
+//! that a browser has nothing to recover when it opens it.
+
+mod bytes;
+mod log;
+mod manifest;
+mod read;
+mod table;
+mod write;
+
+pub(super) use read::read;
+pub(super) use write::write;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+
+/// Every key and its value, in the order of the bytes of the keys.
+pub(super) type Rows = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// What of a file is not as it should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Damage(&'static str);
+
+/// Why a database could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LevelDbError {
+    #[error("could not read or write {}: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("expected a whole LevelDB, found in {} {what}", path.display())]
+    Damaged { path: PathBuf, what: &'static str },
+}
+
+/// The kinds of rows (`db/dbformat.h`).
+const DELETION: u8 = 0;
+const VALUE: u8 = 1;

@@ -1,0 +1,124 @@
+//! localStorage in a `SQLite` database, behind which newer versions of Chromium go
+//! (`components/services/storage/dom_storage/sqlite`): `maps` has the storage keys, `map_entries`
+//! their entries, and large values may be compressed with zstd.
+
+use super::{Area, Areas, Unreadable, text};
+use crate::profile::at_rest::Instant;
+use crate::profile::sqlite::{self, SqliteError};
+use baton_session::StorageKey;
+use rusqlite::{Connection, params};
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::Path;
+
+const SCHEMA: &str = "
+    CREATE TABLE meta(key LONGVARCHAR NOT NULL UNIQUE PRIMARY KEY, value LONGVARCHAR);
+    INSERT INTO meta VALUES('mmap_status','-1'),('version','1'),('last_compatible_version','1');
+    CREATE TABLE maps(row_id INTEGER PRIMARY KEY AUTOINCREMENT,storage_key BLOB NOT NULL,last_accessed INTEGER,last_modified INTEGER,total_size INTEGER);
+    CREATE UNIQUE INDEX maps_by_storage_key ON maps(storage_key);
+    CREATE TABLE map_entries(map_id INTEGER NOT NULL,value_compression_type INTEGER NOT NULL,key BLOB NOT NULL,value BLOB NOT NULL,PRIMARY KEY(map_id, key)) WITHOUT ROWID;
+";
+const VERSION: i64 = 1;
+/// How a value is compressed: not at all, or with zstd.
+const PLAIN: i64 = 0;
+const ZSTD: i64 = 1;
+/// The largest value that is made of a compressed one: a site may store 10 MiB at most.
+const LARGEST: u64 = 32 << 20;
+
+/// The areas of the database at `path`, which must be there, and how many entries could not be
+/// understood.
+pub(super) fn read(path: &Path) -> Result<(Areas, usize), Unreadable> {
+    let Some(copy) = sqlite::open_copy(path)? else { return Ok((Areas::new(), 0)) };
+    let store = &copy.connection;
+    for table in ["meta", "maps", "map_entries"] {
+        if !sqlite::has_table(store, table)? {
+            return Err(Unreadable::Table(table));
+        }
+    }
+    match sqlite::version(store, "last_compatible_version")? {
+        Some(VERSION) => {}
+        found => return Err(Unreadable::Version(found.unwrap_or_default().to_string())),
+    }
+    let (mut areas, mut keys) = (Areas::new(), HashMap::new());
+    read_maps(store, &mut keys, &mut areas).map_err(SqliteError::from)?;
+    let strange = read_entries(store, &keys, &mut areas).map_err(SqliteError::from)?;
+    Ok((areas, strange))
+}
+
+fn read_maps(
+    store: &Connection,
+    keys: &mut HashMap<i64, StorageKey>,
+    areas: &mut Areas,
+) -> rusqlite::Result<()> {
+    let mut maps = store.prepare("select row_id, storage_key, last_modified from maps")?;
+    let mut rows = maps.query([])?;
+    while let Some(row) = rows.next()? {
+        let changed: Option<i64> = row.get(2)?;
+        if let Ok(key) = std::str::from_utf8(row.get_ref(1)?.as_bytes()?).map(StorageKey::new) {
+            areas.entry(key.clone()).or_default().changed =
+                changed.and_then(Instant::from_chromium);
+            keys.insert(row.get(0)?, key);
+        }
+    }
+    Ok(())
+}
+
+fn read_entries(
+    store: &Connection,
+    keys: &HashMap<i64, StorageKey>,
+    areas: &mut Areas,
+) -> rusqlite::Result<usize> {
+    let mut strange = 0;
+    let mut entries =
+        store.prepare("select map_id, value_compression_type, key, value from map_entries")?;
+    let mut rows = entries.query([])?;
+    while let Some(row) = rows.next()? {
+        let (map, compression): (i64, i64) = (row.get(0)?, row.get(1)?);
+        let (key, value) = (row.get_ref(2)?.as_bytes()?, row.get_ref(3)?.as_bytes()?);
+        let value = match compression {
+            PLAIN => text::decode(value),
+            ZSTD => decompress(value).and_then(|value| text::decode(&value)),
+            _ => None,
+        };
+        let area = keys.get(&map).and_then(|key| areas.get_mut(key));
+        match (area, text::decode(key), value) {
+            (Some(area), Some(key), Some(value)) => {
+                area.entries.0.insert(key, value);
+            }
+            _ => strange += 1,
+        }
+    }
+    Ok(strange)
+}
+
+/// What a compressed value says, unless that is too much.
+fn decompress(value: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let decoder = zstd::stream::read::Decoder::with_buffer(value).ok()?;
+    decoder.take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= LARGEST).then_some(bytes)
+}
+
+/// Writes these areas, which are said to be used at `now`, to a new database at `path`.
+pub(super) fn write(path: &Path, areas: &Areas, now: Instant) -> Result<(), SqliteError> {
+    let mut store = sqlite::create(path)?;
+    let step = store.transaction()?;
+    step.execute_batch(SCHEMA)?;
+    {
+        let mut maps = step.prepare("insert into maps values(?1,?2,?3,?4,?5)")?;
+        let mut entries = step.prepare("insert into map_entries values(?1,?2,?3,?4)")?;
+        for (id, (key, Area { entries: area, changed })) in (1_i64..).zip(areas) {
+            let mut size = 0;
+            for (entry, value) in &area.0 {
+                let (entry, value) = (text::encode(entry), text::encode(value));
+                size += entry.len() + value.len();
+                entries.execute(params![id, PLAIN, entry, value])?;
+            }
+            let changed = changed.unwrap_or(now).to_chromium();
+            let size = i64::try_from(size).unwrap_or(i64::MAX);
+            let name = key.as_str().as_bytes();
+            maps.execute(params![id, name, now.to_chromium(), changed, size])?;
+        }
+    }
+    Ok(step.commit()?)
+}

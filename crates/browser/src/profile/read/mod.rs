@@ -1,0 +1,134 @@
+//! Reads a profile into a state, with no browser running, or beside one that is.
+//!
+//! The one idea: a profile is somebody's. Nothing of it is ever opened in place; its files are read into
+//! memory or copied, and the copies go. What cannot be read costs itself only, and is named with its
+//! reason.
+
+mod folder;
+mod session_storage;
+mod tabs;
+
+pub use folder::ProfileFolder;
+
+use super::at_rest::{self, Instant};
+use super::{ProfileError, cookies, local_storage, permissions};
+use baton_session::cookie::Expiry;
+use baton_session::receipt::{ItemKind, ReceiptItem};
+use baton_session::{Receipt, State};
+use std::path::{Path, PathBuf};
+
+/// What a profile holds.
+#[derive(Debug, Default)]
+pub struct Read {
+    /// Cookies, localStorage, tabs with their sessionStorage, and permissions.
+    pub state: State,
+    /// What could not be read, or is of no use any more, with the reason.
+    pub left_out: Receipt,
+}
+
+/// Why nothing of a folder was read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It is no profile.
+    #[error("expected a Chrome profile at {} (a folder with Cookies or Local Storage in it, or in its folder Default), found none", .0.display())]
+    NoProfile(PathBuf),
+    /// It has several profiles.
+    #[error("expected one profile in {}, found {}: name the folder of one of them", path.display(), names.join(", "))]
+    Several {
+        /// The user data dir.
+        path: PathBuf,
+        /// The folders of its profiles.
+        names: Vec<String>,
+    },
+    /// A file could not be read.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+}
+
+/// Makes plain text of an encrypted cookie value: what is encrypted, of which host, in a store of which
+/// version; or says why it cannot.
+pub type Decrypt<'a> = dyn FnMut(&[u8], &str, i64) -> Result<String, String> + 'a;
+
+/// Reads a profile and changes nothing in it; a browser may be running on it, which writes cookies and
+/// localStorage some seconds late. Blocks on the disk.
+pub fn read(folder: &ProfileFolder, decrypt: &mut Decrypt<'_>, now: Instant) -> Read {
+    let path = folder.path();
+    let mut read = Read::default();
+    read.cookies(path, decrypt, now);
+    read.local_storage(path);
+    read.tabs(path);
+    read.permissions(path);
+    read.databases(path);
+    read.state.normalize();
+    read.left_out.sort();
+    read
+}
+
+impl Read {
+    fn cookies(&mut self, path: &Path, decrypt: &mut Decrypt<'_>, now: Instant) {
+        let found = match cookies::read(&path.join(cookies::NAME), decrypt) {
+            Ok(found) => found.unwrap_or_default(),
+            Err(error) => return self.refuse(ItemKind::Cookie, "all cookies", error),
+        };
+        self.left_out.extend(found.left_out);
+        for cookie in found.cookies {
+            match cookie.validate(Expiry(now.0)) {
+                Ok(()) => self.state.cookies.push(cookie),
+                Err(reason) => self.refuse(ItemKind::Cookie, cookie.place(), reason),
+            }
+        }
+    }
+
+    fn local_storage(&mut self, path: &Path) {
+        let found = match local_storage::read(path) {
+            Ok(found) => found,
+            Err(error) => {
+                return self.refuse(ItemKind::LocalStorage, "all localStorage", error);
+            }
+        };
+        if found.strange > 0 {
+            let what = format!("{} entries", found.strange);
+            self.refuse(ItemKind::LocalStorage, what, "they are of a form that is not known");
+        }
+        for (key, area) in found.areas {
+            if !area.entries.is_empty() {
+                self.state.origins.entry(key).or_default().local_storage = area.entries;
+            }
+        }
+    }
+
+    fn tabs(&mut self, path: &Path) {
+        let tabs = tabs::read(&path.join("Sessions")).unwrap_or_else(|error| {
+            self.refuse(ItemKind::Tab, "all tabs", error);
+            Vec::new()
+        });
+        let mut namespaces = session_storage::read(path).unwrap_or_else(|error| {
+            self.refuse(ItemKind::SessionStorage, "all sessionStorage", error);
+            session_storage::Namespaces::new()
+        });
+        for tabs::OpenTab { mut tab, namespace } in tabs {
+            tab.session_storage = namespaces.remove(&namespace).unwrap_or_default();
+            self.state.tabs.push(tab);
+        }
+        // What is left belongs to tabs that were closed.
+    }
+
+    fn permissions(&mut self, path: &Path) {
+        match permissions::read_in(path) {
+            Ok(found) => self.state.environment.permissions = found.unwrap_or_default(),
+            Err(error) => self.refuse(ItemKind::Permission, "all permissions", error),
+        }
+    }
+
+    fn databases(&mut self, path: &Path) {
+        let reason = "only a browser can read it: open the profile in one, and use baton attach";
+        for key in at_rest::Files::read(path).keys() {
+            let item = ReceiptItem::not_portable(ItemKind::IndexedDb, key.as_str(), reason);
+            self.left_out.push(item);
+        }
+    }
+
+    fn refuse(&mut self, kind: ItemKind, place: impl Into<String>, reason: impl std::fmt::Display) {
+        self.left_out.push(ReceiptItem::rejected(kind, place, reason));
+    }
+}

@@ -1,0 +1,92 @@
+//! sessionStorage of a profile, by the namespaces that its tabs have
+//! (`components/services/storage/dom_storage/session_storage_metadata.h` in Chromium): rows
+//! `namespace-<id>-<storage key>` name a map, rows `map-<map>-<key>` have its entries.
+
+use crate::profile::leveldb::{self, LevelDbError};
+use crate::profile::local_storage::utf_16;
+use crate::profile::sqlite::{self, SqliteError};
+use baton_session::{Entries, StorageKey, Text};
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+/// What the tabs hold, by the id of their namespace.
+pub(super) type Namespaces = HashMap<String, BTreeMap<StorageKey, Entries>>;
+
+/// The length of an id: a UUID with underscores.
+const ID: usize = 36;
+
+/// Reads it from whichever database the profile has. Blocks on the disk.
+pub(super) fn read(profile: &Path) -> Result<Namespaces, Unreadable> {
+    let (folder, file) = (profile.join("Session Storage"), profile.join("SessionStorage"));
+    if file.exists() {
+        return Ok(from_sqlite(&file)?);
+    }
+    if folder.join("CURRENT").exists() {
+        return Ok(from_rows(&leveldb::read(&folder)?));
+    }
+    Ok(Namespaces::new())
+}
+
+fn from_rows(rows: &leveldb::Rows) -> Namespaces {
+    let mut maps: HashMap<&[u8], Entries> = HashMap::new();
+    for (key, value) in rows {
+        let entry = key.strip_prefix(b"map-").and_then(|rest| {
+            let end = rest.iter().position(|byte| *byte == b'-')?;
+            Some((&rest[..end], text(&rest[end + 1..])?, utf_16(value)?))
+        });
+        if let Some((map, key, value)) = entry {
+            maps.entry(map).or_default().0.insert(key, value);
+        }
+    }
+    let mut namespaces = Namespaces::new();
+    for (key, map) in rows {
+        let named = key.strip_prefix(b"namespace-").and_then(|rest| {
+            let (id, rest) = rest.split_at_checked(ID)?;
+            let key = rest.strip_prefix(b"-").filter(|key| !key.is_empty())?;
+            Some((std::str::from_utf8(id).ok()?, std::str::from_utf8(key).ok()?))
+        });
+        if let (Some((id, key)), Some(entries)) = (named, maps.get(&**map)) {
+            let areas = namespaces.entry(id.to_owned()).or_default();
+            areas.insert(StorageKey::new(key), entries.clone());
+        }
+    }
+    namespaces
+}
+
+fn from_sqlite(path: &Path) -> Result<Namespaces, SqliteError> {
+    let Some(copy) = sqlite::open_copy(path)? else { return Ok(Namespaces::new()) };
+    for table in ["session_metadata", "map_entries"] {
+        if !sqlite::has_table(&copy.connection, table)? {
+            return Err(SqliteError::Broken(format!("a database without a table {table}")));
+        }
+    }
+    let mut statement = copy.connection.prepare(
+        "select session_id, storage_key, key, value from session_metadata join map_entries
+         using (map_id) where value_compression_type = 0",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut namespaces = Namespaces::new();
+    while let Some(row) = rows.next()? {
+        let (key, entry) = (row.get_ref(1)?.as_bytes().ok(), row.get_ref(2)?.as_bytes().ok());
+        let value = row.get_ref(3)?.as_bytes().ok().and_then(utf_16);
+        let key = key.and_then(|key| std::str::from_utf8(key).ok());
+        if let (Some(key), Some(entry), Some(value)) = (key, entry.and_then(text), value) {
+            let areas = namespaces.entry(row.get(0)?).or_default();
+            areas.entry(StorageKey::new(key)).or_default().0.insert(entry, value);
+        }
+    }
+    Ok(namespaces)
+}
+
+fn text(bytes: &[u8]) -> Option<Text> {
+    std::str::from_utf8(bytes).ok().map(Text::from)
+}
+
+/// Why sessionStorage could not be read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unreadable {
+    #[error(transparent)]
+    LevelDb(#[from] LevelDbError),
+    #[error(transparent)]
+    Sqlite(#[from] SqliteError),
+}

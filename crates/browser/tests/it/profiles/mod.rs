@@ -1,0 +1,46 @@
+//! Profiles are compiled of states without a browser, and read back; and Chromium agrees.
+
+mod arbitrary;
+mod browsers;
+mod round_trip;
+
+use baton_browser::profile::at_rest::Instant;
+use baton_browser::profile::compile::Times;
+use baton_browser::profile::read::{ProfileFolder, Read, read};
+use baton_session::receipt::ReceiptItem;
+use baton_session::{Receipt, State};
+use std::path::Path;
+
+/// Now, in a test that has no browser: cookies of the year 2027 have not ended.
+pub(crate) const NOW: Instant = Instant(1_790_000_000_000_000);
+
+pub(crate) fn times() -> Times {
+    Times::at(NOW)
+}
+
+/// Reads a profile whose cookies are in plain text.
+pub(crate) fn read_plain(profile: &Path) -> Read {
+    let folder = ProfileFolder::find(profile).unwrap();
+    let mut refuse = |_: &[u8], _: &str, _| Err("expected plain text".to_owned());
+    read(&folder, &mut refuse, NOW)
+}
+
+/// What a receipt says did not come about, as lines.
+pub(crate) fn losses(receipt: &Receipt) -> Vec<String> {
+    let line = |item: &ReceiptItem| {
+        let reason = item.reason.as_deref().unwrap_or_default();
+        format!("{} {}: {reason}", item.kind, item.place)
+    };
+    receipt.losses().map(line).collect()
+}
+
+/// The state with what a profile has: cookies, localStorage, permissions.
+pub(crate) fn rows_of(state: &State) -> State {
+    let mut rows = State { cookies: state.cookies.clone(), ..State::default() };
+    for (key, origin) in &state.origins {
+        rows.origins.entry(key.clone()).or_default().local_storage = origin.local_storage.clone();
+    }
+    rows.environment.permissions.clone_from(&state.environment.permissions);
+    rows.normalize();
+    rows
+}
