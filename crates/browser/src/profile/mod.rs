@@ -5,6 +5,9 @@
 //! a database that does not open is deleted, a cookie store without its key is emptied.
 
 pub mod at_rest;
+pub mod crypt;
+#[cfg(test)]
+mod crypt_tests;
 mod keep;
 mod note;
 pub mod permissions;
