@@ -9,6 +9,7 @@ pub mod crypt;
 #[cfg(test)]
 mod crypt_tests;
 mod keep;
+pub mod keyring;
 mod note;
 pub mod permissions;
 #[cfg(test)]
