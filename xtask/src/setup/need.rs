@@ -99,6 +99,19 @@ pub(crate) const PYTHON: Need = Need {
     ubuntu: None,
 };
 
+/// Where a browser of a desktop keeps the password of its cookies.
+pub(crate) const KEYRING: Need = Need {
+    name: "Keyring",
+    purpose: "the tests start a keyring of their own, on a session bus of their own",
+    expected: "gnome-keyring-daemon and dbus-daemon on the PATH",
+    search: || on_path("dbus-daemon").and_then(|_| on_path("gnome-keyring-daemon")),
+    apt: &["gnome-keyring", "dbus"],
+    dnf: "sudo dnf install gnome-keyring dbus-daemon",
+    pacman: "sudo pacman -S gnome-keyring dbus",
+    brew: "not there: only Linux has it",
+    ubuntu: None,
+};
+
 /// The same places, in the same order, as `crates/browser` looks at.
 fn find_chromium() -> Option<PathBuf> {
     let binaries = ["/usr/lib/chromium/chromium", "/usr/lib64/chromium-browser/chromium-browser"];

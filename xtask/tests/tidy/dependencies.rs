@@ -19,11 +19,12 @@ const DIRECTIONS: [(&str, &[&str]); 9] = [
 ];
 
 /// Which crates alone may name a dependency that is kept behind their wall.
-const KEPT_APART: [(&str, &[&str]); 6] = [
+const KEPT_APART: [(&str, &[&str]); 7] = [
     ("tokio-tungstenite", &["browser"]),
     ("command-fds", &["browser"]),
     ("rusqlite", &["browser"]),
     ("rusty-leveldb", &["browser"]),
+    ("zbus", &["browser"]),
     ("sqlx", &["store"]),
     ("rmcp", &["node"]),
 ];

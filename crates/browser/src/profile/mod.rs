@@ -7,7 +7,11 @@
 pub mod at_rest;
 pub mod compile;
 mod cookies;
+pub mod crypt;
+#[cfg(test)]
+mod crypt_tests;
 mod keep;
+pub mod keyring;
 mod leveldb;
 pub(crate) mod local_storage;
 mod note;

@@ -9,6 +9,8 @@ mod blocks;
 mod cdp;
 mod changes;
 mod databases;
+#[cfg(target_os = "linux")]
+mod desktop;
 mod faults;
 mod fixture;
 mod histories;
@@ -16,6 +18,8 @@ mod keeper;
 mod keeper_end;
 mod keeper_pages;
 mod keeper_spawn;
+#[cfg(target_os = "linux")]
+mod keyring;
 mod launch;
 mod moving;
 mod partitions;

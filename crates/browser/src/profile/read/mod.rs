@@ -4,10 +4,12 @@
 //! memory or copied, and the copies go. What cannot be read costs itself only, and is named with its
 //! reason.
 
+mod decrypt;
 mod folder;
 mod session_storage;
 mod tabs;
 
+pub use decrypt::AskPassword;
 pub use folder::ProfileFolder;
 
 use super::at_rest::{self, Instant};
@@ -15,6 +17,7 @@ use super::{ProfileError, cookies, local_storage, permissions};
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{Receipt, State};
+use decrypt::Decryptor;
 use std::path::{Path, PathBuf};
 
 /// What a profile holds.
@@ -45,16 +48,13 @@ pub enum ReadError {
     Profile(#[from] ProfileError),
 }
 
-/// Makes plain text of an encrypted cookie value: what is encrypted, of which host, in a store of which
-/// version; or says why it cannot.
-pub type Decrypt<'a> = dyn FnMut(&[u8], &str, i64) -> Result<String, String> + 'a;
-
 /// Reads a profile and changes nothing in it; a browser may be running on it, which writes cookies and
-/// localStorage some seconds late. Blocks on the disk.
-pub fn read(folder: &ProfileFolder, decrypt: &mut Decrypt<'_>, now: Instant) -> Read {
+/// localStorage some seconds late. `ask` is asked for the keyring's password when a cookie needs it.
+/// Blocks on the disk.
+pub fn read<'a>(folder: &ProfileFolder, ask: &'a mut AskPassword<'a>, now: Instant) -> Read {
     let path = folder.path();
     let mut read = Read::default();
-    read.cookies(path, decrypt, now);
+    read.cookies(path, &mut Decryptor::new(ask), now);
     read.local_storage(path);
     read.tabs(path);
     read.permissions(path);
@@ -65,8 +65,9 @@ pub fn read(folder: &ProfileFolder, decrypt: &mut Decrypt<'_>, now: Instant) -> 
 }
 
 impl Read {
-    fn cookies(&mut self, path: &Path, decrypt: &mut Decrypt<'_>, now: Instant) {
-        let found = match cookies::read(&path.join(cookies::NAME), decrypt) {
+    fn cookies(&mut self, path: &Path, keys: &mut Decryptor<'_>, now: Instant) {
+        let open = |value: &[u8], host: &str, version| keys.open(value, host, version);
+        let found = match cookies::read(&path.join(cookies::NAME), open) {
             Ok(found) => found.unwrap_or_default(),
             Err(error) => return self.refuse(ItemKind::Cookie, "all cookies", error),
         };

@@ -6,6 +6,7 @@ mod round_trip;
 
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::Times;
+use baton_browser::profile::keyring::KeyringError;
 use baton_browser::profile::read::{ProfileFolder, Read, read};
 use baton_session::receipt::ReceiptItem;
 use baton_session::{Receipt, State};
@@ -21,7 +22,7 @@ pub(crate) fn times() -> Times {
 /// Reads a profile whose cookies are in plain text.
 pub(crate) fn read_plain(profile: &Path) -> Read {
     let folder = ProfileFolder::find(profile).unwrap();
-    let mut refuse = |_: &[u8], _: &str, _| Err("expected plain text".to_owned());
+    let mut refuse = || Err(KeyringError::Locked);
     read(&folder, &mut refuse, NOW)
 }
 
