@@ -6,6 +6,7 @@ use baton_api::{ErrorCode, Problem};
 use baton_browser::cdp::CdpError;
 use baton_browser::keeper::KeeperError;
 use baton_browser::launch::LaunchError;
+use baton_browser::profile::compile::CompileError;
 use baton_browser::restore::RestoreError;
 use baton_session::Lifecycle;
 use baton_store::StoreError;
@@ -73,7 +74,10 @@ fn live(error: &LiveError) -> ErrorCode {
         LiveError::Keeper(_) | LiveError::Stopping => ErrorCode::BrowserUnavailable,
         LiveError::Browser(error) | LiveError::Restore(RestoreError::Cdp(error)) => browser(error),
         LiveError::File { source, .. } => file(source),
-        LiveError::Profile(error) => file(&error.source),
+        LiveError::Profile(error) | LiveError::Compile(CompileError::Profile(error)) => {
+            file(&error.source)
+        }
+        LiveError::Compile(_) => ErrorCode::Internal,
         LiveError::Store(error) => store(error),
     }
 }

@@ -33,7 +33,13 @@ pub use local_storage::drop_older;
 pub use note::Note;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// Whether no browser has written any state to a profile yet, and nobody else has.
+pub fn is_blank(profile: &Path) -> bool {
+    let state = ["Cookies", "Local Storage", "LocalStorage", "IndexedDB", "WebStorage"];
+    !state.iter().any(|name| profile.join("Default").join(name).exists())
+}
 
 /// What went wrong with a profile's files.
 #[derive(Debug, thiserror::Error)]

@@ -129,3 +129,14 @@ pub(super) enum SqliteError {
     #[error("expected it to stay as it is while it is copied, found it written all the time")]
     Busy,
 }
+
+impl SqliteError {
+    /// Whether the disk had no room.
+    pub(super) fn is_full(&self) -> bool {
+        let code = match self {
+            Self::Damaged(error) => error.sqlite_error_code(),
+            _ => None,
+        };
+        code == Some(rusqlite::ErrorCode::DiskFull)
+    }
+}

@@ -11,6 +11,7 @@ use baton_session::cookie::{Expiry, PartitionKey};
 use baton_session::state::OriginState;
 use baton_session::{Cookie, Entries, Site, State, StorageKey};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// A profile that belongs to the snapshot: what it holds is what the browser of the snapshot left.
 #[derive(Debug)]
@@ -22,11 +23,20 @@ pub struct Ground {
     /// Whether the machine has run ever since: then all that the browser wrote is on the disk, and
     /// what was not written since is as it was.
     pub same_boot: bool,
+    /// Whether no browser wrote it: it was compiled of this very snapshot.
+    pub is_compiled: bool,
 }
 
 static EMPTY: Entries = Entries(BTreeMap::new());
 
 impl Ground {
+    /// A profile in which nothing is but the cookies and the localStorage of a snapshot of `taken_at`,
+    /// read back from the disk. Blocks on the disk.
+    pub fn compiled(profile: &Path, taken_at: Instant) -> Self {
+        let at_rest = AtRest::read_local_storage(profile);
+        Self { at_rest, taken_at, same_boot: false, is_compiled: true }
+    }
+
     /// Whether a cookie can have changed after the snapshot.
     pub(super) fn has_later_cookies(&self) -> bool {
         self.at_rest.cookies.is_some_and(|at| at > self.taken_at)
@@ -180,7 +190,7 @@ mod tests {
                 cookies: Some(Instant(self.written[0])),
                 ..AtRest::default()
             };
-            Ground { at_rest, taken_at: SNAPSHOT, same_boot: true }
+            Ground { at_rest, taken_at: SNAPSHOT, same_boot: true, is_compiled: false }
         }
 
         fn wanted(&self) -> State {

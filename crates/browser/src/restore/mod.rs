@@ -74,7 +74,8 @@ pub enum RestoreError {
 /// its profile holds for the snapshot's storage keys, and those that its tabs show, is made equal to
 /// the snapshot; databases, caches and service workers that the snapshot does not name, files of keys
 /// for which it has none, and all other storage, stay. On a `ground`, a site of which the profile
-/// holds more than the snapshot is left as it is. `now` (microseconds since 1970) decides which
+/// holds more than the snapshot is left as it is; where it was compiled of the snapshot, what it holds
+/// need not be filled. `now` (microseconds since 1970) decides which
 /// cookies have expired.
 pub async fn restore(
     link: KeeperLink,
@@ -85,11 +86,14 @@ pub async fn restore(
     let mut steps = Steps::new();
     let mut receipt = Receipt::default();
     let stage = Stage::start(link).await?;
+    let is_compiled = ground.is_some_and(|ground| ground.is_compiled);
     let later = match ground {
-        Some(ground) => prefer_later(&stage, ground, &mut wanted, now, &mut receipt).await?,
-        None => BTreeSet::new(),
+        Some(ground) if !is_compiled => {
+            prefer_later(&stage, ground, &mut wanted, now, &mut receipt).await?
+        }
+        _ => BTreeSet::new(),
     };
-    receipt.extend(cookies::restore(&stage, &wanted.cookies, now, &later).await?);
+    receipt.extend(cookies::restore(&stage, &wanted.cookies, now, &later, is_compiled).await?);
     steps.end("cookies");
     let mut plan = Plan::new(&wanted, ground, &later);
     receipt.extend(std::mem::take(&mut plan.unreachable));
@@ -104,6 +108,10 @@ pub async fn restore(
     stage.open_the_curtain().await?;
     receipt.extend(tabs::load(&stage, &tabs).await);
     steps.end("tabs");
+    if is_compiled {
+        // What was there already came from nowhere else.
+        receipt.items.iter_mut().for_each(|item| item.source = Source::Snapshot);
+    }
     receipt.sort();
     let made: Vec<(TargetId, History)> = tabs.into_iter().map(OpenTab::into_parts).collect();
     for (tab, (target, history)) in wanted.tabs.iter_mut().zip(made) {

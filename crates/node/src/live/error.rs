@@ -4,6 +4,7 @@ use baton_browser::cdp::CdpError;
 use baton_browser::keeper::KeeperError;
 use baton_browser::launch::LaunchError;
 use baton_browser::profile::ProfileError;
+use baton_browser::profile::compile::CompileError;
 use baton_browser::restore::RestoreError;
 use baton_session::{NodeId, SessionId, SnapshotId};
 use baton_store::StoreError;
@@ -110,6 +111,9 @@ pub enum LiveError {
     /// The profile could not be kept beside, or put back.
     #[error(transparent)]
     Profile(#[from] ProfileError),
+    /// A profile could not be compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
     /// A file of the session could not be written or removed.
     #[error("could not use {}: {source}", path.display())]
     File {

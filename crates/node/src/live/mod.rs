@@ -33,6 +33,7 @@ pub use resume::Resumed;
 
 use crate::data::DataFolder;
 use baton_browser::keeper::KeeperCommand;
+use baton_browser::profile::compile::ProfileCache;
 use baton_session::{NodeId, SessionId};
 use baton_store::Store;
 use lease::Pulse;
@@ -49,6 +50,9 @@ use tokio_util::task::TaskTracker;
 /// How long one thing to do with a session waits for another.
 const TAKE_LIMIT: Duration = Duration::from_secs(5);
 
+/// How much memory compiled profiles may take, in bytes.
+const COMPILED_LIMIT: usize = 64 << 20;
+
 /// All running browsers of this node, by session. Cheap to clone.
 #[derive(Clone)]
 pub struct Hub(Arc<Inner>);
@@ -62,6 +66,8 @@ struct Inner {
     /// Tells that one of them is free again.
     freed: Notify,
     pulse: Pulse,
+    /// Profiles that were compiled, for the next browser with the same login.
+    compiled: ProfileCache,
     tasks: TaskTracker,
 }
 
@@ -110,6 +116,7 @@ impl Hub {
             busy: Mutex::default(),
             freed: Notify::new(),
             pulse: Pulse::default(),
+            compiled: ProfileCache::new(COMPILED_LIMIT),
             tasks: TaskTracker::new(),
         }))
     }

@@ -40,13 +40,18 @@ impl AtRest {
     /// as if it were not there: then the snapshot is taken. Blocks on the disk.
     pub fn read(profile: &Path) -> Self {
         let default = profile.join("Default");
-        let local = local_storage::read(&default).map(|found| found.areas);
         let cookies = cookies::last_write(&default.join(COOKIES));
         Self {
-            local: told("localStorage", local),
             cookies: told("cookies", cookies),
             files: Files::read(&default),
+            ..Self::read_local_storage(profile)
         }
+    }
+
+    /// Reads localStorage only, as if there were nothing else.
+    pub(crate) fn read_local_storage(profile: &Path) -> Self {
+        let local = local_storage::read(&profile.join("Default")).map(|found| found.areas);
+        Self { local: told("localStorage", local), ..Self::default() }
     }
 }
 

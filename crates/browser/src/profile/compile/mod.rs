@@ -5,15 +5,18 @@
 //! can make, and what no profile has, is listed; a resume brings it back.
 
 mod areas;
+mod cache;
 mod merge;
 mod rest;
 mod tree;
 
+pub use cache::{CacheKey, ProfileCache};
 pub use merge::merge;
 
 use super::at_rest::Instant;
 use super::cookies::{self, CookieStoreError};
 use super::keep::{create_folder, rename, sync_all};
+use super::leveldb::LevelDbError;
 use super::local_storage::{self, Unwritable};
 use super::{ProfileError, permissions};
 use areas::usable_areas;
@@ -21,6 +24,7 @@ use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
 use baton_session::{Receipt, State};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -53,7 +57,8 @@ pub fn compile(state: &State, profile: &Path, times: Times) -> Result<Receipt, C
         profile.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
     create_folder(parent)?;
     let next = tree::Stage::beside(profile)?;
-    let receipt = write(state, next.path(), times)?;
+    let mut receipt = write_rows(state, next.path(), times)?;
+    receipt.extend(rest::write(state, next.path()));
     permissions::write(
         next.path(),
         &state.environment.permissions,
@@ -63,13 +68,13 @@ pub fn compile(state: &State, profile: &Path, times: Times) -> Result<Receipt, C
     sync_all(&tree::paths(next.path())?)?;
     rename(next.path(), profile)?;
     next.took_its_place();
+    receipt.sort();
     Ok(receipt)
 }
 
 /// Writes the cookies and the localStorage of a state into a profile that has none, and on which no
-/// browser runs. Nothing is synced. The receipt has a line for each item of the state. Blocks on the
-/// disk.
-pub fn write(state: &State, profile: &Path, times: Times) -> Result<Receipt, CompileError> {
+/// browser runs. Nothing is synced. The receipt has a line for each of both. Blocks on the disk.
+pub fn write_rows(state: &State, profile: &Path, times: Times) -> Result<Receipt, CompileError> {
     let default = profile.join("Default");
     create_folder(&default)?;
     let (cookies, mut receipt) = cookies::usable(&state.cookies, Expiry(times.now.0));
@@ -86,8 +91,6 @@ pub fn write(state: &State, profile: &Path, times: Times) -> Result<Receipt, Com
         .extend(cookies.iter().map(|cookie| written(ItemKind::Cookie, cookie.place())).collect());
     let told = areas.keys().map(|key| written(ItemKind::LocalStorage, key.as_str().to_owned()));
     receipt.extend(told.collect());
-    receipt.extend(rest::write(state, profile));
-    receipt.sort();
     Ok(receipt)
 }
 
@@ -98,7 +101,10 @@ fn written(kind: ItemKind, place: String) -> ReceiptItem {
 
 fn in_store(path: &Path) -> impl FnOnce(CookieStoreError) -> CompileError + use<> {
     let path = path.to_owned();
-    move |source| CompileError::Cookies { path, source }
+    move |source| match source {
+        CookieStoreError::Sqlite(error) if error.is_full() => is_full(&path),
+        source => CompileError::Cookies { path, source },
+    }
 }
 
 /// Why no profile was made. What was there is as it was.
@@ -161,8 +167,17 @@ pub enum CompileError {
 impl From<Unwritable> for CompileError {
     fn from(error: Unwritable) -> Self {
         match error {
-            Unwritable::Profile(error) => Self::Profile(error),
+            Unwritable::Profile(error) => error.into(),
+            Unwritable::LevelDb(LevelDbError::File { path, source }) => {
+                ProfileError::new("write", path)(source).into()
+            }
+            Unwritable::Sqlite { path, source } if source.is_full() => is_full(&path),
             other => Self::Unwritten(other.to_string()),
         }
     }
+}
+
+/// A disk that is full is told as such, whoever notices it.
+fn is_full(path: &Path) -> CompileError {
+    ProfileError::new("write", path)(ErrorKind::StorageFull.into()).into()
 }

@@ -21,7 +21,7 @@ fn some<T: std::fmt::Debug>(strategy: impl Strategy<Value = T>, count: usize) ->
     (0..count).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
 }
 
-fn now() -> Instant {
+pub(super) fn now() -> Instant {
     Instant(jiff::Timestamp::now().as_microsecond())
 }
 

@@ -2,6 +2,7 @@
 
 mod arbitrary;
 mod browsers;
+mod resume;
 mod round_trip;
 
 use baton_browser::profile::at_rest::Instant;
