@@ -11,6 +11,8 @@ mod changes;
 mod databases;
 mod faults;
 mod fixture;
+mod floods;
+mod heard;
 mod histories;
 mod keeper;
 mod keeper_end;
