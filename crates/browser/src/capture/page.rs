@@ -88,6 +88,8 @@ impl Pages<'_> {
         let sessions = self.live.shared().sessions_of(&read.target);
         for (position, id) in sessions.into_iter().enumerate() {
             let session = connection.session(id.clone());
+            // First: what it writes while it is read is told again, write by write.
+            self.live.shared().hear(&session);
             let found = frames::list(&session).await;
             if found.as_ref().is_err_and(CdpError::is_of_no_session) {
                 // A frame in a frame that left: the browser tells of the outer one's end only.

@@ -9,13 +9,14 @@ use super::messages::{
     FrameNavigated, NavigatedWithinDocument, StorageChange, StorageId, parse,
 };
 use super::{Attached, Shared};
-use super::{input, sources, watch};
+use super::{input, mute, sources, watch};
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
 use crate::frames;
 use crate::targets::Contexts;
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::sync::Arc;
+use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Runs until the connection ends.
@@ -28,6 +29,8 @@ pub(super) async fn run(pump: Pump, mut events: Events) {
             Event::Overflow { dropped } => {
                 tracing::debug!(dropped, "events were missed: the next capture reads everything");
                 pump.shared.mirror().distrust();
+                // Among them may have been a document that came or left.
+                mute::hear_all(&pump.connection, &pump.shared);
                 pump.wrote();
             }
         }
@@ -55,8 +58,7 @@ impl Pump {
             | "DOMStorage.domStorageItemUpdated"
             | "DOMStorage.domStorageItemRemoved"
             | "DOMStorage.domStorageItemsCleared" => self.stored(session, params),
-            // Only what was asked for is told, and whoever no longer wants it does not count it.
-            "Runtime.bindingCalled" if self.shared.tells_input() => self.input(params),
+            "Runtime.bindingCalled" => self.called(session, params),
             "Storage.indexedDBContentUpdated" | "Storage.indexedDBListUpdated" => {
                 self.database(params);
             }
@@ -122,6 +124,7 @@ impl Pump {
         let Some(Attached { tab, is_page, .. }) = self.shared.attached().remove(&session_id) else {
             return;
         };
+        self.shared.hearings().forget(&session_id);
         if is_page && self.shared.sessions_of(&tab).is_empty() {
             self.shared.mirror().forget_tab(&tab);
         }
@@ -139,6 +142,7 @@ impl Pump {
             self.shared.mirror().visit(&tab, frame.address());
         }
         let session = self.connection.session(session.clone());
+        self.shared.hear(&session);
         let (shared, activity) = (Arc::clone(&self.shared), self.activity.clone());
         self.spawn(async move {
             watch::document(&session, &shared, &tab, &frame).await;
@@ -159,7 +163,7 @@ impl Pump {
     }
 
     fn stored(&self, session: Option<&CdpSessionId>, params: &RawValue) {
-        let Some(tab) = self.tab_of(session) else {
+        let (Some(session), Some(tab)) = (session, self.tab_of(session)) else {
             return;
         };
         let Some(change) = parse::<StorageChange>(params) else {
@@ -183,6 +187,11 @@ impl Pump {
             mirror.dirty().session.insert((tab.to_string(), storage_key));
         }
         drop(mirror);
+        let muting = self.shared.hearings().count(session, Instant::now());
+        if let Some(muting) = muting {
+            let session = self.connection.session(session.clone());
+            self.spawn(mute::start(session, Arc::clone(&self.shared), tab, muting));
+        }
         self.wrote();
     }
 
@@ -218,9 +227,21 @@ impl Pump {
         }
     }
 
-    fn input(&self, params: &RawValue) {
-        if parse::<BindingCalled>(params).is_some_and(|called| called.name == input::BINDING) {
-            self.activity.input();
+    fn called(&self, session: Option<&CdpSessionId>, params: &RawValue) {
+        let (Some(session), Some(called)) = (session, parse::<BindingCalled>(params)) else {
+            return;
+        };
+        match called.name.as_str() {
+            // Only what was asked for is told, and whoever no longer wants it does not count it.
+            input::BINDING if self.shared.tells_input() => self.activity.input(),
+            mute::BINDING => {
+                let Some(tab) = self.tab_of(Some(session)) else { return };
+                let session = self.connection.session(session.clone());
+                if mute::take(&session, &self.shared, &tab, &called.payload) {
+                    self.wrote();
+                }
+            }
+            _ => {}
         }
     }
 

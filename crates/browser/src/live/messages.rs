@@ -41,6 +41,30 @@ pub(super) struct DetachedFromTarget {
 #[derive(Deserialize)]
 pub(super) struct BindingCalled {
     pub(super) name: String,
+    #[serde(default)]
+    pub(super) payload: String,
+}
+
+/// What `sample.js` tells of a document.
+#[derive(Debug, Deserialize)]
+pub(super) struct Sampled {
+    /// Which of them tells.
+    pub(super) mark: u64,
+    /// Whether it ends, or its document may: events are to be heard again.
+    pub(super) ends: bool,
+    /// Whether its areas are larger than samples are for.
+    pub(super) large: bool,
+    pub(super) local: Option<SampledArea>,
+    pub(super) session: Option<SampledArea>,
+}
+
+/// What it tells of one area.
+#[derive(Debug, Deserialize)]
+pub(super) struct SampledArea {
+    /// Whether these are all entries, not only those that changed.
+    pub(super) whole: bool,
+    pub(super) set: Vec<(Text, Text)>,
+    pub(super) removed: Vec<Text>,
 }
 
 /// `Page.frameNavigated`.

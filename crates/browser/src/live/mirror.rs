@@ -245,10 +245,15 @@ impl Dirty {
         }
     }
 
-    /// A document of this key appeared in this tab: nobody watched the key before.
-    pub(crate) fn mark_document(&mut self, tab: &TargetId, key: &StorageKey) {
+    /// The areas of this key in this tab may differ.
+    pub(crate) fn mark_areas(&mut self, tab: &TargetId, key: &StorageKey) {
         self.local.insert(key.clone());
         self.session.insert((tab.to_string(), key.clone()));
+    }
+
+    /// A document of this key appeared in this tab: nobody watched the key before.
+    pub(crate) fn mark_document(&mut self, tab: &TargetId, key: &StorageKey) {
+        self.mark_areas(tab, key);
         self.databases.insert(key.clone(), DirtyDatabases::All);
         self.stored(key.clone()).all = true;
     }

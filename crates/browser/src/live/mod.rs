@@ -5,9 +5,11 @@
 
 mod activity;
 mod events;
+mod hearing;
 mod input;
 mod messages;
 pub(crate) mod mirror;
+mod mute;
 pub(crate) mod permissions;
 pub(crate) mod seen;
 mod shared;

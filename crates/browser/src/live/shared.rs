@@ -1,5 +1,6 @@
 //! What the event loop and the captures share: the mirror, and what we are attached to.
 
+use super::hearing::Hearings;
 use super::messages::ScriptParsed;
 use super::mirror::Mirror;
 use crate::cdp::{CdpSession, CdpSessionId};
@@ -20,6 +21,8 @@ const SCRIPTS: usize = 4096;
 pub(crate) struct Shared {
     mirror: Mutex<Mirror>,
     attached: Mutex<HashMap<CdpSessionId, Attached>>,
+    /// How the storage events of each of them are heard.
+    hearings: Mutex<Hearings>,
     /// Service workers and shared workers, with the storage key of each that is watched by now.
     workers: Mutex<HashMap<CdpSessionId, Option<StorageKey>>>,
     /// Who waits for the scripts of a service worker.
@@ -46,6 +49,7 @@ impl Shared {
         Self {
             mirror: Mutex::new(Mirror::new(known)),
             attached: Mutex::default(),
+            hearings: Mutex::default(),
             workers: Mutex::default(),
             scripts: Mutex::default(),
             input: AtomicBool::new(false),
@@ -59,6 +63,10 @@ impl Shared {
 
     pub(crate) fn attached(&self) -> MutexGuard<'_, HashMap<CdpSessionId, Attached>> {
         self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn hearings(&self) -> MutexGuard<'_, Hearings> {
+        self.hearings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn workers(&self) -> MutexGuard<'_, HashMap<CdpSessionId, Option<StorageKey>>> {
@@ -154,6 +162,7 @@ impl Shared {
         let mut attached = self.attached();
         if attached.get(session).is_some_and(|target| !target.is_page) {
             attached.remove(session);
+            self.hearings().forget(session);
         }
     }
 

@@ -1,7 +1,8 @@
 //! What is switched on in each target, so that its changes are told.
 //!
-//! Auto-attach, `Page` and `DOMStorage` cost nothing that can be measured; `Network` and `Runtime`
-//! would cost a quarter of a page's speed and stay off.
+//! Auto-attach, `Page` and `DOMStorage` cost nothing that can be measured, where no page writes without
+//! end (see [`mute`](super::mute)); `Network` and `Runtime` would cost a quarter of a page's speed and
+//! stay off.
 
 use super::activity::Counters;
 use super::mirror::DirtyDatabases;

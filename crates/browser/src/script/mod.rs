@@ -39,6 +39,8 @@ pub(crate) enum Script {
     TellState,
     /// Makes history entries of one document.
     Walk,
+    /// Begins to tell by itself what a document stores.
+    Sample,
 }
 
 const VALUE: &str = include_str!("value.js");
@@ -68,6 +70,8 @@ static TELL_STATE: LazyLock<String> =
     LazyLock::new(|| declaration(&[VALUE, HISTORY_STATE], "tellState"));
 static WALK: LazyLock<String> =
     LazyLock::new(|| declaration(&[VALUE, include_str!("walk.js")], "walk"));
+static SAMPLE: LazyLock<String> =
+    LazyLock::new(|| declaration(&[VALUE, LIMITS, include_str!("sample.js")], "sample"));
 
 fn declaration(sources: &[&str], entry: &str) -> String {
     format!("async function (argument) {{\n{}\nreturn {entry}(argument);\n}}", sources.join("\n"))
@@ -83,6 +87,7 @@ impl Script {
             Self::Inspect => &INSPECT,
             Self::TellState => &TELL_STATE,
             Self::Walk => &WALK,
+            Self::Sample => &SAMPLE,
         }
     }
 }
@@ -193,6 +198,7 @@ impl fmt::Display for Script {
             Self::Inspect => "inspect",
             Self::TellState => "tell state",
             Self::Walk => "walk",
+            Self::Sample => "sample",
         })
     }
 }

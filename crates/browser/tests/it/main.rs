@@ -13,6 +13,8 @@ mod databases;
 mod desktop;
 mod faults;
 mod fixture;
+mod floods;
+mod heard;
 mod histories;
 mod keeper;
 mod keeper_end;
