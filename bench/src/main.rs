@@ -13,6 +13,7 @@ mod machine;
 mod mcp;
 mod peers;
 mod process;
+mod profile;
 mod ratio;
 mod report;
 mod resume;
@@ -56,6 +57,10 @@ enum Part {
     Resume,
     /// Resume of a session of fifty origins against open.
     Fifty,
+    /// Resume of such a session on a machine that never saw it, against open.
+    Elsewhere,
+    /// A profile compiled and read, against a browser that is given the same.
+    Profile,
     /// An idle session.
     Idle,
     /// A thousand sessions against a hundred.
@@ -77,6 +82,10 @@ async fn main() -> Result<()> {
             Part::Change => vec![change::measure(baton).await?],
             Part::Resume => vec![resume::measure(baton, args.resume_pairs, Memory::Tabs).await?],
             Part::Fifty => vec![resume::measure(baton, args.resume_pairs, Memory::Origins).await?],
+            Part::Elsewhere => {
+                vec![resume::measure(baton, args.resume_pairs, Memory::Elsewhere).await?]
+            }
+            Part::Profile => vec![profile::measure(baton).await?],
             Part::Idle => vec![idle::measure(baton).await?],
             Part::Thousand => vec![thousand::measure(baton).await?],
             Part::Mcp => vec![mcp::measure(baton).await?],

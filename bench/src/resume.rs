@@ -6,7 +6,7 @@ use crate::site;
 use anyhow::{Result, ensure};
 use baton_playground::{House, Page, Site, victims};
 use baton_session::{Lifecycle, SessionId};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -25,6 +25,18 @@ pub enum Memory {
     Tabs,
     /// Fifty origins, most of them in tabs that were closed since.
     Origins,
+    /// Fifty origins without databases and a thousand cookies, on a machine that never saw them.
+    Elsewhere,
+}
+
+/// How many cookies that session has.
+pub const COOKIES: usize = 1000;
+
+impl Memory {
+    /// The page that its tabs show.
+    fn path(self) -> &'static str {
+        if self == Self::Elsewhere { "/items" } else { "/memory" }
+    }
 }
 
 /// Measures `pairs` pairs, each in the other order than the one before.
@@ -32,20 +44,22 @@ pub async fn measure(baton: &Path, pairs: usize, memory: Memory) -> Result<Secti
     let site = site::start().await?;
     let mut house = House::build(baton)?;
     house.start_node().await?;
-    let id = open(&house, "kept", &site).await?.0;
-    if memory == Memory::Origins {
-        remember(&house, id, &site).await?;
+    let id = open(&house, "kept", memory.path(), &site).await?.0;
+    match memory {
+        Memory::Tabs => {}
+        Memory::Origins => remember(&house, id, &site).await?,
+        Memory::Elsewhere => fill(&house, id, "kept", &site).await?,
     }
     house.client()?.capture_session("kept").await?;
     let (mut measured, mut steps) = (Vec::with_capacity(pairs), BTreeMap::new());
     for pair in 0..pairs {
         let (resumed, opened);
         if pair % 2 == 0 {
-            opened = open_fresh(&house, &site).await?;
-            resumed = resume(&house, id, &mut steps).await?;
+            opened = open_fresh(&house, memory.path(), &site).await?;
+            resumed = resume(&house, id, memory, &mut steps).await?;
         } else {
-            resumed = resume(&house, id, &mut steps).await?;
-            opened = open_fresh(&house, &site).await?;
+            resumed = resume(&house, id, memory, &mut steps).await?;
+            opened = open_fresh(&house, memory.path(), &site).await?;
         }
         println!(
             "pair {:>2} of {pairs}: resume {resumed:.0} ms, open {opened:.0} ms, ratio {:.3}",
@@ -76,8 +90,41 @@ pub async fn remember(house: &House, id: SessionId, site: &Site) -> Result<()> {
     Ok(())
 }
 
-async fn open(house: &House, name: &str, site: &Site) -> Result<(SessionId, f64)> {
-    let urls: Result<Vec<Url>> = TABS.iter().map(|host| site.url_on(host, "/memory")).collect();
+/// The hosts of the origins: first those of the tabs.
+pub fn host(number: usize) -> String {
+    TABS.get(number).map_or_else(|| format!("host{number}"), |tab| (*tab).to_owned())
+}
+
+/// Twenty items on each of fifty origins and a thousand cookies, on top of the items page that is open.
+pub async fn fill(house: &House, id: SessionId, name: &str, site: &Site) -> Result<()> {
+    let socket = house.keeper_socket(id);
+    let hosts: Vec<String> = (0..ORIGINS).map(host).collect();
+    let page = |host: &str| site.url_on(host, "/items");
+    let first = Page::attach(&socket, page(&hosts[0])?.as_str()).await?;
+    let browser = first.session().connection().browser();
+    for host in &hosts {
+        let url = format!("{}?fill", page(host)?);
+        let made = browser.call("Target.createTarget", json!({ "url": url })).await?;
+        let filled = Page::attach(&socket, &url).await?;
+        filled.wait_for("localStorage.length === 20").await?;
+        house.client()?.capture_session(name).await?;
+        let closing = json!({ "targetId": made["targetId"] });
+        browser.call("Target.closeTarget", closing).await?;
+    }
+    let tomorrow = jiff::Timestamp::now().as_second() + 86_400;
+    let cookies: Result<Vec<Value>> = (0..COOKIES)
+        .map(|number| {
+            let url = page(&hosts[number % ORIGINS])?;
+            let (name, value) = (format!("cookie{number}"), format!("value of {number}"));
+            Ok(json!({ "name": name, "value": value, "url": url, "expires": tomorrow, "sameSite": "Lax" }))
+        })
+        .collect();
+    browser.call("Storage.setCookies", json!({ "cookies": cookies? })).await?;
+    Ok(())
+}
+
+async fn open(house: &House, name: &str, path: &str, site: &Site) -> Result<(SessionId, f64)> {
+    let urls: Result<Vec<Url>> = TABS.iter().map(|host| site.url_on(host, path)).collect();
     let urls = urls?;
     let start = Instant::now();
     let id = house.open(name, urls).await?;
@@ -85,8 +132,8 @@ async fn open(house: &House, name: &str, site: &Site) -> Result<(SessionId, f64)
 }
 
 /// The same tabs in a new session, which is then thrown away.
-async fn open_fresh(house: &House, site: &Site) -> Result<f64> {
-    let (_, took) = open(house, "fresh", site).await?;
+async fn open_fresh(house: &House, path: &str, site: &Site) -> Result<f64> {
+    let (_, took) = open(house, "fresh", path, site).await?;
     let fresh = house.client()?.abandon_session("fresh").await?;
     house.client()?.delete_session(&fresh.session.id.to_string()).await?;
     Ok(took)
@@ -96,6 +143,7 @@ async fn open_fresh(house: &House, site: &Site) -> Result<f64> {
 async fn resume(
     house: &House,
     id: SessionId,
+    memory: Memory,
     steps: &mut BTreeMap<String, Vec<f64>>,
 ) -> Result<f64> {
     let client = house.client()?;
@@ -105,6 +153,9 @@ async fn resume(
     while client.fetch_session("kept").await?.session.state != Lifecycle::Recoverable {
         ensure!(Instant::now() < end, "the node did not notice that the browser is gone");
         tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    if memory == Memory::Elsewhere {
+        house.take_files_away(id)?;
     }
     let start = Instant::now();
     let resumed = client.resume_session("kept").await?;
@@ -123,18 +174,30 @@ fn milliseconds(start: Instant) -> f64 {
 }
 
 fn section(measured: &[(f64, f64)], steps: BTreeMap<String, Vec<f64>>, memory: Memory) -> Section {
-    let (title, more, aim) = match memory {
-        Memory::Tabs => ("Resume against open", String::new(), 1.5),
+    let has = "a cookie, 20 localStorage items and a database of 50 records";
+    let closed = ORIGINS - TABS.len();
+    let (title, holds, machine, aim) = match memory {
+        Memory::Tabs => ("Resume against open", format!("each with {has}"), "the same", 1.5),
         Memory::Origins => (
             "Resume of fifty origins against open",
             format!(
-                "The session remembers {ORIGINS} origins, all but {} of them from tabs that were closed \
-                 before. ",
-                TABS.len()
+                "each with {has}; {closed} more origins are remembered of tabs that were closed"
             ),
+            "the same",
             1.2,
         ),
+        Memory::Elsewhere => (
+            "Resume on another machine against open",
+            format!(
+                "each with 20 localStorage items; {closed} more origins are remembered of tabs that \
+                 were closed, and {COOKIES} cookies"
+            ),
+            "a new",
+            1.3,
+        ),
     };
+    let is_new = memory == Memory::Elsewhere;
+    let gone = if is_new { " (all files of the session were taken away)" } else { "" };
     let mut medians = vec![
         ("resume".to_owned(), format!("{:.0} ms", median(measured.iter().map(|m| m.0)))),
         ("open".to_owned(), format!("{:.0} ms", median(measured.iter().map(|m| m.1)))),
@@ -145,10 +208,10 @@ fn section(measured: &[(f64, f64)], steps: BTreeMap<String, Vec<f64>>, memory: M
     Section {
         title,
         method: format!(
-            "{} tabs, each on an origin of its own with a cookie, 20 localStorage items and a database \
-             of 50 records. {more}The browser and its keeper are killed with SIGKILL, then the session is \
-             resumed on the same machine; beside it the same tabs are opened in a new session without \
-             state. Both times are those of one call to the node, a first snapshot included for open.",
+            "{} tabs, each on an origin of its own, {holds}. The browser and its keeper are killed with \
+             SIGKILL, then the session is resumed on {machine} machine{gone}; beside it the same tabs are \
+             opened in a new session without state. Both times are those of one call to the node, a \
+             first snapshot included for open.",
             TABS.len()
         ),
         comparisons: vec![Comparison {

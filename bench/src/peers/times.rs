@@ -4,18 +4,17 @@ use super::driver::{AGENT_BROWSER, PLAYWRIGHT, Peers};
 use super::{Disk, section};
 use crate::ratio::median;
 use crate::report::{Section, Table};
+use crate::resume::{COOKIES, ORIGINS, fill, host};
 use crate::site;
 use anyhow::{Result, ensure};
 use baton_playground::{House, Page, Site, victims};
 use baton_session::{Lifecycle, SessionId};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 use url::Url;
 
-const ORIGINS: usize = 50;
-const COOKIES: usize = 1000;
 /// Each is measured so often, in turn.
 const ROUNDS: usize = 3;
 /// How long the node may take to notice that a browser is gone.
@@ -80,29 +79,7 @@ async fn measure_round(
 /// A session with one tab that remembers all origins and cookies.
 async fn remember(house: &House, site: &Site) -> Result<SessionId> {
     let id = house.open("large", [page(site, 0)?]).await?;
-    let socket = house.keeper_socket(id);
-    for number in 0..ORIGINS {
-        let url = page(site, number)?;
-        let first = Page::attach(&socket, page(site, 0)?.as_str()).await?;
-        let browser = first.session().connection().browser();
-        let made =
-            browser.call("Target.createTarget", json!({ "url": format!("{url}?fill") })).await?;
-        let filled = Page::attach(&socket, &format!("{url}?fill")).await?;
-        filled.wait_for("localStorage.length === 20").await?;
-        house.client()?.capture_session("large").await?;
-        browser.call("Target.closeTarget", json!({ "targetId": made["targetId"] })).await?;
-    }
-    let first = Page::attach(&socket, page(site, 0)?.as_str()).await?;
-    let tomorrow = jiff::Timestamp::now().as_second() + 86_400;
-    let cookies: Result<Vec<Value>> = (0..COOKIES)
-        .map(|number| {
-            let url = page(site, number % ORIGINS)?;
-            let (name, value) = (format!("cookie{number}"), format!("value of {number}"));
-            Ok(json!({ "name": name, "value": value, "url": url, "expires": tomorrow, "sameSite": "Lax" }))
-        })
-        .collect();
-    let browser = first.session().connection().browser();
-    browser.call("Storage.setCookies", json!({ "cookies": cookies? })).await?;
+    fill(house, id, "large", site).await?;
     Ok(id)
 }
 
@@ -134,7 +111,7 @@ async fn resume(house: &House, id: SessionId, site: &Site, disk: Disk) -> Result
 
 /// The page of an origin; it writes nothing unless it is asked to fill.
 fn page(site: &Site, number: usize) -> Result<Url> {
-    site.url_on(&format!("host{number}"), "/items")
+    site.url_on(&host(number), "/items")
 }
 
 fn method() -> String {
