@@ -12,5 +12,6 @@ mod fixture;
 mod help;
 mod keys;
 mod node;
+mod profile;
 mod tls;
 mod usage;
