@@ -20,9 +20,9 @@ use std::path::PathBuf;
 What PATH is, is recognised: a session file, a Playwright storageState, either of them sealed, or a
 folder with a Chrome profile. Only a session file has a name of its own.
 
---from takes a profile of your own browser, after asking: cookies, localStorage and what sites may do,
-with --tabs the open tabs too. Nothing in the profile is changed, and the browser may run. With
---domain the session knows only the sites that an agent is to have.
+--from takes a profile of your own browser, after asking: cookies, localStorage and what sites may
+do, with --tabs the open tabs too. Nothing in it is changed, and the browser may run. With --domain
+the session knows only the sites that an agent is to have.
 
 The session is recoverable, and baton sessions resume brings it to life on a fresh profile. What
 cannot be read or used is listed, and costs nothing else; the exit code is 6 then. A file that is
@@ -51,9 +51,9 @@ pub(super) struct Import {
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
     identity: Option<PathBuf>,
     #[command(flatten)]
-    profile: ProfileArgs,
-    #[command(flatten)]
     consent: Consent,
+    #[command(flatten)]
+    profile: ProfileArgs,
 }
 
 /// What is sent to the node, and what was left out before.

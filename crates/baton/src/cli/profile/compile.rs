@@ -17,12 +17,12 @@ use std::path::{Path, PathBuf};
 /// Make a profile, with which any Chromium starts logged in, of a file
 #[derive(Debug, Args)]
 #[command(after_help = "\
-STATE is what baton import reads: a session file, a Playwright storageState, or either of them sealed.
+STATE is what baton import reads: a session file, a Playwright storageState, or one of them sealed.
 DIR is a Chrome user data dir afterwards, whole or not at all.
 
-Cookies, localStorage and what sites may do are written. What only a page can make (IndexedDB, caches,
-service workers) and what no profile has (tabs, sessionStorage) is listed; a session has them too:
-baton import and baton sessions resume. The exit code is 6 when something was left out.
+Cookies, localStorage and what sites may do are written. What only a page can make (IndexedDB,
+caches, service workers) and what no profile has (tabs, sessionStorage) is listed; a session has
+them too: baton import and baton sessions resume. The exit code is 6 when something was left out.
 
 WHOEVER HAS THE FOLDER IS LOGGED IN. Its cookies are not encrypted until a browser writes them anew.
 

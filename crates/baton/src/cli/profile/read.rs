@@ -16,18 +16,17 @@ use std::path::{Path, PathBuf};
 /// Write what a profile holds to a file that baton import, or Playwright, can read
 #[derive(Debug, Args)]
 #[command(after_help = "\
-DIR is a user data dir with one profile, or the folder of one of its profiles (Default, Profile 1).
-Nothing in it is changed. A browser may be running on it; what it noted in the last half minute may be
-missing then.
+DIR is a user data dir with one profile, or the folder of one of them (Default, Profile 1). Nothing
+in it is changed. A browser may run on it; what happened in the last half minute may be missing.
 
 Cookies, localStorage, tabs with their sessionStorage, and what sites may do are read. IndexedDB is
-listed: only a browser can read it (baton attach). Cookies that the browser encrypted with a password
-of the desktop's keyring are opened with it; the keyring must be unlocked.
+listed: only a browser can read it (baton attach). Cookies that the browser encrypted with a
+password of the desktop's keyring are opened with it; the keyring must be unlocked.
 
 WHOEVER HAS THE FILE IS LOGGED IN. It is written with mode 0600; --to seals it.
 
-What the file does not say is listed, and the exit code is 6 then; only tabs, sessionStorage and what
-sites may do, for which storage-state has no place, do not count.
+What the file does not say is listed, and the exit code is 6 then. What storage-state has no place
+for (tabs, sessionStorage, what sites may do) is listed only.
 
 Examples:
   baton profile read ./profile -o state.json --format storage-state

@@ -80,9 +80,9 @@ fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                folders.push(path)
+                folders.push(path);
             } else {
-                found.push((path.clone(), fs::read(path).unwrap()))
+                found.push((path.clone(), fs::read(path).unwrap()));
             }
         }
     }
@@ -114,5 +114,28 @@ fn a_folder_is_imported_like_a_file() {
     indexed db  https://shop.test/  1      only a browser can read it: open the profile in one, and use baton attach
     baton sessions resume shop brings it to life
     ");
+    desk.0.stop_node();
+}
+
+/// Every command of the guide is run, in its order, but for those with a browser.
+#[test]
+fn the_guide_can_be_followed() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/profiles.md");
+    let page = fs::read_to_string(page).unwrap();
+    let desk = Desk::new();
+    with_browser(&desk, ".config/google-chrome", &[("Default", "Work")]);
+    desk.run(&["profile", "compile", "@state.json", "@profile"]).success();
+    let mut followed = 0;
+    for line in page.lines().filter_map(|line| line.strip_prefix("$ baton ")) {
+        if line.contains("sessions resume") || line.ends_with(" profile") || line.contains("shop") {
+            continue;
+        }
+        let line = line.replace("/srv/", "@");
+        let mut args: Vec<&str> = line.split(' ').collect();
+        args.extend(line.contains("--from").then_some("--yes"));
+        desk.run(&args).success();
+        followed += 1;
+    }
+    assert_eq!(followed, 6);
     desk.0.stop_node();
 }
