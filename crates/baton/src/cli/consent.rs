@@ -23,11 +23,11 @@ pub(super) struct NobodyToAsk(String);
 impl Consent {
     /// Shows what is to happen to the file `path`, and asks, unless somebody agreed already.
     pub(super) fn given(&self, output: Output, path: &str, shown: &str) -> anyhow::Result<bool> {
-        self.to(output, &format!("{path} is changed"), shown, "write this?")
+        self.asked(output, &format!("{path} is changed"), shown, "write this?")
     }
 
     /// Shows what is to happen, and asks before `what`, unless somebody agreed already.
-    pub(super) fn to(
+    pub(super) fn asked(
         &self,
         output: Output,
         what: &str,

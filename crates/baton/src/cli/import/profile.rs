@@ -42,11 +42,13 @@ pub(super) struct ProfileArgs {
 pub(in crate::cli) enum NotImported {
     /// A profile has a name for its person, not for a session.
     #[error(
-        "expected a name for the session, found none, for a profile has none that fits\ngive one with --name"
+        "expected a name for the session, found none, for a profile has none that fits\n\
+         give one with --name"
     )]
     NoName,
     /// A file is taken as a whole.
-    #[error("expected the folder of a profile together with {option}, found another file at {}\nleave {option} away: a file is imported as a whole", path.display())]
+    #[error("expected the folder of a profile together with {option}, found another file at {}\n\
+         leave {option} away: a file is imported as a whole", path.display())]
     NoFolder {
         /// What was given beside it.
         option: &'static str,
@@ -55,7 +57,8 @@ pub(in crate::cli) enum NotImported {
     },
     /// The browser was never used here.
     #[error(
-        "expected a profile of {browser} in {looked}, found none\ngive the folder of a profile that is elsewhere: baton import DIR"
+        "expected a profile of {browser} in {looked}, found none\n\
+         give the folder of a profile that is elsewhere: baton import DIR"
     )]
     NoneFound {
         /// Which browser.
@@ -65,7 +68,8 @@ pub(in crate::cli) enum NotImported {
     },
     /// None is called like that, or more than one.
     #[error(
-        "expected one profile of {browser} that is called {wanted:?}, found {found}\nname one with --profile, by its name or its folder:\n{there}"
+        "expected one profile of {browser} that is called {wanted:?}, found {found}\n\
+         name one with --profile, by its name or its folder:\n{there}"
     )]
     NoneCalled {
         /// Which browser.
@@ -79,7 +83,8 @@ pub(in crate::cli) enum NotImported {
     },
     /// Nobody said which.
     #[error(
-        "expected to be told which profile of {browser} is meant, found {found}\nname one with --profile, by its name or its folder:\n{there}"
+        "expected to be told which profile of {browser} is meant, found {found}\n\
+         name one with --profile, by its name or its folder:\n{there}"
     )]
     Several {
         /// Which browser.
@@ -91,7 +96,8 @@ pub(in crate::cli) enum NotImported {
     },
     /// More than a file may have.
     #[error(
-        "expected at most {FILE_LIMIT} bytes of session file, found {0}\ntake less with --domain"
+        "expected at most {FILE_LIMIT} bytes of session file, found {0}\n\
+         take less with --domain"
     )]
     TooLarge(usize),
 }
@@ -114,24 +120,16 @@ impl ProfileArgs {
         path: Option<&Path>,
         consent: &Consent,
     ) -> anyhow::Result<Option<Brought>> {
-        let (folder, browser) = match (path, self.from) {
-            (_, Some(browser)) => {
-                let (all, looked) = browsers::own(browser, &Homes::of_this_user()?);
-                let own = choose::one(browser, all, &looked, self.profile.as_deref())?;
-                let what = format!("the logins of {browser} are taken");
-                let shown = self.shown(browser, &own.to_string());
-                if !consent.to(context.output, &what, &shown, "import this?")? {
-                    return Ok(None);
-                }
-                (own.folder, browser)
-            }
+        let found = match (path, self.from) {
+            (_, Some(browser)) => self.own(context, browser, consent)?,
             (path, None) => {
                 let path = path.context("expected a folder, found none")?;
                 let folder = ProfileFolder::find(&std::path::absolute(path)?)?;
                 let browser = self.product.unwrap_or_else(|| Browser::of_path(folder.path()));
-                (folder, browser)
+                Some((folder, browser))
             }
         };
+        let Some((folder, browser)) = found else { return Ok(None) };
         if let Some(pid) = browsers::in_use(&folder) {
             context.output.note(&output::in_use(pid));
         }
@@ -139,6 +137,21 @@ impl ProfileArgs {
         let read = browsers::read(&folder, browser);
         progress.end();
         self.file(context, read?).map(Some)
+    }
+
+    /// A profile of a person's own browser; none when that person does not agree.
+    fn own(
+        &self,
+        context: &Context,
+        browser: Browser,
+        consent: &Consent,
+    ) -> anyhow::Result<Option<(ProfileFolder, Browser)>> {
+        let (all, looked) = browsers::own(browser, &Homes::of_this_user()?);
+        let own = choose::one(browser, all, &looked, self.profile.as_deref())?;
+        let what = format!("the logins of {browser} are taken");
+        let shown = self.shown(browser, &own.to_string());
+        let agreed = consent.asked(context.output, &what, &shown, "import this?")?;
+        Ok(agreed.then_some((own.folder, browser)))
     }
 
     /// What a person agrees to.
