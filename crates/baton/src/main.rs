@@ -3,10 +3,12 @@
 //! The only place that reads the environment, knows the home folder, and writes to a terminal.
 //! Rooms: [`cli`] has one file a subcommand; [`context`] is what each of them is given; [`local`]
 //! finds or starts the node of a data folder; [`bridge`] is an MCP server in front of it;
-//! [`clients`] knows the files of the programs in which agents run; [`output`] writes tables,
-//! documents and progress; [`demo`] tells the whole story.
+//! [`clients`] knows the files of the programs in which agents run; [`browsers`] knows the profiles
+//! of a person's own browsers; [`output`] writes tables, documents and progress; [`demo`] tells the
+//! whole story.
 
 mod bridge;
+mod browsers;
 mod cli;
 mod clients;
 mod context;

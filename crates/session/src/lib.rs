@@ -9,8 +9,9 @@
 //! [`environment`] with [`permission`]; [`state`] holds them all; [`parts`] cuts a state into content-addressed pieces;
 //! [`checksum`] names a state; [`receipt`] tells what a restore did; [`Holdings`] tell whether a
 //! state has shrunk; [`diff`] and [`forecast`] tell what changed and what expires; [`redact`] hides
-//! secrets; [`playwright`] reads and writes `storageState` files and [`wire`] session files, and
-//! [`admit`] says what of a file from elsewhere a browser may get.
+//! secrets; [`playwright`] reads and writes `storageState` files and [`wire`] session files,
+//! [`import`] reads either kind, [`admit`] says what of a file from elsewhere a browser may get, and
+//! [`domains`] takes what belongs to some domains.
 
 pub mod admit;
 pub mod audit;
@@ -19,12 +20,14 @@ pub mod checksum;
 pub mod cookie;
 pub mod database;
 pub mod diff;
+pub mod domains;
 pub mod environment;
 pub mod file;
 pub mod forecast;
 pub mod format;
 pub mod history;
 pub mod id;
+pub mod import;
 pub mod lifecycle;
 mod node;
 pub mod parts;

@@ -1,20 +1,25 @@
 //! What went wrong, as a person or a program reads it, and how the process ends.
 
 use super::consent::NobodyToAsk;
-use super::export::NoPlace;
-use super::import::NotSent;
+use super::destination::NoPlace;
+use super::import::NotImported;
 use super::mcp::NotChanged;
 use super::passphrase::PassphraseError;
+use super::profile::NeedsMerge;
 use super::restore::NoKey;
+use super::state_file::Unreadable;
 use crate::clients::FileError;
 use crate::local;
 use crate::output::Output;
 use baton_api::{ClientError, Exit};
+use baton_browser::profile::compile::CompileError;
+use baton_browser::profile::read::ReadError;
 use baton_node::ServeError;
 use baton_node::backup::BackupError;
 use baton_node::bundle::BundleError;
 use baton_node::config::ConfigError;
 use baton_node::data::DataError;
+use baton_session::import::ImportError;
 use serde::Serialize;
 
 /// With `--json`: `{"error": {…}}` on standard output.
@@ -108,14 +113,20 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     if error.is::<PassphraseError>() || error.is::<NoKey>() {
         return Exit::Usage;
     }
-    if let Some(error) = error.downcast_ref::<NotSent>() {
+    if let Some(error) = error.downcast_ref::<Unreadable>() {
         return match error {
-            NotSent::NotThere(_) => Exit::NotFound,
+            Unreadable::NotThere(_) => Exit::NotFound,
             _ => Exit::Usage,
         };
     }
     if error.is::<NoPlace>() || error.is::<NobodyToAsk>() {
         return Exit::Usage;
+    }
+    if error.is::<ImportError>() {
+        return Exit::Usage;
+    }
+    if let Some(exit) = exit_of_profile(error) {
+        return exit;
     }
     if let Some(NotChanged::NoneFound) = error.downcast_ref() {
         return Exit::NotFound;
@@ -134,6 +145,33 @@ fn exit_of(error: &anyhow::Error) -> Exit {
         return exit_of_backup(error);
     }
     error.downcast_ref::<DataError>().map_or(Exit::Failed, exit_of_data)
+}
+
+/// How a command on a profile ends, when that is why it failed.
+fn exit_of_profile(error: &anyhow::Error) -> Option<Exit> {
+    if let Some(error) = error.downcast_ref::<NotImported>() {
+        return Some(match error {
+            NotImported::NoneFound { .. } | NotImported::NoneCalled { .. } => Exit::NotFound,
+            _ => Exit::Usage,
+        });
+    }
+    if let Some(error) = error.downcast_ref::<ReadError>() {
+        return Some(match error {
+            ReadError::NoProfile(_) => Exit::NotFound,
+            ReadError::Several { .. } => Exit::Usage,
+            ReadError::Profile(_) => Exit::Failed,
+        });
+    }
+    if error.is::<NeedsMerge>() {
+        return Some(Exit::Conflict);
+    }
+    Some(match error.downcast_ref::<CompileError>()? {
+        CompileError::NoProfile(_) => Exit::NotFound,
+        CompileError::NotEmpty(_) | CompileError::InUse { .. } | CompileError::Elsewhere { .. } => {
+            Exit::Conflict
+        }
+        _ => Exit::Failed,
+    })
 }
 
 fn exit_of_data(error: &DataError) -> Exit {

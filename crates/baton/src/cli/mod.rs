@@ -8,6 +8,7 @@ mod backup;
 mod completions;
 mod consent;
 mod demo;
+mod destination;
 mod doctor;
 mod environment;
 mod export;
@@ -18,10 +19,12 @@ mod keys;
 mod mcp;
 mod open;
 mod passphrase;
+mod profile;
 mod restore;
 mod serve;
 mod sessions;
 mod skill;
+mod state_file;
 
 use crate::context::Context;
 
@@ -65,7 +68,9 @@ enum Command {
     #[command(subcommand)]
     Sessions(sessions::Sessions),
     Export(export::Export),
-    Import(import::Import),
+    Import(Box<import::Import>),
+    #[command(subcommand)]
+    Profile(profile::Profile),
     Mcp(mcp::Mcp),
     Skill(skill::Skill),
     #[command(subcommand)]
@@ -116,6 +121,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
         Command::Completions(command) => return Ok(command.run()),
         Command::Mcp(command) => return command.run(context),
         Command::Skill(command) => return command.run(context),
+        Command::Profile(command) => return command.run(context),
         _ => {}
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -133,9 +139,11 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Restore(command) => command.run(context).await,
             Command::Doctor(command) => command.run(context).await,
             Command::Demo(command) => command.run(context).await,
-            Command::Completions(_) | Command::Keeper(_) | Command::Mcp(_) | Command::Skill(_) => {
-                Ok(Exit::Done)
-            }
+            Command::Completions(_)
+            | Command::Keeper(_)
+            | Command::Mcp(_)
+            | Command::Profile(_)
+            | Command::Skill(_) => Ok(Exit::Done),
         }
     })
 }

@@ -3,9 +3,10 @@
 use super::{style, table::Table, views};
 use baton_api::{Contents, ImportView};
 use baton_session::Receipt;
+use std::path::Path;
 
 /// How much a state holds, in one line.
-pub(crate) fn contents(holds: &Contents) -> String {
+fn contents(holds: &Contents) -> String {
     let counts = [
         (holds.cookies, "cookie"),
         (holds.local_storage, "localStorage area"),
@@ -30,6 +31,39 @@ pub(crate) fn left_out(receipt: &Receipt) -> Option<String> {
         table.row([kind, group.place, group.count.to_string(), reason]);
     }
     Some(table.render())
+}
+
+/// A file that was written, and what it lacks.
+pub(crate) fn written(
+    path: &Path,
+    bytes: usize,
+    holds: &Contents,
+    left_out: Option<String>,
+) -> String {
+    let line = format!("{}: {}", path.display(), style::size(bytes as u64));
+    let lines = [Some(line), Some(contents(holds)), left_out];
+    lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// A profile that was made, and how a browser is started on it.
+pub(crate) fn compiled(profile: &Path, receipt: &Receipt) -> String {
+    let profile = profile.display().to_string();
+    let quoted = shell_words::quote(&profile);
+    let quoted_too = serde_json::Value::from(profile.as_str());
+    format!(
+        "{}\n{}\n\nagent-browser  AGENT_BROWSER_PROFILE={quoted}\nPlaywright     \
+         chromium.launchPersistentContext({quoted_too})",
+        style::plain(&profile),
+        super::receipt(receipt)
+    )
+}
+
+/// What may be missing in a profile that a browser has open.
+pub(crate) fn in_use(pid: u32) -> String {
+    format!(
+        "a browser has the profile open (process {pid}): what happened in the last half minute may \
+         be missing"
+    )
 }
 
 /// A session that was made of a file.

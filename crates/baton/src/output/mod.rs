@@ -13,7 +13,7 @@ mod style;
 mod table;
 mod views;
 
-pub(crate) use carry::{contents, imported, left_out};
+pub(crate) use carry::{compiled, imported, in_use, left_out, written};
 pub(crate) use history::{diff, history};
 pub(crate) use log::log_to_stderr;
 pub(crate) use progress::Progress;

@@ -25,6 +25,7 @@ mod kills;
 mod leases;
 mod mcp;
 mod notes;
+mod own_browser;
 mod parts;
 mod permissions;
 mod profiles;

@@ -2,7 +2,8 @@
 //!
 //! Chromium removes a dead lock of its own host by itself and refuses one of another host. It does
 //! not protect *us*: a launch on a profile in use would hand its work to the living browser and
-//! exit. So a lock counts only when its process lives and has this very profile.
+//! exit. So a lock counts only when its process lives and has this very profile: it was started with
+//! it, or has files of it open, as a browser has that a person started without naming one.
 
 use super::LaunchError;
 use std::ffi::OsStr;
@@ -50,7 +51,8 @@ pub fn check(profile: &Path) -> Result<LockState, LaunchError> {
     if host.as_bytes() != rustix::system::uname().nodename().to_bytes() {
         return Ok(LockState::OtherHost { host: host.to_owned(), pid });
     }
-    if uses(pid, profile) { Ok(LockState::InUse { pid }) } else { Ok(LockState::DeadSameHost) }
+    let lives = uses(pid, profile) || has_open(pid, profile);
+    if lives { Ok(LockState::InUse { pid }) } else { Ok(LockState::DeadSameHost) }
 }
 
 /// Who uses `profile` still: the browser that its lock names, or else any process that was started
@@ -105,6 +107,14 @@ fn uses(pid: u32, profile: &Path) -> bool {
     found.any(|found| found == profile || is_same(found, profile))
 }
 
+/// Whether process `pid` has a file of this profile open.
+fn has_open(pid: u32, profile: &Path) -> bool {
+    let Ok(profile) = fs::canonicalize(profile) else { return false };
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let mut files = open.filter_map(|entry| fs::read_link(entry.path()).ok());
+    files.any(|file| file.starts_with(&profile))
+}
+
 /// Whether process `pid` is a helper of a browser on this profile, such as those that write cookies
 /// and storage. Helpers show their arguments joined by spaces.
 fn helps_on(pid: u32, profile: &Path) -> bool {
@@ -157,6 +167,17 @@ mod tests {
         assert_eq!(check(profile.path()).unwrap(), LockState::DeadSameHost);
         claim(profile.path(), false).unwrap();
         assert!(!profile.path().join("DevToolsActivePort").exists());
+    }
+
+    #[test]
+    fn a_process_with_files_of_the_profile_open_holds_it() {
+        let pid = std::process::id();
+        let profile = locked(&format!("{}-{pid}", this_host()));
+        let open = fs::File::create(profile.path().join("History")).unwrap();
+        assert_eq!(check(profile.path()).unwrap(), LockState::InUse { pid });
+        assert_eq!(holder(profile.path()).unwrap(), Some(pid));
+        drop(open);
+        assert_eq!(check(profile.path()).unwrap(), LockState::DeadSameHost);
     }
 
     #[test]

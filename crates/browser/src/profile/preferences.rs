@@ -48,6 +48,11 @@ impl Preferences {
         Self::read(&folder.join("Preferences"))
     }
 
+    /// Reads what a user data dir says of all its profiles.
+    pub(super) fn load_of_all(user_data: &Path) -> Result<Option<Self>, ProfileError> {
+        Self::read(&user_data.join("Local State"))
+    }
+
     fn read(path: &Path) -> Result<Option<Self>, ProfileError> {
         let failed = |source| ProfileError::new("read", path)(source);
         let file = match File::open(path) {

@@ -8,10 +8,11 @@ use crate::live::LiveError;
 use crate::{Context, NodeError, clock};
 use baton_api::{Contents, FileText, ImportSession, ImportView};
 use baton_session::cookie::Expiry;
+use baton_session::import::{self, Imported};
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{
     Environment, Lifecycle, Owner, Part, Receipt, Session, SessionId, SessionName, SnapshotId,
-    SnapshotReason, State, admit, parts, playwright, wire,
+    SnapshotReason, State, admit, parts,
 };
 use baton_store::NewSnapshot;
 use jiff::Timestamp;
@@ -58,24 +59,13 @@ struct Opened {
 
 /// Reads a file of either kind, and takes of it what a browser can be given.
 fn open(file: &FileText, now: Timestamp) -> Result<Opened, NodeError> {
-    let bytes = file.as_str().as_bytes();
-    let (name, description, mut state, mut left_out) = if wire::is_session_file(bytes) {
-        let read = wire::read(bytes).map_err(|error| refused(&error))?;
-        let (wire::SessionFile { head, state }, left_out) = read;
-        (head.name, head.description, state, left_out)
-    } else {
-        let (state, ignored) = playwright::read(bytes).map_err(|error| refused(&error))?;
-        let left_out = ignored.into_iter().map(Into::into).collect();
-        (String::new(), String::new(), state, left_out)
-    };
+    let read = import::read(file.as_str().as_bytes());
+    let Imported { name, description, mut state, mut left_out } =
+        read.map_err(|error| NodeError::BadFile { reason: error.to_string() })?;
     left_out.extend(admit::admit(&mut state, Expiry(now.as_microsecond())));
     admit_environment(&mut state, &mut left_out);
     let holds = Contents::from(&state);
     Ok(Opened { name, description, holds, parts: parts::split(&state), left_out })
-}
-
-fn refused(error: &dyn std::error::Error) -> NodeError {
-    NodeError::BadFile { reason: error.to_string() }
 }
 
 /// An environment that no session could be opened with costs itself only.

@@ -6,6 +6,7 @@ mod arbitrary;
 mod cookie;
 mod diff;
 mod docs;
+mod domains;
 mod forecast;
 mod history;
 mod lifecycle;

@@ -269,7 +269,7 @@ fn without_a_terminal_somebody_must_have_agreed() {
     let run = home.run(&["mcp", "install", "claude-code"]).code(2);
     insta::assert_snapshot!(home.stderr(&run), @"
     error: expected somebody to ask before HOME/.claude.json is changed, found no terminal
-      give --yes to write without asking
+      give --yes to go on without asking
     ");
     assert!(!home.path(".claude.json").exists());
     let run = home.run(&["mcp", "install", "--yes"]).code(3);

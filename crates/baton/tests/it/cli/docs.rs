@@ -20,7 +20,7 @@ A command that needs a node finds the one of the data folder, or starts one in t
 ends itself after ten minutes without an active session and without a request.
 ";
 
-const COMMANDS: [&[&str]; 29] = [
+const COMMANDS: [&[&str]; 31] = [
     &[],
     &["open"],
     &["attach"],
@@ -36,6 +36,8 @@ const COMMANDS: [&[&str]; 29] = [
     &["sessions", "diff"],
     &["export"],
     &["import"],
+    &["profile", "compile"],
+    &["profile", "read"],
     &["mcp"],
     &["mcp", "install"],
     &["mcp", "uninstall"],

@@ -16,7 +16,8 @@ fn the_first_page_says_what_there_is() {
       attach       Keep the session of a browser that runs already
       sessions     List, show, capture, resume, roll back, drive, close, abandon and delete sessions
       export       Write a session to a file that another Baton, or Playwright, can read
-      import       Make a session of a file that baton export or Playwright wrote
+      import       Make a session of a file, of a profile, or of your own browser
+      profile      Make a browser's profile of a state, or read one, with no browser running
       mcp          Let agents use sessions: serve MCP on standard input and output
       skill        Write what teaches an agent to keep, resume and hand over logins
       keys         Make, list and revoke API keys
@@ -58,10 +59,12 @@ fn the_first_page_says_what_there_is() {
 #[test]
 fn every_command_has_help_without_a_node() {
     let folder = Folder::new();
-    let commands: [&[&str]; 26] = [
+    let commands: [&[&str]; 28] = [
         &["open"],
         &["export"],
         &["import"],
+        &["profile", "compile"],
+        &["profile", "read"],
         &["mcp", "install"],
         &["mcp", "uninstall"],
         &["skill"],

@@ -12,5 +12,7 @@ mod fixture;
 mod help;
 mod keys;
 mod node;
+mod own;
+mod profile;
 mod tls;
 mod usage;

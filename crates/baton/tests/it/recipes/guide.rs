@@ -1,8 +1,9 @@
 //! Reading the guides: the blocks of code under a heading.
 
-const GUIDES: [&str; 2] = [
+const GUIDES: [&str; 3] = [
     include_str!("../../../../../docs/guide/other-tools.md"),
     include_str!("../../../../../docs/reference/mcp.md"),
+    include_str!("../../../../../docs/guide/profiles.md"),
 ];
 
 /// A block of code.

@@ -1,8 +1,9 @@
-//! The recipes of `docs/guide/other-tools.md` and `docs/reference/mcp.md`, word for word, with the real
-//! tools.
+//! The recipes of `docs/guide/other-tools.md`, `docs/guide/profiles.md` and `docs/reference/mcp.md`,
+//! word for word, with the real tools.
 
 mod clients;
 mod guide;
+mod profiles;
 mod scripts;
 mod servers;
 mod together;

@@ -6,11 +6,13 @@
 
 mod decrypt;
 mod folder;
+mod names;
 mod session_storage;
 mod tabs;
 
 pub use decrypt::AskPassword;
 pub use folder::ProfileFolder;
+pub use names::names;
 
 use super::at_rest::{self, Instant};
 use super::{ProfileError, cookies, local_storage, permissions};

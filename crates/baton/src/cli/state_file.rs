@@ -1,0 +1,69 @@
+//! A file that holds a session, as it lies on the disk: read, and opened if it is sealed.
+
+use anyhow::Context as _;
+use baton_api::FileText;
+use baton_node::bundle::{self, Identity};
+use baton_node::sessions::FILE_LIMIT;
+use secrecy::{ExposeSecret, SecretString};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Why a file was not read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unreadable {
+    /// It is not there.
+    #[error("expected a file at {}, found none", .0.display())]
+    NotThere(PathBuf),
+    /// It is too large.
+    #[error("expected {} to have at most {FILE_LIMIT} bytes, found more", .0.display())]
+    TooLarge(PathBuf),
+    /// It is sealed.
+    #[error(
+        "expected an identity that opens {}, which is sealed, found none\nname its file with \
+         --identity", .0.display()
+    )]
+    Sealed(PathBuf),
+    /// It is of no known kind.
+    #[error(
+        "expected {} to be a session file, a Playwright storageState or a sealed bundle, found \
+         something else: {source}", path.display()
+    )]
+    NoJson {
+        /// Which file.
+        path: PathBuf,
+        /// Why it is no JSON.
+        source: serde_json::Error,
+    },
+}
+
+/// The document in the file at `path`; `identity` is the file with what opens a sealed one.
+pub(super) fn read(path: &Path, identity: Option<&Path>) -> anyhow::Result<FileText> {
+    // Sealing adds little, and what is in a bundle has its own bound.
+    let mut bytes = read_bounded(path, FILE_LIMIT + FILE_LIMIT / 64)?;
+    if bundle::is_sealed(&bytes) {
+        let Some(identity) = identity else {
+            return Err(Unreadable::Sealed(path.to_owned()).into());
+        };
+        let text = SecretString::from(String::from_utf8(read_bounded(identity, 1 << 20)?)?);
+        let identities = Identity::parse_all(text.expose_secret())?;
+        bytes = bundle::open(&bytes, &identities, FILE_LIMIT)?;
+    }
+    let not_json = |source| Unreadable::NoJson { path: path.to_owned(), source };
+    let text = String::from_utf8(bytes)
+        .map_err(|error| not_json(serde::de::Error::custom(error.utf8_error())))?;
+    Ok(FileText::new(text).map_err(not_json)?)
+}
+
+fn read_bounded(path: &Path, limit: usize) -> anyhow::Result<Vec<u8>> {
+    let file = match File::open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(Unreadable::NotThere(path.to_owned()).into());
+        }
+        file => file.with_context(|| format!("could not read {}", path.display()))?,
+    };
+    let mut bytes = Vec::new();
+    let read = file.take(limit as u64 + 1).read_to_end(&mut bytes);
+    read.with_context(|| format!("could not read {}", path.display()))?;
+    if bytes.len() > limit { Err(Unreadable::TooLarge(path.to_owned()).into()) } else { Ok(bytes) }
+}

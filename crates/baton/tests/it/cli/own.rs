@@ -1,0 +1,141 @@
+//! `baton import` of profiles: a folder, and those of a person's own browser, in a home of the test's.
+
+use super::fixture::stdout;
+use super::profile::Desk;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A browser of this home with profiles that have names.
+fn with_browser(desk: &Desk, folder: &str, profiles: &[(&str, &str)]) {
+    let noted = profiles.iter().map(|(folder, name)| {
+        let profile = desk.at(&format!("made-{folder}"));
+        if !profile.exists() {
+            desk.run(&["profile", "compile", "@state.json", profile.to_str().unwrap()]);
+        }
+        ((*folder).to_owned(), serde_json::json!({ "name": name }))
+    });
+    let noted: serde_json::Map<String, Value> = noted.collect();
+    let home = desk.at("home").join(folder);
+    fs::create_dir_all(&home).unwrap();
+    for (folder, _) in profiles {
+        let made = desk.at(&format!("made-{folder}")).join("Default");
+        fs::rename(made, home.join(folder)).unwrap();
+    }
+    let noted = serde_json::json!({ "profile": { "info_cache": noted } });
+    fs::write(home.join("Local State"), noted.to_string()).unwrap();
+}
+
+#[test]
+fn the_chosen_profile_of_ones_own_browser_is_imported() {
+    let desk = Desk::new();
+    with_browser(&desk, ".config/google-chrome", &[("Default", "Ada"), ("Profile 1", "Work")]);
+    let before = tree(&desk.at("home/.config"));
+    let import = ["import", "--from", "chrome", "--name", "mine"];
+    insta::assert_snapshot!(desk.says(&import, 2), @"
+    error: expected to be told which profile of Google Chrome is meant, found 2
+      name one with --profile, by its name or its folder:
+      Ada (DESK/home/.config/google-chrome/Default)
+      Work (DESK/home/.config/google-chrome/Profile 1)
+    ");
+    insta::assert_snapshot!(desk.says(&[&import[..], &["--profile", "Work"]].concat(), 2), @"
+    error: expected somebody to ask before the logins of Google Chrome are taken, found no terminal
+      give --yes to go on without asking
+    ");
+    insta::assert_snapshot!(desk.says(&[&import[..], &["--profile", "Eve"]].concat(), 3), @r#"
+    error: expected one profile of Google Chrome that is called "Eve", found 0
+      name one with --profile, by its name or its folder:
+      Ada (DESK/home/.config/google-chrome/Default)
+      Work (DESK/home/.config/google-chrome/Profile 1)
+    "#);
+    insta::assert_snapshot!(desk.says(&["import", "--from", "edge", "--name", "mine"], 3), @"
+    error: expected a profile of Microsoft Edge in DESK/home/.config/microsoft-edge, DESK/home/.var/app/com.microsoft.Edge/config/microsoft-edge, found none
+      give the folder of a profile that is elsewhere: baton import DIR
+    ");
+    let only = ["--profile", "Work", "--domain", "shop.test", "--yes"];
+    assert!(!desk.0.data().exists(), "no node was started");
+    insta::assert_snapshot!(desk.says(&[&import[..], &only].concat(), 0).split("starting").next().unwrap(), @"
+    Google Chrome: Work (DESK/home/.config/google-chrome/Profile 1)
+    what is taken: the logins of shop.test and below
+    whoever may use the session, an agent for example, is logged in as you
+    ");
+    let mine = desk
+        .json(&["import", "--from", "chrome", "--profile", "Default", "-y", "--name", "all"], 0);
+    assert_eq!(
+        (&mine["holds"]["cookies"], &mine["holds"]["local_storage"]),
+        (&2.into(), &2.into())
+    );
+    desk.run(&["export", "mine", "--format", "storage-state", "-o", "@mine.json"]).success();
+    let state = fs::read_to_string(desk.at("mine.json")).unwrap();
+    assert!(state.contains(".shop.test") && !state.contains("notshop.test"), "{state}");
+    assert_eq!(tree(&desk.at("home/.config")), before, "what was read is as it was");
+    desk.0.stop_node();
+}
+
+/// Every file below a folder, with what is in it.
+fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.push((path.clone(), fs::read(path).unwrap()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_folder_is_imported_like_a_file() {
+    let desk = Desk::new();
+    desk.run(&["profile", "compile", "@state.json", "@profile"]).success();
+    let databases = desk.at("profile/Default/IndexedDB/https_shop.test_0.indexeddb.leveldb");
+    fs::create_dir_all(&databases).unwrap();
+    fs::write(databases.join("CURRENT"), "MANIFEST-000001").unwrap();
+    insta::assert_snapshot!(desk.says(&["import", "@profile"], 2), @"
+    error: expected a name for the session, found none, for a profile has none that fits
+      give one with --name
+    ");
+    insta::assert_snapshot!(desk.says(&["import", "@state.json", "--domain", "shop.test"], 2), @"
+    error: expected the folder of a profile together with --domain, found another file at DESK/state.json
+      leave --domain away: a file is imported as a whole
+    ");
+    let run = desk.run(&["import", "@profile", "--name", "shop"]).code(6);
+    let said = stdout(&run, &desk.0.data());
+    let said: Vec<&str> = said.lines().skip(4).collect();
+    insta::assert_snapshot!(said.join("\n"), @"
+    taken: 2 cookies, 2 localStorage areas, 1 tab
+    NOT IN IT   WHERE               COUNT  REASON
+    indexed db  https://shop.test/  1      only a browser can read it: open the profile in one, and use baton attach
+    baton sessions resume shop brings it to life
+    ");
+    desk.0.stop_node();
+}
+
+/// Every command of the guide is run, in its order, but for those with a browser.
+#[test]
+fn the_guide_can_be_followed() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/profiles.md");
+    let page = fs::read_to_string(page).unwrap();
+    let desk = Desk::new();
+    with_browser(&desk, ".config/google-chrome", &[("Default", "Work")]);
+    desk.run(&["profile", "compile", "@state.json", "@profile"]).success();
+    let mut followed = 0;
+    for line in page.lines().filter_map(|line| line.strip_prefix("$ baton ")) {
+        if line.contains("sessions resume") || line.ends_with(" profile") || line.contains("shop") {
+            continue;
+        }
+        let line = line.replace("/srv/", "@");
+        let mut args: Vec<&str> = line.split(' ').collect();
+        args.extend(line.contains("--from").then_some("--yes"));
+        desk.run(&args).success();
+        followed += 1;
+    }
+    assert_eq!(followed, 6);
+    desk.0.stop_node();
+}
