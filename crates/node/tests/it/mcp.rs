@@ -355,23 +355,40 @@ async fn a_session_of_an_older_protocol_answers_only_the_key_that_began_it() {
     node.stop().await;
 }
 
+/// What begins a session of an older protocol, and says that it is of `version`.
+fn hello(node: &Node, version: &str) -> RequestBuilder {
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": version, "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }});
+    let request = node.request(Method::POST, "/mcp").bearer_auth(node.admin_key());
+    let request = request.header("mcp-protocol-version", version);
+    request.header("accept", "application/json, text/event-stream").json(&hello)
+}
+
 #[tokio::test]
 async fn a_key_has_a_hundred_sessions_of_an_older_protocol_at_once() {
     let node = Node::start().await;
-    let key = node.admin_key();
-    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    }});
-    let begin = || {
-        let request = node.request(Method::POST, "/mcp").bearer_auth(&key);
-        request.header("accept", "application/json, text/event-stream").json(&hello).send()
-    };
-    for _ in 0..100 {
-        assert_eq!(begin().await.unwrap().status(), 200);
+    // Whatever version it names, a handshake begins a session.
+    let mut hellos = tokio::task::JoinSet::new();
+    for version in ["2025-06-18", "2026-07-28"].into_iter().cycle().take(110) {
+        hellos.spawn(hello(&node, version).send());
     }
-    let refused = problem(begin().await.unwrap()).await;
-    insta::assert_snapshot!(one_line(&refused), @"429 too_many_requests: expected at most 100 sessions of the protocol at once, found more");
+    let (mut begun, mut refused) = (Vec::new(), Vec::new());
+    while let Some(answer) = hellos.join_next().await {
+        let answer = answer.unwrap().unwrap();
+        match answer.headers().get("mcp-session-id") {
+            Some(session) => begun.push(session.clone()),
+            None => refused.push(one_line(&problem(answer).await)),
+        }
+    }
+    assert_eq!((begun.len(), refused.len()), (100, 10));
+    insta::assert_snapshot!(refused[0], @"429 too_many_requests: expected at most 100 sessions of the protocol at once, found more");
+    // One that ends leaves its place to another.
+    let end = node.request(Method::DELETE, "/mcp").bearer_auth(node.admin_key());
+    assert_eq!(end.header("mcp-session-id", &begun[0]).send().await.unwrap().status(), 204);
+    assert_eq!(hello(&node, "2025-06-18").send().await.unwrap().status(), 200);
+    assert_eq!(hello(&node, "2026-07-28").send().await.unwrap().status(), 429);
     node.stop().await;
 }
 
