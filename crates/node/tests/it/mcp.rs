@@ -1,7 +1,7 @@
 //! The MCP door as its clients see it, over HTTP and without a browser.
 
 use crate::fixture::{Folder, Node, one_line, problem, seed_snapshot, state_at};
-use baton_api::{CreateKey, ListAudit, Scope};
+use baton_api::{CreateKey, ListAudit, Scope, Wishes};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
@@ -15,11 +15,7 @@ fn message(
     asks: &Value,
 ) -> RequestBuilder {
     let name = params["name"].as_str().or(params["uri"].as_str()).map(str::to_owned);
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": asks,
-    });
+    params["_meta"] = meta(asks);
     let request = node
         .request(Method::POST, "/mcp")
         .bearer_auth(key)
@@ -31,6 +27,15 @@ fn message(
         Some(name) => request.header("mcp-name", name),
         None => request,
     }
+}
+
+/// What a client of today's protocol says of itself with each request.
+fn meta(asks: &Value) -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": asks,
+    })
 }
 
 /// What a client that can ask nobody is answered.
@@ -214,6 +219,7 @@ async fn a_person_is_asked_before_a_session_is_abandoned() {
     for action in ["cancel", "decline", "accept"] {
         let mut again = abandon.clone();
         again["inputResponses"] = json!({"confirm": {"action": action}});
+        again["requestState"] = asked["result"]["requestState"].clone();
         let sent = message(&node, &key, "tools/call", again, &can_ask).send().await.unwrap();
         heard.push(told(&answer(sent).await).lines().next().unwrap().to_owned());
     }
@@ -233,8 +239,8 @@ async fn tools_do_what_the_key_allows_and_the_refusal_is_noted() {
         owner: Some("local".parse().unwrap()),
         scopes: [Scope::Read].into(),
     };
-    let reader = node.admin().create_key(&reader).await.unwrap();
-    let key = reader.secret.as_str();
+    let created = node.admin().create_key(&reader).await.unwrap();
+    let key = created.secret.as_str();
     let mut heard = Vec::new();
     for (name, arguments) in [
         ("list_sessions", json!({})),
@@ -257,6 +263,101 @@ async fn tools_do_what_the_key_allows_and_the_refusal_is_noted() {
     let log = node.admin().list_audit(&ListAudit::default()).await.unwrap();
     let refused = log.items.iter().filter(|entry| entry.subject == "MCP").count();
     assert_eq!(refused, 3);
+    // Resources are no other way in.
+    let driver = CreateKey { name: "driver".to_owned(), scopes: [Scope::Drive].into(), ..reader };
+    let driver = node.admin().create_key(&driver).await.unwrap();
+    for (method, params) in
+        [("resources/list", json!({})), ("resources/read", json!({"uri": "baton://sessions/shop"}))]
+    {
+        let answer = ask(&node, driver.secret.as_str(), method, params).await;
+        let told = answer["error"]["message"].as_str().unwrap();
+        assert_eq!(told, "expected a key with the scope read, found one with drive");
+    }
+    let log = node.admin().list_audit(&ListAudit::default()).await.unwrap();
+    assert_eq!(log.items.iter().filter(|entry| entry.subject == "MCP").count(), 5);
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn who_agreed_to_one_session_is_asked_again_about_another() {
+    let node = with_a_session().await;
+    let key = node.admin_key();
+    let can_ask = json!({"elicitation": {"form": {}}});
+    let abandon = async |session: &str, asked: &Value| {
+        let mut call = json!({"name": "session_abandon", "arguments": {"sessionId": session}});
+        if let Some(state) = asked["result"].get("requestState") {
+            call["requestState"] = state.clone();
+            call["inputResponses"] = json!({"confirm": {"action": "accept"}});
+        }
+        answer(message(&node, &key, "tools/call", call, &can_ask).send().await.unwrap()).await
+    };
+    let exported = unattended(&node, "session_export", json!({"sessionId": "shop"})).await;
+    let imported = json!({"file": exported["file"], "name": "other"});
+    call(&node, &key, "session_import", imported).await;
+    let asked = abandon("shop", &Value::Null).await;
+    let again = abandon("other", &asked).await;
+    let question = &again["result"]["inputRequests"]["confirm"]["params"]["message"];
+    assert!(question.as_str().unwrap().starts_with("Abandon session other?"), "{again}");
+    assert!(told(&abandon("other", &again).await).starts_with("other is closed."));
+    assert!(told(&abandon("shop", &asked).await).starts_with("shop is closed."));
+    node.stop().await;
+}
+
+/// What a tool answers in data to a client whose user agreed beforehand.
+async fn unattended(node: &Node, name: &str, arguments: Value) -> Value {
+    let params = json!({"name": name, "arguments": arguments});
+    let agreed = message(node, &node.admin_key(), "tools/call", params, &json!({}));
+    let mut agreed = agreed.build().unwrap();
+    agreed.url_mut().set_query(Some("unattended=true"));
+    let sent = reqwest::Client::new().execute(agreed).await.unwrap();
+    answer(sent).await["result"]["structuredContent"].take()
+}
+
+#[tokio::test]
+async fn a_file_has_a_name_that_files_may_have_and_none_is_overwritten_unasked() {
+    let folder = Folder::new();
+    let store = folder.store().await;
+    let mut ids = Vec::new();
+    for name in [".hidden", &"字".repeat(64)] {
+        let id = folder.seed(&store, "local", name).await;
+        seed_snapshot(&store, "local", id, &state_at("https://shop.test/")).await;
+        ids.push(id.to_string());
+    }
+    store.close().await;
+    let node = folder.start().await;
+    for id in &ids {
+        let file = &unattended(&node, "session_export", json!({"sessionId": id})).await["file"];
+        assert_eq!(*file, json!(format!("{id}.session.json")));
+    }
+    let export = json!({"name": "session_export", "arguments": {"sessionId": ids[0]}});
+    let can_ask = json!({"elicitation": {"form": {}}});
+    let sent = message(&node, &node.admin_key(), "tools/call", export, &can_ask).send();
+    let asked = answer(sent.await.unwrap()).await;
+    let question = asked["result"]["inputRequests"]["confirm"]["params"]["message"].as_str();
+    insta::assert_snapshot!(question.unwrap().replace(&ids[0], "ID"), @"Write session .hidden to a file? Whoever has the file is logged in wherever .hidden is. It takes the place of ID.session.json, which is there already.");
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn after_many_closed_sessions_there_may_be_others() {
+    let folder = Folder::new();
+    let store = folder.store().await;
+    for at in 0..21 {
+        folder.seed(&store, "local", &format!("old-{at}")).await;
+    }
+    store.close().await;
+    let node = folder.start().await;
+    for at in 0..21 {
+        let arguments = json!({"sessionId": format!("old-{at}")});
+        unattended(&node, "session_abandon", arguments).await;
+    }
+    let key = node.admin_key();
+    let found = call(&node, &key, "list_sessions", json!({"limit": 1})).await;
+    let (told, cursor) = found.split_once("\nMore: cursor ").unwrap();
+    insta::assert_snapshot!(told, @"Only closed ones so far; there may be others.");
+    let rest = json!({"limit": 1, "cursor": cursor});
+    let rest = call(&node, &key, "list_sessions", rest).await;
+    assert_eq!(rest, "No sessions. session_open opens one.");
     node.stop().await;
 }
 
@@ -264,14 +365,9 @@ async fn tools_do_what_the_key_allows_and_the_refusal_is_noted() {
 async fn files_are_in_the_exchange_folder_or_nowhere() {
     let node = with_a_session().await;
     let key = node.admin_key();
-    let export = json!({"name": "session_export", "arguments": {"sessionId": "shop"}});
-    let agreed = message(&node, &key, "tools/call", export, &json!({}));
-    let mut agreed = agreed.build().unwrap();
-    agreed.url_mut().set_query(Some("unattended=true"));
-    let sent = reqwest::Client::new().execute(agreed).await.unwrap();
-    let answer = answer(sent).await;
+    let answer = unattended(&node, "session_export", json!({"sessionId": "shop"})).await;
     assert!(!answer.to_string().contains("s3cret"), "{answer}");
-    let path = answer["result"]["structuredContent"]["path"].as_str().unwrap();
+    let path = answer["path"].as_str().unwrap();
     let exchange = node.folder.data.path().join("exchange/local");
     assert_eq!(std::path::Path::new(path), exchange.join("shop.session.json"));
     assert!(std::fs::read_to_string(path).unwrap().contains("s3cret"));
@@ -304,7 +400,26 @@ async fn resources_show_sessions_without_secrets() {
     let read = ask(&node, &key, "resources/read", json!({"uri": "baton://sessions/shop"})).await;
     let text = read["result"]["contents"][0]["text"].as_str().unwrap();
     assert!(text.contains("https://shop.test/") && !text.contains("s3cret"), "{text}");
-    for uri in ["baton://sessions/theirs", "baton://sessions/shop/receipt", "file:///etc/passwd"] {
+    // Letters of all alphabets: as our own client says them, and as whoever fills the template in does.
+    let exported = unattended(&node, "session_export", json!({"sessionId": "shop"})).await;
+    let copy = json!({"file": exported["file"], "name": "shøp"});
+    unattended(&node, "session_import", copy).await;
+    let (admin, wishes) = (node.admin(), Wishes::default());
+    for uri in ["baton://sessions/shøp", "baton://sessions/sh%C3%B8p"] {
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {
+            "uri": uri, "_meta": meta(&json!({})),
+        }});
+        let sent = admin.send_mcp(&wishes, "resources/read", Some(uri), &message).await;
+        let answer = sent.unwrap().next().await.unwrap().unwrap();
+        let text = answer["result"]["contents"][0]["text"].as_str();
+        assert!(text.is_some_and(|text| text.contains("shøp")), "{answer}");
+    }
+    for uri in [
+        "baton://sessions/theirs",
+        "baton://sessions/%ff",
+        "baton://sessions/shop/receipt",
+        "file:///etc/passwd",
+    ] {
         let read = ask(&node, &key, "resources/read", json!({"uri": uri})).await;
         assert!(read["error"]["message"].as_str().unwrap().starts_with("expected baton://"));
     }
