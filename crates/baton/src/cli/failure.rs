@@ -120,8 +120,8 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     if let Some(NotChanged::NoneFound) = error.downcast_ref() {
         return Exit::NotFound;
     }
-    if let Some(FileError::MovedOn(_)) = error.downcast_ref() {
-        return Exit::Conflict;
+    if let Some(error) = error.downcast_ref() {
+        return exit_of_file(error);
     }
     if let Some(error) = error.downcast_ref::<BundleError>() {
         return match error {
@@ -134,6 +134,14 @@ fn exit_of(error: &anyhow::Error) -> Exit {
         return exit_of_backup(error);
     }
     error.downcast_ref::<DataError>().map_or(Exit::Failed, exit_of_data)
+}
+
+/// How a program ends that could not read or write somebody else's file.
+pub(crate) fn exit_of_file(error: &FileError) -> Exit {
+    match error {
+        FileError::MovedOn(_) => Exit::Conflict,
+        _ => Exit::Failed,
+    }
 }
 
 fn exit_of_data(error: &DataError) -> Exit {
