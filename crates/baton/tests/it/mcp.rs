@@ -81,11 +81,12 @@ async fn the_next_agent_carries_on_after_everything_was_killed() {
     let one = agent(&house).await;
     let url = notes.request("x").urls[0].clone();
     let opened = call(&one, "session_open", json!({"name": "shop", "urls": [url]})).await;
-    assert_eq!(first(&opened), "shop is active. Last snapshot: 0s ago (open).");
+    let opened = first(&opened);
+    assert!(opened.starts_with("shop is active.") && opened.ends_with("ago (open)."), "{opened}");
     let session = house.client().unwrap().fetch_session("shop").await.unwrap();
     notes.write(&house, session.session.id, "logged in").await;
     let saved = call(&one, "session_capture", json!({})).await;
-    assert_eq!(saved, "Saved shop: 0s ago (request).");
+    assert!(saved.starts_with("Saved shop: ") && saved.ends_with("ago (request)."), "{saved}");
     house.kill_everybody(&[session.session.id]).await.unwrap();
     one.kill().await.unwrap();
 
