@@ -5,8 +5,9 @@
 //! client says goes to the server as it was said, and back; the server is started when it is needed,
 //! and again when it has ended. Rooms: `process` is the other program, `words` its standard error,
 //! `server` what is said to it and heard from it; `calls` and `questions` hold what waits for an answer
-//! on either side; `tools` is its list; `endpoint`, `head` and `relay` are its way to the browser, `secret`
-//! what nobody else is told of it; `session` says to which one; `captures` keeps what it did; `failure` is what the model reads when it cannot.
+//! on either side; `tools` is its list; `endpoint`, `head` and `relay` are its way to the browser, and
+//! `secret` what nobody else is told of it; `session` says to which browser, and `which` asks the node
+//! for it; `captures` keeps what it did; `failure` is what the model reads when it cannot.
 
 mod calls;
 mod captures;
@@ -23,6 +24,7 @@ mod session;
 mod start;
 mod tools;
 mod watch;
+mod which;
 mod words;
 
 pub(super) use process::Patience;

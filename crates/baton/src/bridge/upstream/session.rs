@@ -5,8 +5,9 @@
 //! browser is meant: a doubt costs a question to the node.
 
 use super::failure::Failure;
+use super::which;
 use crate::bridge::nodes::Nodes;
-use baton_api::{Client as NodeClient, ClientError, ErrorCode, ListSessions, SessionSummary};
+use baton_api::SessionSummary;
 use baton_session::{Lifecycle, SessionId};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,12 +21,6 @@ const BELIEVED: Duration = Duration::from_secs(2);
 const CLOSE_LIMIT: Duration = Duration::from_secs(2);
 /// How often the node is asked again when something happens while it answers.
 const TRIES: usize = 3;
-/// How many active sessions are named when it is not clear which one is meant.
-const NAMED: u32 = 10;
-
-const NONE: &str = "session_open opens one; session_resume brings one back";
-const SEVERAL: &str =
-    "session_resume the one that you mean; that it is active already does no harm";
 
 /// The session of the other server.
 pub(super) struct Session {
@@ -216,14 +211,13 @@ impl Session {
     async fn find(&self) -> Result<SessionSummary, Failure> {
         let reference = self.named.clone().or_else(|| self.state().last.clone());
         if let Some(reference) = &reference
-            && let Some(found) = self.fetch(reference).await?
+            && let Some(found) = which::fetch(&self.nodes, reference).await?
             && (self.named.is_some() || found.state != Lifecycle::Closed)
         {
             return Ok(found);
         }
         if let Some(named) = &self.named {
-            let detail = format!("expected a session named {named}, found none");
-            return Err(Failure::new("session_not_found", detail, NONE));
+            return Err(which::no_session(named));
         }
         {
             let mut state = self.state();
@@ -232,40 +226,7 @@ impl Session {
                 state.last = None;
             }
         }
-        self.only().await
-    }
-
-    /// The caller's only active session.
-    async fn only(&self) -> Result<SessionSummary, Failure> {
-        let state = Some(Lifecycle::Active);
-        let query = ListSessions { state, limit: Some(NAMED), ..ListSessions::default() };
-        let query = &query;
-        let list = |node: NodeClient| async move { node.list_sessions(query).await };
-        let mut found = self.nodes.ask_again(list).await.map_err(|error| unreachable(&error))?;
-        let names: Vec<&str> = found.items.iter().map(|session| session.name.as_str()).collect();
-        let which = |found: &str, next| {
-            let detail = format!("expected one active session, found {found}");
-            Failure::new("invalid_request", detail, next)
-        };
-        match names.as_slice() {
-            [] => Err(which("none", NONE)),
-            [_] => Ok(found.items.remove(0)),
-            several => {
-                let more = if found.next.is_some() { " and more" } else { "" };
-                Err(which(&format!("{}{more}", several.join(", ")), SEVERAL))
-            }
-        }
-    }
-
-    async fn fetch(&self, reference: &str) -> Result<Option<SessionSummary>, Failure> {
-        let fetch = |node: NodeClient| async move { node.fetch_session(reference).await };
-        match self.nodes.ask_again(fetch).await {
-            Ok(view) => Ok(Some(view.session)),
-            Err(error) => match error.downcast_ref::<ClientError>().and_then(ClientError::code) {
-                Some(ErrorCode::SessionNotFound) => Ok(None),
-                _ => Err(unreachable(&error)),
-            },
-        }
+        which::only(&self.nodes).await
     }
 
     /// This session is meant, as was found; unless something has happened since the node was asked.
@@ -287,9 +248,4 @@ impl Session {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn unreachable(error: &anyhow::Error) -> Failure {
-    let next = "list_sessions tells whether the node answers again";
-    Failure::new("node_unreachable", format!("{error:#}"), next)
 }
