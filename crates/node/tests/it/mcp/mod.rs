@@ -1,10 +1,13 @@
 //! The MCP door as its clients see it, over HTTP and without a browser.
 
+mod files;
+mod handshake;
+mod person;
+
 use crate::fixture::{Folder, Node, one_line, problem, seed_snapshot, state_at};
 use baton_api::{CreateKey, ListAudit, Scope, Wishes};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
-use std::os::unix::fs::symlink;
 
 /// A message of today's protocol, which has no sessions of its own.
 fn message(
@@ -48,6 +51,16 @@ async fn call(node: &Node, key: &str, name: &str, arguments: Value) -> String {
     let params = json!({"name": name, "arguments": arguments});
     let answer = ask(node, key, "tools/call", params).await;
     told(&answer)
+}
+
+/// What a tool answers in data to a client whose user agreed beforehand.
+async fn unattended(node: &Node, name: &str, arguments: Value) -> Value {
+    let params = json!({"name": name, "arguments": arguments});
+    let agreed = message(node, &node.admin_key(), "tools/call", params, &json!({}));
+    let mut agreed = agreed.build().unwrap();
+    agreed.url_mut().set_query(Some("unattended=true"));
+    let sent = reqwest::Client::new().execute(agreed).await.unwrap();
+    answer(sent).await["result"]["structuredContent"].take()
 }
 
 fn told(answer: &Value) -> String {
@@ -196,42 +209,6 @@ async fn an_error_says_what_to_do_next() {
 }
 
 #[tokio::test]
-async fn a_person_is_asked_before_a_session_is_abandoned() {
-    let node = with_a_session().await;
-    let key = node.admin_key();
-    let abandon = json!({"name": "session_abandon", "arguments": {"sessionId": "shop"}});
-    let nobody = ask(&node, &key, "tools/call", abandon.clone()).await;
-    insta::assert_snapshot!(told(&nobody), @r"
-    error: a person has to confirm this, and this client cannot ask one: Abandon session shop? What happened since its last snapshot is lost, and its browser profile is removed.
-    Next: ask the user to type: baton sessions abandon shop
-    ");
-
-    let can_ask = json!({"elicitation": {"form": {}}});
-    let sent = message(&node, &key, "tools/call", abandon.clone(), &can_ask).send().await.unwrap();
-    let asked = answer(sent).await;
-    let question = &asked["result"]["inputRequests"]["confirm"];
-    assert_eq!(question["method"], "elicitation/create");
-    insta::assert_snapshot!(question["params"]["message"].as_str().unwrap(), @r"
-    Abandon session shop? What happened since its last snapshot is lost, and its browser profile is removed.
-    ");
-
-    let mut heard = Vec::new();
-    for action in ["cancel", "decline", "accept"] {
-        let mut again = abandon.clone();
-        again["inputResponses"] = json!({"confirm": {"action": action}});
-        again["requestState"] = asked["result"]["requestState"].clone();
-        let sent = message(&node, &key, "tools/call", again, &can_ask).send().await.unwrap();
-        heard.push(told(&answer(sent).await).lines().next().unwrap().to_owned());
-    }
-    insta::assert_snapshot!(heard.join("\n"), @r"
-    error: the user was asked and did not agree: Abandon session shop? What happened since its last snapshot is lost, and its browser profile is removed.
-    error: the user was asked and did not agree: Abandon session shop? What happened since its last snapshot is lost, and its browser profile is removed.
-    shop is closed. Last snapshot: 0s ago (request).
-    ");
-    node.stop().await;
-}
-
-#[tokio::test]
 async fn tools_do_what_the_key_allows_and_the_refusal_is_noted() {
     let node = with_a_session().await;
     let reader = CreateKey {
@@ -279,66 +256,6 @@ async fn tools_do_what_the_key_allows_and_the_refusal_is_noted() {
 }
 
 #[tokio::test]
-async fn who_agreed_to_one_session_is_asked_again_about_another() {
-    let node = with_a_session().await;
-    let key = node.admin_key();
-    let can_ask = json!({"elicitation": {"form": {}}});
-    let abandon = async |session: &str, asked: &Value| {
-        let mut call = json!({"name": "session_abandon", "arguments": {"sessionId": session}});
-        if let Some(state) = asked["result"].get("requestState") {
-            call["requestState"] = state.clone();
-            call["inputResponses"] = json!({"confirm": {"action": "accept"}});
-        }
-        answer(message(&node, &key, "tools/call", call, &can_ask).send().await.unwrap()).await
-    };
-    let exported = unattended(&node, "session_export", json!({"sessionId": "shop"})).await;
-    let imported = json!({"file": exported["file"], "name": "other"});
-    call(&node, &key, "session_import", imported).await;
-    let asked = abandon("shop", &Value::Null).await;
-    let again = abandon("other", &asked).await;
-    let question = &again["result"]["inputRequests"]["confirm"]["params"]["message"];
-    assert!(question.as_str().unwrap().starts_with("Abandon session other?"), "{again}");
-    assert!(told(&abandon("other", &again).await).starts_with("other is closed."));
-    assert!(told(&abandon("shop", &asked).await).starts_with("shop is closed."));
-    node.stop().await;
-}
-
-/// What a tool answers in data to a client whose user agreed beforehand.
-async fn unattended(node: &Node, name: &str, arguments: Value) -> Value {
-    let params = json!({"name": name, "arguments": arguments});
-    let agreed = message(node, &node.admin_key(), "tools/call", params, &json!({}));
-    let mut agreed = agreed.build().unwrap();
-    agreed.url_mut().set_query(Some("unattended=true"));
-    let sent = reqwest::Client::new().execute(agreed).await.unwrap();
-    answer(sent).await["result"]["structuredContent"].take()
-}
-
-#[tokio::test]
-async fn a_file_has_a_name_that_files_may_have_and_none_is_overwritten_unasked() {
-    let folder = Folder::new();
-    let store = folder.store().await;
-    let mut ids = Vec::new();
-    for name in [".hidden", &"字".repeat(64)] {
-        let id = folder.seed(&store, "local", name).await;
-        seed_snapshot(&store, "local", id, &state_at("https://shop.test/")).await;
-        ids.push(id.to_string());
-    }
-    store.close().await;
-    let node = folder.start().await;
-    for id in &ids {
-        let file = &unattended(&node, "session_export", json!({"sessionId": id})).await["file"];
-        assert_eq!(*file, json!(format!("{id}.session.json")));
-    }
-    let export = json!({"name": "session_export", "arguments": {"sessionId": ids[0]}});
-    let can_ask = json!({"elicitation": {"form": {}}});
-    let sent = message(&node, &node.admin_key(), "tools/call", export, &can_ask).send();
-    let asked = answer(sent.await.unwrap()).await;
-    let question = asked["result"]["inputRequests"]["confirm"]["params"]["message"].as_str();
-    insta::assert_snapshot!(question.unwrap().replace(&ids[0], "ID"), @"Write session .hidden to a file? Whoever has the file is logged in wherever .hidden is. It takes the place of ID.session.json, which is there already.");
-    node.stop().await;
-}
-
-#[tokio::test]
 async fn after_many_closed_sessions_there_may_be_others() {
     let folder = Folder::new();
     let store = folder.store().await;
@@ -358,36 +275,6 @@ async fn after_many_closed_sessions_there_may_be_others() {
     let rest = json!({"limit": 1, "cursor": cursor});
     let rest = call(&node, &key, "list_sessions", rest).await;
     assert_eq!(rest, "No sessions. session_open opens one.");
-    node.stop().await;
-}
-
-#[tokio::test]
-async fn files_are_in_the_exchange_folder_or_nowhere() {
-    let node = with_a_session().await;
-    let key = node.admin_key();
-    let answer = unattended(&node, "session_export", json!({"sessionId": "shop"})).await;
-    assert!(!answer.to_string().contains("s3cret"), "{answer}");
-    let path = answer["path"].as_str().unwrap();
-    let exchange = node.folder.data.path().join("exchange/local");
-    assert_eq!(std::path::Path::new(path), exchange.join("shop.session.json"));
-    assert!(std::fs::read_to_string(path).unwrap().contains("s3cret"));
-
-    symlink(node.folder.data.path().join("admin.key"), exchange.join("link")).unwrap();
-    let mut heard = Vec::new();
-    for file in ["shop.session.json", "../../admin.key", "/etc/passwd", "link", ".", "gone.json"] {
-        let arguments = json!({"file": file, "name": "copy"});
-        let told = call(&node, &key, "session_import", arguments).await;
-        let told = told.replace(exchange.to_str().unwrap(), "EXCHANGE");
-        heard.push(format!("{file}: {}", told.lines().next().unwrap()));
-    }
-    insta::assert_snapshot!(heard.join("\n"), @r"
-    shop.session.json: copy is recoverable. Last snapshot: 0s ago (import).
-    ../../admin.key: error: expected file to be the name of a readable file in the exchange folder, found another name; the folder is EXCHANGE
-    /etc/passwd: error: expected file to be the name of a readable file in the exchange folder, found another name; the folder is EXCHANGE
-    link: error: expected file to be the name of a readable file in the exchange folder, found Too many levels of symbolic links (os error 40); the folder is EXCHANGE
-    .: error: expected file to be the name of a readable file in the exchange folder, found another name; the folder is EXCHANGE
-    gone.json: error: expected file to be the name of a readable file in the exchange folder, found No such file or directory (os error 2); the folder is EXCHANGE
-    ");
     node.stop().await;
 }
 
@@ -423,87 +310,6 @@ async fn resources_show_sessions_without_secrets() {
         let read = ask(&node, &key, "resources/read", json!({"uri": uri})).await;
         assert!(read["error"]["message"].as_str().unwrap().starts_with("expected baton://"));
     }
-    node.stop().await;
-}
-
-#[tokio::test]
-async fn a_session_of_an_older_protocol_answers_only_the_key_that_began_it() {
-    let node = with_a_session().await;
-    let key = node.admin_key();
-    let old = |method: Method, key: &str, session: Option<&str>| {
-        let request = node.request(method, "/mcp").bearer_auth(key);
-        let request = request.header("accept", "application/json, text/event-stream");
-        match session {
-            Some(session) => request.header("mcp-session-id", session),
-            None => request,
-        }
-    };
-    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    }});
-    let begun = old(Method::POST, &key, None).json(&hello).send().await.unwrap();
-    let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
-    assert_eq!(answer(begun).await["result"]["protocolVersion"], "2025-06-18");
-    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    let sent = old(Method::POST, &key, Some(&session)).json(&ready).send().await.unwrap();
-    assert_eq!(sent.status(), 202);
-    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
-    let listed = old(Method::POST, &key, Some(&session)).json(&list).send().await.unwrap();
-    assert_eq!(answer(listed).await["result"]["tools"].as_array().unwrap().len(), 11);
-
-    let other = CreateKey {
-        name: "other".parse().unwrap(),
-        owner: Some("somebody".parse().unwrap()),
-        scopes: [Scope::Read].into(),
-    };
-    let other = node.admin().create_key(&other).await.unwrap();
-    for method in [Method::POST, Method::GET, Method::DELETE] {
-        let stolen = old(method, other.secret.as_str(), Some(&session)).json(&list);
-        let refused = problem(stolen.send().await.unwrap()).await;
-        assert_eq!(refused.status, 404, "{}", one_line(&refused));
-    }
-    let ended = old(Method::DELETE, &key, Some(&session)).send().await.unwrap();
-    assert_eq!(ended.status(), 204, "clients warn of what has not ended yet");
-    let late = old(Method::POST, &key, Some(&session)).json(&list).send().await.unwrap();
-    assert_eq!(late.status(), 404);
-    node.stop().await;
-}
-
-/// What begins a session of an older protocol, and says that it is of `version`.
-fn hello(node: &Node, version: &str) -> RequestBuilder {
-    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": version, "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    }});
-    let request = node.request(Method::POST, "/mcp").bearer_auth(node.admin_key());
-    let request = request.header("mcp-protocol-version", version);
-    request.header("accept", "application/json, text/event-stream").json(&hello)
-}
-
-#[tokio::test]
-async fn a_key_has_a_hundred_sessions_of_an_older_protocol_at_once() {
-    let node = Node::start().await;
-    // Whatever version it names, a handshake begins a session.
-    let mut hellos = tokio::task::JoinSet::new();
-    for version in ["2025-06-18", "2026-07-28"].into_iter().cycle().take(110) {
-        hellos.spawn(hello(&node, version).send());
-    }
-    let (mut begun, mut refused) = (Vec::new(), Vec::new());
-    while let Some(answer) = hellos.join_next().await {
-        let answer = answer.unwrap().unwrap();
-        match answer.headers().get("mcp-session-id") {
-            Some(session) => begun.push(session.clone()),
-            None => refused.push(one_line(&problem(answer).await)),
-        }
-    }
-    assert_eq!((begun.len(), refused.len()), (100, 10));
-    insta::assert_snapshot!(refused[0], @"429 too_many_requests: expected at most 100 sessions of the protocol at once, found more");
-    // One that ends leaves its place to another.
-    let end = node.request(Method::DELETE, "/mcp").bearer_auth(node.admin_key());
-    assert_eq!(end.header("mcp-session-id", &begun[0]).send().await.unwrap().status(), 204);
-    assert_eq!(hello(&node, "2025-06-18").send().await.unwrap().status(), 200);
-    assert_eq!(hello(&node, "2026-07-28").send().await.unwrap().status(), 429);
     node.stop().await;
 }
 
