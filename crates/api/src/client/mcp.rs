@@ -2,6 +2,8 @@
 //! request stands for itself.
 
 use super::{Client, ClientError};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Method, Response};
 use serde::Serialize;
@@ -42,7 +44,7 @@ impl Client {
             .header("mcp-protocol-version", VERSION)
             .header("mcp-method", method);
         if let Some(name) = name {
-            request = request.header("mcp-name", name);
+            request = request.header("mcp-name", of_a_header(name));
         }
         let response = request.json(message).send().await;
         let response = response.map_err(|source| self.unreachable(source))?;
@@ -106,6 +108,15 @@ impl Messages {
         let url = self.client.base.clone();
         serde_json::from_slice(bytes).map_err(|source| ClientError::NotUnderstood { url, source })
     }
+}
+
+/// The text as the protocol writes it into a header: what is no plain ASCII, in base64.
+fn of_a_header(text: &str) -> String {
+    let is_plain = text.bytes().all(|byte| matches!(byte, b'!'..=b'~'));
+    if is_plain && !text.starts_with("=?") {
+        return text.to_owned();
+    }
+    format!("=?base64?{}?=", STANDARD.encode(text))
 }
 
 /// The data of an event; none of one that only keeps the stream open.

@@ -92,6 +92,7 @@ impl Client {
 
     /// Asks the client something; none when it does not answer, or answers with an error.
     pub(super) async fn ask(&self, method: &str, params: Value) -> Option<Value> {
+        let params = (!params.is_null()).then_some(params);
         self.request(method, params, ANSWER_LIMIT).await?.ok()
     }
 
@@ -99,7 +100,7 @@ impl Client {
     pub(super) async fn request(
         &self,
         method: &str,
-        params: impl Serialize,
+        params: Option<impl Serialize>,
         limit: Duration,
     ) -> Option<Outcome> {
         let id = format!("baton-{}", self.0.next.fetch_add(1, Ordering::Relaxed));
@@ -152,7 +153,9 @@ struct Asked<'asked, P> {
     jsonrpc: &'static str,
     id: &'asked str,
     method: &'asked str,
-    params: P,
+    /// Some clients do not read a message in which these are null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    params: Option<P>,
 }
 
 fn write(mut output: impl Write, mut waiting: mpsc::Receiver<Line>) {

@@ -1,6 +1,6 @@
 //! What is answered without a node: who is there, and which tools it has.
 
-use super::message::{Incoming, Outcome};
+use super::message::{Incoming, Outcome, error};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -29,9 +29,10 @@ pub(super) struct Told {
 }
 
 impl Greeting {
-    /// A list that may change says so.
-    pub(super) fn new(mut server: Value, tools: &[Value], may_change: bool) -> Self {
-        if may_change {
+    /// Behind another server the list may change, and there is a log.
+    pub(super) fn new(mut server: Value, tools: &[Value], has_another: bool) -> Self {
+        if has_another {
+            server["capabilities"]["logging"] = json!({});
             server["capabilities"]["tools"]["listChanged"] = json!(true);
         }
         Self { server, tools: json!(tools), told: std::sync::OnceLock::new() }
@@ -47,7 +48,8 @@ impl Greeting {
         let result = match request.method.as_str() {
             "initialize" => self.initialize(request),
             "server/discover" => self.discover(),
-            "ping" | "logging/setLevel" => json!({}),
+            "ping" => json!({}),
+            "logging/setLevel" => return Some(Err(error(-32601, "there is no log here"))),
             "tools/list" => cached(request, json!({"tools": self.tools})),
             _ => return None,
         };

@@ -1,4 +1,6 @@
 //! Messages: JSON-RPC 2.0, one a line (MCP's transport over standard input and output).
+//!
+//! Version 2025-03-26 of the protocol has several on a line, too: each is answered for itself.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -9,6 +11,8 @@ use tokio::sync::mpsc;
 /// The longest line that is read, in bytes.
 pub(super) const LINE_BYTES: usize = 16 << 20;
 
+/// How many messages a line may have.
+const BATCH: usize = 64;
 /// How many lines are read ahead.
 const WAITING: usize = 64;
 
@@ -89,15 +93,35 @@ fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(field: D) -> Result<Opt
     T::deserialize(field).map(Some)
 }
 
-/// Reads a message; what cannot be read is answered with the error that is returned.
-pub(super) fn read(line: &[u8]) -> Result<Message, Value> {
-    let refuse = |id: &Value, code: i32, text: String| Err(response(id, Err(error(code, &text))));
+/// Reads the messages of a line; what cannot be read is answered with the error in its place.
+pub(super) fn read(line: &[u8]) -> Vec<Result<Message, Value>> {
+    let refused = |code: i32, text: String| vec![refuse(&Value::Null, code, &text)];
+    if line.trim_ascii_start().first() != Some(&b'[') {
+        return vec![read_one(line)];
+    }
+    match serde_json::from_slice::<Vec<Box<RawValue>>>(line) {
+        Ok(batch) if (1..=BATCH).contains(&batch.len()) => {
+            batch.iter().map(|message| read_one(message.get().as_bytes())).collect()
+        }
+        Ok(batch) => {
+            let found = batch.len();
+            refused(-32600, format!("expected 1 to {BATCH} messages a line, found {found}"))
+        }
+        Err(reason) => refused(-32700, format!("expected JSON: {reason}")),
+    }
+}
+
+fn refuse(id: &Value, code: i32, text: &str) -> Result<Message, Value> {
+    Err(response(id, Err(error(code, text))))
+}
+
+fn read_one(line: &[u8]) -> Result<Message, Value> {
     let envelope = match Envelope::read(line) {
         Ok(Some(envelope)) => envelope,
         Ok(None) => {
-            return refuse(&Value::Null, -32600, "expected one message a line, found none".into());
+            return refuse(&Value::Null, -32600, "expected a message, found something else");
         }
-        Err(reason) => return refuse(&Value::Null, -32700, format!("expected JSON: {reason}")),
+        Err(reason) => return refuse(&Value::Null, -32700, &format!("expected JSON: {reason}")),
     };
     let Envelope { id, method, params, result, error } = envelope;
     let Some(method) = method else {
@@ -105,12 +129,12 @@ pub(super) fn read(line: &[u8]) -> Result<Message, Value> {
         let outcome = match (result, error) {
             (Some(result), _) => Ok(understood(&result)),
             (None, Some(error)) => Err(understood(&error)),
-            (None, None) => return refuse(&id, -32600, "expected a method, found none".into()),
+            (None, None) => return refuse(&id, -32600, "expected a method, found none"),
         };
         return Ok(Message::Response { id, outcome });
     };
     let Value::String(method) = method else {
-        return refuse(&id.unwrap_or_default(), -32600, "expected the method as text".into());
+        return refuse(&id.unwrap_or_default(), -32600, "expected the method as text");
     };
     let params = params.unwrap_or_else(|| RawValue::NULL.to_owned());
     let read = match understood(&params) {
@@ -122,7 +146,7 @@ pub(super) fn read(line: &[u8]) -> Result<Message, Value> {
         Value::Object(params_read) => {
             Ok(Message::Request(Incoming { id, method, params: params_read, raw: params }))
         }
-        _ => refuse(&id, -32602, "expected params as an object, found something else".into()),
+        _ => refuse(&id, -32602, "expected params as an object, found something else"),
     }
 }
 

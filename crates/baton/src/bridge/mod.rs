@@ -113,9 +113,11 @@ impl Bridge {
         running: &mut Running,
     ) -> io::Result<()> {
         while let Some(line) = lines.recv().await {
-            match message::read(&line?) {
-                Ok(message) => self.take(message, running).await,
-                Err(refusal) => self.client.send(refusal).await,
+            for message in message::read(&line?) {
+                match message {
+                    Ok(message) => self.take(message, running).await,
+                    Err(refusal) => self.client.send(refusal).await,
+                }
             }
             if self.client.has_left() {
                 break;
@@ -132,7 +134,10 @@ impl Bridge {
         mut signals: Signals,
     ) -> anyhow::Result<()> {
         let mut how = *patience.as_ref().unwrap_or(&Patience::Short);
-        if matches!(how, Patience::Long) {
+        let mut running = Some(running);
+        if matches!(how, Patience::Long)
+            && let Some(running) = running.take()
+        {
             tokio::select! {
                 () = self.finish(running) => {}
                 () = signals.end() => how = Patience::Short,
@@ -141,6 +146,8 @@ impl Bridge {
         if let Some(upstream) = &self.upstream {
             upstream.end(how).await;
         }
+        // Whoever is still under way would be waited for.
+        drop(running);
         let client = self.client.clone();
         drop(self);
         client.end().await;
@@ -163,7 +170,11 @@ impl Bridge {
         match message {
             Message::Request(request) => {
                 let (bridge, id) = (Arc::clone(self), request.id.clone());
-                running.begin(&id, async move { bridge.answer(request).await }).await;
+                let begun = running.begin(&id, async move { bridge.answer(request).await });
+                if let Err(busy) = begun {
+                    let refusal = Err(message::error(-32000, &busy.to_string()));
+                    self.client.send(message::response(&id, refusal)).await;
+                }
             }
             Message::Response { id, outcome } => self.client.answered(&id, outcome),
             Message::Notification { method, params } if method == "notifications/cancelled" => {
@@ -192,6 +203,10 @@ impl Bridge {
             }
             "tools/call" if name.is_some_and(|name| !self.ours.contains(name)) => {
                 upstream.call(&request, self.introduction(&request)).await;
+            }
+            "logging/setLevel" => {
+                let outcome = upstream.log(&request).await;
+                self.client.send(message::response(&request.id, outcome)).await;
             }
             _ => {
                 let outcome = self.outcome(&request).await;

@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 /// What answers of the newest protocol have and older ones have not.
 const NEW_FIELDS: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
+/// What a tool's session is called among its arguments.
+pub(super) const SESSION: [&str; 2] = ["sessionId", "session_id"];
 /// How many times in a row the client is asked for the same request.
 const ROUNDS: usize = 3;
 
@@ -72,11 +74,15 @@ impl Node {
         if method != "tools/call" || !self.of_a_session.contains(name) {
             return;
         }
-        let arguments = params.entry("arguments").or_insert_with(|| json!({}));
-        if let Some(arguments) = arguments.as_object_mut()
-            && !arguments.contains_key("session_id")
-        {
-            arguments.entry("sessionId").or_insert_with(|| json!(session));
+        let arguments = params.entry("arguments").or_insert(Value::Null);
+        if arguments.is_null() {
+            *arguments = json!({});
+        }
+        let Some(arguments) = arguments.as_object_mut() else { return };
+        // Whoever says null says nothing.
+        arguments.retain(|key, value| !SESSION.contains(&key.as_str()) || !value.is_null());
+        if !SESSION.iter().any(|key| arguments.contains_key(*key)) {
+            arguments.insert(SESSION[0].to_owned(), json!(session));
         }
     }
 

@@ -30,7 +30,7 @@ pub(crate) enum FileError {
     TooLarge(PathBuf),
     /// Somebody else wrote it at the same time.
     #[error(
-        "expected {path} as it was read, found it changed\nnothing was written; do this again",
+        "expected {path} as it was read, found it changed\nit was not written; do this again",
         path = .0.display()
     )]
     MovedOn(PathBuf),

@@ -81,11 +81,12 @@ async fn the_next_agent_carries_on_after_everything_was_killed() {
     let one = agent(&house).await;
     let url = notes.request("x").urls[0].clone();
     let opened = call(&one, "session_open", json!({"name": "shop", "urls": [url]})).await;
-    assert_eq!(first(&opened), "shop is active. Last snapshot: 0s ago (open).");
+    let opened = first(&opened);
+    assert!(opened.starts_with("shop is active.") && opened.ends_with("ago (open)."), "{opened}");
     let session = house.client().unwrap().fetch_session("shop").await.unwrap();
     notes.write(&house, session.session.id, "logged in").await;
     let saved = call(&one, "session_capture", json!({})).await;
-    assert_eq!(saved, "Saved shop: 0s ago (request).");
+    assert!(saved.starts_with("Saved shop: ") && saved.ends_with("ago (request)."), "{saved}");
     house.kill_everybody(&[session.session.id]).await.unwrap();
     one.kill().await.unwrap();
 
@@ -308,19 +309,33 @@ async fn what_cannot_be_read_is_answered_and_costs_nothing_else() {
         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":7}",
         "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/list\",\"params\":[]}",
         "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"ping\"}",
+        "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"logging/setLevel\"}",
     ] {
         input.write_all(format!("{line}\n").as_bytes()).await.unwrap();
         heard.push(output.next_line().await.unwrap().unwrap());
     }
+    // Version 2025-03-26 has several on a line.
+    let ping = |id: u32| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}");
+    input.write_all(format!("[{},7,{}]\n", ping(5), ping(6)).as_bytes()).await.unwrap();
+    let mut batch = Vec::new();
+    for _ in 0..3 {
+        batch.push(output.next_line().await.unwrap().unwrap());
+    }
+    batch.sort_unstable();
+    heard.append(&mut batch);
     drop(input);
     assert!(bridge.wait().await.unwrap().success());
     insta::assert_snapshot!(heard.join("\n"), @r#"
     {"error":{"code":-32700,"message":"expected JSON: expected ident at line 1 column 2"},"id":null,"jsonrpc":"2.0"}
-    {"error":{"code":-32600,"message":"expected one message a line, found none"},"id":null,"jsonrpc":"2.0"}
+    {"error":{"code":-32600,"message":"expected 1 to 64 messages a line, found 0"},"id":null,"jsonrpc":"2.0"}
     {"error":{"code":-32600,"message":"expected a method, found none"},"id":1,"jsonrpc":"2.0"}
     {"error":{"code":-32600,"message":"expected the method as text"},"id":2,"jsonrpc":"2.0"}
     {"error":{"code":-32602,"message":"expected params as an object, found something else"},"id":3,"jsonrpc":"2.0"}
     {"id":4,"jsonrpc":"2.0","result":{}}
+    {"error":{"code":-32601,"message":"there is no log here"},"id":4,"jsonrpc":"2.0"}
+    {"error":{"code":-32600,"message":"expected a message, found something else"},"id":null,"jsonrpc":"2.0"}
+    {"id":5,"jsonrpc":"2.0","result":{}}
+    {"id":6,"jsonrpc":"2.0","result":{}}
     "#);
     house.clear().await.unwrap();
 }

@@ -32,7 +32,12 @@ pub(super) enum Failure {
         found: String,
     },
     /// A person has to be asked first, by a client that asks and then calls again.
-    Ask(InputRequests),
+    Ask {
+        /// What they are asked.
+        requests: InputRequests,
+        /// What it is about, which the client says when it calls again.
+        about: String,
+    },
     /// The person said no.
     Declined {
         /// What was to be done.
@@ -64,8 +69,8 @@ impl From<Answer> for CallToolResponse {
 impl From<Failure> for CallToolResponse {
     fn from(failure: Failure) -> Self {
         let failure = match failure {
-            Failure::Ask(requests) => {
-                return InputRequiredResult::from_input_requests(requests).into();
+            Failure::Ask { requests, about } => {
+                return InputRequiredResult::new(Some(requests), Some(about)).into();
             }
             failure => failure,
         };
@@ -113,7 +118,7 @@ impl Failure {
                 format!("a person has to confirm this, and this client cannot ask one: {what}"),
                 Some(format!("ask the user to type: {command}")),
             ),
-            Self::Ask(_) => (word("needs_confirmation"), String::new(), None),
+            Self::Ask { .. } => (word("needs_confirmation"), String::new(), None),
         }
     }
 }

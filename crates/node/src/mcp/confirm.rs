@@ -4,6 +4,7 @@
 //! call with what is to be asked, and the client calls again with the person's answer.
 
 use super::answer::Failure;
+use baton_session::SessionId;
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
@@ -27,7 +28,14 @@ pub(super) enum Confirm {
     /// By a request to the client, in the middle of the call.
     Request(Peer<RoleServer>),
     /// By an answer that makes the client ask and call again.
-    Round(Option<InputResponses>),
+    Round(Option<Heard>),
+}
+
+/// What a person answered, as the client says when it calls again.
+pub(super) struct Heard {
+    /// The session that they were asked about.
+    about: Option<String>,
+    answers: InputResponses,
 }
 
 impl Confirm {
@@ -49,13 +57,23 @@ impl Confirm {
             .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
         match (asks, rounds) {
             (false, _) => Self::Nobody,
-            (true, true) => Self::Round(params.input_responses.take()),
+            (true, true) => Self::Round(params.input_responses.take().map(|answers| {
+                let about = params.request_state.take();
+                Heard { about, answers }
+            })),
             (true, false) => Self::Request(context.peer.clone()),
         }
     }
 
-    /// Returns when a person agrees to `what`, a sentence; `command` does the same at a terminal.
-    pub(super) async fn ask(self, what: String, command: String) -> Result<(), Failure> {
+    /// Returns when a person agrees to `what`, a sentence about `session`; `command` does the same at a
+    /// terminal.
+    pub(super) async fn ask(
+        self,
+        session: SessionId,
+        what: String,
+        command: String,
+    ) -> Result<(), Failure> {
+        let about = session.to_string();
         let answer = match self {
             Self::Agreed => return Ok(()),
             Self::Nobody => return Err(Failure::NobodyToAsk { what, command }),
@@ -70,13 +88,15 @@ impl Confirm {
                     }
                 }
             }
-            Self::Round(None) => {
-                let request = InputRequest::Elicitation(ElicitRequest::new(question(&what)));
-                let requests = BTreeMap::from([(QUESTION.to_owned(), request)]);
-                return Err(Failure::Ask(requests));
-            }
-            Self::Round(Some(mut answers)) => {
-                let answer = answers.remove(QUESTION).unwrap_or_default();
+            Self::Round(heard) => {
+                // Who agreed to another session's has not been asked about this one.
+                let heard = heard.filter(|heard| heard.about.as_ref() == Some(&about));
+                let Some(mut heard) = heard else {
+                    let request = InputRequest::Elicitation(ElicitRequest::new(question(&what)));
+                    let requests = BTreeMap::from([(QUESTION.to_owned(), request)]);
+                    return Err(Failure::Ask { requests, about });
+                };
+                let answer = heard.answers.remove(QUESTION).unwrap_or_default();
                 serde_json::from_value(answer)
                     .unwrap_or_else(|_| ElicitResult::new(ElicitationAction::Cancel))
             }

@@ -6,15 +6,14 @@ use crate::{Context, NodeError};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method, Response, StatusCode};
-use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What names a session of an older protocol.
 const SESSION: &str = "mcp-session-id";
-const VERSION: &str = "mcp-protocol-version";
 /// How many of those sessions there are at most; rmcp ends one that rests for five minutes.
 const MOST: usize = 1000;
 /// And of one key, so that no key shuts out the others.
@@ -49,10 +48,40 @@ impl Connections {
     pub(crate) async fn answer(
         &self,
         caller: Caller,
-        mut request: Request,
+        request: Request,
     ) -> Result<Response<Body>, NodeError> {
+        if let Some(id) = text(request.headers(), SESSION) {
+            // A session answers the key that began it.
+            let is_theirs = self.keys().get(id).is_some_and(|owner| *owner == caller.key);
+            return if is_theirs {
+                Ok(self.pass(caller, request).await)
+            } else {
+                Err(NodeError::NoMcpSession)
+            };
+        }
+        // It may begin a session, which is counted also when the client leaves in the middle.
+        let connections = self.clone();
+        match tokio::spawn(async move { connections.begin(caller, request).await }).await {
+            Ok(answer) => answer,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
+    }
+
+    /// Answers a request that names no session. Only rmcp knows which ones begin one.
+    async fn begin(&self, caller: Caller, request: Request) -> Result<Response<Body>, NodeError> {
         let key = caller.key.clone();
-        self.admit(&key, request.headers()).await?;
+        let response = self.pass(caller, request).await;
+        let Some(id) = text(response.headers(), SESSION).map(SessionId::from) else {
+            return Ok(response);
+        };
+        let Err(limit) = self.count(&id, key).await else { return Ok(response) };
+        if let Err(error) = self.sessions.close_session(&id).await {
+            tracing::warn!(%error, "a session of the protocol was one too many and did not close");
+        }
+        Err(NodeError::TooManyMcpSessions { limit })
+    }
+
+    async fn pass(&self, caller: Caller, mut request: Request) -> Response<Body> {
         request.extensions_mut().insert(caller);
         let ends = request.method() == Method::DELETE;
         let mut response = self.service.handle(request).await.map(Body::new);
@@ -60,32 +89,21 @@ impl Connections {
         if ends && response.status() == StatusCode::ACCEPTED {
             *response.status_mut() = StatusCode::NO_CONTENT;
         }
-        if let Some(id) = text(response.headers(), SESSION) {
-            self.keys().insert(id.to_owned(), key);
-        }
-        Ok(response)
+        response
     }
 
-    /// A session answers the key that began it; and there are not too many.
-    async fn admit(&self, key: &str, headers: &HeaderMap) -> Result<(), NodeError> {
-        if let Some(id) = text(headers, SESSION) {
-            let is_theirs = self.keys().get(id).is_some_and(|owner| owner == key);
-            return if is_theirs { Ok(()) } else { Err(NodeError::NoMcpSession) };
-        }
-        if text(headers, VERSION)
-            .is_some_and(|version| version >= ProtocolVersion::STANDARD_HEADERS.as_str())
-        {
-            return Ok(());
-        }
+    /// Counts a session that has begun, unless there are too many: then the limit is returned.
+    async fn count(&self, id: &SessionId, key: String) -> Result<(), usize> {
         let sessions = self.sessions.sessions.read().await;
         let mut keys = self.keys();
         keys.retain(|id, _| sessions.contains_key(id.as_str()));
-        let theirs = keys.values().filter(|owner| *owner == key).count();
-        for (found, limit) in [(theirs, MOST_OF_A_KEY), (sessions.len(), MOST)] {
+        let theirs = keys.values().filter(|owner| **owner == key).count();
+        for (found, limit) in [(theirs, MOST_OF_A_KEY), (keys.len(), MOST)] {
             if found >= limit {
-                return Err(NodeError::TooManyMcpSessions { limit });
+                return Err(limit);
             }
         }
+        keys.insert(id.to_string(), key);
         Ok(())
     }
 

@@ -25,16 +25,25 @@ impl Exchange {
         Self(data.exchange().join(folder_name(owner)))
     }
 
-    /// Where a file of this name is.
-    pub(super) fn path(&self, name: &str) -> Result<PathBuf, Failure> {
-        let fits = !name.is_empty()
+    /// Whether a file may have this name.
+    pub(super) fn takes(name: &str) -> bool {
+        !name.is_empty()
             && name.len() <= NAME_BYTES
             && !name.starts_with('.')
-            && name.chars().all(|letter| !matches!(letter, '/' | '\\') && !letter.is_control());
-        if !fits {
+            && name.chars().all(|letter| !matches!(letter, '/' | '\\') && !letter.is_control())
+    }
+
+    /// Where a file of this name is.
+    pub(super) fn path(&self, name: &str) -> Result<PathBuf, Failure> {
+        if !Self::takes(name) {
             return Err(refused(&self.0, "another name"));
         }
         Ok(self.0.join(name))
+    }
+
+    /// Whether there is something of this name.
+    pub(super) async fn holds(&self, name: &str) -> Result<bool, Failure> {
+        Ok(tokio::fs::symlink_metadata(self.path(name)?).await.is_ok())
     }
 
     /// Writes a file, 0600, whole or not at all.

@@ -1,9 +1,11 @@
 //! Resources: a session and its receipt in full, for clients that attach them to a conversation.
 
+use super::verb::require;
 use crate::auth::Caller;
 use crate::{Context, NodeError, sessions};
 use baton_api::{ListSessions, Problem, Scope, SessionSummary, SessionView};
 use baton_session::redact::redact_url;
+use percent_encoding::percent_decode_str;
 use rmcp::ErrorData;
 use rmcp::model::{
     CacheScope, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
@@ -21,7 +23,8 @@ pub(super) async fn list(
     caller: &Caller,
     cursor: Option<String>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    require(caller)?;
+    let allowed = require(context, caller, Scope::Read).await;
+    allowed.map_err(|error| failed(&error))?;
     let Ok(after) = cursor.map(|cursor| cursor.parse()).transpose() else {
         return Err(ErrorData::invalid_params("expected a cursor of the page before", None));
     };
@@ -58,7 +61,8 @@ pub(super) async fn read(
     caller: &Caller,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
-    require(caller)?;
+    let allowed = require(context, caller, Scope::Read).await;
+    allowed.map_err(|error| failed(&error))?;
     let unknown = || {
         ErrorData::resource_not_found(
             format!("expected {SCHEME}NAME or {SCHEME}NAME/receipt of a session that there is"),
@@ -70,9 +74,11 @@ pub(super) async fn read(
         Some(reference) => (reference, true),
         None => (rest, false),
     };
-    let view = match sessions::show(context, &caller.owner, reference).await {
+    // Whoever fills the template in escapes what is no plain ASCII.
+    let reference = percent_decode_str(reference).decode_utf8().map_err(|_| unknown())?;
+    let view = match sessions::show(context, &caller.owner, &reference).await {
         Ok(view) => redacted(view),
-        Err(_) if context.find(&caller.owner, reference).await.is_err() => return Err(unknown()),
+        Err(_) if context.find(&caller.owner, &reference).await.is_err() => return Err(unknown()),
         Err(error) => return Err(failed(&error)),
     };
     let text =
@@ -94,10 +100,6 @@ fn redacted(mut view: SessionView) -> SessionView {
 
 fn as_json(value: &impl Serialize) -> Result<String, ErrorData> {
     serde_json::to_string(value).map_err(|error| ErrorData::internal_error(error.to_string(), None))
-}
-
-fn require(caller: &Caller) -> Result<(), ErrorData> {
-    caller.require(Scope::Read).map_err(|error| failed(&error))
 }
 
 /// An operation's error as one of the protocol, which has no results for resources that fail.

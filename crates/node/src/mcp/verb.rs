@@ -4,9 +4,9 @@ use super::answer::{Answer, Failure};
 use super::arguments;
 use super::confirm::Confirm;
 use super::progress::Progress;
-use crate::Context;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
+use crate::{Context, NodeError};
 use baton_api::Scope;
 use futures_util::future::BoxFuture;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
@@ -61,10 +61,19 @@ pub(super) struct Call {
 impl Call {
     /// Checks that the caller's key allows `needed`; that it does not is noted.
     pub(super) async fn require(&self, needed: Scope) -> Result<(), Failure> {
-        let Err(refused) = self.caller.require(needed) else { return Ok(()) };
-        let note = Note::new(&self.caller.actor, &self.caller.owner, Action::Request, "MCP");
-        Err(note.failed(&self.context.store, refused).await.into())
+        Ok(require(&self.context, &self.caller, needed).await?)
     }
+}
+
+/// Checks that the key of `caller` allows `needed`; that it does not is noted.
+pub(super) async fn require(
+    context: &Context,
+    caller: &Caller,
+    needed: Scope,
+) -> Result<(), NodeError> {
+    let Err(refused) = caller.require(needed) else { return Ok(()) };
+    let note = Note::new(&caller.actor, &caller.owner, Action::Request, "MCP");
+    Err(note.failed(&context.store, refused).await)
 }
 
 /// A tool in the table of its set.

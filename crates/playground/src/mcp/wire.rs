@@ -150,6 +150,11 @@ impl Wire {
 
     /// The answer to what the server asks.
     fn answer(&self, question: &Value) -> Value {
+        // Strict clients do not read a message in which it stands.
+        if question.get("params").is_some_and(Value::is_null) {
+            let error = json!({ "code": -32602, "message": "expected params, or none, not null" });
+            return json!({ "jsonrpc": "2.0", "id": question["id"], "error": error });
+        }
         let elicitations = self.state().elicitations.clone();
         let result = match (question["method"].as_str().unwrap_or_default(), elicitations) {
             ("ping", _) => Some(json!({})),

@@ -4,6 +4,7 @@
 //! before there is a session, and keeps it over every resume. It opens for whoever knows its random
 //! path, speaks WebSocket and is no web page, and leads to the node with the key of the data folder.
 
+use super::secret::Secret;
 use super::session::Session;
 use super::{head, relay};
 use rand::random;
@@ -19,6 +20,8 @@ use tokio::time::{sleep, timeout};
 
 /// How many connections may be open at once.
 const CONNECTIONS: usize = 16;
+/// How many may be open that have not said yet who they are: strangers take nobody else's place.
+const STRANGERS: usize = 64;
 /// How long it may take to come.
 const HEAD_LIMIT: Duration = Duration::from_secs(10);
 /// How long we wait when the system is short of something.
@@ -27,6 +30,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The address, as long as it is open.
 pub(super) struct Endpoint {
     url: String,
+    secret: Secret,
     task: AbortHandle,
 }
 
@@ -35,19 +39,25 @@ impl Endpoint {
     pub(super) async fn open(session: Arc<Session>) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let port = listener.local_addr()?.port();
-        let path = random::<[u8; 32]>().iter().fold(String::from("/"), |mut path, byte| {
+        let secret = random::<[u8; 32]>().iter().fold(String::new(), |mut secret, byte| {
             // Writing to a string does not fail.
-            let _ = write!(path, "{byte:02x}");
-            path
+            let _ = write!(secret, "{byte:02x}");
+            secret
         });
+        let path = format!("/{secret}");
         let url = format!("ws://127.0.0.1:{port}{path}");
         let task = tokio::spawn(listen(listener, port, path.into(), session)).abort_handle();
-        Ok(Self { url, task })
+        Ok(Self { url, secret: Secret::new(&secret), task })
     }
 
     /// The address, which is a secret.
     pub(super) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// What of it nobody else may read.
+    pub(super) fn secret(&self) -> Secret {
+        self.secret.clone()
     }
 }
 
@@ -58,27 +68,32 @@ impl Drop for Endpoint {
 }
 
 async fn listen(listener: TcpListener, port: u16, path: Arc<str>, session: Arc<Session>) {
+    let strangers = Arc::new(Semaphore::new(STRANGERS));
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
         let Ok((mut stream, _)) = listener.accept().await else {
             sleep(PAUSE).await;
             continue;
         };
-        let place = Arc::clone(&places).try_acquire_owned();
+        // One that is one too many hears nothing: who would wait until it has listened?
+        let Ok(stranger) = Arc::clone(&strangers).try_acquire_owned() else { continue };
         let (path, session) = (Arc::clone(&path), Arc::clone(&session));
+        let places = Arc::clone(&places);
         tokio::spawn(async move {
-            let Ok(_place) = place else {
-                return refuse(&mut stream, "503 Service Unavailable", "too many connections")
-                    .await;
-            };
             let head = timeout(HEAD_LIMIT, head::read(&mut stream, port, &path)).await;
-            match head.unwrap_or(Err("expected a request within 10 s, found none")) {
-                Err(reason) => refuse(&mut stream, "403 Forbidden", reason).await,
-                Ok(head) => {
-                    if let Err(reason) = relay::run(&mut stream, head, &session).await {
-                        refuse(&mut stream, "503 Service Unavailable", &reason).await;
-                    }
+            let head = match head.unwrap_or(Err("expected a request within 10 s, found none")) {
+                Ok(head) => head,
+                Err(reason) => return refuse(&mut stream, "403 Forbidden", reason).await,
+            };
+            let connected = match places.try_acquire_owned() {
+                Ok(_place) => {
+                    drop(stranger);
+                    relay::run(&mut stream, head, &session).await
                 }
+                Err(_) => Err("too many connections".to_owned()),
+            };
+            if let Err(reason) = connected {
+                refuse(&mut stream, "503 Service Unavailable", &reason).await;
             }
         });
     }

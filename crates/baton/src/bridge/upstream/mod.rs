@@ -5,8 +5,9 @@
 //! client says goes to the server as it was said, and back; the server is started when it is needed,
 //! and again when it has ended. Rooms: `process` is the other program, `words` its standard error,
 //! `server` what is said to it and heard from it; `calls` and `questions` hold what waits for an answer
-//! on either side; `tools` is its list; `endpoint`, `head` and `relay` are its way to the browser; `session`
-//! says to which one; `captures` keeps what it did; `failure` is what the model reads when it cannot.
+//! on either side; `tools` is its list; `endpoint`, `head` and `relay` are its way to the browser, and
+//! `secret` what nobody else is told of it; `session` says to which browser, and `which` asks the node
+//! for it; `captures` keeps what it did; `failure` is what the model reads when it cannot.
 
 mod calls;
 mod captures;
@@ -17,22 +18,25 @@ mod head;
 mod process;
 mod questions;
 mod relay;
+mod secret;
 mod server;
 mod session;
 mod start;
 mod tools;
 mod watch;
+mod which;
 mod words;
 
 pub(super) use process::Patience;
 pub(super) use server::Introduction;
 
 use super::client::Client;
-use super::message::{Incoming, response};
+use super::message::{Incoming, Outcome, error, response};
 use super::nodes::Nodes;
 use captures::Captures;
 use endpoint::Endpoint;
 use failure::Failure;
+use serde_json::{Value, json};
 use server::Server;
 use session::Session;
 use start::Starts;
@@ -49,6 +53,10 @@ pub(crate) const PLACE: &str = "{cdp_url}";
 const LIST_LIMIT: Duration = Duration::from_secs(30);
 /// How long calls may still take when the client has closed its side.
 const CUT_AFTER: Duration = Duration::from_secs(5);
+
+/// How much a server may log, as the protocol has it.
+const LEVELS: [&str; 8] =
+    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 /// What whoever starts the bridge wants of the other server.
 #[derive(Debug, Clone)]
@@ -82,6 +90,8 @@ struct State {
     tools: Arc<Tools>,
     /// The tools that the client was told last.
     told: Option<Arc<Tools>>,
+    /// How much the client wants to hear of its log.
+    level: Option<&'static str>,
     is_over: bool,
 }
 
@@ -131,15 +141,29 @@ impl Upstream {
         if self.session.has_lost_one().await {
             server.settle().await;
         }
-        let name = request.params.get("name").and_then(serde_json::Value::as_str);
+        let name = request.params.get("name").and_then(Value::as_str);
         let only_reads = self.state().tools.only_reads(name.unwrap_or_default());
         // Also what was cancelled, or failed, may have changed something.
         let _capture = (!only_reads).then(|| CaptureAfter { upstream: Arc::clone(self), session });
         server.call(request).await
     }
 
+    /// The client says how much it wants to hear of the server's log, also of one that starts later.
+    pub(super) async fn log(&self, request: &Incoming) -> Outcome {
+        let named = request.params.get("level").and_then(Value::as_str);
+        let Some(level) = LEVELS.into_iter().find(|level| named == Some(level)) else {
+            let levels = LEVELS.join(", ");
+            return Err(error(-32602, &format!("expected a level among {levels}")));
+        };
+        self.state().level = Some(level);
+        if let Some(server) = self.running().filter(|server| server.lives()) {
+            server.log(level).await;
+        }
+        Ok(json!({}))
+    }
+
     /// The client has told something that the server may want to know.
-    pub(super) fn tell(&self, method: &str, params: &serde_json::Value) {
+    pub(super) fn tell(&self, method: &str, params: &Value) {
         if let Some(server) = self.running() {
             server.tell(method, params);
         }

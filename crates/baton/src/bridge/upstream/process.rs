@@ -3,6 +3,7 @@
 //! It leads a process group of its own, so that a launcher such as `npx` takes nobody's place: who is
 //! to end is the group.
 
+use super::secret::Secret;
 use super::words;
 use crate::bridge::message::LINE_BYTES;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
@@ -30,8 +31,11 @@ pub(super) struct Process {
     writer: JoinHandle<()>,
 }
 
-/// What the process says.
-pub(super) struct Output(BufReader<ChildStdout>);
+/// What the process says, without the secret.
+pub(super) struct Output {
+    lines: BufReader<ChildStdout>,
+    secret: Secret,
+}
 
 /// How much patience an end has.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +52,7 @@ impl Process {
         name: &str,
         command: &[String],
         environment: &BTreeMap<String, String>,
+        secret: Secret,
     ) -> io::Result<(Self, mpsc::Sender<String>, Output)> {
         let (program, arguments) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut child = Command::new(program)
@@ -65,10 +70,10 @@ impl Process {
         let input = child.stdin.take().ok_or_else(missing)?;
         let output = child.stdout.take().ok_or_else(missing)?;
         let errors = child.stderr.take().ok_or_else(missing)?;
-        tokio::spawn(words::pass_on(name.to_owned(), errors));
+        tokio::spawn(words::pass_on(name.to_owned(), errors, secret.clone()));
         let (lines, waiting) = mpsc::channel(WAITING);
         let writer = tokio::spawn(write(input, waiting));
-        let output = Output(BufReader::with_capacity(BUFFER, output));
+        let output = Output { lines: BufReader::with_capacity(BUFFER, output), secret };
         Ok((Self { child, group, writer }, lines, output))
     }
 
@@ -128,7 +133,7 @@ impl Output {
     pub(super) async fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut line = Vec::new();
         let limit = u64::try_from(LINE_BYTES).unwrap_or(u64::MAX);
-        if (&mut self.0).take(limit).read_until(b'\n', &mut line).await? == 0 {
+        if (&mut self.lines).take(limit).read_until(b'\n', &mut line).await? == 0 {
             return Ok(None);
         }
         if line.len() == LINE_BYTES && line.last() != Some(&b'\n') {
@@ -136,7 +141,7 @@ impl Output {
                 format!("expected messages of at most {LINE_BYTES} bytes, found a longer one");
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
-        Ok(Some(line))
+        Ok(Some(self.secret.hide(line)))
     }
 }
 

@@ -38,20 +38,23 @@ impl Questions {
     ) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, task| !task.is_finished());
-        let refusal = match method.as_str() {
+        let key = id.to_string();
+        let at_once = match method.as_str() {
             "ping" => Some(Ok(json!({}))),
             _ if !self.can_ask => Some(Err(error(-32601, "this client cannot be asked"))),
             _ if open.len() >= AT_ONCE => Some(Err(error(-32000, "too many questions are open"))),
+            _ if open.contains_key(&key) => Some(Err(error(-32600, "this question is open"))),
             _ => None,
         };
-        let (client, key) = (self.client.clone(), id.to_string());
+        if let Some(outcome) = at_once {
+            // A server that asks and does not read misses it.
+            let _ = input.try_send(response(&id, outcome).to_string());
+            return;
+        }
+        let client = self.client.clone();
         let task = tokio::spawn(async move {
-            let outcome = if let Some(refusal) = refusal {
-                refusal
-            } else {
-                let answer = client.request(&method, params, LIMIT).await;
-                answer.unwrap_or_else(|| Err(error(-32000, "the client did not answer")))
-            };
+            let answer = client.request(&method, params, LIMIT).await;
+            let outcome = answer.unwrap_or_else(|| Err(error(-32000, "the client did not answer")));
             // A server that has ended needs no answer.
             let _ = input.send(response(&id, outcome).to_string()).await;
         });

@@ -42,8 +42,11 @@ pub(super) async fn run(
     session: &Arc<Session>,
 ) -> Result<(), String> {
     let mut meant = session.watch();
-    let browser = meant.borrow().browser;
     let id = session.active().await.map_err(|failed| failed.detail().to_owned())?;
+    let browser = *meant.borrow_and_update();
+    if !browser.is_of(id) {
+        return Err("another session is meant by now; connect again".to_owned());
+    }
     let begun = timeout(BEGIN_LIMIT, begin(&head, session, id)).await;
     let begun = begun.unwrap_or_else(|_| Err(anyhow::anyhow!("the node does not answer")));
     let (mut node, first) = begun.map_err(|error| format!("{error:#}"))?;
@@ -59,7 +62,7 @@ pub(super) async fn run(
         let _ = timeout(LINGER, tokio::io::copy(&mut node, stream)).await;
         return Ok(());
     }
-    let connected = session.connected(id);
+    let connected = session.connected(browser);
     let (from_server, to_server) = stream.split();
     let (from_node, to_node) = node.split();
     let mut from_server = BufReader::with_capacity(BUFFER, from_server);
@@ -69,7 +72,7 @@ pub(super) async fn run(
         let mut down = pin!(pass(BufReader::with_capacity(BUFFER, from_node), &mut to_server));
         let cut = async {
             // The session ends with the bridge: then nothing else is meant any more.
-            let _ = meant.wait_for(|meant| meant.browser != browser).await;
+            let _ = meant.wait_for(|meant| *meant != browser).await;
         };
         tokio::select! {
             // The server hears what the browser still says.

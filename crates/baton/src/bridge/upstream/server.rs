@@ -6,6 +6,7 @@ use super::calls::{Call, Calls, NotBegun, Request, State};
 use super::failure::Failure;
 use super::process::{Output, Patience, Process};
 use super::questions::Questions;
+use super::secret::Secret;
 use crate::bridge::client::Client;
 use crate::bridge::message::{Envelope, Incoming, understood};
 use serde::Serialize;
@@ -18,7 +19,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{timeout, timeout_at};
 
-/// How long it may take to answer a ping.
+/// How long it may take to answer what it answers at once.
 const SETTLE_LIMIT: Duration = Duration::from_secs(2);
 
 /// How long it may take to answer what we ask for ourselves.
@@ -60,11 +61,12 @@ impl Server {
         name: &str,
         command: &[String],
         environment: &BTreeMap<String, String>,
+        secret: Secret,
         client: Client,
         limit: Duration,
         can_ask: bool,
     ) -> Result<Arc<Self>, String> {
-        let started = Process::start(name, command, environment);
+        let started = Process::start(name, command, environment, secret);
         let (process, input, output) =
             started.map_err(|error| format!("could not start {name}: {error}"))?;
         let server = Arc::new(Self {
@@ -133,6 +135,12 @@ impl Server {
     pub(super) async fn settle(&self) {
         // One that does not know pings refuses them, which is as good.
         let _ = timeout(SETTLE_LIMIT, self.request("ping", &json!({}))).await;
+    }
+
+    /// Says how much it is to log. One that does not know of that refuses, which is as good.
+    pub(super) async fn log(&self, level: &str) {
+        let params = json!({"level": level});
+        let _ = timeout(SETTLE_LIMIT, self.request("logging/setLevel", &params)).await;
     }
 
     /// Mentions something to it, unless it is far behind with its reading.
@@ -277,7 +285,7 @@ impl Server {
             _ => false,
         };
         if passes {
-            let params = params.unwrap_or(RawValue::NULL);
+            let params = params.map_or("{}", RawValue::get);
             let line = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
             self.client.send_line(line).await;
         }

@@ -1,11 +1,13 @@
 //! Which session the other server works on, and whether its browser runs.
 //!
 //! The one idea: the node is asked only when something may have changed. As long as a connection to
-//! the browser is open, it runs.
+//! the browser is open, it runs. And connections are cut off only when it is certain that another
+//! browser is meant: a doubt costs a question to the node.
 
 use super::failure::Failure;
+use super::which;
 use crate::bridge::nodes::Nodes;
-use baton_api::{Client as NodeClient, ClientError, ErrorCode, ListSessions, SessionSummary};
+use baton_api::SessionSummary;
 use baton_session::{Lifecycle, SessionId};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,12 +19,8 @@ use tokio::time::{Instant, timeout};
 const BELIEVED: Duration = Duration::from_secs(2);
 /// How long the server may take to close a connection that has lost its browser.
 const CLOSE_LIMIT: Duration = Duration::from_secs(2);
-/// How many active sessions are named when it is not clear which one is meant.
-const NAMED: u32 = 10;
-
-const NONE: &str = "session_open opens one; session_resume brings one back";
-const SEVERAL: &str =
-    "session_resume the one that you mean; that it is active already does no harm";
+/// How often the node is asked again when something happens while it answers.
+const TRIES: usize = 3;
 
 /// The session of the other server.
 pub(super) struct Session {
@@ -36,21 +34,30 @@ pub(super) struct Session {
 }
 
 /// Which browser is meant.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Current {
     id: Option<SessionId>,
     /// Grows when another browser is meant than before: who is connected to that one is cut off.
-    pub(super) browser: u64,
+    browser: u64,
+}
+
+impl Current {
+    /// Whether it is the browser of this session.
+    pub(super) fn is_of(&self, id: SessionId) -> bool {
+        self.id == Some(id)
+    }
 }
 
 #[derive(Default)]
 struct State {
     /// The one that was opened or brought back last: a name or an id.
     last: Option<String>,
-    /// When the current one was seen to be active.
+    /// When the current one was seen to be active, if nothing has happened since.
     seen: Option<Instant>,
-    /// The sessions to whose browsers a connection is open, one entry each.
-    connected: Vec<SessionId>,
+    /// How often something has happened.
+    doubts: u64,
+    /// The browsers to which connections are open, one entry each.
+    connected: Vec<Current>,
     /// How many connections have lost the browser, and are still open on the server's side.
     closing: usize,
     /// Whether one has closed that the server may not have noticed.
@@ -60,7 +67,7 @@ struct State {
 /// A connection to a browser that is open.
 pub(super) struct Connected {
     session: Arc<Session>,
-    id: SessionId,
+    browser: Current,
 }
 
 /// A connection that has lost the browser, and is closing.
@@ -77,11 +84,18 @@ impl Connected {
 impl Drop for Connected {
     fn drop(&mut self) {
         let mut state = self.session.state();
-        if let Some(at) = state.connected.iter().position(|id| *id == self.id) {
+        if let Some(at) = state.connected.iter().position(|browser| *browser == self.browser) {
             state.connected.swap_remove(at);
         }
         // The browser may be what has ended.
-        state.seen = None;
+        state.doubt();
+    }
+}
+
+impl State {
+    fn doubt(&mut self) {
+        self.seen = None;
+        self.doubts += 1;
     }
 }
 
@@ -106,48 +120,50 @@ impl Session {
         if let Some(id) = self.believed() {
             return Ok(id);
         }
-        let found = self.find().await?;
-        self.mean(found.id);
+        let mut tries = 1;
+        let found = loop {
+            let doubts = self.state().doubts;
+            let found = self.find().await?;
+            if self.mean(&found, doubts) || tries == TRIES {
+                break found;
+            }
+            tries += 1;
+        };
         if found.state != Lifecycle::Active {
             let detail =
                 format!("expected an active session, found that {} is {}", found.name, found.state);
             let next = "session_resume brings it back; session_open opens another one";
             return Err(Failure::new("wrong_state", detail, next));
         }
-        self.state().seen = Some(Instant::now());
         Ok(found.id)
     }
 
-    /// This one was opened or brought back.
+    /// This one was opened or brought back, or is meant from now on.
     pub(super) fn choose(&self, reference: &str) {
         let mut state = self.state();
         state.last = Some(reference.to_owned());
-        state.seen = None;
-        drop(state);
-        let id = if self.named.is_none() { reference.parse().ok() } else { None };
-        self.current.send_modify(|current| *current = Current { id, browser: current.browser + 1 });
+        state.doubt();
     }
 
-    /// This one was closed; which one it was may not be known.
-    pub(super) fn ended(&self, id: Option<&str>) {
-        let current = self.current.borrow().id;
-        if id.is_none_or(|id| current.is_some_and(|current| current.to_string() == id)) {
-            self.doubt();
-        }
+    /// The browser that this one had has ended.
+    pub(super) fn ended(&self, id: &str) {
+        self.doubt();
+        self.current.send_if_modified(|current| {
+            let is_it = current.id.is_some_and(|current| current.to_string() == id);
+            current.browser += u64::from(is_it);
+            is_it
+        });
     }
 
-    /// It is not known any more where the browser is.
+    /// It is not known any more which session is meant, or whether its browser runs.
     pub(super) fn doubt(&self) {
-        self.state().seen = None;
-        let browser = |current: &Current| current.browser + 1;
-        self.current
-            .send_modify(|current| *current = Current { id: None, browser: browser(current) });
+        self.state().doubt();
     }
 
-    /// A connection to the browser of a session is open as long as what is returned.
-    pub(super) fn connected(self: &Arc<Self>, id: SessionId) -> Connected {
-        self.state().connected.push(id);
-        Connected { session: Arc::clone(self), id }
+    /// A connection to the browser is open as long as what is returned.
+    pub(super) fn connected(self: &Arc<Self>, browser: Current) -> Connected {
+        self.state().connected.push(browser);
+        Connected { session: Arc::clone(self), browser }
     }
 
     /// Tells when another browser is meant.
@@ -162,7 +178,7 @@ impl Session {
             loop {
                 let mut closed = pin!(self.closed.notified());
                 closed.as_mut().enable();
-                if self.state().closing == 0 {
+                if self.have_closed() {
                     return;
                 }
                 closed.await;
@@ -178,74 +194,58 @@ impl Session {
         &self.nodes
     }
 
-    fn believed(&self) -> Option<SessionId> {
-        let id = self.current.borrow().id?;
+    /// Whether nobody is connected to another browser than the one that is meant.
+    fn have_closed(&self) -> bool {
+        let current = *self.current.borrow();
         let state = self.state();
-        let is_fresh = state.seen.is_some_and(|seen| seen.elapsed() < BELIEVED);
-        (is_fresh || state.connected.contains(&id)).then_some(id)
+        state.closing == 0 && state.connected.iter().all(|browser| *browser == current)
+    }
+
+    fn believed(&self) -> Option<SessionId> {
+        let current = *self.current.borrow();
+        let state = self.state();
+        let is_fresh = state.seen?.elapsed() < BELIEVED;
+        if is_fresh || state.connected.contains(&current) { current.id } else { None }
     }
 
     async fn find(&self) -> Result<SessionSummary, Failure> {
         let reference = self.named.clone().or_else(|| self.state().last.clone());
-        if let Some(reference) = reference
-            && let Some(found) = self.fetch(&reference).await?
+        if let Some(reference) = &reference
+            && let Some(found) = which::fetch(&self.nodes, reference).await?
             && (self.named.is_some() || found.state != Lifecycle::Closed)
         {
             return Ok(found);
         }
         if let Some(named) = &self.named {
-            let detail = format!("expected a session named {named}, found none");
-            return Err(Failure::new("session_not_found", detail, NONE));
+            return Err(which::no_session(named));
         }
-        self.state().last = None;
-        self.only().await
+        {
+            let mut state = self.state();
+            // Another one may have been opened meanwhile.
+            if state.last == reference {
+                state.last = None;
+            }
+        }
+        which::only(&self.nodes).await
     }
 
-    /// The caller's only active session.
-    async fn only(&self) -> Result<SessionSummary, Failure> {
-        let state = Some(Lifecycle::Active);
-        let query = ListSessions { state, limit: Some(NAMED), ..ListSessions::default() };
-        let query = &query;
-        let list = |node: NodeClient| async move { node.list_sessions(query).await };
-        let mut found = self.nodes.ask_again(list).await.map_err(|error| unreachable(&error))?;
-        let names: Vec<&str> = found.items.iter().map(|session| session.name.as_str()).collect();
-        let which = |found: &str, next| {
-            let detail = format!("expected one active session, found {found}");
-            Failure::new("invalid_request", detail, next)
-        };
-        match names.as_slice() {
-            [] => Err(which("none", NONE)),
-            [_] => Ok(found.items.remove(0)),
-            several => Err(which(&several.join(", "), SEVERAL)),
+    /// This session is meant, as was found; unless something has happened since the node was asked.
+    fn mean(&self, found: &SessionSummary, doubts: u64) -> bool {
+        let mut state = self.state();
+        if state.doubts != doubts {
+            return false;
         }
-    }
-
-    async fn fetch(&self, reference: &str) -> Result<Option<SessionSummary>, Failure> {
-        let fetch = |node: NodeClient| async move { node.fetch_session(reference).await };
-        match self.nodes.ask_again(fetch).await {
-            Ok(view) => Ok(Some(view.session)),
-            Err(error) => match error.downcast_ref::<ClientError>().and_then(ClientError::code) {
-                Some(ErrorCode::SessionNotFound) => Ok(None),
-                _ => Err(unreachable(&error)),
-            },
-        }
-    }
-
-    /// This session is meant, as was found.
-    fn mean(&self, found: SessionId) {
+        state.seen = (found.state == Lifecycle::Active).then(Instant::now);
         self.current.send_if_modified(|current| {
-            let is_other = current.id.is_some_and(|id| id != found);
-            *current = Current { id: Some(found), browser: current.browser + u64::from(is_other) };
+            let is_other = current.id.is_some_and(|id| id != found.id);
+            let browser = current.browser + u64::from(is_other);
+            *current = Current { id: Some(found.id), browser };
             is_other
         });
+        true
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn unreachable(error: &anyhow::Error) -> Failure {
-    let next = "list_sessions tells whether the node answers again";
-    Failure::new("node_unreachable", format!("{error:#}"), next)
 }

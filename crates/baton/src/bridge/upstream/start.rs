@@ -78,6 +78,7 @@ impl Upstream {
             &self.name,
             &command,
             &self.with.environment,
+            self.endpoint.secret(),
             self.client.clone(),
             self.with.limit,
             introduction.can_ask,
@@ -101,6 +102,10 @@ impl Upstream {
             Ok(tools) => {
                 self.show(tools);
                 server.be_ready();
+                let level = self.state().level;
+                if let Some(level) = level {
+                    server.log(level).await;
+                }
             }
             Err(why) => {
                 server.end(&why, Patience::Short).await;

@@ -2,6 +2,7 @@
 
 use super::Upstream;
 use crate::bridge::message::{Incoming, Outcome};
+use crate::bridge::node::SESSION;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -14,20 +15,23 @@ impl Upstream {
     /// A tool of ours was called, with this outcome.
     pub(in crate::bridge) fn watch(self: &Arc<Self>, request: &Incoming, outcome: &Outcome) {
         let name = request.params.get("name").and_then(Value::as_str).unwrap_or_default();
-        let Ok(result) = outcome else { return };
-        let content = &result["structuredContent"];
-        if ENDING.contains(&name) {
-            self.session.ended(content["sessionId"].as_str());
-        }
-        if !CHOOSING.contains(&name) {
+        let chooses = CHOOSING.contains(&name);
+        if !chooses && !ENDING.contains(&name) {
             return;
         }
-        if result["isError"] != true {
-            if let Some(id) = content["sessionId"].as_str() {
+        // Also one that failed may have done something.
+        self.session.doubt();
+        let Ok(result) = outcome else { return };
+        let content = &result["structuredContent"];
+        let id = content["sessionId"].as_str().filter(|_| result["isError"] != true);
+        if let Some(id) = id {
+            self.session.ended(id);
+            if chooses {
                 self.session.choose(id);
                 self.start_soon();
             }
-        } else if content["code"] == "wrong_state"
+        } else if chooses
+            && content["code"] == "wrong_state"
             && let Some(reference) = named(request)
         {
             // One that is active already is meant all the same.
@@ -51,5 +55,5 @@ impl Upstream {
 /// The session that a call names.
 fn named(request: &Incoming) -> Option<&str> {
     let arguments = request.params.get("arguments")?;
-    arguments.get("sessionId").or_else(|| arguments.get("session_id"))?.as_str()
+    SESSION.iter().find_map(|key| arguments.get(key)?.as_str())
 }

@@ -1,8 +1,10 @@
-//! One change in the files of several programs: read all, show, ask, write one by one.
+//! One change in the files of several programs: read all, show, ask, write one by one. What cannot be
+//! written keeps nobody else's from being written, and is told with what was.
 
 use super::Context;
 use super::consent::Consent;
-use crate::clients::{Client, Edited, Entry, Found, Homes, Kind, Mistake};
+use crate::cli::failure::exit_of_file;
+use crate::clients::{Client, Edited, Entry, FileError, Found, Homes, Kind, Mistake};
 use crate::output;
 use baton_api::Exit;
 use clap::Args;
@@ -70,6 +72,9 @@ struct Done<'a> {
     path: &'a Path,
     change: Kind,
     written: bool,
+    /// Why it was not written, though it should be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     entry: Option<&'a Entry>,
 }
@@ -91,34 +96,42 @@ impl Manner {
             Ok(Change::plan(client, Found::read(path)?, entry, &edit)?)
         };
         let changes: Vec<Change> = clients.into_iter().map(plan).collect::<anyhow::Result<_>>()?;
-        let mut done = Vec::new();
+        let (mut done, mut end) = (Vec::new(), Exit::Done);
         for change in &changes {
-            let written = self.make(context, change)?;
+            let is_wanted = self.is_wanted(context, change)?;
+            let written = if is_wanted {
+                change.found.replace(change.edited.text.as_bytes()).map(|()| true)
+            } else {
+                Ok(false)
+            };
             if !context.output.is_json() {
-                context.output.line(&change.outcome(entry.is_some(), self.print, written));
+                context.output.line(&change.outcome(entry.is_some(), self.print, &written));
             }
             let (path, kind) = (change.found.path.as_path(), change.edited.kind);
-            done.push(Done { client: change.client, path, change: kind, written, entry });
+            let (written, failure) = match written {
+                Ok(written) => (written, None),
+                Err(error) => {
+                    end = exit_of_file(&error);
+                    (false, Some(told(&error)))
+                }
+            };
+            done.push(Done { client: change.client, path, change: kind, written, failure, entry });
         }
         if context.output.is_json() {
             context.output.answer(&Document { clients: done }, String::new);
         } else if !self.print && done.iter().any(|done| done.written) {
             context.output.note("a program that runs reads its file when it starts again");
         }
-        Ok(Exit::Done)
+        Ok(end)
     }
 
-    /// Writes one file, if that is wanted. Whether it was written.
-    fn make(&self, context: &Context, change: &Change) -> anyhow::Result<bool> {
+    /// Whether one file is to be written.
+    fn is_wanted(&self, context: &Context, change: &Change) -> anyhow::Result<bool> {
         if change.edited.kind == Kind::None || self.print {
             return Ok(false);
         }
         let path = change.found.path.display().to_string();
-        if !self.consent.given(context.output, &path, &change.shown())? {
-            return Ok(false);
-        }
-        change.found.replace(change.edited.text.as_bytes())?;
-        Ok(true)
+        self.consent.given(context.output, &path, &change.shown())
     }
 }
 
@@ -149,8 +162,17 @@ impl Change {
     }
 
     /// What was done, in a line; what would be, as a whole.
-    fn outcome(&self, is_wanted: bool, only_shown: bool, written: bool) -> String {
+    fn outcome(
+        &self,
+        is_wanted: bool,
+        only_shown: bool,
+        written: &Result<bool, FileError>,
+    ) -> String {
         let (client, path) = (self.client.name(), self.found.path.display());
+        let written = match written {
+            Ok(written) => *written,
+            Err(error) => return format!("{client}: not written: {}", told(error)),
+        };
         match self.edited.kind {
             Kind::None if is_wanted => format!("{client}: already in {path}"),
             Kind::None => format!("{client}: not in {path}"),
@@ -160,5 +182,13 @@ impl Change {
             Kind::Change => format!("{client}: changed in {path}"),
             Kind::Remove => format!("{client}: removed from {path}"),
         }
+    }
+}
+
+/// Why a file was not written.
+fn told(error: &FileError) -> String {
+    match error {
+        FileError::Io { source, .. } => format!("{error}: {source}"),
+        error => error.to_string(),
     }
 }

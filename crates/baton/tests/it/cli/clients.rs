@@ -322,6 +322,51 @@ fn a_program_reads_one_document() {
 }
 
 #[test]
+fn what_cannot_be_written_is_told_with_what_was() {
+    let home = Home::new();
+    symlink("nowhere", home.path(".codex")).unwrap();
+    let args = ["mcp", "install", "claude-code", "codex", "cursor", "--yes"];
+    let run = home.run(&[&["--json"], &args[..]].concat()).code(1);
+    let mut document: Value = serde_json::from_str(&home.stdout(&run)).unwrap();
+    let done = document["clients"].as_array_mut().unwrap();
+    for done in done.iter_mut() {
+        done.as_object_mut().unwrap().remove("entry");
+    }
+    insta::assert_snapshot!(serde_json::to_string_pretty(&document).unwrap(), @r#"
+    {
+      "clients": [
+        {
+          "change": "add",
+          "client": "claude-code",
+          "path": "HOME/.claude.json",
+          "written": true
+        },
+        {
+          "change": "add",
+          "client": "codex",
+          "failure": "could not read or write HOME/.codex/config.toml: File exists (os error 17)",
+          "path": "HOME/.codex/config.toml",
+          "written": false
+        },
+        {
+          "change": "add",
+          "client": "cursor",
+          "path": "HOME/.cursor/mcp.json",
+          "written": true
+        }
+      ]
+    }
+    "#);
+    home.run(&["mcp", "uninstall", "claude-code", "cursor", "--yes"]).success();
+    let run = home.run(&args).code(1);
+    insta::assert_snapshot!(home.stdout(&run), @"
+    claude-code: added to HOME/.claude.json
+    codex: not written: could not read or write HOME/.codex/config.toml: File exists (os error 17)
+    cursor: added to HOME/.cursor/mcp.json
+    ");
+}
+
+#[test]
 fn a_project_has_files_of_its_own() {
     let home = Home::new();
     for (client, user, project) in CLIENTS {

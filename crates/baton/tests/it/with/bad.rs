@@ -5,8 +5,9 @@ use baton_playground::tools::Room;
 use baton_playground::{McpClient, victims};
 use serde_json::{Value, json};
 use std::fs;
+use std::process::Stdio;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
@@ -45,7 +46,7 @@ TOOLS = ["echo", "list_sessions"]
 "#;
 
 /// A scene with a session, and a bridge whose other server acts like this.
-async fn set(act: &str, args: &[&str]) -> (Scene, McpClient) {
+pub(super) async fn set(act: &str, args: &[&str]) -> (Scene, McpClient) {
     let room = Room::build().unwrap();
     let script = format!("{SERVER}\n{act}\nmain()\n");
     fs::write(room.path().join("server.py"), script).unwrap();
@@ -56,7 +57,7 @@ async fn set(act: &str, args: &[&str]) -> (Scene, McpClient) {
 }
 
 impl Scene {
-    fn noted(&self, name: &str) -> String {
+    pub(super) fn noted(&self, name: &str) -> String {
         fs::read_to_string(self.room.path().join(name)).unwrap_or_default()
     }
 
@@ -237,6 +238,81 @@ async fn one_that_is_told_to_end_takes_the_server_along() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_address_of_the_browser_stays_between_the_two() {
+    let act = r#"
+def act(id, params):
+    sys.stderr.write("could not connect to " + sys.argv[1] + "\n")
+    say({"method": "notifications/message", "params": {"level": "error", "data": sys.argv[1]}})
+    if params["arguments"].get("refuse"):
+        say({"id": id, "error": {"code": -32000, "message": "no " + sys.argv[1]}})
+    else:
+        answer(id, "connected to " + sys.argv[1])
+"#;
+    let (scene, bridge) = set(act, &[]).await;
+    let told = done(&bridge.call("echo", json!({})).await.unwrap());
+    let refused = bridge.call("echo", json!({"refuse": true})).await.unwrap_err();
+    let address = scene.noted("address");
+    let (before, secret) = address.rsplit_once('/').unwrap();
+    assert_eq!(told, format!("connected to {before}/[redacted]"));
+    let heard = format!("{refused:#} {:?}", bridge.notifications());
+    assert!(heard.matches(&format!("{before}/[redacted]")).count() >= 3, "{heard}");
+    assert!(!heard.contains(secret), "{heard}");
+    strike(scene, bridge).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_client_says_how_much_is_logged() {
+    let act = r#"
+def act(id, params):
+    answer(id, open("level").read())
+def other(message):
+    if message.get("method") == "logging/setLevel":
+        open("level", "w").write(message["params"]["level"])
+        say({"id": message["id"], "result": {}})
+"#;
+    let room = Room::build().unwrap();
+    fs::write(room.path().join("server.py"), format!("{SERVER}\n{act}\nmain()\n")).unwrap();
+    let scene = Scene::set(room).await;
+    let bridge = scene.silent_bridge("python3 server.py {cdp_url}", &[]);
+    let hello = bridge.initialize(json!({}), "2025-11-25").await.unwrap();
+    assert_eq!(hello["capabilities"]["logging"], json!({}));
+    bridge.request("logging/setLevel", json!({"level": "loud"})).await.unwrap_err();
+    bridge.request("logging/setLevel", json!({"level": "notice"})).await.unwrap();
+    done(&bridge.call("session_open", json!({"name": "shop"})).await.unwrap());
+    assert_eq!(done(&bridge.call("echo", json!({})).await.unwrap()), "notice");
+    bridge.request("logging/setLevel", json!({"level": "debug"})).await.unwrap();
+    assert_eq!(done(&bridge.call("echo", json!({})).await.unwrap()), "debug");
+    strike(scene, bridge).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_is_told_to_end_does_not_wait_for_a_person() {
+    let act = "def act(id, params):\n    answer(id, 'alive')\n";
+    let (scene, first) = set(act, &[]).await;
+    let mut command = scene.command("python3 server.py {cdp_url}", &[]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    let mut bridge = command.spawn().unwrap();
+    let mut input = bridge.stdin.take().unwrap();
+    let mut output = BufReader::new(bridge.stdout.take().unwrap()).lines();
+    let begins = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}},
+        "clientInfo": {"name": "test", "version": "1"},
+    }});
+    let asks = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+        "name": "session_abandon", "arguments": {"sessionId": "shop"},
+    }});
+    input.write_all(format!("{begins}\n{asks}\n").as_bytes()).await.unwrap();
+    let asked = async {
+        while !output.next_line().await.unwrap().unwrap().contains("elicitation/create") {}
+    };
+    timeout(LIMIT, asked).await.unwrap();
+    victims::ask_to_end(bridge.id().unwrap()).unwrap();
+    // A client that something is written to is given 5 s to read it.
+    timeout(Duration::from_secs(4), bridge.wait()).await.unwrap().unwrap();
+    strike(scene, first).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_that_does_not_start_leaves_ours_alone() {
     let scene = Scene::set(Room::build().unwrap()).await;
     let bridge = scene.bridge("false {cdp_url}", &[]).await;
@@ -270,6 +346,11 @@ async fn the_address_opens_for_nobody_who_does_not_know_it() {
         timeout(LIMIT, stream.read_exact(&mut first)).await.unwrap().unwrap();
         String::from_utf8_lossy(&first).into_owned()
     };
+    // Whoever says nothing takes no place of those who do.
+    let mut silent = Vec::new();
+    for _ in 0..16 {
+        silent.push(TcpStream::connect(authority).await.unwrap());
+    }
     assert_eq!(ask(&"0".repeat(64), "").await, "HTTP/1.1 403");
     assert_eq!(ask("", "").await, "HTTP/1.1 403");
     assert_eq!(ask(token, "Origin: http://evil.example\r\n").await, "HTTP/1.1 403");

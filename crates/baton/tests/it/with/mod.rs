@@ -2,6 +2,7 @@
 
 mod bad;
 mod chrome;
+mod connections;
 mod playwright;
 mod scene;
 mod story;

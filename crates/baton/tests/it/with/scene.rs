@@ -45,13 +45,18 @@ impl Scene {
 
     /// The same, before anything was said to it.
     pub(super) fn silent_bridge(&self, with: &str, args: &[&str]) -> McpClient {
+        McpClient::spawn(self.command(with, args)).unwrap()
+    }
+
+    /// What starts a bridge.
+    pub(super) fn command(&self, with: &str, args: &[&str]) -> Command {
         let mut command: Command = self.room.command(env!("CARGO_BIN_EXE_baton")).unwrap();
         command
             .arg("--data")
             .arg(self.house.data().path())
             .args(["mcp", "--with", with])
             .args(args);
-        McpClient::spawn(command).unwrap()
+        command
     }
 
     pub(super) fn address(&self, path: &str) -> String {

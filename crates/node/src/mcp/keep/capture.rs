@@ -26,12 +26,13 @@ impl Verb for SessionCapture {
     async fn call(self, call: Call) -> Result<Answer, Failure> {
         call.require(Scope::Drive).await?;
         let session = call.session(self.session_id).await?;
-        let doing = format!("capturing {}", text::cut(&session, 100));
-        let capturing = sessions::capture(&call.context, &call.caller.owner, &session);
-        let view = call.progress.during(&doing, capturing).await?;
-        let mut told = vec![format!("Saved {session}: {}.", text::snapshot(&view, clock::now()))];
+        let found = call.context.find(&call.caller.owner, &session).await?;
+        let (id, name) = (found.id.to_string(), found.name);
+        let capturing = sessions::capture(&call.context, &call.caller.owner, &id);
+        let view = call.progress.during(&format!("capturing {name}"), capturing).await?;
+        let mut told = vec![format!("Saved {name}: {}.", text::snapshot(&view, clock::now()))];
         told.extend(text::unread(&view));
-        let data = json!({"sessionId": session, "snapshot": view.id, "unread": view.unread});
+        let data = json!({"sessionId": id, "snapshot": view.id, "unread": view.unread});
         Ok(Answer::new(&told, data))
     }
 }

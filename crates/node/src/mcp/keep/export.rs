@@ -40,20 +40,29 @@ impl Verb for SessionExport {
         let session = call.session(self.session_id).await?;
         let Call { context, caller, confirm, progress } = call;
         let found = context.find(&caller.owner, &session).await?;
-        let (id, name) = (found.id.to_string(), found.name);
+        let (id, name) = (found.id, found.name);
         let format = match self.format {
             Format::Session => ExportFormat::Session,
             Format::StorageState => ExportFormat::StorageState,
         };
+        let exchange = Exchange::of(context.hub.data(), &caller.owner);
+        let named = format!("{name}.{format}.json");
+        // Not every name of a session is one of a file.
+        let file = if Exchange::takes(&named) { named } else { format!("{id}.{format}.json") };
+        let replaces = if exchange.holds(&file).await? {
+            format!(" It takes the place of {file}, which is there already.")
+        } else {
+            String::new()
+        };
         let what = format!(
-            "Write session {name} to a file? Whoever has the file is logged in wherever {name} is."
+            "Write session {name} to a file? Whoever has the file is logged in wherever {name} is.{replaces}"
         );
-        confirm.ask(what, format!("baton export {name} --format {format} -o FILE")).await?;
+        let command = format!("baton export {name} --format {format} -o FILE");
+        confirm.ask(id, what, command).await?;
         let query = ExportSession { format, deep: false };
+        let id = id.to_string();
         let exporting = sessions::export(&context, &caller, &id, query);
         let view = progress.during(&format!("exporting {name}"), exporting).await?;
-        let exchange = Exchange::of(context.hub.data(), &caller.owner);
-        let file = format!("{name}.{format}.json");
         let path = exchange.write(&file, view.file.as_str().to_owned()).await?;
         let (lost, receipt) = text::receipt(&view.receipt);
         let mut told = vec![format!("Wrote {}.", path.display()), "Not in the file:".to_owned()];

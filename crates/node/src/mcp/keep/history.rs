@@ -37,6 +37,7 @@ impl Verb for SessionHistory {
         let now = clock::now();
         let mut told = vec![match found.items.len() {
             0 => "No snapshots.".to_owned(),
+            1 => format!("1 snapshot of {session}; * is what a resume takes"),
             count => {
                 format!("{count} snapshots of {session}, newest first; * is what a resume takes")
             }

@@ -67,6 +67,7 @@ impl Verb for ListSessions {
         let (found, next) = self.find(&call).await?;
         let now = clock::now();
         let mut told = vec![match found.len() {
+            0 if next.is_some() => "Only closed ones so far; there may be others.".to_owned(),
             0 => "No sessions. session_open opens one.".to_owned(),
             _ => "sessionId state changed".to_owned(),
         }];
