@@ -10,6 +10,8 @@ use tempfile::TempDir;
 
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 512 << 20;
+/// How much of a new database stays in memory until it is whole, in KiB.
+const CACHE: i64 = 64 << 10;
 /// How often a file is copied that a browser writes meanwhile.
 const ATTEMPTS: usize = 20;
 const PAUSE: Duration = Duration::from_millis(10);
@@ -49,11 +51,16 @@ pub(super) fn open_copy(path: &Path) -> Result<Option<Copy>, SqliteError> {
     Ok(Some(Copy { connection, _folder: folder }))
 }
 
-/// A new database at `path`, where nothing is; what it holds is synced by whoever puts it in its place.
-pub(super) fn create(path: &Path) -> Result<Connection, SqliteError> {
+/// A new database at `path`, where nothing is, with pages of so many bytes; what it holds is synced by
+/// whoever puts it in its place.
+pub(super) fn create(path: &Path, page: u32) -> Result<Connection, SqliteError> {
     let connection = Connection::open(path)?;
+    connection.pragma_update(None, "page_size", page)?;
     connection.pragma_update(None, "journal_mode", "off")?;
     connection.pragma_update(None, "synchronous", "off")?;
+    // Nobody else can see it: pages are written once, when it is whole.
+    connection.pragma_update(None, "locking_mode", "exclusive")?;
+    connection.pragma_update(None, "cache_size", -CACHE)?;
     Ok(connection)
 }
 

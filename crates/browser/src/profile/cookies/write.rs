@@ -8,6 +8,9 @@ use baton_session::Cookie;
 use rusqlite::{Connection, Transaction, params};
 use std::path::Path;
 
+/// The size of the pages of a new store, in bytes: that of Chromium's.
+const PAGE: u32 = 4 << 10;
+
 /// Writes a new store at `path`, where nothing is, as if the cookies had been set at `at`. They are
 /// [usable](super::usable()). Nothing is synced.
 pub(in crate::profile) fn create(
@@ -15,7 +18,7 @@ pub(in crate::profile) fn create(
     cookies: &[Cookie],
     at: Instant,
 ) -> Result<(), CookieStoreError> {
-    let mut store = sqlite::create(path)?;
+    let mut store = sqlite::create(path, PAGE)?;
     let step = store.transaction()?;
     step.execute_batch(SCHEMA)?;
     add(&step, cookies, at)?;

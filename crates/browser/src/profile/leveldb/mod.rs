@@ -13,7 +13,7 @@ mod table;
 mod write;
 
 pub(super) use read::read;
-pub(super) use write::write;
+pub(super) use write::{LAST_WRITTEN, write};
 
 use std::collections::BTreeMap;
 use std::io;

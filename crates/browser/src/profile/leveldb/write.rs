@@ -12,6 +12,9 @@ const LEVEL: u64 = 2;
 /// The number of every row's write: each key has one row only.
 const SEQUENCE: u64 = 1;
 
+/// The file that is written last.
+pub(in crate::profile) const LAST_WRITTEN: &str = "CURRENT";
+
 /// Writes a database with these rows, in the order of the bytes of their keys, into `folder`, which
 /// exists and holds none. Nothing is synced. Blocks on the disk.
 pub(in crate::profile) fn write<'a>(
@@ -39,7 +42,7 @@ pub(in crate::profile) fn write<'a>(
         Manifest::of(None, LEVEL, SEQUENCE)
     };
     written.push(("MANIFEST-000001".to_owned(), manifest));
-    written.push(("CURRENT".to_owned(), b"MANIFEST-000001\n".to_vec()));
+    written.push((LAST_WRITTEN.to_owned(), b"MANIFEST-000001\n".to_vec()));
     for (name, bytes) in written {
         let path = folder.join(name);
         fs::write(&path, bytes).map_err(|source| LevelDbError::File { path, source })?;

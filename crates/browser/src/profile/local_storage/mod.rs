@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 /// The localStorage of each storage key.
 pub(crate) type Areas = BTreeMap<StorageKey, Area>;
@@ -46,7 +47,7 @@ pub(super) const SQLITE: &str = "LocalStorage";
 
 /// Reads what was written last in the folder `Default` of a profile. Blocks on the disk.
 pub(super) fn read(default: &Path) -> Result<Found, Unreadable> {
-    let (areas, strange) = if later(default) == Some(SQLITE) {
+    let (areas, strange) = if is_sqlite_later(default) {
         database::read(&default.join(SQLITE))?
     } else if default.join(LEVELDB).join("CURRENT").exists() {
         let rows = leveldb::read(&default.join(LEVELDB))?;
@@ -62,22 +63,33 @@ pub(super) fn read(default: &Path) -> Result<Found, Unreadable> {
     Ok(Found { areas, strange })
 }
 
-/// Writes both databases into the folder `Default` of a profile that has neither. The areas are said
-/// to be used at `now`. Nothing is synced.
+/// Writes both databases into the folder `Default` of a profile that has neither, as of one instant.
+/// The areas are said to be used at `now`. Nothing is synced.
 pub(super) fn write(default: &Path, areas: &Areas, now: Instant) -> Result<(), Unwritable> {
-    let folder = default.join(LEVELDB);
+    let (folder, path) = (default.join(LEVELDB), default.join(SQLITE));
     fs::create_dir_all(&folder).map_err(ProfileError::new("create", &folder))?;
-    let rows = rows::encode(areas, now);
-    leveldb::write(&folder, rows.iter().map(|(key, value)| (&**key, &**value)))?;
-    let path = default.join(SQLITE);
-    database::write(&path, areas, now).map_err(|source| Unwritable::Sqlite { path, source })
+    thread::scope(|scope| {
+        let written = scope.spawn(|| database::write(&path, areas, now));
+        let rows = rows::encode(areas, now);
+        leveldb::write(&folder, rows.iter().map(|(key, value)| (&**key, &**value)))?;
+        let written = written.join().unwrap_or(Err(SqliteError::Busy));
+        written.map_err(|source| Unwritable::Sqlite { path: path.clone(), source })
+    })?;
+    let alike = (|| {
+        let at = fs::metadata(folder.join(leveldb::LAST_WRITTEN))?.modified()?;
+        fs::File::options().write(true).open(&path)?.set_modified(at)
+    })();
+    Ok(alike.map_err(ProfileError::new("date", path))?)
 }
 
 /// Removes the `SQLite` database of a profile whose `LevelDB` was written later: a newer browser would
 /// believe it. No browser runs on the profile. Blocks on the disk.
 pub fn drop_older(profile: &Path) -> Result<(), ProfileError> {
     let default = profile.join("Default");
-    if later(&default) == Some(LEVELDB) { remove_sqlite(&default) } else { Ok(()) }
+    match (written_sqlite(&default), written(&default.join(LEVELDB))) {
+        (Some(sqlite), Some(leveldb)) if leveldb > sqlite => remove_sqlite(&default),
+        _ => Ok(()),
+    }
 }
 
 fn remove_sqlite(default: &Path) -> Result<(), ProfileError> {
@@ -93,12 +105,15 @@ fn remove_sqlite(default: &Path) -> Result<(), ProfileError> {
     Ok(())
 }
 
-/// Which of the two was written later, when both are there or the `SQLite` database alone.
-fn later(default: &Path) -> Option<&'static str> {
-    let sqlite = [SQLITE, "LocalStorage-wal"].map(|name| written(&default.join(name)));
-    let sqlite = sqlite.into_iter().flatten().max()?;
-    let leveldb = written(&default.join(LEVELDB));
-    Some(if leveldb.is_some_and(|at| at > sqlite) { LEVELDB } else { SQLITE })
+/// Whether the `SQLite` database is there, and was written after the other one. Of two that are alike
+/// the other one is read sooner.
+fn is_sqlite_later(default: &Path) -> bool {
+    written_sqlite(default).is_some_and(|at| written(&default.join(LEVELDB)) < Some(at))
+}
+
+fn written_sqlite(default: &Path) -> Option<Instant> {
+    let files = [SQLITE, "LocalStorage-wal"].map(|name| written(&default.join(name)));
+    files.into_iter().flatten().max()
 }
 
 /// Why localStorage could not be read.
