@@ -14,6 +14,7 @@ use crate::profile::{ProfileError, local_storage, permissions};
 use baton_session::cookie::Expiry;
 use baton_session::receipt::ItemKind;
 use baton_session::{Permission, Receipt, State};
+use std::fs;
 use std::path::Path;
 
 /// What is written anew, below the profile.
@@ -36,6 +37,9 @@ pub fn merge(state: &State, profile: &Path, times: Times) -> Result<Receipt, Com
     if !profile.join("Default").is_dir() {
         return Err(CompileError::NoProfile(profile.to_owned()));
     }
+    // The folder itself changes places, not a link to it, and "." has nothing beside it.
+    let real = fs::canonicalize(profile).map_err(ProfileError::new("find", profile))?;
+    let profile = real.as_path();
     expect_free(profile)?;
     let next = Stage::beside(profile)?;
     tree::link(profile, next.path(), &CHANGED)?;
