@@ -2,26 +2,46 @@
 //! (`components/sessions/core/session_service_commands.cc` in Chromium): commands, one after another,
 //! of which each changes what is known of a tab or window.
 
+mod history;
+mod pickle;
+#[cfg(test)]
+mod tests;
+
+use crate::profile::bounds;
 use baton_session::Tab;
-use std::collections::{BTreeMap, HashMap};
+use history::History;
+use pickle::Bytes;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 64 << 20;
+/// The most tabs that are read.
+const MOST: usize = 10_000;
+/// How many files are tried: a browser keeps two.
+const FILES: usize = 4;
 const MAGIC: &[u8] = b"SNSS";
 /// Files of these versions are not encrypted.
 const PLAIN: [i32; 2] = [1, 3];
+/// From this version on, a file counts when what it began with was written whole.
+const MARKED: i32 = 3;
 
 const SET_TAB_WINDOW: u8 = 0;
 const SET_TAB_INDEX: u8 = 2;
+const PRUNED_END: u8 = 5;
 const NAVIGATION: u8 = 6;
 const SELECTED_NAVIGATION: u8 = 7;
 const SELECTED_TAB: u8 = 8;
+const PRUNED_FRONT: u8 = 11;
 const TAB_CLOSED: u8 = 16;
 const WINDOW_CLOSED: u8 = 17;
 const SESSION_STORAGE: u8 = 19;
+const ACTIVE_WINDOW: u8 = 20;
+const PRUNED: u8 = 24;
+/// Everything that was open when the file was begun stands before it.
+const MARK: u8 = 255;
 
 /// A tab, and the namespace of its sessionStorage.
 #[derive(Debug, PartialEq)]
@@ -30,151 +50,129 @@ pub(super) struct OpenTab {
     pub(super) namespace: String,
 }
 
-/// What is known of a tab.
-#[derive(Debug, Default)]
-struct Known {
-    window: i32,
-    index: i32,
-    /// Address and title of each entry of its history.
-    entries: BTreeMap<i32, (String, String)>,
-    selected: i32,
-    namespace: String,
-}
-
-/// Reads the newest file in `folder`; the tabs on the web, in the order of their windows. Blocks on
-/// the disk.
+/// Reads the newest file in `folder` that counts; the tabs on the web, in the order of their windows.
+/// Blocks on the disk.
 pub(super) fn read(folder: &Path) -> Result<Vec<OpenTab>, Unreadable> {
-    let Some(path) = newest(folder) else { return Ok(Vec::new()) };
-    if fs::metadata(&path)?.len() > LARGEST {
-        return Err(Unreadable::TooLarge);
+    for path in files(folder).into_iter().take(FILES) {
+        if let Some(tabs) = parse(&bounds::read(&path, LARGEST)?)? {
+            return Ok(tabs);
+        }
     }
-    parse(&fs::read(path)?)
+    Ok(Vec::new())
 }
 
-/// The file with the highest number, which is the instant at which it was begun.
-fn newest(folder: &Path) -> Option<PathBuf> {
-    let entries = fs::read_dir(folder).ok()?.flatten();
-    let numbered = entries.filter_map(|entry| {
-        let number: u64 = entry.file_name().to_str()?.strip_prefix("Session_")?.parse().ok()?;
-        Some((number, entry.path()))
-    });
-    numbered.max().map(|(_, path)| path)
+/// The files, the newest first: each has the instant at which it was begun in its name.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut numbered: Vec<_> = entries
+        .filter_map(|entry| {
+            let number: u64 = entry.file_name().to_str()?.strip_prefix("Session_")?.parse().ok()?;
+            Some((number, entry.path()))
+        })
+        .collect();
+    numbered.sort();
+    numbered.into_iter().rev().map(|(_, path)| path).collect()
 }
 
-fn parse(file: &[u8]) -> Result<Vec<OpenTab>, Unreadable> {
+/// The tabs of a file; none when the browser died before it had written what was open.
+fn parse(file: &[u8]) -> Result<Option<Vec<OpenTab>>, Unreadable> {
     let mut rest = Bytes(file.strip_prefix(MAGIC).ok_or(Unreadable::Unknown)?);
     let version = rest.number().ok_or(Unreadable::Unknown)?;
     if !PLAIN.contains(&version) {
         return Err(Unreadable::Version(version));
     }
-    let (mut tabs, mut fronts) = (HashMap::new(), HashMap::new());
+    let mut known = Known { is_whole: version < MARKED, ..Known::default() };
     // The last command may be cut off: it was being written.
     while let Some((id, content)) = rest.command() {
         // One of a form that is not known changes nothing.
-        let _ = apply(id, Bytes(content), &mut tabs, &mut fronts);
+        let _ = known.apply(id, content);
+        if known.tabs.len() > MOST {
+            return Err(Unreadable::TooMany);
+        }
     }
-    Ok(in_order(tabs, &fronts))
+    Ok(known.is_whole.then(|| known.in_order()))
 }
 
-fn apply(
-    id: u8,
-    mut content: Bytes<'_>,
-    tabs: &mut HashMap<i32, Known>,
-    fronts: &mut HashMap<i32, i32>,
-) -> Option<()> {
-    match id {
-        SET_TAB_WINDOW => {
-            let (window, tab) = (content.number()?, content.number()?);
-            tabs.entry(tab).or_default().window = window;
-        }
-        SET_TAB_INDEX => {
-            tabs.entry(content.number()?).or_default().index = content.number()?;
-        }
-        SELECTED_NAVIGATION => {
-            tabs.entry(content.number()?).or_default().selected = content.number()?;
-        }
-        SELECTED_TAB => {
-            fronts.insert(content.number()?, content.number()?);
-        }
-        NAVIGATION => {
-            let _size = content.number()?;
-            let (tab, index) = (content.number()?, content.number()?);
-            let entry = (content.text()?, content.wide_text()?);
-            tabs.entry(tab).or_default().entries.insert(index, entry);
-        }
-        SESSION_STORAGE => {
-            let _size = content.number()?;
-            tabs.entry(content.number()?).or_default().namespace = content.text()?;
-        }
-        TAB_CLOSED => {
-            tabs.remove(&content.number()?);
-        }
-        WINDOW_CLOSED => {
-            let window = content.number()?;
-            tabs.retain(|_, known| known.window != window);
-        }
-        _ => {}
-    }
-    Some(())
+/// What is known of tabs and windows.
+#[derive(Debug, Default)]
+struct Known {
+    tabs: HashMap<i32, KnownTab>,
+    /// The index of the tab in front of each window.
+    fronts: HashMap<i32, i32>,
+    closed_windows: HashSet<i32>,
+    active_window: Option<i32>,
+    is_whole: bool,
 }
 
-fn in_order(tabs: HashMap<i32, Known>, fronts: &HashMap<i32, i32>) -> Vec<OpenTab> {
-    let mut tabs: Vec<_> = tabs.into_values().collect();
-    tabs.sort_by_key(|known| (known.window, known.index));
-    let mut has_front = false;
-    tabs.into_iter()
-        .filter_map(|Known { window, index, mut entries, selected, namespace }| {
-            let (url, title) = entries.remove(&selected)?;
-            if !(url.starts_with("http://") || url.starts_with("https://")) {
-                return None;
+#[derive(Debug, Default)]
+struct KnownTab {
+    window: i32,
+    index: i32,
+    history: History,
+    namespace: String,
+}
+
+impl Known {
+    fn tab(&mut self, id: i32) -> &mut KnownTab {
+        self.tabs.entry(id).or_default()
+    }
+
+    fn apply(&mut self, id: u8, mut content: Bytes<'_>) -> Option<()> {
+        if matches!(id, NAVIGATION | SESSION_STORAGE) {
+            let _size = content.number()?;
+        }
+        let subject = if id == MARK { 0 } else { content.number()? };
+        match id {
+            SET_TAB_WINDOW => self.tab(content.number()?).window = subject,
+            SET_TAB_INDEX => self.tab(subject).index = content.number()?,
+            SELECTED_NAVIGATION => self.tab(subject).history.show(content.number()?),
+            SELECTED_TAB => {
+                self.fronts.insert(subject, content.number()?);
             }
-            let active = !has_front && fronts.get(&window) == Some(&index);
-            has_front |= active;
-            Some(OpenTab { tab: Tab { url, title, active, ..Tab::default() }, namespace })
-        })
-        .collect()
-}
-
-/// What is left of a file or of a command.
-struct Bytes<'a>(&'a [u8]);
-
-impl<'a> Bytes<'a> {
-    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(taken)
+            NAVIGATION => {
+                let at = content.number()?;
+                let entry = (content.text()?, content.wide_text()?);
+                self.tab(subject).history.put(at, entry);
+            }
+            PRUNED_END => self.tab(subject).history.prune_end(content.number()?),
+            PRUNED_FRONT => self.tab(subject).history.prune(0, content.number()?),
+            PRUNED => {
+                let (first, count) = (content.number()?, content.number()?);
+                self.tab(subject).history.prune(first, count);
+            }
+            SESSION_STORAGE => self.tab(subject).namespace = content.text()?,
+            TAB_CLOSED => {
+                self.tabs.remove(&subject);
+            }
+            WINDOW_CLOSED => {
+                self.closed_windows.insert(subject);
+            }
+            ACTIVE_WINDOW => self.active_window = Some(subject),
+            MARK => self.is_whole = true,
+            _ => {}
+        }
+        Some(())
     }
 
-    fn number(&mut self) -> Option<i32> {
-        let (number, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(i32::from_le_bytes(*number))
-    }
-
-    /// A command: its length, what it is, and its content.
-    fn command(&mut self) -> Option<(u8, &'a [u8])> {
-        let length = self.take(2)?;
-        let length = usize::from(u16::from_le_bytes([length[0], length[1]]));
-        let (id, content) = self.take(length)?.split_first()?;
-        Some((*id, content))
-    }
-
-    /// Bytes behind their length, filled up to a multiple of four (`base/pickle.h`).
-    fn padded(&mut self, unit: usize) -> Option<&'a [u8]> {
-        let length = usize::try_from(self.number()?).ok()?.checked_mul(unit)?;
-        let taken = self.take(length)?;
-        self.take((4 - length % 4) % 4)?;
-        Some(taken)
-    }
-
-    fn text(&mut self) -> Option<String> {
-        String::from_utf8(self.padded(1)?.to_vec()).ok()
-    }
-
-    fn wide_text(&mut self) -> Option<String> {
-        let (pairs, _) = self.padded(2)?.as_chunks::<2>();
-        let units: Vec<u16> = pairs.iter().map(|pair| u16::from_le_bytes(*pair)).collect();
-        Some(String::from_utf16_lossy(&units))
+    fn in_order(self) -> Vec<OpenTab> {
+        let Self { tabs, fronts, closed_windows, active_window, .. } = self;
+        let mut tabs: Vec<_> = tabs.into_values().collect();
+        tabs.retain(|tab| !closed_windows.contains(&tab.window));
+        tabs.sort_by_key(|tab| (tab.window, tab.index));
+        let is_front = |tab: &KnownTab| fronts.get(&tab.window) == Some(&tab.index);
+        // Without a word about which window is in front, the first one is.
+        let is_active = |tab: &KnownTab| active_window == Some(tab.window);
+        let front = tabs.iter().position(|tab| is_front(tab) && is_active(tab));
+        let front = front.or_else(|| tabs.iter().position(is_front));
+        let numbered = tabs.into_iter().enumerate();
+        numbered
+            .filter_map(|(at, KnownTab { history, namespace, .. })| {
+                let (url, title) = history.into_shown()?;
+                let is_web = url.starts_with("http://") || url.starts_with("https://");
+                let tab = Tab { url, title, active: front == Some(at), ..Tab::default() };
+                is_web.then_some(OpenTab { tab, namespace })
+            })
+            .collect()
     }
 }
 
@@ -189,6 +187,6 @@ pub(super) enum Unreadable {
         "expected a file with tabs of version 1 or 3, found version {0}: a browser encrypted it"
     )]
     Version(i32),
-    #[error("expected at most 64 MiB of tabs, found more")]
-    TooLarge,
+    #[error("expected at most {MOST} tabs, found more")]
+    TooMany,
 }
