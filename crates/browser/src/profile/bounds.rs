@@ -43,11 +43,15 @@ pub(super) struct TooMuch;
 
 impl Default for Budget {
     fn default() -> Self {
-        Self(usize::try_from(LARGEST).unwrap_or(usize::MAX))
+        Self::new(LARGEST)
     }
 }
 
 impl Budget {
+    pub(super) fn new(bytes: u64) -> Self {
+        Self(usize::try_from(bytes).unwrap_or(usize::MAX))
+    }
+
     /// Takes a row of so many bytes.
     pub(super) fn take_row(&mut self, bytes: usize) -> Result<(), TooMuch> {
         self.take(bytes.saturating_add(ROW))

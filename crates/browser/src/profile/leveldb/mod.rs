@@ -10,6 +10,8 @@ mod log;
 mod manifest;
 mod read;
 mod table;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub(super) use read::read;

@@ -15,23 +15,24 @@ const ATTEMPTS: usize = 5;
 /// Reads the database in `folder` and changes nothing in it. Blocks on the disk.
 pub(in crate::profile) fn read(folder: &Path) -> Result<Rows, LevelDbError> {
     for _ in 1..ATTEMPTS {
-        match read_once(folder) {
+        match read_once(folder, LARGEST) {
             Ok(None) => {}
             Err(LevelDbError::File { source, .. }) if source.kind() == ErrorKind::NotFound => {}
             Ok(Some(rows)) => return Ok(rows),
             Err(error) => return Err(error),
         }
     }
-    read_once(folder)?.ok_or_else(|| LevelDbError::Busy { path: folder.to_owned() })
+    read_once(folder, LARGEST)?.ok_or_else(|| LevelDbError::Busy { path: folder.to_owned() })
 }
 
 /// None when a browser made other files the database meanwhile: a log may be gone whose rows are in a
-/// table that was not named yet.
-fn read_once(folder: &Path) -> Result<Option<Rows>, LevelDbError> {
-    let mut files = Files { folder, left: LARGEST };
+/// table that was not named yet. `limit` bounds the bytes of the files, and those of the rows.
+pub(super) fn read_once(folder: &Path, limit: u64) -> Result<Option<Rows>, LevelDbError> {
+    let mut files = Files { folder, left: limit };
     let (name, file) = files.manifest()?;
     let manifest = Manifest::parse(&file).map_err(|damage| files.damaged(&name, damage))?;
-    let (mut newest, mut budget) = (Newest::default(), Budget::default());
+    let mut newest = Newest { rows: BTreeMap::new(), budget: Budget::new(limit) };
+    let mut budget = Budget::new(limit);
     for number in &manifest.tables {
         let (name, file) = files.table(*number)?;
         let read = table::rows(&file, &mut budget, |key, value| {
@@ -52,7 +53,6 @@ fn read_once(folder: &Path) -> Result<Option<Rows>, LevelDbError> {
 }
 
 /// The newest value of each key, or that it was deleted, with the number of the write.
-#[derive(Default)]
 struct Newest {
     rows: BTreeMap<Vec<u8>, (u64, Option<Vec<u8>>)>,
     budget: Budget,
