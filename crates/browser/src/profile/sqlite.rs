@@ -153,7 +153,7 @@ pub(super) enum SqliteError {
     #[error(transparent)]
     File(#[from] io::Error),
     #[error("expected a whole SQLite database, found one that cannot be read: {0}")]
-    Damaged(rusqlite::Error),
+    Damaged(String),
     #[error("expected a whole SQLite database, found it damaged: {0}")]
     Broken(String),
     #[error("expected at most 512 MiB, found more")]
@@ -168,9 +168,13 @@ pub(super) enum SqliteError {
 
 impl From<rusqlite::Error> for SqliteError {
     fn from(error: rusqlite::Error) -> Self {
-        match error.sqlite_error_code() {
-            Some(ErrorCode::OperationInterrupted) => Self::Slow,
-            _ => Self::Damaged(error),
+        match error {
+            // Its text has the whole statement in it.
+            rusqlite::Error::SqlInputError { msg, .. } => Self::Damaged(msg),
+            error if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+                Self::Slow
+            }
+            error => Self::Damaged(error.to_string()),
         }
     }
 }

@@ -35,6 +35,7 @@ pub(in crate::profile) fn merge(
     }
     match sqlite::version(&store, "version")?.unwrap_or_default() {
         VERSION => {}
+        found if found > VERSION => return Err(CookieStoreError::TooNew(found)),
         found => return Err(CookieStoreError::NotCurrent(found)),
     }
     let step = store.transaction()?;

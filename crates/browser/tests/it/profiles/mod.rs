@@ -2,6 +2,9 @@
 
 mod arbitrary;
 mod browsers;
+mod damage;
+mod faults;
+mod place;
 mod round_trip;
 
 use baton_browser::profile::at_rest::Instant;
