@@ -1,11 +1,10 @@
 //! Chromium on a profile that was compiled: pages and servers see all of it.
 
 use super::arbitrary::{cookie, entries, hosts};
-use super::{losses, read_plain};
+use super::{losses, now, read_plain};
 use crate::fixture::evaluate;
 use crate::site::{Page, Site};
 use crate::story::{Running, key_of, profile};
-use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile;
 use baton_browser::profile::compile::Times;
 use baton_session::{Cookie, Entries, State, Text};
@@ -19,10 +18,6 @@ fn some<T: std::fmt::Debug>(strategy: impl Strategy<Value = T>, count: usize) ->
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     (0..count).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
-}
-
-fn now() -> Instant {
-    Instant(jiff::Timestamp::now().as_microsecond())
 }
 
 /// What the page at an address has in its localStorage, as UTF-16.

@@ -11,6 +11,7 @@ use crate::profile::bounds;
 use baton_session::Tab;
 use history::History;
 use pickle::Bytes;
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
@@ -156,23 +157,27 @@ impl Known {
 
     fn in_order(self) -> Vec<OpenTab> {
         let Self { tabs, fronts, closed_windows, active_window, .. } = self;
-        let mut tabs: Vec<_> = tabs.into_values().collect();
-        tabs.retain(|tab| !closed_windows.contains(&tab.window));
+        let is_open = |tab: &KnownTab| !closed_windows.contains(&tab.window);
+        let mut tabs: Vec<_> = tabs.into_values().filter(is_open).collect();
         tabs.sort_by_key(|tab| (tab.window, tab.index));
-        let is_front = |tab: &KnownTab| fronts.get(&tab.window) == Some(&tab.index);
-        // Without a word about which window is in front, the first one is.
-        let is_active = |tab: &KnownTab| active_window == Some(tab.window);
-        let front = tabs.iter().position(|tab| is_front(tab) && is_active(tab));
-        let front = front.or_else(|| tabs.iter().position(is_front));
-        let numbered = tabs.into_iter().enumerate();
-        numbered
-            .filter_map(|(at, KnownTab { history, namespace, .. })| {
+        let mut shown: Vec<_> = tabs
+            .into_iter()
+            .filter_map(|KnownTab { window, index, history, namespace }| {
                 let (url, title) = history.into_shown()?;
                 let is_web = url.starts_with("http://") || url.starts_with("https://");
-                let tab = Tab { url, title, active: front == Some(at), ..Tab::default() };
-                is_web.then_some(OpenTab { tab, namespace })
+                let tab = Tab { url, title, ..Tab::default() };
+                is_web.then_some((window, index, OpenTab { tab, namespace }))
             })
-            .collect()
+            .collect();
+        // Where the window in front has no page in front, the first window that has one counts.
+        let active = shown
+            .iter_mut()
+            .filter(|(window, index, _)| fronts.get(window) == Some(index))
+            .max_by_key(|(window, ..)| (Some(*window) == active_window, Reverse(*window)));
+        if let Some((.., open)) = active {
+            open.tab.active = true;
+        }
+        shown.into_iter().map(|(.., open)| open).collect()
     }
 }
 
