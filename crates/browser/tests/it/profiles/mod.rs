@@ -5,6 +5,7 @@ mod browsers;
 mod damage;
 mod faults;
 mod merging;
+mod mutated;
 mod place;
 mod round_trip;
 mod written;
