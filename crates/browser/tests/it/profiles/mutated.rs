@@ -115,10 +115,10 @@ fn the_files_that_are_changed_are_all_read() {
     }
 }
 
-/// How many profiles: what `cargo xtask soak` asks for, or the usual number.
+/// How many profiles: the usual number, or many for each round that `cargo xtask soak` asks for.
 fn rounds() -> u32 {
     let asked = std::env::var("BATON_SOAK_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
-    asked.unwrap_or(256)
+    asked.map_or(256, |rounds: u32| rounds.saturating_mul(16))
 }
 
 proptest! {

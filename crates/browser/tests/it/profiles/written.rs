@@ -8,6 +8,7 @@ use crate::story::{Running, local, profile, value};
 use baton_browser::profile::compile::{Times, compile};
 use baton_browser::profile::{AtRest, drop_older};
 use baton_session::{Cookie, State};
+use serde_json::json;
 use std::path::Path;
 
 /// A page with a third party in it, which keeps a cookie and an entry in its partition.
@@ -141,33 +142,46 @@ async fn the_database_that_was_written_last_is_read() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tabs_are_read_with_what_they_hold() {
-    let ((_folder, profile), site) = (profile(), site().await);
-    let running = start(&profile, &[]).await;
-    for host in ["a", "b", "c"] {
-        let page = running.open(&site.url(host, "/plain")).await;
+    let site = site().await;
+    for arguments in [&[][..], SQLITE] {
+        let (_folder, profile) = profile();
+        let running = start(&profile, arguments).await;
+        for host in ["a", "b", "c"] {
+            let page = running.open(&site.url(host, "/plain")).await;
+            evaluate(&page, "sessionStorage.own = origin").await;
+        }
+        let window = json!({"url": site.url("d", "/plain"), "newWindow": true});
+        let browser = running.agent.connection.browser();
+        browser.call("Target.createTarget", window).await.unwrap();
+        let page = running.page(&site.url("d", "/plain")).await;
         evaluate(&page, "sessionStorage.own = origin").await;
+        let closed = running.page(&site.url("b", "/plain")).await;
+        let _ = closed.call("Page.close", json!({})).await;
+        let url = go_far_and_back(&running, &site).await;
+        let front = running.page(&site.url("a", "/plain")).await;
+        front.call("Page.bringToFront", json!({})).await.unwrap();
+        let left = async || running.capture().await.tabs.len() == 3;
+        eventually("three tabs are left", left).await;
+        running.kept.close().await;
+
+        let tabs = read_plain(&profile).state.tabs;
+        let found: Vec<_> = tabs.iter().map(|tab| (tab.url.clone(), tab.active)).collect();
+        let (first, last) = (site.url("a", "/plain"), site.url("d", "/plain"));
+        assert_eq!(found, [(first, true), (url, false), (last, false)]);
+        for tab in &tabs {
+            let (key, entries) = tab.session_storage.first_key_value().unwrap();
+            assert_eq!(value(entries, "own").unwrap(), key.origin());
+        }
     }
-    let closed = running.page(&site.url("b", "/plain")).await;
-    let _ = closed.call("Page.close", serde_json::json!({})).await;
-    // More entries than a browser keeps, then back.
+}
+
+/// Lets the tab at `c` visit more places than a browser keeps, and says where it is in the end.
+async fn go_far_and_back(running: &Running, site: &Site) -> String {
     let page = running.page(&site.url("c", "/plain")).await;
-    evaluate(&page, "for (let at = 0; at < 60; at++) history.pushState(0, '', '/plain?' + at)")
-        .await;
+    let go = "for (let at = 0; at < 60; at++) history.pushState(0, '', '/plain?' + at)";
+    evaluate(&page, go).await;
     evaluate(&page, "history.go(-3)").await;
     let url = site.url("c", "/plain?56");
     eventually("it went back", async || evaluate(&page, "location.href").await == url).await;
-    let front = running.page(&site.url("a", "/plain")).await;
-    front.call("Page.bringToFront", serde_json::json!({})).await.unwrap();
-    let tabs = async || running.capture().await.tabs.len() == 2;
-    eventually("two tabs are left", tabs).await;
-    running.kept.close().await;
-
-    let read = read_plain(&profile).state;
-    let urls: Vec<_> = read.tabs.iter().map(|tab| tab.url.clone()).collect();
-    assert_eq!(urls, [site.url("a", "/plain"), url]);
-    for tab in &read.tabs {
-        let (key, entries) = tab.session_storage.first_key_value().unwrap();
-        assert_eq!(value(entries, "own").unwrap(), key.origin());
-    }
-    assert_eq!(read.tabs.iter().map(|tab| tab.active).collect::<Vec<_>>(), [true, false]);
+    url
 }
