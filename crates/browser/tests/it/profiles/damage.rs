@@ -246,3 +246,50 @@ fn a_store_runs_nothing_of_its_own() {
     merge(&state("new", "2"), &place.profile, times()).unwrap();
     assert_eq!(read_plain(&place.profile).state.cookies.len(), 2);
 }
+
+#[test]
+fn a_page_that_is_reached_twice_is_told() {
+    let place = Place::new();
+    place.run(
+        "Cookies",
+        "
+        insert into cookies with recursive numbers(n) as
+            (select 1 union all select n + 1 from numbers where n < 300)
+        select n, host_key, '', 'n' || n, 'v', x'', path, 0, 1, 0, 1, 0, 1, 1, -1, 2, 443, 1, 0, 1
+            from numbers, cookies",
+    );
+    let root = "select rootpage from sqlite_master where name = 'cookies'";
+    let store = rusqlite::Connection::open(place.at("Cookies")).unwrap();
+    let root: u32 = store.query_row(root, [], |row| row.get(0)).unwrap();
+    let root = usize::try_from(root).unwrap();
+    drop(store);
+    place.change("Cookies", |bytes| {
+        let page = &mut bytes[(root - 1) * 4096..root * 4096];
+        assert_eq!(page[0], 5, "a page with others below it");
+        // Its last child is to be its first one as well.
+        let first = usize::from(u16::from_be_bytes([page[12], page[13]]));
+        page.copy_within(first..first + 4, 8);
+    });
+    insta::assert_snapshot!(place.both(), @r"
+    cookie all cookies: expected a whole SQLite database, found it damaged: *** in database main *** Tree 4 page 4 cell 2: Rowid 272 out of order
+    could not use here/profile/Default/Cookies: expected a whole SQLite database, found it damaged: *** in database main *** Tree 4 page 4 cell 2: Rowid 272 out of order
+    ");
+}
+
+#[test]
+fn values_that_are_compressed_take_no_more_than_is_said() {
+    let place = Place::new();
+    // Each takes 31 MB, and is no text.
+    let value = zstd::encode_all(&vec![7; 31 << 20][..], 1).unwrap();
+    let store = rusqlite::Connection::open(place.at("LocalStorage")).unwrap();
+    let mut row = store.prepare("insert into map_entries values(1, 1, ?1, ?2)").unwrap();
+    for number in 0..20_u8 {
+        row.execute(rusqlite::params![[1, number], value]).unwrap();
+    }
+    drop(row);
+    drop(store);
+    insta::assert_snapshot!(place.both(), @r"
+    local_storage all localStorage: expected at most 512 MiB of rows, found more
+    could not read the localStorage of here/profile: expected at most 512 MiB of rows, found more
+    ");
+}
