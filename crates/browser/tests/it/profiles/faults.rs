@@ -1,7 +1,7 @@
 //! What cannot be read or merged is told, and stays as it is, byte for byte.
 
 use super::place::{Place, state};
-use super::{read_plain, times};
+use super::{read_plain, times, until_free};
 use crate::story::browser;
 use baton_browser::profile::compile::{compile, merge};
 use baton_browser::profile::read::ProfileFolder;
@@ -157,6 +157,7 @@ async fn a_profile_with_a_browser_on_it_is_not_merged_into() {
     insta::assert_snapshot!(refused, @"expected nobody to use the profile at here, found it open in process PID: close that browser first");
     assert_eq!(fs::read_dir(place.profile.parent().unwrap()).unwrap().count(), 1);
     kept.close().await;
+    until_free(&place.profile).await;
     merge(&state("new", "2"), &place.profile, times()).unwrap();
     assert_eq!(read_plain(&place.profile).state.cookies.len(), 2);
 }

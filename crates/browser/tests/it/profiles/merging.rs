@@ -1,7 +1,7 @@
 //! A merge keeps what a real browser had, and the browser finds what came.
 
 use super::place::cookie;
-use super::{losses, now, read_plain};
+use super::{losses, now, read_plain, until_free};
 use crate::fixture::evaluate;
 use crate::site::{Page, Site};
 use crate::story::{Running, key_of, local, profile};
@@ -36,6 +36,7 @@ async fn a_merge_keeps_what_the_browser_had() {
         assert_eq!(evaluate(&page, PUT).await, "put");
     }
     running.kept.close().await;
+    until_free(&profile).await;
     assert!(losses(&read_plain(&profile).left_out).iter().all(|loss| loss.contains("indexed_db")));
 
     let came = Cookie {

@@ -10,9 +10,10 @@ mod place;
 mod round_trip;
 mod written;
 
-use crate::fixture::{Kept, options, spec};
+use crate::fixture::{Kept, eventually, options, spec};
 use baton_browser::keeper::BrowserSpec;
 use baton_browser::launch::LaunchOptions;
+use baton_browser::launch::lock::holder;
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::Times;
 use baton_browser::profile::keyring::KeyringError;
@@ -40,6 +41,11 @@ pub(crate) async fn browser_with(profile: &Path, arguments: &[&str]) -> Kept {
     let options = LaunchOptions { extra_args, ..options(profile) };
     let spec = spec(folder.path(), BrowserSpec::Launch(Box::new(options)));
     Kept::start(folder, spec).await.unwrap()
+}
+
+/// Waits until the helpers of a browser that ended are gone too.
+pub(crate) async fn until_free(profile: &Path) {
+    eventually("nobody uses it", async || holder(profile).unwrap().is_none()).await;
 }
 
 /// Reads a profile whose cookies are in plain text.

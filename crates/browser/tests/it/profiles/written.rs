@@ -1,7 +1,7 @@
 //! What a real browser wrote is read: after a good end, while it runs, after a kill, and of either of
 //! its databases.
 
-use super::{browser_with, now, read_plain};
+use super::{browser_with, now, read_plain, until_free};
 use crate::fixture::{evaluate, eventually};
 use crate::site::{Page, Site};
 use crate::story::{Running, local, profile, value};
@@ -57,6 +57,7 @@ async fn what_was_captured_is_what_is_read_of_either_database() {
         eventually("both areas are there", all).await;
         let captured = running.capture().await;
         running.kept.close().await;
+        until_free(&profile).await;
         assert_eq!(profile.join("Default/LocalStorage").exists(), arguments == SQLITE);
         let read = read_plain(&profile);
         assert_eq!(read.left_out.losses().count(), 0, "{:?}", read.left_out);
@@ -111,6 +112,7 @@ async fn a_database_that_the_browser_compacted_is_read() {
         }
         captured = running.capture().await;
         running.kept.close().await;
+        until_free(&profile).await;
     }
     let names = std::fs::read_dir(profile.join("Default/Local Storage/leveldb")).unwrap();
     let is_table = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".ldb");
@@ -129,6 +131,7 @@ async fn the_database_that_was_written_last_is_read() {
         let page = running.open(&url).await;
         evaluate(&page, &format!("localStorage.sign = '{sign}'")).await;
         running.kept.close().await;
+        until_free(&profile).await;
         let read = read_plain(&profile).state;
         assert_eq!(local(&read, &url, "sign").as_deref(), Some(sign));
         // A browser that finds no SQLite database begins a new one, and reads nothing of the other.
@@ -163,6 +166,7 @@ async fn tabs_are_read_with_what_they_hold() {
         let left = async || running.capture().await.tabs.len() == 3;
         eventually("three tabs are left", left).await;
         running.kept.close().await;
+        until_free(&profile).await;
 
         let tabs = read_plain(&profile).state.tabs;
         let found: Vec<_> = tabs.iter().map(|tab| (tab.url.clone(), tab.active)).collect();
