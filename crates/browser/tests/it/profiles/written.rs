@@ -97,7 +97,6 @@ async fn a_profile_is_read_while_its_browser_writes_and_after_it_was_killed() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_the_browser_compacted_is_read() {
     let ((_folder, profile), site) = (profile(), site().await);
-    let mut captured = State::default();
     for round in 0..3 {
         let running = start(&profile, &[]).await;
         for host in ["a", "b", "c"] {
@@ -110,14 +109,22 @@ async fn a_database_that_the_browser_compacted_is_read() {
             );
             evaluate(&page, &write).await;
         }
-        captured = running.capture().await;
+        running.capture().await;
         running.kept.close().await;
         until_free(&profile).await;
     }
     let names = std::fs::read_dir(profile.join("Default/Local Storage/leveldb")).unwrap();
     let is_table = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".ldb");
     assert!(names.filter(|entry| is_table(&entry.as_ref().unwrap().file_name())).count() > 0);
-    assert_eq!(kept(&read_plain(&profile).state), kept(&captured));
+    // Compared with what the next browser finds, not with the capture: now and then the last writes of
+    // an area are not among what is read.
+    let read = read_plain(&profile).state;
+    let running = start(&profile, &[]).await;
+    for host in ["a", "b", "c"] {
+        running.open(&site.url(host, "/plain")).await;
+    }
+    assert!(kept(&read) == kept(&running.capture().await), "the browser finds something else");
+    running.kept.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
