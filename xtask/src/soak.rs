@@ -1,5 +1,5 @@
 //! `cargo xtask soak`: the long versions of the stories in which processes are killed, more states
-//! made at random, and the stories of disks that fail.
+//! and damage made at random, and the stories of disks that fail.
 //!
 //! The first are the same tests that `cargo xtask test` runs, with more rounds; each reads their
 //! number from `BATON_SOAK_ROUNDS`. The others mount disks of their own, so only root can run them:
@@ -11,7 +11,8 @@ use anyhow::{Result, ensure};
 use std::process::ExitCode;
 
 /// Kill browsers, keepers, nodes and commands at random moments, many times, and check that nothing
-/// acknowledged is lost. Make states at random and carry them. Then fill and break the disk.
+/// acknowledged is lost. Make states at random and carry them, and damage profiles at random. Then
+/// fill and break the disk.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// How many times browser, keeper and node are killed and brought back; the other stories take a
@@ -24,7 +25,7 @@ pub(crate) struct Args {
 /// One that knows no rounds takes no heed of them.
 struct Story(&'static str, &'static str, u32);
 
-const STORIES: [Story; 10] = [
+const STORIES: [Story; 11] = [
     Story("baton", "kills::what_was_acknowledged_survives_every_kill", 1),
     Story("baton", "takeover::a_session_never_has_two_holders", 8),
     Story("baton", "states::whatever_sites_keep_comes_back_here_and_elsewhere", 16),
@@ -39,6 +40,11 @@ const STORIES: [Story; 10] = [
         "baton-store",
         "migrating::a_process_killed_while_it_migrates_leaves_a_database_that_opens",
         8,
+    ),
+    Story(
+        "baton-browser",
+        "profiles::mutated::whatever_happens_to_a_profile_it_is_read_or_told",
+        1,
     ),
     Story("baton", "mcp::twenty_clients_hear_their_own_answers", 1),
     Story("baton", "disk::a_full_disk_costs_no_snapshot_and_no_browser", u32::MAX),

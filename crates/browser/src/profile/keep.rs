@@ -7,7 +7,7 @@
 use super::{ProfileError, note};
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -119,12 +119,18 @@ fn copy(from: &Path, to: &Path, copied: &mut Vec<PathBuf>) -> Result<(), Profile
         }
     } else if kind.is_file() {
         reflink_copy::reflink_or_copy(from, to).map_err(ProfileError::new("copy", from))?;
+        keep_instant(from, to).map_err(ProfileError::new("copy", from))?;
     } else {
         // Sockets and links (`SingletonLock`) belong to a running browser, not to its state.
         return Ok(());
     }
     copied.push(to.to_owned());
     Ok(())
+}
+
+/// Which of two databases counts is told by when they were written: a copy is as old as its file.
+fn keep_instant(from: &Path, to: &Path) -> io::Result<()> {
+    File::open(to)?.set_modified(fs::metadata(from)?.modified()?)
 }
 
 /// Syncs files and folders, several at once: each waits for the disk, which can write for many with
@@ -194,6 +200,18 @@ mod tests {
         kept.put_back().unwrap();
         assert_eq!(read(&profile, "Default/Cookies"), "good");
         assert_eq!(read(&profile, "Default/IndexedDB/a/log"), "records");
+    }
+
+    #[test]
+    fn a_file_that_goes_back_is_as_old_as_it_was() {
+        let (_folder, profile) = profile();
+        let written = || fs::metadata(profile.join("Default/Cookies")).unwrap().modified().unwrap();
+        let long_ago = written() - std::time::Duration::from_hours(1);
+        File::open(profile.join("Default/Cookies")).unwrap().set_modified(long_ago).unwrap();
+        let kept = keep(&profile).unwrap();
+        fs::write(profile.join("Default/Cookies"), "razed").unwrap();
+        kept.put_back().unwrap();
+        assert_eq!(written(), long_ago);
     }
 
     #[test]

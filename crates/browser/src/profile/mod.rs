@@ -5,6 +5,7 @@
 //! a database that does not open is deleted, a cookie store without its key is emptied.
 
 pub mod at_rest;
+mod bounds;
 pub mod compile;
 mod cookies;
 pub mod crypt;

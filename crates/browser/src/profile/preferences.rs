@@ -4,10 +4,10 @@
 //! cannot be read is left alone, and it is only written while no browser runs on the profile: beside
 //! its place, synced and renamed.
 
-use super::ProfileError;
+use super::{ProfileError, bounds};
 use serde_json::{Map, Value};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::SystemTime;
@@ -55,16 +55,11 @@ impl Preferences {
 
     fn read(path: &Path) -> Result<Option<Self>, ProfileError> {
         let failed = |source| ProfileError::new("read", path)(source);
-        let file = match File::open(path) {
+        let bytes = match bounds::read(path, LARGEST) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            file => file.map_err(failed)?,
+            bytes => bytes.map_err(failed)?,
         };
-        let mut bytes = Vec::new();
-        file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
         let wrong = |why: &str| failed(io::Error::new(ErrorKind::InvalidData, why));
-        if bytes.len() as u64 > LARGEST {
-            return Err(wrong("expected at most 16 MiB of settings; they are left as they are"));
-        }
         let damaged = "expected the browser's settings in JSON; they are left as they are";
         serde_json::from_slice(&bytes).map(|all| Some(Self(all))).map_err(|_| wrong(damaged))
     }

@@ -1,15 +1,24 @@
 //! Chromium's `SQLite` files: read from a copy, because to open one is to write to it, and written
 //! anew, each in one transaction.
+//!
+//! The one idea: a database is also a program. One that is not ours runs no triggers and no views,
+//! computes no columns, is looked through before anything of it is believed, and has a time limit.
 
-use rusqlite::{Connection, OpenFlags};
+use super::bounds::{LARGEST, TooMuch, expect_file};
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 
-/// The largest file that is read, in bytes.
-const LARGEST: u64 = 512 << 20;
+/// The longest text or blob of a row, in bytes: a site may store 10 MiB at most.
+const LONGEST: i32 = 64 << 20;
+/// How long all work on one database may take, and after how many steps one looks at the clock.
+const LIMIT: Duration = Duration::from_mins(1);
+const STEPS: i32 = 10_000;
 /// How much of a new database stays in memory until it is whole, in KiB.
 const CACHE: i64 = 64 << 10;
 /// How often a file is copied that a browser writes meanwhile.
@@ -36,9 +45,9 @@ pub(super) fn open_copy(path: &Path) -> Result<Option<Copy>, SqliteError> {
     let folder = tempfile::tempdir()?;
     let target = folder.path().join("copy");
     for attempt in 1.. {
-        let before = look(path)?;
+        let (start, before) = (SystemTime::now(), look(path)?);
         copy(path, &target)?;
-        if before == look(path)? {
+        if before == look(path)? && is_at_rest(&before, start) {
             break;
         }
         if attempt == ATTEMPTS {
@@ -46,9 +55,21 @@ pub(super) fn open_copy(path: &Path) -> Result<Option<Copy>, SqliteError> {
         }
         std::thread::sleep(PAUSE);
     }
-    let connection = Connection::open_with_flags(&target, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    Ok(Some(Copy { connection: open(&target)?, _folder: folder }))
+}
+
+/// Opens a database that nobody vouches for, if it is whole.
+pub(super) fn open(path: &Path) -> Result<Connection, SqliteError> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
     connection.pragma_update(None, "trusted_schema", false)?;
-    Ok(Some(Copy { connection, _folder: folder }))
+    let end = Instant::now() + LIMIT;
+    connection.progress_handler(STEPS, Some(move || Instant::now() > end))?;
+    // Pages that are reached twice would say without an end what the file says once.
+    let whole: String = connection.query_row("pragma quick_check(1)", [], |row| row.get(0))?;
+    if whole == "ok" { Ok(connection) } else { Err(SqliteError::Broken(whole.replace('\n', " "))) }
 }
 
 /// A new database at `path`, where nothing is, with pages of so many bytes; what it holds is synced by
@@ -74,10 +95,11 @@ pub(super) fn version(connection: &Connection, name: &str) -> Result<Option<i64>
     Ok(value.as_i64().ok().or_else(|| value.as_str().ok()?.parse().ok()))
 }
 
-/// Whether there is a plain table with this name: a view may be anything.
+/// Whether there is a plain table with this name: a view, or a column that is computed, may be anything.
 pub(super) fn has_table(connection: &Connection, name: &str) -> Result<bool, SqliteError> {
     let plain = "select count(*) from sqlite_master
-        where type = 'table' and name = ?1 and sql like 'create table%'";
+        where type = 'table' and name = ?1 and sql like 'create table%'
+        and not exists (select 1 from pragma_table_xinfo(?1) where hidden <> 0)";
     Ok(connection.query_row(plain, [name], |row| row.get::<_, i64>(0))? == 1)
 }
 
@@ -91,7 +113,10 @@ fn look(path: &Path) -> Result<Look, SqliteError> {
     let looks: io::Result<Look> = BESIDE
         .iter()
         .map(|end| match fs::metadata(beside(path, end)) {
-            Ok(found) => Ok(Some((found.len(), found.modified()?))),
+            Ok(found) => {
+                expect_file(&found)?;
+                Ok(Some((found.len(), found.modified()?)))
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         })
@@ -99,6 +124,13 @@ fn look(path: &Path) -> Result<Look, SqliteError> {
     let looks = looks?;
     let size: u64 = looks.iter().flatten().map(|(size, _)| size).sum();
     if size > LARGEST { Err(SqliteError::TooLarge) } else { Ok(looks) }
+}
+
+/// Whether nothing was written just before `start`: the clock of files is coarse, and what was written
+/// then and is written now would look alike.
+fn is_at_rest(look: &Look, start: SystemTime) -> bool {
+    let written = look.iter().flatten().map(|(_, written)| *written);
+    written.filter_map(|at| start.duration_since(at).ok()).all(|age| age >= PAUSE)
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), SqliteError> {
@@ -128,22 +160,38 @@ pub(super) enum SqliteError {
     #[error(transparent)]
     File(#[from] io::Error),
     #[error("expected a whole SQLite database, found one that cannot be read: {0}")]
-    Damaged(#[from] rusqlite::Error),
+    Damaged(String),
     #[error("expected a whole SQLite database, found it damaged: {0}")]
     Broken(String),
     #[error("expected at most 512 MiB, found more")]
     TooLarge,
+    #[error(transparent)]
+    TooMuch(#[from] TooMuch),
     #[error("expected it to stay as it is while it is copied, found it written all the time")]
     Busy,
+    #[error("expected room on the disk, found none")]
+    Full,
+    #[error("expected it to be read within 60 s, found more work than that")]
+    Slow,
+}
+
+impl From<rusqlite::Error> for SqliteError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error {
+            // Its text has the whole statement in it.
+            rusqlite::Error::SqlInputError { msg, .. } => Self::Damaged(msg),
+            error => match error.sqlite_error_code() {
+                Some(ErrorCode::OperationInterrupted) => Self::Slow,
+                Some(ErrorCode::DiskFull) => Self::Full,
+                _ => Self::Damaged(error.to_string()),
+            },
+        }
+    }
 }
 
 impl SqliteError {
     /// Whether the disk had no room.
     pub(super) fn is_full(&self) -> bool {
-        let code = match self {
-            Self::Damaged(error) => error.sqlite_error_code(),
-            _ => None,
-        };
-        code == Some(rusqlite::ErrorCode::DiskFull)
+        matches!(self, Self::Full)
     }
 }

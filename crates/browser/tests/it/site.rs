@@ -15,6 +15,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub struct Site {
     port: u16,
     requests: Arc<Mutex<Vec<String>>>,
+    cookies: Arc<Mutex<Vec<String>>>,
     silent: Arc<AtomicBool>,
     task: tokio::task::JoinHandle<()>,
 }
@@ -82,19 +83,21 @@ impl SiteBuilder {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let requests = Arc::new(Mutex::new(Vec::new()));
+        let cookies = Arc::new(Mutex::new(Vec::new()));
         let silent = Arc::new(AtomicBool::new(false));
-        let (pages, log) = (Arc::new(self.0), Arc::clone(&requests));
+        let pages = Arc::new(self.0);
+        let logs = [&requests, &cookies].map(Arc::clone);
         let is_silent = Arc::clone(&silent);
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 if is_silent.load(Ordering::Relaxed) {
                     tokio::spawn(hold(stream));
                 } else {
-                    tokio::spawn(serve(stream, port, Arc::clone(&pages), Arc::clone(&log)));
+                    tokio::spawn(serve(stream, port, Arc::clone(&pages), logs.clone()));
                 }
             }
         });
-        Site { port, requests, silent, task }
+        Site { port, requests, cookies, silent, task }
     }
 }
 
@@ -117,6 +120,16 @@ impl Site {
     pub fn take_requests(&self) -> Vec<String> {
         std::mem::take(&mut *self.requests.lock().unwrap())
     }
+
+    /// The cookies that came with a request of this path, sorted.
+    pub fn cookies_at(&self, path: &str) -> Vec<String> {
+        let all = self.cookies.lock().unwrap();
+        let of_path = all.iter().filter_map(|sent| sent.strip_prefix(path)?.strip_prefix(' '));
+        let mut sent: Vec<_> =
+            of_path.flat_map(|sent| sent.split("; ")).map(str::to_owned).collect();
+        sent.sort();
+        sent
+    }
 }
 
 impl Drop for Site {
@@ -133,7 +146,7 @@ async fn serve(
     mut stream: TcpStream,
     port: u16,
     pages: Arc<HashMap<String, Page>>,
-    log: Arc<Mutex<Vec<String>>>,
+    [log, cookies]: [Arc<Mutex<Vec<String>>>; 2],
 ) {
     let mut request = Vec::new();
     let mut chunk = [0; 4096];
@@ -149,6 +162,8 @@ async fn serve(
     if !path.starts_with("/favicon") {
         log.lock().unwrap().push(format!("{} {path}", host.split('.').next().unwrap_or(host)));
     }
+    let sent = text.lines().find_map(|line| line.strip_prefix("Cookie: "));
+    cookies.lock().unwrap().extend(sent.map(|sent| format!("{path} {sent}")));
     let found = pages.get(path.split('?').next().unwrap_or(&path)).cloned();
     let status = if found.is_some() { "200 OK" } else { "404 Not Found" };
     let page = found.unwrap_or_default();

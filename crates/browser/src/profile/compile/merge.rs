@@ -8,12 +8,15 @@ use super::areas::usable_areas;
 use super::tree::{self, Stage};
 use super::{CompileError, Times, in_store, rest, written};
 use crate::launch::{self, LockState};
+use crate::profile::bounds::expect_file;
 use crate::profile::cookies;
 use crate::profile::keep::{create_folder, sync_all};
 use crate::profile::{ProfileError, local_storage, permissions};
 use baton_session::cookie::Expiry;
 use baton_session::receipt::ItemKind;
 use baton_session::{Permission, Receipt, State};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// What is written anew, below the profile.
@@ -36,6 +39,9 @@ pub fn merge(state: &State, profile: &Path, times: Times) -> Result<Receipt, Com
     if !profile.join("Default").is_dir() {
         return Err(CompileError::NoProfile(profile.to_owned()));
     }
+    // The folder itself changes places, not a link to it, and "." has nothing beside it.
+    let real = fs::canonicalize(profile).map_err(ProfileError::new("find", profile))?;
+    let profile = real.as_path();
     expect_free(profile)?;
     let next = Stage::beside(profile)?;
     tree::link(profile, next.path(), &CHANGED)?;
@@ -83,7 +89,7 @@ fn change(
     receipt.extend(told.collect());
     merge_areas(profile, &to, areas, times)?;
     receipt.extend(rest::write(state, next.path()));
-    merge_permissions(state, next.path(), times)?;
+    merge_permissions(state, profile, next.path(), times)?;
     receipt.sort();
     Ok(receipt)
 }
@@ -110,19 +116,27 @@ fn merge_areas(
 }
 
 /// The permissions of the state, and of the profile those about which the state says nothing.
-fn merge_permissions(state: &State, next: &Path, times: Times) -> Result<(), CompileError> {
+fn merge_permissions(
+    state: &State,
+    profile: &Path,
+    next: &Path,
+    times: Times,
+) -> Result<(), CompileError> {
     if state.environment.permissions.is_empty() {
         return Ok(());
     }
-    let mut all: Vec<Permission> = permissions::read(next)?.unwrap_or_default();
+    let mut all: Vec<Permission> = permissions::read(profile)?.unwrap_or_default();
     all.retain(|one| state.environment.permissions.iter().all(|new| new.key() != one.key()));
     all.extend(state.environment.permissions.iter().cloned());
     Ok(permissions::write(next, &all, false, times.now)?)
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), ProfileError> {
-    match reflink_copy::reflink_or_copy(from, to) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+    let copied = fs::metadata(from)
+        .and_then(|found| expect_file(&found))
+        .and_then(|()| reflink_copy::reflink_or_copy(from, to));
+    match copied {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
             Err(ProfileError::new("copy", from)(error))
         }
         _ => Ok(()),

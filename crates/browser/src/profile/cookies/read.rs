@@ -2,7 +2,8 @@
 
 use super::row::{COLUMNS, StoredCookie, Strange};
 use super::{CookieStoreError, OLDEST, VERSION};
-use crate::profile::sqlite;
+use crate::profile::bounds::Budget;
+use crate::profile::sqlite::{self, SqliteError};
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{Cookie, Receipt};
 use std::path::Path;
@@ -35,11 +36,12 @@ pub(in crate::profile) fn read(
     if sqlite::version(store, "last_compatible_version")?.unwrap_or(version) > VERSION {
         return Err(CookieStoreError::TooNew(version));
     }
-    let mut found = Found::default();
+    let (mut found, mut budget) = (Found::default(), Budget::default());
     let mut statement =
         store.prepare(&format!("select {COLUMNS} from cookies order by creation_utc"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
+        budget.take_row(size_of::<Cookie>()).map_err(SqliteError::from)?;
         match StoredCookie::of(row)? {
             Err(Strange { place, what }) => {
                 let reason = format!("expected {what}, found something else");

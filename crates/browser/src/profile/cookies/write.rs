@@ -3,9 +3,9 @@
 use super::row::{self, INSERT, insert};
 use super::{CookieStoreError, SCHEMA, VERSION};
 use crate::profile::at_rest::Instant;
-use crate::profile::sqlite::{self, SqliteError};
+use crate::profile::sqlite;
 use baton_session::Cookie;
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Transaction, params};
 use std::path::Path;
 
 /// The size of the pages of a new store, in bytes: that of Chromium's.
@@ -32,18 +32,14 @@ pub(in crate::profile) fn merge(
     cookies: &[Cookie],
     at: Instant,
 ) -> Result<(), CookieStoreError> {
-    let mut store = Connection::open(path)?;
-    store.pragma_update(None, "trusted_schema", false)?;
+    let mut store = sqlite::open(path)?;
     if !sqlite::has_table(&store, "cookies")? || !sqlite::has_table(&store, "meta")? {
         return Err(CookieStoreError::NoCookies);
     }
     match sqlite::version(&store, "version")?.unwrap_or_default() {
         VERSION => {}
+        found if found > VERSION => return Err(CookieStoreError::TooNew(found)),
         found => return Err(CookieStoreError::NotCurrent(found)),
-    }
-    let whole: String = store.query_row("pragma quick_check(1)", [], |row| row.get(0))?;
-    if whole != "ok" {
-        return Err(SqliteError::Broken(whole).into());
     }
     let step = store.transaction()?;
     {

@@ -12,10 +12,12 @@ const FIRST: u8 = 2;
 const MIDDLE: u8 = 3;
 const LAST: u8 = 4;
 
-/// Every whole record of a log. One that was being written when its process died ends the log, as it
-/// does for the browser.
-pub(super) fn records(log: &[u8]) -> Result<Vec<Vec<u8>>, Damage> {
-    let mut records = Vec::new();
+/// Calls `each` with every whole record of a log. One that was being written when its process died ends
+/// the log, as it does for the browser.
+pub(super) fn records(
+    log: &[u8],
+    mut each: impl FnMut(&[u8]) -> Result<(), Damage>,
+) -> Result<(), Damage> {
     let mut begun: Option<Vec<u8>> = None;
     for block in log.chunks(BLOCK) {
         let is_whole = block.len() == BLOCK;
@@ -23,23 +25,24 @@ pub(super) fn records(log: &[u8]) -> Result<Vec<Vec<u8>>, Damage> {
         while block.0.len() >= HEADER {
             let Some((kind, piece)) = piece(&mut block, is_whole)? else { break };
             match (kind, &mut begun) {
-                (FULL, None) => records.push(piece.to_vec()),
+                (FULL, None) => each(piece)?,
                 (MIDDLE, Some(record)) => record.extend_from_slice(piece),
                 (LAST, Some(record)) => {
                     record.extend_from_slice(piece);
-                    records.extend(begun.take());
+                    each(record)?;
+                    begun = None;
                 }
                 // The process that had begun one died, and the next one went on behind it.
                 (FULL, Some(_)) => {
                     begun = None;
-                    records.push(piece.to_vec());
+                    each(piece)?;
                 }
                 (FIRST, _) => begun = Some(piece.to_vec()),
                 _ => return Err(Damage("a piece of a record without its beginning")),
             }
         }
     }
-    Ok(records)
+    Ok(())
 }
 
 /// The next piece in a block; none when the rest of the block was never written. Only the last block
@@ -94,6 +97,15 @@ pub(super) fn append(log: &mut Vec<u8>, mut record: &[u8]) {
 mod tests {
     use super::*;
 
+    fn all(log: &[u8]) -> Result<Vec<Vec<u8>>, Damage> {
+        let mut all = Vec::new();
+        records(log, |record| {
+            all.push(record.to_vec());
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
     #[test]
     fn records_of_any_size_are_read_back() {
         let sizes = [0, 1, BLOCK - HEADER, BLOCK - HEADER - 3, 5, 3 * BLOCK, 70];
@@ -102,7 +114,7 @@ mod tests {
         for record in &wanted {
             append(&mut log, record);
         }
-        assert_eq!(records(&log).unwrap(), wanted);
+        assert_eq!(all(&log).unwrap(), wanted);
     }
 
     #[test]
@@ -112,11 +124,11 @@ mod tests {
         let end = log.len();
         append(&mut log, b"half");
         for cut in end..log.len() {
-            assert_eq!(records(&log[..cut]).unwrap(), [b"whole"]);
+            assert_eq!(all(&log[..cut]).unwrap(), [b"whole"]);
         }
         log.resize(BLOCK, 0);
-        assert_eq!(records(&log).unwrap().len(), 2, "room that was not filled");
+        assert_eq!(all(&log).unwrap().len(), 2, "room that was not filled");
         log[8] ^= 1;
-        records(&log).unwrap_err();
+        all(&log).unwrap_err();
     }
 }

@@ -37,15 +37,12 @@ pub(super) struct NewTable<'a> {
 
 impl Manifest {
     pub(super) fn parse(file: &[u8]) -> Result<Self, Damage> {
-        let mut manifest = Self::default();
-        let edits = log::records(file)?;
-        if edits.is_empty() {
-            return Err(Damage("a manifest without an entry"));
-        }
-        for edit in edits {
-            manifest.apply(Bytes(&edit)).ok_or(Damage("an entry of the manifest"))?;
-        }
-        Ok(manifest)
+        let (mut manifest, mut is_empty) = (Self::default(), true);
+        log::records(file, |edit| {
+            is_empty = false;
+            manifest.apply(Bytes(edit)).ok_or(Damage("an entry of the manifest"))
+        })?;
+        if is_empty { Err(Damage("a manifest without an entry")) } else { Ok(manifest) }
     }
 
     fn apply(&mut self, mut edit: Bytes<'_>) -> Option<()> {

@@ -10,11 +10,14 @@ mod log;
 mod manifest;
 mod read;
 mod table;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub(super) use read::read;
 pub(super) use write::{LAST_WRITTEN, write};
 
+use super::bounds::TooMuch;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
@@ -26,6 +29,12 @@ pub(super) type Rows = BTreeMap<Vec<u8>, Vec<u8>>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Damage(&'static str);
 
+impl From<TooMuch> for Damage {
+    fn from(_: TooMuch) -> Self {
+        Self("more than 512 MiB of rows")
+    }
+}
+
 /// Why a database could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LevelDbError {
@@ -33,6 +42,8 @@ pub(super) enum LevelDbError {
     File { path: PathBuf, source: io::Error },
     #[error("expected a whole LevelDB, found in {} {what}", path.display())]
     Damaged { path: PathBuf, what: &'static str },
+    #[error("expected {} to stay as it is while it is read, found it changed all the time", path.display())]
+    Busy { path: PathBuf },
 }
 
 /// The kinds of rows (`db/dbformat.h`).

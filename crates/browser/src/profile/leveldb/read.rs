@@ -3,93 +3,104 @@
 use super::bytes::Bytes;
 use super::manifest::Manifest;
 use super::{DELETION, Damage, LevelDbError, Rows, VALUE, log, table};
+use crate::profile::bounds::{self, Budget, LARGEST};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::Path;
 
-/// The most bytes of files, and of rows, that are read into memory.
-const LARGEST: usize = 512 << 20;
 /// How often it is begun anew when a browser replaces its files meanwhile.
 const ATTEMPTS: usize = 5;
 
-/// The newest value of each key that was not deleted, by key, with the number of its write.
-type Newest = BTreeMap<Vec<u8>, (u64, Option<Vec<u8>>)>;
-
 /// Reads the database in `folder` and changes nothing in it. Blocks on the disk.
 pub(in crate::profile) fn read(folder: &Path) -> Result<Rows, LevelDbError> {
-    let mut attempt = 1;
-    loop {
-        match read_once(folder) {
-            Err(LevelDbError::File { source, .. })
-                if source.kind() == ErrorKind::NotFound && attempt < ATTEMPTS =>
-            {
-                attempt += 1;
-            }
-            read => return read,
+    for _ in 1..ATTEMPTS {
+        match read_once(folder, LARGEST) {
+            Ok(None) => {}
+            Err(LevelDbError::File { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+            Ok(Some(rows)) => return Ok(rows),
+            Err(error) => return Err(error),
         }
     }
+    read_once(folder, LARGEST)?.ok_or_else(|| LevelDbError::Busy { path: folder.to_owned() })
 }
 
-fn read_once(folder: &Path) -> Result<Rows, LevelDbError> {
-    let mut files = Files { folder, left: LARGEST };
+/// None when a browser made other files the database meanwhile: a log may be gone whose rows are in a
+/// table that was not named yet. `limit` bounds the bytes of the files, and those of the rows.
+pub(super) fn read_once(folder: &Path, limit: u64) -> Result<Option<Rows>, LevelDbError> {
+    let mut files = Files { folder, left: limit };
     let (name, file) = files.manifest()?;
     let manifest = Manifest::parse(&file).map_err(|damage| files.damaged(&name, damage))?;
-    let (mut newest, mut budget) = (Newest::new(), LARGEST);
+    let mut newest = Newest { rows: BTreeMap::new(), budget: Budget::new(limit) };
+    let mut budget = Budget::new(limit);
     for number in &manifest.tables {
         let (name, file) = files.table(*number)?;
         let read = table::rows(&file, &mut budget, |key, value| {
             let (key, tail) = key.split_last_chunk::<8>().ok_or(Damage("a key"))?;
             let tail = u64::from_le_bytes(*tail);
-            put(&mut newest, key, tail >> 8, &[tail.to_le_bytes()[0]], value)
+            newest.put(key, tail >> 8, &[tail.to_le_bytes()[0]], value)
         });
         read.map_err(|damage| files.damaged(&name, damage))?;
     }
     for number in files.logs(&manifest)? {
         let name = format!("{number:06}.log");
         let file = files.read(&name)?;
-        let read = log::records(&file).and_then(|batches| {
-            batches.iter().try_for_each(|batch| put_batch(&mut newest, Bytes(batch)))
-        });
+        let read = log::records(&file, |batch| newest.put_batch(Bytes(batch)));
         read.map_err(|damage| files.damaged(&name, damage))?;
     }
-    Ok(newest.into_iter().filter_map(|(key, (_, value))| Some((key, value?))).collect())
+    let is_same = files.manifest()? == (name, file);
+    Ok(is_same.then(|| newest.rows()))
 }
 
-/// Notes a row, if it is the newest of its key.
-fn put(newest: &mut Newest, key: &[u8], at: u64, kind: &[u8], value: &[u8]) -> Result<(), Damage> {
-    let value = match kind {
-        [VALUE] => Some(value.to_vec()),
-        [DELETION] => None,
-        _ => return Err(Damage("a row of an unknown kind")),
-    };
-    match newest.get_mut(key) {
-        Some((known, _)) if *known > at => {}
-        Some(known) => *known = (at, value),
-        None => {
-            newest.insert(key.to_vec(), (at, value));
+/// The newest value of each key, or that it was deleted, with the number of the write.
+struct Newest {
+    rows: BTreeMap<Vec<u8>, (u64, Option<Vec<u8>>)>,
+    budget: Budget,
+}
+
+impl Newest {
+    /// Notes a row, if it is the newest of its key.
+    fn put(&mut self, key: &[u8], at: u64, kind: &[u8], value: &[u8]) -> Result<(), Damage> {
+        self.budget.take_row(key.len().saturating_add(value.len()))?;
+        let value = match kind {
+            [VALUE] => Some(value.to_vec()),
+            [DELETION] => None,
+            _ => return Err(Damage("a row of an unknown kind")),
+        };
+        match self.rows.get_mut(key) {
+            Some((known, _)) if *known > at => {}
+            Some(known) => *known = (at, value),
+            None => {
+                self.rows.insert(key.to_vec(), (at, value));
+            }
         }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Notes the rows of a batch, as the log has it (`db/write_batch.cc`).
-fn put_batch(newest: &mut Newest, mut batch: Bytes<'_>) -> Result<(), Damage> {
-    const DAMAGED: Damage = Damage("a batch of rows");
-    let (first, count) = (batch.u64().ok_or(DAMAGED)?, batch.u32().ok_or(DAMAGED)?);
-    for at in (first..).take(usize::try_from(count).unwrap_or(usize::MAX)) {
-        let kind = batch.take(1).ok_or(DAMAGED)?;
-        let key = batch.slice().ok_or(DAMAGED)?;
-        let value = if kind == [VALUE] { batch.slice().ok_or(DAMAGED)? } else { &[] };
-        put(newest, key, at, kind, value)?;
+    /// Notes the rows of a batch, as the log has it (`db/write_batch.cc`).
+    fn put_batch(&mut self, mut batch: Bytes<'_>) -> Result<(), Damage> {
+        const DAMAGED: Damage = Damage("a batch of rows");
+        let (mut at, count) = (batch.u64().ok_or(DAMAGED)?, batch.u32().ok_or(DAMAGED)?);
+        for _ in 0..count {
+            let kind = batch.take(1).ok_or(DAMAGED)?;
+            let key = batch.slice().ok_or(DAMAGED)?;
+            let value = if kind == [VALUE] { batch.slice().ok_or(DAMAGED)? } else { &[] };
+            self.put(key, at, kind, value)?;
+            at = at.saturating_add(1);
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn rows(self) -> Rows {
+        let newest = self.rows.into_iter();
+        newest.filter_map(|(key, (_, value))| Some((key, value?))).collect()
+    }
 }
 
 /// The files of a database, and how many bytes may still be read of them.
 struct Files<'a> {
     folder: &'a Path,
-    left: usize,
+    left: u64,
 }
 
 impl Files<'_> {
@@ -132,22 +143,13 @@ impl Files<'_> {
 
     fn read(&mut self, name: &str) -> Result<Vec<u8>, LevelDbError> {
         let path = self.folder.join(name);
-        let read = bounded(&path, self.left);
+        let read = bounds::read(&path, self.left);
         let file = read.map_err(|source| LevelDbError::File { path, source })?;
-        self.left -= file.len();
+        self.left = self.left.saturating_sub(file.len() as u64);
         Ok(file)
     }
 
     fn damaged(&self, name: &str, Damage(what): Damage) -> LevelDbError {
         LevelDbError::Damaged { path: self.folder.join(name), what }
     }
-}
-
-/// A file of at most `limit` bytes.
-fn bounded(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
-    let size = fs::metadata(path)?.len();
-    if size > limit as u64 {
-        return Err(io::Error::new(ErrorKind::FileTooLarge, "more than 512 MiB are too many"));
-    }
-    fs::read(path)
 }

@@ -2,6 +2,7 @@
 
 use super::Damage;
 use super::bytes::{Bytes, masked, put_varint};
+use crate::profile::bounds::Budget;
 
 /// The last bytes of every table: where its index is, and how one knows a table.
 const FOOTER: usize = 48;
@@ -16,10 +17,10 @@ const BLOCK: usize = 4 << 10;
 const RESTART: usize = 16;
 
 /// Calls `each` with every internal key and value, in their order. `budget` bounds how many bytes
-/// may come of compressed blocks.
+/// may come of blocks.
 pub(super) fn rows(
     table: &[u8],
-    budget: &mut usize,
+    budget: &mut Budget,
     mut each: impl FnMut(&[u8], &[u8]) -> Result<(), Damage>,
 ) -> Result<(), Damage> {
     let start = table.len().checked_sub(FOOTER).ok_or(Damage("a table without an end"))?;
@@ -45,7 +46,7 @@ fn handle(bytes: &mut Bytes<'_>) -> Option<(usize, usize)> {
 fn block(
     table: &[u8],
     (offset, size): (usize, usize),
-    budget: &mut usize,
+    budget: &mut Budget,
 ) -> Result<Vec<u8>, Damage> {
     let stored = offset
         .checked_add(size)
@@ -65,7 +66,7 @@ fn block(
     if length > content.len().saturating_mul(32) {
         return Err(Damage("a compressed block"));
     }
-    *budget = budget.checked_sub(length).ok_or(Damage("more than 512 MiB of rows"))?;
+    budget.take(length)?;
     match kind[0] {
         PLAIN => Ok(content.to_vec()),
         _ => snap::raw::Decoder::new()

@@ -4,9 +4,10 @@
 
 use super::{Area, Areas, Unreadable, text};
 use crate::profile::at_rest::Instant;
+use crate::profile::bounds::Budget;
 use crate::profile::sqlite::{self, SqliteError};
 use baton_session::StorageKey;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
@@ -44,7 +45,7 @@ pub(super) fn read(path: &Path) -> Result<(Areas, usize), Unreadable> {
     }
     let (mut areas, mut keys) = (Areas::new(), HashMap::new());
     read_maps(store, &mut keys, &mut areas).map_err(SqliteError::from)?;
-    let strange = read_entries(store, &keys, &mut areas).map_err(SqliteError::from)?;
+    let strange = read_entries(store, &keys, &mut areas)?;
     Ok((areas, strange))
 }
 
@@ -70,17 +71,24 @@ fn read_entries(
     store: &Connection,
     keys: &HashMap<i64, StorageKey>,
     areas: &mut Areas,
-) -> rusqlite::Result<usize> {
-    let mut strange = 0;
+) -> Result<usize, SqliteError> {
+    let (mut strange, mut budget) = (0, Budget::default());
     let mut entries =
         store.prepare("select map_id, value_compression_type, key, value from map_entries")?;
     let mut rows = entries.query([])?;
     while let Some(row) = rows.next()? {
         let (map, compression): (i64, i64) = (row.get(0)?, row.get(1)?);
-        let (key, value) = (row.get_ref(2)?.as_bytes()?, row.get_ref(3)?.as_bytes()?);
+        let (key, value) = (bytes(row, 2)?, bytes(row, 3)?);
+        budget.take_row(key.len().saturating_add(value.len()))?;
         let value = match compression {
             PLAIN => text::decode(value),
-            ZSTD => decompress(value).and_then(|value| text::decode(&value)),
+            ZSTD => match decompress(value) {
+                Some(value) => {
+                    budget.take(value.len())?;
+                    text::decode(&value)
+                }
+                None => None,
+            },
             _ => None,
         };
         let area = keys.get(&map).and_then(|key| areas.get_mut(key));
@@ -92,6 +100,10 @@ fn read_entries(
         }
     }
     Ok(strange)
+}
+
+fn bytes<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a [u8], rusqlite::Error> {
+    Ok(row.get_ref(column)?.as_bytes()?)
 }
 
 /// What a compressed value says, unless that is too much.

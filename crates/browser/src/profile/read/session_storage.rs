@@ -2,6 +2,7 @@
 //! (`components/services/storage/dom_storage/session_storage_metadata.h` in Chromium): rows
 //! `namespace-<id>-<storage key>` name a map, rows `map-<map>-<key>` have its entries.
 
+use crate::profile::bounds::{Budget, TooMuch};
 use crate::profile::leveldb::{self, LevelDbError};
 use crate::profile::local_storage::utf_16;
 use crate::profile::sqlite::{self, SqliteError};
@@ -22,12 +23,12 @@ pub(super) fn read(profile: &Path) -> Result<Namespaces, Unreadable> {
         return Ok(from_sqlite(&file)?);
     }
     if folder.join("CURRENT").exists() {
-        return Ok(from_rows(&leveldb::read(&folder)?));
+        return Ok(from_rows(&leveldb::read(&folder)?)?);
     }
     Ok(Namespaces::new())
 }
 
-fn from_rows(rows: &leveldb::Rows) -> Namespaces {
+fn from_rows(rows: &leveldb::Rows) -> Result<Namespaces, TooMuch> {
     let mut maps: HashMap<&[u8], Entries> = HashMap::new();
     for (key, value) in rows {
         let entry = key.strip_prefix(b"map-").and_then(|rest| {
@@ -38,7 +39,8 @@ fn from_rows(rows: &leveldb::Rows) -> Namespaces {
             maps.entry(map).or_default().0.insert(key, value);
         }
     }
-    let mut namespaces = Namespaces::new();
+    // Tabs that were duplicated share a map, so a map may be told many times.
+    let (mut namespaces, mut budget) = (Namespaces::new(), Budget::default());
     for (key, map) in rows {
         let named = key.strip_prefix(b"namespace-").and_then(|rest| {
             let (id, rest) = rest.split_at_checked(ID)?;
@@ -46,11 +48,14 @@ fn from_rows(rows: &leveldb::Rows) -> Namespaces {
             Some((std::str::from_utf8(id).ok()?, std::str::from_utf8(key).ok()?))
         });
         if let (Some((id, key)), Some(entries)) = (named, maps.get(&**map)) {
+            for (key, value) in &entries.0 {
+                budget.take_row(key.len().saturating_add(value.len()))?;
+            }
             let areas = namespaces.entry(id.to_owned()).or_default();
             areas.insert(StorageKey::new(key), entries.clone());
         }
     }
-    namespaces
+    Ok(namespaces)
 }
 
 fn from_sqlite(path: &Path) -> Result<Namespaces, SqliteError> {
@@ -65,8 +70,9 @@ fn from_sqlite(path: &Path) -> Result<Namespaces, SqliteError> {
          using (map_id) where value_compression_type = 0",
     )?;
     let mut rows = statement.query([])?;
-    let mut namespaces = Namespaces::new();
+    let (mut namespaces, mut budget) = (Namespaces::new(), Budget::default());
     while let Some(row) = rows.next()? {
+        budget.take_row(row.get_ref(3)?.as_bytes().map_or(0, <[u8]>::len))?;
         let (key, entry) = (row.get_ref(1)?.as_bytes().ok(), row.get_ref(2)?.as_bytes().ok());
         let value = row.get_ref(3)?.as_bytes().ok().and_then(utf_16);
         let key = key.and_then(|key| std::str::from_utf8(key).ok());
@@ -89,4 +95,6 @@ pub(super) enum Unreadable {
     LevelDb(#[from] LevelDbError),
     #[error(transparent)]
     Sqlite(#[from] SqliteError),
+    #[error(transparent)]
+    TooMuch(#[from] TooMuch),
 }

@@ -1,14 +1,15 @@
 //! Chromium on a profile that was compiled: pages and servers see all of it.
 
 use super::arbitrary::{cookie, entries, hosts};
-use super::{losses, read_plain};
-use crate::fixture::evaluate;
+use super::place::cookie as cookie_of;
+use super::{losses, now, read_plain};
+use crate::fixture::{evaluate, eventually};
 use crate::site::{Page, Site};
 use crate::story::{Running, key_of, profile};
-use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile;
 use baton_browser::profile::compile::Times;
-use baton_session::{Cookie, Entries, State, Text};
+use baton_session::cookie::{Expiry, SourceScheme};
+use baton_session::{Cookie, Entries, State, StorageKey, Text};
 use proptest::prelude::Strategy;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -19,10 +20,6 @@ fn some<T: std::fmt::Debug>(strategy: impl Strategy<Value = T>, count: usize) ->
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     (0..count).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
-}
-
-pub(super) fn now() -> Instant {
-    Instant(jiff::Timestamp::now().as_microsecond())
 }
 
 /// What the page at an address has in its localStorage, as UTF-16.
@@ -61,6 +58,48 @@ async fn what_was_compiled_is_what_the_browser_has() {
     }
     let captured = running.capture().await;
     expect_same(&compiled.cookies, &captured.cookies);
+    running.kept.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_and_a_third_party_see_what_was_compiled() {
+    let (_folder, profile) = profile();
+    let frame = "<iframe src='http://b.localhost:{port}/third'></iframe>";
+    let site =
+        Site::builder().page("/", Page::html(frame)).page("/third", Page::html("")).start().await;
+    let mut state = State::default();
+    for (number, value) in some("[!-:<-~]{0,30}", 40).into_iter().enumerate() {
+        let expires = (number % 2 == 0).then_some(Expiry(now().0 + 1_000_000_000));
+        let place = ("a.localhost".to_owned(), SourceScheme::NonSecure, Some(80));
+        let (domain, source_scheme, source_port) = place;
+        let name = format!("n{number}");
+        let plain = cookie_of(&name, &value);
+        let secure = false;
+        let cookie = Cookie { domain, secure, source_scheme, source_port, expires, ..plain };
+        state.cookies.push(cookie);
+    }
+    let (top, third) = (site.url("a", "/"), site.url("b", "/"));
+    let partition = StorageKey::new(format!("{third}^0http://a.localhost"));
+    for key in [key_of(&third), partition.clone()] {
+        let origin = state.origins.entry(key.clone()).or_default();
+        origin.local_storage = [("at", key.as_str())].into_iter().collect();
+    }
+    let receipt = compile(&state, &profile, Times::at(now())).unwrap();
+    assert_eq!(losses(&receipt), Vec::<String>::new());
+
+    let running = Running::start(&profile).await;
+    running.open(&top).await;
+    let mut wanted: Vec<_> =
+        state.cookies.iter().map(|cookie| format!("{}={}", cookie.name, cookie.value)).collect();
+    wanted.sort();
+    assert_eq!(site.cookies_at("/"), wanted);
+    let seen = async || running.capture().await.origins.contains_key(&partition);
+    eventually("the third party is there", seen).await;
+    let captured = running.capture().await;
+    let entries = &captured.origins[&partition].local_storage;
+    assert_eq!(entries, &state.origins[&partition].local_storage);
+    assert_eq!(captured.cookies.iter().filter(|cookie| cookie.expires.is_none()).count(), 20);
+    expect_same(&state.cookies, &captured.cookies);
     running.kept.close().await;
 }
 

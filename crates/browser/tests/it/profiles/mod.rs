@@ -2,9 +2,19 @@
 
 mod arbitrary;
 mod browsers;
+mod damage;
+mod faults;
+mod merging;
+mod mutated;
+mod place;
 mod resume;
 mod round_trip;
+mod written;
 
+use crate::fixture::{Kept, eventually, options, spec};
+use baton_browser::keeper::BrowserSpec;
+use baton_browser::launch::LaunchOptions;
+use baton_browser::launch::lock::holder;
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::Times;
 use baton_browser::profile::keyring::KeyringError;
@@ -18,6 +28,25 @@ pub(crate) const NOW: Instant = Instant(1_790_000_000_000_000);
 
 pub(crate) fn times() -> Times {
     Times::at(NOW)
+}
+
+/// The instant of now, for a browser.
+pub(crate) fn now() -> Instant {
+    Instant(jiff::Timestamp::now().as_microsecond())
+}
+
+/// A browser on `profile` with arguments of the test.
+pub(crate) async fn browser_with(profile: &Path, arguments: &[&str]) -> Kept {
+    let folder = tempfile::tempdir().unwrap();
+    let extra_args = arguments.iter().map(|&argument| argument.to_owned()).collect();
+    let options = LaunchOptions { extra_args, ..options(profile) };
+    let spec = spec(folder.path(), BrowserSpec::Launch(Box::new(options)));
+    Kept::start(folder, spec).await.unwrap()
+}
+
+/// Waits until the helpers of a browser that ended are gone too.
+pub(crate) async fn until_free(profile: &Path) {
+    eventually("nobody uses it", async || holder(profile).unwrap().is_none()).await;
 }
 
 /// Reads a profile whose cookies are in plain text.

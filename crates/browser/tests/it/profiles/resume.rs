@@ -1,7 +1,7 @@
 //! A resume on a machine that never saw the session: the profile is compiled, and pages are visited
 //! only for what no file can say.
 
-use super::browsers::now;
+use super::now;
 use crate::fixture::evaluate;
 use crate::site::{Page, Site};
 use crate::story::{Running, browser, key_of, profile};

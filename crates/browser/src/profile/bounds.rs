@@ -1,0 +1,92 @@
+//! How much of a profile's files is taken into memory.
+//!
+//! The one idea: a small file can say much. Keys that share their beginnings, compressed values, one
+//! map with many names: what is made of a file is counted as well, not only its size.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+
+/// The most bytes of the files of one database, and of the rows that are made of them.
+pub(super) const LARGEST: u64 = 512 << 20;
+
+/// What a row takes in memory beside its bytes, about.
+const ROW: usize = 64;
+
+/// Reads a file of at most `limit` bytes. What is no plain file, say a pipe that nobody writes to, is
+/// an error.
+pub(super) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    expect_file(&fs::metadata(path)?)?;
+    let mut bytes = Vec::new();
+    File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let found = format!("expected at most {limit} bytes, found more");
+        return Err(io::Error::new(ErrorKind::FileTooLarge, found));
+    }
+    Ok(bytes)
+}
+
+/// Whether it is a plain file: only of such a one the size is known, and it has an end.
+pub(super) fn expect_file(found: &fs::Metadata) -> io::Result<()> {
+    let wrong = || io::Error::new(ErrorKind::InvalidInput, "expected a file, found something else");
+    if found.is_file() { Ok(()) } else { Err(wrong()) }
+}
+
+/// How much may still be made of the files of one database.
+#[derive(Debug)]
+pub(super) struct Budget(usize);
+
+/// More came of a file than is ever wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected at most 512 MiB of rows, found more")]
+pub(super) struct TooMuch;
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::new(LARGEST)
+    }
+}
+
+impl Budget {
+    pub(super) fn new(bytes: u64) -> Self {
+        Self(usize::try_from(bytes).unwrap_or(usize::MAX))
+    }
+
+    /// Takes a row of so many bytes.
+    pub(super) fn take_row(&mut self, bytes: usize) -> Result<(), TooMuch> {
+        self.take(bytes.saturating_add(ROW))
+    }
+
+    /// Takes so many bytes.
+    pub(super) fn take(&mut self, bytes: usize) -> Result<(), TooMuch> {
+        self.0 = self.0.checked_sub(bytes).ok_or(TooMuch)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_files_of_a_known_size_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "four").unwrap();
+        assert_eq!(read(&path, 4).unwrap(), b"four");
+        let refused = |path: &Path| read(path, 3).unwrap_err().to_string();
+        assert_eq!(refused(&path), "expected at most 3 bytes, found more");
+        for other in [folder.path(), Path::new("/dev/zero")] {
+            assert_eq!(refused(other), "expected a file, found something else");
+        }
+    }
+
+    #[test]
+    fn a_budget_ends() {
+        let mut budget = Budget(100);
+        budget.take_row(30).unwrap();
+        assert_eq!(budget.take_row(30), Err(TooMuch));
+        budget.take(6).unwrap();
+        assert_eq!(budget.take(1), Err(TooMuch));
+    }
+}

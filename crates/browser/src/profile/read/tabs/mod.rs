@@ -1,0 +1,197 @@
+//! The tabs that a browser had open, from the file in which it notes them for its next start
+//! (`components/sessions/core/session_service_commands.cc` in Chromium): commands, one after another,
+//! of which each changes what is known of a tab or window.
+
+mod history;
+mod pickle;
+#[cfg(test)]
+mod tests;
+
+use crate::profile::bounds;
+use baton_session::Tab;
+use history::History;
+use pickle::Bytes;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The largest file that is read, in bytes.
+const LARGEST: u64 = 64 << 20;
+/// The most tabs that are read.
+const MOST: usize = 10_000;
+/// How many files are tried: a browser keeps two.
+const FILES: usize = 4;
+const MAGIC: &[u8] = b"SNSS";
+/// Files of these versions are not encrypted.
+const PLAIN: [i32; 2] = [1, 3];
+/// From this version on, a file counts when what it began with was written whole.
+const MARKED: i32 = 3;
+
+const SET_TAB_WINDOW: u8 = 0;
+const SET_TAB_INDEX: u8 = 2;
+const PRUNED_END: u8 = 5;
+const NAVIGATION: u8 = 6;
+const SELECTED_NAVIGATION: u8 = 7;
+const SELECTED_TAB: u8 = 8;
+const PRUNED_FRONT: u8 = 11;
+const TAB_CLOSED: u8 = 16;
+const WINDOW_CLOSED: u8 = 17;
+const SESSION_STORAGE: u8 = 19;
+const ACTIVE_WINDOW: u8 = 20;
+const PRUNED: u8 = 24;
+/// Everything that was open when the file was begun stands before it.
+const MARK: u8 = 255;
+
+/// A tab, and the namespace of its sessionStorage.
+#[derive(Debug, PartialEq)]
+pub(super) struct OpenTab {
+    pub(super) tab: Tab,
+    pub(super) namespace: String,
+}
+
+/// Reads the newest file in `folder` that counts; the tabs on the web, in the order of their windows.
+/// Blocks on the disk.
+pub(super) fn read(folder: &Path) -> Result<Vec<OpenTab>, Unreadable> {
+    for path in files(folder).into_iter().take(FILES) {
+        if let Some(tabs) = parse(&bounds::read(&path, LARGEST)?)? {
+            return Ok(tabs);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// The files, the newest first: each has the instant at which it was begun in its name.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut numbered: Vec<_> = entries
+        .filter_map(|entry| {
+            let number: u64 = entry.file_name().to_str()?.strip_prefix("Session_")?.parse().ok()?;
+            Some((number, entry.path()))
+        })
+        .collect();
+    numbered.sort();
+    numbered.into_iter().rev().map(|(_, path)| path).collect()
+}
+
+/// The tabs of a file; none when the browser died before it had written what was open.
+fn parse(file: &[u8]) -> Result<Option<Vec<OpenTab>>, Unreadable> {
+    let mut rest = Bytes(file.strip_prefix(MAGIC).ok_or(Unreadable::Unknown)?);
+    let version = rest.number().ok_or(Unreadable::Unknown)?;
+    if !PLAIN.contains(&version) {
+        return Err(Unreadable::Version(version));
+    }
+    let mut known = Known { is_whole: version < MARKED, ..Known::default() };
+    // The last command may be cut off: it was being written.
+    while let Some((id, content)) = rest.command() {
+        // One of a form that is not known changes nothing.
+        let _ = known.apply(id, content);
+        if known.tabs.len() > MOST {
+            return Err(Unreadable::TooMany);
+        }
+    }
+    Ok(known.is_whole.then(|| known.in_order()))
+}
+
+/// What is known of tabs and windows.
+#[derive(Debug, Default)]
+struct Known {
+    tabs: HashMap<i32, KnownTab>,
+    /// The index of the tab in front of each window.
+    fronts: HashMap<i32, i32>,
+    closed_windows: HashSet<i32>,
+    active_window: Option<i32>,
+    is_whole: bool,
+}
+
+#[derive(Debug, Default)]
+struct KnownTab {
+    window: i32,
+    index: i32,
+    history: History,
+    namespace: String,
+}
+
+impl Known {
+    fn tab(&mut self, id: i32) -> &mut KnownTab {
+        self.tabs.entry(id).or_default()
+    }
+
+    fn apply(&mut self, id: u8, mut content: Bytes<'_>) -> Option<()> {
+        if matches!(id, NAVIGATION | SESSION_STORAGE) {
+            let _size = content.number()?;
+        }
+        let subject = if id == MARK { 0 } else { content.number()? };
+        match id {
+            SET_TAB_WINDOW => self.tab(content.number()?).window = subject,
+            SET_TAB_INDEX => self.tab(subject).index = content.number()?,
+            SELECTED_NAVIGATION => self.tab(subject).history.show(content.number()?),
+            SELECTED_TAB => {
+                self.fronts.insert(subject, content.number()?);
+            }
+            NAVIGATION => {
+                let at = content.number()?;
+                let entry = (content.text()?, content.wide_text()?);
+                self.tab(subject).history.put(at, entry);
+            }
+            PRUNED_END => self.tab(subject).history.prune_end(content.number()?),
+            PRUNED_FRONT => self.tab(subject).history.prune(0, content.number()?),
+            PRUNED => {
+                let (first, count) = (content.number()?, content.number()?);
+                self.tab(subject).history.prune(first, count);
+            }
+            SESSION_STORAGE => self.tab(subject).namespace = content.text()?,
+            TAB_CLOSED => {
+                self.tabs.remove(&subject);
+            }
+            WINDOW_CLOSED => {
+                self.closed_windows.insert(subject);
+            }
+            ACTIVE_WINDOW => self.active_window = Some(subject),
+            MARK => self.is_whole = true,
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn in_order(self) -> Vec<OpenTab> {
+        let Self { tabs, fronts, closed_windows, active_window, .. } = self;
+        let is_open = |tab: &KnownTab| !closed_windows.contains(&tab.window);
+        let mut tabs: Vec<_> = tabs.into_values().filter(is_open).collect();
+        tabs.sort_by_key(|tab| (tab.window, tab.index));
+        let mut shown: Vec<_> = tabs
+            .into_iter()
+            .filter_map(|KnownTab { window, index, history, namespace }| {
+                let (url, title) = history.into_shown()?;
+                let is_web = url.starts_with("http://") || url.starts_with("https://");
+                let tab = Tab { url, title, ..Tab::default() };
+                is_web.then_some((window, index, OpenTab { tab, namespace }))
+            })
+            .collect();
+        // Where the window in front has no page in front, the first window that has one counts.
+        let active = shown
+            .iter_mut()
+            .filter(|(window, index, _)| fronts.get(window) == Some(index))
+            .max_by_key(|(window, ..)| (Some(*window) == active_window, Reverse(*window)));
+        if let Some((.., open)) = active {
+            open.tab.active = true;
+        }
+        shown.into_iter().map(|(.., open)| open).collect()
+    }
+}
+
+/// Why the tabs could not be read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unreadable {
+    #[error(transparent)]
+    File(#[from] io::Error),
+    #[error("expected a file with the tabs of a browser, found something else")]
+    Unknown,
+    #[error(
+        "expected a file with tabs of version 1 or 3, found version {0}: a browser encrypted it"
+    )]
+    Version(i32),
+    #[error("expected at most {MOST} tabs, found more")]
+    TooMany,
+}
