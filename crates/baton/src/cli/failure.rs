@@ -131,8 +131,8 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     if let Some(NotChanged::NoneFound) = error.downcast_ref() {
         return Exit::NotFound;
     }
-    if let Some(error) = error.downcast_ref() {
-        return exit_of_file(error);
+    if let Some(error) = error.downcast_ref::<FileError>() {
+        return error.exit();
     }
     if let Some(error) = error.downcast_ref::<BundleError>() {
         return match error {
@@ -172,14 +172,6 @@ fn exit_of_profile(error: &anyhow::Error) -> Option<Exit> {
         }
         _ => Exit::Failed,
     })
-}
-
-/// How a program ends that could not read or write somebody else's file.
-pub(crate) fn exit_of_file(error: &FileError) -> Exit {
-    match error {
-        FileError::MovedOn(_) => Exit::Conflict,
-        _ => Exit::Failed,
-    }
 }
 
 fn exit_of_data(error: &DataError) -> Exit {

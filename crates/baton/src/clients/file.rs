@@ -3,6 +3,7 @@
 //! It is replaced whole or not at all, keeps its mode and its owner, and stays what it is when it
 //! changed since it was read: its owner may be a program that runs.
 
+use baton_api::Exit;
 use std::fs::{DirBuilder, File, Metadata};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
@@ -34,6 +35,16 @@ pub(crate) enum FileError {
         path = .0.display()
     )]
     MovedOn(PathBuf),
+}
+
+impl FileError {
+    /// How a program ends because of it.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::MovedOn(_) => Exit::Conflict,
+            _ => Exit::Failed,
+        }
+    }
 }
 
 /// A file as it was found.

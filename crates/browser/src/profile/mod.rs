@@ -11,6 +11,7 @@ mod cookies;
 pub mod crypt;
 #[cfg(test)]
 mod crypt_tests;
+mod instant;
 mod keep;
 pub mod keyring;
 mod leveldb;

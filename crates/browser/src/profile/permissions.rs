@@ -5,7 +5,7 @@
 //! and written before the browser starts.
 
 use super::ProfileError;
-use super::at_rest::Instant;
+use super::instant::Instant;
 use super::preferences::Preferences;
 use baton_session::Permission;
 use baton_session::permission::{self, NAMES, Setting, chromium_name, origin_of};

@@ -1,6 +1,6 @@
 //! Settings as they should be, and as they should not.
 
-use super::at_rest::Instant;
+use super::instant::Instant;
 use super::permissions::{read, write};
 use baton_session::Permission;
 use baton_session::permission::{MAX_PERMISSIONS, Setting};

@@ -3,7 +3,6 @@
 
 use super::Context;
 use super::consent::Consent;
-use crate::cli::failure::exit_of_file;
 use crate::clients::{Client, Edited, Entry, FileError, Found, Homes, Kind, Mistake};
 use crate::output;
 use baton_api::Exit;
@@ -111,7 +110,7 @@ impl Manner {
             let (written, failure) = match written {
                 Ok(written) => (written, None),
                 Err(error) => {
-                    end = exit_of_file(&error);
+                    end = error.exit();
                     (false, Some(told(&error)))
                 }
             };

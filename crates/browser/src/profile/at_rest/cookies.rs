@@ -1,6 +1,6 @@
 //! When a profile's cookie store was last written.
 
-use super::Instant;
+use crate::profile::instant::Instant;
 use crate::profile::sqlite::{self, SqliteError};
 use std::path::Path;
 

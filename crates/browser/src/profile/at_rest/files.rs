@@ -1,15 +1,11 @@
 //! When the files of a profile were last written that hold what Chromium writes at once:
 //! databases, caches, files and workers of sites.
 
-use super::Instant;
+use crate::profile::instant::{Instant, written};
 use baton_session::StorageKey;
 use std::fs;
 use std::path::Path;
-use std::time::UNIX_EPOCH;
 use url::Url;
-
-/// How deep and how far folders are looked into.
-const DEPTH: usize = 6;
 
 /// When the folders below `Default` were written.
 #[derive(Debug, Default)]
@@ -33,12 +29,12 @@ impl Files {
         for entry in fs::read_dir(default.join("IndexedDB")).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             if let (Some(owner), Some(at)) =
-                (name.split(".indexeddb.").next(), newest(&entry.path(), 0))
+                (name.split(".indexeddb.").next(), written(&entry.path()))
             {
                 databases.push((owner.to_owned(), at));
             }
         }
-        let below = |folder: &str| newest(&default.join(folder), 0);
+        let below = |folder: &str| written(&default.join(folder));
         Self {
             databases,
             partitions: below("WebStorage"),
@@ -104,27 +100,4 @@ pub(in crate::profile) fn folder_name(origin: &str) -> Option<String> {
     let url = Url::parse(origin).ok()?;
     let host = url.host_str()?.replace(':', "_");
     Some(format!("{}_{host}_{}", url.scheme(), url.port().unwrap_or(0)))
-}
-
-/// When a file, or the newest one of a folder, was written; none when it is not there.
-pub(in crate::profile) fn written(path: &Path) -> Option<Instant> {
-    newest(path, 0)
-}
-
-/// The newest instant below a path, but for locks and logs, which tell of no change.
-fn newest(path: &Path, depth: usize) -> Option<Instant> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    if depth > DEPTH
-        || matches!(&*name, "LOCK" | "LOG" | "LOG.old")
-        || name.starts_with("QuotaManager")
-    {
-        return None;
-    }
-    let found = fs::symlink_metadata(path).ok()?;
-    if found.is_dir() {
-        let entries = fs::read_dir(path).ok()?.flatten();
-        return entries.filter_map(|entry| newest(&entry.path(), depth + 1)).max();
-    }
-    let written = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some(Instant(i64::try_from(written.as_micros()).unwrap_or(i64::MAX)))
 }

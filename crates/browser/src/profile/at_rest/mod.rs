@@ -8,17 +8,14 @@
 mod cookies;
 mod files;
 
+pub use super::instant::Instant;
 pub(crate) use files::Files;
-pub(super) use files::{folder_name, written};
+pub(super) use files::folder_name;
 
 use super::cookies::NAME as COOKIES;
 use super::local_storage::{self, Areas};
 use baton_session::{Entries, StorageKey};
 use std::path::Path;
-
-/// Microseconds since 1970.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Instant(pub i64);
 
 /// A profile at rest.
 #[derive(Debug, Default)]
@@ -60,19 +57,4 @@ fn told<T: Default>(what: &str, read: Result<T, impl std::fmt::Display>) -> T {
         tracing::warn!(what, %error, "the profile could not be read; the snapshot stands for it");
         T::default()
     })
-}
-
-/// From 1601, where Chromium begins to count (`base::Time`), to 1970.
-const BETWEEN: i64 = 11_644_473_600_000_000;
-
-impl Instant {
-    /// From microseconds as Chromium counts them.
-    pub(crate) fn from_chromium(micros: i64) -> Option<Self> {
-        (micros > 0).then(|| Self(micros.saturating_sub(BETWEEN)))
-    }
-
-    /// In microseconds as Chromium counts them.
-    pub(crate) fn to_chromium(self) -> i64 {
-        self.0.saturating_add(BETWEEN)
-    }
 }

@@ -1,6 +1,6 @@
 //! Which localStorage of a state a browser would take.
 
-use crate::profile::at_rest::Instant;
+use crate::profile::instant::Instant;
 use crate::profile::local_storage::{Area, Areas};
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{Receipt, State};

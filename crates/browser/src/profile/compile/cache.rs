@@ -6,7 +6,7 @@
 
 use super::{CompileError, Times, write_rows};
 use crate::profile::ProfileError;
-use crate::profile::at_rest::Instant;
+use crate::profile::instant::Instant;
 use baton_session::cookie::Expiry;
 use baton_session::{PartHash, PartKind, PartRef, State};
 use std::collections::HashMap;

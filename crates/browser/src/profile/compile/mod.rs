@@ -13,8 +13,8 @@ mod tree;
 pub use cache::{CacheKey, ProfileCache};
 pub use merge::merge;
 
-use super::at_rest::Instant;
 use super::cookies::{self, CookieStoreError};
+use super::instant::Instant;
 use super::keep::{create_folder, rename, sync_all};
 use super::leveldb::LevelDbError;
 use super::local_storage::{self, Unwritable};

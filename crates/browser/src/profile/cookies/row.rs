@@ -1,6 +1,6 @@
 //! One row of the cookie store, to a cookie and back.
 
-use crate::profile::at_rest::Instant;
+use crate::profile::instant::Instant;
 use baton_session::Cookie;
 use baton_session::cookie::{Expiry, PartitionKey, Priority, SameSite, SourceScheme};
 use rusqlite::types::ValueRef;

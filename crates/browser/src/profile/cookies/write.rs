@@ -2,7 +2,7 @@
 
 use super::row::{self, INSERT, insert};
 use super::{CookieStoreError, SCHEMA, VERSION};
-use crate::profile::at_rest::Instant;
+use crate::profile::instant::Instant;
 use crate::profile::sqlite;
 use baton_session::Cookie;
 use rusqlite::{Transaction, params};

@@ -3,8 +3,8 @@
 //! their entries, and large values may be compressed with zstd.
 
 use super::{Area, Areas, Unreadable, text};
-use crate::profile::at_rest::Instant;
 use crate::profile::bounds::Budget;
+use crate::profile::instant::Instant;
 use crate::profile::sqlite::{self, SqliteError};
 use baton_session::StorageKey;
 use rusqlite::{Connection, Row, params};

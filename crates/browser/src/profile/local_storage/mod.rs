@@ -11,7 +11,7 @@ mod text;
 pub(super) use text::utf_16;
 
 use super::ProfileError;
-use super::at_rest::{Instant, written};
+use super::instant::{Instant, written};
 use super::leveldb::{self, LevelDbError};
 use super::sqlite::SqliteError;
 use baton_session::{Entries, StorageKey};

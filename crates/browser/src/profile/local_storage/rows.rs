@@ -3,7 +3,7 @@
 //! and `METAACCESS:<storage key>`, protocol buffers with the instants of its last change and use.
 
 use super::{Areas, text};
-use crate::profile::at_rest::Instant;
+use crate::profile::instant::Instant;
 use crate::profile::leveldb::Rows;
 use crate::profile::protobuf;
 use baton_session::{StorageKey, Text};

@@ -14,7 +14,8 @@ pub use decrypt::AskPassword;
 pub use folder::ProfileFolder;
 pub use names::names;
 
-use super::at_rest::{self, Instant};
+use super::at_rest;
+use super::instant::Instant;
 use super::{ProfileError, cookies, local_storage, permissions};
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem};
