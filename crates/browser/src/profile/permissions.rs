@@ -40,6 +40,12 @@ fn found(preferences: &Preferences) -> Vec<Permission> {
     found
 }
 
+/// Whether every site may know the place of the browser that has no permission of its own. Blocks on
+/// the disk.
+pub(super) fn tells_place(profile: &Path) -> Result<bool, ProfileError> {
+    Ok(Preferences::load(profile)?.as_ref().is_some_and(is_place_told))
+}
+
 /// Gives a profile, on which no browser runs, exactly these permissions; what [`read`] leaves to the
 /// profile stays. With `everywhere`, every site may know the place of the browser that has no
 /// permission of its own. A file that says all this already is not written. Blocks on the disk.
@@ -138,8 +144,7 @@ fn pattern(origin: &str) -> Option<String> {
 
 /// That all sites may is nothing that a person can choose in the browser's own pages: it is ours.
 fn tell_place(preferences: &mut Preferences, everywhere: bool) {
-    let known = preferences.object(&DEFAULTS).and_then(|all| all.get("geolocation")?.as_u64());
-    if (known == Some(ALLOW)) == everywhere {
+    if is_place_told(preferences) == everywhere {
         return;
     }
     if let Some(defaults) = preferences.object_mut(&DEFAULTS) {
@@ -149,4 +154,9 @@ fn tell_place(preferences: &mut Preferences, everywhere: bool) {
             defaults.remove("geolocation");
         }
     }
+}
+
+fn is_place_told(preferences: &Preferences) -> bool {
+    let known = preferences.object(&DEFAULTS).and_then(|all| all.get("geolocation")?.as_u64());
+    known == Some(ALLOW)
 }

@@ -2,10 +2,12 @@
 
 use crate::desktop::Desktop;
 use crate::fixture::{Kept, options, spec};
+use crate::profiles::{losses, now};
 use baton_browser::keeper::{self, BrowserSpec, Role};
 use baton_browser::launch::LaunchOptions;
 use baton_browser::profile::crypt::{self, CryptError, Key, Keys};
 use baton_browser::profile::keyring::{KeyringError, Product, password};
+use baton_browser::profile::read::{ProfileFolder, Read, read};
 use rusqlite::Connection;
 use secrecy::ExposeSecret;
 use serde_json::json;
@@ -20,8 +22,11 @@ struct Row {
     schema: u32,
 }
 
-/// Lets a browser keep a cookie, and reads what it wrote.
-async fn kept_cookie(change: impl FnOnce(&Path) -> LaunchOptions) -> Row {
+/// Lets a browser keep a cookie, and reads what it wrote; also as whoever asks this bus for a password.
+async fn kept_cookie(
+    change: impl FnOnce(&Path) -> LaunchOptions,
+    bus: Option<&str>,
+) -> (Row, Read) {
     let folder = tempfile::tempdir().unwrap();
     let profile = folder.path().join("profile");
     let browser = BrowserSpec::Launch(Box::new(change(&profile)));
@@ -34,12 +39,14 @@ async fn kept_cookie(change: impl FnOnce(&Path) -> LaunchOptions) -> Row {
     let browser = node.connection.browser();
     browser.call("Storage.setCookies", json!({"cookies": [cookie]})).await.unwrap();
     keeper::close(&node.connection).await.unwrap();
-    let row = read(&profile);
+    let mut ask = || password(Product::Chromium, bus);
+    let found = ProfileFolder::find(&profile).unwrap();
+    let read = (row_of(&profile), read(&found, &mut ask, now()));
     kept.joined().await;
-    row
+    read
 }
 
-fn read(profile: &Path) -> Row {
+fn row_of(profile: &Path) -> Row {
     let store = Connection::open(profile.join("Default/Cookies")).unwrap();
     let schema: String = store
         .query_row("select value from meta where key = 'version'", [], |row| row.get(0))
@@ -62,8 +69,10 @@ async fn a_cookie_opens_with_the_password_from_the_keyring_and_for_its_host_alon
     let absent = password(Product::Chromium, bus).unwrap_err();
     assert_eq!(absent, KeyringError::NoItem { application: "chromium" });
 
-    let row = kept_cookie(|profile| desktop.options(profile)).await;
+    let (row, read) = kept_cookie(|profile| desktop.options(profile), bus).await;
     assert_eq!((row.value.as_str(), mark(&row)), ("", &b"v11"[..]));
+    assert_eq!(read.state.cookies[0].value, "kept");
+    assert_eq!(losses(&read.left_out), Vec::<String>::new());
     let secret = password(Product::Chromium, bus).unwrap();
     let keys = Keys::new(Some(Key::from_password(secret.expose_secret().as_bytes())));
     assert_eq!(crypt::open(&row.encrypted, HOST, &keys, row.schema).unwrap(), "kept");
@@ -84,11 +93,12 @@ async fn a_cookie_opens_with_the_password_from_the_keyring_and_for_its_host_alon
 async fn a_browser_that_gets_no_password_encrypts_with_one_that_all_know() {
     let (bare, locked) = (Desktop::bare(), Desktop::with_keyring().await);
     locked.lock().await;
-    for row in [
-        kept_cookie(options).await,
-        kept_cookie(|profile| bare.options(profile)).await,
-        kept_cookie(|profile| locked.options(profile)).await,
+    for (row, read) in [
+        kept_cookie(options, None).await,
+        kept_cookie(|profile| bare.options(profile), None).await,
+        kept_cookie(|profile| locked.options(profile), None).await,
     ] {
+        assert_eq!(read.state.cookies[0].value, "kept");
         assert_eq!((row.value.as_str(), mark(&row)), ("", &b"v10"[..]));
         let keys = Keys::new(None);
         assert_eq!(crypt::open(&row.encrypted, HOST, &keys, row.schema).unwrap(), "kept");

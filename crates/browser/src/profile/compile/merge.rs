@@ -128,7 +128,8 @@ fn merge_permissions(
     let mut all: Vec<Permission> = permissions::read(profile)?.unwrap_or_default();
     all.retain(|one| state.environment.permissions.iter().all(|new| new.key() != one.key()));
     all.extend(state.environment.permissions.iter().cloned());
-    Ok(permissions::write(next, &all, false, times.now)?)
+    let everywhere = permissions::tells_place(profile)?;
+    Ok(permissions::write(next, &all, everywhere, times.now)?)
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), ProfileError> {
