@@ -82,13 +82,15 @@ pub async fn wait_for_the_end(victims: &[(&str, u32)], limit: Duration) -> Resul
     Ok(())
 }
 
-/// Whether a process runs. One that is dead and only waits for its parent to notice does not.
+/// Whether a process runs. One that is dead and only waits for its parent to notice does not; but the
+/// first of its threads may look so while others still hold its files and sockets.
 pub fn is_alive(pid: u32) -> bool {
     let exists = known(pid).is_ok_and(|pid| test_kill_process(pid).is_ok());
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The state follows the program's name, which stands in parentheses and may hold anything.
     let zombie = status.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'));
-    exists && !zombie
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
+    exists && !(zombie && threads < 2)
 }
 
 fn known(pid: u32) -> Result<Pid> {
