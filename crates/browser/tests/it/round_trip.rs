@@ -14,7 +14,7 @@ use baton_session::{Environment, State, StorageKey};
 use std::path::Path;
 use std::time::Duration;
 
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_mins(1);
 
 async fn site() -> Site {
     // A date, not an age: the page sets its cookies again when it comes back.
