@@ -12,12 +12,12 @@ pub(super) use text::utf_16;
 
 use super::ProfileError;
 use super::instant::{Instant, written};
+use super::keep::remove;
 use super::leveldb::{self, LevelDbError};
 use super::sqlite::SqliteError;
 use baton_session::{Entries, StorageKey};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -93,16 +93,8 @@ pub fn drop_older(profile: &Path) -> Result<(), ProfileError> {
 }
 
 fn remove_sqlite(default: &Path) -> Result<(), ProfileError> {
-    for name in ["LocalStorage-wal", "LocalStorage-shm", "LocalStorage-journal", SQLITE] {
-        let path = default.join(name);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(ProfileError::new("remove", path)(error));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
+    let names = ["LocalStorage-wal", "LocalStorage-shm", "LocalStorage-journal", SQLITE];
+    names.iter().try_for_each(|name| remove(&default.join(name)))
 }
 
 /// Whether the `SQLite` database is there, and was written after the other one. Of two that are alike
