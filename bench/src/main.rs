@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 mod capture;
+mod carry;
 mod change;
 mod idle;
 mod machine;
@@ -67,6 +68,8 @@ enum Part {
     Thousand,
     /// An agent's calls through the bridge.
     Mcp,
+    /// A session moved to another node, against rsync.
+    Carry,
     /// Other tools that keep state.
     Peers,
 }
@@ -89,6 +92,7 @@ async fn main() -> Result<()> {
             Part::Idle => vec![idle::measure(baton).await?],
             Part::Thousand => vec![thousand::measure(baton).await?],
             Part::Mcp => vec![mcp::measure(baton).await?],
+            Part::Carry => carry::measure(baton).await?,
             Part::Peers => peers::measure(baton).await?,
         };
         for section in &sections {

@@ -1,5 +1,5 @@
-//! `cargo xtask soak`: the long versions of the stories in which processes are killed, more states
-//! and damage made at random, and the stories of disks that fail.
+//! `cargo xtask soak`: the long versions of the stories in which processes are killed and nodes sync,
+//! more states and damage made at random, and the stories of disks that fail.
 //!
 //! The first are the same tests that `cargo xtask test` runs, with more rounds; each reads their
 //! number from `BATON_SOAK_ROUNDS`. The others mount disks of their own, so only root can run them:
@@ -11,8 +11,8 @@ use anyhow::{Result, ensure};
 use std::process::ExitCode;
 
 /// Kill browsers, keepers, nodes and commands at random moments, many times, and check that nothing
-/// acknowledged is lost. Make states at random and carry them, and damage profiles at random. Then
-/// fill and break the disk.
+/// acknowledged is lost. Let nodes sync in every order. Make states at random and carry them, and
+/// damage profiles at random. Then fill and break the disk.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// How many times browser, keeper and node are killed and brought back; the other stories take a
@@ -25,8 +25,14 @@ pub(crate) struct Args {
 /// One that knows no rounds takes no heed of them.
 struct Story(&'static str, &'static str, u32);
 
-const STORIES: [Story; 11] = [
+const STORIES: [Story; 13] = [
+    Story(
+        "baton-session",
+        "revisions::simulation::nodes_that_have_met_agree_and_nothing_is_lost",
+        1,
+    ),
     Story("baton", "kills::what_was_acknowledged_survives_every_kill", 1),
+    Story("baton", "cut_off::a_transfer_survives_every_kill_and_is_seen_whole_or_not_at_all", 3),
     Story("baton", "takeover::a_session_never_has_two_holders", 8),
     Story("baton", "states::whatever_sites_keep_comes_back_here_and_elsewhere", 16),
     Story("baton", "cli::backup::a_restore_that_is_killed_leaves_nothing_half", 8),

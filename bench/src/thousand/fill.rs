@@ -18,7 +18,7 @@ pub(super) const SNAPSHOTS: u32 = 10;
 pub(super) async fn fill(house: House, sessions: u32) -> Result<House> {
     println!("storing {sessions} sessions with {SNAPSHOTS} snapshots each");
     house.data().create()?;
-    let node = house.data().node_id()?;
+    let node = node(&house)?;
     let store = open(&house).await?;
     for number in 0..sessions {
         let lifecycle = match number {
@@ -38,7 +38,7 @@ pub(super) async fn fill(house: House, sessions: u32) -> Result<House> {
 
 /// Makes those sessions active that can be woken, as if their node had died with their browsers.
 pub(super) async fn wake(house: &House) -> Result<()> {
-    let node = house.data().node_id()?;
+    let node = node(house)?;
     let store = open(house).await?;
     let asleep =
         store.list_sessions(&Owner::local(), Some(Lifecycle::Recoverable), None, ACTIVE).await?;
@@ -48,6 +48,16 @@ pub(super) async fn wake(house: &House) -> Result<()> {
     }
     store.close().await;
     Ok(())
+}
+
+/// The node of a house; one that never started gets an id, which its key remembers later.
+fn node(house: &House) -> Result<NodeId> {
+    if let Some(node) = house.data().node_id()? {
+        return Ok(node);
+    }
+    let node = NodeId::new(Timestamp::now(), [7; 10]);
+    house.data().write_node_id(node)?;
+    Ok(node)
 }
 
 async fn open(house: &House) -> Result<Store> {
@@ -88,6 +98,8 @@ fn new_snapshot(session: &Session, number: u32) -> NewSnapshot {
         reason: SnapshotReason::Interval,
         term: None,
         shrunk: false,
+        sibling: false,
+        saved: false,
         parts: vec![
             part(PartKind::Cookies, "example.org", session.name.to_string()),
             part(PartKind::Tab, "0000", format!("{} at {number}", session.name)),

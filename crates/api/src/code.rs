@@ -73,12 +73,20 @@ error_codes! {
     Unauthenticated "unauthenticated" 401 Denied "an API key is needed";
     /// The key lacks a scope, or the request is not allowed at all.
     Forbidden "forbidden" 403 Denied "not allowed";
+    /// A message between nodes is not from whom it should be, or was changed.
+    Untrusted "untrusted" 403 Denied "the message cannot be trusted";
+    /// The node does not ask this address.
+    AddressNotAllowed "address_not_allowed" 403 Denied "the address is not asked";
     /// The `Host` or `Origin` header is not this node's.
     ForeignOrigin "foreign_origin" 403 Denied "the request comes from elsewhere";
     /// No such session, or it belongs to someone else.
     SessionNotFound "session_not_found" 404 NotFound "no such session";
     /// The session has no snapshot, or the snapshot lacks what was asked for.
     NoSnapshot "no_snapshot" 404 NotFound "no snapshot";
+    /// No such peer, or it belongs to someone else.
+    PeerNotFound "peer_not_found" 404 NotFound "no such peer";
+    /// Nothing of the session is shared, or not this.
+    NotShared "not_shared" 404 NotFound "nothing of the session is shared";
     /// No such key, or it belongs to someone else.
     KeyNotFound "key_not_found" 404 NotFound "no such key";
     /// No such address.
@@ -93,14 +101,20 @@ error_codes! {
     WrongState "wrong_state" 409 Conflict "the session's state does not allow it";
     /// A living browser holds the profile.
     ProfileInUse "profile_in_use" 409 Conflict "the profile is in use";
+    /// Nobody has confirmed who the peer is.
+    PeerPending "peer_pending" 409 Conflict "the peer is not confirmed";
     /// Something else changed the same thing, or holds it.
     Conflict "conflict" 409 Conflict "something else stands in the way";
+    /// The revision that the request is based on is not the newest.
+    OtherRevision "other_revision" 412 Conflict "the revision is another one";
     /// The body is larger than the node takes.
     BodyTooLarge "body_too_large" 413 Usage "the body is too large";
     /// The body does not say that it is JSON.
     UnsupportedMediaType "unsupported_media_type" 415 Usage "expected JSON";
     /// The request can be read, but makes no sense.
     InvalidRequest "invalid_request" 422 Usage "the request is not valid";
+    /// Revisions from elsewhere are not what they say.
+    RevisionRefused "revision_refused" 422 Usage "the revisions are refused";
     /// More requests, or more refused keys, than the node takes in this time.
     TooManyRequests "too_many_requests" 429 Failed "too many requests";
     /// A fault of Baton.
@@ -109,6 +123,8 @@ error_codes! {
     StorageDamaged "storage_damaged" 500 Failed "stored data is damaged";
     /// Nothing answers at the DevTools address.
     CdpUnreachable "cdp_unreachable" 502 Failed "no browser answers at the address";
+    /// A peer does not answer, or refuses.
+    PeerUnreachable "peer_unreachable" 502 Failed "the peer does not answer";
     /// No browser was found, it did not start, or it ended.
     BrowserUnavailable "browser_unavailable" 503 Failed "the browser is not available";
     /// The database does not answer.

@@ -2,8 +2,8 @@
 //!
 //! The one idea: every door of an operation (HTTP, command line, typed client) shares these types,
 //! so that they cannot drift apart. Rooms: [`open`], [`session`], [`history`], [`state`], [`key`],
-//! [`audit`], [`carry`], [`cdp`] and [`health`] hold requests and views; [`problem`] and [`code`] say how a request fails;
-//! `client` asks a node.
+//! [`audit`], [`carry`], [`cdp`], [`sync`] and [`health`] hold requests and views; [`problem`] and [`code`] say how a
+//! request fails; `client` asks a node.
 
 pub mod audit;
 pub mod carry;
@@ -18,6 +18,7 @@ pub mod open;
 pub mod problem;
 pub mod session;
 pub mod state;
+pub mod sync;
 
 pub use audit::{AuditList, AuditOutcome, AuditView, ListAudit};
 pub use carry::{
@@ -37,3 +38,4 @@ pub use session::{
     SnapshotView, Tab, Unread,
 };
 pub use state::StateView;
+pub use sync::NodeCard;

@@ -1,13 +1,20 @@
 //! What every operation is given: the database, the running browsers, and who this node is.
 
 use crate::NodeError;
+use crate::config::NodeSettings;
+use crate::identity::OwnIdentity;
 use crate::idle::Activity;
 use crate::live::{Hub, LiveError};
+use crate::messages::Replays;
+use crate::outbound::Outbound;
 use crate::rates::Rates;
+use crate::sync::peers::Statuses;
+use crate::sync::{IndexCache, SyncSettings};
 use crate::tickets::Tickets;
 use crate::turns::{Turn, Turns};
-use baton_session::{NodeId, Owner, Session};
+use baton_session::{NodeId, Owner, Session, SessionId};
 use baton_store::Store;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -34,21 +41,66 @@ pub struct Context {
     pub rates: Rates,
     /// What opens a browser for tools that send no headers.
     pub tickets: Tickets,
+    /// Who this node is, and in which epoch.
+    pub identity: OwnIdentity,
+    /// What it says of itself to others.
+    pub node_settings: NodeSettings,
+    /// How sessions move.
+    pub sync: SyncSettings,
+    /// Which addresses it asks.
+    pub outbound: Outbound,
+    /// Requests of nodes that were taken.
+    pub(crate) replays: Arc<Replays>,
+    /// Whether peers answer.
+    pub(crate) statuses: Statuses,
+    /// What is shared, by owner.
+    pub(crate) indexes: Arc<IndexCache>,
     turns: Turns,
+}
+
+/// What a context is made of.
+pub struct Surroundings {
+    /// The database.
+    pub store: Store,
+    /// The running browsers.
+    pub hub: Hub,
+    /// Who this node is.
+    pub identity: OwnIdentity,
+    /// What it says of itself to others.
+    pub node_settings: NodeSettings,
+    /// How sessions move.
+    pub sync: SyncSettings,
+    /// Which addresses it asks.
+    pub outbound: Outbound,
+    /// How often somebody may ask.
+    pub rates: Rates,
+    /// Ends what would go on for as long as its client likes, once the node ends.
+    pub ending: CancellationToken,
 }
 
 impl Context {
     /// The surroundings that a node gives to its operations.
-    pub fn new(
-        store: Store,
-        hub: Hub,
-        node: NodeId,
-        rates: Rates,
-        ending: CancellationToken,
-    ) -> Self {
-        let (tasks, activity, turns) = (TaskTracker::new(), Activity::default(), Turns::default());
-        let tickets = Tickets::default();
-        Self { store, hub, node, tasks, ending, activity, rates, tickets, turns }
+    pub fn new(around: Surroundings) -> Self {
+        let Surroundings { store, hub, identity, node_settings, sync, outbound, rates, ending } =
+            around;
+        Self {
+            node: identity.node(),
+            store,
+            hub,
+            identity,
+            node_settings,
+            sync,
+            outbound,
+            rates,
+            ending,
+            tasks: TaskTracker::new(),
+            activity: Activity::default(),
+            tickets: Tickets::default(),
+            replays: Arc::default(),
+            statuses: Statuses::default(),
+            indexes: Arc::default(),
+            turns: Turns::default(),
+        }
     }
 
     /// Finds an owner's session by id, prefix or name.
@@ -84,6 +136,12 @@ impl Context {
         }
         self.hub.settle(&self.store.fetch_session(owner, session.id).await?).await?;
         Ok((self.store.fetch_session(owner, session.id).await?, turn))
+    }
+
+    /// Waits until no other operation changes a session, which need not be here.
+    pub(crate) async fn turn(&self, id: SessionId, limit: Duration) -> Result<Turn, NodeError> {
+        let turn = self.turns.take(id, limit).await;
+        Ok(turn.ok_or(LiveError::Busy { id, doing: "changed" })?)
     }
 
     async fn take_any_turn(

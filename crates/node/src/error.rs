@@ -2,6 +2,7 @@
 
 use crate::data::DataError;
 use crate::live::LiveError;
+use crate::sync::SyncError;
 use baton_api::Scope;
 use baton_session::{Lifecycle, NodeId, SessionName};
 use baton_store::StoreError;
@@ -13,6 +14,9 @@ pub enum NodeError {
     /// The database refused or failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A session did not move, or a peer was not taken.
+    #[error(transparent)]
+    Sync(#[from] SyncError),
     /// A browser refused or failed.
     #[error(transparent)]
     Live(#[from] LiveError),

@@ -18,7 +18,7 @@ pub async fn database(config: &Config) -> Result<Option<Look>, StoreError> {
         return Ok(None);
     }
     let key = master_key(config, baton_store::MasterKey::load)?;
-    let node = if config.data.id_file().exists() { config.data.node_id().ok() } else { None };
+    let node = config.data.node_id().ok().flatten();
     baton_store::look(&config.database, &key, node).await.map(Some)
 }
 
@@ -50,7 +50,8 @@ pub fn is_twin(data: &DataFolder, place: &Path) -> Result<bool, DataError> {
     let canonical = |folder: &DataFolder| folder.path().canonicalize().ok();
     // A link to our folder is no other folder.
     let same = canonical(&other).is_none() || canonical(&other) == canonical(data);
-    Ok(!same && other.id_file().exists() && other.node_id()? == data.node_id()?)
+    let theirs = if same { None } else { other.node_id()? };
+    Ok(theirs.is_some() && theirs == data.node_id()?)
 }
 
 /// The sessions that have a folder here, the oldest first.

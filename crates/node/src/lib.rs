@@ -5,7 +5,9 @@
 //! [`config`] and [`data`] say what the node was given; [`serve`](mod@serve) is its life in steps; [`http`] and [`mcp`] are
 //! the doors; [`auth`] says who asks, and [`rates`] how often; [`sessions`], [`keys`] and [`audit`]
 //! hold the operations, and `audit` what is noted of them; [`live`] holds the running browsers;
-//! [`backup`] carries a whole data folder away and back, and [`bundle`] seals a file of one session; [`error`] and [`problem`] say how an operation fails.
+//! [`identity`] is who this node is, [`messages`] signs what nodes say to each other and [`sealing`]
+//! seals it; [`backup`] carries a whole data folder away and back, and [`bundle`] seals a file of one
+//! session; [`error`] and [`problem`] say how an operation fails.
 
 pub mod audit;
 pub mod auth;
@@ -17,18 +19,23 @@ pub mod context;
 pub mod data;
 pub mod error;
 pub mod http;
+pub mod identity;
 pub mod idle;
 pub mod inspect;
 pub mod keys;
 mod latest;
 pub mod live;
 pub mod mcp;
+pub mod messages;
 pub mod metrics;
+pub mod outbound;
 mod page;
 pub mod problem;
 pub mod rates;
+pub mod sealing;
 pub mod serve;
 pub mod sessions;
+pub mod sync;
 pub mod tickets;
 pub mod turns;
 

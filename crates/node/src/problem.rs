@@ -2,6 +2,7 @@
 
 use crate::NodeError;
 use crate::live::LiveError;
+use crate::sync::SyncError;
 use baton_api::{ErrorCode, Problem};
 use baton_browser::cdp::CdpError;
 use baton_browser::keeper::KeeperError;
@@ -32,6 +33,7 @@ fn code(error: &NodeError) -> ErrorCode {
     match error {
         NodeError::Store(error) => store(error),
         NodeError::Live(error) => live(error),
+        NodeError::Sync(error) => sync(error),
         NodeError::Attach(error) => attach(error),
         NodeError::Invalid { .. } | NodeError::BadFile { .. } | NodeError::NoName => {
             ErrorCode::InvalidRequest
@@ -51,6 +53,37 @@ fn code(error: &NodeError) -> ErrorCode {
         NodeError::OtherNode { .. } | NodeError::NotDeep { .. } => ErrorCode::Conflict,
         NodeError::NoSnapshot { .. } => ErrorCode::NoSnapshot,
         NodeError::NotShown { .. } => ErrorCode::Internal,
+    }
+}
+
+fn sync(error: &SyncError) -> ErrorCode {
+    match error {
+        SyncError::NoPeer { .. } => ErrorCode::PeerNotFound,
+        SyncError::Pending { .. } => ErrorCode::PeerPending,
+        SyncError::NotShared { .. } => ErrorCode::NotShared,
+        SyncError::AddressNotAllowed { .. } => ErrorCode::AddressNotAllowed,
+        SyncError::Unreachable { .. } | SyncError::NotANode { .. } | SyncError::Denied { .. } => {
+            ErrorCode::PeerUnreachable
+        }
+        SyncError::OtherNode { .. }
+        | SyncError::OtherFingerprint { .. }
+        | SyncError::Untrusted { .. } => ErrorCode::Untrusted,
+        SyncError::OtherRevision { .. } => ErrorCode::OtherRevision,
+        SyncError::Contended { .. } => ErrorCode::Conflict,
+        SyncError::TooLarge { .. } | SyncError::FileTooLarge { .. } => ErrorCode::StorageFull,
+        SyncError::BadContent { .. } | SyncError::NoContent { .. } => ErrorCode::StorageDamaged,
+        SyncError::Refused(_)
+        | SyncError::NoList { .. }
+        | SyncError::WrongSize { .. }
+        | SyncError::NotOfSession { .. }
+        | SyncError::BadParcels(_)
+        | SyncError::BadDelta { .. } => ErrorCode::RevisionRefused,
+        SyncError::NoAddress { .. }
+        | SyncError::OtherAuth { .. }
+        | SyncError::NoKey
+        | SyncError::TooManyParts { .. }
+        | SyncError::BatchTooLarge { .. }
+        | SyncError::WhichRevision { .. } => ErrorCode::InvalidRequest,
     }
 }
 
@@ -117,18 +150,27 @@ fn is_full(error: &io::Error) -> bool {
 
 fn store(error: &StoreError) -> ErrorCode {
     match error {
-        StoreError::NameTaken { .. } | StoreError::KeyNameTaken { .. } => ErrorCode::NameTaken,
+        StoreError::NameTaken { .. }
+        | StoreError::KeyNameTaken { .. }
+        | StoreError::PeerNameTaken { .. } => ErrorCode::NameTaken,
         StoreError::SessionNotFound { .. } => ErrorCode::SessionNotFound,
-        StoreError::Ambiguous { .. } | StoreError::AmbiguousSnapshot { .. } => {
-            ErrorCode::AmbiguousReference
-        }
+        StoreError::Ambiguous { .. }
+        | StoreError::AmbiguousSnapshot { .. }
+        | StoreError::AmbiguousPeer { .. } => ErrorCode::AmbiguousReference,
         StoreError::LifecycleConflict { .. } | StoreError::LifecycleForbidden { .. } => {
             ErrorCode::WrongState
         }
         StoreError::SnapshotNotFound { .. } => ErrorCode::NoSnapshot,
         StoreError::KeyNotFound { .. } => ErrorCode::KeyNotFound,
-        StoreError::IdTaken { .. } | StoreError::HeldElsewhere { .. } => ErrorCode::Conflict,
-        StoreError::InvalidText { .. } => ErrorCode::InvalidRequest,
+        StoreError::IdTaken { .. }
+        | StoreError::HeldElsewhere { .. }
+        | StoreError::PeerTaken { .. }
+        | StoreError::PeerKeyTaken { .. }
+        | StoreError::SharedChanged { .. } => ErrorCode::Conflict,
+        StoreError::InvalidText { .. }
+        | StoreError::PeerNotFound { .. }
+        | StoreError::CredentialRefused { .. }
+        | StoreError::PartRefused { .. } => ErrorCode::InvalidRequest,
         StoreError::PartTooLarge { .. }
         | StoreError::TooManyParts { .. }
         | StoreError::DiskFull { .. } => ErrorCode::StorageFull,
@@ -136,6 +178,9 @@ fn store(error: &StoreError) -> ErrorCode {
         | StoreError::PartMissing { .. }
         | StoreError::PartCorrupt { .. }
         | StoreError::ReceiptCorrupt { .. }
+        | StoreError::SharedCorrupt { .. }
+        | StoreError::IdentityCorrupt { .. }
+        | StoreError::IdentityNotFound { .. }
         | StoreError::InvalidRow { .. }
         | StoreError::NotADatabase { .. }
         | StoreError::NotOurs { .. }

@@ -2,12 +2,14 @@
 
 use crate::auth::{LocalKeyError, ensure_local_key};
 use crate::config::ConfigError;
+use crate::context::Surroundings;
 use crate::data::{DataError, NodeFile, NodeLock};
 use crate::http::tls::TlsError;
 use crate::http::{DoorError, Doors};
+use crate::identity::{IdentityError, OwnIdentity, load_or_create};
 use crate::live::{Hub, HubConfig, LiveError};
 use crate::rates::Rates;
-use crate::{Config, Context, DataFolder, idle, metrics};
+use crate::{Config, Context, DataFolder, idle, metrics, sync};
 use baton_session::NodeId;
 use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};
 use secrecy::ExposeSecret;
@@ -33,6 +35,9 @@ pub enum ServeError {
     /// Its database cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// It cannot say who it is.
+    #[error(transparent)]
+    Identity(IdentityError),
     /// What was running could not be looked at.
     #[error("the sessions of the last run could not be looked at: {0}")]
     Recover(#[from] LiveError),
@@ -64,6 +69,16 @@ impl From<DoorError> for ServeError {
     }
 }
 
+impl From<IdentityError> for ServeError {
+    fn from(error: IdentityError) -> Self {
+        match error {
+            IdentityError::Data(error) => error.into(),
+            IdentityError::Store(error) => error.into(),
+            damaged @ IdentityError::Damaged(_) => Self::Identity(damaged),
+        }
+    }
+}
+
 impl From<LocalKeyError> for ServeError {
     fn from(error: LocalKeyError) -> Self {
         match error {
@@ -85,10 +100,8 @@ pub async fn serve(
     let data = config.data.clone();
     data.create()?;
     let _lock = NodeLock::acquire(&data)?;
-    let node = data.node_id()?;
     let store = open_store(&config).await?;
-    let hub = Hub::new(store.clone(), hub_config(&config, node)?);
-    let served = run(config, hub, node, store.clone(), doors, shutdown).await;
+    let served = run(config, store.clone(), doors, shutdown).await;
     store.close().await;
     served
 }
@@ -96,13 +109,14 @@ pub async fn serve(
 /// Everything between the opening and the closing of the database.
 async fn run(
     config: Config,
-    hub: Hub,
-    node: NodeId,
     store: Store,
     doors: Doors,
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
     let data = config.data.clone();
+    let identity = OwnIdentity::new(load_or_create(&store, &data).await?, &data.place()?);
+    let node = identity.node();
+    let hub = Hub::new(store.clone(), hub_config(&config, node)?);
     ensure_local_key(&store, &data, config.lease.map(|_| node)).await?;
     if let Some(address) = config.metrics {
         let served = metrics::serve(address, shutdown.clone()).await;
@@ -113,7 +127,17 @@ async fn run(
     let rates = Rates::new(config.rates);
     hub.start_beating(shutdown.clone()).await?;
     recover(&hub).await?;
-    let context = Context::new(store, hub, node, rates, shutdown.clone());
+    let context = Context::new(Surroundings {
+        store,
+        hub,
+        identity,
+        node_settings: config.node,
+        sync: config.sync,
+        outbound: config.outbound,
+        rates,
+        ending: shutdown.clone(),
+    });
+    sync::start_auto(&context);
     publish(&data, doors.local(), node)?;
     let address = doors.address();
     tracing::info!(%address, %node, version = env!("CARGO_PKG_VERSION"), "the node is ready");

@@ -65,9 +65,19 @@ uuid_id!(
     AuditId, "the id of an audit entry (a UUID)"
 );
 uuid_id!(
-    /// Which node: made once for each data folder.
+    /// Which node. Its bits are of the hash of the node's key, see [`NodeKey::node_id`](crate::NodeKey::node_id); ids
+    /// that were made before nodes had keys are version 7.
     NodeId, "a node id (a UUID)"
 );
+
+impl NodeId {
+    /// The id with the first 122 bits of a hash: a version 8 UUID (RFC 9562, section 5.8).
+    pub(crate) fn of_hash(hash: [u8; 32]) -> Self {
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&hash[..16]);
+        Self(uuid::Builder::from_custom_bytes(bytes).into_uuid())
+    }
+}
 
 /// The user to whom sessions belong: 1 to 128 visible ASCII characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -11,7 +11,8 @@
 //! state has shrunk; [`diff`] and [`forecast`] tell what changed and what expires; [`redact`] hides
 //! secrets; [`playwright`] reads and writes `storageState` files and [`wire`] session files,
 //! [`import`] reads either kind, [`admit`] says what of a file from elsewhere a browser may get, and
-//! [`domains`] takes what belongs to some domains.
+//! [`domains`] takes what belongs to some domains; [`NodeKey`] says who wrote something, and
+//! [`revision`] which published state is newer than which.
 
 pub mod admit;
 pub mod audit;
@@ -27,16 +28,19 @@ pub mod forecast;
 pub mod format;
 pub mod history;
 pub mod id;
+mod identity;
 pub mod import;
 pub mod lifecycle;
 mod node;
 pub mod parts;
+pub mod peer;
 pub mod permission;
 pub mod playwright;
 pub mod reason;
 pub mod receipt;
 pub mod redact;
 pub mod registration;
+pub mod revision;
 pub mod scope;
 pub mod session;
 mod shrunk;
@@ -46,6 +50,7 @@ pub mod storage;
 pub mod tab;
 mod term;
 pub mod text;
+mod text_form;
 pub mod unread;
 pub mod value;
 pub mod wire;
@@ -62,12 +67,15 @@ pub use forecast::Forecast;
 pub use format::ExportFormat;
 pub use history::{History, HistoryEntry};
 pub use id::{AuditId, NodeId, Owner, SessionId, SnapshotId};
+pub use identity::{BadSignature, Fingerprint, NodeKey, NodeSecret, NodeSignature};
 pub use lifecycle::Lifecycle;
 pub use parts::{Part, PartHash, PartKind, PartRef};
+pub use peer::{AuthMethod, PeerState};
 pub use permission::Permission;
 pub use reason::SnapshotReason;
 pub use receipt::Receipt;
 pub use registration::Registration;
+pub use revision::{Actor, Epoch, Offer, Replica, Revision, RevisionId, Signed, Vector};
 pub use scope::Scope;
 pub use session::{Session, SessionName};
 pub use shrunk::Holdings;
@@ -77,5 +85,6 @@ pub use storage::{Entries, StorageKey};
 pub use tab::Tab;
 pub use term::Term;
 pub use text::Text;
+pub use text_form::InvalidText;
 pub use unread::Unread;
 pub use value::Value;

@@ -5,13 +5,15 @@
 
 mod origin;
 
+use crate::text_form::{InvalidText, parse_hex, text_form};
 use crate::words::words;
 use crate::{Cookie, Site, State};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::str::FromStr;
 
 words! {
     /// What a part holds.
@@ -41,7 +43,10 @@ words! {
 }
 
 /// SHA-256 of a part's bytes: its name on the wire.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(value_type = String))]
 pub struct PartHash(pub [u8; 32]);
 
 impl PartHash {
@@ -56,6 +61,17 @@ impl fmt::Display for PartHash {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
+
+impl FromStr for PartHash {
+    type Err = InvalidText;
+
+    fn from_str(text: &str) -> Result<Self, InvalidText> {
+        let invalid = InvalidText("a hash: 64 lower-case hexadecimal digits");
+        parse_hex(text).map(Self).ok_or(invalid)
+    }
+}
+
+text_form!(PartHash);
 
 impl fmt::Debug for PartHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -23,11 +23,14 @@ words! {
     Rollback "rollback",
     /// The session was made of a file that was exported elsewhere.
     Import "import",
+    /// It came from another node.
+    Sync "sync",
 }
 
 impl SnapshotReason {
     /// Whether somebody asked for it, and so accepts what it holds however little that is.
     pub fn is_asked_for(self) -> bool {
-        matches!(self, Self::Open | Self::Request | Self::Close | Self::Rollback | Self::Import)
+        use SnapshotReason::{Close, Import, Open, Request, Rollback, Sync};
+        matches!(self, Open | Request | Close | Rollback | Import | Sync)
     }
 }

@@ -1,4 +1,4 @@
-//! Collects parts that no snapshot names any more.
+//! Collects parts that no snapshot names any more, and that wait for none.
 //!
 //! Each batch is a transaction under the owner's lock, so that it neither takes a part from a
 //! snapshot that is being stored nor keeps writers waiting for long.
@@ -11,16 +11,25 @@ use sqlx::{AnyConnection, AssertSqlSafe};
 /// How many parts one transaction removes.
 const BATCH: usize = 500;
 
+/// A statement about parts, the argument, that nothing names; what follows is the rest of it.
+macro_rules! unnamed {
+    ($start:literal $(, $rest:literal)?) => {
+        concat!(
+            $start,
+            " not exists (select 1 from part_spans where part_spans.part = parts.id) \
+              and not exists (select 1 from staged_parts where staged_parts.part = parts.id)"
+            $(, $rest)?
+        )
+    };
+}
+pub(crate) use unnamed;
+
 impl Store {
     /// Removes every part that no snapshot names, of every owner. Returns how many went.
     pub async fn collect_parts(&self) -> Result<u64, StoreError> {
-        let rows = sqlx::query(
-            "select distinct owner from parts where not exists (
-                 select 1 from part_spans where part_spans.part = parts.id
-             )",
-        )
-        .fetch_all(self.pool())
-        .await?;
+        let rows = sqlx::query(unnamed!("select distinct owner from parts where"))
+            .fetch_all(self.pool())
+            .await?;
         let mut gone = 0;
         for row in &rows {
             gone += self.collect_parts_of(&word(row, "owner")?).await?;
@@ -43,13 +52,10 @@ impl Store {
 
     async fn collect_batch(&self, owner: &Owner) -> Result<u64, StoreError> {
         let mut write = self.write_parts(owner).await?;
-        let gone = sqlx::query(
-            "delete from parts where id in (
-                 select id from parts where owner = $1 and not exists (
-                     select 1 from part_spans where part_spans.part = parts.id
-                 ) limit $2
-             )",
-        )
+        let gone = sqlx::query(unnamed!(
+            "delete from parts where id in (select id from parts where owner = $1 and",
+            " limit $2)"
+        ))
         .bind(owner.as_str())
         .bind(i64::try_from(BATCH).unwrap_or(i64::MAX))
         .execute(write.connection())
@@ -70,12 +76,7 @@ pub(crate) async fn collect_named(
     if batch.is_empty() {
         return Ok(true);
     }
-    let sql = format!(
-        "delete from parts where id in ({}) and not exists (
-             select 1 from part_spans where part_spans.part = parts.id
-         )",
-        places(1, batch.len())
-    );
+    let sql = format!(unnamed!("delete from parts where id in ({}) and"), places(1, batch.len()));
     let query = sqlx::query(AssertSqlSafe(sql)).persistent(false);
     let query = batch.iter().fold(query, |query, part| query.bind(part.as_str()));
     query.execute(connection).await?;

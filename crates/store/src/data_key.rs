@@ -13,6 +13,14 @@ use zeroize::Zeroizing;
 /// What every opener of a new database locks on PostgreSQL, so that only one makes a key.
 pub(crate) const LOCK: &str = "baton data key";
 
+/// Counts what is sealed for good in a database of any version.
+const SNAPSHOTS: &str = "select count(*) from snapshots";
+
+/// The same in one of the newest version.
+const SEALED: &str = "
+    select (select count(*) from snapshots) + (select count(*) from identities)
+        + (select count(*) from shared_sessions)";
+
 /// A row of `data_keys`.
 struct Row {
     id: String,
@@ -30,7 +38,7 @@ pub(crate) async fn load(
     write::lock(&mut transaction, engine, LOCK).await?;
     let rows = list(&mut transaction).await?;
     let seal = if rows.is_empty() {
-        refuse_sealed(&mut transaction).await?;
+        refuse_sealed(&mut transaction, SEALED).await?;
         create(&mut transaction, master).await?
     } else {
         unwrap(&rows, master)?
@@ -45,7 +53,11 @@ pub(crate) async fn check(
     master: &MasterKey,
 ) -> Result<(), StoreError> {
     let rows = list(connection).await?;
-    if rows.is_empty() { refuse_sealed(connection).await } else { unwrap(&rows, master).map(drop) }
+    if rows.is_empty() {
+        refuse_sealed(connection, SNAPSHOTS).await
+    } else {
+        unwrap(&rows, master).map(drop)
+    }
 }
 
 async fn list(connection: &mut AnyConnection) -> Result<Vec<Row>, StoreError> {
@@ -62,9 +74,11 @@ async fn list(connection: &mut AnyConnection) -> Result<Vec<Row>, StoreError> {
     rows.iter().map(decode).collect()
 }
 
-async fn refuse_sealed(connection: &mut AnyConnection) -> Result<(), StoreError> {
-    let sealed: i64 =
-        sqlx::query_scalar("select count(*) from snapshots").fetch_one(connection).await?;
+async fn refuse_sealed(
+    connection: &mut AnyConnection,
+    sealed: &'static str,
+) -> Result<(), StoreError> {
+    let sealed: i64 = sqlx::query_scalar(sealed).fetch_one(connection).await?;
     if sealed == 0 { Ok(()) } else { Err(damaged("its data key is gone")) }
 }
 

@@ -1,7 +1,7 @@
-//! A new epoch: a database that was brought back from a backup belongs to a new node.
+//! A new epoch: a database that was brought back from a backup belongs to one node.
 //!
 //! The node that made the backup may still run. So what was restored takes nothing for granted that
-//! only one of the two can have: no lease, no running browser, no id.
+//! only one of the two can have: no lease, no running browser.
 
 use crate::{Store, StoreError};
 use baton_session::NodeId;

@@ -122,6 +122,19 @@ pub enum StoreError {
         /// How many it may have.
         limit: u64,
     },
+    /// A part that came from elsewhere is not what it is said to be.
+    #[error(
+        "the {kind} part {name:?} was refused: {why}\nnothing of what came with it was stored; ask \
+         for all of it again"
+    )]
+    PartRefused {
+        /// What it should hold.
+        kind: PartKind,
+        /// Which one of its kind.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A snapshot has more parts than the configuration allows.
     #[error("expected a snapshot of at most {limit} parts, found {found}")]
     TooManyParts {
@@ -159,6 +172,85 @@ pub enum StoreError {
     KeyNameTaken {
         /// The name.
         name: String,
+    },
+    /// The node has no identity here.
+    #[error("expected the identity of node {node}, found none")]
+    IdentityNotFound {
+        /// Which node.
+        node: NodeId,
+    },
+    /// The keys of a node cannot be read.
+    #[error(
+        "the identity of node {node} cannot be read: {why}\nrestore the database from a backup"
+    )]
+    IdentityCorrupt {
+        /// Whose keys.
+        node: NodeId,
+        /// What is wrong with them.
+        why: String,
+    },
+    /// The owner has no such peer.
+    #[error("no peer {reference:?}")]
+    PeerNotFound {
+        /// What was asked for: an id, a prefix or a name.
+        reference: String,
+    },
+    /// A prefix fits several peers.
+    #[error(
+        "{reference:?} is the start of several peers: {}\ngive more of the id, or a name",
+        list(matches)
+    )]
+    AmbiguousPeer {
+        /// What was asked for.
+        reference: String,
+        /// Up to five of the peers that it fits.
+        matches: Vec<NodeId>,
+    },
+    /// The owner has registered the node already.
+    #[error("node {node} is a peer already\nchange what is known of it, or remove it first")]
+    PeerTaken {
+        /// Which node.
+        node: NodeId,
+    },
+    /// Another peer of the owner bears the name.
+    #[error("the name {name:?} is taken by another peer\nremove that one, or choose another name")]
+    PeerNameTaken {
+        /// The name.
+        name: String,
+    },
+    /// Another peer of the owner shows the same API key.
+    #[error(
+        "expected an API key that no other peer shows, found that of {name:?}\nmake a key for each \
+         peer: baton keys create"
+    )]
+    PeerKeyTaken {
+        /// The name of the other peer.
+        name: String,
+    },
+    /// A credential for a peer cannot be stored.
+    #[error("the credential for peer {name:?} cannot be stored: {why}")]
+    CredentialRefused {
+        /// The name of the peer.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Another change of what is held of a session's revisions came first.
+    #[error(
+        "expected the revisions of session {session} as they were read, found that they have \
+         changed\nread them again, and make the change once more"
+    )]
+    SharedChanged {
+        /// Which session.
+        session: SessionId,
+    },
+    /// What is held of a session's revisions cannot be read, or not be stored.
+    #[error("the revisions of session {session} cannot be used: {why}")]
+    SharedCorrupt {
+        /// Which session.
+        session: SessionId,
+        /// What is wrong with them.
+        why: String,
     },
     /// A text holds a NUL character, which PostgreSQL cannot keep.
     #[error("expected {field} without NUL characters, found one")]

@@ -1,4 +1,5 @@
-//! The database of a node: sessions, snapshots, parts, receipts, API keys and the audit log.
+//! The database of a node: sessions, snapshots, parts, receipts, API keys, the audit log, and what is
+//! shared with other nodes.
 //!
 //! The one idea: *acknowledged means on disk, and at rest nothing can be read*. Every write is one
 //! transaction that the engine has synced before we answer; whatever a browser held is sealed
@@ -10,7 +11,8 @@
 //! use it, `transfer` carries its rows from one engine to the other, `epoch` gives what was restored
 //! to a new node; `sealed_file` seals what leaves the data folder; `seal` compresses and encrypts;
 //! `write` gives turns to writers; `row` decodes rows, and `prefix` the starts of ids; `sessions`,
-//! `leases`, `snapshots`, `parts`, `collect`, `receipts`, `api_keys` and `audit` hold the verbs;
+//! `leases`, `snapshots`, `parts`, `collect`, `receipts`, `api_keys` and `audit` hold the verbs, and
+//! for sync `identities`, `peers`, `shared` (revisions), `packed` and `staged` (parts that travel);
 //! `error` is what can go wrong, and `fault` translates what an engine says.
 
 mod api_keys;
@@ -24,20 +26,25 @@ mod data_key;
 mod epoch;
 mod error;
 mod fault;
+mod identities;
 mod leases;
 mod master_key;
 mod migrate;
 mod open;
 mod outside;
+mod packed;
 mod parts;
+mod peers;
 mod prefix;
 mod receipts;
 mod row;
 mod seal;
 mod sealed_file;
 mod sessions;
+mod shared;
 mod snapshots;
 mod sqlite_file;
+mod staged;
 mod transfer;
 mod write;
 
@@ -46,10 +53,14 @@ pub use audit::AuditEntry;
 pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};
 pub use epoch::Epoch;
 pub use error::StoreError;
+pub use identities::StoredIdentity;
 pub use leases::{Lease, NodeBeat, NodeRecord};
 pub use master_key::{KeyError, MasterKey};
 pub use outside::{Contents, Look, copy_database, is_sealed, look};
+pub use packed::PackedPart;
+pub use peers::Peer;
 pub use sealed_file::{FileKey, FileKeyKind, SealedFileError, SealedReader, SealedWriter};
+pub use shared::{Base, CommitShared, Generation, RevisionContent, Shared};
 pub use snapshots::{NewSnapshot, Snapshot};
 pub use transfer::refuse_filled;
 
@@ -97,6 +108,11 @@ impl Store {
                 why: format!("no answer within {} s", CHECK_LIMIT.as_secs()),
             }),
         }
+    }
+
+    /// What bounds what is stored.
+    pub fn limits(&self) -> Limits {
+        self.inner.limits
     }
 
     fn pool(&self) -> &AnyPool {

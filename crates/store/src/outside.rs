@@ -4,6 +4,7 @@
 //! as old as it is.
 
 use crate::beside::connect_to;
+use crate::collect::unnamed;
 use crate::config::{DatabaseUrl, Engine};
 use crate::migrate::{self, KNOWN};
 use crate::row::word;
@@ -34,7 +35,7 @@ pub struct Look {
     pub known: i64,
     /// Every session, and where it stands.
     pub sessions: Vec<(SessionId, Lifecycle)>,
-    /// Parts that no snapshot names.
+    /// Parts that no snapshot names, and that wait for none.
     pub unnamed_parts: u64,
     /// Parts that a snapshot names and that are not there.
     pub missing_parts: u64,
@@ -148,10 +149,10 @@ async fn look_at(
     for row in &rows {
         look.sessions.push((word(row, "id")?, word(row, "lifecycle")?));
     }
-    let (unnamed, missing) = if look.contents.version < 3 {
-        parts_by!("snapshot_parts")
-    } else {
-        parts_by!("part_spans")
+    let (unnamed, missing) = match look.contents.version {
+        ..3 => parts_by!("snapshot_parts"),
+        3 => parts_by!("part_spans"),
+        _ => (unnamed!("select count(*) from parts where"), parts_by!("part_spans").1),
     };
     look.unnamed_parts = count(connection, unnamed).await?;
     look.missing_parts = count(connection, missing).await?;

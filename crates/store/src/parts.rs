@@ -56,7 +56,8 @@ impl Store {
             .await
     }
 
-    async fn fetch_sealed(
+    /// What is sealed, by id at rest; an id that is not there is left out.
+    pub(crate) async fn fetch_sealed(
         &self,
         owner: &Owner,
         ids: BTreeSet<&String>,
@@ -125,10 +126,12 @@ impl Opener {
     }
 }
 
-fn missing(part: &PartRef) -> StoreError {
+/// A part that is not there.
+pub(crate) fn missing(part: &PartRef) -> StoreError {
     StoreError::PartMissing { kind: part.kind, name: part.name.clone() }
 }
 
-fn corrupt(part: &PartRef, why: String) -> StoreError {
+/// A part that is not what was stored.
+pub(crate) fn corrupt(part: &PartRef, why: String) -> StoreError {
     StoreError::PartCorrupt { kind: part.kind, name: part.name.clone(), why }
 }

@@ -1,7 +1,7 @@
 //! Sealing: what a browser held is compressed, then encrypted, before the database sees it.
 //!
-//! A sealed blob is a version byte, a random nonce, and AES-256-GCM over a tag byte (raw or zstd)
-//! and the bytes. Its associated data says what it is and whose; so a blob that was moved to another
+//! A sealed blob is a version byte, a random nonce, and AES-256-GCM over what is *packed*: a tag byte
+//! (0 raw, 1 zstd) and the bytes. Packed is also how a part travels to another node. Its associated data says what it is and whose; so a blob that was moved to another
 //! owner, kind or row does not open.
 
 use aes_gcm::aead::{Aead, KeyInit, Payload};
@@ -57,10 +57,24 @@ impl Seal {
 
     /// Compresses and encrypts `plain`. `subject` says what it is, and must be said again to open.
     pub(crate) fn seal(&self, plain: &[u8], subject: &[&str]) -> Result<Vec<u8>, SealError> {
+        self.seal_packed(&pack(plain), subject)
+    }
+
+    /// Encrypts `plain` as it is: of what is small and opened by the thousand, little is gained by
+    /// compressing it.
+    pub(crate) fn seal_raw(&self, plain: &[u8], subject: &[&str]) -> Result<Vec<u8>, SealError> {
+        self.seal_packed(&[&[RAW], plain].concat(), subject)
+    }
+
+    /// Encrypts what is packed already.
+    pub(crate) fn seal_packed(
+        &self,
+        packed: &[u8],
+        subject: &[&str],
+    ) -> Result<Vec<u8>, SealError> {
         let nonce: [u8; NONCE] = random();
-        let packed = pack(plain);
         let aad = self.associated(subject);
-        let payload = Payload { msg: &packed, aad: &aad };
+        let payload = Payload { msg: packed, aad: &aad };
         let encrypted = self
             .cipher
             .encrypt(&Nonce::from(nonce), payload)
@@ -75,6 +89,15 @@ impl Seal {
         subject: &[&str],
         limit: u64,
     ) -> Result<Vec<u8>, SealError> {
+        unpack(&self.open_packed(sealed, subject)?, limit)
+    }
+
+    /// Decrypts `sealed`, and leaves it packed.
+    pub(crate) fn open_packed(
+        &self,
+        sealed: &[u8],
+        subject: &[&str],
+    ) -> Result<Vec<u8>, SealError> {
         let body = match sealed.split_first() {
             Some((&VERSION, body)) => body,
             Some((version, _)) => return Err(SealError::Version(format!("version {version}"))),
@@ -83,9 +106,7 @@ impl Seal {
         let (nonce, encrypted) = body.split_first_chunk::<NONCE>().ok_or(SealError::Broken)?;
         let aad = self.associated(subject);
         let payload = Payload { msg: encrypted, aad: &aad };
-        let packed =
-            self.cipher.decrypt(&Nonce::from(*nonce), payload).map_err(|_| SealError::Broken)?;
-        unpack(&packed, limit)
+        self.cipher.decrypt(&Nonce::from(*nonce), payload).map_err(|_| SealError::Broken)
     }
 
     /// The names at rest of the parts of `owner`.
@@ -162,14 +183,15 @@ pub(crate) fn mac(key: &[u8; 32], fields: &[&[u8]]) -> Zeroizing<[u8; 32]> {
     Zeroizing::new(mac.finalize().into_bytes().into())
 }
 
-fn pack(plain: &[u8]) -> Vec<u8> {
+pub(crate) fn pack(plain: &[u8]) -> Vec<u8> {
     match zstd::bulk::compress(plain, ZSTD_LEVEL) {
         Ok(small) if small.len() < plain.len() => [&[ZSTD], small.as_slice()].concat(),
         _ => [&[RAW], plain].concat(),
     }
 }
 
-fn unpack(packed: &[u8], limit: u64) -> Result<Vec<u8>, SealError> {
+/// What is packed, as at most `limit` bytes. Zstd data says how many it has before it is read.
+pub(crate) fn unpack(packed: &[u8], limit: u64) -> Result<Vec<u8>, SealError> {
     let too_large = SealError::TooLarge { limit };
     match packed.split_first() {
         Some((&RAW, plain)) if plain.len() as u64 > limit => Err(too_large),

@@ -10,6 +10,7 @@ mod history;
 mod keys;
 mod mcp;
 mod sessions;
+mod sync;
 
 pub use error::ClientError;
 pub use mcp::{Messages, Wishes};

@@ -13,9 +13,13 @@ fn the_table_is_what_programs_rely_on() {
     400 2 invalid_json
     401 5 unauthenticated
     403 5 forbidden
+    403 5 untrusted
+    403 5 address_not_allowed
     403 5 foreign_origin
     404 3 session_not_found
     404 3 no_snapshot
+    404 3 peer_not_found
+    404 3 not_shared
     404 3 key_not_found
     404 3 route_not_found
     405 2 method_not_allowed
@@ -23,14 +27,18 @@ fn the_table_is_what_programs_rely_on() {
     409 4 ambiguous_reference
     409 4 wrong_state
     409 4 profile_in_use
+    409 4 peer_pending
     409 4 conflict
+    412 4 other_revision
     413 2 body_too_large
     415 2 unsupported_media_type
     422 2 invalid_request
+    422 2 revision_refused
     429 1 too_many_requests
     500 1 internal
     500 1 storage_damaged
     502 1 cdp_unreachable
+    502 1 peer_unreachable
     503 1 browser_unavailable
     503 1 storage_unavailable
     504 1 timed_out

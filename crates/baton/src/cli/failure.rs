@@ -5,6 +5,7 @@ use super::destination::NoPlace;
 use super::import::NotImported;
 use super::mcp::NotChanged;
 use super::passphrase::PassphraseError;
+use super::peers::{NotCompared, NotYet, PeerKeyError};
 use super::profile::NeedsMerge;
 use super::restore::NoKey;
 use super::state_file::Unreadable;
@@ -118,6 +119,12 @@ fn exit_of(error: &anyhow::Error) -> Exit {
             Unreadable::NotThere(_) => Exit::NotFound,
             _ => Exit::Usage,
         };
+    }
+    if let Some(PeerKeyError::NotThere(_)) = error.downcast_ref() {
+        return Exit::NotFound;
+    }
+    if error.is::<PeerKeyError>() || error.is::<NotYet>() || error.is::<NotCompared>() {
+        return Exit::Usage;
     }
     if error.is::<NoPlace>() || error.is::<NobodyToAsk>() {
         return Exit::Usage;

@@ -19,12 +19,15 @@ mod keys;
 mod mcp;
 mod open;
 mod passphrase;
+mod peers;
 mod profile;
 mod restore;
+mod save;
 mod serve;
 mod sessions;
 mod skill;
 mod state_file;
+mod sync;
 
 use crate::context::Context;
 
@@ -69,6 +72,11 @@ enum Command {
     Sessions(sessions::Sessions),
     Export(export::Export),
     Import(Box<import::Import>),
+    Save(save::Save),
+    #[command(subcommand)]
+    Peers(peers::Peers),
+    #[command(subcommand)]
+    Sync(sync::Sync),
     #[command(subcommand)]
     Profile(profile::Profile),
     Mcp(mcp::Mcp),
@@ -79,7 +87,7 @@ enum Command {
     Serve(Box<serve::Serve>),
     Backup(Box<backup::Backup>),
     Restore(restore::Restore),
-    Doctor(doctor::Doctor),
+    Doctor(Box<doctor::Doctor>),
     Demo(demo::Demo),
     Completions(completions::Completions),
     #[command(hide = true)]
@@ -93,6 +101,7 @@ Examples:
   baton sessions list                              what there is
   baton sessions resume shopping                   bring it back after a crash
   baton export shopping -o shopping.json           carry it elsewhere, logged in
+  baton sync run                                   exchange what was saved with other nodes
   baton doctor                                     what is missing on this machine
 
 An ID is an id, a unique prefix of one, or a name.
@@ -132,6 +141,9 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Sessions(command) => command.run(context).await,
             Command::Export(command) => command.run(context).await,
             Command::Import(command) => command.run(context).await,
+            Command::Save(command) => command.run(context).await,
+            Command::Peers(command) => command.run(context).await,
+            Command::Sync(command) => command.run(context).await,
             Command::Keys(command) => command.run(context).await,
             Command::Audit(command) => command.run(context).await,
             Command::Serve(command) => command.run(context).await,

@@ -19,9 +19,9 @@ kept beside it under another name. Everything is checked first: a restore that f
 The database becomes the file baton.db in it, or goes to the empty PostgreSQL database of
 --database-url, whatever it was when the backup was made. One that holds something is never replaced.
 
-The restored node has an id of its own, sessions that were active are recoverable, and the local
-admin key is made anew at the first start. Do not resume a session here while the original runs:
-a site sees one login used twice.
+What is restored is the node that made the backup, with its id and key, in a new epoch. Sessions
+that were active are recoverable, and the local admin key is made anew at the first start. Do not
+resume a session here while the original runs: a site sees one login used twice.
 
 The passphrase is read from BATON_BACKUP_PASSPHRASE, or asked for on a terminal.
 

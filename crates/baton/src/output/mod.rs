@@ -5,19 +5,25 @@
 //! coloured and cut to the width of the terminal, if there is one.
 
 mod carry;
+mod exchange;
 mod history;
 mod log;
+mod peers;
 mod progress;
 mod receipt;
+mod revisions;
 mod style;
 mod table;
 mod views;
 
 pub(crate) use carry::{compiled, imported, in_use, left_out, written};
+pub(crate) use exchange::{Exchange, Failed, Moved, Standing, Way, exchange, standing};
 pub(crate) use history::{diff, history};
 pub(crate) use log::log_to_stderr;
+pub(crate) use peers::{Names, fingerprint, peer, peers, pinged};
 pub(crate) use progress::Progress;
 pub(crate) use receipt::{receipt, resumed};
+pub(crate) use revisions::{conflicts, resolved, saved};
 pub(crate) use style::{bad, counted, doubtful, good, plain, size};
 pub(crate) use views::{audit, keys, session, sessions, with_unread};
 

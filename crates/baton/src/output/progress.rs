@@ -22,6 +22,11 @@ impl Progress {
         Self(bar)
     }
 
+    /// Says what is being done now.
+    pub(crate) fn say(&self, what: String) {
+        self.0.set_message(what);
+    }
+
     /// Removes the line.
     pub(crate) fn end(self) {
         self.0.finish_and_clear();

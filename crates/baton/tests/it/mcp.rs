@@ -56,7 +56,7 @@ async fn the_list_of_tools_needs_no_node() {
         assert_eq!(hello["protocolVersion"], spoken);
         assert_eq!(hello["serverInfo"]["name"], "baton");
         let tools = client.list_tools().await.unwrap();
-        assert_eq!(tools.len(), 11);
+        assert_eq!(tools.len(), 21);
         assert!(client.close().await.unwrap().success());
     }
     let client = bridge(&house, &["--toolsets", "keep"]);
@@ -69,6 +69,7 @@ async fn the_list_of_tools_needs_no_node() {
     assert!(found["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")));
     let list = client.request("tools/list", json!({"_meta": meta})).await.unwrap();
     assert_eq!(list["resultType"], "complete");
+    assert_eq!(list["tools"].as_array().unwrap().len(), 11);
     client.close().await.unwrap();
     assert!(NodeFile::read(house.data()).unwrap().is_none(), "no node was started");
     house.clear().await.unwrap();

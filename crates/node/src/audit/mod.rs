@@ -53,6 +53,24 @@ pub enum Action {
     CreateKey,
     /// A key was revoked.
     RevokeKey,
+    /// A session became a revision.
+    Save,
+    /// A session was pulled from a peer.
+    Pull,
+    /// A session was pushed to a peer.
+    Push,
+    /// A session came from a peer, or from a client as a file.
+    Receive,
+    /// Somebody chose between revisions.
+    ResolveConflict,
+    /// A peer was registered.
+    RegisterPeer,
+    /// Somebody compared the fingerprint of a peer.
+    ConfirmPeer,
+    /// A peer was forgotten.
+    RemovePeer,
+    /// A node asked with a key of ours for the first time, or with that of another one.
+    AdmitPeer,
 }
 
 impl Action {
@@ -73,6 +91,15 @@ impl Action {
             Self::Import => "session.import",
             Self::CreateKey => "key.create",
             Self::RevokeKey => "key.revoke",
+            Self::Save => "session.save",
+            Self::Pull => "session.pull",
+            Self::Push => "session.push",
+            Self::Receive => "session.receive",
+            Self::ResolveConflict => "session.resolve",
+            Self::RegisterPeer => "peer.register",
+            Self::ConfirmPeer => "peer.confirm",
+            Self::RemovePeer => "peer.remove",
+            Self::AdmitPeer => "peer.admit",
         }
     }
 }

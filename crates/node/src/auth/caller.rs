@@ -144,6 +144,8 @@ scoped! {
     Read: Read;
     /// A caller that may change sessions.
     Drive: Drive;
+    /// A caller that may exchange sessions with other nodes.
+    Sync: Sync;
     /// A caller that may manage keys and name browsers of this machine.
     Admin: Admin;
     /// A caller that may read the audit log, or a part of it.

@@ -4,11 +4,9 @@ use super::archive::Archive;
 use super::draft::{Draft, Held};
 use super::manifest::{FORMAT, Manifest};
 use super::{BackupError, DATABASE, KEY, may_be_replaced, profiles};
-use crate::data::DataError;
 use crate::inspect::has_begun;
 use crate::serve::master_key;
 use crate::{Config, DataFolder, clock};
-use baton_session::NodeId;
 use baton_store::{Contents, FileKey, MasterKey, copy_database};
 use secrecy::SecretString;
 use std::path::{Path, PathBuf};
@@ -85,7 +83,7 @@ impl Work {
             format: FORMAT,
             baton: env!("CARGO_PKG_VERSION").to_owned(),
             made_at: self.made_at,
-            node: node_of(&self.data)?,
+            node: self.data.node_id()?,
             schema: contents.version,
             sessions: contents.sessions,
             snapshots: contents.snapshots,
@@ -98,11 +96,6 @@ impl Work {
         let size = draft.publish()?;
         Ok(Backup { manifest, size })
     }
-}
-
-/// Asking for the id would make one.
-fn node_of(data: &DataFolder) -> Result<Option<NodeId>, DataError> {
-    if data.id_file().exists() { data.node_id().map(Some) } else { Ok(None) }
 }
 
 /// The copy of the database, which goes when the backup is made or has failed.

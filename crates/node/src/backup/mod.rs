@@ -6,7 +6,8 @@
 //!
 //! Inside the seal is a tar archive, compressed with zstd: the database, the master key when a
 //! passphrase seals it, the profiles that were asked for, and at last a manifest that names every
-//! file with its hash. What a node makes by itself (locks, addresses, its id) stays out.
+//! file with its hash. What a node makes by itself (locks, addresses) stays out; who it is
+//! stands in the database, and which of the identities there is its own in the manifest.
 
 mod archive;
 mod create;

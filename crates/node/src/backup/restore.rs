@@ -6,13 +6,16 @@ use super::{BackupError, DATABASE, KEY, SESSIONS, extract};
 use crate::auth::revoke_local_keys;
 use crate::data::write_private;
 use crate::{DataFolder, clock};
-use baton_session::NodeId;
+use baton_session::{Epoch, NodeId};
 use baton_store::{
-    Config, DatabaseUrl, Epoch, FileKey, Limits, MasterKey, Store, StoreError, refuse_filled,
+    Config, DatabaseUrl, FileKey, Limits, MasterKey, Store, StoreError, refuse_filled,
 };
 use secrecy::{ExposeSecret, SecretString};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Where an identity is that was restored and not started: at no place that a data folder has.
+const RESTORED: &str = "restored";
 
 /// What opens a backup.
 #[derive(Debug, Clone)]
@@ -41,10 +44,10 @@ impl Unlock {
 pub struct Restored {
     /// What the backup held.
     pub manifest: Manifest,
-    /// The new node's id.
+    /// Which node it is: the one of the backup, or a new one when that had no key yet.
     pub node: NodeId,
     /// What became of the sessions that were active.
-    pub epoch: Epoch,
+    pub epoch: baton_store::Epoch,
     /// The PostgreSQL database that has it now, without its password; none when it is a file in the
     /// data folder.
     pub server: Option<String>,
@@ -75,9 +78,9 @@ pub async fn restore(
         Ok((stage, key, manifest))
     })
     .await?;
-    let node = NodeId::new(clock::now(), rand::random());
+    let database = stage.path().join(DATABASE);
+    let (node, epoch) = begin_epoch(&database, key, manifest.node, server).await?;
     write_private(&stage.path().join("node.id"), format!("{node}\n").as_bytes())?;
-    let epoch = begin_epoch(&stage.path().join(DATABASE), key, node, server).await?;
     if server.is_some() {
         remove_database(stage.path())?;
     }
@@ -142,24 +145,37 @@ fn remove_halves(manifest: &Manifest, sessions: &Path) -> Result<(), BackupError
 async fn begin_epoch(
     path: &Path,
     key: MasterKey,
-    node: NodeId,
+    made_by: Option<NodeId>,
     server: Option<&DatabaseUrl>,
-) -> Result<Epoch, BackupError> {
+) -> Result<(NodeId, baton_store::Epoch), BackupError> {
     let database = DatabaseUrl::Sqlite(path.to_owned());
     let store = Store::open(Config { database, key, limits: Limits::default() }).await?;
     let begun = async {
+        let node = identity_of(&store, made_by).await?;
         let epoch = store.begin_epoch(node, clock::now()).await?;
         revoke_local_keys(&store).await?;
         if let Some(server) = server {
             store.copy_to(server).await.map_err(BackupError::server)?;
         }
-        Ok(epoch)
+        Ok((node, epoch))
     };
     let begun = begun.await;
     store.close().await;
     let file = fs::File::open(path).and_then(|file| file.sync_all());
     file.map_err(BackupError::file(path))?;
     begun
+}
+
+/// Which node is restored: the one that made the backup, in another epoch, for it may have gone on
+/// since. One from before nodes had keys gets an id that its first start gives an identity.
+async fn identity_of(store: &Store, made_by: Option<NodeId>) -> Result<NodeId, BackupError> {
+    let known = match made_by {
+        Some(node) => store.fetch_identity(node).await?,
+        None => None,
+    };
+    let Some(known) = known else { return Ok(NodeId::new(clock::now(), rand::random())) };
+    store.move_identity(known.node, RESTORED, Epoch::new(rand::random())).await?;
+    Ok(known.node)
 }
 
 /// The server has it now; a file of that name would be taken for the database by a node that is not

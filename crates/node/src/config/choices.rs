@@ -1,7 +1,10 @@
 //! The settings of one source, checked: a field that the source does not set is `None`.
 
-use super::{ConfigError, Settings};
+use super::{ConfigError, Settings, node};
+use crate::outbound::Allowed;
+use crate::sync::ConflictResolution;
 use axum::http::uri::Authority;
+use baton_session::wire::NodeType;
 use baton_store::DatabaseUrl;
 use std::fmt::Display;
 use std::net::SocketAddr;
@@ -9,6 +12,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
+use url::Url;
 
 /// What one source chose.
 #[derive(Default)]
@@ -23,6 +27,27 @@ pub struct Choices {
     pub tls_certificate: Option<PathBuf>,
     /// See [`TlsFiles::key`](super::TlsFiles::key).
     pub tls_key: Option<PathBuf>,
+    /// See [`SyncSettings::auto_sync`](crate::sync::SyncSettings::auto_sync).
+    pub auto_sync: Option<bool>,
+    /// See [`SyncSettings::interval`](crate::sync::SyncSettings::interval); zero means never.
+    pub sync_interval: Option<Duration>,
+    /// See [`SyncSettings::conflict_resolution`](crate::sync::SyncSettings::conflict_resolution).
+    pub conflict_resolution: Option<ConflictResolution>,
+    /// See [`SyncSettings::session_bytes`](crate::sync::SyncSettings::session_bytes).
+    pub session_bytes: Option<u64>,
+    /// See [`SyncSettings::bytes_per_second`](crate::sync::SyncSettings::bytes_per_second); zero
+    /// means as fast as it goes.
+    pub bytes_per_second: Option<u64>,
+    /// See [`Outbound::allow`](crate::outbound::Outbound::allow).
+    pub outbound_allow: Option<Vec<Allowed>>,
+    /// See [`NodeSettings::node_type`](super::NodeSettings::node_type).
+    pub node_type: Option<NodeType>,
+    /// See [`NodeSettings::name`](super::NodeSettings::name).
+    pub node_name: Option<String>,
+    /// See [`NodeSettings::public_url`](super::NodeSettings::public_url).
+    pub public_url: Option<Url>,
+    /// See [`NodeSettings::internal_url`](super::NodeSettings::internal_url).
+    pub internal_url: Option<Url>,
     /// See [`Config::database`](super::Config::database).
     pub database: Option<DatabaseUrl>,
     /// Largest part, in bytes.
@@ -63,7 +88,8 @@ impl Choices {
     /// Checks the settings of one source; `origin` names it in errors, such as
     /// `the file /etc/baton.toml`.
     pub fn check(origin: &str, settings: Settings) -> Result<Self, ConfigError> {
-        let Settings { server, storage, browser, recovery, metrics, limits } = settings;
+        let Settings { server, node: own, sync, outbound, storage, .. } = settings;
+        let Settings { browser, recovery, metrics, limits, .. } = settings;
         let seconds = |key, value| {
             let seconds = number(origin, key, value, 1..=LONGEST)?;
             Ok(seconds.map(Duration::from_secs))
@@ -77,6 +103,36 @@ impl Choices {
             allowed_hosts: server.allowed_hosts.map(|texts| hosts(origin, texts)).transpose()?,
             tls_certificate: server.tls.certificate,
             tls_key: server.tls.key,
+            auto_sync: sync.auto_sync,
+            sync_interval: number(origin, "sync.syncInterval", sync.sync_interval, 0..=LONGEST)?
+                .map(Duration::from_millis),
+            conflict_resolution: sync
+                .conflict_resolution
+                .map(|text| resolution(origin, &text))
+                .transpose()?,
+            session_bytes: number(
+                origin,
+                "sync.session_bytes",
+                sync.session_bytes,
+                1024..=1 << 40,
+            )?,
+            bytes_per_second: number(
+                origin,
+                "sync.bytes_per_second",
+                sync.bytes_per_second,
+                0..=1 << 40,
+            )?,
+            outbound_allow: outbound.allow.map(|texts| allowed(origin, &texts)).transpose()?,
+            node_type: own.node_type.map(|text| node::node_type(origin, &text)).transpose()?,
+            node_name: own.name.map(|text| node::name(origin, text)).transpose()?,
+            public_url: own
+                .public_url
+                .map(|text| node::url(origin, "node.publicUrl", &text))
+                .transpose()?,
+            internal_url: own
+                .internal_url
+                .map(|text| node::url(origin, "node.internalUrl", &text))
+                .transpose()?,
             database: storage.database_url.map(|text| database(origin, &text)).transpose()?,
             part_bytes: number(origin, "storage.part_bytes", storage.part_bytes, 1024..=1 << 32)?,
             snapshot_parts: number(
@@ -130,6 +186,16 @@ impl Choices {
             allowed_hosts: self.allowed_hosts.or(other.allowed_hosts),
             tls_certificate: self.tls_certificate.or(other.tls_certificate),
             tls_key: self.tls_key.or(other.tls_key),
+            auto_sync: self.auto_sync.or(other.auto_sync),
+            sync_interval: self.sync_interval.or(other.sync_interval),
+            conflict_resolution: self.conflict_resolution.or(other.conflict_resolution),
+            session_bytes: self.session_bytes.or(other.session_bytes),
+            bytes_per_second: self.bytes_per_second.or(other.bytes_per_second),
+            outbound_allow: self.outbound_allow.or(other.outbound_allow),
+            node_type: self.node_type.or(other.node_type),
+            node_name: self.node_name.or(other.node_name),
+            public_url: self.public_url.or(other.public_url),
+            internal_url: self.internal_url.or(other.internal_url),
             database: self.database.or(other.database),
             part_bytes: self.part_bytes.or(other.part_bytes),
             snapshot_parts: self.snapshot_parts.or(other.snapshot_parts),
@@ -166,6 +232,22 @@ fn loopback(origin: &str, key: &'static str, text: &str) -> Result<SocketAddr, C
     }
 }
 
+/// How conflicts are resolved.
+fn resolution(origin: &str, text: &str) -> Result<ConflictResolution, ConfigError> {
+    let expected = "latest-wins, manual or merge";
+    let found = || invalid(origin, "sync.conflictResolution", expected, format!("{text:?}"));
+    text.parse().map_err(|_| found())
+}
+
+/// What may be asked although it is private.
+fn allowed(origin: &str, texts: &[String]) -> Result<Vec<Allowed>, ConfigError> {
+    let expected = "hosts, addresses and networks such as 10.0.0.0/8";
+    let read = |text: &String| {
+        text.parse().map_err(|_| invalid(origin, "outbound.allow", expected, format!("{text:?}")))
+    };
+    texts.iter().map(read).collect()
+}
+
 /// Names of hosts as they stand in addresses, with or without a port.
 fn hosts(origin: &str, texts: Vec<String>) -> Result<Vec<String>, ConfigError> {
     let expected = "names such as baton.example.org, each with or without a port";
@@ -200,7 +282,8 @@ fn number<T: TryFrom<i64>>(
     fits.map(Some).ok_or_else(|| invalid(origin, key, expected(), value))
 }
 
-fn invalid(
+/// A value that a setting cannot have.
+pub(super) fn invalid(
     origin: &str,
     key: &'static str,
     expected: impl Display,

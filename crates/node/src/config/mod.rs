@@ -7,25 +7,31 @@
 mod choices;
 mod error;
 mod exposure;
+mod node;
 mod settings;
 
 pub use baton_store::DatabaseUrl;
 pub use choices::Choices;
 pub use error::ConfigError;
 pub use exposure::{Exposure, TlsFiles};
+pub use node::{NodeSettings, detect_node_type};
+pub(crate) use node::{is_node_name, is_node_url};
 pub use settings::{
-    BrowserSettings, LimitSettings, MetricsSettings, RecoveryTexts, ServerSettings, Settings,
-    StorageSettings, TlsSettings,
+    BrowserSettings, LimitSettings, MetricsSettings, NodeTexts, OutboundTexts, RecoveryTexts,
+    ServerSettings, Settings, StorageSettings, SyncTexts, TlsSettings,
 };
 
 use crate::data::DataFolder;
 use crate::live::RecoverySettings;
+use crate::outbound::Outbound;
 use crate::rates::RateLimits;
+use crate::sync::SyncSettings;
 use baton_browser::keeper::KeeperCommand;
 use baton_store::Limits;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -46,6 +52,12 @@ pub struct Config {
     pub listen: SocketAddr,
     /// What protects it from other machines.
     pub exposure: Exposure,
+    /// What it says of itself to other nodes.
+    pub node: NodeSettings,
+    /// How sessions move between nodes.
+    pub sync: SyncSettings,
+    /// Which addresses it asks.
+    pub outbound: Outbound,
     /// How often somebody may ask.
     pub rates: RateLimits,
     /// Its database.
@@ -96,6 +108,7 @@ impl Config {
     pub fn new(choices: Choices, around: Surroundings) -> Result<Self, ConfigError> {
         let is_shared = choices.database.is_some();
         let (limits, rates) = (Limits::default(), RateLimits::default());
+        let sync = SyncSettings::default();
         let listen = choices.listen.unwrap_or(DEFAULT_LISTEN);
         let exposure = Exposure {
             tls: TlsFiles::both(choices.tls_certificate, choices.tls_key)?,
@@ -103,9 +116,26 @@ impl Config {
             allowed_hosts: choices.allowed_hosts.unwrap_or_default(),
         };
         exposure.check(listen)?;
+        let detected = || detect_node_type(&around.inherited);
         Ok(Self {
             listen,
             exposure,
+            sync: SyncSettings {
+                auto_sync: choices.auto_sync.unwrap_or(false),
+                interval: choices.sync_interval.filter(|pause| !pause.is_zero()),
+                conflict_resolution: choices
+                    .conflict_resolution
+                    .unwrap_or(sync.conflict_resolution),
+                session_bytes: choices.session_bytes.unwrap_or(sync.session_bytes),
+                bytes_per_second: choices.bytes_per_second.and_then(NonZeroU64::new),
+            },
+            outbound: Outbound { allow: choices.outbound_allow.unwrap_or_default() },
+            node: NodeSettings {
+                node_type: choices.node_type.unwrap_or_else(detected),
+                name: choices.node_name.unwrap_or_else(node::default_name),
+                public_url: choices.public_url,
+                internal_url: choices.internal_url,
+            },
             rates: RateLimits {
                 requests_per_minute: choices
                     .requests_per_minute

@@ -13,6 +13,12 @@ use std::path::{Path, PathBuf};
 pub struct Settings {
     /// `[server]`
     pub server: ServerSettings,
+    /// `[node]`
+    pub node: NodeTexts,
+    /// `[sync]`
+    pub sync: SyncTexts,
+    /// `[outbound]`
+    pub outbound: OutboundTexts,
     /// `[storage]`
     pub storage: StorageSettings,
     /// `[browser]`
@@ -47,6 +53,47 @@ pub struct TlsSettings {
     pub certificate: Option<PathBuf>,
     /// Its private key: a PEM file.
     pub key: Option<PathBuf>,
+}
+
+/// `[sync]`
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase", expecting = "a table")]
+pub struct SyncTexts {
+    /// Whether what is saved goes to every confirmed peer at once.
+    pub auto_sync: Option<bool>,
+    /// Milliseconds between two comparisons with every confirmed peer; 0 means never.
+    pub sync_interval: Option<i64>,
+    /// `latest-wins`, `manual` or `merge`.
+    pub conflict_resolution: Option<String>,
+    /// The largest session that is taken, in bytes of its parts together.
+    #[serde(rename = "session_bytes")]
+    pub session_bytes: Option<i64>,
+    /// Bytes a second that go to a peer and come from it; 0 means as fast as it goes.
+    #[serde(rename = "bytes_per_second")]
+    pub bytes_per_second: Option<i64>,
+}
+
+/// `[outbound]`
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
+pub struct OutboundTexts {
+    /// Hosts, addresses and networks that may be asked although they are private.
+    pub allow: Option<Vec<String>>,
+}
+
+/// `[node]`
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase", expecting = "a table")]
+pub struct NodeTexts {
+    /// How the node is deployed: `cloud` or `hosted`.
+    #[serde(rename = "type")]
+    pub node_type: Option<String>,
+    /// What it calls itself.
+    pub name: Option<String>,
+    /// Where the world asks it.
+    pub public_url: Option<String>,
+    /// Where its own network asks it.
+    pub internal_url: Option<String>,
 }
 
 /// `[storage]`

@@ -150,20 +150,22 @@ impl DataFolder {
         self.0.join("node.id")
     }
 
-    /// Which node this folder belongs to; made at the first call.
-    pub fn node_id(&self) -> Result<NodeId, DataError> {
+    /// Which node this folder belongs to; none before its first start.
+    pub fn node_id(&self) -> Result<Option<NodeId>, DataError> {
         let path = self.id_file();
         match std::fs::read_to_string(&path) {
             Ok(text) => {
-                text.trim().parse().map_err(|source| DataError::NotANodeId { path, source })
+                let id = text.trim().parse();
+                id.map(Some).map_err(|source| DataError::NotANodeId { path, source })
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let id = NodeId::new(jiff::Timestamp::now(), rand::random());
-                write_private(&path, format!("{id}\n").as_bytes())?;
-                Ok(id)
-            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(DataError::Io { path, source }),
         }
+    }
+
+    /// Notes which node this folder belongs to.
+    pub fn write_node_id(&self, id: NodeId) -> Result<(), DataError> {
+        write_private(&self.id_file(), format!("{id}\n").as_bytes())
     }
 
     /// Where this folder is, so that it can be told from a copy of itself: host, path and the number

@@ -4,10 +4,12 @@
 //! the other. What surrounds every request stands in `layers`.
 
 mod audit;
+mod between;
 mod carry;
 mod cdp;
 mod connections;
 mod doors;
+mod exchange;
 mod guard;
 mod here;
 mod history;
@@ -18,6 +20,8 @@ mod mcp;
 mod peer;
 mod refusal;
 mod sessions;
+mod sync;
+mod sync_files;
 mod system;
 pub mod tls;
 
@@ -37,6 +41,9 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
+
+/// The largest body of a message between nodes: parts, or lists of parts.
+const PARCELS_LIMIT: usize = 160 << 20;
 
 /// What a door needs besides the operations' context.
 #[derive(Debug, Clone)]
@@ -76,6 +83,26 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(cdp::connect, cdp::open))
         .routes(routes!(carry::export))
         .routes(routes!(carry::import).layer(DefaultBodyLimit::max(FILE_LIMIT)))
+        // Other nodes.
+        .routes(routes!(sync::save))
+        .routes(routes!(sync::index))
+        .routes(routes!(sync_files::download, sync::delete))
+        .routes(routes!(sync_files::upload).layer(DefaultBodyLimit::max(FILE_LIMIT)))
+        .routes(routes!(sync::list_peers, sync::register_peer))
+        .routes(routes!(sync::remove_peer))
+        .routes(routes!(sync::confirm_peer))
+        .routes(routes!(sync::ping_peer))
+        .routes(routes!(sync::differences))
+        .routes(routes!(sync::pull))
+        .routes(routes!(sync::push))
+        .routes(routes!(sync::conflicts))
+        .routes(routes!(sync::resolve))
+        // Between nodes.
+        .routes(routes!(exchange::card))
+        .routes(routes!(exchange::revisions))
+        .routes(routes!(exchange::offer).layer(DefaultBodyLimit::max(PARCELS_LIMIT)))
+        .routes(routes!(exchange::fetch))
+        .routes(routes!(exchange::give).layer(DefaultBodyLimit::max(PARCELS_LIMIT)))
         // Keys.
         .routes(routes!(keys::list, keys::create))
         .routes(routes!(keys::revoke))

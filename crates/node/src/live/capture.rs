@@ -116,6 +116,8 @@ impl Hub {
             reason,
             term: Some(runner.term),
             shrunk,
+            sibling: false,
+            saved: false,
             parts: draft.changed,
             carried: draft.carried,
             keep,

@@ -84,6 +84,8 @@ impl Hub {
             reason: SnapshotReason::Rollback,
             term: Some(term),
             shrunk: false,
+            sibling: false,
+            saved: false,
             parts: Vec::new(),
             carried,
             keep: None,

@@ -1,6 +1,7 @@
 //! What a tool answers: text for the model to read, and the same for programs.
 
 use crate::NodeError;
+use crate::sync::SyncError;
 use baton_api::Problem;
 use rmcp::model::{
     CallToolResponse, CallToolResult, ContentBlock, InputRequests, InputRequiredResult,
@@ -28,6 +29,11 @@ pub(super) enum Failure {
     Arguments(String),
     /// Nobody said which session, and it cannot be guessed.
     Which {
+        /// What was found instead of one.
+        found: String,
+    },
+    /// No session at the peers is meant, or more than one.
+    AtPeers {
         /// What was found instead of one.
         found: String,
     },
@@ -95,7 +101,8 @@ impl Failure {
                 if problem.status >= 500 {
                     tracing::error!(code = problem.code.as_str(), %error, "a tool failed");
                 }
-                let next = next(problem.code.as_str()).map(word).or(problem.hint);
+                let next = next_for(&error).or_else(|| next(problem.code.as_str()));
+                let next = next.map(word).or(problem.hint);
                 (problem.code.as_str().to_owned(), problem.detail, next)
             }
             Self::Arguments(found) => (
@@ -107,6 +114,13 @@ impl Failure {
                 word("invalid_request"),
                 format!("expected sessionId, or one active session; found {found}"),
                 Some(word("give sessionId: a name or an id; list_sessions lists them")),
+            ),
+            Self::AtPeers { found } => (
+                word("session_not_found"),
+                format!("expected one session that is called so, found {found}"),
+                Some(word(
+                    "browser_sync_list_remote_sessions lists those at peers, with their ids",
+                )),
             ),
             Self::Declined { what } => (
                 word("declined"),
@@ -123,6 +137,17 @@ impl Failure {
     }
 }
 
+/// What a model does next, where the error's code alone does not tell.
+fn next_for(error: &NodeError) -> Option<&'static str> {
+    match error {
+        NodeError::Sync(SyncError::WhichRevision { .. }) => {
+            Some("browser_sync_conflicts lists the revisions that there are")
+        }
+        NodeError::Sync(SyncError::NotShared { .. }) => Some("browser_save_profile saves it"),
+        _ => None,
+    }
+}
+
 /// What a model does next, where it differs from what a person at a terminal does.
 fn next(code: &str) -> Option<&'static str> {
     match code {
@@ -131,6 +156,7 @@ fn next(code: &str) -> Option<&'static str> {
             "list_sessions tells the state: an active session is used as it is or closed first, \
              any other is brought back with session_resume",
         ),
+        "peer_not_found" => Some("browser_sync_list_peers lists the peers that there are"),
         "no_snapshot" => Some("session_history lists the snapshots that there are"),
         "name_taken" => {
             Some("use the session that has this name (session_resume), or choose another name")

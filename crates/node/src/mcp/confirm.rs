@@ -4,7 +4,6 @@
 //! call with what is to be asked, and the client calls again with the person's answer.
 
 use super::answer::Failure;
-use baton_session::SessionId;
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
@@ -12,6 +11,7 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, RequestContext};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::time::Duration;
 
 /// The name of our question among those of an answer.
@@ -33,7 +33,7 @@ pub(super) enum Confirm {
 
 /// What a person answered, as the client says when it calls again.
 pub(super) struct Heard {
-    /// The session that they were asked about.
+    /// What they were asked about.
     about: Option<String>,
     answers: InputResponses,
 }
@@ -65,15 +65,20 @@ impl Confirm {
         }
     }
 
-    /// Returns when a person agrees to `what`, a sentence about `session`; `command` does the same at a
-    /// terminal.
+    /// Whether a person can be asked: who agreed beforehand has seen nothing of what is asked now.
+    pub(super) fn can_ask(&self) -> bool {
+        matches!(self, Self::Request(_) | Self::Round(_))
+    }
+
+    /// Returns when a person agrees to `what`, a sentence about `subject`, such as the id of a session;
+    /// `command` does the same at a terminal.
     pub(super) async fn ask(
         self,
-        session: SessionId,
+        subject: impl Display,
         what: String,
         command: String,
     ) -> Result<(), Failure> {
-        let about = session.to_string();
+        let about = subject.to_string();
         let answer = match self {
             Self::Agreed => return Ok(()),
             Self::Nobody => return Err(Failure::NobodyToAsk { what, command }),
@@ -89,7 +94,7 @@ impl Confirm {
                 }
             }
             Self::Round(heard) => {
-                // Who agreed to another session's has not been asked about this one.
+                // Who agreed to something about another one has not been asked about this one.
                 let heard = heard.filter(|heard| heard.about.as_ref() == Some(&about));
                 let Some(mut heard) = heard else {
                     let request = InputRequest::Elicitation(ElicitRequest::new(question(&what)));

@@ -4,11 +4,12 @@
 //! operations are. What a model reads is short: a line an item, names in the place of ids, and an
 //! error says what to call next. No tool returns a secret, and none reads or writes a file outside
 //! of the exchange folder. Rooms: `server` speaks the protocol (the only user of rmcp beside what
-//! it is given here); `verb` is what a tool is, `keep` holds the tools themselves; `answer`, `confirm`,
-//! `progress` and `resources` are what the protocol has besides.
+//! it is given here); `verb` is what a tool is, `keep` and `carry` hold the tools themselves; `answer`,
+//! `confirm`, `progress` and `resources` are what the protocol has besides.
 
 mod answer;
 mod arguments;
+mod carry;
 mod confirm;
 mod connections;
 mod exchange;

@@ -1,7 +1,7 @@
 //! Toolsets: which tools a client is offered.
 
-use super::keep;
 use super::verb::Entry;
+use super::{carry, keep};
 use std::str::FromStr;
 
 /// Tools that belong together; a client may be offered some sets only.
@@ -9,16 +9,19 @@ use std::str::FromStr;
 pub enum Toolset {
     /// Sessions are opened, kept, brought back, and carried as files.
     Keep,
+    /// Sessions are saved, and move between nodes.
+    Carry,
 }
 
 impl Toolset {
     /// Every one, in the order in which lists show them.
-    pub const ALL: [Self; 1] = [Self::Keep];
+    pub const ALL: [Self; 2] = [Self::Keep, Self::Carry];
 
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Keep => "keep",
+            Self::Carry => "carry",
         }
     }
 
@@ -26,13 +29,14 @@ impl Toolset {
     pub(super) fn entries(self) -> &'static [Entry] {
         match self {
             Self::Keep => keep::entries(),
+            Self::Carry => carry::entries(),
         }
     }
 }
 
 /// A word that names no toolset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("expected toolsets among keep, found {0:?}")]
+#[error("expected toolsets among keep and carry, found {0:?}")]
 pub struct UnknownToolset(String);
 
 impl FromStr for Toolset {

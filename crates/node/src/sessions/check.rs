@@ -27,7 +27,7 @@ pub(super) fn open(request: &OpenSession) -> Result<(), NodeError> {
 }
 
 /// Whether a session can bear this name.
-pub(super) fn name(name: &SessionName) -> Result<(), NodeError> {
+pub(crate) fn name(name: &SessionName) -> Result<(), NodeError> {
     // `/sessions/attach` and `/sessions/import` are addresses of their own.
     if matches!(name.as_str(), "attach" | "import") {
         let expected = "another word than attach and import, which the API uses itself";
@@ -37,7 +37,7 @@ pub(super) fn name(name: &SessionName) -> Result<(), NodeError> {
 }
 
 /// Whether a session can be described like this.
-pub(super) fn description(text: Option<&str>) -> Result<(), NodeError> {
+pub(crate) fn description(text: Option<&str>) -> Result<(), NodeError> {
     let text = text.unwrap_or_default();
     if text.chars().count() > MAX_DESCRIPTION || text.contains('\0') {
         return invalid("description", "at most 1000 characters, none of them NUL", text.len());
@@ -74,7 +74,7 @@ pub(super) fn cdp_address(url: &Url) -> Result<(), NodeError> {
 }
 
 /// Whether a session can have this environment.
-pub(super) fn environment(environment: &Environment) -> Result<(), NodeError> {
+pub(crate) fn environment(environment: &Environment) -> Result<(), NodeError> {
     environment.viewport.map_or(Ok(()), viewport)?;
     environment.geolocation.map_or(Ok(()), geolocation)?;
     permissions(&environment.permissions)?;

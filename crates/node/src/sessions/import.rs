@@ -95,6 +95,8 @@ fn first(session: &Session, parts: Vec<Part>) -> NewSnapshot {
         reason: SnapshotReason::Import,
         term: None,
         shrunk: false,
+        sibling: false,
+        saved: false,
         parts,
         carried: Vec::new(),
         keep: None,

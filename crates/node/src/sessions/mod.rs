@@ -9,7 +9,7 @@ mod attach;
 mod audited;
 mod capture;
 mod cdp;
-mod check;
+pub(crate) mod check;
 mod close;
 mod create;
 mod deep;

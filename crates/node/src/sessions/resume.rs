@@ -1,7 +1,7 @@
 //! Brings a session back.
 
 use super::show;
-use crate::{Context, NodeError};
+use crate::{Context, NodeError, sync};
 use baton_api::ResumeResult;
 use baton_session::{Lifecycle, Owner};
 
@@ -18,6 +18,8 @@ pub async fn resume(
         let expected = "recoverable, stale, failed or closed";
         return Err(NodeError::WrongState { name, expected, found });
     }
+    // What another node saved since is what comes back; what was captured here is kept beside it.
+    sync::settle(context, &session).await?;
     let resumed = context.hub.resume(&session).await?;
     tracing::info!(session = %session.id, snapshot = %resumed.snapshot, "resumed a session");
     show::resumed(context, &session, resumed).await

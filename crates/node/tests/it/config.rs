@@ -3,6 +3,7 @@
 use crate::fixture::Folder;
 use baton_node::config::{Choices, ConfigError, Exposure, Settings};
 use baton_node::rates::RateLimits;
+use baton_session::wire::NodeType;
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,6 +23,11 @@ fn a_file_may_set_everything() {
         [server.tls]
         certificate = "/etc/tls.crt"
         key = "/etc/tls.key"
+        [node]
+        type = "cloud"
+        name = "office"
+        publicUrl = "https://baton.example.org"
+        internalUrl = "http://10.0.0.7:7420/"
         [storage]
         database_url = "postgres://baton:hunter2@db/baton"
         part_bytes = 1048576
@@ -57,6 +63,19 @@ fn a_file_may_set_everything() {
     assert_eq!((choices.refused_keys_per_minute, choices.behind_proxy), (Some(5), Some(true)));
     assert_eq!(choices.allowed_hosts.unwrap().len(), 2);
     assert_eq!(choices.tls_key.unwrap(), Path::new("/etc/tls.key"));
+    assert_eq!(
+        (choices.node_type, choices.node_name),
+        (Some(NodeType::Cloud), Some("office".into()))
+    );
+    assert_eq!(choices.public_url.unwrap().as_str(), "https://baton.example.org/");
+    assert_eq!(choices.internal_url.unwrap().port(), Some(7420));
+}
+
+#[test]
+fn a_node_that_says_nothing_of_itself_is_called_like_its_host() {
+    let own = Folder::new().config().node;
+    assert_eq!((own.node_type, own.public_url), (NodeType::Hosted, None));
+    assert!(!own.name.is_empty());
 }
 
 #[test]
@@ -86,6 +105,11 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         "[storage]\nsnapshot_parts = 0",
         "[storage]\ndatabase_url = \"\"",
         "[recover]\nlease = 5",
+        "[node]\ntype = \"server\"",
+        "[node]\nname = \"\"",
+        "[node]\npublicUrl = \"https://ada:hunter2@baton.example.org\"",
+        "[node]\ninternalUrl = \"10.0.0.7:7420\"",
+        "[node]\npublic_url = \"https://baton.example.org\"",
         "[storage]\ndatabase_url = \"mysql://root:hunter2@db/x\"",
         "[storage]\ndatabase_url = 5 # hunter2",
         "[storage",
@@ -118,7 +142,12 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     the file /etc/baton.toml: expected storage.part_bytes to be a number from 1024 to 4294967296, found 9999999999
     the file /etc/baton.toml: expected storage.snapshot_parts to be a number from 1 to 1000000, found 0
     the file /etc/baton.toml: expected storage.database_url to be a path or "postgres://user@host/database", found nothing
-    expected valid settings in /etc/baton.toml at line 1, found: unknown field `recover`, expected one of `server`, `storage`, `browser`, `recovery`, `metrics`, `limits`
+    expected valid settings in /etc/baton.toml at line 1, found: unknown field `recover`, expected one of `server`, `node`, `sync`, `outbound`, `storage`, `browser`, `recovery`, `metrics`, `limits`
+    the file /etc/baton.toml: expected node.type to be cloud or hosted, found "server"
+    the file /etc/baton.toml: expected node.name to be 1 to 64 characters that can be shown, without spaces around them, found ""
+    the file /etc/baton.toml: expected node.publicUrl to be an address such as https://baton.example.org, without a path, a query or a user, found something else
+    the file /etc/baton.toml: expected node.internalUrl to be an address such as https://baton.example.org, without a path, a query or a user, found something else
+    expected valid settings in /etc/baton.toml at line 2, found: unknown field `public_url`, expected one of `type`, `name`, `publicUrl`, `internalUrl`
     the file /etc/baton.toml: expected storage.database_url to be a path or "postgres://user@host/database", found the scheme "mysql"
     expected valid settings in /etc/baton.toml at line 2, found: invalid type: integer `5`, expected a string
     expected valid settings in /etc/baton.toml at line 1, found: unclosed table, expected `]`

@@ -91,6 +91,15 @@ impl Folder {
         Node { folder: self, file, shutdown, task }
     }
 
+    /// The node of this folder; one that never started gets an id from before nodes had keys.
+    pub(crate) fn node(&self) -> NodeId {
+        self.data.node_id().unwrap().unwrap_or_else(|| {
+            let id = NodeId::new(Timestamp::now(), rand::random());
+            self.data.write_node_id(id).unwrap();
+            id
+        })
+    }
+
     /// Stores a session of `owner` that has no browser, and gives its id.
     pub(crate) async fn seed(&self, store: &Store, owner: &str, name: &str) -> SessionId {
         let session = self.seed_active(store, owner, name).await;
@@ -107,7 +116,7 @@ impl Folder {
             name: name.parse().unwrap(),
             description: String::new(),
             owner: owner.parse().unwrap(),
-            node: self.data.node_id().unwrap(),
+            node: self.node(),
             headed: false,
             lifecycle: Lifecycle::Active,
             created_at: now,
@@ -142,6 +151,8 @@ pub(crate) fn new_snapshot(owner: &str, session: SessionId, state: &State) -> Ne
         reason: SnapshotReason::Request,
         term: None,
         shrunk: false,
+        sibling: false,
+        saved: false,
         parts,
         carried: Vec::new(),
         keep: None,

@@ -32,8 +32,10 @@ fn body(method: &Method, path: &str) -> Option<Value> {
             Some(json!({ "name": "shop", "cdp_url": "http://127.0.0.1:1" }))
         }
         ("POST", "/sessions/import") => Some(json!({ "name": "shop", "file": { "cookies": [] } })),
-        ("POST", "/sessions/{id}/cdp") => Some(json!({})),
+        ("POST", "/sessions/{id}/cdp" | "/sessions/{id}/save") => Some(json!({})),
         ("POST", "/sessions/{id}/rollback") => Some(json!({ "to": "0197" })),
+        ("POST", "/sync/conflicts/{session}") => Some(json!({ "keep": "1-" })),
+        ("POST", "/sync/peers/{peer}/confirm") => Some(json!({ "fingerprint": "ab".repeat(32) })),
         ("POST", "/keys") => Some(json!({ "name": "laptop", "scopes": ["read"] })),
         _ => None,
     }
@@ -62,7 +64,8 @@ impl Ada {
     /// The address of an operation on what is Ada's.
     fn address(&self, path: &str) -> String {
         let id = if path.starts_with("/keys") { &self.key } else { &self.session };
-        let path = path.replace("{id}", id);
+        let path = path.replace("{id}", id).replace("{session}", &self.session);
+        let path = path.replace("{peer}", "cloud");
         assert!(!path.contains('{'), "expected to know what is meant in {path}");
         if path.ends_with("/diff") {
             format!("{path}?a=0197&b=0197")

@@ -15,10 +15,9 @@ mod write;
 
 pub use error::ReadError;
 pub use read::{is_session_file, read};
-pub use write::write;
+pub use write::{checksum_of, deleted_checksum, write};
 
-use crate::PartHash;
-use crate::State;
+use crate::{PartHash, RevisionId, State, Vector};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -70,6 +69,7 @@ pub struct Provenance {
 /// How a node is deployed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum NodeType {
     /// By a provider, for many.
     Cloud,
@@ -93,6 +93,18 @@ pub struct Version {
     /// [`write()`] puts it in.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub checksum: String,
+    /// The revision that the file holds; none for a file that was never saved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rev: Option<RevisionId>,
+    /// How far each actor had come when the revision was written.
+    #[serde(skip_serializing_if = "Vector::is_empty")]
+    pub vector: Vector,
+    /// The revisions that it was made of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parents: Vec<RevisionId>,
+    /// Revisions that wait for someone to choose.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<RevisionId>,
 }
 
 /// Fields of `state` that are derived, and so are not in the checksum.
@@ -106,17 +118,18 @@ struct Covered<'a> {
     tabs: Vec<BTreeMap<&'a str, &'a Value>>,
 }
 
-/// The checksum of a document. The ids of tabs are not in it: they mean nothing to another browser.
-fn checksum(document: &Value) -> String {
-    let state = members(&document["state"], |name| !DERIVED.contains(&name));
-    let tabs = document["tabs"].as_array().into_iter().flatten();
+/// The checksum of a document with these two members. The ids of tabs are not in it: they mean
+/// nothing to another browser.
+fn checksum(state: &Value, tabs: &Value) -> PartHash {
+    let state = members(state, |name| !DERIVED.contains(&name));
+    let tabs = tabs.as_array().into_iter().flatten();
     let covered =
         Covered { state, tabs: tabs.map(|tab| members(tab, |name| name != "id")).collect() };
     // A number that canonical JSON refuses is refused by every writer alike.
     let canonical = serde_json_canonicalizer::to_vec(&covered)
         .or_else(|_| serde_json::to_vec(&covered))
         .unwrap_or_default();
-    PartHash::of(&canonical).to_string()
+    PartHash::of(&canonical)
 }
 
 fn members(object: &Value, wanted: impl Fn(&str) -> bool) -> BTreeMap<&str, &Value> {

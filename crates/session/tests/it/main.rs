@@ -15,6 +15,7 @@ mod permission;
 mod playwright;
 mod receipt;
 mod redact;
+mod revisions;
 mod session_file;
 mod shrunk;
 mod wire;

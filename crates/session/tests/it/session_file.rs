@@ -3,7 +3,9 @@
 use crate::arbitrary;
 use baton_session::cookie::Expiry;
 use baton_session::environment::Viewport;
-use baton_session::wire::{Head, NodeType, Provenance, SessionFile, Version, read, write};
+use baton_session::wire::{
+    Head, NodeType, Provenance, SessionFile, Version, checksum_of, deleted_checksum, read, write,
+};
 use baton_session::{Entries, Receipt, State, StorageKey, Tab, admit};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -37,7 +39,20 @@ proptest! {
         prop_assert_eq!(left_out, Receipt::default());
         let mut expected = file.state;
         expected.normalize();
+        forget_numbers(&mut expected);
         prop_assert_eq!(again.state, expected);
+    }
+
+    #[test]
+    fn a_state_has_the_checksum_of_its_file(state in arbitrary::state()) {
+        let mut other = state.clone();
+        other.cookies.reverse();
+        other.tabs.iter_mut().for_each(|tab| tab.id = "of another browser".to_owned());
+        forget_numbers(&mut other);
+        let checksum = checksum_of(&state);
+        prop_assert_eq!(checksum_of(&other), checksum);
+        let file: Value = serde_json::from_str(&write(&SessionFile { head: head(), state })).unwrap();
+        prop_assert_eq!(&file["sync"]["checksum"], &checksum.to_string());
     }
 
     #[test]
@@ -54,6 +69,21 @@ proptest! {
         prop_assert_eq!(admit::admit(&mut state, Expiry(0)), Receipt::default());
         prop_assert_eq!(state, admitted);
     }
+}
+
+/// Drops the numbers that one browser gave to the entries of its histories.
+fn forget_numbers(state: &mut State) {
+    let entries = state.tabs.iter_mut().flat_map(|tab| &mut tab.history.entries);
+    entries.for_each(|entry| entry.id = 0);
+}
+
+#[test]
+fn what_is_deleted_has_a_checksum_of_its_own() {
+    assert_ne!(deleted_checksum(), checksum_of(&State::default()));
+    insta::assert_snapshot!(
+        deleted_checksum(),
+        @"1b70b1c98c544d975c39049311ab1d24ed1d87aedc2874bdc946d39bd421b4b8"
+    );
 }
 
 fn shop() -> SessionFile {

@@ -1,4 +1,4 @@
-//! Sessions as rows: `create fetch list update fail delete`, one verb a file.
+//! Sessions as rows: `create fetch list update rename fail delete`, one verb a file.
 //!
 //! Times are kept to the millisecond.
 
@@ -7,9 +7,11 @@ mod delete;
 mod fail;
 mod fetch;
 mod list;
+mod rename;
 mod update;
 
 pub(crate) use create::insert;
+pub(crate) use delete::delete;
 
 use crate::StoreError;
 use crate::row::{flag, instant, word};

@@ -42,25 +42,39 @@ impl Store {
         if let Some(session) = session {
             sessions::insert(connection, session).await?;
         }
-        expect_session(connection, &draft.owner, draft.snapshot.session).await?;
-        draft.snapshot.sibling = is_late(connection, &draft).await?;
-        insert_parts(connection, &mut draft, &self.seal()).await?;
-        if let Some(list) = &draft.list {
-            lists::insert(connection, &draft.owner, list).await?;
-        }
-        let ordinal = insert_snapshot(connection, &draft).await?;
-        spans::extend(connection, &draft, ordinal).await?;
-        // Who does not hold the session any more lets nothing of it go.
-        let pruned = match draft.keep.filter(|_| !draft.snapshot.sibling) {
-            Some(keep) => try_prune(connection, draft.snapshot.session, keep).await?,
-            None => Pruned::default(),
-        };
+        insert(connection, &mut draft, &self.seal()).await?;
+        let pruned = prune_with(connection, &draft).await?;
         write.commit().await?;
-        // The snapshot is on disk: what is left of older ones is no reason to say otherwise.
-        if let Err(error) = self.collect_left(&draft.owner, &pruned).await {
-            tracing::warn!(%error, "parts that nothing names were not removed");
-        }
+        self.collect_after(&draft.owner, &pruned).await;
         Ok(draft.snapshot)
+    }
+}
+
+/// Writes a draft, and leaves the older snapshots as they are. The caller holds the owner's lock.
+pub(crate) async fn insert(
+    connection: &mut AnyConnection,
+    draft: &mut Draft,
+    seal: &Seal,
+) -> Result<(), StoreError> {
+    expect_session(connection, &draft.owner, draft.snapshot.session).await?;
+    draft.snapshot.sibling |= is_late(connection, draft).await?;
+    insert_parts(connection, draft, seal).await?;
+    if let Some(list) = &draft.list {
+        lists::insert(connection, &draft.owner, list).await?;
+    }
+    let ordinal = insert_snapshot(connection, draft).await?;
+    spans::extend(connection, draft, ordinal).await
+}
+
+/// Lets the oldest snapshots go, as the draft that was written asks. Who does not hold the session
+/// any more lets nothing of it go.
+pub(crate) async fn prune_with(
+    connection: &mut AnyConnection,
+    draft: &Draft,
+) -> Result<Pruned, StoreError> {
+    match draft.keep.filter(|_| !draft.snapshot.sibling) {
+        Some(keep) => try_prune(connection, draft.snapshot.session, keep).await,
+        None => Ok(Pruned::default()),
     }
 }
 
@@ -120,8 +134,9 @@ async fn insert_snapshot(connection: &mut AnyConnection, draft: &Draft) -> Resul
     let snapshot = &draft.snapshot;
     let ordinal = sqlx::query_scalar(
         "insert into snapshots
-         (id, session, owner, ordinal, taken_at, reason, manifest, term, sibling, shrunk)
-         select $1, $2, $3, coalesce(max(ordinal), 0) + 1, $4, $5, $6, $7, $8, $9
+         (id, session, owner, ordinal, taken_at, reason, manifest, term, sibling, shrunk,
+             saved)
+         select $1, $2, $3, coalesce(max(ordinal), 0) + 1, $4, $5, $6, $7, $8, $9, $10
          from snapshots where session = $2
          on conflict (id) do nothing
          returning ordinal",
@@ -135,6 +150,7 @@ async fn insert_snapshot(connection: &mut AnyConnection, draft: &Draft) -> Resul
     .bind(draft.term.map_or(0, Term::to_i64))
     .bind(i64::from(snapshot.sibling))
     .bind(i64::from(snapshot.shrunk))
+    .bind(i64::from(snapshot.saved))
     .fetch_optional(connection)
     .await?;
     ordinal.ok_or_else(|| StoreError::IdTaken { id: snapshot.id.to_string() })

@@ -13,9 +13,9 @@ use baton_session::{Owner, Part, PartRef, Term};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A snapshot made ready.
-pub(super) struct Draft {
+pub(crate) struct Draft {
     pub(super) owner: Owner,
-    pub(super) snapshot: Snapshot,
+    pub(crate) snapshot: Snapshot,
     pub(super) term: Option<Term>,
     pub(super) keep: Option<u32>,
     /// The sealed list of parts, or how it differs from `list`.
@@ -76,10 +76,10 @@ pub(super) fn draft(
         taken_at: crate::row::to_millis(new.taken_at),
         reason: new.reason,
         term: new.term,
-        // Known when it is written.
-        sibling: false,
+        // Or it becomes one when it is written.
+        sibling: new.sibling,
         shrunk: new.shrunk,
-        saved: false,
+        saved: new.saved,
         bytes: total(&parts),
         parts,
     };
@@ -169,7 +169,7 @@ fn corrupt(part: &Part, error: &SealError) -> StoreError {
 
 impl Store {
     /// Makes a draft, and seals what the database does not have at this moment.
-    pub(super) async fn draft(&self, new: NewSnapshot) -> Result<Draft, StoreError> {
+    pub(crate) async fn draft(&self, new: NewSnapshot) -> Result<Draft, StoreError> {
         let (seal, limits) = (self.seal(), self.inner.limits);
         let current = self.current_list(new.session).await?;
         let mut draft = crate::blocking(move || draft(new, current, &seal, &limits)).await??;

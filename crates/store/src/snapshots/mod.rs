@@ -14,6 +14,10 @@ mod manifest;
 mod prune;
 mod spans;
 
+pub(crate) use create::{insert, prune_with};
+pub(crate) use draft::Draft;
+pub(crate) use prune::Pruned;
+
 use baton_session::{Owner, Part, PartRef, SessionId, SnapshotId, SnapshotReason, Term};
 use jiff::Timestamp;
 
@@ -35,6 +39,10 @@ pub struct NewSnapshot {
     pub term: Option<Term>,
     /// Whether more than half of what the last good one held is gone, and nobody asked for it.
     pub shrunk: bool,
+    /// Whether it stands beside the line of the others from its start.
+    pub sibling: bool,
+    /// Whether it is kept for good.
+    pub saved: bool,
     /// The parts that may be new, with their bytes.
     pub parts: Vec<Part>,
     /// The parts that did not change: they are in the database already.

@@ -9,16 +9,16 @@ use sqlx::{AnyConnection, Row};
 
 /// What went.
 #[derive(Debug, Default)]
-pub(super) struct Pruned {
+pub(crate) struct Pruned {
     snapshots: u64,
     /// Whether more parts lost their last name than one transaction removes.
-    has_left_parts: bool,
+    pub(crate) has_left_parts: bool,
 }
 
 impl Store {
     /// Removes all but the newest `keep` snapshots of a session, then the parts that nothing names
-    /// any more. Whatever `keep` is, these stay: the newest one, the last good one, saved ones, and
-    /// the one that the session's latest receipt names. Returns how many snapshots went.
+    /// any more. Whatever `keep` is, these stay: the newest one, the last good one, saved ones, those
+    /// of revisions, and the one that the session's latest receipt names. Returns how many snapshots went.
     pub async fn prune_snapshots(&self, session: SessionId, keep: u32) -> Result<u64, StoreError> {
         let owner = self.owner_of(session).await?;
         // As a rule there is nothing to do, and then no writer has to wait for us.
@@ -32,12 +32,15 @@ impl Store {
         Ok(pruned.snapshots)
     }
 
-    /// Removes the parts that a prune has left.
-    pub(super) async fn collect_left(
-        &self,
-        owner: &Owner,
-        pruned: &Pruned,
-    ) -> Result<(), StoreError> {
+    /// Removes the parts that a prune has left. What was stored is on disk, and this is no reason to
+    /// say otherwise.
+    pub(crate) async fn collect_after(&self, owner: &Owner, pruned: &Pruned) {
+        if let Err(error) = self.collect_left(owner, pruned).await {
+            tracing::warn!(%error, "parts that nothing names were not removed");
+        }
+    }
+
+    async fn collect_left(&self, owner: &Owner, pruned: &Pruned) -> Result<(), StoreError> {
         if pruned.has_left_parts {
             self.collect_parts_of(owner).await?;
         }
@@ -114,6 +117,9 @@ async fn prune(
          and id not in (
              select snapshot from receipts where session = $1
              order by ordinal desc limit 1
+         )
+         and not exists (
+             select 1 from revision_snapshots where revision_snapshots.snapshot = snapshots.id
          )",
     )
     .bind(session.to_string())

@@ -51,7 +51,7 @@ impl Table {
 }
 
 /// Every table.
-pub(super) const TABLES: [Table; 11] = [
+pub(super) const TABLES: [Table; 18] = [
     table("data_keys", 2, 1, &[text("id"), text("wrapped_by"), bytes("wrapped")]),
     table("sessions", 1, 1, SESSIONS),
     table("parts", 1, 1, &[text("id"), text("owner"), bytes("sealed")]),
@@ -63,6 +63,13 @@ pub(super) const TABLES: [Table; 11] = [
     table("nodes", 1, 2, &[text("id"), text("place"), integer("beat"), integer("lease")]),
     table("leases", 1, 2, &[text("session"), text("node"), integer("term")]),
     table("audit", 1, 2, AUDIT),
+    table("identities", 1, 4, IDENTITIES),
+    table("peers", 2, 4, PEERS),
+    table("shared_sessions", 2, 4, SHARED_SESSIONS),
+    table("sync_owners", 1, 4, &[text("owner"), integer("generation")]),
+    table("revision_snapshots", 3, 4, REVISION_SNAPSHOTS),
+    table("staged_parts", 3, 4, STAGED_PARTS),
+    table("peer_acks", 3, 4, PEER_ACKS),
 ];
 
 const SESSIONS: &[Column] = &[
@@ -123,6 +130,44 @@ const AUDIT: &[Column] = &[
     text("outcome"),
     text("detail"),
 ];
+
+const IDENTITIES: &[Column] =
+    &[text("node"), text("formerly"), text("place"), text("epoch"), bytes("sealed")];
+
+const PEERS: &[Column] = &[
+    text("owner"),
+    text("node"),
+    text("name"),
+    text("url"),
+    text("node_type"),
+    text("auth"),
+    text("state"),
+    text("node_key"),
+    text("seal_key"),
+    bytes("credential"),
+    text("api_key"),
+    integer("added_at"),
+    integer("last_seen"),
+    integer("last_sync"),
+];
+
+const SHARED_SESSIONS: &[Column] = &[
+    text("owner"),
+    text("session"),
+    integer("generation"),
+    bytes("entry"),
+    bytes("body"),
+    integer("updated_at"),
+];
+
+const REVISION_SNAPSHOTS: &[Column] =
+    &[text("owner"), text("session"), text("revision"), text("snapshot"), integer("released_at")];
+
+const STAGED_PARTS: &[Column] =
+    &[text("owner"), text("session"), text("part"), integer("staged_at")];
+
+const PEER_ACKS: &[Column] =
+    &[text("owner"), text("node"), text("session"), text("revision"), integer("at")];
 
 const fn table(name: &'static str, key: usize, since: i64, columns: &'static [Column]) -> Table {
     Table { name, key, since, until: i64::MAX, columns }

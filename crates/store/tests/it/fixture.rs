@@ -153,6 +153,8 @@ pub(crate) fn new_snapshot(session: &Session, parts: &[Part]) -> NewSnapshot {
         reason: SnapshotReason::Request,
         term: None,
         shrunk: false,
+        sibling: false,
+        saved: false,
         parts: parts.to_vec(),
         carried: Vec::new(),
         keep: None,

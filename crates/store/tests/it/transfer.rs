@@ -13,8 +13,9 @@ use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Every table with one of its statements: `T` a text, `B` bytes, `I` an integer, `N` an integer or
-/// nothing; `K` a key and `H` a hash, which differ from row to row.
-const INSERTS: [&str; 10] = [
+/// nothing, `M` bytes or nothing; `K` a key and `H` a hash, which differ from row to row; `O` a key or
+/// nothing.
+const INSERTS: [&str; 17] = [
     "data_keys (id, wrapped_by, wrapped) values (K, T, B)",
     "sessions (id, owner, name, description, node, headed, lifecycle, created_at, updated_at,
         failed_resumes) values (K, T, K, T, T, I, T, I, I, I)",
@@ -29,6 +30,15 @@ const INSERTS: [&str; 10] = [
     "leases (session, node, term) values (K, null, I)",
     "audit (id, at, owner, actor, action, subject, outcome, detail)
         values (K, I, T, T, T, T, T, T)",
+    "identities (node, formerly, place, epoch, sealed) values (K, O, T, T, B)",
+    "peers (owner, node, name, url, node_type, auth, state, node_key, seal_key, credential, api_key,
+        added_at, last_seen, last_sync) values (K, K, K, O, T, T, T, T, T, M, O, I, N, N)",
+    "shared_sessions (owner, session, generation, entry, body, updated_at)
+        values (T, K, I, B, B, I)",
+    "sync_owners (owner, generation) values (K, I)",
+    "revision_snapshots (owner, session, revision, snapshot, released_at) values (T, K, K, K, N)",
+    "staged_parts (owner, session, part, staged_at) values (T, K, K, I)",
+    "peer_acks (owner, node, session, revision, at) values (K, K, K, T, I)",
 ];
 
 /// Texts that somebody might get wrong. None has a NUL: no engine takes one.
@@ -62,6 +72,8 @@ async fn fill(fixture: &Fixture, rows: usize, bytes: Vec<Vec<u8>>) {
                     'K' => query.bind(format!("key {number}")),
                     'T' => query.bind(texts[(number + place) % texts.len()].clone()),
                     'I' => query.bind(integer),
+                    'O' => query.bind((number % 2 == 0).then(|| format!("key {number}"))),
+                    'M' => query.bind((number % 2 == 0).then(|| blob.clone())),
                     'N' => query.bind((number % 2 == 0).then_some(integer)),
                     'H' => query.bind(number.to_be_bytes().to_vec()),
                     _ => query.bind(blob.clone()),
@@ -135,7 +147,7 @@ async fn every_row_is_the_same_on_the_other_engine_and_back(
         [vec![], vec![0; 9 << 20], vec![0xff; 3 << 20], vec![1; 3 << 20], vec![b'\\', b'x']];
     fill(&fixture, 1_203, large.into()).await;
     let before = dump(&fixture.database).await;
-    assert_eq!(before.len(), 10 * 1_203 + 1, "and the data key of the store");
+    assert_eq!(before.len(), INSERTS.len() * 1_203 + 1, "and the data key of the store");
 
     let server: DatabaseUrl = baton_postgres::create_database().unwrap().parse().unwrap();
     refuse_filled(&server).await.unwrap();
@@ -144,7 +156,7 @@ async fn every_row_is_the_same_on_the_other_engine_and_back(
 
     let file = fixture.folder.path().join("back.db");
     let contents = copy_database(&server, &key(), &file).await.unwrap();
-    assert_eq!((contents.version, contents.sessions, contents.parts), (3, 1_203, 1_203));
+    assert_eq!((contents.version, contents.sessions, contents.parts), (4, 1_203, 1_203));
     assert!(dump(&DatabaseUrl::Sqlite(file.clone())).await == before, "and in a file again");
 
     // Both are databases like any other.
@@ -240,7 +252,7 @@ async fn an_older_server_stays_as_it_is_and_its_copy_is_brought_up_to_date() {
     .unwrap();
     let to = folder.path().join("copy.db");
     let contents = copy_database(&server, &key(), &to).await.unwrap();
-    assert_eq!((contents.version, contents.sessions), (3, 1));
+    assert_eq!((contents.version, contents.sessions), (4, 1));
     assert_eq!(number(&mut old, "select max(version) from _sqlx_migrations").await, 1);
     let mut copy = raw(&DatabaseUrl::Sqlite(to)).await;
     let sql = "select count(*) from sessions where failed_resumes = 0 and updated_at = 6";

@@ -1,8 +1,8 @@
 //! The settings of a node as flags and variables.
 
 use baton_node::config::{
-    BrowserSettings, LimitSettings, MetricsSettings, RecoveryTexts, ServerSettings, Settings,
-    StorageSettings, TlsSettings,
+    BrowserSettings, LimitSettings, MetricsSettings, NodeTexts, OutboundTexts, RecoveryTexts,
+    ServerSettings, Settings, StorageSettings, SyncTexts, TlsSettings,
 };
 use clap::Args;
 use std::fmt;
@@ -35,6 +35,63 @@ pub(in crate::cli) struct Flags {
         value_delimiter = ','
     )]
     allowed_hosts: Option<Vec<String>>,
+    /// What is saved goes to every confirmed peer at once [default: false]
+    #[arg(long, value_name = "BOOL", env = "BATON_AUTO_SYNC", hide_env_values = true, num_args = 0..=1, default_missing_value = "true")]
+    auto_sync: Option<bool>,
+    /// Milliseconds between two comparisons with every confirmed peer; 0: only when told [default: 0]
+    #[arg(
+        long,
+        value_name = "MILLISECONDS",
+        env = "BATON_SYNC_INTERVAL",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    sync_interval: Option<i64>,
+    /// What is done with revisions of which none had seen the other: `latest-wins`, `manual` or
+    /// `merge`; none of them loses anything [default: latest-wins]
+    #[arg(long, value_name = "HOW", env = "BATON_CONFLICT_RESOLUTION", hide_env_values = true)]
+    conflict_resolution: Option<String>,
+    /// Bytes of the largest session that is taken from elsewhere [default: 1073741824]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        env = "BATON_SESSION_BYTES",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    session_bytes: Option<i64>,
+    /// Bytes a second to and from a peer; 0: as fast as it goes [default: 0]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        env = "BATON_BYTES_PER_SECOND",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    bytes_per_second: Option<i64>,
+    /// Private hosts, addresses and networks that the node may ask, such as 10.0.0.0/8 [default:
+    /// none]
+    #[arg(
+        long,
+        value_name = "PLACE",
+        env = "BATON_OUTBOUND_ALLOW",
+        hide_env_values = true,
+        value_delimiter = ','
+    )]
+    outbound_allow: Option<Vec<String>>,
+    /// How the node is deployed, `cloud` or `hosted` [default: cloud where a platform that runs
+    /// containers shows itself, else hosted]
+    #[arg(long, value_name = "TYPE", env = "BATON_NODE_TYPE", hide_env_values = true)]
+    node_type: Option<String>,
+    /// What the node calls itself to other nodes [default: the host's name]
+    #[arg(long, value_name = "NAME", env = "BATON_NODE_NAME", hide_env_values = true)]
+    node_name: Option<String>,
+    /// Where the world asks the node, such as `https://baton.example.org` [default: none]
+    #[arg(long, value_name = "URL", env = "BATON_PUBLIC_URL", hide_env_values = true)]
+    public_url: Option<String>,
+    /// Where its own network asks the node [default: none]
+    #[arg(long, value_name = "URL", env = "BATON_INTERNAL_URL", hide_env_values = true)]
+    internal_url: Option<String>,
     /// `postgres://…`, or the path of an SQLite file [default: baton.db in the data folder]
     #[arg(long, value_name = "URL", env = "BATON_DATABASE_URL", hide_env_values = true)]
     database_url: Option<String>,
@@ -149,6 +206,20 @@ impl From<Flags> for Settings {
                 behind_proxy: flags.behind_proxy,
                 allowed_hosts: flags.allowed_hosts,
                 tls: TlsSettings { certificate: flags.tls_certificate, key: flags.tls_key },
+            },
+            sync: SyncTexts {
+                auto_sync: flags.auto_sync,
+                sync_interval: flags.sync_interval,
+                conflict_resolution: flags.conflict_resolution,
+                session_bytes: flags.session_bytes,
+                bytes_per_second: flags.bytes_per_second,
+            },
+            outbound: OutboundTexts { allow: flags.outbound_allow },
+            node: NodeTexts {
+                node_type: flags.node_type,
+                name: flags.node_name,
+                public_url: flags.public_url,
+                internal_url: flags.internal_url,
             },
             storage: StorageSettings {
                 database_url: flags.database_url,

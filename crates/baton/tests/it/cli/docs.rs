@@ -20,7 +20,7 @@ A command that needs a node finds the one of the data folder, or starts one in t
 ends itself after ten minutes without an active session and without a request.
 ";
 
-const COMMANDS: [&[&str]; 31] = [
+const COMMANDS: [&[&str]; 41] = [
     &[],
     &["open"],
     &["attach"],
@@ -36,6 +36,16 @@ const COMMANDS: [&[&str]; 31] = [
     &["sessions", "diff"],
     &["export"],
     &["import"],
+    &["save"],
+    &["peers", "add"],
+    &["peers", "list"],
+    &["peers", "confirm"],
+    &["peers", "ping"],
+    &["peers", "remove"],
+    &["sync", "run"],
+    &["sync", "status"],
+    &["sync", "conflicts"],
+    &["sync", "resolve"],
     &["profile", "compile"],
     &["profile", "read"],
     &["mcp"],

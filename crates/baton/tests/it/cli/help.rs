@@ -17,6 +17,9 @@ fn the_first_page_says_what_there_is() {
       sessions     List, show, capture, resume, roll back, drive, close, abandon and delete sessions
       export       Write a session to a file that another Baton, or Playwright, can read
       import       Make a session of a file, of a profile, or of your own browser
+      save         Save a session as it is now, so that it can move to other nodes
+      peers        Register, confirm, list, ping and remove the nodes with which sessions are exchanged
+      sync         Move sessions between this node and its peers, and choose where both changed one
       profile      Make a browser's profile of a state, or read one, with no browser running
       mcp          Let agents use sessions: serve MCP on standard input and output
       skill        Write what teaches an agent to keep, resume and hand over logins
@@ -47,6 +50,7 @@ fn the_first_page_says_what_there_is() {
       baton sessions list                              what there is
       baton sessions resume shopping                   bring it back after a crash
       baton export shopping -o shopping.json           carry it elsewhere, logged in
+      baton sync run                                   exchange what was saved with other nodes
       baton doctor                                     what is missing on this machine
 
     An ID is an id, a unique prefix of one, or a name.
@@ -59,10 +63,19 @@ fn the_first_page_says_what_there_is() {
 #[test]
 fn every_command_has_help_without_a_node() {
     let folder = Folder::new();
-    let commands: [&[&str]; 28] = [
+    let commands: [&[&str]; 37] = [
         &["open"],
         &["export"],
         &["import"],
+        &["save"],
+        &["peers", "add"],
+        &["peers", "list"],
+        &["peers", "confirm"],
+        &["peers", "ping"],
+        &["sync", "run"],
+        &["sync", "status"],
+        &["sync", "conflicts"],
+        &["sync", "resolve"],
         &["profile", "compile"],
         &["profile", "read"],
         &["mcp", "install"],

@@ -5,7 +5,7 @@ use super::fixture::{Folder, stderr};
 #[test]
 fn wrong_command_lines_end_with_2() {
     let folder = Folder::new();
-    let wrong: [&[&str]; 12] = [
+    let wrong: [&[&str]; 17] = [
         &[],
         &["fly"],
         &["open", "https://shop.test"],
@@ -18,6 +18,11 @@ fn wrong_command_lines_end_with_2() {
         &["mcp", "--with", "npx @playwright/mcp"],
         &["mcp", "--with", "{cdp_url}"],
         &["mcp", "--with", "npx 'unended {cdp_url}"],
+        &["save", "shop", "--name", "a shop"],
+        &["peers", "add", "no address", "--name", "server"],
+        &["peers", "add", "https://server.test", "--name", "server", "--auth", "charm"],
+        &["sync", "run", "--direction", "sideways"],
+        &["sync", "resolve", "shop"],
     ];
     for args in wrong {
         let run = folder.run(args).code(2);

@@ -17,6 +17,8 @@ mod open;
 mod resume;
 mod rollback;
 
+pub(super) use resume::resume;
+
 use super::verb::Entry;
 use std::sync::LazyLock;
 

@@ -28,12 +28,19 @@ impl Verb for SessionResume {
 
     async fn call(self, call: Call) -> Result<Answer, Failure> {
         call.require(Scope::Drive).await?;
-        let doing = format!("resuming {}", text::cut(&self.session_id, 100));
-        let resuming = Box::pin(sessions::resume(&call.context, &call.caller, &self.session_id));
-        let resumed = call.progress.during(&doing, resuming).await?;
-        let (told, data) = result(&resumed);
+        let (told, data) = resume(&call, &self.session_id).await?;
         Ok(Answer::new(&told, data))
     }
+}
+
+/// Resumes a session, and tells what came back.
+pub(in crate::mcp) async fn resume(
+    call: &Call,
+    session: &str,
+) -> Result<(Vec<String>, Value), Failure> {
+    let doing = format!("resuming {}", text::cut(session, 100));
+    let resuming = Box::pin(sessions::resume(&call.context, &call.caller, session));
+    Ok(result(&call.progress.during(&doing, resuming).await?))
 }
 
 /// What a resume or a rollback did.

@@ -1,0 +1,105 @@
+//! Operations that move sessions between nodes. A peer is named by its node id, a unique prefix of it, or
+//! its name.
+
+use super::{BROWSER_LIMIT, Client, ClientError};
+use crate::sync::{
+    ConfirmPeer, ConflictList, ConflictView, DifferenceList, Movement, PeerList, PeerView,
+    RegisterPeer, ResolveConflict, SaveSession, SavedView, SyncIndex,
+};
+use reqwest::Method;
+use std::time::Duration;
+
+/// How long an answer may take for which the node asks another one; longer than the node's own limit, so
+/// that the node says what happened.
+const PEER_LIMIT: Duration = Duration::from_mins(1);
+
+impl Client {
+    /// Makes a revision of a session as it is now; an active one is captured first.
+    pub async fn save_session(
+        &self,
+        reference: &str,
+        request: &SaveSession,
+    ) -> Result<SavedView, ClientError> {
+        let call = self.request(Method::POST, &["sessions", reference, "save"])?;
+        self.fetch(call.timeout(BROWSER_LIMIT).json(request)).await
+    }
+
+    /// Every session of the caller's owner that was saved.
+    pub async fn fetch_sync_index(&self) -> Result<SyncIndex, ClientError> {
+        self.fetch(self.request(Method::GET, &["sync", "index"])?).await
+    }
+
+    /// This node, and the owner's peers.
+    pub async fn list_peers(&self) -> Result<PeerList, ClientError> {
+        self.fetch(self.request(Method::GET, &["sync", "peers"])?.timeout(PEER_LIMIT)).await
+    }
+
+    /// Registers a node, which is asked for its key. It is pending, unless its fingerprint comes along.
+    pub async fn register_peer(&self, request: &RegisterPeer) -> Result<PeerView, ClientError> {
+        let call = self.request(Method::POST, &["sync", "peers"])?;
+        self.fetch(call.timeout(PEER_LIMIT).json(request)).await
+    }
+
+    /// Confirms a pending peer, whose fingerprint a person has compared.
+    pub async fn confirm_peer(
+        &self,
+        peer: &str,
+        request: &ConfirmPeer,
+    ) -> Result<PeerView, ClientError> {
+        let call = self.request(Method::POST, &["sync", "peers", peer, "confirm"])?;
+        self.fetch(call.timeout(PEER_LIMIT).json(request)).await
+    }
+
+    /// Asks a peer whether it answers, and whether it is who it was.
+    pub async fn ping_peer(&self, peer: &str) -> Result<PeerView, ClientError> {
+        let call = self.request(Method::POST, &["sync", "peers", peer, "ping"])?;
+        self.fetch(call.timeout(PEER_LIMIT)).await
+    }
+
+    /// Forgets a peer: nothing moves to it or from it any more.
+    pub async fn remove_peer(&self, peer: &str) -> Result<(), ClientError> {
+        let call = self.request(Method::DELETE, &["sync", "peers", peer])?;
+        self.fetch_bytes(call).await.map(drop)
+    }
+
+    /// How all sessions stand here and at a peer.
+    pub async fn list_differences(&self, peer: &str) -> Result<DifferenceList, ClientError> {
+        let call = self.request(Method::GET, &["sync", "differences", peer])?;
+        self.fetch(call.timeout(PEER_LIMIT)).await
+    }
+
+    /// Fetches from a peer what it has of a session and this node has not. One that is unfinished is
+    /// called again.
+    pub async fn pull_session(&self, peer: &str, session: &str) -> Result<Movement, ClientError> {
+        let call = self.request(Method::POST, &["sync", "pull", peer, session])?;
+        self.fetch(call.timeout(BROWSER_LIMIT)).await
+    }
+
+    /// Gives a peer what this node has of a session and the peer has not. One that is unfinished is
+    /// called again.
+    pub async fn push_session(&self, peer: &str, session: &str) -> Result<Movement, ClientError> {
+        let call = self.request(Method::POST, &["sync", "push", peer, session])?;
+        self.fetch(call.timeout(BROWSER_LIMIT)).await
+    }
+
+    /// The sessions in which someone has to choose.
+    pub async fn list_conflicts(&self) -> Result<ConflictList, ClientError> {
+        self.fetch(self.request(Method::GET, &["sync", "conflicts"])?).await
+    }
+
+    /// Says which revision of a session counts from now on.
+    pub async fn resolve_conflict(
+        &self,
+        session: &str,
+        request: &ResolveConflict,
+    ) -> Result<ConflictView, ClientError> {
+        let call = self.request(Method::POST, &["sync", "conflicts", session])?;
+        self.fetch(call.timeout(BROWSER_LIMIT).json(request)).await
+    }
+
+    /// Deletes a session here, and at every peer that hears of it.
+    pub async fn delete_synced_session(&self, session: &str) -> Result<(), ClientError> {
+        let call = self.request(Method::DELETE, &["sync", "sessions", session])?;
+        self.fetch_bytes(call.timeout(BROWSER_LIMIT)).await.map(drop)
+    }
+}

@@ -1,0 +1,43 @@
+//! The card of a node: who it is, where it is asked, and for whom what is meant for it is sealed.
+
+use baton_session::wire::NodeType;
+use baton_session::{NodeId, NodeKey, NodeSignature};
+use serde::{Deserialize, Serialize};
+use url::Url;
+use utoipa::ToSchema;
+
+/// What a node says of itself. Whoever receives one checks that the id is the hash of the key, and
+/// that the key signed the seal key; the rest is as good as the signature of the message around it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeCard {
+    /// Which node: the hash of its key.
+    pub node_id: NodeId,
+    /// How it is deployed.
+    pub node_type: NodeType,
+    /// What it calls itself: 1 to 64 characters.
+    pub name: String,
+    /// Where the world asks it; none when the world does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub public_url: Option<Url>,
+    /// Where its own network asks it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub internal_url: Option<Url>,
+    /// Its public key (Ed25519), with which what it wrote is verified.
+    pub key: NodeKey,
+    /// For whom what it alone may read is sealed: a recipient of age (X25519), `age1…`.
+    pub seal_key: String,
+    /// Its signature of the seal key.
+    pub seal_signature: NodeSignature,
+}
+
+/// What stands before a seal key when it is signed, so that no other signature of a node is one of
+/// a seal key.
+const SEAL_CONTEXT: &[u8] = b"baton seal key v1\0";
+
+impl NodeCard {
+    /// The bytes that a node signs to say that `seal_key` is its own.
+    pub fn seal_message(seal_key: &str) -> Vec<u8> {
+        [SEAL_CONTEXT, seal_key.as_bytes()].concat()
+    }
+}

@@ -1,0 +1,24 @@
+//! Sessions move between nodes: what is asked for and answered.
+//!
+//! Names are those that were asked for (`nodeId`, `lastModified`, …). Rooms: [`card`] says who a
+//! node is; [`peer`] how others are registered; [`index`] what there is; [`exchange`] and [`parcel`]
+//! what two nodes tell each other, sealed; [`movement`] what moved; [`conflict`] what someone has to
+//! decide; [`save`] makes a revision.
+
+pub mod card;
+pub mod conflict;
+pub mod exchange;
+pub mod index;
+pub mod movement;
+pub mod parcel;
+pub mod peer;
+pub mod save;
+
+pub use card::NodeCard;
+pub use conflict::{ConflictList, ConflictView, ResolveConflict, RevisionView};
+pub use exchange::{Exchange, FetchParts, Taken, Wanted};
+pub use index::{IndexedSession, SyncIndex};
+pub use movement::{Difference, DifferenceList, Movement, MovementOutcome, SessionDifference};
+pub use parcel::{InvalidParcels, Parcel};
+pub use peer::{ConfirmPeer, PeerList, PeerStatus, PeerView, RegisterPeer};
+pub use save::{SaveSession, SavedView};

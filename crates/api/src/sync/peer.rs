@@ -1,0 +1,100 @@
+//! Peers: nodes that are registered here.
+
+use baton_session::peer::{AuthMethod, PeerState};
+use baton_session::wire::NodeType;
+use baton_session::{Fingerprint, NodeId};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use url::Url;
+use utoipa::ToSchema;
+
+/// Registers a node, which is asked for its key. It is `pending` until its fingerprint is confirmed.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RegisterPeer {
+    /// Where it is asked, such as `https://baton.example.org`.
+    pub url: Url,
+    /// What people call it: 1 to 64 characters, unique among the owner's peers.
+    pub name: String,
+    /// How this node says there who it acts for.
+    pub auth_method: AuthMethod,
+    /// The API key that the other node gave out, with the scope `sync`. Needed for `apikey`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_key: Option<String>,
+    /// The fingerprint that a person has seen at the other node: with it the peer is confirmed at
+    /// once. Needs the scope `admin`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Fingerprint>,
+}
+
+impl fmt::Debug for RegisterPeer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { url, name, auth_method, .. } = self;
+        write!(f, "RegisterPeer({name} at {url} by {auth_method})")
+    }
+}
+
+/// Confirms a peer that is pending.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConfirmPeer {
+    /// What a person has compared with what the other node shows.
+    pub fingerprint: Fingerprint,
+}
+
+/// Whether a peer answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PeerStatus {
+    /// It answered lately, and is who it was.
+    Online,
+    /// It did not answer.
+    Offline,
+    /// It was not asked yet, or it has no address: it asks us.
+    Unknown,
+}
+
+/// A peer, without what opens it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PeerView {
+    /// Which node.
+    pub node_id: NodeId,
+    /// How it is deployed.
+    pub node_type: NodeType,
+    /// Where it is asked; none for a node that only asks us.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<Url>,
+    /// What people call it.
+    pub name: String,
+    /// When it was heard last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_seen: Option<Timestamp>,
+    /// When a session moved last, or was found to need none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_sync: Option<Timestamp>,
+    /// Whether it answers.
+    pub status: PeerStatus,
+    /// Why it does not, when it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// How this node says there who it acts for.
+    pub auth_method: AuthMethod,
+    /// Whether a person has confirmed who it is.
+    pub state: PeerState,
+    /// What a person compares.
+    pub fingerprint: Fingerprint,
+}
+
+/// This node, and its peers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PeerList {
+    /// This node.
+    #[serde(rename = "self")]
+    pub this: super::NodeCard,
+    /// The fingerprint that a person at a peer compares.
+    pub fingerprint: Fingerprint,
+    /// The owner's peers, by name.
+    pub items: Vec<PeerView>,
+}

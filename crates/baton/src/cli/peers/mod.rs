@@ -1,0 +1,46 @@
+//! `baton peers`, one file a verb.
+
+mod add;
+mod confirm;
+mod key;
+mod list;
+mod ping;
+mod remove;
+
+pub(super) use add::NotYet;
+pub(super) use confirm::NotCompared;
+pub(super) use key::PeerKeyError;
+
+use super::Context;
+use baton_api::Exit;
+use clap::{Args, Subcommand};
+
+/// Register, confirm, list, ping and remove the nodes with which sessions are exchanged
+#[derive(Debug, Subcommand)]
+pub(super) enum Peers {
+    Add(Box<add::Add>),
+    List(list::List),
+    Confirm(confirm::Confirm),
+    Ping(ping::Ping),
+    Remove(remove::Remove),
+}
+
+/// Which peer.
+#[derive(Debug, Args)]
+struct Reference {
+    /// A peer: its name, its node id, or a unique prefix of that
+    #[arg(value_name = "PEER")]
+    id: String,
+}
+
+impl Peers {
+    pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        match self {
+            Self::Add(command) => command.run(context).await,
+            Self::List(command) => command.run(context).await,
+            Self::Confirm(command) => command.run(context).await,
+            Self::Ping(command) => command.run(context).await,
+            Self::Remove(command) => command.run(context).await,
+        }
+    }
+}

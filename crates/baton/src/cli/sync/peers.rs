@@ -1,0 +1,65 @@
+//! Which peers a command is about.
+
+use crate::output::{Failed, Output};
+use baton_api::Client;
+use baton_api::sync::{DifferenceList, PeerView};
+use baton_session::peer::PeerState;
+
+/// What is shown while peers are asked.
+const ASKING: &str = "asking what differs";
+
+/// How sessions stand here and at peers, and which peers could not say.
+#[derive(Default)]
+pub(super) struct Stand {
+    pub(super) lists: Vec<DifferenceList>,
+    pub(super) failed: Vec<Failed>,
+}
+
+impl Stand {
+    /// How many peers were asked.
+    pub(super) fn asked(&self) -> usize {
+        self.lists.len() + self.failed.len()
+    }
+}
+
+/// Asks the peer that was named, or all that are confirmed and can be asked. One that was named has to
+/// answer; of all, those that do not are told and the others count.
+pub(super) async fn ask(
+    client: &Client,
+    named: Option<&str>,
+    output: Output,
+) -> anyhow::Result<Stand> {
+    if let Some(peer) = named {
+        let progress = output.progress(ASKING);
+        let asked = client.list_differences(peer).await;
+        progress.end();
+        return Ok(Stand { lists: vec![asked?], failed: Vec::new() });
+    }
+    let mut peers = client.list_peers().await?.items;
+    // What is left out is told before anything moves on the terminal.
+    peers.retain(|peer| is_asked(peer, output));
+    let progress = output.progress(ASKING);
+    let mut stand = Stand::default();
+    for peer in peers {
+        match client.list_differences(&peer.node_id.to_string()).await {
+            Ok(list) => stand.lists.push(list),
+            Err(error) => stand.failed.push(Failed::peer(peer.name, &error)),
+        }
+    }
+    progress.end();
+    Ok(stand)
+}
+
+fn is_asked(peer: &PeerView, output: Output) -> bool {
+    let name = &peer.name;
+    if peer.state != PeerState::Confirmed {
+        let word = shell_words::quote(name);
+        output.note(&format!("{name} is pending, and left out: baton peers confirm {word}"));
+        return false;
+    }
+    if peer.url.is_none() {
+        output.note(&format!("{name} has no address, and is left out: it asks this node"));
+        return false;
+    }
+    true
+}

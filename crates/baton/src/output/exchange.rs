@@ -1,0 +1,232 @@
+//! What moved between this node and its peers, and what would have to.
+
+use super::style;
+use super::table::Table;
+use baton_api::ClientError;
+use baton_api::sync::{Difference, DifferenceList, Movement, MovementOutcome, SessionDifference};
+use baton_session::{SessionId, SessionName};
+use jiff::Timestamp;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Which way a session moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Way {
+    /// From a peer to here.
+    Pull,
+    /// From here to a peer.
+    Push,
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Pull => "pull",
+            Self::Push => "push",
+        })
+    }
+}
+
+/// What a run did.
+#[derive(Debug, Serialize)]
+pub(crate) struct Exchange {
+    /// How many peers were asked.
+    pub(crate) asked: usize,
+    /// Sessions that moved, or had nothing to move.
+    pub(crate) items: Vec<Moved>,
+    /// Peers and sessions that failed.
+    pub(crate) failed: Vec<Failed>,
+}
+
+/// A session that moved.
+#[derive(Debug, Serialize)]
+pub(crate) struct Moved {
+    /// What people call the peer.
+    pub(crate) peer: String,
+    /// Which way it moved.
+    pub(crate) way: Way,
+    /// What came of it.
+    #[serde(flatten)]
+    pub(crate) movement: Movement,
+}
+
+/// A peer that did not answer, or a session that did not move.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Failed {
+    /// What people call the peer.
+    peer: String,
+    /// Which session; none when it is all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<SessionId>,
+    /// What it is called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<SessionName>,
+    /// Which way it should have moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    way: Option<Way>,
+    /// Why.
+    reason: String,
+}
+
+/// How sessions stand here and at peers.
+#[derive(Debug, Serialize)]
+pub(crate) struct Standing {
+    /// A list for each peer, of those that differ.
+    pub(crate) peers: Vec<DifferenceList>,
+    /// Peers that could not say.
+    pub(crate) failed: Vec<Failed>,
+}
+
+impl Exchange {
+    /// In how many sessions somebody has to choose.
+    pub(crate) fn conflicts(&self) -> usize {
+        let movements = self.items.iter().map(|moved| &moved.movement);
+        let in_conflict = movements.filter(|one| one.outcome == MovementOutcome::Conflict);
+        in_conflict.map(|one| one.session_id).collect::<BTreeSet<_>>().len()
+    }
+}
+
+impl Failed {
+    /// A peer that could not say what differs.
+    pub(crate) fn peer(peer: String, error: &ClientError) -> Self {
+        Self { peer, session_id: None, name: None, way: None, reason: error.to_string() }
+    }
+
+    /// A session that did not move.
+    pub(crate) fn session(
+        peer: &str,
+        item: &SessionDifference,
+        way: Way,
+        error: &ClientError,
+    ) -> Self {
+        Self::because(peer, item, way, error.to_string())
+    }
+
+    /// A session for which time ran out before any of it moved.
+    pub(crate) fn unfinished(peer: &str, item: &SessionDifference, way: Way) -> Self {
+        Self::because(peer, item, way, "expected a part to move in time, found none".to_owned())
+    }
+
+    fn because(peer: &str, item: &SessionDifference, way: Way, reason: String) -> Self {
+        Self {
+            peer: peer.to_owned(),
+            session_id: Some(item.session_id),
+            name: Some(item.name.clone()),
+            way: Some(way),
+            reason,
+        }
+    }
+}
+
+/// What a run did: a line for each session that moved, the sums below.
+pub(crate) fn exchange(done: &Exchange) -> String {
+    let mut lines = Vec::new();
+    if !done.items.is_empty() {
+        let mut table =
+            Table::new(&["SESSION", "PEER", "WAY", "WHAT CAME OF IT", "PARTS", "BYTES"]);
+        for Moved { peer, way, movement } in &done.items {
+            let Movement { name, outcome, parts, bytes, .. } = movement;
+            table.row([
+                name.to_string(),
+                peer.clone(),
+                way.to_string(),
+                self::outcome(*outcome).to_owned(),
+                parts.to_string(),
+                style::size(*bytes),
+            ]);
+        }
+        lines.push(table.render());
+    }
+    lines.extend(failed(&done.failed));
+    lines.extend(sums(done));
+    lines.join("\n")
+}
+
+fn sums(done: &Exchange) -> Vec<String> {
+    let mut lines = Vec::new();
+    if done.items.is_empty() && done.failed.is_empty() {
+        lines.push(nothing(done.asked));
+    }
+    let conflicts = done.conflicts();
+    if conflicts > 0 {
+        let count = style::counted(conflicts, "session");
+        let told = format!("{count} in conflict; baton sync conflicts shows what to choose from");
+        lines.push(style::doubtful(&told));
+    }
+    lines
+}
+
+/// Nothing differs, if there was anybody to compare with.
+fn nothing(asked: usize) -> String {
+    match asked {
+        0 => "no confirmed peers; baton peers add URL --name NAME registers one".to_owned(),
+        _ => style::good("all in sync"),
+    }
+}
+
+/// What came of a movement, in words.
+pub(super) fn outcome(outcome: MovementOutcome) -> &'static str {
+    match outcome {
+        MovementOutcome::Unchanged => "nothing to move",
+        MovementOutcome::Moved => "moved",
+        MovementOutcome::Conflict => "moved, in conflict",
+        MovementOutcome::Deleted => "deleted",
+        MovementOutcome::Unfinished => "not finished",
+    }
+}
+
+fn failed(failed: &[Failed]) -> impl Iterator<Item = String> {
+    failed.iter().map(|Failed { peer, name, way, reason, .. }| {
+        let about = match (name, way) {
+            (Some(name), Some(way)) => format!("{way} {name}, {peer}"),
+            _ => peer.clone(),
+        };
+        let line = reason.lines().next().unwrap_or_default();
+        style::bad(&format!("{}: {}", style::plain(&about), style::plain(line)))
+    })
+}
+
+/// What differs: a line for each session and peer.
+pub(crate) fn standing(standing: &Standing) -> String {
+    let mut lines = Vec::new();
+    let now = Timestamp::now();
+    let mut table = Table::new(&["SESSION", "PEER", "WHAT DIFFERS", "CHANGED", "SIZE"]);
+    let mut rows = 0;
+    for list in &standing.peers {
+        for item in &list.items {
+            rows += 1;
+            table.row([
+                item.name.to_string(),
+                list.name.clone(),
+                difference(item).to_owned(),
+                style::age(item.last_modified, now),
+                style::size(item.size),
+            ]);
+        }
+    }
+    if rows > 0 {
+        lines.push(table.render());
+    }
+    lines.extend(failed(&standing.failed));
+    if rows == 0 && standing.failed.is_empty() {
+        lines.push(nothing(standing.peers.len()));
+    }
+    lines.join("\n")
+}
+
+/// How a session stands, in words.
+fn difference(item: &SessionDifference) -> &'static str {
+    match (item.difference, item.deleted) {
+        (Difference::Same, _) => "nothing",
+        (Difference::Ahead, _) if !item.there => "only here",
+        (Difference::Behind, _) if !item.here => "only there",
+        (Difference::Ahead, false) => "newer here",
+        (Difference::Ahead, true) => "deleted here",
+        (Difference::Behind, false) => "newer there",
+        (Difference::Behind, true) => "deleted there",
+        (Difference::Diverged, _) => "changed here and there",
+    }
+}

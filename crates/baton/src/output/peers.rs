@@ -1,0 +1,107 @@
+//! This node and its peers, for people.
+
+use super::style;
+use super::table::Table;
+use baton_api::sync::{PeerList, PeerStatus, PeerView};
+use baton_session::NodeId;
+use baton_session::peer::PeerState;
+use jiff::Timestamp;
+use std::collections::BTreeMap;
+
+/// What people call nodes.
+#[derive(Debug, Default)]
+pub(crate) struct Names(BTreeMap<NodeId, String>);
+
+impl Names {
+    /// The names of this node and its peers.
+    pub(crate) fn of(list: &PeerList) -> Self {
+        let this = (list.this.node_id, "this node".to_owned());
+        let peers = list.items.iter().map(|peer| (peer.node_id, peer.name.clone()));
+        Self(std::iter::once(this).chain(peers).collect())
+    }
+
+    /// The name of a node; its id when it has none here.
+    pub(super) fn name(&self, node: NodeId) -> String {
+        self.0.get(&node).cloned().unwrap_or_else(|| node.to_string())
+    }
+}
+
+/// This node with its fingerprint, then its peers.
+pub(crate) fn peers(list: &PeerList) -> String {
+    let this = &list.this;
+    let mut lines = vec![
+        format!("fingerprint  {}", list.fingerprint),
+        format!(
+            "this node    {}  {}",
+            style::plain(&this.name),
+            style::faint(&this.node_id.to_string())
+        ),
+        String::new(),
+    ];
+    if list.items.is_empty() {
+        lines.push("no peers; baton peers add URL --name NAME registers one".to_owned());
+        return lines.join("\n");
+    }
+    let now = Timestamp::now();
+    let mut table = Table::new(&["PEER", "STATE", "ANSWERS", "HEARD", "SYNCED", "ADDRESS", "ID"]);
+    for peer in &list.items {
+        let age = |then: Option<Timestamp>| then.map(|then| style::age(then, now));
+        table.row([
+            peer.name.clone(),
+            peer.state.to_string(),
+            answers(peer.status).to_owned(),
+            age(peer.last_seen).unwrap_or_else(|| "never".to_owned()),
+            age(peer.last_sync).unwrap_or_else(|| "never".to_owned()),
+            peer.url.as_ref().map_or_else(|| "it asks us".to_owned(), ToString::to_string),
+            peer.node_id.to_string(),
+        ]);
+    }
+    lines.push(table.render());
+    let pending = list.items.iter().filter(|peer| peer.state != PeerState::Confirmed);
+    lines.extend(pending.map(fingerprint));
+    lines.join("\n")
+}
+
+fn answers(status: PeerStatus) -> &'static str {
+    match status {
+        PeerStatus::Online => "yes",
+        PeerStatus::Offline => "no",
+        PeerStatus::Unknown => "not asked",
+    }
+}
+
+/// The fingerprint that a peer gave.
+pub(crate) fn fingerprint(peer: &PeerView) -> String {
+    let name = style::plain(&peer.name);
+    format!("{name} gave this fingerprint:\n  {}", peer.fingerprint)
+}
+
+/// How a peer stands, and what comes next.
+pub(crate) fn peer(peer: &PeerView) -> String {
+    let name = style::plain(&peer.name);
+    match peer.state {
+        PeerState::Confirmed => {
+            format!(
+                "{} baton sync run moves sessions",
+                style::good(&format!("{name} is confirmed;"))
+            )
+        }
+        PeerState::Pending => format!(
+            "{}\n{}\nwhen baton peers list shows the same at the top on that machine, baton peers \
+             confirm {} confirms it",
+            style::doubtful(&format!("{name} is pending: nothing moves yet")),
+            fingerprint(peer),
+            shell_words::quote(&name),
+        ),
+    }
+}
+
+/// What became of asking a peer.
+pub(crate) fn pinged(peer: &PeerView) -> String {
+    let name = style::plain(&peer.name);
+    if peer.status == PeerStatus::Online {
+        return style::good(&format!("{name} answers, and is who it was"));
+    }
+    let reason = peer.reason.as_deref().unwrap_or("nobody knows why");
+    style::bad(&format!("{name} does not answer: {}", style::plain(reason)))
+}

@@ -1,0 +1,91 @@
+//! Revisions: what was saved, and between which ones somebody has to choose.
+
+use super::exchange::outcome;
+use super::peers::Names;
+use super::style;
+use super::table::Table;
+use baton_api::sync::{ConflictList, ConflictView, RevisionView, SavedView};
+use baton_session::RevisionId;
+use jiff::Timestamp;
+
+/// How many digits of a revision's hash are shown at least: what people type must not become too short.
+const SHORTEST: usize = 8;
+
+/// A session that was saved, and where it went.
+pub(crate) fn saved(view: &SavedView, names: &Names) -> String {
+    let SavedView { name, rev, unchanged, .. } = view;
+    let rev = short(rev, &[]);
+    let mut lines = vec![if *unchanged {
+        format!("{name} was saved as it is already: revision {rev}")
+    } else {
+        format!("saved {name}: revision {rev}, kept for good")
+    }];
+    lines.extend(view.pushed.iter().map(|pushed| {
+        let peer = style::plain(&names.name(pushed.node_id));
+        let (parts, bytes) = (style::counted(pushed.parts, "part"), style::size(pushed.bytes));
+        format!("{peer}: {}, {parts}, {bytes}", outcome(pushed.outcome))
+    }));
+    lines.extend(view.failed.iter().map(|failed| {
+        let reason = failed.reason.lines().next().unwrap_or_default();
+        style::bad(&style::plain(&format!("{}: {reason}", failed.peer)))
+    }));
+    if !view.conflicts.is_empty() {
+        let told = "somebody has to choose; baton sync conflicts shows from what";
+        lines.push(style::doubtful(told));
+    }
+    lines.join("\n")
+}
+
+/// The sessions in which somebody has to choose: a line for each revision.
+pub(crate) fn conflicts(list: &ConflictList, names: &Names) -> String {
+    let Some(first) = list.items.first() else {
+        return style::good("no conflicts");
+    };
+    let now = Timestamp::now();
+    let mut table = Table::new(&["SESSION", "REVISION", "WRITTEN BY", "WHEN", "SIZE", "STANDS"]);
+    for conflict in &list.items {
+        let all = all(conflict);
+        for (at, revision) in revisions(conflict).enumerate() {
+            let content =
+                if revision.deleted { "deletes it".to_owned() } else { style::size(revision.size) };
+            table.row([
+                conflict.name.to_string(),
+                short(&revision.rev, &all),
+                names.name(revision.node_id),
+                style::age(revision.last_modified, now),
+                content,
+                if at == 0 { "counts" } else { "kept beside it" }.to_owned(),
+            ]);
+        }
+    }
+    let (name, rev) = (&first.name, short(&first.current.rev, &all(first)));
+    let next = format!("baton sync resolve {name} --keep {rev} keeps that one and ends the others");
+    format!("{}\n{next}", table.render())
+}
+
+/// A session in which somebody chose.
+pub(crate) fn resolved(view: &ConflictView) -> String {
+    let (name, rev) = (&view.name, short(&view.current.rev, &all(view)));
+    let ended = style::good(&format!("revision {rev} of {name} counts from now on;"));
+    format!("{ended} baton sync run tells the peers")
+}
+
+fn revisions(conflict: &ConflictView) -> impl Iterator<Item = &RevisionView> {
+    std::iter::once(&conflict.current).chain(&conflict.siblings)
+}
+
+fn all(conflict: &ConflictView) -> Vec<RevisionId> {
+    revisions(conflict).map(|revision| revision.rev).collect()
+}
+
+/// The beginning of a revision's name that none of the others has.
+fn short(rev: &RevisionId, others: &[RevisionId]) -> String {
+    let whole = rev.to_string();
+    let others: Vec<String> =
+        others.iter().filter(|other| *other != rev).map(ToString::to_string).collect();
+    let shared =
+        |other: &String| whole.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    let hash = whole.find('-').unwrap_or(0) + 1;
+    let unique = others.iter().map(shared).max().unwrap_or(0) + 1;
+    whole.chars().take(unique.max(hash + SHORTEST)).collect()
+}

@@ -1,0 +1,227 @@
+//! `baton peers`: who this node is, and how others are registered, confirmed and forgotten.
+
+use super::fake::{FakeNode, node};
+use super::fixture::{stderr, stdout};
+use baton_api::ErrorCode;
+use baton_api::sync::{NodeCard, PeerList, PeerStatus, PeerView};
+use baton_session::peer::{AuthMethod, PeerState};
+use baton_session::wire::NodeType;
+use baton_session::{NodeId, NodeSecret};
+use jiff::{Timestamp, ToSpan};
+use serde_json::Value;
+
+/// The id of a peer.
+fn id(of: u8) -> NodeId {
+    format!("{of:08x}-0000-8000-8000-00000000000f").parse().unwrap()
+}
+
+fn secret(of: u8) -> NodeSecret {
+    NodeSecret::from_seed(&[of; 32])
+}
+
+/// A peer that is confirmed and answers.
+pub(super) fn peer(of: u8, name: &str) -> PeerView {
+    PeerView {
+        node_id: id(of),
+        node_type: NodeType::Hosted,
+        url: Some(format!("https://{name}.example.org/").parse().unwrap()),
+        name: name.to_owned(),
+        last_seen: Some(ago(2)),
+        last_sync: Some(ago(90)),
+        status: PeerStatus::Online,
+        reason: None,
+        auth_method: AuthMethod::ApiKey,
+        state: PeerState::Confirmed,
+        fingerprint: secret(of).key().fingerprint(),
+    }
+}
+
+/// The same before anybody has compared anything.
+pub(super) fn pending(of: u8, name: &str) -> PeerView {
+    PeerView {
+        last_seen: None,
+        last_sync: None,
+        status: PeerStatus::Unknown,
+        state: PeerState::Pending,
+        ..peer(of, name)
+    }
+}
+
+/// The node with these peers.
+pub(super) fn list(items: Vec<PeerView>) -> PeerList {
+    let secret = secret(1);
+    let seal_key = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p".to_owned();
+    let this = NodeCard {
+        node_id: node(),
+        node_type: NodeType::Hosted,
+        name: "laptop".to_owned(),
+        public_url: None,
+        internal_url: None,
+        key: secret.key(),
+        seal_signature: secret.sign(seal_key.as_bytes()),
+        seal_key,
+    };
+    PeerList { this, fingerprint: secret.key().fingerprint(), items }
+}
+
+/// So many minutes ago.
+pub(super) fn ago(minutes: i64) -> Timestamp {
+    Timestamp::now() - minutes.minutes()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_fingerprint_of_this_node_stands_at_the_top() {
+    let peers = list(vec![peer(2, "berlin"), pending(3, "paris")]);
+    let node = FakeNode::start().await.with("GET /sync/peers", &peers);
+    let run = node.folder.run(&["peers", "list"]).success();
+    insta::assert_snapshot!(stdout(&run, &node.folder.data()), @r#"
+    fingerprint  3475 0f98 bd59 fcfc 946d a45a aabe 933b e154 a4b5 094e 1c4a bf42 8665 05f3 c97e
+    this node    laptop  0f000000-0000-8000-8000-000000000001
+
+    PEER    STATE      ANSWERS    HEARD      SYNCED   ADDRESS                      ID
+    berlin  confirmed  yes        2 min ago  1 h ago  https://berlin.example.org/  00000002-0000-8000-8000-00000000000f
+    paris   pending    not asked  never      never    https://paris.example.org/   00000003-0000-8000-8000-00000000000f
+    paris gave this fingerprint:
+      b62e 867f a2f3 3afe 62d5 d6b1 642e 1621 d543 3078 46b2 a57b 897e 7109 19b7 6709
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_without_peers_says_how_to_register_one() {
+    let node = FakeNode::start().await.with("GET /sync/peers", &list(Vec::new()));
+    let run = node.folder.run(&["peers", "list"]).success();
+    let told = stdout(&run, &node.folder.data());
+    assert_eq!(
+        told.lines().last(),
+        Some("no peers; baton peers add URL --name NAME registers one")
+    );
+}
+
+/// What `peers add` sends, as JSON.
+fn sent(node: &FakeNode) -> Value {
+    let heard = node.heard();
+    let [only] = heard.as_slice() else { panic!("expected one request, found {heard:?}") };
+    serde_json::from_str(only.strip_prefix("POST /sync/peers ").unwrap()).unwrap()
+}
+
+const ADD: [&str; 5] = ["peers", "add", "https://paris.example.org", "--name", "paris"];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_stays_pending_where_nobody_can_compare_fingerprints() {
+    let node = FakeNode::start().await.with("POST /sync/peers", &pending(3, "paris"));
+    let file = node.folder.data().with_file_name("paris.key");
+    std::fs::write(&file, "baton_s3cret\n").unwrap();
+    let key = ["--key-file", file.to_str().unwrap()];
+    let run = node.folder.run(&[&ADD[..], &key].concat()).success();
+    let sent = sent(&node);
+    assert_eq!(sent["apiKey"], "baton_s3cret");
+    assert_eq!(sent["authMethod"], "apikey");
+    assert!(sent.get("fingerprint").is_none(), "{sent}");
+    let told = [stdout(&run, &node.folder.data()), stderr(&run, &node.folder.data())].concat();
+    assert!(!told.contains("s3cret"), "{told}");
+    insta::assert_snapshot!(told, @r#"
+    paris is pending: nothing moves yet
+    paris gave this fingerprint:
+      b62e 867f a2f3 3afe 62d5 d6b1 642e 1621 d543 3078 46b2 a57b 897e 7109 19b7 6709
+    when baton peers list shows the same at the top on that machine, baton peers confirm paris confirms it
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_brings_the_fingerprint_along_confirms_at_once() {
+    let node = FakeNode::start().await.with("POST /sync/peers", &peer(3, "paris"));
+    let seen = secret(3).key().fingerprint();
+    let shown = seen.to_string();
+    let args = [&ADD[..], &["--fingerprint", &shown]].concat();
+    let run = node.folder.run_with(&args, &[("BATON_PEER_KEY", "baton_s3cret")]).success();
+    let sent = sent(&node);
+    assert_eq!(sent["fingerprint"], shown);
+    assert_eq!(sent["apiKey"], "baton_s3cret");
+    let told = stdout(&run, &node.folder.data());
+    insta::assert_snapshot!(told, @"paris is confirmed; baton sync run moves sessions");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_that_cannot_be_registered_says_why_and_asks_nobody() {
+    let node = FakeNode::start().await;
+    let place = |name: &str| node.folder.data().with_file_name(name).to_str().unwrap().to_owned();
+    let (nowhere, blank) = (place("nowhere"), place("blank"));
+    std::fs::write(&blank, " \n").unwrap();
+    let runs: [(&[&str], i32); 6] = [
+        (&["--auth", "msal"], 2),
+        (&["--auth", "tunnel"], 2),
+        (&[], 2),
+        (&["--key-file", &nowhere], 3),
+        (&["--key-file", &blank], 2),
+        (&["--fingerprint", "a1b2"], 2),
+    ];
+    let mut heard = Vec::new();
+    for (args, code) in runs {
+        let run = node.folder.run(&[&ADD[..], args].concat()).code(code);
+        heard.push(stderr(&run, node.folder.data().parent().unwrap()));
+    }
+    assert!(node.heard().is_empty(), "the node was asked nothing");
+    insta::assert_snapshot!(heard.concat(), @r#"
+    error: expected the method apikey, found msal
+      msal comes later; an API key works with every node
+    error: expected the method apikey, found tunnel
+      tunnel comes later; an API key works with every node
+    error: expected the API key of the other node, found none
+      give --key-file, set BATON_PEER_KEY, or run this on a terminal; baton keys create --name NAME --scope sync makes a key there
+    error: expected a file with the API key of the other node at DATA/nowhere, found none
+    error: expected the API key of the other node, found nothing but blanks
+      baton keys create --name NAME --scope sync makes one there
+    error: invalid value 'a1b2' for '--fingerprint <FINGERPRINT>': expected a fingerprint: 16 groups of four hexadecimal digits
+
+    For more information, try '--help'.
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_compared_elsewhere_confirms_a_peer() {
+    let seen = secret(3).key().fingerprint();
+    let node = FakeNode::start().await.with("POST /sync/peers/paris/confirm", &peer(3, "paris"));
+    let nobody = node.folder.run(&["peers", "confirm", "paris"]).code(2);
+    insta::assert_snapshot!(stderr(&nobody, &node.folder.data()), @r"
+    error: expected the fingerprint that the other node shows, found none and no terminal
+      give it with --fingerprint; baton peers list shows it there, at the top
+    ");
+    assert!(node.heard().is_empty());
+    // As it may have been copied: without spaces, with large letters.
+    let copied = seen.to_string().replace(' ', "").to_uppercase();
+    node.folder.run(&["peers", "confirm", "paris", "--fingerprint", &copied]).success();
+    let expected = format!("POST /sync/peers/paris/confirm {{\"fingerprint\":\"{seen}\"}}");
+    assert_eq!(node.heard(), [expected]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_that_does_not_answer_ends_with_1_and_says_why() {
+    let silent = PeerView {
+        status: PeerStatus::Offline,
+        reason: Some("connection refused".to_owned()),
+        ..peer(2, "berlin")
+    };
+    let node = FakeNode::start()
+        .await
+        .with("POST /sync/peers/berlin/ping", &peer(2, "berlin"))
+        .with("POST /sync/peers/berlin/ping", &silent);
+    let answers = node.folder.run(&["peers", "ping", "berlin"]).success();
+    let silent = node.folder.run(&["peers", "ping", "berlin"]).code(1);
+    let told = [answers, silent].map(|run| stdout(&run, &node.folder.data()));
+    insta::assert_snapshot!(told.concat(), @r"
+    berlin answers, and is who it was
+    berlin does not answer: connection refused
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_is_forgotten_once() {
+    let node = FakeNode::start().await.with("DELETE /sync/peers/berlin", &Value::Null).refusing(
+        "DELETE /sync/peers/berlin",
+        ErrorCode::PeerNotFound,
+        "no peer \"berlin\"",
+    );
+    let removed = node.folder.json(&["peers", "remove", "berlin"]);
+    assert_eq!(removed, (0, serde_json::json!({"removed": "berlin"})));
+    node.folder.run(&["peers", "remove", "berlin"]).code(3);
+}

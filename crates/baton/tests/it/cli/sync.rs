@@ -1,0 +1,373 @@
+//! `baton sync` and `baton save`: what moves, what differs, and who has to choose.
+
+use super::fake::{FakeNode, node};
+use super::fixture::{stderr, stdout};
+use super::peers::{ago, list, peer, pending};
+use baton_api::ErrorCode;
+use baton_api::sync::{
+    ConflictList, ConflictView, Difference, DifferenceList, Movement, MovementOutcome, PeerView,
+    RevisionView, SavedView, SessionDifference,
+};
+use baton_session::{NodeId, PartHash, RevisionId, SessionId};
+use serde_json::json;
+
+/// The session of this number.
+fn session(of: u8) -> SessionId {
+    format!("0197c0de-0000-7000-8000-0000000000{of:02x}").parse().unwrap()
+}
+
+fn revision(version: u64, of: &str) -> RevisionId {
+    format!("{version}-{:0<64}", PartHash::of(of.as_bytes())).parse().unwrap()
+}
+
+/// A session that stands so, changed five minutes ago.
+fn item(of: u8, name: &str, difference: Difference) -> SessionDifference {
+    SessionDifference {
+        session_id: session(of),
+        name: name.parse().unwrap(),
+        difference,
+        last_modified: ago(5),
+        size: 34_567,
+        deleted: false,
+        here: true,
+        there: true,
+    }
+}
+
+fn differences(peer: &PeerView, items: Vec<SessionDifference>) -> DifferenceList {
+    DifferenceList { node_id: peer.node_id, name: peer.name.clone(), items }
+}
+
+/// What a movement answers that moved so many parts.
+fn moved(of: u8, name: &str, node_id: NodeId, outcome: MovementOutcome, parts: u64) -> Movement {
+    let is_left = outcome == MovementOutcome::Unfinished;
+    let conflicts = match outcome {
+        MovementOutcome::Conflict => vec![revision(3, "theirs")],
+        _ => Vec::new(),
+    };
+    Movement {
+        session_id: session(of),
+        name: name.parse().unwrap(),
+        node_id,
+        outcome,
+        rev: (!is_left).then(|| revision(3, "ours")),
+        conflicts,
+        parts,
+        bytes: parts * 1024,
+        left: if is_left { 4 } else { 0 },
+    }
+}
+
+fn pull(peer: &PeerView, of: u8) -> String {
+    format!("POST /sync/pull/{}/{}", peer.node_id, session(of))
+}
+
+fn push(peer: &PeerView, of: u8) -> String {
+    format!("POST /sync/push/{}/{}", peer.node_id, session(of))
+}
+
+fn asks(peer: &PeerView) -> String {
+    format!("GET /sync/differences/{}", peer.node_id)
+}
+
+/// A node with the peer berlin, at which one session is newer, one older, and one was changed too.
+async fn with_berlin() -> (FakeNode, PeerView) {
+    let berlin = peer(2, "berlin");
+    let items = vec![
+        item(1, "shop", Difference::Behind),
+        item(2, "mail", Difference::Ahead),
+        item(3, "bank", Difference::Diverged),
+        item(4, "news", Difference::Same),
+    ];
+    let answer = |of, name, outcome, parts| moved(of, name, berlin.node_id, outcome, parts);
+    let node = FakeNode::start()
+        .await
+        .with("GET /sync/peers", &list(vec![berlin.clone()]))
+        .with(&asks(&berlin), &differences(&berlin, items))
+        .with(&pull(&berlin, 1), &answer(1, "shop", MovementOutcome::Moved, 12))
+        .with(&push(&berlin, 2), &answer(2, "mail", MovementOutcome::Moved, 3))
+        .with(&pull(&berlin, 3), &answer(3, "bank", MovementOutcome::Conflict, 2))
+        .with(&push(&berlin, 3), &answer(3, "bank", MovementOutcome::Conflict, 1));
+    (node, berlin)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_lacks_something_gets_it_and_a_conflict_ends_with_4() {
+    let (node, berlin) = with_berlin().await;
+    let run = node.folder.run(&["sync", "run"]).code(4);
+    let expected = ["GET /sync/peers".to_owned(), asks(&berlin)];
+    let moved = [pull(&berlin, 1), push(&berlin, 2), pull(&berlin, 3), push(&berlin, 3)];
+    assert_eq!(node.heard(), [&expected[..], &moved].concat());
+    insta::assert_snapshot!(stdout(&run, &node.folder.data()), @r#"
+    SESSION  PEER    WAY   WHAT CAME OF IT     PARTS  BYTES
+    shop     berlin  pull  moved               12     12.00 KiB
+    mail     berlin  push  moved               3      3.00 KiB
+    bank     berlin  pull  moved, in conflict  2      2.00 KiB
+    bank     berlin  push  moved, in conflict  1      1.00 KiB
+    1 session in conflict; baton sync conflicts shows what to choose from
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_the_direction_that_was_asked_for_moves() {
+    for (direction, expected) in [("pull", [1, 3]), ("push", [2, 3])] {
+        let (node, berlin) = with_berlin().await;
+        let args = ["--json", "sync", "run", "berlin", "--direction", direction];
+        let named = "GET /sync/differences/berlin";
+        let answer = differences(
+            &berlin,
+            vec![
+                item(1, "shop", Difference::Behind),
+                item(2, "mail", Difference::Ahead),
+                item(3, "bank", Difference::Diverged),
+            ],
+        );
+        let node = node.with(named, &answer);
+        node.folder.run(&args).code(4);
+        let way = if direction == "pull" { pull } else { push };
+        let moved = expected.map(|of| way(&berlin, of));
+        assert_eq!(node.heard(), [&[named.to_owned()][..], &moved].concat());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_that_does_not_answer_does_not_keep_the_others_from_theirs() {
+    let (athens, paris) = (peer(5, "athens"), pending(3, "paris"));
+    let asks_us = PeerView { url: None, ..peer(6, "phone") };
+    let berlin = peer(2, "berlin");
+    let answer = differences(&berlin, vec![item(2, "mail", Difference::Ahead)]);
+    let mail = moved(2, "mail", berlin.node_id, MovementOutcome::Moved, 3);
+    let node = FakeNode::start()
+        .await
+        .with("GET /sync/peers", &list(vec![athens.clone(), berlin.clone(), paris, asks_us]))
+        .refusing(
+            &asks(&athens),
+            ErrorCode::PeerUnreachable,
+            "expected athens to answer, found nobody",
+        )
+        .with(&asks(&berlin), &answer)
+        .with(&push(&berlin, 2), &mail);
+    let run = node.folder.run(&["sync", "run"]).code(1);
+    let told = [stderr(&run, &node.folder.data()), stdout(&run, &node.folder.data())].concat();
+    insta::assert_snapshot!(told, @r#"
+    paris is pending, and left out: baton peers confirm paris
+    phone has no address, and is left out: it asks this node
+    SESSION  PEER    WAY   WHAT CAME OF IT  PARTS  BYTES
+    mail     berlin  push  moved            3      3.00 KiB
+    athens: expected athens to answer, found nobody
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_has_nobody_to_compare_with_is_not_told_that_all_is_in_sync() {
+    let peers = list(vec![pending(3, "paris")]);
+    let node = FakeNode::start().await.with("GET /sync/peers", &peers);
+    for verb in ["run", "status"] {
+        let run = node.folder.run(&["sync", verb]).success();
+        let told = [stderr(&run, &node.folder.data()), stdout(&run, &node.folder.data())].concat();
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(told, @r"
+            paris is pending, and left out: baton peers confirm paris
+            no confirmed peers; baton peers add URL --name NAME registers one
+            ");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_that_was_named_has_to_answer() {
+    let detail = "no peer \"oslo\"";
+    let node = FakeNode::start().await.refusing(
+        "GET /sync/differences/oslo",
+        ErrorCode::PeerNotFound,
+        detail,
+    );
+    for verb in ["run", "status"] {
+        let run = node.folder.run(&["sync", verb, "oslo"]).code(3);
+        assert_eq!(stderr(&run, &node.folder.data()), format!("error: {detail}\n"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_takes_long_goes_on_where_it_stopped() {
+    let berlin = peer(2, "berlin");
+    let answer = |outcome, parts| moved(1, "shop", berlin.node_id, outcome, parts);
+    let node = FakeNode::start()
+        .await
+        .with("GET /sync/peers", &list(vec![berlin.clone()]))
+        .with(&asks(&berlin), &differences(&berlin, vec![item(1, "shop", Difference::Behind)]))
+        .with(&pull(&berlin, 1), &answer(MovementOutcome::Unfinished, 5))
+        .with(&pull(&berlin, 1), &answer(MovementOutcome::Unfinished, 3))
+        .with(&pull(&berlin, 1), &answer(MovementOutcome::Moved, 4))
+        .with(&pull(&berlin, 1), &answer(MovementOutcome::Unfinished, 0));
+    let (code, document) = node.folder.json(&["sync", "run"]);
+    assert_eq!((code, document["items"][0]["parts"].as_u64()), (0, Some(12)));
+    assert_eq!(document["items"][0]["bytes"].as_u64(), Some(12 * 1024));
+    // When not a single part moves in time, asking again would be no use.
+    let (code, mut document) = node.folder.json(&["sync", "run"]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        document["failed"][0].take(),
+        json!({
+            "peer": "berlin", "sessionId": session(1), "name": "shop", "way": "pull",
+            "reason": "expected a part to move in time, found none",
+        })
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_did_not_come_is_not_joined_with_what_goes() {
+    let berlin = peer(2, "berlin");
+    let node = FakeNode::start()
+        .await
+        .with("GET /sync/peers", &list(vec![berlin.clone()]))
+        .with(&asks(&berlin), &differences(&berlin, vec![item(3, "bank", Difference::Diverged)]))
+        .refusing(
+            &pull(&berlin, 3),
+            ErrorCode::PeerUnreachable,
+            "expected berlin to answer, found nobody",
+        );
+    let run = node.folder.run(&["sync", "run"]).code(1);
+    assert_eq!(
+        stdout(&run, &node.folder.data()),
+        "pull bank, berlin: expected berlin to answer, found nobody\n"
+    );
+    assert!(!node.heard().contains(&push(&berlin, 3)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn status_tells_what_differs_and_moves_nothing() {
+    let berlin = peer(2, "berlin");
+    let only_there = SessionDifference { here: false, ..item(5, "forum", Difference::Behind) };
+    let deleted = SessionDifference { deleted: true, ..item(6, "old", Difference::Ahead) };
+    let items = vec![
+        item(1, "shop", Difference::Behind),
+        item(3, "bank", Difference::Diverged),
+        only_there,
+        deleted,
+        item(4, "news", Difference::Same),
+    ];
+    let node = FakeNode::start()
+        .await
+        .with("GET /sync/peers", &list(vec![berlin.clone()]))
+        .with(&asks(&berlin), &differences(&berlin, items))
+        .with(&asks(&berlin), &differences(&berlin, vec![item(4, "news", Difference::Same)]));
+    let differ = node.folder.run(&["sync", "status"]).success();
+    let same = node.folder.run(&["sync", "status"]).success();
+    let told = [differ, same].map(|run| stdout(&run, &node.folder.data()));
+    insta::assert_snapshot!(told.concat(), @r#"
+    SESSION  PEER    WHAT DIFFERS            CHANGED    SIZE
+    shop     berlin  newer there             5 min ago  33.76 KiB
+    bank     berlin  changed here and there  5 min ago  33.76 KiB
+    forum    berlin  only there              5 min ago  33.76 KiB
+    old      berlin  deleted here            5 min ago  33.76 KiB
+    all in sync
+    "#);
+    assert!(node.heard().iter().all(|heard| heard.starts_with("GET ")));
+}
+
+/// A session that was changed here and at berlin.
+fn conflict(berlin: &PeerView) -> ConflictView {
+    let revision = |version, of: &str, node_id, minutes, deleted| RevisionView {
+        rev: revision(version, of),
+        node_id,
+        last_modified: ago(minutes),
+        checksum: PartHash::of(of.as_bytes()),
+        size: 34_567,
+        deleted,
+    };
+    ConflictView {
+        session_id: session(3),
+        name: "bank".parse().unwrap(),
+        current: revision(3, "ours", node(), 5, false),
+        siblings: vec![
+            revision(3, "theirs", berlin.node_id, 7, false),
+            revision(2, "gone", peer(9, "oslo").node_id, 60, true),
+        ],
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_sees_what_there_is_to_choose_from_and_chooses() {
+    let berlin = peer(2, "berlin");
+    let before = conflict(&berlin);
+    let after = ConflictView { siblings: Vec::new(), ..before.clone() };
+    let node = FakeNode::start()
+        .await
+        .with("GET /sync/peers", &list(vec![berlin]))
+        .with("GET /sync/conflicts", &ConflictList { items: vec![before] })
+        .with("GET /sync/conflicts", &ConflictList { items: Vec::new() })
+        .with("POST /sync/conflicts/bank", &after);
+    let shown = node.folder.run(&["sync", "conflicts"]).success();
+    let chosen = node.folder.run(&["sync", "resolve", "bank", "--keep", "3-93"]).success();
+    let ended = node.folder.run(&["sync", "conflicts"]).success();
+    let told = [shown, chosen, ended].map(|run| stdout(&run, &node.folder.data()));
+    insta::assert_snapshot!(told.concat(), @r#"
+    SESSION  REVISION    WRITTEN BY                            WHEN       SIZE        STANDS
+    bank     3-ae0bec9e  this node                             5 min ago  33.76 KiB   counts
+    bank     3-4c55a855  berlin                                7 min ago  33.76 KiB   kept beside it
+    bank     2-283bb9de  00000009-0000-8000-8000-00000000000f  1 h ago    deletes it  kept beside it
+    baton sync resolve bank --keep 3-ae0bec9e keeps that one and ends the others
+    revision 3-ae0bec9e of bank counts from now on; baton sync run tells the peers
+    no conflicts
+    "#);
+    assert!(node.heard().contains(&r#"POST /sync/conflicts/bank {"keep":"3-93"}"#.to_owned()));
+}
+
+/// A session that was saved.
+fn saved() -> SavedView {
+    SavedView {
+        id: session(1),
+        name: "shop".parse().unwrap(),
+        rev: revision(3, "ours"),
+        version: 3,
+        checksum: PartHash::of(b"ours"),
+        snapshot: "0197c0de-0000-7000-8000-0000000000aa".parse().unwrap(),
+        unchanged: false,
+        conflicts: Vec::new(),
+        pushed: Vec::new(),
+        failed: Vec::new(),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_is_saved_and_goes_to_peers_when_asked() {
+    let berlin = peer(2, "berlin");
+    let everywhere = SavedView {
+        pushed: vec![moved(1, "shop", berlin.node_id, MovementOutcome::Moved, 12)],
+        failed: serde_json::from_value(json!([{"peer": "athens", "reason": "no answer\nhint"}]))
+            .unwrap(),
+        ..saved()
+    };
+    let node = FakeNode::start()
+        .await
+        .with("GET /sync/peers", &list(vec![berlin]))
+        .with("POST /sessions/shop/save", &saved())
+        .with("POST /sessions/shop/save", &SavedView { unchanged: true, ..saved() })
+        .with("POST /sessions/shop/save", &everywhere)
+        .with(
+            "POST /sessions/shop/save",
+            &SavedView { conflicts: vec![revision(3, "theirs")], ..saved() },
+        );
+    let text = ["--name", "shop", "--description", "after the audit", "--sync-to-peers"];
+    let runs = [
+        node.folder.run(&["save", "shop"]).success(),
+        node.folder.run(&["save", "shop"]).success(),
+        node.folder.run(&[&["save", "shop"], &text[..]].concat()).code(1),
+        node.folder.run(&["save", "shop"]).code(4),
+    ];
+    let told = runs.map(|run| stdout(&run, &node.folder.data()));
+    insta::assert_snapshot!(told.concat(), @r#"
+    saved shop: revision 3-ae0bec9e, kept for good
+    shop was saved as it is already: revision 3-ae0bec9e
+    saved shop: revision 3-ae0bec9e, kept for good
+    berlin: moved, 12 parts, 12.00 KiB
+    athens: no answer
+    saved shop: revision 3-ae0bec9e, kept for good
+    somebody has to choose; baton sync conflicts shows from what
+    "#);
+    let heard = node.heard();
+    assert_eq!(heard[0], "POST /sessions/shop/save {}");
+    let body = r#"{"name":"shop","description":"after the audit","syncToPeers":true}"#;
+    assert_eq!(heard[2], format!("POST /sessions/shop/save {body}"));
+}

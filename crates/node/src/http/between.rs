@@ -1,0 +1,143 @@
+//! Messages between nodes: opened on the way in, sealed and signed on the way out.
+//!
+//! The one idea: an API key says who may talk, the signature who talks, and the seal keeps whatever
+//! stands in between from reading along. A handler is given what was said once all three are checked.
+
+use super::Refusal;
+use crate::audit::{Action, Note};
+use crate::auth::{Caller, Sync};
+use crate::identity::SealKey;
+use crate::messages::{sign_response, verify_request};
+use crate::sealing::{self, SealContext};
+use crate::sync::{SEALED, SyncError, Topic, peers};
+use crate::{Context, NodeError, clock};
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::Response;
+use baton_api::{ErrorCode, NodeCard};
+use baton_session::NodeSignature;
+use baton_store::Peer;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A request of a node that is known, or that shows its key for the first time.
+pub(super) struct Between {
+    /// In whose name it asks.
+    pub(super) caller: Caller,
+    /// The node.
+    pub(super) peer: Peer,
+    signature: NodeSignature,
+    body: Bytes,
+}
+
+impl FromRequest<Context> for Between {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, context: &Context) -> Result<Self, Refusal> {
+        let (mut parts, body) = request.into_parts();
+        let Sync(caller) = Sync::from_request_parts(&mut parts, context).await?;
+        let request = Request::from_parts(parts.clone(), body);
+        let body = Bytes::from_request(request, context)
+            .await
+            .map_err(|rejection| Refusal::new(ErrorCode::BodyTooLarge, rejection.body_text()))?;
+        let verified = verify_request(&parts, &body, clock::now(), &context.replays);
+        let verified = match verified {
+            Ok(verified) => verified,
+            Err(error) => {
+                let why = error.to_string();
+                return Err(refused(context, &caller, SyncError::Untrusted { why }).await.into());
+            }
+        };
+        let NodeCard { node_id, .. } = &verified.card;
+        tracing::debug!(node = %node_id, path = parts.uri.path(), "a node asks");
+        let peer = peers::admit(context, &caller, &verified.card).await?;
+        peers::heard(context, &peer);
+        Ok(Self { caller, peer, signature: verified.signature, body })
+    }
+}
+
+/// A message that cannot be trusted is noted.
+async fn refused(context: &Context, caller: &Caller, error: SyncError) -> NodeError {
+    let note = Note::new(&caller.actor, &caller.owner, Action::Request, "a message between nodes");
+    note.failed(&context.store, error.into()).await
+}
+
+impl Between {
+    /// What was said, of at most `limit` bytes.
+    pub(super) async fn open(
+        &self,
+        context: &Context,
+        topic: Topic,
+        limit: usize,
+    ) -> Result<Vec<u8>, NodeError> {
+        let seal = SealContext {
+            purpose: topic.asked,
+            session: topic.session,
+            revision: None,
+            recipient: context.node,
+            sender: self.peer.node,
+        };
+        match sealing::open(&context.identity.now(), &seal, &self.body, limit) {
+            Ok(opened) => Ok(opened),
+            Err(error) => {
+                let why = error.to_string();
+                Err(refused(context, &self.caller, SyncError::Untrusted { why }).await)
+            }
+        }
+    }
+
+    /// The same as JSON.
+    pub(super) async fn read<T: DeserializeOwned>(
+        &self,
+        context: &Context,
+        topic: Topic,
+        limit: usize,
+    ) -> Result<T, NodeError> {
+        let plain = self.open(context, topic, limit).await?;
+        serde_json::from_slice(&plain).map_err(|error| {
+            SyncError::Untrusted { why: format!("expected {}, found {error}", topic.asked) }.into()
+        })
+    }
+
+    /// Answers in JSON.
+    pub(super) fn tell(
+        &self,
+        context: &Context,
+        topic: Topic,
+        answer: &impl Serialize,
+    ) -> Result<Response, NodeError> {
+        // Our own types have string keys only, so this cannot fail.
+        let plain = serde_json::to_vec(answer).unwrap_or_default();
+        self.answer(context, topic, &plain, true)
+    }
+
+    /// Answers; `compress` when that pays.
+    pub(super) fn answer(
+        &self,
+        context: &Context,
+        topic: Topic,
+        plain: &[u8],
+        compress: bool,
+    ) -> Result<Response, NodeError> {
+        let untrusted = |why: String| SyncError::Untrusted { why };
+        let identity = context.identity.now();
+        let recipient: SealKey =
+            self.peer.seal_key.parse().map_err(|_| untrusted("its seal key is none".to_owned()))?;
+        let seal = SealContext {
+            purpose: topic.answered,
+            session: topic.session,
+            revision: None,
+            recipient: self.peer.node,
+            sender: identity.node(),
+        };
+        let sealed = sealing::seal(&recipient, &seal, plain, compress)
+            .map_err(|error| untrusted(error.to_string()))?;
+        let mut response = Response::new(());
+        response.headers_mut().insert(CONTENT_TYPE, SEALED);
+        let (mut parts, ()) = response.into_parts();
+        sign_response(&identity, &mut parts, &sealed, &self.signature, clock::now())
+            .map_err(|error| untrusted(error.to_string()))?;
+        Ok(Response::from_parts(parts, sealed.into()))
+    }
+}

@@ -1,0 +1,118 @@
+//! What nodes ask each other. Bodies are sealed and messages signed: see the decision on who wrote this.
+
+use super::Refusal;
+use super::between::Between;
+use super::input::Path;
+use crate::auth::Sync;
+use crate::sync::{self, Topic};
+use crate::{Context, NodeError};
+use axum::extract::State;
+use axum::response::Response;
+use baton_api::sync::{Exchange, FetchParts, parcel};
+use baton_api::{NodeCard, Problem};
+use baton_session::SessionId;
+
+/// The most that lists something: the revisions of a session with all their lists of parts.
+const LIST_MAX: usize = 128 << 20;
+/// The most that parts in one body may have together, before they are sealed.
+const PARCELS_MAX: usize = 159 << 20;
+/// The longest list of parts that are asked for.
+const WANTED_MAX: usize = 1 << 20;
+
+/// Who this node is: its keys, each signed by itself. A person compares the fingerprint.
+#[utoipa::path(
+    get, path = "/sync/card", tag = "sync", security(("api_key" = [])),
+    responses((status = 200, body = NodeCard), (status = "4XX", body = Problem))
+)]
+pub(super) async fn card(
+    State(context): State<Context>,
+    Sync(_caller): Sync,
+) -> axum::Json<NodeCard> {
+    axum::Json(context.identity.now().card(&context.node_settings))
+}
+
+/// The revisions of a session, and of which parts they are made; sealed for the node that asks.
+#[utoipa::path(
+    get, path = "/sync/sessions/{id}/revisions", tag = "between nodes",
+    security(("api_key" = [])), params(("id" = String, Path)),
+    responses((status = 200, content_type = "application/vnd.baton.sealed", body = Vec<u8>), (status = "4XX", body = Problem))
+)]
+pub(super) async fn revisions(
+    State(context): State<Context>,
+    Path(id): Path<String>,
+    between: Between,
+) -> Result<Response, Refusal> {
+    let id = session(&id)?;
+    let exchange = sync::exchange(&context, &between.caller.owner, id).await?;
+    Ok(between.tell(&context, Topic::revisions(id), &exchange)?)
+}
+
+/// Takes the revisions of a session, or says which parts have to come first.
+#[utoipa::path(
+    post, path = "/sync/sessions/{id}/revisions", tag = "between nodes",
+    security(("api_key" = [])), params(("id" = String, Path)),
+    request_body(content_type = "application/vnd.baton.sealed", content = Vec<u8>),
+    responses((status = 200, content_type = "application/vnd.baton.sealed", body = Vec<u8>), (status = "4XX", body = Problem))
+)]
+pub(super) async fn offer(
+    State(context): State<Context>,
+    Path(id): Path<String>,
+    between: Between,
+) -> Result<Response, Refusal> {
+    let id = session(&id)?;
+    let topic = Topic::offer(id);
+    let exchange: Exchange = between.read(&context, topic, LIST_MAX).await?;
+    let taken = sync::take_from(&context, &between.caller, &between.peer, id, &exchange).await?;
+    Ok(between.tell(&context, topic, &taken)?)
+}
+
+/// Parts of a session, sealed for the node that asks.
+#[utoipa::path(
+    post, path = "/sync/sessions/{id}/parts/fetch", tag = "between nodes",
+    security(("api_key" = [])), params(("id" = String, Path)),
+    request_body(content_type = "application/vnd.baton.sealed", content = Vec<u8>),
+    responses((status = 200, content_type = "application/vnd.baton.sealed", body = Vec<u8>), (status = "4XX", body = Problem))
+)]
+pub(super) async fn fetch(
+    State(context): State<Context>,
+    Path(id): Path<String>,
+    between: Between,
+) -> Result<Response, Refusal> {
+    let id = session(&id)?;
+    let topic = Topic::fetch(id);
+    let FetchParts { wanted } = between.read(&context, topic, WANTED_MAX).await?;
+    let parcels = sync::fetch_parts(&context, &between.caller.owner, id, &wanted).await?;
+    // They are compressed already.
+    Ok(between.answer(&context, topic, &parcel::write(&parcels), false)?)
+}
+
+/// Takes parts of a session, which lie aside until its revisions come. They are on disk when this
+/// answers.
+#[utoipa::path(
+    post, path = "/sync/sessions/{id}/parts", tag = "between nodes",
+    security(("api_key" = [])), params(("id" = String, Path)),
+    request_body(content_type = "application/vnd.baton.sealed", content = Vec<u8>),
+    responses((status = 200, content_type = "application/vnd.baton.sealed", body = Vec<u8>), (status = "4XX", body = Problem))
+)]
+pub(super) async fn give(
+    State(context): State<Context>,
+    Path(id): Path<String>,
+    between: Between,
+) -> Result<Response, Refusal> {
+    let id = session(&id)?;
+    let topic = Topic::give(id);
+    let body = between.open(&context, topic, PARCELS_MAX).await?;
+    let parcels =
+        parcel::read(&body).map_err(|error| NodeError::from(sync::SyncError::from(error)))?;
+    sync::stage_parts(&context, &between.caller.owner, id, parcels).await?;
+    Ok(between.answer(&context, topic, &[], false)?)
+}
+
+/// The session in an address. It is read behind the caller, so that strangers hear nothing of ids.
+fn session(id: &str) -> Result<SessionId, NodeError> {
+    id.parse().map_err(|_| NodeError::Invalid {
+        field: "the address",
+        expected: "that of a session by its id",
+        found: id.chars().take(100).collect(),
+    })
+}

@@ -1,0 +1,208 @@
+//! Carry over HTTP. `{peer}` is a node's id, a unique prefix of one, or a peer's name.
+
+use super::Refusal;
+use super::between::Between;
+use super::input::{Json, Path};
+use crate::Context;
+use crate::auth::{Admin, Sync};
+use crate::sync::{self, Topic, peers};
+use axum::extract::{FromRequest, Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use baton_api::Problem;
+use baton_api::sync::{
+    ConfirmPeer, ConflictList, ConflictView, DifferenceList, Movement, PeerList, PeerView,
+    RegisterPeer, ResolveConflict, SaveSession, SavedView, SyncIndex,
+};
+use baton_session::SessionId;
+
+type Answer<T> = Result<axum::Json<T>, Refusal>;
+
+/// Makes a revision of a session as it is now: what moves between nodes.
+#[utoipa::path(
+    post, path = "/sessions/{id}/save", tag = "sync", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses((status = 200, body = SavedView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn save(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    Path(id): Path<String>,
+    Json(request): Json<SaveSession>,
+) -> Answer<SavedView> {
+    Ok(axum::Json(sync::save(&context, &caller, &id, request).await?))
+}
+
+/// The caller's sessions that were saved. A node that signs its request gets them sealed.
+#[utoipa::path(
+    get, path = "/sync/index", tag = "sync", security(("api_key" = [])),
+    responses((status = 200, body = SyncIndex), (status = "4XX", body = Problem))
+)]
+pub(super) async fn index(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let index = sync::index(&context, &caller).await?;
+    if !request.headers().contains_key(crate::messages::BATON_NODE) {
+        return Ok(axum::Json(&*index).into_response());
+    }
+    let between = Between::from_request(request, &context).await?;
+    Ok(between.tell(&context, Topic::INDEX, &*index)?)
+}
+
+/// Deletes a session here, and at its peers as soon as they hear of it.
+#[utoipa::path(
+    delete, path = "/sync/sessions/{id}", tag = "sync", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses((status = 204), (status = "4XX", body = Problem))
+)]
+pub(super) async fn delete(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    Path(id): Path<SessionId>,
+) -> Result<StatusCode, Refusal> {
+    sync::delete(&context, &caller, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// This node and its peers, each with whether it answers.
+#[utoipa::path(
+    get, path = "/sync/peers", tag = "sync", security(("api_key" = [])),
+    responses((status = 200, body = PeerList), (status = "4XX", body = Problem))
+)]
+pub(super) async fn list_peers(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+) -> Answer<PeerList> {
+    Ok(axum::Json(peers::list(&context, &caller).await?))
+}
+
+/// Registers a node by its address. It is pending until its fingerprint is confirmed.
+#[utoipa::path(
+    post, path = "/sync/peers", tag = "sync", security(("api_key" = [])),
+    responses((status = 201, body = PeerView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn register_peer(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    Json(request): Json<RegisterPeer>,
+) -> Result<(StatusCode, axum::Json<PeerView>), Refusal> {
+    let view = peers::register(&context, &caller, request).await?;
+    Ok((StatusCode::CREATED, axum::Json(view)))
+}
+
+/// Confirms a peer whose fingerprint somebody has compared. Needs the scope `admin`.
+#[utoipa::path(
+    post, path = "/sync/peers/{peer}/confirm", tag = "sync", security(("api_key" = [])),
+    params(("peer" = String, Path)),
+    responses((status = 200, body = PeerView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn confirm_peer(
+    State(context): State<Context>,
+    Admin(caller): Admin,
+    Path(peer): Path<String>,
+    Json(request): Json<ConfirmPeer>,
+) -> Answer<PeerView> {
+    Ok(axum::Json(peers::confirm(&context, &caller, &peer, request).await?))
+}
+
+/// Asks a peer whether it answers, now.
+#[utoipa::path(
+    post, path = "/sync/peers/{peer}/ping", tag = "sync", security(("api_key" = [])),
+    params(("peer" = String, Path)),
+    responses((status = 200, body = PeerView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn ping_peer(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    Path(peer): Path<String>,
+) -> Answer<PeerView> {
+    Ok(axum::Json(peers::ping(&context, &caller, &peer).await?))
+}
+
+/// Forgets a peer and what opens it. Needs the scope `admin`.
+#[utoipa::path(
+    delete, path = "/sync/peers/{peer}", tag = "sync", security(("api_key" = [])),
+    params(("peer" = String, Path)),
+    responses((status = 204), (status = "4XX", body = Problem))
+)]
+pub(super) async fn remove_peer(
+    State(context): State<Context>,
+    Admin(caller): Admin,
+    Path(peer): Path<String>,
+) -> Result<StatusCode, Refusal> {
+    peers::remove(&context, &caller, &peer).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// How the caller's sessions stand here and at a peer.
+#[utoipa::path(
+    get, path = "/sync/differences/{peer}", tag = "sync", security(("api_key" = [])),
+    params(("peer" = String, Path)),
+    responses((status = 200, body = DifferenceList), (status = "4XX", body = Problem))
+)]
+pub(super) async fn differences(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    Path(peer): Path<String>,
+) -> Answer<DifferenceList> {
+    Ok(axum::Json(sync::differences(&context, &caller, &peer).await?))
+}
+
+/// Pulls a session from a peer. When time runs out it answers `unfinished`, and goes on when called
+/// again.
+#[utoipa::path(
+    post, path = "/sync/pull/{peer}/{session}", tag = "sync", security(("api_key" = [])),
+    params(("peer" = String, Path), ("session" = String, Path)),
+    responses((status = 200, body = Movement), (status = "4XX", body = Problem))
+)]
+pub(super) async fn pull(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    Path((peer, session)): Path<(String, String)>,
+) -> Answer<Movement> {
+    Ok(axum::Json(sync::pull(&context, &caller, &peer, &session).await?))
+}
+
+/// Pushes a session to a peer. When time runs out it answers `unfinished`, and goes on when called
+/// again.
+#[utoipa::path(
+    post, path = "/sync/push/{peer}/{session}", tag = "sync", security(("api_key" = [])),
+    params(("peer" = String, Path), ("session" = String, Path)),
+    responses((status = 200, body = Movement), (status = "4XX", body = Problem))
+)]
+pub(super) async fn push(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    Path((peer, session)): Path<(String, String)>,
+) -> Answer<Movement> {
+    Ok(axum::Json(sync::push(&context, &caller, &peer, &session).await?))
+}
+
+/// The caller's sessions in which someone has to choose.
+#[utoipa::path(
+    get, path = "/sync/conflicts", tag = "sync", security(("api_key" = [])),
+    responses((status = 200, body = ConflictList), (status = "4XX", body = Problem))
+)]
+pub(super) async fn conflicts(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+) -> Answer<ConflictList> {
+    Ok(axum::Json(sync::conflicts(&context, &caller).await?))
+}
+
+/// Ends the conflicts of a session: one revision counts from now on.
+#[utoipa::path(
+    post, path = "/sync/conflicts/{session}", tag = "sync", security(("api_key" = [])),
+    params(("session" = String, Path)),
+    responses((status = 200, body = ConflictView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn resolve(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    Path(session): Path<String>,
+    Json(request): Json<ResolveConflict>,
+) -> Answer<ConflictView> {
+    Ok(axum::Json(sync::resolve(&context, &caller, &session, request).await?))
+}

@@ -1,0 +1,97 @@
+//! `browser_list_profiles`
+
+use super::peers::{Peers, reason};
+use crate::mcp::answer::{Answer, Failure};
+use crate::mcp::text::age;
+use crate::mcp::verb::{Call, Effect, Verb};
+use crate::{clock, sync};
+use baton_api::Scope;
+use baton_api::sync::{Difference, DifferenceList, IndexedSession};
+use baton_session::SessionId;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// How many sessions are told.
+const TOLD: usize = 100;
+
+/// Lists the sessions that are saved here, and which peers have them too.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListProfiles {}
+
+/// Where a session is beside here.
+#[derive(Default)]
+struct Elsewhere {
+    /// Peers that have it.
+    at: Vec<String>,
+    /// Whether all that have it have the same.
+    differs: bool,
+}
+
+impl Verb for ListProfiles {
+    const NAME: &'static str = "browser_list_profiles";
+    const EFFECT: Effect = Effect::Reads;
+
+    async fn call(self, call: Call) -> Result<Answer, Failure> {
+        call.require(Scope::Sync).await?;
+        let index = sync::index(&call.context, &call.caller).await?;
+        let is_here = |session: &&IndexedSession| !session.deleted;
+        let mut here: Vec<IndexedSession> =
+            index.sessions.iter().filter(is_here).cloned().collect();
+        here.sort_by_key(|session| std::cmp::Reverse(session.last_modified));
+        let peers = Peers::of(&call).await?;
+        let (mut elsewhere, mut silent) = (BTreeMap::new(), Vec::new());
+        for peer in peers.asked(None) {
+            let name = peers.name_of(&peer);
+            let asking = sync::differences(&call.context, &call.caller, &peer);
+            match call.progress.during(&format!("asking {name}"), asking).await {
+                Ok(list) => note(&mut elsewhere, &name, &list),
+                Err(error) => silent.push((name, reason(&error))),
+            }
+        }
+        Ok(answer(&here, &elsewhere, &silent))
+    }
+}
+
+/// Notes which sessions a peer has.
+fn note(elsewhere: &mut BTreeMap<SessionId, Elsewhere>, peer: &str, list: &DifferenceList) {
+    for item in list.items.iter().filter(|item| item.there) {
+        let known = elsewhere.entry(item.session_id).or_default();
+        known.at.push(peer.to_owned());
+        known.differs |= item.difference != Difference::Same;
+    }
+}
+
+fn answer(
+    here: &[IndexedSession],
+    elsewhere: &BTreeMap<SessionId, Elsewhere>,
+    silent: &[(String, String)],
+) -> Answer {
+    let now = clock::now();
+    let mut told = vec![match here {
+        [] => "No saved sessions. browser_save_profile saves one.".to_owned(),
+        _ => "sessionId saved synced availableOn".to_owned(),
+    }];
+    let mut rows = Vec::new();
+    for session in here.iter().take(TOLD) {
+        let known = elsewhere.get(&session.id);
+        let at = known.map(|known| known.at.as_slice()).unwrap_or_default();
+        let synced = known.is_some_and(|known| !known.differs);
+        let (name, age) = (&session.name, age(session.last_modified, now));
+        let word = if synced { "yes" } else { "no" };
+        let shown = if at.is_empty() { "this node only".to_owned() } else { at.join(", ") };
+        told.push(format!("{name} {age} {word} {shown}"));
+        rows.push(json!({
+            "sessionId": session.id, "name": name, "lastModified": session.last_modified,
+            "synced": synced, "availableOn": at, "conflicts": session.conflicts.len(),
+        }));
+    }
+    if here.len() > TOLD {
+        told.push(format!("and {} older ones", here.len() - TOLD));
+    }
+    told.extend(silent.iter().map(|(peer, reason)| format!("{peer} did not answer: {reason}")));
+    let silent: Vec<_> = silent.iter().map(|(peer, _)| peer).collect();
+    Answer::new(&told, json!({"profiles": rows, "silent": silent}))
+}

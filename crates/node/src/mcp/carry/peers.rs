@@ -1,0 +1,57 @@
+//! The caller's peers: what people call them, and which of them are asked.
+
+use crate::mcp::answer::Failure;
+use crate::mcp::verb::Call;
+use crate::{NodeError, sync};
+use baton_api::Problem;
+use baton_api::sync::{PeerList, PeerView};
+use baton_session::NodeId;
+use baton_session::peer::PeerState;
+
+use super::text;
+
+/// This node and the caller's peers.
+pub(super) struct Peers(PeerList);
+
+impl Peers {
+    /// The peers of the caller's owner.
+    pub(super) async fn of(call: &Call) -> Result<Self, Failure> {
+        Ok(Self(sync::peers::list(&call.context, &call.caller).await?))
+    }
+
+    /// All of them, by name.
+    pub(super) fn all(&self) -> &[PeerView] {
+        &self.0.items
+    }
+
+    /// Those that are confirmed and have an address; of these the one that was named, if one was. A
+    /// name that is none of them goes to the operation as it is, which says what is wrong with it.
+    pub(super) fn asked(&self, named: Option<&str>) -> Vec<String> {
+        if let Some(named) = named {
+            return vec![named.to_owned()];
+        }
+        let is_asked = |peer: &&PeerView| peer.state == PeerState::Confirmed && peer.url.is_some();
+        self.all().iter().filter(is_asked).map(|peer| peer.node_id.to_string()).collect()
+    }
+
+    /// What people call a node; its id when it has no name here.
+    pub(super) fn name(&self, node: NodeId) -> String {
+        if node == self.0.this.node_id {
+            return "this node".to_owned();
+        }
+        let named = self.all().iter().find(|peer| peer.node_id == node);
+        named.map_or_else(|| node.to_string(), |peer| text::plain(&peer.name))
+    }
+
+    /// The same for what an operation was given as a peer.
+    pub(super) fn name_of(&self, reference: &str) -> String {
+        let is_meant = |peer: &&PeerView| peer.node_id.to_string() == reference;
+        let named = self.all().iter().find(is_meant);
+        named.map_or_else(|| text::plain(reference), |peer| text::plain(&peer.name))
+    }
+}
+
+/// Why a peer could not say something, on one line.
+pub(super) fn reason(error: &NodeError) -> String {
+    text::plain(&Problem::from(error).detail)
+}

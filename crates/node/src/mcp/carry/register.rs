@@ -1,0 +1,138 @@
+//! `browser_sync_register_peer`
+
+use super::text;
+use crate::NodeError;
+use crate::mcp::answer::{Answer, Failure};
+use crate::mcp::verb::{Call, Effect, Verb};
+use crate::sync::{self, SyncError};
+use baton_api::Scope;
+use baton_api::sync::{ConfirmPeer, PeerList, PeerView, RegisterPeer as Request};
+use baton_session::peer::{AuthMethod, PeerState};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use url::Url;
+
+/// Registers another Baton node. A person confirms its fingerprint and gives its API key, never you.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct RegisterPeer {
+    /// Such as https://baton.example.org
+    url: String,
+    /// What to call it
+    name: String,
+    #[serde(alias = "auth_method")]
+    auth_method: Method,
+}
+
+/// How this node says there who it acts for.
+#[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Method {
+    Apikey,
+    Msal,
+    Tunnel,
+}
+
+impl Verb for RegisterPeer {
+    const NAME: &'static str = "browser_sync_register_peer";
+    const EFFECT: Effect = Effect::Changes;
+
+    async fn call(self, call: Call) -> Result<Answer, Failure> {
+        call.require(Scope::Sync).await?;
+        let request = self.request()?;
+        let Call { context, caller, confirm, progress } = call;
+        let known = known(&sync::peers::list(&context, &caller).await?, &request);
+        let mut peer = if let Some(peer) = known {
+            peer
+        } else {
+            let command = add(&request.url, &request.name);
+            let registering = sync::peers::register(&context, &caller, request);
+            let asked = progress.during("asking the other node who it is", registering).await;
+            asked.map_err(|error| only_by_a_person(error, command))?
+        };
+        // Who agreed beforehand to what tools do has compared no fingerprint.
+        let is_asked = confirm.can_ask() && caller.require(Scope::Admin).is_ok();
+        if peer.state == PeerState::Pending && is_asked {
+            let (about, question) = (peer.fingerprint, question(&peer));
+            let command = format!("baton peers confirm {}", text::word(&peer.name));
+            confirm.ask(about, question, command).await?;
+            let request = ConfirmPeer { fingerprint: about };
+            let node = peer.node_id.to_string();
+            peer = sync::peers::confirm(&context, &caller, &node, request).await?;
+        }
+        Ok(answer(&peer))
+    }
+}
+
+impl RegisterPeer {
+    fn request(self) -> Result<Request, Failure> {
+        let invalid = |field, expected, found: &str| NodeError::Invalid {
+            field,
+            expected,
+            found: text::plain(found),
+        };
+        if self.auth_method != Method::Apikey {
+            let expected = "apikey: the others come later";
+            return Err(invalid("authMethod", expected, "another one").into());
+        }
+        let expected = "an address such as https://baton.example.org";
+        let url = Url::parse(&self.url).map_err(|_| invalid("url", expected, &self.url))?;
+        let (name, auth_method) = (self.name, AuthMethod::ApiKey);
+        Ok(Request { url, name, auth_method, api_key: None, fingerprint: None })
+    }
+}
+
+/// What a person types, who has an API key of the other node.
+fn add(url: &Url, name: &str) -> String {
+    format!("baton peers add {} --name {}", text::word(url.as_str()), text::word(name))
+}
+
+/// A node that answers nothing without a key can only be registered by whoever has one.
+fn only_by_a_person(error: NodeError, command: String) -> Failure {
+    match error {
+        NodeError::Sync(SyncError::NoKey) => {
+            let what = "the other node is asked with an API key of its own, which no tool takes";
+            Failure::NobodyToAsk { what: what.to_owned(), command }
+        }
+        error => error.into(),
+    }
+}
+
+/// The peer that was registered before, when a client asked a person and calls again.
+fn known(list: &PeerList, request: &Request) -> Option<PeerView> {
+    let is_same =
+        |peer: &&PeerView| peer.name == request.name && peer.url.as_ref() == Some(&request.url);
+    list.items.iter().find(is_same).cloned()
+}
+
+fn question(peer: &PeerView) -> String {
+    let (name, address) = (text::plain(&peer.name), address(peer));
+    format!(
+        "Exchange browser sessions, logins included, with {name} at {address}? It gave the fingerprint \
+         {}. Agree only when baton peers list shows the same at the top on that machine.",
+        peer.fingerprint
+    )
+}
+
+fn address(peer: &PeerView) -> String {
+    peer.url.as_ref().map(ToString::to_string).unwrap_or_default()
+}
+
+fn answer(peer: &PeerView) -> Answer {
+    let (name, fingerprint) = (text::plain(&peer.name), peer.fingerprint);
+    let told = match peer.state {
+        PeerState::Confirmed => vec![
+            format!("{name} is confirmed."),
+            "browser_sync_list_remote_sessions shows what it has.".to_owned(),
+        ],
+        PeerState::Pending => vec![
+            format!("{name} is pending: nothing moves yet. It gave the fingerprint {fingerprint}."),
+            format!("Ask the user to type: baton peers confirm {}", text::word(&peer.name)),
+        ],
+    };
+    let data = json!({
+        "nodeId": peer.node_id, "name": name, "state": peer.state, "fingerprint": fingerprint,
+    });
+    Answer::new(&told, data)
+}

@@ -1,0 +1,166 @@
+//! Addresses that this node asks: which may be, and that they are what they were.
+//!
+//! The one idea: a name is looked up once, every address that it has is checked, and the connection
+//! goes to one of those that were checked. So nobody who may name an address reaches through this node
+//! what only this node can reach.
+
+use crate::NodeError;
+use crate::sync::SyncError;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+use url::{Host, Url};
+
+/// How long a name may take to be looked up.
+const LOOKUP_LIMIT: Duration = Duration::from_secs(5);
+
+/// What may be asked beside the addresses of the internet.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outbound {
+    /// Hosts, addresses and networks (`10.0.0.0/8`) that may be asked although they are private.
+    pub allow: Vec<Allowed>,
+}
+
+/// Something that may be asked although it is private.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Allowed {
+    /// A host by its name, whatever addresses it has.
+    Host(String),
+    /// Addresses with the same first bits.
+    Network(IpAddr, u8),
+}
+
+/// What this caller may name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// What listens on this machine.
+    pub loopback: bool,
+}
+
+/// A text that names nothing that may be allowed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected a host, an address or a network such as 10.0.0.0/8, found {0:?}")]
+pub struct InvalidAllowed(String);
+
+impl std::str::FromStr for Allowed {
+    type Err = InvalidAllowed;
+
+    fn from_str(text: &str) -> Result<Self, InvalidAllowed> {
+        let invalid = || InvalidAllowed(text.to_owned());
+        let (address, bits) = match text.split_once('/') {
+            Some((address, bits)) => (address, Some(bits.parse::<u8>().map_err(|_| invalid())?)),
+            None => (text, None),
+        };
+        if let Ok(address) = address.parse::<IpAddr>() {
+            let most = if address.is_ipv4() { 32 } else { 128 };
+            let bits = bits.unwrap_or(most);
+            return if bits <= most { Ok(Self::Network(address, bits)) } else { Err(invalid()) };
+        }
+        match (Host::parse(address), bits) {
+            (Ok(Host::Domain(name)), None) => Ok(Self::Host(name)),
+            _ => Err(invalid()),
+        }
+    }
+}
+
+impl Outbound {
+    /// Checks an address, and returns where it leads: connections must go there and nowhere else.
+    pub async fn check(&self, url: &Url, reach: Reach) -> Result<Vec<SocketAddr>, NodeError> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return refuse(format!("one with the scheme {}", url.scheme()));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return refuse("one with a user or a password in it".to_owned());
+        }
+        let found = resolve(url).await?;
+        let host = url.host_str().unwrap_or_default();
+        let is_named =
+            self.allow.iter().any(|one| matches!(one, Allowed::Host(name) if name == host));
+        if is_named
+            || (reach.loopback && found.iter().all(|one| one.ip().to_canonical().is_loopback()))
+        {
+            return Ok(found);
+        }
+        if let Some(private) = found.iter().find(|one| !self.may_ask(one.ip())) {
+            return refuse(format!("{host}, which leads to the private address {}", private.ip()));
+        }
+        // In clear text a key would be anybody's.
+        if url.scheme() == "http" {
+            return refuse(format!("{url}, which is not encrypted"));
+        }
+        Ok(found)
+    }
+
+    fn may_ask(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        is_public(address) || self.allow.iter().any(|one| one.has(address))
+    }
+}
+
+impl Allowed {
+    fn has(&self, address: IpAddr) -> bool {
+        match (self, address) {
+            (Self::Network(IpAddr::V4(network), bits), IpAddr::V4(address)) => {
+                let differ = u32::from(*network) ^ u32::from(address);
+                differ.checked_shr(32 - u32::from(*bits)).unwrap_or(0) == 0
+            }
+            (Self::Network(IpAddr::V6(network), bits), IpAddr::V6(address)) => {
+                let differ = u128::from(*network) ^ u128::from(address);
+                differ.checked_shr(128 - u32::from(*bits)).unwrap_or(0) == 0
+            }
+            _ => false,
+        }
+    }
+}
+
+async fn resolve(url: &Url) -> Result<Vec<SocketAddr>, NodeError> {
+    let port = url.port_or_known_default().unwrap_or(443);
+    let found: Vec<SocketAddr> = match url.host() {
+        Some(Host::Ipv4(address)) => vec![SocketAddr::from((address, port))],
+        Some(Host::Ipv6(address)) => vec![SocketAddr::from((address, port))],
+        Some(Host::Domain(name)) => {
+            let lookup = tokio::time::timeout(LOOKUP_LIMIT, tokio::net::lookup_host((name, port)));
+            match lookup.await {
+                Ok(Ok(found)) => found.collect(),
+                Ok(Err(_)) | Err(_) => return refuse(format!("{name}, which has no address")),
+            }
+        }
+        None => Vec::new(),
+    };
+    if found.is_empty() { refuse("one without a host".to_owned()) } else { Ok(found) }
+}
+
+fn refuse<T>(found: String) -> Result<T, NodeError> {
+    Err(SyncError::AddressNotAllowed { found }.into())
+}
+
+/// Whether an address is one of the internet (RFC 6890 lists the others).
+fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    !(address.is_loopback()
+        || address.is_private()
+        || address.is_link_local()
+        || address.is_broadcast()
+        || address.is_documentation()
+        || address.is_multicast()
+        || a == 0
+        || a >= 240
+        // Behind the routers of providers, for protocols, and for benchmarks.
+        || a == 100 && (64..128).contains(&b)
+        || a == 192 && b == 0 && c == 0
+        || a == 198 && (18..20).contains(&b))
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let first = address.segments()[0];
+    // Global unicast is 2000::/3; of that, 2001:db8::/32 is for documents, and 2002::/16 and 64:ff9b::/96
+    // carry addresses of version 4 in them.
+    let is_global = first & 0xe000 == 0x2000;
+    is_global && first != 0x2002 && !(first == 0x2001 && address.segments()[1] == 0x0db8)
+}

@@ -1,0 +1,174 @@
+//! Sealing: what one node sends to another so that only that one can read it, and only as what it is.
+//!
+//! The form is age (<https://age-encryption.org/v1>) with the seal key (X25519) of the receiver. age
+//! knows no associated data, so what the payload is stands inside, before the payload: purpose,
+//! session, revision, receiver and sender, each preceded by its length. Whoever opens it says what
+//! they expect, and gets nothing else. A seal proves no author: the message around it is signed.
+
+use crate::identity::{Identity, SealKey};
+use baton_session::{NodeId, RevisionId, SessionId};
+use std::io::{self, Read, Write};
+
+/// What the inside of a sealed payload begins with, so that it is none of another layout.
+const LAYOUT: &str = "baton sealed payload v1";
+/// How the payload stands inside.
+const RAW: u8 = 0;
+const ZSTD: u8 = 1;
+const ZSTD_LEVEL: i32 = 3;
+
+/// What a sealed payload is: it opens only as that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SealContext<'a> {
+    /// What it is for; each use has a word of its own.
+    pub purpose: &'a str,
+    /// The session that it belongs to; none when it is about no single one.
+    pub session: Option<SessionId>,
+    /// The revision that it belongs to; none when it is about no single one.
+    pub revision: Option<RevisionId>,
+    /// Who may read it.
+    pub recipient: NodeId,
+    /// Who sealed it, as the signature around it says.
+    pub sender: NodeId,
+}
+
+/// A payload that was not sealed or not opened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SealingError {
+    /// It is sealed for another node.
+    #[error(
+        "expected a payload that is sealed for this node, found one for others\nif this node has new \
+         keys, its peers must register it again"
+    )]
+    ForOthers,
+    /// It was sealed as something else.
+    #[error(
+        "expected a payload that was sealed as {0}, found one that was sealed as something else"
+    )]
+    OtherContext(String),
+    /// It is not as it was sealed.
+    #[error("expected a whole sealed payload, found one that was cut off or changed: {0}")]
+    Damaged(String),
+    /// It holds too much.
+    #[error("expected a payload of at most {limit} bytes, found more")]
+    TooLarge {
+        /// How much it may hold.
+        limit: usize,
+    },
+    /// It could not be sealed.
+    #[error("the payload could not be sealed: {0}")]
+    NotSealed(String),
+}
+
+impl SealContext<'_> {
+    /// Every field is preceded by its length, so that no two contexts read the same.
+    fn encode(&self) -> Vec<u8> {
+        let session = self.session.map(|id| id.to_string()).unwrap_or_default();
+        let revision = self.revision.map(|id| id.to_string()).unwrap_or_default();
+        let (recipient, sender) = (self.recipient.to_string(), self.sender.to_string());
+        let mut bytes = Vec::new();
+        for field in [LAYOUT, self.purpose, &session, &revision, &recipient, &sender] {
+            bytes.extend((field.len() as u64).to_be_bytes());
+            bytes.extend(field.as_bytes());
+        }
+        bytes
+    }
+}
+
+/// Seals `plain` for `recipient`. Compressing what is compressed already only takes time, so
+/// `compress` is left to the caller.
+pub fn seal(
+    recipient: &SealKey,
+    context: &SealContext<'_>,
+    plain: &[u8],
+    compress: bool,
+) -> Result<Vec<u8>, SealingError> {
+    if compress {
+        let packed = zstd::bulk::compress(plain, ZSTD_LEVEL).map_err(|error| not_sealed(&error))?;
+        if packed.len() < plain.len() {
+            return encrypt(recipient, context, ZSTD, &packed);
+        }
+    }
+    encrypt(recipient, context, RAW, plain)
+}
+
+fn encrypt(
+    recipient: &SealKey,
+    context: &SealContext<'_>,
+    tag: u8,
+    body: &[u8],
+) -> Result<Vec<u8>, SealingError> {
+    let recipient: &dyn age::Recipient = recipient.recipient();
+    let encryptor = age::Encryptor::with_recipients(std::iter::once(recipient));
+    let encryptor = encryptor.map_err(|error| not_sealed(&error))?;
+    let mut sealed = Vec::with_capacity(body.len() + body.len() / 4096 + 1024);
+    let written = || -> io::Result<()> {
+        let mut writer = encryptor.wrap_output(&mut sealed)?;
+        writer.write_all(&context.encode())?;
+        writer.write_all(&[tag])?;
+        writer.write_all(body)?;
+        writer.finish()?;
+        Ok(())
+    };
+    written().map_err(|error| not_sealed(&error))?;
+    Ok(sealed)
+}
+
+fn not_sealed(error: &dyn std::error::Error) -> SealingError {
+    SealingError::NotSealed(error.to_string())
+}
+
+/// Opens a payload that `context` describes and that holds at most `limit` bytes.
+pub fn open(
+    identity: &Identity,
+    context: &SealContext<'_>,
+    sealed: &[u8],
+    limit: usize,
+) -> Result<Vec<u8>, SealingError> {
+    let mut inside = decrypt(identity, sealed)?;
+    let purpose = context.purpose;
+    let context = context.encode();
+    let rest = inside.strip_prefix(context.as_slice()).and_then(|rest| rest.split_first());
+    let (tag, body) = rest.ok_or_else(|| SealingError::OtherContext(purpose.to_owned()))?;
+    match *tag {
+        RAW if body.len() > limit => Err(SealingError::TooLarge { limit }),
+        RAW => {
+            inside.drain(..=context.len());
+            Ok(inside)
+        }
+        ZSTD => unpack(body, limit),
+        _ => Err(SealingError::Damaged("it is packed in an unknown way".to_owned())),
+    }
+}
+
+/// What is inside: less than what is sealed, so its size needs no bound of its own.
+fn decrypt(identity: &Identity, sealed: &[u8]) -> Result<Vec<u8>, SealingError> {
+    let decryptor = age::Decryptor::new(sealed).map_err(refused)?;
+    let identity: &dyn age::Identity = identity.opener();
+    let mut reader = decryptor.decrypt(std::iter::once(identity)).map_err(refused)?;
+    let mut inside = Vec::with_capacity(sealed.len());
+    let read = reader.read_to_end(&mut inside);
+    read.map_err(|error| SealingError::Damaged(error.to_string()))?;
+    Ok(inside)
+}
+
+/// A frame says how much it holds, and is given room for that and no more.
+fn unpack(frame: &[u8], limit: usize) -> Result<Vec<u8>, SealingError> {
+    let damaged = || SealingError::Damaged("it is not compressed as it says".to_owned());
+    let size = zstd::zstd_safe::get_frame_content_size(frame).ok().flatten();
+    let size = usize::try_from(size.ok_or_else(damaged)?).unwrap_or(usize::MAX);
+    if size > limit {
+        return Err(SealingError::TooLarge { limit });
+    }
+    zstd::bulk::decompress(frame, size).map_err(|_| damaged())
+}
+
+fn refused(error: age::DecryptError) -> SealingError {
+    match error {
+        age::DecryptError::NoMatchingKeys => SealingError::ForOthers,
+        other => SealingError::Damaged(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+#[path = "sealing_tests.rs"]
+mod tests;

@@ -1,0 +1,90 @@
+//! Moves sessions by itself: every so often all are compared with every confirmed peer, and what
+//! differs moves both ways.
+
+use super::{differences, peers, pull, push};
+use crate::audit::Actor;
+use crate::auth::Caller;
+use crate::{Context, NodeError, clock};
+use baton_api::Scope;
+use baton_api::sync::{Difference, MovementOutcome};
+use baton_session::Owner;
+use jiff::SignedDuration;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// How long parts of a session that never came whole are kept.
+const STAGED_LIMIT: SignedDuration = SignedDuration::from_hours(24);
+/// How often those are looked for.
+const TIDY_PAUSE: Duration = Duration::from_hours(1);
+
+/// Begins to move sessions, if that is set, and to tidy up, until the node ends.
+pub fn start(context: &Context) {
+    if let Some(pause) = context.sync.interval {
+        let mover = context.clone();
+        context.tasks.spawn(async move {
+            while mover.ending.run_until_cancelled(sleep(pause)).await.is_some() {
+                mover.ending.run_until_cancelled(Box::pin(move_all(&mover))).await;
+            }
+        });
+    }
+    let tidier = context.clone();
+    context.tasks.spawn(async move {
+        while tidier.ending.run_until_cancelled(sleep(TIDY_PAUSE)).await.is_some() {
+            let before = clock::now() - STAGED_LIMIT;
+            if let Err(error) = tidier.store.expire_staged(before).await {
+                tracing::warn!(%error, "parts that nobody waits for were not removed");
+            }
+        }
+    });
+}
+
+/// Moves what differs, for every owner and every peer. One that fails does not keep others from it.
+async fn move_all(context: &Context) {
+    let owners = match context.store.list_peer_owners().await {
+        Ok(owners) => owners,
+        Err(error) => return tracing::warn!(%error, "the peers could not be looked at"),
+    };
+    for owner in owners {
+        let caller = caller(owner);
+        let peers = peers::confirmed(context, &caller.owner).await.unwrap_or_default();
+        for peer in peers {
+            if let Err(error) = move_with(context, &caller, &peer.node.to_string()).await {
+                tracing::info!(peer = peer.name, %error, "sessions did not move");
+            }
+        }
+    }
+}
+
+async fn move_with(context: &Context, caller: &Caller, peer: &str) -> Result<(), NodeError> {
+    for item in differences(context, caller, peer).await?.items {
+        let session = item.session_id.to_string();
+        let moved = async {
+            if matches!(item.difference, Difference::Behind | Difference::Diverged) {
+                whole(|| pull(context, caller, peer, &session)).await?;
+            }
+            if matches!(item.difference, Difference::Ahead | Difference::Diverged) {
+                whole(|| push(context, caller, peer, &session)).await?;
+            }
+            Ok::<_, NodeError>(())
+        };
+        if let Err(error) = moved.await {
+            tracing::warn!(session, %error, "a session did not move");
+        }
+    }
+    Ok(())
+}
+
+/// Calls a movement again until it is finished.
+async fn whole<F>(movement: impl Fn() -> F) -> Result<(), NodeError>
+where
+    F: Future<Output = Result<baton_api::sync::Movement, NodeError>>,
+{
+    while movement().await?.outcome == MovementOutcome::Unfinished {}
+    Ok(())
+}
+
+/// The node itself, in the name of an owner.
+fn caller(owner: Owner) -> Caller {
+    let scopes = [Scope::Read, Scope::Sync].into();
+    Caller { owner, key: "node".to_owned(), actor: Actor::node(), scopes }
+}

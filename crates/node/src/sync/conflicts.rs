@@ -1,0 +1,121 @@
+//! Conflicts: shown, and resolved by whoever may choose.
+
+use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
+use super::working::{advance, current, keep_unsaved};
+use super::{SyncError, index};
+use crate::audit::{Action, Note};
+use crate::auth::Caller;
+use crate::{Context, NodeError};
+use baton_api::sync::{ConflictList, ConflictView, ResolveConflict, RevisionView};
+use baton_session::{Owner, Session, Signed};
+use baton_store::RevisionContent;
+
+/// The caller's sessions in which someone has to choose.
+pub async fn conflicts(context: &Context, caller: &Caller) -> Result<ConflictList, NodeError> {
+    let index = index::of(context, &caller.owner).await?;
+    let mut items = Vec::new();
+    for session in index.sessions.iter().filter(|session| !session.conflicts.is_empty()) {
+        let shelf = Shelf::take(context, &caller.owner, session.id).await?;
+        items.extend(view(context, &shelf));
+    }
+    items.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(ConflictList { items })
+}
+
+/// Ends the conflicts of a session: the revision that the caller names counts from now on, and the
+/// others are let go.
+pub async fn resolve(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+    request: ResolveConflict,
+) -> Result<ConflictView, NodeError> {
+    let keep: String = request.keep.chars().take(100).collect();
+    let note = Note::new(&caller.actor, &caller.owner, Action::ResolveConflict, reference);
+    let note = note.with("keep", keep);
+    let resolved = resolve_here(context, &caller.owner, reference, &request.keep).await;
+    note.end(&context.store, resolved).await
+}
+
+async fn resolve_here(
+    context: &Context,
+    owner: &Owner,
+    reference: &str,
+    keep: &str,
+) -> Result<ConflictView, NodeError> {
+    let (session, _turn) = context.take_turn(owner, reference).await?;
+    Shelf::expect(context, owner, session.id).await?;
+    keep_unsaved(context, &session).await?;
+    for _ in 0..ATTEMPTS {
+        match attempt(context, &session, keep).await {
+            Err(error) if is_race(&error) => {}
+            Err(error) => return Err(error),
+            Ok(()) => {
+                advance(context, owner, session.id).await?;
+                let shelf = Shelf::take(context, owner, session.id).await?;
+                let gone = || SyncError::NotShared { session: session.id.to_string() };
+                return Ok(view(context, &shelf).ok_or_else(gone)?);
+            }
+        }
+    }
+    Err(SyncError::Contended { session: session.id }.into())
+}
+
+async fn attempt(context: &Context, session: &Session, keep: &str) -> Result<(), NodeError> {
+    let mut shelf = Shelf::take(context, &session.owner, session.id).await?;
+    let kept = find(&shelf, keep)?;
+    let before = shelf.whole();
+    if kept.deleted {
+        shelf.shared.replica.delete(kept.content(), &author(context));
+        let released = shelf.released(&before);
+        return shelf.put_back(context, Along { released, ..Along::default() }).await;
+    }
+    let held = context.store.fetch_content(&session.owner, session.id, kept.id()).await?;
+    let held = held.ok_or(SyncError::NoContent { rev: kept.id() })?;
+    let resolved = shelf.shared.replica.resolve(kept.content(), &author(context));
+    let contents = vec![(resolved.id(), RevisionContent::Existing(held.id))];
+    let released = shelf.released(&before);
+    shelf.put_back(context, Along { contents, released, ..Along::default() }).await
+}
+
+/// The revision with this name, or the only one whose name begins so, or whose hash does.
+fn find(shelf: &Shelf, keep: &str) -> Result<Signed, SyncError> {
+    let fits = |signed: &&Signed| {
+        let name = signed.id().to_string();
+        let hash = name.split_once('-').map_or("", |(_, hash)| hash);
+        !keep.is_empty() && (name.starts_with(keep) || hash.starts_with(keep))
+    };
+    let found: Vec<&Signed> = shelf.shared.replica.whole().filter(fits).collect();
+    match found.as_slice() {
+        [one] => Ok((*one).clone()),
+        several => {
+            let keep = keep.chars().take(100).collect();
+            Err(SyncError::WhichRevision { keep, found: several.len() })
+        }
+    }
+}
+
+fn view(context: &Context, shelf: &Shelf) -> Option<ConflictView> {
+    let counts = current(context, shelf)?;
+    let whole: Vec<&Signed> = shelf.shared.replica.whole().collect();
+    let mut siblings: Vec<RevisionView> =
+        whole.iter().filter(|one| one.id() != counts.id()).map(|one| revision(one)).collect();
+    siblings.sort_by_key(|sibling| std::cmp::Reverse(sibling.last_modified));
+    Some(ConflictView {
+        session_id: counts.session,
+        name: counts.name.clone(),
+        current: revision(counts),
+        siblings,
+    })
+}
+
+fn revision(signed: &Signed) -> RevisionView {
+    RevisionView {
+        rev: signed.id(),
+        node_id: signed.node(),
+        last_modified: signed.modified_at,
+        checksum: signed.checksum,
+        size: signed.size,
+        deleted: signed.deleted,
+    }
+}

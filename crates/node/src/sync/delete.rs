@@ -1,0 +1,69 @@
+//! Deletes a session at every node.
+//!
+//! The one idea: what is deleted is remembered, so that no other node brings it back. Somebody who
+//! went on with it meanwhile, without having heard, keeps what they have: that is a conflict.
+
+use super::SyncError;
+use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
+use super::working::row;
+use crate::audit::{Action, Note};
+use crate::auth::Caller;
+use crate::{Context, NodeError};
+use baton_session::revision::Content;
+use baton_session::{Lifecycle, Owner, SessionId};
+use std::time::Duration;
+
+const TURN_LIMIT: Duration = Duration::from_mins(1);
+
+/// Deletes a session here, and at its peers as soon as they hear of it.
+pub async fn delete(
+    context: &Context,
+    caller: &Caller,
+    session: SessionId,
+) -> Result<(), NodeError> {
+    let note = Note::new(&caller.actor, &caller.owner, Action::Delete, session.to_string());
+    let deleted = async {
+        let _turn = context.turn(session, TURN_LIMIT).await?;
+        Shelf::expect(context, &caller.owner, session).await?;
+        bury(context, &caller.owner, session).await
+    };
+    note.end(&context.store, deleted.await).await
+}
+
+/// Writes down that a session is deleted, if it is shared, and removes it here. The caller has its
+/// turn. Returns whether it was shared.
+pub(crate) async fn bury(
+    context: &Context,
+    owner: &Owner,
+    session: SessionId,
+) -> Result<(), NodeError> {
+    if let Some(row) = row(context, owner, session).await?
+        && row.lifecycle == Lifecycle::Active
+    {
+        let (name, found) = (row.name, row.lifecycle);
+        return Err(NodeError::WrongState { name, expected: "closed or abandoned first", found });
+    }
+    for _ in 0..ATTEMPTS {
+        let mut shelf = Shelf::take(context, owner, session).await?;
+        let Some(current) = shelf.shared.replica.current() else { return Ok(()) };
+        if current.deleted && shelf.shared.replica.siblings().is_empty() {
+            return Ok(());
+        }
+        let says = Content::deleted(current.name.clone(), current.origin.clone());
+        let before = shelf.whole();
+        shelf.shared.replica.delete(says, &author(context));
+        shelf.shared.base = None;
+        let released = shelf.released(&before);
+        let along = Along { released, forget: true, ..Along::default() };
+        match shelf.put_back(context, along).await {
+            Err(error) if is_race(&error) => {}
+            put => {
+                put?;
+                context.hub.delete_files(session).await?;
+                tracing::info!(%session, "deleted a shared session");
+                return Ok(());
+            }
+        }
+    }
+    Err(SyncError::Contended { session }.into())
+}

@@ -1,0 +1,90 @@
+//! How the sessions stand here and at a peer: two indexes compared.
+
+use super::remote::Remote;
+use super::{index, peers};
+use crate::auth::Caller;
+use crate::{Context, NodeError};
+use baton_api::sync::{Difference, DifferenceList, IndexedSession, SessionDifference, SyncIndex};
+use baton_session::SessionId;
+use baton_session::revision::Order;
+use std::collections::HashMap;
+
+/// Compares the caller's sessions with those of a peer.
+pub async fn differences(
+    context: &Context,
+    caller: &Caller,
+    peer: &str,
+) -> Result<DifferenceList, NodeError> {
+    let peer = peers::find_confirmed(context, &caller.owner, peer).await?;
+    let there = Remote::of(context, &peer).await?.index().await?;
+    peers::seen(context, &peer, true).await?;
+    let here = index::of(context, &caller.owner).await?;
+    Ok(DifferenceList { node_id: peer.node, name: peer.name, items: compare(&here, &there) })
+}
+
+/// The sessions of a peer.
+pub async fn remote_index(
+    context: &Context,
+    caller: &Caller,
+    peer: &str,
+) -> Result<SyncIndex, NodeError> {
+    let peer = peers::find_confirmed(context, &caller.owner, peer).await?;
+    let there = Remote::of(context, &peer).await?.index().await?;
+    peers::seen(context, &peer, false).await?;
+    Ok(there)
+}
+
+/// Compares two indexes; sessions that differ come first, then by name. One that was deleted at one
+/// of them and never was at the other is left out.
+pub fn compare(here: &SyncIndex, there: &SyncIndex) -> Vec<SessionDifference> {
+    let mut theirs: HashMap<SessionId, &IndexedSession> =
+        there.sessions.iter().map(|session| (session.id, session)).collect();
+    let mut items = Vec::with_capacity(here.sessions.len());
+    for ours in &here.sessions {
+        items.extend(line(Some(ours), theirs.remove(&ours.id)));
+    }
+    items.extend(theirs.into_values().filter_map(|theirs| line(None, Some(theirs))));
+    items.sort_by(|a, b| {
+        let key = |item: &SessionDifference| item.difference == Difference::Same;
+        key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name)).then(a.session_id.cmp(&b.session_id))
+    });
+    items
+}
+
+fn line(
+    ours: Option<&IndexedSession>,
+    theirs: Option<&IndexedSession>,
+) -> Option<SessionDifference> {
+    let difference = match (ours, theirs) {
+        (Some(ours), Some(theirs)) => difference(ours, theirs),
+        (Some(ours), None) if !ours.deleted => Difference::Ahead,
+        (None, Some(theirs)) if !theirs.deleted => Difference::Behind,
+        _ => return None,
+    };
+    let newest = match (ours, theirs) {
+        (Some(ours), Some(theirs)) if theirs.last_modified > ours.last_modified => theirs,
+        (Some(ours), _) => ours,
+        (None, theirs) => theirs?,
+    };
+    Some(SessionDifference {
+        session_id: newest.id,
+        name: newest.name.clone(),
+        difference,
+        last_modified: newest.last_modified,
+        size: newest.size,
+        deleted: newest.deleted,
+        here: ours.is_some_and(|ours| !ours.deleted),
+        there: theirs.is_some_and(|theirs| !theirs.deleted),
+    })
+}
+
+fn difference(ours: &IndexedSession, theirs: &IndexedSession) -> Difference {
+    if (ours.rev, &ours.conflicts) == (theirs.rev, &theirs.conflicts) {
+        return Difference::Same;
+    }
+    match ours.vector.compare(&theirs.vector) {
+        Order::After => Difference::Ahead,
+        Order::Before => Difference::Behind,
+        Order::Equal | Order::Concurrent => Difference::Diverged,
+    }
+}

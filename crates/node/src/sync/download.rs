@@ -1,0 +1,86 @@
+//! Gives the current revision of a session as a session file, to whoever is no node.
+
+use super::SyncError;
+use super::contents::{blocking, shared_parts, state};
+use super::shelf::Shelf;
+use super::working::current;
+use crate::audit::{Action, Note};
+use crate::auth::Caller;
+use crate::{Context, NodeError};
+use baton_api::{FileText, Scope};
+use baton_session::wire::{self, Head, Provenance, SessionFile, Version};
+use baton_session::{RevisionId, SessionId, Signed};
+
+/// The current revision of a session as a file, and its name, which an upload based on it repeats.
+/// Needs the scope `reveal`: whoever has the file is logged in.
+pub async fn download(
+    context: &Context,
+    caller: &Caller,
+    session: SessionId,
+) -> Result<(RevisionId, FileText), NodeError> {
+    let note = Note::new(&caller.actor, &caller.owner, Action::Export, session.to_string());
+    let file = async {
+        caller.require(Scope::Reveal)?;
+        read(context, caller, session).await
+    };
+    note.end(&context.store, file.await).await
+}
+
+async fn read(
+    context: &Context,
+    caller: &Caller,
+    session: SessionId,
+) -> Result<(RevisionId, FileText), NodeError> {
+    let shelf = Shelf::expect(context, &caller.owner, session).await?;
+    let gone = || SyncError::NotShared { session: session.to_string() };
+    let revision = current(context, &shelf).filter(|current| !current.deleted);
+    let revision = revision.ok_or_else(gone)?.clone();
+    let held = context.store.fetch_content(&caller.owner, session, revision.id()).await?;
+    let held = held.ok_or(SyncError::NoContent { rev: revision.id() })?;
+    let state = state(context, &caller.owner, &shared_parts(&held)).await?;
+    let about = head(context, caller, &shelf, &revision).await?;
+    let file = SessionFile { head: about, state };
+    let text = blocking(move || wire::write(&file)).await?;
+    let limit = crate::sessions::FILE_LIMIT;
+    if text.len() > limit {
+        let (name, size) = (revision.name.clone(), text.len());
+        return Err(NodeError::FileTooLarge { name, size, limit });
+    }
+    let file = FileText::new(text)
+        .map_err(|source| NodeError::NotShown { name: revision.name.clone(), source })?;
+    Ok((revision.id(), file))
+}
+
+async fn head(
+    context: &Context,
+    caller: &Caller,
+    shelf: &Shelf,
+    revision: &Signed,
+) -> Result<Head, NodeError> {
+    let acks = context.store.list_acks(&caller.owner, revision.session).await?;
+    let have = acks.into_iter().filter(|(_, rev, _)| *rev == revision.id());
+    let node = &context.node_settings;
+    let node_url = node.public_url.as_ref().or(node.internal_url.as_ref());
+    Ok(Head {
+        id: revision.session.to_string(),
+        name: revision.name.to_string(),
+        description: revision.description.clone(),
+        origin: Provenance {
+            node_id: revision.origin.node.to_string(),
+            node_type: node.node_type,
+            node_url: node_url.map(ToString::to_string).unwrap_or_default(),
+            created_at: Some(revision.origin.created_at),
+            created_by: revision.origin.created_by.clone(),
+        },
+        sync: Version {
+            version: revision.version,
+            last_modified: Some(revision.modified_at),
+            last_synced_to: have.map(|(node, _, _)| node.to_string()).collect(),
+            rev: Some(revision.id()),
+            vector: revision.vector.clone(),
+            parents: revision.parents.clone(),
+            conflicts: shelf.shared.replica.siblings().iter().map(|one| one.id()).collect(),
+            ..Version::default()
+        },
+    })
+}

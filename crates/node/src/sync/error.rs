@@ -1,0 +1,225 @@
+//! What can go wrong while sessions move.
+
+use baton_api::sync::InvalidParcels;
+use baton_session::revision::Refused;
+use baton_session::{NodeId, PartHash, RevisionId, SessionId};
+use url::Url;
+
+/// Why a session did not move, or a peer was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum SyncError {
+    /// The owner has no such peer.
+    #[error("no peer {reference:?}\nbaton peers list shows the peers there are")]
+    NoPeer {
+        /// What was asked for.
+        reference: String,
+    },
+    /// Nobody has confirmed who the peer is.
+    #[error(
+        "expected peer {name} to be confirmed, found it pending\n\
+         compare its fingerprint with what it shows itself, then run: baton peers confirm {name}"
+    )]
+    Pending {
+        /// What people call it.
+        name: String,
+    },
+    /// The peer has no address: it asks us.
+    #[error(
+        "expected an address of peer {name}, found none: it asks this node, not the other way\n\
+         baton peers add registers it with its address"
+    )]
+    NoAddress {
+        /// What people call it.
+        name: String,
+    },
+    /// The way to say who we are there is not known here.
+    #[error("expected a peer that is reached with an API key, found {found}: that comes later")]
+    OtherAuth {
+        /// Which way.
+        found: &'static str,
+    },
+    /// An API key is needed and was not given.
+    #[error(
+        "expected an API key of the other node, found none\nthere, run: baton keys create --name NAME --scope sync"
+    )]
+    NoKey,
+    /// An address that this node does not ask.
+    #[error(
+        "expected an address that this node may ask, found {found}\n\
+         outbound.allow in the settings names others"
+    )]
+    AddressNotAllowed {
+        /// Which one, and why not.
+        found: String,
+    },
+    /// The peer does not answer.
+    #[error("peer {name} does not answer: {why}\nits sessions stay as they are; try again later")]
+    Unreachable {
+        /// What people call it.
+        name: String,
+        /// What happened.
+        why: String,
+    },
+    /// What answers is no node.
+    #[error("expected a node of Baton at {url}, found something else: {why}")]
+    NotANode {
+        /// Where.
+        url: Url,
+        /// What it said.
+        why: String,
+    },
+    /// The peer refused.
+    #[error("peer {name} refused: {why}")]
+    Denied {
+        /// What people call it.
+        name: String,
+        /// What it said.
+        why: String,
+    },
+    /// Somebody else answers, or asks, in the place of a node that is known.
+    #[error(
+        "expected node {expected}, which was registered, found {found}\n\
+         if the node is a new one on purpose, remove the peer and register it again"
+    )]
+    OtherNode {
+        /// Who it should be.
+        expected: NodeId,
+        /// Who it is.
+        found: NodeId,
+    },
+    /// The fingerprint is another one.
+    #[error(
+        "expected the fingerprint {expected}, found {found}\nthis is another node: do not confirm it"
+    )]
+    OtherFingerprint {
+        /// What the caller has seen.
+        expected: String,
+        /// What the node has.
+        found: String,
+    },
+    /// A message between nodes cannot be trusted.
+    #[error("a message between nodes was refused: {why}")]
+    Untrusted {
+        /// Why.
+        why: String,
+    },
+    /// Nothing of the session is shared.
+    #[error("session {session} was never saved\nbaton save makes a revision of it")]
+    NotShared {
+        /// Which session.
+        session: String,
+    },
+    /// Revisions from elsewhere are refused.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// A revision without the list of its parts.
+    #[error("revision {rev}: expected the list of its parts beside it, found none that fits")]
+    NoList {
+        /// Which one.
+        rev: RevisionId,
+    },
+    /// A revision says that it is of another size.
+    #[error("revision {rev}: expected parts of {expected} bytes together, found {found}")]
+    WrongSize {
+        /// Which one.
+        rev: RevisionId,
+        /// What it says.
+        expected: u64,
+        /// What the list says.
+        found: u64,
+    },
+    /// A session that is too large to be taken.
+    #[error(
+        "revision {rev}: expected at most {limit} bytes, found {found}\n\
+         sync.session_bytes in the settings allows more"
+    )]
+    TooLarge {
+        /// Which one.
+        rev: RevisionId,
+        /// How large it may be.
+        limit: u64,
+        /// How large it is.
+        found: u64,
+    },
+    /// What a snapshot holds cannot be read.
+    #[error("what the session holds cannot be shared: {why}")]
+    BadContent {
+        /// Why.
+        why: String,
+    },
+    /// The revision that a request is based on is not the newest.
+    #[error("expected revision {expected} to be the newest, found {}", newest(*found))]
+    OtherRevision {
+        /// What the caller has seen.
+        expected: RevisionId,
+        /// What is the newest; none when nothing is here.
+        found: Option<RevisionId>,
+    },
+    /// A file that is too large to be shared.
+    #[error("expected a file with at most {limit} bytes of state, found {found}")]
+    FileTooLarge {
+        /// How large it may be.
+        limit: u64,
+        /// How large it is.
+        found: u64,
+    },
+    /// A body that holds no parcels.
+    #[error(transparent)]
+    BadParcels(#[from] InvalidParcels),
+    /// A revision whose content is gone.
+    #[error("the content of revision {rev} is not here")]
+    NoContent {
+        /// Which one.
+        rev: RevisionId,
+    },
+    /// A part that is no part of the session.
+    #[error("expected a part of session {session}, found {part}")]
+    NotOfSession {
+        /// Which part.
+        part: PartHash,
+        /// Which session.
+        session: SessionId,
+    },
+    /// More parts at once than are taken.
+    #[error("expected at most {limit} parts at once, found {found}")]
+    TooManyParts {
+        /// How many there may be.
+        limit: usize,
+        /// How many there were.
+        found: usize,
+    },
+    /// More bytes at once than are given.
+    #[error("expected parts of at most {limit} bytes at once, found {found}")]
+    BatchTooLarge {
+        /// How many there may be.
+        limit: u64,
+        /// How many there were.
+        found: u64,
+    },
+    /// A difference that leads nowhere.
+    #[error("part {part}: expected the difference from an older one, found something else")]
+    BadDelta {
+        /// Which part.
+        part: PartHash,
+    },
+    /// A revision that cannot be found by what was given.
+    #[error(
+        "expected the beginning of one revision, found {found} for {keep:?}\nbaton sync conflicts shows them"
+    )]
+    WhichRevision {
+        /// What was given.
+        keep: String,
+        /// How many fit.
+        found: usize,
+    },
+    /// Others changed the session again and again.
+    #[error("session {session} is changed by others all the time\ntry again")]
+    Contended {
+        /// Which session.
+        session: SessionId,
+    },
+}
+
+fn newest(found: Option<RevisionId>) -> String {
+    found.map_or_else(|| "none".to_owned(), |rev| rev.to_string())
+}

@@ -1,0 +1,51 @@
+//! Takes what a peer pushes, and notes it.
+
+use super::SyncError;
+use super::peers;
+use super::receive::take;
+use crate::audit::{Action, Note};
+use crate::auth::Caller;
+use crate::{Context, NodeError, clock};
+use baton_api::sync::{Exchange, Taken};
+use baton_session::SessionId;
+use baton_session::revision::Refused;
+use baton_store::Peer;
+
+/// Takes what `peer` offers of a session; what is refused is noted, with the reason.
+pub(crate) async fn take_from(
+    context: &Context,
+    caller: &Caller,
+    peer: &Peer,
+    session: SessionId,
+    exchange: &Exchange,
+) -> Result<Taken, NodeError> {
+    let note = Note::new(&caller.actor, &caller.owner, Action::Receive, session.to_string());
+    let note = note.with("peer", peer.node.to_string());
+    let taken = match expect(session, exchange) {
+        Ok(()) => take(context, &caller.owner, exchange).await,
+        Err(error) => Err(error),
+    };
+    let taken = match taken {
+        Ok(taken) => taken,
+        Err(error) => return Err(note.failed(&context.store, error).await),
+    };
+    if !taken.missing.is_empty() {
+        return Ok(taken);
+    }
+    peers::seen(context, peer, true).await?;
+    if let Some(rev) = taken.rev.filter(|rev| exchange.offer.find(*rev).is_some()) {
+        context.store.note_ack(&peer.owner, peer.node, session, rev, clock::now()).await?;
+    }
+    if !taken.changed {
+        return Ok(taken);
+    }
+    note.end(&context.store, Ok(taken)).await
+}
+
+fn expect(session: SessionId, exchange: &Exchange) -> Result<(), NodeError> {
+    let found = exchange.offer.session;
+    if found == session {
+        return Ok(());
+    }
+    Err(SyncError::from(Refused::OtherSession { expected: session, found }).into())
+}

@@ -1,0 +1,57 @@
+//! Carry: sessions move between nodes.
+//!
+//! The one idea: what moves are *revisions*, and what a browser or a snapshot holds here is a working
+//! copy that comes from one of them, its *base*. Nothing that arrives ever touches a running browser;
+//! what was captured here and not yet saved is saved first, so that it is compared and never
+//! overwritten.
+//!
+//! Rooms: `save` makes a revision of a snapshot; `shelf` holds what is shared of a session, and
+//! `working` what of it stands here; `receive` takes what another node offers and `offer` gives;
+//! `reconcile` merges what can be merged; `parcels` pack parts; `remote` speaks to a peer, signed and
+//! sealed, and `pull`, `push` and `differences` use it; `index` lists; `conflicts` are shown and
+//! resolved; `delete` is remembered; `peers` registers nodes; `auto` does all that by itself.
+
+mod auto;
+mod conflicts;
+mod contents;
+mod delete;
+mod differences;
+mod download;
+mod error;
+mod inbound;
+mod index;
+mod movement;
+mod offer;
+mod pace;
+mod parcels;
+pub mod peers;
+mod pull;
+mod push;
+mod receive;
+mod reconcile;
+mod remote;
+mod save;
+mod settings;
+mod shelf;
+mod upload;
+mod working;
+
+pub use auto::start as start_auto;
+pub use conflicts::{conflicts, resolve};
+pub(crate) use delete::bury;
+pub use delete::delete;
+pub use differences::{compare, differences, remote_index};
+pub use download::download;
+pub use error::SyncError;
+pub(crate) use inbound::take_from;
+pub(crate) use index::IndexCache;
+pub use index::index;
+pub(crate) use offer::exchange;
+pub(crate) use parcels::{fetch as fetch_parts, stage as stage_parts};
+pub use pull::pull;
+pub use push::push;
+pub(crate) use remote::{SEALED, Topic};
+pub use save::save;
+pub use settings::{ConflictResolution, SyncSettings};
+pub use upload::upload;
+pub(crate) use working::settle;

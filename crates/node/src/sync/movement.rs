@@ -1,0 +1,150 @@
+//! What a pull and a push have in common: how they begin, and what is told of them in the end.
+
+use super::remote::Remote;
+use super::{SyncError, peers};
+use crate::audit::{Action, Note};
+use crate::auth::Caller;
+use crate::{Context, NodeError, clock};
+use baton_api::sync::{Exchange, Movement, MovementOutcome, Taken};
+use baton_session::revision::PartList;
+use baton_session::{PartHash, PartRef, SessionId, SessionName};
+use baton_store::{Peer, StoreError};
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+/// How long one call goes on: shorter than a caller waits for an answer.
+const TIME_LIMIT: Duration = Duration::from_secs(80);
+
+/// A session on its way.
+pub(super) struct Way {
+    pub(super) session: SessionId,
+    pub(super) remote: Remote,
+    /// Parts that moved.
+    pub(super) parts: u64,
+    peer: Peer,
+    name: Option<SessionName>,
+    until: Instant,
+}
+
+impl Way {
+    /// Whether time has run out.
+    pub(super) fn is_late(&self) -> bool {
+        Instant::now() >= self.until
+    }
+
+    /// Checks that what came is about the session that was asked for.
+    pub(super) fn expect_session(&self, exchange: &Exchange) -> Result<(), NodeError> {
+        if exchange.offer.session == self.session {
+            return Ok(());
+        }
+        let (expected, found) = (self.session, exchange.offer.session);
+        let refused = baton_session::revision::Refused::OtherSession { expected, found };
+        Err(SyncError::from(refused).into())
+    }
+}
+
+/// Finds the peer and the session: by its id, or by a name that it has here or there.
+pub(super) async fn begin(
+    context: &Context,
+    caller: &Caller,
+    peer: &str,
+    session: &str,
+) -> Result<Way, NodeError> {
+    let peer = peers::find_confirmed(context, &caller.owner, peer).await?;
+    let remote = Remote::of(context, &peer).await?;
+    let until = Instant::now() + TIME_LIMIT;
+    let (id, name) = find(context, caller, &remote, session).await?;
+    Ok(Way { session: id, remote, parts: 0, peer, name, until })
+}
+
+async fn find(
+    context: &Context,
+    caller: &Caller,
+    remote: &Remote,
+    reference: &str,
+) -> Result<(SessionId, Option<SessionName>), NodeError> {
+    match context.store.find_session(&caller.owner, reference).await {
+        Ok(found) => return Ok((found.id, Some(found.name))),
+        Err(StoreError::SessionNotFound { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    if let Ok(id) = reference.parse() {
+        return Ok((id, None));
+    }
+    let index = remote.index().await?;
+    let named = index.sessions.iter().find(|one| one.name.as_str() == reference && !one.deleted);
+    match named {
+        Some(found) => Ok((found.id, Some(found.name.clone()))),
+        None => Err(StoreError::SessionNotFound { reference: reference.to_owned() }.into()),
+    }
+}
+
+/// Notes how it went, and tells it.
+pub(super) async fn end(
+    context: &Context,
+    caller: &Caller,
+    way: Way,
+    action: Action,
+    moved: Result<(Exchange, Taken), NodeError>,
+) -> Result<Movement, NodeError> {
+    let note = Note::new(&caller.actor, &caller.owner, action, way.session.to_string());
+    let note = note.with("peer", way.peer.node.to_string());
+    let (exchange, taken) = match moved {
+        Ok(moved) => moved,
+        Err(error) => return Err(note.failed(&context.store, error).await),
+    };
+    let movement = movement(&way, &exchange, &taken)?;
+    if movement.left == 0 {
+        peers::seen(context, &way.peer, true).await?;
+        acknowledge(context, &way.peer, &exchange, &taken).await?;
+    }
+    if movement.outcome == MovementOutcome::Unchanged {
+        return Ok(movement);
+    }
+    let note = note.with("parts", movement.parts).with("bytes", movement.bytes);
+    note.end(&context.store, Ok(movement)).await
+}
+
+/// Remembers what the peer has now: what both have said is current.
+async fn acknowledge(
+    context: &Context,
+    peer: &Peer,
+    exchange: &Exchange,
+    taken: &Taken,
+) -> Result<(), NodeError> {
+    if let Some(rev) = taken.rev.filter(|rev| exchange.offer.find(*rev).is_some()) {
+        let (session, now) = (exchange.offer.session, clock::now());
+        context.store.note_ack(&peer.owner, peer.node, session, rev, now).await?;
+    }
+    Ok(())
+}
+
+fn movement(way: &Way, exchange: &Exchange, taken: &Taken) -> Result<Movement, NodeError> {
+    let outcome = match () {
+        () if !taken.missing.is_empty() => MovementOutcome::Unfinished,
+        () if !taken.conflicts.is_empty() => MovementOutcome::Conflict,
+        () if !taken.changed => MovementOutcome::Unchanged,
+        () if exchange.offer.heads.iter().all(|head| head.deleted) => MovementOutcome::Deleted,
+        () => MovementOutcome::Moved,
+    };
+    let current = exchange.offer.heads.iter().max_by_key(|head| head.modified_at);
+    let name = way.name.clone().or_else(|| current.map(|head| head.name.clone()));
+    let name = name.ok_or_else(|| SyncError::NotShared { session: way.session.to_string() })?;
+    Ok(Movement {
+        session_id: way.session,
+        name,
+        node_id: way.peer.node,
+        outcome,
+        rev: taken.rev,
+        conflicts: taken.conflicts.clone(),
+        parts: way.parts,
+        bytes: way.remote.moved(),
+        left: taken.missing.len() as u64,
+    })
+}
+
+/// The parts that an exchange names, by hash.
+pub(super) fn part_refs(exchange: &Exchange) -> HashMap<PartHash, PartRef> {
+    let parts = exchange.lists.iter().flat_map(PartList::parts);
+    parts.map(|part| (part.hash, part)).collect()
+}

@@ -1,0 +1,72 @@
+//! Admits a node that asks us with an API key of ours.
+//!
+//! The one idea: the first node that shows a key is the one that has it for good. A key that turns up
+//! with another node was passed on, or stolen.
+
+use super::super::SyncError;
+use crate::audit::{Action, Note};
+use crate::auth::Caller;
+use crate::{Context, NodeError, clock};
+use baton_api::sync::NodeCard;
+use baton_session::peer::{AuthMethod, PeerState};
+use baton_store::Peer;
+
+/// The peer behind a request that was signed by `card`'s node. One that is unknown is registered:
+/// whoever gave it the key has let it in.
+pub(crate) async fn admit(
+    context: &Context,
+    caller: &Caller,
+    card: &NodeCard,
+) -> Result<Peer, NodeError> {
+    if let Some(peer) = context.store.peer_of_key(&caller.owner, &caller.key).await? {
+        if peer.node == card.node_id && peer.key == card.key {
+            return Ok(peer);
+        }
+        let (expected, found) = (peer.node, card.node_id);
+        let note = Note::new(&caller.actor, &caller.owner, Action::AdmitPeer, found.to_string());
+        let refused = SyncError::OtherNode { expected, found }.into();
+        return Err(note.failed(&context.store, refused).await);
+    }
+    let note = Note::new(&caller.actor, &caller.owner, Action::AdmitPeer, card.node_id.to_string());
+    let note = note.with("fingerprint", card.key.fingerprint().to_string());
+    note.end(&context.store, bind(context, caller, card).await).await
+}
+
+/// Binds the key to the node, which may be registered already.
+async fn bind(context: &Context, caller: &Caller, card: &NodeCard) -> Result<Peer, NodeError> {
+    let known = context.store.list_peers(&caller.owner).await?;
+    let api_key = Some(caller.key.clone());
+    if let Some(known) = known.iter().find(|known| known.node == card.node_id) {
+        let bound = Peer { api_key, seal_key: card.seal_key.clone(), ..known.clone() };
+        context.store.update_peer(&bound).await?;
+        return Ok(bound);
+    }
+    let peer = Peer {
+        owner: caller.owner.clone(),
+        node: card.node_id,
+        name: free_name(&card.name, &known),
+        url: None,
+        node_type: card.node_type,
+        auth: AuthMethod::ApiKey,
+        state: PeerState::Confirmed,
+        key: card.key,
+        seal_key: card.seal_key.clone(),
+        credential: None,
+        api_key,
+        added_at: clock::now(),
+        last_seen: Some(clock::now()),
+        last_sync: None,
+    };
+    context.store.create_peer(&peer).await?;
+    tracing::info!(peer = %peer.node, name = peer.name, "a node asked with a key for the first time");
+    Ok(peer)
+}
+
+/// What the node calls itself, or something like it that no other peer is called.
+fn free_name(name: &str, known: &[Peer]) -> String {
+    let name: String = name.chars().filter(|letter| !letter.is_control()).take(50).collect();
+    let name = if name.is_empty() { "node".to_owned() } else { name };
+    let is_free = |candidate: &String| known.iter().all(|peer| peer.name != *candidate);
+    let others = (2..).map(|number| format!("{name}-{number}"));
+    std::iter::once(name.clone()).chain(others).find(is_free).unwrap_or(name)
+}

@@ -1,0 +1,75 @@
+//! Peers: nodes that are registered here, one file a verb: `register confirm list ping remove`, and
+//! `admit` for those that ask us.
+//!
+//! The one idea: a peer is a key. Who it is was shown to a person once, and whoever answers at its
+//! address, or asks with its API key, must be that one.
+
+mod admit;
+mod confirm;
+mod list;
+mod ping;
+mod register;
+mod remove;
+mod status;
+
+pub(crate) use admit::admit;
+pub use confirm::confirm;
+pub use list::list;
+pub use ping::ping;
+pub use register::register;
+pub use remove::remove;
+pub(crate) use status::Statuses;
+
+use super::SyncError;
+use crate::{Context, NodeError, clock};
+use baton_session::Owner;
+use baton_session::peer::PeerState;
+use baton_store::{Peer, StoreError};
+
+/// Finds a peer of an owner by id, the beginning of one, or name.
+pub(super) async fn find(
+    context: &Context,
+    owner: &Owner,
+    reference: &str,
+) -> Result<Peer, NodeError> {
+    match context.store.find_peer(owner, reference).await {
+        Err(StoreError::PeerNotFound { reference }) => Err(SyncError::NoPeer { reference }.into()),
+        found => Ok(found?),
+    }
+}
+
+/// The same for one that may be given secrets.
+pub(super) async fn find_confirmed(
+    context: &Context,
+    owner: &Owner,
+    reference: &str,
+) -> Result<Peer, NodeError> {
+    let peer = find(context, owner, reference).await?;
+    match peer.state {
+        PeerState::Confirmed => Ok(peer),
+        PeerState::Pending => Err(SyncError::Pending { name: peer.name }.into()),
+    }
+}
+
+/// The confirmed peers of an owner that have an address.
+pub(super) async fn confirmed(context: &Context, owner: &Owner) -> Result<Vec<Peer>, NodeError> {
+    let peers = context.store.list_peers(owner).await?;
+    let is_asked = |peer: &Peer| peer.state == PeerState::Confirmed && peer.url.is_some();
+    Ok(peers.into_iter().filter(is_asked).collect())
+}
+
+/// Notes that a peer was heard; of what is told by the way, not every time on disk.
+pub(crate) fn heard(context: &Context, peer: &Peer) {
+    context.statuses.heard(peer.node, clock::now());
+}
+
+/// Notes that a peer was heard, and whether a session moved or needed not to.
+pub(in crate::sync) async fn seen(
+    context: &Context,
+    peer: &Peer,
+    synced: bool,
+) -> Result<(), NodeError> {
+    let now = clock::now();
+    context.statuses.heard(peer.node, now);
+    Ok(context.store.touch_peer(&peer.owner, peer.node, now, synced.then_some(now)).await?)
+}

@@ -1,0 +1,16 @@
+//! Asks a peer whether it answers, now.
+
+use super::{find, status};
+use crate::auth::Caller;
+use crate::{Context, NodeError};
+use baton_api::sync::PeerView;
+
+/// The view of a peer that was asked just now.
+pub async fn ping(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+) -> Result<PeerView, NodeError> {
+    let peer = find(context, &caller.owner, reference).await?;
+    Ok(status::view(context, peer, true).await)
+}

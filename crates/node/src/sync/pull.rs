@@ -1,0 +1,79 @@
+//! Pulls a session from a peer.
+
+use super::SyncError;
+use super::movement::{Way, begin, end, part_refs};
+use super::parcels::{batches, stage};
+use super::receive::take;
+use crate::audit::Action;
+use crate::auth::Caller;
+use crate::{Context, NodeError};
+use baton_api::sync::{Exchange, Movement, Parcel, Taken, Wanted};
+use baton_session::{Owner, PartHash, PartRef, SessionId};
+use std::collections::HashMap;
+
+/// Pulls a session from a peer: what it has there is here when this returns. When time runs out it
+/// answers so, and goes on where it stopped when called again.
+pub async fn pull(
+    context: &Context,
+    caller: &Caller,
+    peer: &str,
+    session: &str,
+) -> Result<Movement, NodeError> {
+    let mut way = begin(context, caller, peer, session).await?;
+    let pulled = run(context, &caller.owner, &mut way).await;
+    end(context, caller, way, Action::Pull, pulled).await
+}
+
+async fn run(
+    context: &Context,
+    owner: &Owner,
+    way: &mut Way,
+) -> Result<(Exchange, Taken), NodeError> {
+    let exchange = way.remote.exchange(way.session).await?;
+    way.expect_session(&exchange)?;
+    loop {
+        let taken = take(context, owner, &exchange).await?;
+        if taken.missing.is_empty() || way.is_late() {
+            return Ok((exchange, taken));
+        }
+        bring(context, owner, way, &exchange, taken.missing).await?;
+    }
+}
+
+/// Brings parts, while those before them are written to the disk.
+async fn bring(
+    context: &Context,
+    owner: &Owner,
+    way: &mut Way,
+    exchange: &Exchange,
+    missing: Vec<Wanted>,
+) -> Result<(), NodeError> {
+    let (session, announced) = (way.session, part_refs(exchange));
+    let mut before = Vec::new();
+    for batch in batches(missing, &announced) {
+        if way.is_late() {
+            break;
+        }
+        let count = batch.len() as u64;
+        let fetched = way.remote.fetch(session, batch);
+        let staged = stage(context, owner, session, std::mem::take(&mut before));
+        let (fetched, staged) = tokio::join!(fetched, staged);
+        staged?;
+        before = expected(fetched?, &announced, session)?;
+        way.parts += count;
+    }
+    stage(context, owner, session, before).await
+}
+
+/// The parcels, if each is of a part that was announced.
+fn expected(
+    parcels: Vec<Parcel>,
+    announced: &HashMap<PartHash, PartRef>,
+    session: SessionId,
+) -> Result<Vec<Parcel>, NodeError> {
+    let is_other = |parcel: &&Parcel| announced.get(&parcel.part.hash) != Some(&parcel.part);
+    match parcels.iter().find(is_other) {
+        None => Ok(parcels),
+        Some(other) => Err(SyncError::NotOfSession { part: other.part.hash, session }.into()),
+    }
+}

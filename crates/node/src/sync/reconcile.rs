@@ -1,0 +1,121 @@
+//! Merges heads, where that is how conflicts are resolved here.
+
+use super::SyncError;
+use super::contents::{self, shared_parts};
+use super::settings::ConflictResolution;
+use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
+use crate::{Context, NodeError, clock};
+use baton_session::revision::PartList;
+use baton_session::revision::merge;
+use baton_session::revision::{Content, MergePlan};
+use baton_session::{
+    Owner, Part, PartKind, SessionId, SnapshotId, SnapshotReason, State, parts, wire,
+};
+use baton_store::{NewSnapshot, RevisionContent, Snapshot};
+
+/// Merges the heads of a session for as long as two of them come from one revision that is here.
+pub(super) async fn reconcile(
+    context: &Context,
+    owner: &Owner,
+    session: SessionId,
+) -> Result<(), NodeError> {
+    if context.sync.conflict_resolution != ConflictResolution::Merge {
+        return Ok(());
+    }
+    let mut races = 0;
+    while races < ATTEMPTS {
+        let mut shelf = Shelf::take(context, owner, session).await?;
+        let Some(plan) = shelf.shared.replica.merge_plan() else { return Ok(()) };
+        let Some(sides) = Sides::read(context, &shelf, &plan).await? else { return Ok(()) };
+        match sides.merge(context, &mut shelf, &plan).await {
+            Err(error) if is_race(&error) => races += 1,
+            merged => merged?,
+        }
+    }
+    Err(SyncError::Contended { session }.into())
+}
+
+/// What the three revisions of a merge hold.
+struct Sides {
+    base: State,
+    winner: State,
+    loser: State,
+    /// The snapshot of the winner, whose preview is shown for the merge.
+    shown: Snapshot,
+}
+
+impl Sides {
+    /// Reads them; none when the content of one of them is not here.
+    async fn read(
+        context: &Context,
+        shelf: &Shelf,
+        plan: &MergePlan,
+    ) -> Result<Option<Self>, NodeError> {
+        let (owner, session) = (&shelf.owner, shelf.shared.replica.session());
+        let mut found = Vec::new();
+        for revision in [&plan.base, &plan.loser, &plan.winner] {
+            match context.store.fetch_content(owner, session, revision.id()).await? {
+                Some(snapshot) => found.push(snapshot),
+                None => return Ok(None),
+            }
+        }
+        let mut states = Vec::new();
+        for snapshot in &found {
+            states.push(contents::state(context, owner, &shared_parts(snapshot)).await?);
+        }
+        let (Some(shown), Ok([base, loser, winner])) =
+            (found.pop(), <[State; 3]>::try_from(states))
+        else {
+            return Ok(None);
+        };
+        Ok(Some(Self { base, winner, loser, shown }))
+    }
+
+    /// Puts one revision in the place of the two.
+    async fn merge(
+        self,
+        context: &Context,
+        here: &mut Shelf,
+        plan: &MergePlan,
+    ) -> Result<(), NodeError> {
+        let Self { base, winner, loser, shown } = self;
+        let work = move || {
+            let merged = merge(&base, &winner, &loser);
+            (parts::split(&merged.state), wire::checksum_of(&merged.state), merged.lost)
+        };
+        let (split, checksum, lost) = contents::blocking(work).await?;
+        let preview = shown.parts.into_iter().filter(|part| part.kind == PartKind::Preview);
+        let carried: Vec<_> = preview.collect();
+        let lines = split.iter().map(Part::reference).chain(carried.iter().cloned());
+        let listed = PartList::new(&lines.collect::<Vec<_>>());
+        let (parts, size) = (listed.hash(), listed.size());
+        let says = Content { checksum, parts, size, ..plan.winner.content() };
+        let before = here.whole();
+        let merged = here.shared.replica.merge(plan, says, lost, &author(context));
+        let snapshot = NewSnapshot { parts: split, carried, ..aside(here) };
+        let contents = vec![(merged.id(), RevisionContent::New(snapshot))];
+        let released = here.released(&before);
+        here.put_back(context, Along { contents, released, ..Along::default() }).await?;
+        tracing::info!(session = %merged.session, rev = %merged.id(), lost, "merged two revisions");
+        Ok(())
+    }
+}
+
+/// A snapshot that stands beside the line of the session, without parts yet.
+pub(super) fn aside(shelf: &Shelf) -> NewSnapshot {
+    let now = clock::now();
+    NewSnapshot {
+        id: SnapshotId::new(now, rand::random()),
+        session: shelf.shared.replica.session(),
+        owner: shelf.owner.clone(),
+        taken_at: now,
+        reason: SnapshotReason::Sync,
+        term: None,
+        shrunk: false,
+        sibling: true,
+        saved: true,
+        parts: Vec::new(),
+        carried: Vec::new(),
+        keep: None,
+    }
+}

@@ -1,0 +1,187 @@
+//! Saves a session: what it holds now becomes a revision.
+
+use super::contents::{self, Contents};
+use super::reconcile::reconcile;
+use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
+use super::{SyncError, push};
+use crate::audit::{Action, Note};
+use crate::auth::Caller;
+use crate::latest::last_good;
+use crate::sessions::check;
+use crate::{Context, NodeError};
+use baton_api::sync::save::NotPushed;
+use baton_api::sync::{SaveSession, SavedView};
+use baton_session::revision::Content;
+use baton_session::revision::Origin;
+use baton_session::{Lifecycle, Session, SessionName, Signed, SnapshotReason};
+use baton_store::{RevisionContent, Snapshot};
+
+/// What a session is called, when it is saved under another name.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Titles {
+    pub(super) name: Option<SessionName>,
+    pub(super) description: Option<String>,
+}
+
+/// What was saved.
+pub(super) struct Saved {
+    pub(super) revision: Signed,
+    pub(super) unchanged: bool,
+    conflicts: Vec<baton_session::RevisionId>,
+}
+
+/// Saves a session as it is now: an active one is captured first. The revision is on disk when this
+/// returns; then it goes to peers, if that was asked for or is set.
+pub async fn save(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+    request: SaveSession,
+) -> Result<SavedView, NodeError> {
+    let note = Note::new(&caller.actor, &caller.owner, Action::Save, reference);
+    let sync = request.sync_to_peers || context.sync.auto_sync;
+    let saved = save_here(context, caller, reference, request).await;
+    let note = match &saved {
+        Ok(view) => note.about(view.id.to_string()).with("rev", view.rev.to_string()),
+        Err(_) => note,
+    };
+    let mut view = note.end(&context.store, saved).await?;
+    if sync {
+        push_to_all(context, caller, &mut view).await?;
+    }
+    Ok(view)
+}
+
+async fn save_here(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+    request: SaveSession,
+) -> Result<SavedView, NodeError> {
+    let SaveSession { name, description, .. } = request;
+    if let Some(name) = &name {
+        check::name(name)?;
+    }
+    check::description(description.as_deref())?;
+    let (mut session, _turn) = context.take_turn(&caller.owner, reference).await?;
+    if session.lifecycle == Lifecycle::Active {
+        context.hub.capture(session.id, SnapshotReason::Request).await?;
+    }
+    let Some(found) = last_good(&context.store, session.id).await? else {
+        return Err(NodeError::NoSnapshot { name: session.name, expected: "a snapshot" });
+    };
+    let titles = Titles { name, description };
+    if titles.name.is_some() || titles.description.is_some() {
+        session = rename(context, &session, &titles).await?;
+    }
+    let saved = publish(context, &session, &found.snapshot, &titles).await?;
+    tracing::info!(session = %session.id, rev = %saved.revision.id(), "saved a session");
+    Ok(SavedView {
+        id: session.id,
+        name: session.name,
+        rev: saved.revision.id(),
+        version: saved.revision.version,
+        checksum: saved.revision.checksum,
+        snapshot: found.snapshot.id,
+        unchanged: saved.unchanged,
+        conflicts: saved.conflicts,
+        pushed: Vec::new(),
+        failed: Vec::new(),
+    })
+}
+
+async fn rename(
+    context: &Context,
+    session: &Session,
+    titles: &Titles,
+) -> Result<Session, NodeError> {
+    let name = titles.name.as_ref().unwrap_or(&session.name);
+    let description = titles.description.as_ref().unwrap_or(&session.description);
+    let now = crate::clock::now();
+    Ok(context.store.rename_session(session.id, name, description, now).await?)
+}
+
+/// Makes a revision of a snapshot, on top of the one that the session comes from. One that says the
+/// same is not made again. The caller has the session's turn.
+pub(super) async fn publish(
+    context: &Context,
+    session: &Session,
+    snapshot: &Snapshot,
+    titles: &Titles,
+) -> Result<Saved, NodeError> {
+    let Contents { list, checksum } = contents::of(context, &session.owner, snapshot).await?;
+    for _ in 0..ATTEMPTS {
+        let mut shelf = Shelf::take(context, &session.owner, session.id).await?;
+        let base = shelf.shared.base.clone().map(|base| base.revision);
+        let (name, description) = titles_of(session, base.as_ref(), titles);
+        let is_same = |base: &Signed| {
+            (base.checksum, &base.name, &base.description) == (checksum, &name, &description)
+        };
+        if let Some(revision) = base.clone().filter(is_same) {
+            let conflicts = sibling_ids(&shelf);
+            return Ok(Saved { revision, unchanged: true, conflicts });
+        }
+        let origin = base.as_ref().map_or_else(|| origin(session), |base| base.origin.clone());
+        let (parts, size) = (list.hash(), list.size());
+        let says = Content { checksum, parts, size, name, description, origin };
+        let before = shelf.whole();
+        let revision = shelf.shared.replica.edit(base.as_ref(), says, &author(context));
+        shelf.stand_on(revision.clone(), snapshot.id);
+        let contents = vec![(revision.id(), RevisionContent::Existing(snapshot.id))];
+        let released = shelf.released(&before);
+        match shelf.put_back(context, Along { contents, released, ..Along::default() }).await {
+            Err(error) if is_race(&error) => {}
+            put => {
+                put?;
+                reconcile(context, &session.owner, session.id).await?;
+                let conflicts =
+                    sibling_ids(&Shelf::take(context, &session.owner, session.id).await?);
+                return Ok(Saved { revision, unchanged: false, conflicts });
+            }
+        }
+    }
+    Err(SyncError::Contended { session: session.id }.into())
+}
+
+/// What the revision calls the session: what was asked for, else what it was called before, for the
+/// row here may bear another name because that one was taken.
+fn titles_of(session: &Session, base: Option<&Signed>, titles: &Titles) -> (SessionName, String) {
+    let name = titles.name.clone().or_else(|| base.map(|base| base.name.clone()));
+    let description =
+        titles.description.clone().or_else(|| base.map(|base| base.description.clone()));
+    (
+        name.unwrap_or_else(|| session.name.clone()),
+        description.unwrap_or_else(|| session.description.clone()),
+    )
+}
+
+fn origin(session: &Session) -> Origin {
+    Origin {
+        node: session.node,
+        created_at: session.created_at,
+        created_by: session.owner.to_string(),
+    }
+}
+
+fn sibling_ids(shelf: &Shelf) -> Vec<baton_session::RevisionId> {
+    shelf.shared.replica.siblings().iter().map(|sibling| sibling.id()).collect()
+}
+
+/// Pushes to every confirmed peer that has an address. One that does not take it does not keep the
+/// others from it.
+async fn push_to_all(
+    context: &Context,
+    caller: &Caller,
+    view: &mut SavedView,
+) -> Result<(), NodeError> {
+    for peer in super::peers::confirmed(context, &caller.owner).await? {
+        let session = view.id.to_string();
+        match push(context, caller, &peer.node.to_string(), &session).await {
+            Ok(movement) => view.pushed.push(movement),
+            Err(error) => {
+                view.failed.push(NotPushed { peer: peer.name.clone(), reason: error.to_string() });
+            }
+        }
+    }
+    Ok(())
+}

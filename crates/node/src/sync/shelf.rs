@@ -1,0 +1,117 @@
+//! What is shared of a session, taken down, changed, and put back.
+//!
+//! The one idea: who puts back says which generation was taken down. When another one is there by
+//! then, nothing is stored, and it is done again from what is there now.
+
+use super::SyncError;
+use super::index;
+use crate::{Context, NodeError, clock};
+use baton_session::revision::Author;
+use baton_session::{Owner, Replica, RevisionId, Session, SessionId, Signed};
+use baton_store::{Base, CommitShared, Generation, RevisionContent, Shared, StoreError};
+use std::collections::BTreeSet;
+
+/// How often a change is made anew because somebody else was faster.
+pub(super) const ATTEMPTS: usize = 8;
+
+/// What is shared of one session, in hand.
+pub(super) struct Shelf {
+    pub(super) owner: Owner,
+    pub(super) shared: Shared,
+    generation: Option<Generation>,
+}
+
+/// What goes into the database together with the revisions.
+#[derive(Default)]
+pub(super) struct Along<'a> {
+    /// A session that is new here.
+    pub(super) create: Option<&'a Session>,
+    /// Which snapshots hold the content of which revisions.
+    pub(super) contents: Vec<(RevisionId, RevisionContent)>,
+    /// Revisions whose content is not needed any more.
+    pub(super) released: Vec<RevisionId>,
+    /// Whether the session itself goes.
+    pub(super) forget: bool,
+}
+
+impl Shelf {
+    /// Takes down what is shared of a session; an empty one when nothing is.
+    pub(super) async fn take(
+        context: &Context,
+        owner: &Owner,
+        session: SessionId,
+    ) -> Result<Self, NodeError> {
+        let found = context.store.fetch_shared(owner, session).await?;
+        let (generation, shared) = match found {
+            Some((generation, shared)) => (Some(generation), shared),
+            None => (None, Shared { replica: Replica::new(session), base: None }),
+        };
+        Ok(Self { owner: owner.clone(), shared, generation })
+    }
+
+    /// The same for a session of which something is shared.
+    pub(super) async fn expect(
+        context: &Context,
+        owner: &Owner,
+        session: SessionId,
+    ) -> Result<Self, NodeError> {
+        let shelf = Self::take(context, owner, session).await?;
+        if shelf.generation.is_none() {
+            return Err(SyncError::NotShared { session: session.to_string() }.into());
+        }
+        Ok(shelf)
+    }
+
+    /// Whether nothing is shared yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.generation.is_none()
+    }
+
+    /// Puts it back. Fails with `SharedChanged` when somebody else was faster.
+    pub(super) async fn put_back(
+        &mut self,
+        context: &Context,
+        along: Along<'_>,
+    ) -> Result<(), NodeError> {
+        let Along { create, contents, released, forget } = along;
+        let commit = CommitShared {
+            owner: &self.owner,
+            session: self.shared.replica.session(),
+            expected: self.generation,
+            shared: &self.shared,
+            entry: index::entry(&self.shared.replica),
+            create,
+            snapshots: contents,
+            released,
+            forget,
+            now: clock::now(),
+        };
+        self.generation = Some(context.store.commit_shared(commit).await?);
+        Ok(())
+    }
+
+    /// The revisions whose content belongs here now.
+    pub(super) fn whole(&self) -> BTreeSet<RevisionId> {
+        self.shared.replica.whole().map(Signed::id).collect()
+    }
+
+    /// Those of `before` whose content is not needed any more.
+    pub(super) fn released(&self, before: &BTreeSet<RevisionId>) -> Vec<RevisionId> {
+        before.difference(&self.whole()).copied().collect()
+    }
+
+    /// Says that the working copy comes from this revision from now on.
+    pub(super) fn stand_on(&mut self, revision: Signed, snapshot: baton_session::SnapshotId) {
+        self.shared.base = Some(Base { revision, snapshot });
+    }
+}
+
+/// This node as the writer of a revision, now.
+pub(super) fn author(context: &Context) -> Author {
+    Author { actor: context.identity.actor(), secret: context.identity.secret(), now: clock::now() }
+}
+
+/// Whether somebody else was faster, so that it is to be done again.
+pub(super) fn is_race(error: &NodeError) -> bool {
+    matches!(error, NodeError::Store(StoreError::SharedChanged { .. }))
+}

@@ -1,0 +1,108 @@
+//! The working copy: what of a shared session stands here, in its snapshots and in its browser.
+//!
+//! The one idea: a browser that runs is never touched. The working copy of a session without one moves
+//! to the current revision, after what was captured and not saved has become a revision itself.
+
+use super::SyncError;
+use super::reconcile::aside;
+use super::save::{Titles, publish};
+use super::settings::ConflictResolution;
+use super::shelf::{ATTEMPTS, Along, Shelf, is_race};
+use crate::latest::last_good;
+use crate::{Context, NodeError};
+use baton_session::{Lifecycle, Owner, Session, SessionId, Signed};
+use baton_store::{NewSnapshot, RevisionContent, StoreError};
+
+/// The row of a session, if it has one here.
+pub(super) async fn row(
+    context: &Context,
+    owner: &Owner,
+    session: SessionId,
+) -> Result<Option<Session>, NodeError> {
+    match context.store.fetch_session(owner, session).await {
+        Ok(row) => Ok(Some(row)),
+        Err(StoreError::SessionNotFound { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Makes a revision of what was captured since the base and not saved, so that nothing that arrives
+/// can take its place. The caller has the session's turn.
+pub(super) async fn keep_unsaved(context: &Context, session: &Session) -> Result<(), NodeError> {
+    if session.lifecycle == Lifecycle::Active {
+        return Ok(());
+    }
+    let Some(found) = last_good(&context.store, session.id).await? else { return Ok(()) };
+    let shelf = Shelf::take(context, &session.owner, session.id).await?;
+    let is_base = |base: &baton_store::Base| base.snapshot == found.snapshot.id;
+    if shelf.shared.base.as_ref().is_some_and(is_base) {
+        return Ok(());
+    }
+    publish(context, session, &found.snapshot, &Titles::default()).await?;
+    Ok(())
+}
+
+/// Brings the working copy of a session that is shared up to date, before it is resumed. The caller has
+/// its turn.
+pub(crate) async fn settle(context: &Context, session: &Session) -> Result<(), NodeError> {
+    if Shelf::take(context, &session.owner, session.id).await?.is_new() {
+        return Ok(());
+    }
+    keep_unsaved(context, session).await?;
+    advance(context, &session.owner, session.id).await
+}
+
+/// Moves the working copy to the revision that counts. The caller has the session's turn, and what
+/// was not saved is kept.
+pub(super) async fn advance(
+    context: &Context,
+    owner: &Owner,
+    session: SessionId,
+) -> Result<(), NodeError> {
+    for _ in 0..ATTEMPTS {
+        let Some(row) = row(context, owner, session).await? else { return Ok(()) };
+        let mut shelf = Shelf::take(context, owner, session).await?;
+        let Some(current) = current(context, &shelf).cloned() else { return Ok(()) };
+        let stands = shelf.shared.base.as_ref().map(|base| base.revision.id());
+        if row.lifecycle == Lifecycle::Active || stands == Some(current.id()) {
+            return Ok(());
+        }
+        match step(context, &mut shelf, current).await {
+            Err(error) if is_race(&error) => {}
+            stepped => return stepped,
+        }
+    }
+    Err(SyncError::Contended { session }.into())
+}
+
+async fn step(context: &Context, shelf: &mut Shelf, current: Signed) -> Result<(), NodeError> {
+    let session = current.session;
+    if current.deleted {
+        shelf.shared.base = None;
+        shelf.put_back(context, Along { forget: true, ..Along::default() }).await?;
+        context.hub.delete_files(session).await?;
+        tracing::info!(%session, "a session was deleted elsewhere");
+        return Ok(());
+    }
+    let held = context.store.fetch_content(&shelf.owner, session, current.id()).await?;
+    let held = held.ok_or(SyncError::NoContent { rev: current.id() })?;
+    let snapshot = NewSnapshot { carried: held.parts, sibling: false, ..aside(shelf) };
+    let id = snapshot.id;
+    let contents = vec![(current.id(), RevisionContent::New(snapshot))];
+    shelf.stand_on(current, id);
+    shelf.put_back(context, Along { contents, ..Along::default() }).await
+}
+
+/// The revision that counts here. Where a person chooses, it is the one that this node had until they
+/// have.
+pub(super) fn current<'a>(context: &Context, shelf: &'a Shelf) -> Option<&'a Signed> {
+    let replica = &shelf.shared.replica;
+    let own = shelf
+        .shared
+        .base
+        .as_ref()
+        .filter(|_| context.sync.conflict_resolution == ConflictResolution::Manual);
+    let own =
+        own.and_then(|base| replica.heads().find(|head| head.vector.covers(&base.revision.vector)));
+    own.or_else(|| replica.current())
+}

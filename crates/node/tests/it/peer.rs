@@ -1,0 +1,34 @@
+//! A node that speaks to others: its identity and its card.
+
+use age::x25519;
+use baton_api::NodeCard;
+use baton_node::config::NodeSettings;
+use baton_node::identity::Identity;
+use baton_session::Epoch;
+use baton_session::wire::NodeType;
+
+/// A node that speaks to others.
+pub(crate) struct Peer {
+    pub(crate) identity: Identity,
+    pub(crate) card: NodeCard,
+}
+
+impl Peer {
+    /// The peer whose key has this seed. Its seal key is another one at each call.
+    pub(crate) fn new(seed: u8) -> Self {
+        let seal = x25519::Identity::generate().to_string();
+        let identity = Identity::new(&[seed; 32], &seal, Epoch::new([seed; 8])).unwrap();
+        let card = identity.card(&settings("laptop"));
+        Self { identity, card }
+    }
+}
+
+/// What a peer says of itself.
+pub(crate) fn settings(name: &str) -> NodeSettings {
+    NodeSettings {
+        node_type: NodeType::Hosted,
+        name: name.to_owned(),
+        public_url: Some("https://baton.example.org".parse().unwrap()),
+        internal_url: None,
+    }
+}

@@ -1,0 +1,114 @@
+//! Two nodes change one session, and neither has heard of the other: nobody loses anything.
+
+use super::pair::{Pair, capture, edit, logged_in, save, seed, state, token};
+use baton_api::sync::{MovementOutcome, ResolveConflict};
+use baton_node::config::Choices;
+use baton_node::sync::ConflictResolution;
+use baton_session::SessionId;
+
+/// A session that both nodes have, changed at both.
+async fn diverged(pair: &Pair, cloud: &[(&str, &str)], laptop: &[(&str, &str)]) -> SessionId {
+    let base = logged_in(&[("shop.test", "base"), ("bank.test", "base")]);
+    let id = seed(&pair.cloud, "shop", &base).await;
+    save(&pair.cloud, "shop").await;
+    pair.pull("shop").await;
+    edit(&pair.cloud, id, &logged_in(cloud)).await;
+    edit(&pair.laptop, id, &logged_in(laptop)).await;
+    id
+}
+
+fn resolving(by: ConflictResolution) -> impl Fn() -> Choices {
+    move || Choices { conflict_resolution: Some(by), ..Choices::default() }
+}
+
+#[tokio::test]
+async fn the_latest_counts_and_the_other_one_is_kept_until_someone_chooses() {
+    let pair = Pair::new().await;
+    let id = diverged(&pair, &[("shop.test", "cloud")], &[("shop.test", "laptop")]).await;
+    let pulled = pair.pull("shop").await;
+    assert_eq!((pulled.outcome, pulled.conflicts.len()), (MovementOutcome::Conflict, 1));
+    assert_eq!(pair.push("shop").await.outcome, MovementOutcome::Conflict);
+    for node in [&pair.cloud, &pair.laptop] {
+        assert_eq!(token(&state(node, "shop").await, "shop.test").unwrap(), "laptop");
+        let conflicts = node.admin().list_conflicts().await.unwrap().items;
+        assert_eq!((conflicts.len(), conflicts[0].siblings.len()), (1, 1));
+        assert_eq!(conflicts[0].siblings[0].node_id, pair.cloud.id());
+    }
+    // Moving once more moves nothing: there is no ping-pong.
+    assert_eq!(pair.pull("shop").await.parts, 0);
+    let keep = pulled.conflicts[0].to_string()[..10].to_owned();
+    let request = ResolveConflict { keep };
+    let resolved = pair.cloud.admin().resolve_conflict(&id.to_string(), &request).await.unwrap();
+    assert!(resolved.siblings.is_empty());
+    assert_eq!(pair.pull("shop").await.outcome, MovementOutcome::Moved);
+    for node in [&pair.cloud, &pair.laptop] {
+        assert_eq!(token(&state(node, "shop").await, "shop.test").unwrap(), "cloud");
+        assert!(node.admin().list_conflicts().await.unwrap().items.is_empty());
+    }
+    pair.stop().await;
+}
+
+#[tokio::test]
+async fn sites_that_one_side_changed_are_merged_and_no_login_is_broken() {
+    let pair = Pair::with(resolving(ConflictResolution::Merge)).await;
+    let cloud = [("shop.test", "cloud"), ("bank.test", "base")];
+    let laptop = [("shop.test", "base"), ("bank.test", "laptop")];
+    diverged(&pair, &cloud, &laptop).await;
+    assert_eq!(pair.pull("shop").await.outcome, MovementOutcome::Moved);
+    assert_eq!(pair.push("shop").await.outcome, MovementOutcome::Moved);
+    for node in [&pair.cloud, &pair.laptop] {
+        let merged = state(node, "shop").await;
+        assert_eq!(token(&merged, "shop.test").unwrap(), "cloud");
+        assert_eq!(token(&merged, "bank.test").unwrap(), "laptop");
+        assert!(node.admin().list_conflicts().await.unwrap().items.is_empty());
+    }
+    pair.stop().await;
+}
+
+#[tokio::test]
+async fn a_site_that_both_changed_is_of_one_side_and_the_other_side_is_kept() {
+    let pair = Pair::with(resolving(ConflictResolution::Merge)).await;
+    let cloud = [("shop.test", "cloud"), ("bank.test", "cloud")];
+    let laptop = [("shop.test", "laptop"), ("bank.test", "base")];
+    diverged(&pair, &cloud, &laptop).await;
+    let pulled = pair.pull("shop").await;
+    assert_eq!((pulled.outcome, pulled.conflicts.len()), (MovementOutcome::Conflict, 1));
+    pair.push("shop").await;
+    for node in [&pair.cloud, &pair.laptop] {
+        let merged = state(node, "shop").await;
+        assert_eq!(token(&merged, "shop.test").unwrap(), "laptop");
+        assert_eq!(token(&merged, "bank.test").unwrap(), "cloud");
+        let conflicts = node.admin().list_conflicts().await.unwrap().items;
+        assert_eq!(conflicts[0].siblings[0].node_id, pair.cloud.id());
+    }
+    pair.stop().await;
+}
+
+#[tokio::test]
+async fn where_a_person_chooses_a_node_keeps_its_own_until_they_have() {
+    let pair = Pair::with(resolving(ConflictResolution::Manual)).await;
+    diverged(&pair, &[("shop.test", "cloud")], &[("shop.test", "laptop")]).await;
+    pair.pull("shop").await;
+    pair.push("shop").await;
+    for (node, own) in [(&pair.cloud, "cloud"), (&pair.laptop, "laptop")] {
+        assert_eq!(token(&state(node, "shop").await, "shop.test").unwrap(), own);
+        assert_eq!(node.admin().list_conflicts().await.unwrap().items.len(), 1);
+    }
+    pair.stop().await;
+}
+
+#[tokio::test]
+async fn what_was_captured_and_not_saved_is_never_overwritten() {
+    let pair = Pair::new().await;
+    let id = seed(&pair.cloud, "shop", &logged_in(&[("shop.test", "base")])).await;
+    save(&pair.cloud, "shop").await;
+    pair.pull("shop").await;
+    capture(&pair.laptop, id, &logged_in(&[("shop.test", "unsaved")])).await;
+    edit(&pair.cloud, id, &logged_in(&[("shop.test", "cloud")])).await;
+    let pulled = pair.pull("shop").await;
+    assert_eq!(pulled.outcome, MovementOutcome::Conflict);
+    let conflicts = pair.laptop.admin().list_conflicts().await.unwrap().items;
+    let both = [conflicts[0].current.node_id, conflicts[0].siblings[0].node_id];
+    assert!(both.contains(&pair.laptop.id()) && both.contains(&pair.cloud.id()));
+    pair.stop().await;
+}

@@ -1,0 +1,48 @@
+//! What is deleted stays deleted, unless somebody went on with it who had not heard.
+
+use super::pair::{Pair, edit, logged_in, save, seed, state, token};
+use baton_api::ErrorCode;
+use baton_api::sync::MovementOutcome;
+
+#[tokio::test]
+async fn a_deletion_reaches_the_other_node_and_nothing_brings_the_session_back() {
+    let pair = Pair::new().await;
+    let id = seed(&pair.cloud, "shop", &logged_in(&[("shop.test", "one")])).await;
+    save(&pair.cloud, "shop").await;
+    pair.pull("shop").await;
+    pair.laptop.admin().delete_synced_session(&id.to_string()).await.unwrap();
+    // The cloud still has it, and what it has is older.
+    assert_eq!(pair.pull(&id.to_string()).await.outcome, MovementOutcome::Unchanged);
+    let gone = pair.laptop.admin().fetch_session("shop").await.unwrap_err();
+    assert_eq!(gone.code(), Some(ErrorCode::SessionNotFound));
+    assert_eq!(pair.push(&id.to_string()).await.outcome, MovementOutcome::Deleted);
+    let gone = pair.cloud.admin().fetch_session("shop").await.unwrap_err();
+    assert_eq!(gone.code(), Some(ErrorCode::SessionNotFound));
+    assert_eq!(pair.pull(&id.to_string()).await.outcome, MovementOutcome::Unchanged);
+    pair.stop().await;
+}
+
+#[tokio::test]
+async fn who_went_on_without_hearing_of_a_deletion_keeps_the_session() {
+    let pair = Pair::new().await;
+    let id = seed(&pair.cloud, "shop", &logged_in(&[("shop.test", "one")])).await;
+    save(&pair.cloud, "shop").await;
+    pair.pull("shop").await;
+    pair.laptop.admin().delete_synced_session(&id.to_string()).await.unwrap();
+    edit(&pair.cloud, id, &logged_in(&[("shop.test", "two")])).await;
+    assert_eq!(pair.pull(&id.to_string()).await.outcome, MovementOutcome::Conflict);
+    assert_eq!(token(&state(&pair.laptop, "shop").await, "shop.test").unwrap(), "two");
+    pair.stop().await;
+}
+
+#[tokio::test]
+async fn a_saved_session_that_is_deleted_here_is_deleted_at_its_peers_too() {
+    let pair = Pair::new().await;
+    let id = seed(&pair.laptop, "shop", &logged_in(&[("shop.test", "one")])).await;
+    save(&pair.laptop, "shop").await;
+    pair.push("shop").await;
+    pair.laptop.admin().delete_session("shop").await.unwrap();
+    assert_eq!(pair.push(&id.to_string()).await.outcome, MovementOutcome::Deleted);
+    assert!(pair.cloud.admin().fetch_session("shop").await.is_err());
+    pair.stop().await;
+}

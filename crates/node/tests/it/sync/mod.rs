@@ -1,0 +1,9 @@
+//! Sessions move between two nodes: real HTTP, real databases, no browser.
+
+mod bytes;
+mod conflicts;
+mod deletions;
+mod files;
+mod moves;
+mod pair;
+mod refusals;

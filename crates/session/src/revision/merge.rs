@@ -1,0 +1,110 @@
+//! Makes one state of two that come from a third.
+//!
+//! The one idea: the unit is the registrable site, as a whole. Refresh tokens rotate, so a cookie of
+//! one side beside a token of the other logs both sides out. A site that only one side changed comes
+//! from that side; one that both changed, in different ways, from the winner. What is deleted on one
+//! side and untouched on the other is deleted.
+//!
+//! Whose something is says its own host, also inside of another site: cookies and storage of a frame
+//! belong to the frame's site, in every partition, because its server logs in there, and a token in
+//! one partition may be rotated through another.
+//!
+//! Rooms: `slice` is what belongs to one site, `tabs` are those of one side with the sessionStorage
+//! of both.
+
+mod slice;
+mod tabs;
+
+use crate::{Environment, Site, State};
+use slice::{Slice, slices};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A state that was made of two.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Merged {
+    /// The state.
+    pub state: State,
+    /// Whether the loser had something that the state has not, so that the loser has to be kept.
+    pub lost: bool,
+    /// The sites in which the two differed, and from which side each of them comes.
+    pub sites: Vec<(Site, MergedFrom)>,
+}
+
+/// From which side a site comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MergedFrom {
+    /// From the winner, the only one who changed it.
+    Winner,
+    /// From the loser, the only one who changed it.
+    Loser,
+    /// From the winner; the loser had changed it too.
+    Contested,
+}
+
+/// The sites in which two states differ.
+type Sites = BTreeMap<Site, MergedFrom>;
+
+/// Makes one state of two that come from `base`.
+pub fn merge(base: &State, winner: &State, loser: &State) -> Merged {
+    let [base, winner, loser] = [base, winner, loser].map(normalized);
+    let sites = sites(&base, &winner, &loser);
+    let (environment, is_environment_lost) = environment(&base, &winner, &loser);
+    let (tabs, are_tabs_lost) = tabs::merge(&base, &winner, &loser, &sites);
+    let is_site_lost = sites.values().any(|side| *side == MergedFrom::Contested);
+    let mut state = State { tabs, environment, ..State::default() };
+    take(&mut state, winner, |site| sites.get(site) != Some(&MergedFrom::Loser));
+    take(&mut state, loser, |site| sites.get(site) == Some(&MergedFrom::Loser));
+    state.normalize();
+    let lost = is_site_lost || is_environment_lost || are_tabs_lost;
+    Merged { state, lost, sites: sites.into_iter().collect() }
+}
+
+fn normalized(state: &State) -> State {
+    let mut state = state.clone();
+    state.normalize();
+    state
+}
+
+/// From which side each site comes in which the two differ.
+fn sites(base: &State, winner: &State, loser: &State) -> Sites {
+    let [base, winner, loser] = [base, winner, loser].map(slices);
+    let named: BTreeSet<&Site> = winner.keys().chain(loser.keys()).collect();
+    let nothing = Slice::default();
+    let side_of = |site: &Site| {
+        let [base, winner, loser] =
+            [&base, &winner, &loser].map(|of| of.get(site).unwrap_or(&nothing));
+        side(base, winner, loser)
+    };
+    named.into_iter().filter_map(|site| Some((site.clone(), side_of(site)?))).collect()
+}
+
+/// From which side something comes; none when both have the same.
+fn side<T: PartialEq>(base: &T, winner: &T, loser: &T) -> Option<MergedFrom> {
+    match (winner == loser, winner == base, loser == base) {
+        (true, _, _) => None,
+        (false, true, _) => Some(MergedFrom::Loser),
+        (false, false, true) => Some(MergedFrom::Winner),
+        (false, false, false) => Some(MergedFrom::Contested),
+    }
+}
+
+/// The environment as a whole, without what sites may do; and whether the loser's is lost.
+fn environment(base: &State, winner: &State, loser: &State) -> (Environment, bool) {
+    let alone =
+        |state: &State| Environment { permissions: Vec::new(), ..state.environment.clone() };
+    let [base, winner, loser] = [base, winner, loser].map(alone);
+    match side(&base, &winner, &loser) {
+        Some(MergedFrom::Loser) => (loser, false),
+        side => (winner, side == Some(MergedFrom::Contested)),
+    }
+}
+
+/// Takes from `other` what belongs to some sites, tabs aside.
+fn take(state: &mut State, other: State, is_from: impl Fn(&Site) -> bool) {
+    let cookies = other.cookies.into_iter();
+    state.cookies.extend(cookies.filter(|cookie| is_from(&cookie.site())));
+    state.origins.extend(other.origins.into_iter().filter(|(key, _)| is_from(&key.site())));
+    let permissions = other.environment.permissions.into_iter();
+    let permissions = permissions.filter(|one| is_from(&Site::of_origin(&one.origin)));
+    state.environment.permissions.extend(permissions);
+}

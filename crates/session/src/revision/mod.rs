@@ -1,0 +1,115 @@
+//! Revisions: published states of a session, and which of them is newer than which.
+//!
+//! The one idea: a node holds of each session the revisions that no other one covers, its *heads*.
+//! Exchanging heads and dropping what is covered leads every node to the same heads, in whatever
+//! order they meet. One head is the rule; several are a conflict, and each of them stays until
+//! someone resolves it. Time decides only which of several heads is shown as the current one.
+//!
+//! What makes this safe: a revision, together with the losers of merges that it names, accounts for
+//! every edit that its vector covers. So whoever drops what a head covers drops nothing that nobody
+//! has decided about.
+//!
+//! Rooms: [`actor`] is who counts, and [`vector`] tells how far each of them had come; `id` names a
+//! revision by its content; `signed` says who wrote it, `witness` what a writer may claim, and
+//! `refused` why it is not believed; [`offer`] is what nodes exchange, with the [`part_list`] of a
+//! revision; [`replica`] is what one of them holds; [`mod@merge`] makes one state of two.
+
+pub mod actor;
+mod id;
+pub mod merge;
+pub mod offer;
+pub mod part_list;
+mod refused;
+pub mod replica;
+mod signed;
+pub mod vector;
+mod witness;
+
+pub use actor::{Actor, Epoch};
+pub use id::RevisionId;
+pub use merge::{Merged, MergedFrom, merge};
+pub use offer::Offer;
+pub use part_list::PartList;
+pub use refused::Refused;
+pub use replica::{Author, Change, Content, MergePlan, Replica};
+pub use signed::Signed;
+pub use vector::{Order, Vector};
+
+use crate::{NodeId, PartHash, SessionId, SessionName};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// A published state: what it is, and what it is newer than. Its content is named, not held.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Revision {
+    /// Whose state it is.
+    pub session: SessionId,
+    /// One more than the greatest of its parents: a hint for people, and for nodes that know nothing
+    /// better.
+    pub version: u64,
+    /// The revisions that it was made of, sorted; none for the first.
+    #[serde(default)]
+    pub parents: Vec<RevisionId>,
+    /// How far each actor had come.
+    pub vector: Vector,
+    /// Whose counter it advances; none when it only joins what others wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<Actor>,
+    /// The checksum of the state, see [`checksum_of`](fn@crate::wire::checksum_of).
+    pub checksum: PartHash,
+    /// The hash of the list of its parts, see [`PartList`].
+    pub parts: PartHash,
+    /// Bytes of its parts together.
+    pub size: u64,
+    /// When it was written, by its writer's clock; later than its parents say of themselves.
+    pub modified_at: Timestamp,
+    /// Whether the session was deleted by it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deleted: bool,
+    /// Losers of merges, which are kept until someone resolves the conflict; sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<RevisionId>,
+    /// What the session is called.
+    pub name: SessionName,
+    /// Free text for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// Where the session was opened first.
+    pub origin: Origin,
+}
+
+/// Where a session was opened first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Origin {
+    /// The node.
+    pub node: NodeId,
+    /// When.
+    pub created_at: Timestamp,
+    /// By whom, as that node calls them.
+    pub created_by: String,
+}
+
+impl Revision {
+    /// Its name: what it says, hashed.
+    pub fn id(&self) -> RevisionId {
+        RevisionId { version: self.version, hash: PartHash::of(&self.canonical()) }
+    }
+
+    /// Its canonical JSON (RFC 8785): what is hashed and signed.
+    pub(crate) fn canonical(&self) -> Vec<u8> {
+        // Texts, whole numbers and lists of them, so this cannot fail.
+        serde_json_canonicalizer::to_vec(self).unwrap_or_default()
+    }
+
+    /// Its author with the counter that it advanced to: no other revision has the two.
+    pub(super) fn dot(&self) -> Option<(Actor, u64)> {
+        self.author.map(|author| (author, self.vector.get(&author)))
+    }
+
+    /// Whether it says of the session what another one says.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        (self.checksum, self.deleted) == (other.checksum, other.deleted)
+    }
+}

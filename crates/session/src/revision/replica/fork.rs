@@ -1,0 +1,77 @@
+//! Copies of one node that have counted the same number twice.
+//!
+//! The one idea: a copy is a *fork* of a node's counters, and a vector with such a counter in it
+//! proves nothing. What it only seems to cover is *adopted*: written once more, under a counter of
+//! our own and without the forked ones, so that nothing covers it that has not seen it.
+
+use super::{Author, Replica};
+use crate::revision::{Actor, Offer, RevisionId, Signed};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Replica {
+    /// Whether a copy of this node has written, as `actor`, what is not known here. Then this one has
+    /// to begin another epoch: [`leave`](Self::leave) the old one before the offer is received.
+    pub fn is_cloned(&self, offer: &Offer, actor: Actor) -> bool {
+        let written: BTreeMap<(Actor, u64), RevisionId> =
+            self.known().filter_map(|signed| Some((signed.dot()?, signed.id()))).collect();
+        let is_unknown = |signed: &&Signed| {
+            let Some(dot @ (author, counter)) = signed.dot() else { return false };
+            let is_other = written.get(&dot).is_some_and(|known| *known != signed.id());
+            author.is_kin(&actor) && (counter > self.counter(author) || is_other)
+        };
+        // Anyone can name us as an author; only a copy of this node can sign for it.
+        let is_ours = |signed: &Signed| signed.node() == actor.node && signed.verify().is_ok();
+        offer.all().filter(is_unknown).any(is_ours)
+    }
+
+    /// Takes what is here from an epoch that a copy of this node has gone on in to the one of
+    /// `author`: nobody can tell any more what a counter of the old one stands for.
+    pub fn leave(&mut self, old: Actor, author: &Author) {
+        let is_of_it = |head: &&Signed| head.vector.iter().any(|(actor, _)| actor.is_kin(&old));
+        let heads: Vec<RevisionId> = self.heads.values().filter(is_of_it).map(Signed::id).collect();
+        for id in heads {
+            self.write_again(id, author, |actor| actor.is_kin(&old));
+        }
+        self.settle();
+    }
+
+    /// Whether `over` can be believed when its vector covers that of `old`.
+    pub(super) fn is_believed(&self, over: &Signed, old: &Signed) -> bool {
+        if over.vector != old.vector {
+            return self.forked(old).is_empty();
+        }
+        // Two merges of the same heads may differ; each of them accounts for all that it covers.
+        let are_merges = over.author.is_none() && old.author.is_none();
+        over.is_same(old) || are_merges && self.forked(old).is_empty()
+    }
+
+    /// Writes a head once more, under a counter of our own, without those that prove nothing.
+    pub(super) fn adopt(&mut self, old: RevisionId, author: &Author) {
+        let Some(head) = self.heads.get(&old) else { return };
+        let mut forked = self.forked(head);
+        let equals: Vec<&Signed> =
+            self.heads.values().filter(|other| other.vector == head.vector).collect();
+        if equals.len() > 1 {
+            forked.extend(equals.into_iter().filter_map(|equal| equal.author));
+        }
+        self.write_again(old, author, |actor| forked.contains(actor));
+    }
+
+    fn write_again(&mut self, id: RevisionId, author: &Author, is_out: impl Fn(&Actor) -> bool) {
+        let Some(head) = self.heads.get(&id).cloned() else { return };
+        self.retire(id);
+        let mut again = self.joined(&[&head], head.content());
+        again.vector = again.vector.without(is_out);
+        again.deleted = head.deleted;
+        let again = Signed::new(self.authored(again, author), &author.secret);
+        self.heads.insert(again.id(), again);
+    }
+
+    /// The actors that are known to have counted a number twice, up to where `old` had seen them.
+    fn forked(&self, old: &Signed) -> BTreeSet<Actor> {
+        let mut written: BTreeSet<(Actor, u64)> = BTreeSet::new();
+        let dots = self.known().filter_map(|signed| signed.dot());
+        let seen = dots.filter(|(actor, counter)| *counter <= old.vector.get(actor));
+        seen.filter(|dot| !written.insert(*dot)).map(|(actor, _)| actor).collect()
+    }
+}

@@ -1,0 +1,64 @@
+//! Which heads are merged, and what stands in their place.
+//!
+//! The one idea: every node that merges two heads writes the same revision, which advances nobody's
+//! counter. So two nodes that merge at once agree.
+
+use super::{Author, Content, Replica};
+use crate::revision::Signed;
+use crate::revision::witness::NAMED_MAX;
+use std::cmp::Reverse;
+
+/// Two heads that can be merged: both come from one revision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergePlan {
+    /// What both come from.
+    pub base: Signed,
+    /// The head whose sites win where both changed one.
+    pub winner: Signed,
+    /// The other head.
+    pub loser: Signed,
+}
+
+impl Replica {
+    /// The two heads to merge next; none when there are no two of one origin that is known here.
+    pub fn merge_plan(&self) -> Option<MergePlan> {
+        let mut heads: Vec<&Signed> = self.heads.values().filter(|head| !head.deleted).collect();
+        heads.sort_by_key(|head| Reverse(head.rank()));
+        let [winner, loser, ..] = heads.as_slice() else { return None };
+        if winner.conflicts.len() + loser.conflicts.len() >= NAMED_MAX {
+            return None;
+        }
+        let base = self.base_of(winner, loser)?.clone();
+        Some(MergePlan { base, winner: (*winner).clone(), loser: (*loser).clone() })
+    }
+
+    /// The revision that has seen what both have seen, and nothing else. Its vector alone is no
+    /// proof: both heads must have been made of it.
+    fn base_of(&self, one: &Signed, other: &Signed) -> Option<&Signed> {
+        let meet = one.vector.meet(&other.vector);
+        self.known().find(|base| {
+            let id = base.id();
+            let is_between = self.is_ancestor(id, one) && self.is_ancestor(id, other);
+            base.vector == meet && !base.deleted && is_between
+        })
+    }
+
+    /// Puts a merge in the place of its two heads. Every node that merges them writes the same
+    /// revision: it advances no counter. `lost` says whether the loser has something that the merge
+    /// has not, and is kept.
+    pub fn merge(
+        &mut self,
+        plan: &MergePlan,
+        content: Content,
+        lost: bool,
+        author: &Author,
+    ) -> Signed {
+        let mut merged = self.joined(&[&plan.winner, &plan.loser], content);
+        if lost {
+            merged.conflicts.push(plan.loser.id());
+            merged.conflicts.sort_unstable();
+            merged.conflicts.dedup();
+        }
+        self.put(merged, author)
+    }
+}

@@ -1,0 +1,128 @@
+//! Writes revisions: an edit, the end of a conflict, a deletion.
+
+use super::{Author, Content, Replica};
+use crate::revision::vector::COUNTER_MAX;
+use crate::revision::witness::AHEAD_MAX;
+use crate::revision::{Actor, Revision, RevisionId, Signed, Vector};
+use jiff::{SignedDuration, Timestamp};
+
+impl Replica {
+    /// Writes a revision on top of `base`, the revision that the state comes from; none for the first
+    /// one, and for a state of which nobody knows where it comes from. Whatever `base` had not seen
+    /// stays beside it. What says nothing new is no edit: the revision that says it is returned.
+    pub fn edit(&mut self, base: Option<&Signed>, content: Content, author: &Author) -> Signed {
+        let base = base.map(|base| self.lift(base)).cloned();
+        if let Some(said) = self.said(base.as_ref(), &content) {
+            return said.clone();
+        }
+        // A base from long ago vouches for what the edit says it has seen.
+        if let Some(base) = &base {
+            self.remember(base);
+        }
+        let mut draft = self.joined(&base.iter().collect::<Vec<_>>(), content);
+        // A loser that is not here any more was decided about since.
+        draft.conflicts.retain(|id| self.whole().any(|signed| signed.id() == *id));
+        let draft = self.authored(draft, author);
+        self.put(draft, author)
+    }
+
+    /// Ends every conflict with one revision, which has seen all that is here.
+    pub fn resolve(&mut self, content: Content, author: &Author) -> Signed {
+        self.put_above_all(content, false, author)
+    }
+
+    /// Deletes the session: `content` holds nothing, see [`Content::deleted`].
+    pub fn delete(&mut self, content: Content, author: &Author) -> Signed {
+        self.put_above_all(content, true, author)
+    }
+
+    fn put_above_all(&mut self, content: Content, deleted: bool, author: &Author) -> Signed {
+        let heads: Vec<Signed> = self.heads.values().cloned().collect();
+        if let [only] = heads.as_slice()
+            && (only.deleted, only.conflicts.len()) == (deleted, 0)
+            && only.content() == content
+        {
+            return only.clone();
+        }
+        let draft = self.joined(&heads.iter().collect::<Vec<_>>(), content);
+        let draft = Revision { conflicts: Vec::new(), deleted, ..self.authored(draft, author) };
+        self.put(draft, author)
+    }
+
+    /// The revision that says this already: `base`, or without one any that is known.
+    fn said<'a>(&'a self, base: Option<&'a Signed>, content: &Content) -> Option<&'a Signed> {
+        if let Some(base) = base {
+            return (!base.deleted && base.content() == *content).then_some(base);
+        }
+        let says_it = |signed: &&Signed| !signed.deleted && signed.checksum == content.checksum;
+        self.known().find(says_it)
+    }
+
+    /// The head that says the same as `base` and has seen more, or `base` itself.
+    fn lift<'a>(&'a self, base: &'a Signed) -> &'a Signed {
+        let mut heads = self.heads.values();
+        let above = heads.find(|head| head.is_same(base) && head.vector.covers(&base.vector));
+        above.unwrap_or(base)
+    }
+
+    /// A revision that has seen all of `on`, and no more.
+    pub(super) fn joined(&self, on: &[&Signed], content: Content) -> Revision {
+        let mut parents: Vec<RevisionId> = on.iter().map(|on| on.id()).collect();
+        parents.sort_unstable();
+        let named = on.iter().flat_map(|on| on.conflicts.iter().copied());
+        let mut conflicts: Vec<RevisionId> = named.collect();
+        conflicts.sort_unstable();
+        conflicts.dedup();
+        let version = on.iter().map(|on| on.version).max().unwrap_or(0);
+        Revision {
+            session: self.session,
+            version: version.saturating_add(1).min(COUNTER_MAX),
+            parents,
+            vector: on.iter().fold(Vector::default(), |vector, on| vector.join(&on.vector)),
+            author: None,
+            checksum: content.checksum,
+            parts: content.parts,
+            size: content.size,
+            modified_at: on.iter().map(|on| on.modified_at).max().unwrap_or_default(),
+            deleted: false,
+            conflicts,
+            name: content.name,
+            description: content.description,
+            origin: content.origin,
+        }
+    }
+
+    /// The revision as one by this author, which advances a counter.
+    pub(super) fn authored(&self, mut revision: Revision, author: &Author) -> Revision {
+        let actor = self.line(&revision.vector, author.actor);
+        revision.vector.advance(actor, self.counter(actor) + 1);
+        revision.author = Some(actor);
+        revision.modified_at = later(&revision, author.now);
+        revision
+    }
+
+    /// The line of edits on which a revision is written that has seen this: one whose newest edit it
+    /// has seen, or else a new one. On any other it would seem to have seen what it has not.
+    fn line(&self, seen: &Vector, first: Actor) -> Actor {
+        let mut lines = (0..=u32::MAX).map(|line| first.on_line(line));
+        lines.find(|line| seen.get(line) == self.counter(*line)).unwrap_or(first)
+    }
+
+    /// Signs a revision of our own and puts it among the heads.
+    pub(super) fn put(&mut self, revision: Revision, author: &Author) -> Signed {
+        let signed = Signed::new(revision, &author.secret);
+        self.fold(std::slice::from_ref(&signed), author);
+        self.settle();
+        signed
+    }
+}
+
+/// When a revision is written: now, but not before what it is made of, when a clock was set back.
+/// What is made of something far ahead of now counts as now; else nobody would ever take it.
+fn later(revision: &Revision, now: Timestamp) -> Timestamp {
+    if revision.parents.is_empty() {
+        return now;
+    }
+    let after = revision.modified_at.saturating_add(SignedDuration::from_millis(1)).unwrap_or(now);
+    if after.duration_since(now) > AHEAD_MAX { now } else { after.max(now) }
+}

@@ -1,0 +1,93 @@
+//! What a writer may claim to have seen.
+//!
+//! The one idea: a vector says "I have seen the fifth revision of that node", and only that node can
+//! prove that there is one. So every entry needs a *witness*: a revision that the entry's actor
+//! wrote, with at least this counter. Else anyone could write a vector that covers all that a node
+//! will ever write. Only the one who wrote the counter vouches for it: what joins others may be
+//! signed by any node, so it proves nothing.
+
+use super::vector::COUNTER_MAX;
+use super::{Actor, Refused, Signed};
+use crate::SessionId;
+use jiff::{SignedDuration, Timestamp};
+use std::collections::HashMap;
+
+/// How many actors a vector names at most.
+pub const ACTORS_MAX: usize = 256;
+/// How many parents, and how many losers of merges, a revision names at most.
+pub const NAMED_MAX: usize = 64;
+/// How many bytes the texts of a revision have together at most.
+pub const TEXT_MAX: usize = 16 * 1024;
+/// How far ahead of the receiver's clock a head may say it was written.
+pub const AHEAD_MAX: SignedDuration = SignedDuration::from_hours(24);
+
+/// Checks what can be seen of a revision alone.
+pub(super) fn check(signed: &Signed, session: SessionId) -> Result<(), Refused> {
+    let revision = signed.id();
+    if signed.session != session {
+        return Err(Refused::OtherSession { expected: session, found: signed.session });
+    }
+    check_sizes(signed)?;
+    if let Some(actor) = signed.author.filter(|actor| actor.node != signed.node()) {
+        return Err(Refused::OtherAuthor { revision, actor });
+    }
+    // A counter of 0 is one that nobody has advanced.
+    if let Some((actor, counter @ 0)) = signed.dot() {
+        return Err(Refused::Forged { revision, actor, counter });
+    }
+    signed.verify().map_err(|source| Refused::Signature { revision, source })
+}
+
+/// Checks that it is not larger than any that is written in earnest, and that JSON holds its numbers.
+fn check_sizes(signed: &Signed) -> Result<(), Refused> {
+    let texts = [&signed.description, &signed.origin.created_by];
+    let text = texts.iter().fold(0, |sum, text| text.len().saturating_add(sum));
+    let counted = [
+        ("actors", signed.vector.len() as u64, ACTORS_MAX as u64),
+        ("parents", signed.parents.len() as u64, NAMED_MAX as u64),
+        ("siblings", signed.conflicts.len() as u64, NAMED_MAX as u64),
+        ("bytes of text", text as u64, TEXT_MAX as u64),
+        ("as version", signed.version, COUNTER_MAX),
+        ("as size", signed.size, COUNTER_MAX),
+    ];
+    match counted.into_iter().find(|(_, found, limit)| found > limit) {
+        Some((what, _, limit)) => Err(Refused::TooMany { revision: signed.id(), what, limit }),
+        None => Ok(()),
+    }
+}
+
+/// Checks the clock of a head's writer: of heads the later one is the current one. Of older
+/// revisions the time counts for nothing.
+pub(super) fn check_clock(head: &Signed, now: Timestamp) -> Result<(), Refused> {
+    if head.modified_at.duration_since(now) > AHEAD_MAX {
+        return Err(Refused::AheadOfClock { revision: head.id(), found: head.modified_at });
+    }
+    Ok(())
+}
+
+/// How far each actor is known to have come: the greatest counter of its own revisions.
+#[derive(Debug, Default)]
+pub(super) struct Vouched(HashMap<Actor, u64>);
+
+impl Vouched {
+    /// What these revisions, whose signatures are good, vouch for.
+    pub(super) fn by<'a>(revisions: impl IntoIterator<Item = &'a Signed>) -> Self {
+        let mut vouched = Self::default();
+        for (actor, counter) in revisions.into_iter().filter_map(|signed| signed.dot()) {
+            let known = vouched.0.entry(actor).or_default();
+            *known = (*known).max(counter);
+        }
+        vouched
+    }
+
+    /// Checks that a revision claims no more than that.
+    pub(super) fn expect(&self, signed: &Signed) -> Result<(), Refused> {
+        let known = |actor| self.0.get(actor).copied().unwrap_or(0);
+        match signed.vector.iter().find(|(actor, counter)| known(actor) < *counter) {
+            Some((actor, counter)) => {
+                Err(Refused::Forged { revision: signed.id(), actor: *actor, counter })
+            }
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Revisions: nodes agree, nothing is lost, and nobody claims what they have not seen.
+
+mod forgery;
+mod forks;
+mod meeting;
+mod merged;
+mod names;
+mod node;
+mod oracle;
+mod simulation;
+mod step;
+mod stories;
+mod tell;
+mod users;
+mod vectors;
+mod world;

@@ -1,0 +1,184 @@
+//! Staged parts: those that came from another node before the snapshot that will name them.
+//!
+//! The one idea: what another node sends is believed when it was unpacked and has the length and the
+//! hash that were named; then it is sealed as it came. Nothing names it yet, so a row keeps it from
+//! being collected.
+
+use crate::collect::collect_named;
+use crate::config::Limits;
+use crate::row::word;
+use crate::seal::{Seal, unpack};
+use crate::{PackedPart, Store, StoreError};
+use baton_session::{Owner, PartHash, PartRef, SessionId};
+use jiff::Timestamp;
+use sqlx::AnyConnection;
+
+/// A part that was checked and sealed.
+struct Staged {
+    id: String,
+    sealed: Vec<u8>,
+}
+
+impl Store {
+    /// Stores parts for a snapshot of `session` that is to come: all of them or none, and storing
+    /// them once more changes nothing. They stay until a snapshot names them or
+    /// [`expire_staged`](Self::expire_staged) lets them go. Fails with `PartRefused` when one is not
+    /// what it is said to be, and with `PartTooLarge` and `TooManyParts`.
+    pub async fn stage_parts(
+        &self,
+        owner: &Owner,
+        session: SessionId,
+        parts: Vec<PackedPart>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (seal, limits, whose) = (self.seal(), self.inner.limits, owner.clone());
+        let sealed = crate::blocking(move || check_and_seal(parts, &seal, &whose, &limits));
+        let sealed = sealed.await??;
+        let mut write = self.write_parts(owner).await?;
+        for part in sealed {
+            let id = part.id.clone();
+            insert_part(write.connection(), owner, part).await?;
+            stage(write.connection(), owner, session, &id, now).await?;
+        }
+        write.commit().await
+    }
+
+    /// Lets go of what was staged before an instant and named by no snapshot since. Returns how many
+    /// parts are staged no longer.
+    pub async fn expire_staged(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let rows = sqlx::query("select distinct owner from staged_parts where staged_at < $1")
+            .bind(before.as_millisecond())
+            .fetch_all(self.pool())
+            .await?;
+        let mut gone = 0;
+        for row in &rows {
+            let owner: Owner = word(row, "owner")?;
+            let mut write = self.write_parts(&owner).await?;
+            let done = sqlx::query("delete from staged_parts where owner = $1 and staged_at < $2")
+                .bind(owner.as_str())
+                .bind(before.as_millisecond())
+                .execute(write.connection())
+                .await?;
+            write.commit().await?;
+            gone += done.rows_affected();
+            self.collect_parts_of(&owner).await?;
+        }
+        Ok(gone)
+    }
+}
+
+/// Ends the staging of a session's parts, and removes those that no snapshot names; whether that were
+/// all of them. The caller holds the owner's lock.
+pub(crate) async fn unstage(
+    connection: &mut AnyConnection,
+    owner: &Owner,
+    session: SessionId,
+) -> Result<bool, StoreError> {
+    let left: Vec<String> = sqlx::query_scalar(
+        "select part from staged_parts where owner = $1 and session = $2 and not exists (
+             select 1 from part_spans where part_spans.part = staged_parts.part
+         )",
+    )
+    .bind(owner.as_str())
+    .bind(session.to_string())
+    .fetch_all(&mut *connection)
+    .await?;
+    sqlx::query("delete from staged_parts where owner = $1 and session = $2")
+        .bind(owner.as_str())
+        .bind(session.to_string())
+        .execute(&mut *connection)
+        .await?;
+    collect_named(connection, &left).await
+}
+
+fn check_and_seal(
+    parts: Vec<PackedPart>,
+    seal: &Seal,
+    owner: &Owner,
+    limits: &Limits,
+) -> Result<Vec<Staged>, StoreError> {
+    if parts.len() > limits.snapshot_parts {
+        return Err(StoreError::TooManyParts { found: parts.len(), limit: limits.snapshot_parts });
+    }
+    let names = seal.part_ids(owner);
+    let seal_one = |PackedPart { part, packed }| {
+        check(&part, &packed, limits)?;
+        let id = names.id(part.kind, &part.hash);
+        let sealed = seal
+            .seal_packed(&packed, &Seal::part_subject(owner, &id, part.kind))
+            .map_err(|error| refused(&part, error.to_string()))?;
+        Ok(Staged { id, sealed })
+    };
+    parts.into_iter().map(seal_one).collect()
+}
+
+/// Unpacks a part, which takes no more memory than it is said to have bytes, and looks at it.
+fn check(part: &PartRef, packed: &[u8], limits: &Limits) -> Result<(), StoreError> {
+    if part.size > limits.part_bytes {
+        return Err(StoreError::PartTooLarge {
+            kind: part.kind,
+            name: part.name.clone(),
+            found: part.size,
+            limit: limits.part_bytes,
+        });
+    }
+    // As it is, with its tag, a part is one byte longer.
+    let (found, most) = (packed.len() as u64, part.size + 1);
+    if found > most {
+        return Err(refused(part, format!("expected at most {most} bytes packed, found {found}")));
+    }
+    let bytes = unpack(packed, part.size).map_err(|error| refused(part, error.to_string()))?;
+    if bytes.len() as u64 != part.size {
+        let why = format!("expected {} bytes, found {}", part.size, bytes.len());
+        return Err(refused(part, why));
+    }
+    if PartHash::of(&bytes) != part.hash {
+        return Err(refused(
+            part,
+            format!("expected the bytes with hash {}, found others", part.hash),
+        ));
+    }
+    Ok(())
+}
+
+/// One that is there already is written again: it may be damaged.
+async fn insert_part(
+    connection: &mut AnyConnection,
+    owner: &Owner,
+    part: Staged,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "insert into parts (id, owner, sealed) values ($1, $2, $3)
+         on conflict (id) do update set sealed = excluded.sealed",
+    )
+    .bind(part.id)
+    .bind(owner.as_str())
+    .bind(part.sealed)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn stage(
+    connection: &mut AnyConnection,
+    owner: &Owner,
+    session: SessionId,
+    part: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "insert into staged_parts (owner, session, part, staged_at) values ($1, $2, $3, $4)
+         on conflict (owner, session, part) do update set staged_at = excluded.staged_at",
+    )
+    .bind(owner.as_str())
+    .bind(session.to_string())
+    .bind(part)
+    .bind(now.as_millisecond())
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+fn refused(part: &PartRef, why: String) -> StoreError {
+    StoreError::PartRefused { kind: part.kind, name: part.name.clone(), why }
+}
