@@ -115,7 +115,7 @@ pub(crate) async fn open_page(browser: &CdpSession, url: &str) -> (String, CdpSe
     let target = made["targetId"].as_str().unwrap().to_owned();
     let page = attach(browser, &target).await;
     let loaded = format!("document.readyState === 'complete' && location.href === '{url}'");
-    eventually("the page is loaded", async || evaluate(&page, &loaded).await == true).await;
+    shows(&page, &loaded, true).await;
     (target, page)
 }
 
@@ -128,9 +128,22 @@ pub(crate) async fn attach(browser: &CdpSession, target: &str) -> CdpSession {
 
 /// The value of an expression, or what it resolves to.
 pub(crate) async fn evaluate(page: &CdpSession, expression: &str) -> Value {
-    let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-    let mut answer = page.call("Runtime.evaluate", params).await.unwrap();
+    let mut answer = page.call("Runtime.evaluate", asks(expression)).await.unwrap();
     answer["result"]["value"].take()
+}
+
+/// Waits until an expression has this value. A page between two documents has none.
+pub(crate) async fn shows(page: &CdpSession, expression: &str, expected: impl Into<Value>) {
+    let (params, expected) = (asks(expression), expected.into());
+    eventually(&format!("{expression} is {expected}"), async || {
+        let answer = page.call("Runtime.evaluate", params.clone()).await;
+        answer.is_ok_and(|answer| answer["result"]["value"] == expected)
+    })
+    .await;
+}
+
+fn asks(expression: &str) -> Value {
+    json!({"expression": expression, "awaitPromise": true, "returnByValue": true})
 }
 
 /// The ids of all targets that this client sees, tabs included, without the browser's own parts.

@@ -1,6 +1,6 @@
 //! Pages that write to web storage without end: they are heard in samples, and nothing is lost.
 
-use crate::fixture::{evaluate, eventually};
+use crate::fixture::{evaluate, eventually, shows};
 use crate::heard::{Heard, session, site};
 use crate::site::Site;
 use crate::story::{local, value};
@@ -23,8 +23,7 @@ async fn a_flooding_page_that_leaves_is_known_to_its_last_write() {
     for (way, goal) in &goals {
         let leave = format!("const left = last('{way}'); location.href = '{goal}'; left");
         let left = evaluate(&page, &leave).await.to_string();
-        let there = format!("location.href === '{goal}'");
-        eventually("it has left", async || evaluate(&page, &there).await == true).await;
+        shows(&page, "location.href", goal.as_str()).await;
         let state = heard.running.capture().await;
         for name in ["last", "n"] {
             let expected = if name == "n" { &left } else { *way };
@@ -187,8 +186,7 @@ async fn a_document_that_comes_to_a_flooding_page_is_known_to_its_last_write() {
         }})"
     );
     assert_eq!(evaluate(&page, &written).await, true);
-    let there = format!("location.href === '{goal}'");
-    eventually("it has left", async || evaluate(&page, &there).await == true).await;
+    shows(&page, "location.href", goal.as_str()).await;
     let state = heard.running.capture().await;
     assert_eq!(local(&state, &inner, "last").as_deref(), Some("written"));
     assert_eq!(session(&state, 0, &inner, "last").as_deref(), Some("written"));

@@ -1,7 +1,7 @@
 //! Tabs that have been somewhere: back and forward, scrolled pages, and what pages keep in
 //! `history.state`.
 
-use crate::fixture::{attach, evaluate, eventually};
+use crate::fixture::{attach, evaluate, shows};
 use crate::site::{Page, Site};
 use crate::story::{Running, local, outcomes, profile};
 use baton_browser::cdp::CdpSession;
@@ -36,19 +36,9 @@ async fn go(page: &CdpSession, url: &str) {
     settled(page, url).await;
 }
 
-/// What an expression says; nothing while the tab moves.
-async fn look(page: &CdpSession, expression: &str) -> Value {
-    let params = json!({ "expression": expression, "returnByValue": true });
-    let answer = page.call("Runtime.evaluate", params).await;
-    answer.map(|mut answer| answer["result"]["value"].take()).unwrap_or_default()
-}
-
 async fn settled(page: &CdpSession, url: &str) {
     let wanted = format!("{url} complete");
-    eventually("the page is there", async || {
-        look(page, "location.href + ' ' + document.readyState").await == wanted
-    })
-    .await;
+    shows(page, "location.href + ' ' + document.readyState", wanted).await;
 }
 
 /// Goes back or forward, and waits until the tab is at `url`.
@@ -62,7 +52,7 @@ async fn scroll_to(page: &CdpSession, y: i32) {
 }
 
 async fn is_scrolled_to(page: &CdpSession, y: i32) {
-    eventually("the page is scrolled", async || look(page, "scrollY").await == y).await;
+    shows(page, "scrollY", y).await;
 }
 
 /// The current entry, and address and title of all.
@@ -263,8 +253,7 @@ async fn pages_with_one_address_and_steps_of_frames_are_entries_too() {
     go(&page, &form).await;
     // A form that is sent to its own address leaves two entries there.
     evaluate(&page, "self.old = true; void setTimeout(() => document.forms[0].submit())").await;
-    eventually("the form is sent", async || look(&page, "self.old ?? 'gone'").await == "gone")
-        .await;
+    shows(&page, "self.old ?? 'gone'", "gone").await;
     settled(&page, &form).await;
     let state = running.capture().await;
     let urls = |tab: &Tab| -> Vec<_> {

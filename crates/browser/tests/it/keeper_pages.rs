@@ -1,6 +1,6 @@
 //! The keeper's own pages: the anchor, hidden pages, the prelude.
 
-use crate::fixture::{Kept, attach, evaluate, eventually, open_page, site, targets};
+use crate::fixture::{Kept, attach, evaluate, eventually, open_page, shows, site, targets};
 use crate::site::{Page, Site};
 use baton_browser::cdp::{CdpSession, CdpSessionId, Event};
 use baton_browser::keeper::{KeeperLink, PreludeCall, Role};
@@ -60,10 +60,7 @@ async fn a_hidden_page_of_the_node_is_unknown_to_clients_and_runs_even_so() {
         let target = made["targetId"].as_str().unwrap();
         let page = attach(&node.connection.browser(), target).await;
         page.call("Page.navigate", json!({"url": url})).await.unwrap();
-        eventually("the hidden page is loaded", async || {
-            evaluate(&page, "document.title").await == "hidden"
-        })
-        .await;
+        shows(&page, "document.title", "hidden").await;
         assert!(targets(&node.connection.browser()).await.iter().any(|id| id == target));
         assert!(targets(&browser).await.is_empty());
         for method in ["Target.attachToTarget", "Target.closeTarget", "Target.activateTarget"] {
@@ -142,10 +139,7 @@ async fn the_prelude_and_a_client_that_holds_new_pages_do_not_hold_each_other() 
     let page = client.connection.session(id);
     page.call("Runtime.runIfWaitingForDebugger", ()).await.unwrap();
     page.call("Page.bringToFront", ()).await.unwrap();
-    eventually("the page is loaded", async || {
-        evaluate(&page, "location.protocol").await == "http:"
-    })
-    .await;
+    shows(&page, "location.protocol", "http:").await;
     assert_eq!(evaluate(&page, WHERE).await, json!([48.5, 9.25]));
     kept.close().await;
 }
@@ -157,7 +151,7 @@ async fn the_prelude_can_be_set_later_and_holds_in_pages_that_exist() {
     let (_, page) = open_page(&node.connection.browser(), &site("").await).await;
     let prelude = json!({"prelude": somewhere()});
     node.connection.browser().call("Baton.setPrelude", prelude).await.unwrap();
-    assert_eq!(evaluate(&page, WHERE).await, json!([48.5, 9.25]));
+    shows(&page, WHERE, json!([48.5, 9.25])).await;
     kept.close().await;
 }
 
@@ -175,9 +169,6 @@ async fn the_prelude_holds_in_a_frame_of_another_site() {
     let client = kept.connect(Role::Client).await;
     let (_, page) = open_page(&client.connection.browser(), &site.url("a", "/")).await;
     page.call("Page.bringToFront", ()).await.unwrap();
-    eventually("the frame says where it is", async || {
-        evaluate(&page, "self.told").await == json!([48.5, 9.25])
-    })
-    .await;
+    shows(&page, "self.told", json!([48.5, 9.25])).await;
     kept.close().await;
 }

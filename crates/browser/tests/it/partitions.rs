@@ -1,6 +1,6 @@
 //! Frames in frames: each partition of a third party is its own, and comes back as such.
 
-use crate::fixture::{evaluate, eventually};
+use crate::fixture::{evaluate, eventually, shows};
 use crate::site::{Page, Site};
 use crate::story::{Running, outcomes, profile};
 use baton_browser::keeper::Role;
@@ -152,8 +152,7 @@ async fn a_service_worker_stays_and_answers_nothing_while_storage_is_filled() {
     let url = site.url("a", "/");
     let running = Running::start(&profile).await;
     let page = running.open(&url).await;
-    eventually("the worker is ready", async || evaluate(&page, "document.title").await == "ready")
-        .await;
+    shows(&page, "document.title", "ready").await;
     let state = running.capture().await;
     running.crash().await;
     let (running, _) = Running::resume(&profile, &state).await;

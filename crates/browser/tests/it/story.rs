@@ -1,6 +1,6 @@
 //! The gestures of the stories about capture and restore: start, look into a tab, crash, resume.
 
-use crate::fixture::{Kept, attach, evaluate, eventually, options, spec};
+use crate::fixture::{Kept, attach, eventually, options, shows, spec};
 use baton_browser::capture::Depth;
 use baton_browser::cdp::CdpSession;
 use baton_browser::keeper::{self, BrowserSpec, KeeperLink, Role};
@@ -74,9 +74,7 @@ impl Running {
         })
         .await;
         let page = attach(&browser, &target.unwrap()).await;
-        let loaded = "document.readyState";
-        eventually("its page is loaded", async || evaluate(&page, loaded).await == "complete")
-            .await;
+        shows(&page, "document.readyState", "complete").await;
         page
     }
 

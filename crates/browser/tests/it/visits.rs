@@ -1,6 +1,6 @@
 //! Pages that move on while they are read: what a snapshot says of a tab is of one visit.
 
-use crate::fixture::{Kept, attach, evaluate, eventually};
+use crate::fixture::{Kept, attach, evaluate, eventually, shows};
 use crate::relay;
 use crate::site::{Page, Site};
 use crate::story::{browser, key_of, profile, value};
@@ -182,8 +182,7 @@ async fn tab(agent: &KeeperLink, url: &str) -> CdpSession {
     let browser = agent.connection.browser();
     let made = browser.call("Target.createTarget", json!({ "url": url })).await.unwrap();
     let page = attach(&browser, made["targetId"].as_str().unwrap()).await;
-    eventually("the page is there", async || evaluate(&page, "globalThis.ready").await == "1")
-        .await;
+    shows(&page, "globalThis.ready", "1").await;
     page
 }
 

@@ -1,6 +1,6 @@
 //! Who is watched, and that watching disturbs nobody.
 
-use crate::fixture::{attach, evaluate, eventually};
+use crate::fixture::{attach, evaluate, eventually, shows};
 use crate::site::{Page, Site};
 use crate::story::{Running, browser, local, profile};
 use baton_session::State;
@@ -26,7 +26,7 @@ async fn a_stranger_s_context_leaves_no_trace() {
     let tab = browser.call("Target.createTarget", tab).await.unwrap();
     let stranger = attach(&browser, tab["targetId"].as_str().unwrap()).await;
     let there = "location.pathname === '/other' && document.readyState === 'complete'";
-    eventually("the stranger is there", async || evaluate(&stranger, there).await == true).await;
+    shows(&stranger, there, true).await;
     // The stranger writes first, and both events are on one way: ours comes after it.
     evaluate(&stranger, "localStorage.setItem('who', 'a stranger')").await;
     evaluate(&ours, "localStorage.setItem('then', 'ours')").await;
@@ -49,8 +49,7 @@ async fn a_tab_that_began_as_a_page_of_the_browser_is_watched() {
     let tab = json!({ "url": "chrome://version/" });
     let tab = browser.call("Target.createTarget", tab).await.unwrap();
     let page = attach(&browser, tab["targetId"].as_str().unwrap()).await;
-    let there = "location.href === 'chrome://version/'";
-    eventually("the browser's page is there", async || evaluate(&page, there).await == true).await;
+    shows(&page, "location.href", "chrome://version/").await;
     assert_eq!(running.capture().await.tabs, []);
     let url = site.url("a", "/");
     page.call("Page.navigate", json!({ "url": url })).await.unwrap();

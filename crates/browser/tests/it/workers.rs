@@ -1,6 +1,6 @@
 //! What workers write is kept, also when no page of their site is open.
 
-use crate::fixture::{attach, evaluate, eventually};
+use crate::fixture::{attach, evaluate, eventually, shows};
 use crate::site::{Page, Site};
 use crate::story::{Running, key_of, profile};
 use baton_browser::cdp::CdpSession;
@@ -65,8 +65,7 @@ fn all(values: [(&str, &str); 3]) -> BTreeMap<String, Node> {
 async fn start(profile: &Path, url: &str) -> (Running, CdpSession) {
     let running = Running::start(profile).await;
     let page = running.open(url).await;
-    eventually("the workers run", async || evaluate(&page, "document.title").await == "ready")
-        .await;
+    shows(&page, "document.title", "ready").await;
     for name in ["dedicated", "shared", "service"] {
         assert_eq!(evaluate(&page, &format!("ask('{name}', 'first')")).await, "done", "{name}");
     }

@@ -173,7 +173,7 @@ impl Mux {
         }
     }
 
-    /// Replaces the prelude. What is new holds at once, also in pages that exist; what is left out
+    /// Replaces the prelude. What is new is set at once, also in pages that exist; what is left out
     /// ends with its page, or at once when nothing is left.
     pub(super) fn set_prelude(&mut self, prelude: Vec<PreludeCall>) {
         self.setup.prelude = prelude;

@@ -2,7 +2,7 @@
 //! its databases.
 
 use super::{browser_with, now, read_plain, until_free};
-use crate::fixture::{evaluate, eventually};
+use crate::fixture::{evaluate, shows};
 use crate::site::{Page, Site};
 use crate::story::{Running, local, profile, value};
 use baton_browser::profile::compile::{Times, compile};
@@ -193,6 +193,6 @@ async fn go_far_and_back(running: &Running, site: &Site) -> String {
     evaluate(&page, go).await;
     evaluate(&page, "history.go(-3)").await;
     let url = site.url("c", "/plain?56");
-    eventually("it went back", async || evaluate(&page, "location.href").await == url).await;
+    shows(&page, "location.href", url.as_str()).await;
     url
 }
