@@ -2,6 +2,7 @@
 
 pub use baton_session::{SnapshotReason, Unread};
 
+use crate::sync::{HandedView, SharedView};
 use baton_session::{
     Forecast, Lifecycle, Owner, Permission, Receipt, SessionId, SessionName, SnapshotId,
 };
@@ -58,6 +59,9 @@ pub struct SessionView {
     /// How soon the cookies expire that a resume would bring back; none before the first snapshot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<Forecast>,
+    /// How it stands among nodes; none when it was never saved and came from nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<SharedView>,
     /// What the latest resume did; none before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<Receipt>,
@@ -113,6 +117,9 @@ pub struct ResumeResult {
     /// The session after it; its `receipt` tells item by item what came back.
     #[serde(flatten)]
     pub session: SessionView,
+    /// How it came from the node that held it; none when nobody else did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed: Option<HandedView>,
     /// Milliseconds of each step.
     pub timing: BTreeMap<String, u64>,
 }

@@ -8,6 +8,7 @@ use crate::live::{Hub, LiveError};
 use crate::messages::Replays;
 use crate::outbound::Outbound;
 use crate::rates::Rates;
+use crate::sync::lease::Asking;
 use crate::sync::peers::Statuses;
 use crate::sync::{IndexCache, SyncSettings};
 use crate::tickets::Tickets;
@@ -55,6 +56,8 @@ pub struct Context {
     pub(crate) statuses: Statuses,
     /// What is shared, by owner.
     pub(crate) indexes: Arc<IndexCache>,
+    /// Which sessions peers are asked for.
+    pub(crate) asking: Asking,
     turns: Turns,
 }
 
@@ -99,6 +102,7 @@ impl Context {
             replays: Arc::default(),
             statuses: Statuses::default(),
             indexes: Arc::default(),
+            asking: Asking::default(),
             turns: Turns::default(),
         }
     }

@@ -62,14 +62,15 @@ fn sync(error: &SyncError) -> ErrorCode {
         SyncError::Pending { .. } => ErrorCode::PeerPending,
         SyncError::NotShared { .. } => ErrorCode::NotShared,
         SyncError::AddressNotAllowed { .. } => ErrorCode::AddressNotAllowed,
-        SyncError::Unreachable { .. } | SyncError::NotANode { .. } | SyncError::Denied { .. } => {
-            ErrorCode::PeerUnreachable
-        }
+        SyncError::Unreachable { .. }
+        | SyncError::TooSlow { .. }
+        | SyncError::NotANode { .. }
+        | SyncError::Denied { .. } => ErrorCode::PeerUnreachable,
         SyncError::OtherNode { .. }
         | SyncError::OtherFingerprint { .. }
         | SyncError::Untrusted { .. } => ErrorCode::Untrusted,
         SyncError::OtherRevision { .. } => ErrorCode::OtherRevision,
-        SyncError::Contended { .. } => ErrorCode::Conflict,
+        SyncError::Kept { .. } | SyncError::Contended { .. } => ErrorCode::Conflict,
         SyncError::TooLarge { .. } | SyncError::FileTooLarge { .. } => ErrorCode::StorageFull,
         SyncError::BadContent { .. } | SyncError::NoContent { .. } => ErrorCode::StorageDamaged,
         SyncError::Refused(_)

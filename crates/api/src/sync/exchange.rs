@@ -1,7 +1,7 @@
 //! What two nodes tell each other of one session. It travels sealed, so no schema shows it.
 
 use baton_session::revision::PartList;
-use baton_session::{PartHash, RevisionId, revision::Offer};
+use baton_session::{Lease, PartHash, RevisionId, revision::Offer};
 use serde::{Deserialize, Serialize};
 
 /// The revisions of a session, and of which parts they are made.
@@ -12,6 +12,9 @@ pub struct Exchange {
     pub offer: Offer,
     /// The lists that the heads and the kept ones name by hash.
     pub lists: Vec<PartList>,
+    /// Who holds the session, as far as the sender knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lease>,
 }
 
 /// A part that is asked for.
@@ -48,4 +51,7 @@ pub struct Taken {
     /// Those that wait there for someone to choose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<RevisionId>,
+    /// Who holds the session, as far as the receiver knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lease>,
 }

@@ -1,6 +1,6 @@
 //! The index: what sessions a node has, and how far each has come.
 
-use baton_session::{NodeId, PartHash, RevisionId, SessionId, SessionName, Vector};
+use baton_session::{Lease, NodeId, PartHash, RevisionId, SessionId, SessionName, Vector};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -44,6 +44,9 @@ pub struct IndexedSession {
     /// How far each actor (`nodeId#epoch`) had come: all revisions here together.
     #[schema(value_type = Object)]
     pub vector: Vector,
+    /// Who holds the session, as far as the node knows; none before anybody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lease>,
     /// Whether the session was deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,

@@ -3,12 +3,13 @@
 //! Names are those that were asked for (`nodeId`, `lastModified`, …). Rooms: [`card`] says who a
 //! node is; [`peer`] how others are registered; [`index`] what there is; [`exchange`] and [`parcel`]
 //! what two nodes tell each other, sealed; [`movement`] what moved; [`conflict`] what someone has to
-//! decide; [`save`] makes a revision.
+//! decide; [`save`] makes a revision; [`lease`] says who holds a session.
 
 pub mod card;
 pub mod conflict;
 pub mod exchange;
 pub mod index;
+pub mod lease;
 pub mod movement;
 pub mod parcel;
 pub mod peer;
@@ -18,6 +19,9 @@ pub use card::NodeCard;
 pub use conflict::{ConflictList, ConflictView, ResolveConflict, RevisionView};
 pub use exchange::{Exchange, FetchParts, Taken, Wanted};
 pub use index::{IndexedSession, SyncIndex};
+pub use lease::{
+    HandedView, Handing, HolderView, LeaseAnswer, LeaseOutcome, SharedView, TakeLease,
+};
 pub use movement::{Difference, DifferenceList, Movement, MovementOutcome, SessionDifference};
 pub use parcel::{InvalidParcels, Parcel};
 pub use peer::{ConfirmPeer, PeerList, PeerStatus, PeerView, RegisterPeer};

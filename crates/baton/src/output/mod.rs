@@ -7,6 +7,7 @@
 mod carry;
 mod exchange;
 mod history;
+mod holder;
 mod log;
 mod peers;
 mod progress;

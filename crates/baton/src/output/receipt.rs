@@ -1,6 +1,6 @@
 //! A receipt as a table: one line for what is alike.
 
-use super::{style, table::Table, views};
+use super::{holder, style, table::Table, views};
 use baton_api::ResumeResult;
 use baton_session::Receipt;
 use baton_session::receipt::{Group, Outcome, Source, Verified};
@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 /// What a resume did: the session, the receipt, the time of each step.
 pub(crate) fn resumed(result: &ResumeResult) -> String {
     let mut text = views::session(&result.session);
+    if let Some(handed) = &result.handed {
+        text = format!("{}\n\n{text}", holder::handed(handed));
+    }
     if let Some(receipt) = &result.session.receipt {
         text.push_str("\n\n");
         text.push_str(&self::receipt(receipt));

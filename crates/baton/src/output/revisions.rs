@@ -79,7 +79,7 @@ fn all(conflict: &ConflictView) -> Vec<RevisionId> {
 }
 
 /// The beginning of a revision's name that none of the others has.
-fn short(rev: &RevisionId, others: &[RevisionId]) -> String {
+pub(super) fn short(rev: &RevisionId, others: &[RevisionId]) -> String {
     let whole = rev.to_string();
     let others: Vec<String> =
         others.iter().filter(|other| *other != rev).map(ToString::to_string).collect();

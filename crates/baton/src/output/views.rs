@@ -1,7 +1,7 @@
 //! Sessions, keys and the audit log for people.
 
 use super::table::Table;
-use super::{Output, history, style};
+use super::{Output, history, holder, style};
 use baton_api::{AuditList, AuditView, KeyList, SessionList, SessionView, SnapshotView, Tab};
 use baton_session::Permission;
 use jiff::Timestamp;
@@ -20,6 +20,9 @@ pub(crate) fn session(view: &SessionView) -> String {
         None => "no snapshot yet".to_owned(),
     });
     lines.extend(view.forecast.as_ref().and_then(|forecast| history::forecast(forecast, now)));
+    if let Some(shared) = &view.shared {
+        lines.extend(holder::shared(shared, now));
+    }
     if !view.tabs.is_empty() {
         lines.push(tabs(&view.tabs));
     }

@@ -1,11 +1,13 @@
 //! A session goes from one node to another and back, by the command line, with a real browser at each
 //! side: the eight steps that everybody takes.
 
+use crate::notes::wait_for_state;
 use assert_cmd::assert::Assert;
 use assert_cmd::cargo::cargo_bin_cmd;
 use axum::response::Html;
 use axum::routing::get;
 use baton_playground::{House, Page, Site};
+use baton_session::Lifecycle;
 use serde_json::Value;
 use url::Url;
 
@@ -51,27 +53,8 @@ impl Story {
         let site = Site::start(axum::Router::new().route("/shop", get(page))).await.unwrap();
         let (cloud, hosted) = (crate::houses::house().await, crate::houses::house().await);
         let story = Self { site, cloud, hosted };
-        story.meet();
+        introduce(&story.cloud, "cloud", &story.hosted);
         story
-    }
-
-    fn meet(&self) {
-        let key =
-            said(&baton(&self.cloud, &["keys", "create", "--name", "hosted", "--scope", "sync"]));
-        let key = key["secret"].as_str().unwrap();
-        let seen = said(&baton(&self.cloud, &["peers", "list"]));
-        let url = self.cloud.client().unwrap().base().to_string();
-        let add = ["peers", "add", &url, "--name", "cloud"];
-        let pending = said(&with_key(&self.hosted, key, &add).success());
-        assert_eq!(pending["state"], "pending");
-        baton(&self.hosted, &["sync", "status", "cloud"]).code(4);
-        let seen = seen["fingerprint"].as_str().unwrap();
-        let wrong = "0000 ".repeat(16);
-        baton(&self.hosted, &["peers", "confirm", "cloud", "--fingerprint", &wrong]).failure();
-        let confirm = ["peers", "confirm", "cloud", "--fingerprint", seen];
-        let confirmed = said(&baton(&self.hosted, &confirm).success());
-        assert_eq!(confirmed["state"], "confirmed");
-        assert_eq!(said(&baton(&self.hosted, &["peers", "ping", "cloud"]))["status"], "online");
     }
 
     fn url(&self) -> Url {
@@ -89,6 +72,23 @@ impl Story {
         self.cloud.clear().await.unwrap();
         self.hosted.clear().await.unwrap();
     }
+}
+
+/// Makes a house known to another one, by this name.
+fn introduce(house: &House, name: &str, to: &House) {
+    let key = said(&baton(house, &["keys", "create", "--name", "guest", "--scope", "sync"]));
+    let key = key["secret"].as_str().unwrap();
+    let seen = said(&baton(house, &["peers", "list"]));
+    let url = house.client().unwrap().base().to_string();
+    let pending = said(&with_key(to, key, &["peers", "add", &url, "--name", name]).success());
+    assert_eq!(pending["state"], "pending");
+    baton(to, &["sync", "status", name]).code(4);
+    let seen = seen["fingerprint"].as_str().unwrap();
+    let wrong = "0000 ".repeat(16);
+    baton(to, &["peers", "confirm", name, "--fingerprint", &wrong]).failure();
+    let confirmed = said(&baton(to, &["peers", "confirm", name, "--fingerprint", seen]).success());
+    assert_eq!(confirmed["state"], "confirmed");
+    assert_eq!(said(&baton(to, &["peers", "ping", name]))["status"], "online");
 }
 
 /// Runs the program on a house, as a program that reads what it says.
@@ -150,6 +150,61 @@ async fn a_session_goes_from_one_node_to_another_and_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_resumes_a_session_gets_it_from_the_node_that_runs_it() {
+    let story = Story::begin().await;
+    story.cloud.open("shop", [story.url()]).await.unwrap();
+    assert!(story.at::<bool>(&story.cloud, LOG_IN).await);
+    baton(&story.cloud, &["save", "shop"]).success();
+    baton(&story.hosted, &["sync", "run"]).success();
+    let shown = said(&baton(&story.hosted, &["sessions", "show", "shop"]).success());
+    assert_eq!(shown["shared"]["held_by"]["name"], "cloud", "{shown}");
+    // The agent at the cloud goes on, and nobody saves that.
+    let more = "localStorage.setItem('token', 'second'); true";
+    assert!(story.at::<bool>(&story.cloud, more).await);
+    let resumed = said(&baton(&story.hosted, &["sessions", "resume", "shop"]).success());
+    assert_eq!(resumed["handed"]["how"], "handed_over", "{resumed}");
+    assert_eq!(resumed["shared"]["held_by"]["here"], true, "{resumed}");
+    let whole = "sid=ada,theme=dark | second | 2 | one";
+    assert_eq!(story.at::<String>(&story.hosted, SHOWN).await, whole);
+    let left = said(&baton(&story.cloud, &["sessions", "show", "shop"]).success());
+    assert_eq!(
+        (&left["state"], &left["shared"]["held_by"]["here"]),
+        (&"closed".into(), &false.into())
+    );
+    let audit = said(&baton(&story.cloud, &["audit"]).success()).to_string();
+    assert!(audit.contains("session.hand_over"), "{audit}");
+    story.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_holder_that_is_gone_is_taken_over_and_gives_up_what_it_has_when_it_is_back() {
+    let mut story = Story::begin().await;
+    introduce(&story.hosted, "hosted", &story.cloud);
+    story.cloud.open("shop", [story.url()]).await.unwrap();
+    assert!(story.at::<bool>(&story.cloud, LOG_IN).await);
+    baton(&story.cloud, &["save", "shop"]).success();
+    baton(&story.hosted, &["sync", "run"]).success();
+    let here = "localStorage.setItem('token', 'at the cloud'); true";
+    assert!(story.at::<bool>(&story.cloud, here).await);
+    // The node dies; its browser does not.
+    story.cloud.kill_node().await.unwrap();
+    let resumed = said(&baton(&story.hosted, &["sessions", "resume", "shop"]).success());
+    assert_eq!(resumed["handed"]["how"], "taken_over", "{resumed}");
+    let there = "localStorage.setItem('token', 'hosted'); true";
+    assert!(story.at::<bool>(&story.hosted, there).await);
+    baton(&story.hosted, &["save", "shop"]).success();
+    story.cloud.start_node().await.unwrap();
+    wait_for_state(&story.cloud, "shop", Lifecycle::Closed).await;
+    // Both sides are kept.
+    baton(&story.cloud, &["sync", "run", "hosted"]).code(4);
+    let conflicts = said(&baton(&story.hosted, &["sync", "conflicts"]).success());
+    assert_eq!(conflicts["items"][0]["siblings"].as_array().unwrap().len(), 1, "{conflicts}");
+    let whole = "sid=ada,theme=dark | hosted | 2 | one";
+    assert_eq!(story.at::<String>(&story.hosted, SHOWN).await, whole, "its browser runs on");
+    story.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_changed_at_both_is_kept_until_a_person_chooses() {
     let story = Story::begin().await;
     story.cloud.open("shop", [story.url()]).await.unwrap();
@@ -157,6 +212,9 @@ async fn what_was_changed_at_both_is_kept_until_a_person_chooses() {
     baton(&story.cloud, &["save", "shop"]).success();
     baton(&story.hosted, &["sync", "run"]).success();
     baton(&story.hosted, &["sessions", "resume", "shop"]).success();
+    // The cloud's node cannot ask the other one, which has no address.
+    let resumed = said(&baton(&story.cloud, &["sessions", "resume", "shop"]).success());
+    assert_eq!(resumed["handed"]["how"], "taken_over", "{resumed}");
     for (house, token) in [(&story.cloud, "at the cloud"), (&story.hosted, "hosted")] {
         let write = format!("localStorage.setItem('token', '{token}'); true");
         assert!(story.at::<bool>(house, &write).await);

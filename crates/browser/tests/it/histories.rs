@@ -178,8 +178,9 @@ async fn a_page_that_never_lets_a_promise_end_costs_its_state_only() {
     let page = running.open(&site.url("a", "/one")).await;
     evaluate(&page, "localStorage.who = 'me'").await;
     running.capture().await;
-    look(&page, "history.pushState('hidden', '', '#here')").await;
-    look(&page, "void (Promise.prototype.then = () => undefined)").await;
+    evaluate(&page, "history.pushState('hidden', '', '#here')").await;
+    let never = json!({ "expression": "void (Promise.prototype.then = () => undefined)" });
+    page.call("Runtime.evaluate", never).await.unwrap();
     // A whole capture, of which every place could be read.
     let state = running.capture().await;
     let here = state.tabs[0].history.here().unwrap();

@@ -61,6 +61,10 @@ pub enum Action {
     Push,
     /// A session came from a peer, or from a client as a file.
     Receive,
+    /// A session that ran here was given to another node.
+    HandOver,
+    /// A session was taken from a node that does not answer.
+    TakeOver,
     /// Somebody chose between revisions.
     ResolveConflict,
     /// A peer was registered.
@@ -95,6 +99,8 @@ impl Action {
             Self::Pull => "session.pull",
             Self::Push => "session.push",
             Self::Receive => "session.receive",
+            Self::HandOver => "session.hand_over",
+            Self::TakeOver => "session.take_over",
             Self::ResolveConflict => "session.resolve",
             Self::RegisterPeer => "peer.register",
             Self::ConfirmPeer => "peer.confirm",

@@ -8,7 +8,7 @@ use crate::sync::{self, Topic};
 use crate::{Context, NodeError};
 use axum::extract::State;
 use axum::response::Response;
-use baton_api::sync::{Exchange, FetchParts, parcel};
+use baton_api::sync::{Exchange, FetchParts, TakeLease, parcel};
 use baton_api::{NodeCard, Problem};
 use baton_session::SessionId;
 
@@ -18,6 +18,8 @@ const LIST_MAX: usize = 128 << 20;
 const PARCELS_MAX: usize = 159 << 20;
 /// The longest list of parts that are asked for.
 const WANTED_MAX: usize = 1 << 20;
+/// The longest request for a session.
+const LEASE_MAX: usize = 1 << 10;
 
 /// Who this node is: its keys, each signed by itself. A person compares the fingerprint.
 #[utoipa::path(
@@ -64,6 +66,25 @@ pub(super) async fn offer(
     let exchange: Exchange = between.read(&context, topic, LIST_MAX).await?;
     let taken = sync::take_from(&context, &between.caller, &between.peer, id, &exchange).await?;
     Ok(between.tell(&context, topic, &taken)?)
+}
+
+/// Hands a session over: what it holds is captured, saved and closed when this answers.
+#[utoipa::path(
+    post, path = "/sync/sessions/{id}/lease", tag = "between nodes",
+    security(("api_key" = [])), params(("id" = String, Path)),
+    request_body(content_type = "application/vnd.baton.sealed", content = Vec<u8>),
+    responses((status = 200, content_type = "application/vnd.baton.sealed", body = Vec<u8>), (status = "4XX", body = Problem))
+)]
+pub(super) async fn lease(
+    State(context): State<Context>,
+    Path(id): Path<String>,
+    between: Between,
+) -> Result<Response, Refusal> {
+    let id = session(&id)?;
+    let topic = Topic::lease(id);
+    let TakeLease { lease } = between.read(&context, topic, LEASE_MAX).await?;
+    let given = sync::lease::give(&context, &between.caller, &between.peer, id, lease).await?;
+    Ok(between.tell(&context, topic, &given)?)
 }
 
 /// Parts of a session, sealed for the node that asks.

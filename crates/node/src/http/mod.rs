@@ -101,6 +101,7 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(exchange::card))
         .routes(routes!(exchange::revisions))
         .routes(routes!(exchange::offer).layer(DefaultBodyLimit::max(PARCELS_LIMIT)))
+        .routes(routes!(exchange::lease))
         .routes(routes!(exchange::fetch))
         .routes(routes!(exchange::give).layer(DefaultBodyLimit::max(PARCELS_LIMIT)))
         // Keys.

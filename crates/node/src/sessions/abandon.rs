@@ -1,7 +1,7 @@
 //! Gives up a session, without a last snapshot.
 
 use super::{close, show};
-use crate::{Context, NodeError};
+use crate::{Context, NodeError, sync};
 use baton_api::SessionView;
 use baton_session::Owner;
 
@@ -20,6 +20,7 @@ pub async fn abandon(
     let removed = context.hub.delete_files(session.id).await;
     let session = close::finish(context, &session).await?;
     removed?;
+    sync::lease::release(context, owner, session.id).await?;
     tracing::info!(session = %session.id, "abandoned a session");
     show::describe(context, session).await
 }

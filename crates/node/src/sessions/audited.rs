@@ -42,7 +42,7 @@ pub async fn resume(
     reference: &str,
 ) -> Result<ResumeResult, NodeError> {
     let note = note(context, caller, Action::Resume, reference).await;
-    note.end(&context.store, super::resume::resume(context, &caller.owner, reference).await).await
+    note.end(&context.store, super::resume::resume(context, caller, reference).await).await
 }
 
 /// Takes a session back to a snapshot: see `rollback.rs`.
@@ -55,7 +55,7 @@ pub async fn rollback(
     let note = note(context, caller, Action::Rollback, reference).await;
     let to: String = request.to.chars().take(36).collect();
     let note = note.with("to", to);
-    let rolled = super::rollback::rollback(context, &caller.owner, reference, request).await;
+    let rolled = super::rollback::rollback(context, caller, reference, request).await;
     note.end(&context.store, rolled).await
 }
 

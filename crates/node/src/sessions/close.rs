@@ -1,7 +1,7 @@
 //! Closes a session, with a last snapshot.
 
 use super::show;
-use crate::{Context, NodeError, clock};
+use crate::{Context, NodeError, clock, sync};
 use baton_api::SessionView;
 use baton_session::{Lifecycle, Owner, Session};
 use baton_store::StoreError;
@@ -15,10 +15,16 @@ pub async fn close(
 ) -> Result<SessionView, NodeError> {
     let (session, _turn) = context.take_turn(owner, reference).await?;
     let session = not_closed(session)?;
-    context.hub.close(session.id).await?;
-    let session = finish(context, &session).await?;
+    let session = end(context, &session).await?;
+    sync::lease::release(context, owner, session.id).await?;
     tracing::info!(session = %session.id, "closed a session");
     show::describe(context, session).await
+}
+
+/// Takes a last snapshot and closes the session. The caller has its turn.
+pub(crate) async fn end(context: &Context, session: &Session) -> Result<Session, NodeError> {
+    context.hub.close(session.id).await?;
+    finish(context, session).await
 }
 
 /// The session, unless it is closed already.

@@ -2,7 +2,8 @@
 //!
 //! Each takes the [`Context`](crate::Context), the owner who asks, and plain data, and returns
 //! plain data. A session of someone else is not found. What changes a session or shows its secrets
-//! leaves this folder through `audited` only.
+//! leaves this folder through `audited` only, but for `end`: who hands a session
+//! over notes that itself.
 
 mod abandon;
 mod attach;
@@ -32,6 +33,7 @@ pub use audited::{
 };
 pub use capture::capture;
 pub use cdp::active;
+pub(crate) use close::end;
 pub use diff::diff;
 pub use export::FILE_LIMIT;
 pub use history::history;

@@ -1,26 +1,37 @@
 //! Brings a session back.
 
 use super::show;
+use crate::auth::Caller;
+use crate::live::Resumed;
 use crate::{Context, NodeError, sync};
 use baton_api::ResumeResult;
-use baton_session::{Lifecycle, Owner};
+use baton_session::{Lifecycle, Session};
 
 /// Starts a browser for a session that has none and restores its last good snapshot into it. The
-/// receipt says item by item what came back.
+/// receipt says item by item what came back. One that several nodes have is taken from its holder first.
 pub async fn resume(
     context: &Context,
-    owner: &Owner,
+    caller: &Caller,
     reference: &str,
 ) -> Result<ResumeResult, NodeError> {
-    let (session, _turn) = context.take_turn_here(owner, reference).await?;
+    let handed = sync::lease::take(context, caller, reference).await?;
+    let (session, _turn) = context.take_turn_here(&caller.owner, reference).await?;
     if session.lifecycle == Lifecycle::Active {
         let (name, found) = (session.name, session.lifecycle);
         let expected = "recoverable, stale, failed or closed";
         return Err(NodeError::WrongState { name, expected, found });
     }
-    // What another node saved since is what comes back; what was captured here is kept beside it.
-    sync::settle(context, &session).await?;
-    let resumed = context.hub.resume(&session).await?;
+    let resumed = start(context, &session).await;
+    if resumed.is_err() {
+        sync::lease::release(context, &session.owner, session.id).await?;
+    }
+    let resumed = resumed?;
     tracing::info!(session = %session.id, snapshot = %resumed.snapshot, "resumed a session");
-    show::resumed(context, &session, resumed).await
+    Ok(ResumeResult { handed, ..show::resumed(context, &session, resumed).await? })
+}
+
+async fn start(context: &Context, session: &Session) -> Result<Resumed, NodeError> {
+    // What another node saved since is what comes back; what was captured here is kept beside it.
+    sync::settle(context, session).await?;
+    Ok(context.hub.resume(session).await?)
 }

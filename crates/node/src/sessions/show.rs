@@ -3,7 +3,7 @@
 use super::{state, view};
 use crate::latest::{Latest, last_good};
 use crate::live::{LiveError, Resumed};
-use crate::{Context, NodeError, clock};
+use crate::{Context, NodeError, clock, sync};
 use baton_api::{ResumeResult, SessionView, Tab};
 use baton_session::forecast::forecast;
 use baton_session::{Lifecycle, Owner, PartKind, Session, State, parts};
@@ -49,6 +49,7 @@ pub(super) async fn describe(
         snapshot: view,
         forecast: held.as_ref().map(|held| forecast(held, clock::now())),
         permissions: held.map(|held| held.environment.permissions).unwrap_or_default(),
+        shared: sync::shown(context, &session).await?,
         receipt,
         session: view::summary(session),
     })
@@ -105,5 +106,5 @@ pub(super) async fn resumed(
     let session = context.store.fetch_session(&session.owner, session.id).await?;
     let mut view = describe(context, session).await?;
     view.receipt = Some(resumed.receipt);
-    Ok(ResumeResult { session: view, timing: resumed.timing })
+    Ok(ResumeResult { session: view, handed: None, timing: resumed.timing })
 }

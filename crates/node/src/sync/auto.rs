@@ -1,7 +1,7 @@
 //! Moves sessions by itself: every so often all are compared with every confirmed peer, and what
 //! differs moves both ways.
 
-use super::{differences, peers, pull, push};
+use super::{differences, lease, peers, pull, push};
 use crate::audit::Actor;
 use crate::auth::Caller;
 use crate::{Context, NodeError, clock};
@@ -17,7 +17,8 @@ const STAGED_LIMIT: SignedDuration = SignedDuration::from_hours(24);
 /// How often those are looked for.
 const TIDY_PAUSE: Duration = Duration::from_hours(1);
 
-/// Begins to move sessions, if that is set, and to tidy up, until the node ends.
+/// Begins to move sessions, if that is set, and to tidy up, until the node ends; and tells peers which
+/// sessions it holds.
 pub fn start(context: &Context) {
     if let Some(pause) = context.sync.interval {
         let mover = context.clone();
@@ -27,6 +28,13 @@ pub fn start(context: &Context) {
             }
         });
     }
+    let holder = context.clone();
+    context.tasks.spawn(async move {
+        let renewed = holder.ending.run_until_cancelled(Box::pin(lease::renew_all(&holder))).await;
+        if let Some(Err(error)) = renewed {
+            tracing::warn!(%error, "peers were not told which sessions run here");
+        }
+    });
     let tidier = context.clone();
     context.tasks.spawn(async move {
         while tidier.ending.run_until_cancelled(sleep(TIDY_PAUSE)).await.is_some() {
@@ -45,7 +53,7 @@ async fn move_all(context: &Context) {
         Err(error) => return tracing::warn!(%error, "the peers could not be looked at"),
     };
     for owner in owners {
-        let caller = caller(owner);
+        let caller = as_node(owner);
         let peers = peers::confirmed(context, &caller.owner).await.unwrap_or_default();
         for peer in peers {
             if let Err(error) = move_with(context, &caller, &peer.node.to_string()).await {
@@ -75,7 +83,7 @@ async fn move_with(context: &Context, caller: &Caller, peer: &str) -> Result<(),
 }
 
 /// Calls a movement again until it is finished.
-async fn whole<F>(movement: impl Fn() -> F) -> Result<(), NodeError>
+pub(super) async fn whole<F>(movement: impl Fn() -> F) -> Result<(), NodeError>
 where
     F: Future<Output = Result<baton_api::sync::Movement, NodeError>>,
 {
@@ -84,7 +92,7 @@ where
 }
 
 /// The node itself, in the name of an owner.
-fn caller(owner: Owner) -> Caller {
+pub(super) fn as_node(owner: Owner) -> Caller {
     let scopes = [Scope::Read, Scope::Sync].into();
     Caller { owner, key: "node".to_owned(), actor: Actor::node(), scopes }
 }

@@ -1,7 +1,7 @@
 //! How the sessions stand here and at a peer: two indexes compared.
 
 use super::remote::Remote;
-use super::{index, peers};
+use super::{index, lease, peers};
 use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::sync::{Difference, DifferenceList, IndexedSession, SessionDifference, SyncIndex};
@@ -18,6 +18,9 @@ pub async fn differences(
     let peer = peers::find_confirmed(context, &caller.owner, peer).await?;
     let there = Remote::of(context, &peer).await?.index().await?;
     peers::seen(context, &peer, true).await?;
+    for held in there.sessions.iter().filter(|session| session.lease.is_some()) {
+        lease::learn(context, &caller.owner, held.id, peer.node, held.lease).await?;
+    }
     let here = index::of(context, &caller.owner).await?;
     Ok(DifferenceList { node_id: peer.node, name: peer.name, items: compare(&here, &there) })
 }

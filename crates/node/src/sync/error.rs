@@ -60,6 +60,20 @@ pub enum SyncError {
         /// What happened.
         why: String,
     },
+    /// The peer has heard the question and says nothing.
+    #[error("peer {name} takes too long to answer\ntry again")]
+    TooSlow {
+        /// What people call it.
+        name: String,
+    },
+    /// The peer holds a session and does not give it.
+    #[error("peer {name} keeps the session: {why}\ntry again when that is over")]
+    Kept {
+        /// What people call it.
+        name: String,
+        /// Why.
+        why: String,
+    },
     /// What answers is no node.
     #[error("expected a node of Baton at {url}, found something else: {why}")]
     NotANode {

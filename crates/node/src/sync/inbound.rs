@@ -1,8 +1,8 @@
 //! Takes what a peer pushes, and notes it.
 
 use super::SyncError;
-use super::peers;
 use super::receive::take;
+use super::{lease, peers};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::{Context, NodeError, clock};
@@ -33,6 +33,7 @@ pub(crate) async fn take_from(
         return Ok(taken);
     }
     peers::seen(context, peer, true).await?;
+    lease::learn(context, &caller.owner, session, peer.node, exchange.lease).await?;
     if let Some(rev) = taken.rev.filter(|rev| exchange.offer.find(*rev).is_some()) {
         context.store.note_ack(&peer.owner, peer.node, session, rev, clock::now()).await?;
     }

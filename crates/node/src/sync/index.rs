@@ -6,8 +6,8 @@
 use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::sync::{IndexedSession, SyncIndex};
-use baton_session::{Owner, Replica, Vector};
-use baton_store::Generation;
+use baton_session::{Owner, Vector};
+use baton_store::{Generation, Shared};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -45,12 +45,13 @@ pub(super) async fn of(context: &Context, owner: &Owner) -> Result<Arc<SyncIndex
 }
 
 /// The line of a session, for the database.
-pub(super) fn entry(replica: &Replica) -> Vec<u8> {
+pub(super) fn entry(shared: &Shared) -> Vec<u8> {
     // Texts, numbers and lists, so this cannot fail.
-    line(replica).map(|line| serde_json::to_vec(&line).unwrap_or_default()).unwrap_or_default()
+    line(shared).map(|line| serde_json::to_vec(&line).unwrap_or_default()).unwrap_or_default()
 }
 
-fn line(replica: &Replica) -> Option<IndexedSession> {
+fn line(shared: &Shared) -> Option<IndexedSession> {
+    let replica = &shared.replica;
     let current = replica.current()?;
     let mut conflicts: Vec<_> = replica.siblings().iter().map(|sibling| sibling.id()).collect();
     conflicts.sort_unstable();
@@ -66,6 +67,7 @@ fn line(replica: &Replica) -> Option<IndexedSession> {
         rev: current.id(),
         conflicts,
         vector: all.fold(Vector::default(), Vector::join),
+        lease: shared.lease,
         deleted: current.deleted,
     })
 }

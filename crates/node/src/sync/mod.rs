@@ -9,7 +9,8 @@
 //! `working` what of it stands here; `receive` takes what another node offers and `offer` gives;
 //! `reconcile` merges what can be merged; `parcels` pack parts; `remote` speaks to a peer, signed and
 //! sealed, and `pull`, `push` and `differences` use it; `index` lists; `conflicts` are shown and
-//! resolved; `delete` is remembered; `peers` registers nodes; `auto` does all that by itself.
+//! resolved; `delete` is remembered; `lease` says who runs a session, and `shown` how it stands among nodes;
+//! `peers` registers nodes; `auto` does all that by itself.
 
 mod auto;
 mod conflicts;
@@ -20,6 +21,7 @@ mod download;
 mod error;
 mod inbound;
 mod index;
+pub(crate) mod lease;
 mod movement;
 mod offer;
 mod pace;
@@ -33,9 +35,11 @@ mod remote;
 mod save;
 mod settings;
 mod shelf;
+mod shown;
 mod upload;
 mod working;
 
+use auto::as_node;
 pub use auto::start as start_auto;
 pub use conflicts::{conflicts, resolve};
 pub(crate) use delete::bury;
@@ -53,5 +57,6 @@ pub use push::push;
 pub(crate) use remote::{SEALED, Topic};
 pub use save::save;
 pub use settings::{ConflictResolution, SyncSettings};
+pub(crate) use shown::shown;
 pub use upload::upload;
 pub(crate) use working::settle;

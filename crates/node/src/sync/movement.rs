@@ -1,7 +1,7 @@
 //! What a pull and a push have in common: how they begin, and what is told of them in the end.
 
 use super::remote::Remote;
-use super::{SyncError, peers};
+use super::{SyncError, lease, peers};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::{Context, NodeError, clock};
@@ -97,6 +97,9 @@ pub(super) async fn end(
     if movement.left == 0 {
         peers::seen(context, &way.peer, true).await?;
         acknowledge(context, &way.peer, &exchange, &taken).await?;
+        for told in [exchange.lease, taken.lease] {
+            lease::learn(context, &caller.owner, way.session, way.peer.node, told).await?;
+        }
     }
     if movement.outcome == MovementOutcome::Unchanged {
         return Ok(movement);

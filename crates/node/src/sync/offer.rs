@@ -23,5 +23,5 @@ pub(crate) async fn exchange(
         let held = held.ok_or(SyncError::NoContent { rev: revision.id() })?;
         lists.insert(revision.parts, PartList::new(&shared_parts(&held)));
     }
-    Ok(Exchange { offer, lists: lists.into_values().collect() })
+    Ok(Exchange { offer, lists: lists.into_values().collect(), lease: shelf.shared.lease })
 }

@@ -46,7 +46,8 @@ pub(crate) async fn take(
                 kept = true;
             }
             Ok(Attempt::Missing(missing)) => {
-                return Ok(Taken { missing, changed: false, rev: None, conflicts: Vec::new() });
+                let (rev, conflicts, lease) = (None, Vec::new(), None);
+                return Ok(Taken { missing, changed: false, rev, conflicts, lease });
             }
             Ok(Attempt::Known) => return told(context, owner, session, false).await,
             Ok(Attempt::Stored) => {
@@ -274,5 +275,6 @@ async fn told(
     let shelf = Shelf::take(context, owner, session).await?;
     let replica = &shelf.shared.replica;
     let conflicts = replica.siblings().iter().map(|sibling| sibling.id()).collect();
-    Ok(Taken { missing: Vec::new(), changed, rev: replica.current().map(Signed::id), conflicts })
+    let (rev, lease) = (replica.current().map(Signed::id), shelf.shared.lease);
+    Ok(Taken { missing: Vec::new(), changed, rev, conflicts, lease })
 }

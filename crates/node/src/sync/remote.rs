@@ -14,9 +14,12 @@ use crate::{Context, NodeError, clock};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use axum::http::{Method, Request};
 use backon::{ExponentialBuilder, Retryable};
-use baton_api::sync::{Exchange, FetchParts, NodeCard, Parcel, SyncIndex, Taken, Wanted, parcel};
+use baton_api::sync::{
+    Exchange, FetchParts, LeaseAnswer, NodeCard, Parcel, SyncIndex, TakeLease, Taken, Wanted,
+    parcel,
+};
 use baton_api::{Health, Problem};
-use baton_session::SessionId;
+use baton_session::{Lease, SessionId};
 use baton_store::Peer;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
@@ -75,6 +78,11 @@ impl Topic {
     /// Revisions that are offered.
     pub(crate) fn offer(session: SessionId) -> Self {
         Self { asked: "an offer", answered: "what became of an offer", session: Some(session) }
+    }
+
+    /// A session that is asked for.
+    pub(crate) fn lease(session: SessionId) -> Self {
+        Self { asked: "a lease", answered: "what became of a lease", session: Some(session) }
     }
 
     /// Parts that are asked for.
@@ -155,6 +163,18 @@ impl Remote {
         let (path, body) = (["sync", "sessions", &id, "revisions"], write(exchange));
         let ask = Ask::post(&path, Topic::offer(session), &body, true, LIST_MAX);
         self.json(&self.ask(ask).await?)
+    }
+
+    /// Asks it for a session. A peer that does not answer is not asked again: it may be gone.
+    pub(super) async fn lease(
+        &self,
+        session: SessionId,
+        lease: Lease,
+    ) -> Result<LeaseAnswer, NodeError> {
+        let id = session.to_string();
+        let (path, body) = (["sync", "sessions", &id, "lease"], write(&TakeLease { lease }));
+        let ask = Ask::post(&path, Topic::lease(session), &body, true, SMALL_MAX);
+        self.json(&self.ask_once(&ask).await.map_err(|failed| failed.error)?)
     }
 
     /// Parts of a session.
@@ -281,6 +301,9 @@ impl Remote {
     }
 
     fn unreachable(&self, error: reqwest::Error) -> NodeError {
+        if error.is_timeout() && !error.is_connect() {
+            return SyncError::TooSlow { name: self.peer.name.clone() }.into();
+        }
         self.broken(said(error))
     }
 

@@ -3,7 +3,7 @@
 use super::contents::{self, Contents};
 use super::reconcile::reconcile;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
-use super::{SyncError, push};
+use super::{SyncError, lease, push};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::latest::last_good;
@@ -127,6 +127,9 @@ pub(super) async fn publish(
         let before = shelf.whole();
         let revision = shelf.shared.replica.edit(base.as_ref(), says, &author(context));
         shelf.stand_on(revision.clone(), snapshot.id);
+        if session.lifecycle == Lifecycle::Active {
+            lease::hold_if_free(&mut shelf, session.node);
+        }
         let contents = vec![(revision.id(), RevisionContent::Existing(snapshot.id))];
         let released = shelf.released(&before);
         match shelf.put_back(context, Along { contents, released, ..Along::default() }).await {

@@ -7,7 +7,7 @@ use super::SyncError;
 use super::index;
 use crate::{Context, NodeError, clock};
 use baton_session::revision::Author;
-use baton_session::{Owner, Replica, RevisionId, Session, SessionId, Signed};
+use baton_session::{Owner, Replica, RevisionId, Session, SessionId, Signed, Vector};
 use baton_store::{Base, CommitShared, Generation, RevisionContent, Shared, StoreError};
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ impl Shelf {
         let found = context.store.fetch_shared(owner, session).await?;
         let (generation, shared) = match found {
             Some((generation, shared)) => (Some(generation), shared),
-            None => (None, Shared { replica: Replica::new(session), base: None }),
+            None => (None, Shared { replica: Replica::new(session), base: None, lease: None }),
         };
         Ok(Self { owner: owner.clone(), shared, generation })
     }
@@ -79,7 +79,7 @@ impl Shelf {
             session: self.shared.replica.session(),
             expected: self.generation,
             shared: &self.shared,
-            entry: index::entry(&self.shared.replica),
+            entry: index::entry(&self.shared),
             create,
             snapshots: contents,
             released,
@@ -88,6 +88,12 @@ impl Shelf {
         };
         self.generation = Some(context.store.commit_shared(commit).await?);
         Ok(())
+    }
+
+    /// How far the session has come: all revisions here together.
+    pub(super) fn vector(&self) -> Vector {
+        let all = self.shared.replica.heads().map(|head| &head.vector);
+        all.fold(Vector::default(), Vector::join)
     }
 
     /// The revisions whose content belongs here now.

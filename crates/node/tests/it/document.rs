@@ -62,6 +62,7 @@ async fn the_document_names_every_operation() {
     POST /sync/pull/{peer}/{session} (key)
     POST /sync/push/{peer}/{session} (key)
     POST /sync/sessions (key)
+    POST /sync/sessions/{id}/lease (key)
     POST /sync/sessions/{id}/parts (key)
     POST /sync/sessions/{id}/parts/fetch (key)
     POST /sync/sessions/{id}/revisions (key)

@@ -14,7 +14,7 @@ mod sealed;
 
 use crate::NewSnapshot;
 use baton_session::revision::Replica;
-use baton_session::{Owner, RevisionId, Session, SessionId, Signed, SnapshotId};
+use baton_session::{Lease, Owner, RevisionId, Session, SessionId, Signed, SnapshotId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -38,6 +38,9 @@ pub struct Shared {
     /// Where the local state comes from; none before it was published or received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
+    /// Who holds the session among nodes, as far as is known; none before anybody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lease>,
 }
 
 /// Where the local state of a session comes from.

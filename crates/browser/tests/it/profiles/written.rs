@@ -2,7 +2,7 @@
 //! its databases.
 
 use super::{browser_with, now, read_plain, until_free};
-use crate::fixture::{evaluate, shows};
+use crate::fixture::{evaluate, eventually, shows};
 use crate::site::{Page, Site};
 use crate::story::{Running, local, profile, value};
 use baton_browser::profile::compile::{Times, compile};

@@ -4,6 +4,7 @@ mod bytes;
 mod conflicts;
 mod deletions;
 mod files;
+mod leases;
 mod moves;
 mod pair;
 mod refusals;

@@ -37,6 +37,7 @@ async fn only_nodes_that_sign_are_told_of_revisions_and_parts() {
     for (method, path) in [
         (Method::GET, format!("/sync/sessions/{id}/revisions")),
         (Method::POST, format!("/sync/sessions/{id}/revisions")),
+        (Method::POST, format!("/sync/sessions/{id}/lease")),
         (Method::POST, format!("/sync/sessions/{id}/parts")),
         (Method::POST, format!("/sync/sessions/{id}/parts/fetch")),
     ] {
@@ -46,6 +47,7 @@ async fn only_nodes_that_sign_are_told_of_revisions_and_parts() {
     }
     insta::assert_snapshot!(heard.join("\n"), @"
     GET: 403 untrusted
+    POST: 403 untrusted
     POST: 403 untrusted
     POST: 403 untrusted
     POST: 403 untrusted

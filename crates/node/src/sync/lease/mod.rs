@@ -1,0 +1,21 @@
+//! Leases between nodes: a session that several nodes have runs at one of them.
+//!
+//! The one idea: who wants to run a session asks every peer for it, with a lease of a higher term than
+//! any that it knows. Who runs it captures, saves and closes it, and answers with how far it came. Who
+//! does not answer cannot be asked: the session is taken over, and when that node is heard again, it
+//! finds that its lease counts no more, saves what it has and closes it. Whatever was done meanwhile on
+//! both sides is kept, as revisions that are compared.
+//!
+//! Rooms: `take` asks for a session, `give` hands it over, `note` writes leases down, and `asking`
+//! knows which sessions are asked for right now.
+
+mod asking;
+mod give;
+mod note;
+mod take;
+
+pub(crate) use asking::Asking;
+pub(crate) use give::give;
+pub(super) use note::{hold_if_free, learn};
+pub(crate) use note::{release, renew_all};
+pub(crate) use take::take;

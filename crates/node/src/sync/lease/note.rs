@@ -1,0 +1,105 @@
+//! Leases are written down: that of this node, and those that peers tell of.
+
+use super::give::give_up;
+use super::take::renew;
+use crate::sync::shelf::{ATTEMPTS, Along, Shelf, is_race};
+use crate::sync::working::row;
+use crate::sync::{SyncError, as_node};
+use crate::{Context, NodeError, clock};
+use baton_session::{Lease, Lifecycle, NodeId, Owner, SessionId};
+
+/// Writes down who holds a session, unless a lease is known that counts more. Returns whether it did.
+pub(super) async fn record(
+    context: &Context,
+    owner: &Owner,
+    session: SessionId,
+    lease: Lease,
+) -> Result<bool, NodeError> {
+    let newer =
+        |known: Option<Lease>| known.is_none_or(|known| lease.supersedes(&known)).then_some(lease);
+    write(context, owner, session, newer).await
+}
+
+/// The lease of a node whose browser runs while a session becomes shared, or after it was free.
+pub(in crate::sync) fn hold_if_free(shelf: &mut Shelf, node: NodeId) {
+    let known = shelf.shared.lease;
+    if known.is_none_or(|known| known.released) {
+        shelf.shared.lease = Some(Lease::after(known, node, clock::now()));
+    }
+}
+
+/// Gives back the lease of this node, if it has it.
+pub(crate) async fn release(
+    context: &Context,
+    owner: &Owner,
+    session: SessionId,
+) -> Result<(), NodeError> {
+    let given_back = |known: Option<Lease>| {
+        let own = known.filter(|known| known.node == context.node && !known.released)?;
+        Some(Lease { released: true, ..own })
+    };
+    write(context, owner, session, given_back).await?;
+    Ok(())
+}
+
+/// Takes note of a lease that the peer `of` says it has. When it counts more than ours, our browser
+/// ends by and by, with a last revision.
+pub(in crate::sync) async fn learn(
+    context: &Context,
+    owner: &Owner,
+    session: SessionId,
+    of: NodeId,
+    told: Option<Lease>,
+) -> Result<(), NodeError> {
+    let Some(told) = told.filter(|told| told.node == of && of != context.node) else {
+        return Ok(());
+    };
+    if record(context, owner, session, told).await? && !told.released {
+        let (context, owner) = (context.clone(), owner.clone());
+        context.clone().tasks.spawn(async move {
+            if let Err(error) = give_up(&context, &owner, session).await {
+                tracing::warn!(%session, %error, "a session that another node took runs on");
+            }
+        });
+    }
+    Ok(())
+}
+
+/// Writes another lease down, if there is one to write. Returns whether there was.
+async fn write(
+    context: &Context,
+    owner: &Owner,
+    session: SessionId,
+    change: impl Fn(Option<Lease>) -> Option<Lease>,
+) -> Result<bool, NodeError> {
+    for _ in 0..ATTEMPTS {
+        let mut shelf = Shelf::take(context, owner, session).await?;
+        let Some(changed) = change(shelf.shared.lease).filter(|_| !shelf.is_new()) else {
+            return Ok(false);
+        };
+        shelf.shared.lease = Some(changed);
+        match shelf.put_back(context, Along::default()).await {
+            Err(error) if is_race(&error) => {}
+            put => return put.map(|()| true),
+        }
+    }
+    Err(SyncError::Contended { session }.into())
+}
+
+/// Tells peers, once the node is up, which sessions it still holds; and hears which of them were
+/// taken over while it was away.
+pub(crate) async fn renew_all(context: &Context) -> Result<(), NodeError> {
+    for owner in context.store.list_peer_owners().await? {
+        let index = super::super::index::of(context, &owner).await?;
+        let held = index.sessions.iter().filter(|one| one.lease.is_some() && !one.deleted);
+        for session in held.map(|one| one.id) {
+            let row = row(context, &owner, session).await?;
+            let is_here = row
+                .is_some_and(|row| row.lifecycle == Lifecycle::Active && row.node == context.node);
+            if is_here && let Err(error) = renew(context, &as_node(owner.clone()), session).await {
+                tracing::info!(%session, %error, "peers were not told who holds a session");
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,158 @@
+//! Takes the lease of a shared session, so that it can run here.
+
+use super::note::{learn, record};
+use crate::audit::{Action, Note};
+use crate::auth::Caller;
+use crate::live::LiveError;
+use crate::sync::remote::Remote;
+use crate::sync::shelf::Shelf;
+use crate::sync::{SyncError, auto, peers, pull};
+use crate::{Context, NodeError, clock};
+use baton_api::sync::{HandedView, Handing, LeaseAnswer, LeaseOutcome};
+use baton_session::{Lease, Lifecycle, NodeId, SessionId, Vector};
+use baton_store::Peer;
+use futures_util::{StreamExt as _, stream};
+
+/// How many peers are asked at once.
+const ASKED_AT_ONCE: usize = 8;
+/// How often a lease is asked for anew, because a peer knew a newer one.
+const ROUNDS: usize = 4;
+
+/// A peer, and what it said.
+type Said = (Peer, Result<LeaseAnswer, NodeError>);
+
+/// Takes the lease of a session, if it is shared, from whoever holds it. What the holder had is here
+/// when this returns. Tells how it came, if somebody else held it.
+pub(crate) async fn take(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+) -> Result<Option<HandedView>, NodeError> {
+    let session = context.find(&caller.owner, reference).await?;
+    let shelf = Shelf::take(context, &caller.owner, session.id).await?;
+    if session.lifecycle == Lifecycle::Active || shelf.is_new() {
+        return Ok(None);
+    }
+    let asked = context.asking.begin(session.id);
+    let _asked = asked.ok_or(LiveError::Busy { id: session.id, doing: "resumed" })?;
+    let known = shelf.shared.lease;
+    let taking = Taking { context, caller, session: session.id, known, vector: shelf.vector() };
+    taking.run().await
+}
+
+/// A lease on its way.
+struct Taking<'a> {
+    context: &'a Context,
+    caller: &'a Caller,
+    session: SessionId,
+    /// The lease that counted here before.
+    known: Option<Lease>,
+    /// How far the session had come here.
+    vector: Vector,
+}
+
+impl Taking<'_> {
+    async fn run(self) -> Result<Option<HandedView>, NodeError> {
+        let peers = peers::confirmed(self.context, &self.caller.owner).await?;
+        let mut lease = Lease::after(self.known, self.context.node, clock::now());
+        let mut handed = None;
+        for _ in 0..ROUNDS {
+            let said = ask_all(self.context, &peers, self.session, lease).await;
+            let newest = said.iter().filter_map(|(_, answer)| answer.as_ref().ok()?.lease);
+            let newer = newest.filter(|known| known.supersedes(&lease)).max_by_key(|one| one.term);
+            for said in said {
+                handed = self.hear(said).await?.or(handed);
+            }
+            match newer {
+                Some(newer) => lease = Lease::after(Some(newer), self.context.node, clock::now()),
+                None => {
+                    record(self.context, &self.caller.owner, self.session, lease).await?;
+                    let is_peer = |node| peers.iter().any(|peer| peer.node == node);
+                    let left = self.holder().filter(|node| !is_peer(*node));
+                    return match left {
+                        Some(node) => self.take_over(node, &node.to_string()).await.map(Some),
+                        None => Ok(handed),
+                    };
+                }
+            }
+        }
+        Err(SyncError::Contended { session: self.session }.into())
+    }
+
+    /// Who held the session, as far as this node knew; none when it was this one.
+    fn holder(&self) -> Option<NodeId> {
+        let known = self.known.filter(|known| known.is_held_by_other(self.context.node));
+        known.map(|known| known.node)
+    }
+
+    /// Does what the answer of a peer asks for, and tells when the session came from it.
+    async fn hear(&self, (peer, answer): Said) -> Result<Option<HandedView>, NodeError> {
+        let held = self.holder() == Some(peer.node);
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(NodeError::Sync(SyncError::Unreachable { .. })) if held => {
+                return self.take_over(peer.node, &peer.name).await.map(Some);
+            }
+            Err(error) if held => return Err(error),
+            Err(error) => {
+                tracing::info!(peer = peer.name, %error, "a peer was not asked for a session");
+                return Ok(None);
+            }
+        };
+        if let LeaseOutcome::Kept(why) = answer.outcome {
+            return Err(SyncError::Kept { name: peer.name, why }.into());
+        }
+        let was_there = answer.outcome == LeaseOutcome::HandedOver;
+        if !self.vector.covers(&answer.vector)
+            && let Err(error) = self.bring(&peer).await
+        {
+            if held || was_there {
+                return Err(error);
+            }
+            tracing::warn!(peer = peer.name, %error, "what a peer has of a session did not come");
+        }
+        let how = Handing::HandedOver;
+        Ok(was_there.then(|| HandedView { node_id: peer.node, name: peer.name, how }))
+    }
+
+    async fn bring(&self, peer: &Peer) -> Result<(), NodeError> {
+        let (peer, session) = (peer.node.to_string(), self.session.to_string());
+        auto::whole(|| pull(self.context, self.caller, &peer, &session)).await
+    }
+
+    async fn take_over(&self, node: NodeId, name: &str) -> Result<HandedView, NodeError> {
+        tracing::warn!(session = %self.session, %node, "took a session over: its holder is gone");
+        let (actor, owner) = (&self.caller.actor, &self.caller.owner);
+        let note = Note::new(actor, owner, Action::TakeOver, self.session.to_string());
+        let view = HandedView { node_id: node, name: name.to_owned(), how: Handing::TakenOver };
+        note.with("peer", node.to_string()).end(&self.context.store, Ok(view)).await
+    }
+}
+
+/// Tells peers that a session still runs here, and hears whether somebody took it over meanwhile.
+pub(super) async fn renew(
+    context: &Context,
+    caller: &Caller,
+    session: SessionId,
+) -> Result<(), NodeError> {
+    let shelf = Shelf::take(context, &caller.owner, session).await?;
+    let Some(lease) = shelf.shared.lease else { return Ok(()) };
+    if lease.is_held_by_other(context.node) {
+        return super::give::give_up(context, &caller.owner, session).await;
+    }
+    let peers = peers::confirmed(context, &caller.owner).await?;
+    for (peer, answer) in ask_all(context, &peers, session, lease).await {
+        let told = answer.ok().and_then(|answer| answer.lease);
+        learn(context, &caller.owner, session, peer.node, told).await?;
+    }
+    Ok(())
+}
+
+async fn ask_all(context: &Context, peers: &[Peer], session: SessionId, lease: Lease) -> Vec<Said> {
+    let asked = stream::iter(peers.to_vec()).map(|peer| async move {
+        let answer = async { Remote::of(context, &peer).await?.lease(session, lease).await };
+        let answer = answer.await;
+        (peer, answer)
+    });
+    asked.buffer_unordered(ASKED_AT_ONCE).collect().await
+}

@@ -1,0 +1,47 @@
+//! How a session stands among nodes, as its view shows it.
+
+use super::shelf::Shelf;
+use super::working::current;
+use crate::{Context, NodeError};
+use baton_api::sync::{HolderView, SharedView};
+use baton_session::{Lease, Owner, Session, Signed};
+use baton_store::StoreError;
+
+/// How a session stands among nodes; none when it is not shared.
+pub(crate) async fn shown(
+    context: &Context,
+    session: &Session,
+) -> Result<Option<SharedView>, NodeError> {
+    let shelf = match Shelf::take(context, &session.owner, session.id).await {
+        Ok(shelf) => shelf,
+        // It costs itself only: the rest of the session is shown all the same.
+        Err(NodeError::Store(error @ StoreError::SharedCorrupt { .. })) => {
+            tracing::warn!(session = %session.id, %error, "left out of a session's view");
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let Some(rev) = current(context, &shelf).map(Signed::id) else { return Ok(None) };
+    let base = shelf.shared.base.as_ref().map(|base| base.revision.id());
+    let held_by = match shelf.shared.lease.filter(|lease| !lease.released) {
+        Some(lease) => Some(holder(context, &session.owner, lease).await?),
+        None => None,
+    };
+    Ok(Some(SharedView {
+        rev,
+        based_on: base.filter(|base| *base != rev),
+        conflicts: shelf.shared.replica.siblings().iter().map(|one| one.id()).collect(),
+        held_by,
+    }))
+}
+
+async fn holder(context: &Context, owner: &Owner, lease: Lease) -> Result<HolderView, NodeError> {
+    let peers = context.store.list_peers(owner).await?;
+    let peer = peers.into_iter().find(|peer| peer.node == lease.node);
+    Ok(HolderView {
+        node_id: lease.node,
+        name: peer.map(|peer| peer.name),
+        here: lease.node == context.node,
+        since: lease.since,
+    })
+}

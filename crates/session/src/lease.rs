@@ -1,0 +1,78 @@
+//! Leases between nodes: who holds a session that several nodes have.
+
+use crate::{NodeId, Term};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Who holds a shared session: the node that runs its browser, or is about to.
+///
+/// Its term counts between nodes only; within one database, the terms of that database count. Each
+/// node tells of its own lease and of no other one, so nobody can be robbed of a session by what a
+/// third one says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Lease {
+    /// The holder.
+    pub node: NodeId,
+    /// One more than that of the holder before.
+    pub term: Term,
+    /// Since when, by the holder's clock.
+    pub since: Timestamp,
+    /// Whether the holder has given it back, and nobody holds the session.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub released: bool,
+}
+
+impl Lease {
+    /// The lease that comes after `known`.
+    pub fn after(known: Option<Self>, node: NodeId, now: Timestamp) -> Self {
+        let term = known.map_or_else(Term::default, |known| known.term).next();
+        Self { node, term, since: now, released: false }
+    }
+
+    /// Whether this one counts, and not the other. Two nodes that took a session without reaching
+    /// each other have the same term; then the greater id counts. So all come to the same answer, in
+    /// whatever order they hear.
+    pub fn supersedes(&self, other: &Self) -> bool {
+        let rank = |lease: &Self| (lease.term, lease.node, lease.released);
+        rank(self) > rank(other)
+    }
+
+    /// Whether somebody else than `node` holds the session by it.
+    pub fn is_held_by_other(&self, node: NodeId) -> bool {
+        !self.released && self.node != node
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Lease;
+    use crate::NodeId;
+    use jiff::Timestamp;
+
+    fn node(byte: u8) -> NodeId {
+        uuid::Uuid::from_bytes([byte; 16]).to_string().parse().unwrap()
+    }
+
+    #[test]
+    fn of_two_leases_exactly_one_counts() {
+        let now = Timestamp::UNIX_EPOCH;
+        let first = Lease::after(None, node(1), now);
+        let second = Lease::after(Some(first), node(2), now);
+        let third = Lease::after(Some(first), node(3), now);
+        let given_back = Lease { released: true, ..first };
+        assert!(second.supersedes(&first) && !first.supersedes(&second));
+        assert!(second.supersedes(&given_back), "a lease is given back before the next begins");
+        assert!(third.supersedes(&second) && !second.supersedes(&third), "taken at the same time");
+        assert!(given_back.supersedes(&first) && !first.supersedes(&given_back));
+        assert!(!first.supersedes(&first));
+    }
+
+    #[test]
+    fn who_holds_a_session_is_another_node_until_it_is_given_back() {
+        let lease = Lease::after(None, node(1), Timestamp::UNIX_EPOCH);
+        assert!(lease.is_held_by_other(node(2)) && !lease.is_held_by_other(node(1)));
+        assert!(!Lease { released: true, ..lease }.is_held_by_other(node(2)));
+    }
+}
