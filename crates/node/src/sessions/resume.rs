@@ -14,7 +14,7 @@ pub async fn resume(
     caller: &Caller,
     reference: &str,
 ) -> Result<ResumeResult, NodeError> {
-    let handed = sync::lease::take(context, caller, reference).await?;
+    let handed = Box::pin(sync::lease::take(context, caller, reference)).await?;
     let (session, _turn) = context.take_turn_here(&caller.owner, reference).await?;
     if session.lifecycle == Lifecycle::Active {
         let (name, found) = (session.name, session.lifecycle);

@@ -13,7 +13,7 @@ pub async fn rollback(
     reference: &str,
     request: RollBack,
 ) -> Result<ResumeResult, NodeError> {
-    let handed = sync::lease::take(context, caller, reference).await?;
+    let handed = Box::pin(sync::lease::take(context, caller, reference)).await?;
     let (session, _turn) = context.take_turn(&caller.owner, reference).await?;
     let to = context.store.find_snapshot(session.id, &request.to).await?;
     let id = to.id;

@@ -49,7 +49,7 @@ pub(super) async fn describe(
         snapshot: view,
         forecast: held.as_ref().map(|held| forecast(held, clock::now())),
         permissions: held.map(|held| held.environment.permissions).unwrap_or_default(),
-        shared: sync::shown(context, &session).await?,
+        shared: Box::pin(sync::shown(context, &session)).await?,
         receipt,
         session: view::summary(session),
     })

@@ -37,7 +37,7 @@ impl Verb for SessionOpen {
         call.require(Scope::Drive).await?;
         let request = self.request()?;
         let doing = format!("opening {}", request.name);
-        let opening = sessions::open(&call.context, &call.caller, request);
+        let opening = Box::pin(sessions::open(&call.context, &call.caller, request));
         let view = call.progress.during(&doing, opening).await?;
         let (mut told, data) = text::session(&view, clock::now());
         told.push(text::next(view.session.state).to_owned());

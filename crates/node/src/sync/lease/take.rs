@@ -63,18 +63,12 @@ impl Taking<'_> {
             for said in said {
                 handed = self.hear(said).await?.or(handed);
             }
-            match newer {
-                Some(newer) => lease = Lease::after(Some(newer), self.context.node, clock::now()),
-                None => {
-                    record(self.context, &self.caller.owner, self.session, lease).await?;
-                    let is_peer = |node| peers.iter().any(|peer| peer.node == node);
-                    let left = self.holder().filter(|node| !is_peer(*node));
-                    return match left {
-                        Some(node) => self.take_over(node, &node.to_string()).await.map(Some),
-                        None => Ok(handed),
-                    };
-                }
+            let owner = &self.caller.owner;
+            if newer.is_none() && record(self.context, owner, self.session, lease).await? {
+                return self.take_from_nobody(&peers).await.map(|left| left.or(handed));
             }
+            let known = Shelf::take(self.context, owner, self.session).await?.shared.lease;
+            lease = Lease::after(newer.or(known), self.context.node, clock::now());
         }
         Err(SyncError::Contended { session: self.session }.into())
     }
@@ -85,13 +79,22 @@ impl Taking<'_> {
         known.map(|known| known.node)
     }
 
+    /// Takes the session over from a holder that is no peer any more, or has no address.
+    async fn take_from_nobody(&self, peers: &[Peer]) -> Result<Option<HandedView>, NodeError> {
+        let gone = self.holder().filter(|node| !peers.iter().any(|peer| peer.node == *node));
+        let Some(node) = gone else { return Ok(None) };
+        let known = self.context.store.list_peers(&self.caller.owner).await?;
+        let name = known.into_iter().find(|peer| peer.node == node).map(|peer| peer.name);
+        self.take_over(node, name.unwrap_or_else(|| node.to_string())).await.map(Some)
+    }
+
     /// Does what the answer of a peer asks for, and tells when the session came from it.
     async fn hear(&self, (peer, answer): Said) -> Result<Option<HandedView>, NodeError> {
         let held = self.holder() == Some(peer.node);
         let answer = match answer {
             Ok(answer) => answer,
             Err(NodeError::Sync(SyncError::Unreachable { .. })) if held => {
-                return self.take_over(peer.node, &peer.name).await.map(Some);
+                return self.take_over(peer.node, peer.name).await.map(Some);
             }
             Err(error) if held => return Err(error),
             Err(error) => {
@@ -112,20 +115,20 @@ impl Taking<'_> {
             tracing::warn!(peer = peer.name, %error, "what a peer has of a session did not come");
         }
         let how = Handing::HandedOver;
-        Ok(was_there.then(|| HandedView { node_id: peer.node, name: peer.name, how }))
+        Ok(was_there.then_some(HandedView { node_id: peer.node, name: peer.name, how }))
     }
 
     async fn bring(&self, peer: &Peer) -> Result<(), NodeError> {
         let (peer, session) = (peer.node.to_string(), self.session.to_string());
-        auto::whole(|| pull(self.context, self.caller, &peer, &session)).await
+        Box::pin(auto::whole(|| pull(self.context, self.caller, &peer, &session))).await
     }
 
-    async fn take_over(&self, node: NodeId, name: &str) -> Result<HandedView, NodeError> {
-        tracing::warn!(session = %self.session, %node, "took a session over: its holder is gone");
+    async fn take_over(&self, node_id: NodeId, name: String) -> Result<HandedView, NodeError> {
+        tracing::warn!(session = %self.session, %node_id, "took over: the holder is gone");
         let (actor, owner) = (&self.caller.actor, &self.caller.owner);
         let note = Note::new(actor, owner, Action::TakeOver, self.session.to_string());
-        let view = HandedView { node_id: node, name: name.to_owned(), how: Handing::TakenOver };
-        note.with("peer", node.to_string()).end(&self.context.store, Ok(view)).await
+        let view = HandedView { node_id, name, how: Handing::TakenOver };
+        note.with("peer", node_id.to_string()).end(&self.context.store, Ok(view)).await
     }
 }
 
