@@ -7,3 +7,4 @@ mod files;
 mod moves;
 mod pair;
 mod refusals;
+mod registering;
