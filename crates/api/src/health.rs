@@ -1,5 +1,6 @@
 //! Whether a node lives, and whether it can work.
 
+use crate::NodeIdentity;
 use baton_session::NodeId;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -13,6 +14,8 @@ pub struct Health {
     pub version: String,
     /// Which node it is.
     pub node_id: NodeId,
+    /// Who it is, for a node that registers it.
+    pub identity: NodeIdentity,
 }
 
 /// The node can work: its database answers.

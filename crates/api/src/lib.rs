@@ -38,4 +38,4 @@ pub use session::{
     SnapshotView, Tab, Unread,
 };
 pub use state::StateView;
-pub use sync::NodeCard;
+pub use sync::{NodeCard, NodeIdentity};

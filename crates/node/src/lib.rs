@@ -35,6 +35,7 @@ pub mod rates;
 pub mod sealing;
 pub mod serve;
 pub mod sessions;
+mod shell;
 pub mod sync;
 pub mod tickets;
 pub mod turns;

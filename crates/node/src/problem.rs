@@ -81,7 +81,8 @@ fn sync(error: &SyncError) -> ErrorCode {
         | SyncError::BadDelta { .. } => ErrorCode::RevisionRefused,
         SyncError::NoAddress { .. }
         | SyncError::OtherAuth { .. }
-        | SyncError::NoKey
+        | SyncError::NoKey { .. }
+        | SyncError::NotAKey
         | SyncError::TooManyParts { .. }
         | SyncError::BatchTooLarge { .. }
         | SyncError::WhichRevision { .. } => ErrorCode::InvalidRequest,

@@ -6,6 +6,23 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 use utoipa::ToSchema;
 
+/// Who a node is, and nothing else of it: what it says to strangers. Whoever receives it checks that
+/// the id is the hash of the key, and that the key signed the seal key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeIdentity {
+    /// Which node: the hash of its key.
+    pub node_id: NodeId,
+    /// How it is deployed.
+    pub node_type: NodeType,
+    /// Its public key (Ed25519).
+    pub key: NodeKey,
+    /// For whom what it alone may read is sealed: `age1…`.
+    pub seal_key: String,
+    /// Its signature of the seal key.
+    pub seal_signature: NodeSignature,
+}
+
 /// What a node says of itself. Whoever receives one checks that the id is the hash of the key, and
 /// that the key signed the seal key; the rest is as good as the signature of the message around it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -36,6 +53,17 @@ pub struct NodeCard {
 const SEAL_CONTEXT: &[u8] = b"baton seal key v1\0";
 
 impl NodeCard {
+    /// Who the node is, without what it says of itself.
+    pub fn identity(&self) -> NodeIdentity {
+        NodeIdentity {
+            node_id: self.node_id,
+            node_type: self.node_type,
+            key: self.key,
+            seal_key: self.seal_key.clone(),
+            seal_signature: self.seal_signature,
+        }
+    }
+
     /// The bytes that a node signs to say that `seal_key` is its own.
     pub fn seal_message(seal_key: &str) -> Vec<u8> {
         [SEAL_CONTEXT, seal_key.as_bytes()].concat()

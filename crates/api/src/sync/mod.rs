@@ -15,7 +15,7 @@ pub mod parcel;
 pub mod peer;
 pub mod save;
 
-pub use card::NodeCard;
+pub use card::{NodeCard, NodeIdentity};
 pub use conflict::{ConflictList, ConflictView, ResolveConflict, RevisionView};
 pub use exchange::{Exchange, FetchParts, Taken, Wanted};
 pub use index::{IndexedSession, SyncIndex};

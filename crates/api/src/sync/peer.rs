@@ -9,7 +9,7 @@ use std::fmt;
 use url::Url;
 use utoipa::ToSchema;
 
-/// Registers a node, which is asked for its key. It is `pending` until its fingerprint is confirmed.
+/// Registers a node, which is asked who it is. It is `pending` until its fingerprint is confirmed.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RegisterPeer {
@@ -19,7 +19,8 @@ pub struct RegisterPeer {
     pub name: String,
     /// How this node says there who it acts for.
     pub auth_method: AuthMethod,
-    /// The API key that the other node gave out, with the scope `sync`. Needed for `apikey`.
+    /// The API key that the other node gave out, with the scope `sync`. Without one nothing moves
+    /// until the same node is registered again, with a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key: Option<String>,
     /// The fingerprint that a person has seen at the other node: with it the peer is confirmed at
@@ -85,6 +86,9 @@ pub struct PeerView {
     pub state: PeerState,
     /// What a person compares.
     pub fingerprint: Fingerprint,
+    /// Whether this node has an API key of it. Without one nothing is asked of it; one that only asks
+    /// us needs none.
+    pub has_key: bool,
 }
 
 /// This node, and its peers.

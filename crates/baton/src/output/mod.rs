@@ -21,7 +21,7 @@ pub(crate) use carry::{compiled, imported, in_use, left_out, written};
 pub(crate) use exchange::{Exchange, Failed, Moved, Standing, Way, exchange, standing};
 pub(crate) use history::{diff, history};
 pub(crate) use log::log_to_stderr;
-pub(crate) use peers::{Names, fingerprint, peer, peers, pinged};
+pub(crate) use peers::{Names, fingerprint, next_for_peer, peer, peers, pinged};
 pub(crate) use progress::Progress;
 pub(crate) use receipt::{receipt, resumed};
 pub(crate) use revisions::{conflicts, resolved, saved};

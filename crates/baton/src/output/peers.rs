@@ -59,6 +59,8 @@ pub(crate) fn peers(list: &PeerList) -> String {
     lines.push(table.render());
     let pending = list.items.iter().filter(|peer| peer.state != PeerState::Confirmed);
     lines.extend(pending.map(fingerprint));
+    let keyless = list.items.iter().filter(|peer| peer.url.is_some() && !peer.has_key);
+    lines.extend(keyless.map(key_is_missing));
     lines.join("\n")
 }
 
@@ -79,14 +81,17 @@ pub(crate) fn fingerprint(peer: &PeerView) -> String {
 /// How a peer stands, and what comes next.
 pub(crate) fn peer(peer: &PeerView) -> String {
     let name = style::plain(&peer.name);
-    match peer.state {
-        PeerState::Confirmed => {
+    match (peer.state, next_for_peer(peer)) {
+        (PeerState::Confirmed, None) => {
             format!(
                 "{} baton sync run moves sessions",
                 style::good(&format!("{name} is confirmed;"))
             )
         }
-        PeerState::Pending => format!(
+        (PeerState::Confirmed, Some(_)) => {
+            format!("{}\n{}", style::good(&format!("{name} is confirmed")), key_is_missing(peer))
+        }
+        (PeerState::Pending, _) => format!(
             "{}\n{}\nwhen baton peers list shows the same at the top on that machine, baton peers \
              confirm {} confirms it",
             style::doubtful(&format!("{name} is pending: nothing moves yet")),
@@ -94,6 +99,26 @@ pub(crate) fn peer(peer: &PeerView) -> String {
             shell_words::quote(&name),
         ),
     }
+}
+
+/// What a person types so that sessions move between this node and a peer; none where nothing is
+/// missing.
+pub(crate) fn next_for_peer(peer: &PeerView) -> Option<String> {
+    let name = style::plain(&peer.name);
+    let name = shell_words::quote(&name);
+    match (&peer.url, peer.state) {
+        (Some(url), _) if !peer.has_key => {
+            let url = url.as_str();
+            Some(format!("baton peers add {} --name {name}", shell_words::quote(url)))
+        }
+        (_, PeerState::Pending) => Some(format!("baton peers confirm {name}")),
+        (_, PeerState::Confirmed) => None,
+    }
+}
+
+fn key_is_missing(peer: &PeerView) -> String {
+    let (name, next) = (style::plain(&peer.name), next_for_peer(peer).unwrap_or_default());
+    format!("nobody has given an API key of {name}: {next} takes one")
 }
 
 /// What became of asking a peer.

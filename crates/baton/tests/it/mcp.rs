@@ -15,11 +15,11 @@ use tokio::net::TcpListener;
 use tokio::process::Command;
 use tokio::sync::mpsc;
 
-const VERSION: &str = "2025-11-25";
+pub(crate) const VERSION: &str = "2025-11-25";
 const NO_SESSIONS: &str = "No sessions. session_open opens one.";
 
 /// A bridge on the house's data folder.
-fn bridge(house: &House, args: &[&str]) -> McpClient {
+pub(crate) fn bridge(house: &House, args: &[&str]) -> McpClient {
     let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
     // What the bridge starts is found by the folder that it names.
     let temp = house.data().path().parent().unwrap();
@@ -28,21 +28,21 @@ fn bridge(house: &House, args: &[&str]) -> McpClient {
 }
 
 /// A bridge with which hands were shaken.
-async fn agent(house: &House) -> McpClient {
+pub(crate) async fn agent(house: &House) -> McpClient {
     let client = bridge(house, &[]);
     client.initialize(json!({}), VERSION).await.unwrap();
     client
 }
 
 /// What a model reads of a tool's answer.
-async fn call(client: &McpClient, tool: &str, arguments: Value) -> String {
+pub(crate) async fn call(client: &McpClient, tool: &str, arguments: Value) -> String {
     let answer = client.call(tool, arguments).await.unwrap();
     let text = answer["content"][0]["text"].as_str().unwrap();
     let mark = if answer["isError"] == true { "error: " } else { "" };
     format!("{mark}{text}")
 }
 
-fn first(text: &str) -> &str {
+pub(crate) fn first(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 

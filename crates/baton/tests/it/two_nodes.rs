@@ -1,6 +1,7 @@
 //! A session goes from one node to another and back, by the command line, with a real browser at each
 //! side: the eight steps that everybody takes.
 
+use crate::login::{SHOWN, log_in};
 use crate::notes::wait_for_state;
 use assert_cmd::assert::Assert;
 use assert_cmd::cargo::cargo_bin_cmd;
@@ -11,88 +12,87 @@ use baton_session::Lifecycle;
 use serde_json::Value;
 use url::Url;
 
-/// Logs in: a cookie that ends with the browser, and storage of each kind.
-const LOG_IN: &str = "(async () => {
-    document.cookie = 'sid=ada';
-    document.cookie = 'theme=dark; max-age=86400';
-    localStorage.setItem('token', 'first');
-    sessionStorage.setItem('step', '2');
-    const open = indexedDB.open('app', 3);
-    open.onupgradeneeded = () => open.result.createObjectStore('s', { autoIncrement: true });
-    await new Promise((done) => open.onsuccess = done);
-    const write = open.result.transaction('s', 'readwrite');
-    write.objectStore('s').add({ all: new Map([[1, 'one']]) });
-    await new Promise((done) => write.oncomplete = done);
-    open.result.close();
-    return true;
-})()";
-
-/// What a page has of all that.
-const SHOWN: &str = "(async () => {
-    const open = indexedDB.open('app');
-    await new Promise((done) => open.onsuccess = done);
-    const names = [...open.result.objectStoreNames];
-    const read = names.length ? open.result.transaction('s').objectStore('s').get(1) : null;
-    if (read) await new Promise((done) => read.onsuccess = done);
-    open.result.close();
-    return [document.cookie.split('; ').sort().join(','), localStorage.getItem('token'),
-        sessionStorage.getItem('step'), read?.result?.all.get(1)].join(' | ');
-})()";
-
-/// Two houses that know each other, and a site with a login.
-struct Story {
+/// Two houses, and a site with a login.
+pub(crate) struct Story {
     site: Site,
-    cloud: House,
-    hosted: House,
+    pub(crate) cloud: House,
+    pub(crate) hosted: House,
 }
 
 impl Story {
     /// The hosted node has registered the cloud's and compared its fingerprint.
-    async fn begin() -> Self {
-        let page = || async { Html("<title>shop</title>") };
-        let site = Site::start(axum::Router::new().route("/shop", get(page))).await.unwrap();
-        let (cloud, hosted) = (crate::houses::house().await, crate::houses::house().await);
-        let story = Self { site, cloud, hosted };
+    pub(crate) async fn begin() -> Self {
+        let story = Self::of_strangers().await;
         introduce(&story.cloud, "cloud", &story.hosted);
         story
     }
 
-    fn url(&self) -> Url {
+    /// Neither node knows the other one.
+    pub(crate) async fn of_strangers() -> Self {
+        let page = || async { Html("<title>shop</title>") };
+        let site = Site::start(axum::Router::new().route("/shop", get(page))).await.unwrap();
+        let (cloud, hosted) = (crate::houses::house().await, crate::houses::house().await);
+        Self { site, cloud, hosted }
+    }
+
+    /// A person registers the cloud's node at the hosted one, with a key that it gave out.
+    pub(crate) fn give_key(&self) -> Value {
+        give_key(&self.cloud, "cloud", &self.hosted)
+    }
+
+    /// What a person sees who asks the cloud's node for its fingerprint.
+    pub(crate) fn fingerprint(&self) -> String {
+        fingerprint(&self.cloud)
+    }
+
+    pub(crate) fn url(&self) -> Url {
         self.site.url("/shop").unwrap()
     }
 
     /// Runs a script in the page of the session at a house.
-    async fn at<T: serde::de::DeserializeOwned>(&self, house: &House, script: &str) -> T {
+    pub(crate) async fn at<T: serde::de::DeserializeOwned>(
+        &self,
+        house: &House,
+        script: &str,
+    ) -> T {
         let id = house.client().unwrap().fetch_session("shop").await.unwrap().session.id;
         let page = Page::attach(&house.keeper_socket(id), self.url().as_str()).await.unwrap();
         page.evaluate(script).await.unwrap()
     }
 
-    async fn end(self) {
+    pub(crate) async fn end(self) {
         self.cloud.clear().await.unwrap();
         self.hosted.clear().await.unwrap();
     }
 }
 
-/// Makes a house known to another one, by this name.
-fn introduce(house: &House, name: &str, to: &House) {
-    let key = said(&baton(house, &["keys", "create", "--name", "guest", "--scope", "sync"]));
-    let key = key["secret"].as_str().unwrap();
-    let seen = said(&baton(house, &["peers", "list"]));
-    let url = house.client().unwrap().base().to_string();
-    let pending = said(&with_key(to, key, &["peers", "add", &url, "--name", name]).success());
-    assert_eq!(pending["state"], "pending");
+/// Makes the node of a house known to that of another one, by this name.
+pub(crate) fn introduce(house: &House, name: &str, to: &House) {
+    let seen = fingerprint(house);
+    assert_eq!(give_key(house, name, to)["state"], "pending");
     baton(to, &["sync", "status", name]).code(4);
-    let seen = seen["fingerprint"].as_str().unwrap();
     let wrong = "0000 ".repeat(16);
     baton(to, &["peers", "confirm", name, "--fingerprint", &wrong]).failure();
-    let confirmed = said(&baton(to, &["peers", "confirm", name, "--fingerprint", seen]).success());
+    let confirmed = said(&baton(to, &["peers", "confirm", name, "--fingerprint", &seen]).success());
     assert_eq!(confirmed["state"], "confirmed");
     assert_eq!(said(&baton(to, &["peers", "ping", name]))["status"], "online");
 }
 
+fn give_key(house: &House, name: &str, to: &House) -> Value {
+    let create = ["keys", "create", "--name", "guest", "--scope", "sync"];
+    let key = said(&baton(house, &create).success());
+    let url = house.client().unwrap().base().to_string();
+    let add = ["peers", "add", &url, "--name", name];
+    said(&with_key(to, key["secret"].as_str().unwrap(), &add).success())
+}
+
+fn fingerprint(house: &House) -> String {
+    let seen = said(&baton(house, &["peers", "list"]).success());
+    seen["fingerprint"].as_str().unwrap().to_owned()
+}
+
 /// Runs the program on a house, as a program that reads what it says.
-fn baton(house: &House, args: &[&str]) -> Assert {
+pub(crate) fn baton(house: &House, args: &[&str]) -> Assert {
     with_key(house, "", args)
 }
 
@@ -105,7 +105,7 @@ fn with_key(house: &House, key: &str, args: &[&str]) -> Assert {
     command.assert()
 }
 
-fn said(run: &Assert) -> Value {
+pub(crate) fn said(run: &Assert) -> Value {
     serde_json::from_slice(&run.get_output().stdout).unwrap()
 }
 
@@ -125,14 +125,14 @@ async fn a_session_goes_from_one_node_to_another_and_back() {
     let story = Story::begin().await;
     // It starts at the cloud, and is saved there.
     story.cloud.open("shop", [story.url()]).await.unwrap();
-    assert!(story.at::<bool>(&story.cloud, LOG_IN).await);
+    assert!(story.at::<bool>(&story.cloud, &log_in("first")).await);
     let saved = said(&baton(&story.cloud, &["save", "shop"]).success());
     assert_eq!((&saved["version"], &saved["unchanged"]), (&1.into(), &false.into()));
     baton(&story.cloud, &["sessions", "close", "shop"]).success();
     // The hosted node fetches it, and is logged in.
     assert_eq!(outcomes(&baton(&story.hosted, &["sync", "run"]).success()), ["pull moved"]);
     baton(&story.hosted, &["sessions", "resume", "shop"]).success();
-    let whole = "sid=ada,theme=dark | first | 2 | one";
+    let whole = r#"sid=ada,theme=dark | "first" | 2 | 3 | 5 | one"#;
     assert_eq!(story.at::<String>(&story.hosted, SHOWN).await, whole);
     // It goes on there, and back.
     let more = "localStorage.setItem('token', 'second'); sessionStorage.setItem('step', '3'); true";
@@ -141,7 +141,7 @@ async fn a_session_goes_from_one_node_to_another_and_back() {
     baton(&story.hosted, &["sessions", "close", "shop"]).success();
     assert_eq!(outcomes(&baton(&story.hosted, &["sync", "run"]).success()), ["push moved"]);
     baton(&story.cloud, &["sessions", "resume", "shop"]).success();
-    let whole = "sid=ada,theme=dark | second | 3 | one";
+    let whole = r#"sid=ada,theme=dark | "second" | 3 | 3 | 5 | one"#;
     assert_eq!(story.at::<String>(&story.cloud, SHOWN).await, whole);
     // And nothing is left to move.
     let standing = said(&baton(&story.hosted, &["sync", "status"]).success());
@@ -153,7 +153,7 @@ async fn a_session_goes_from_one_node_to_another_and_back() {
 async fn who_resumes_a_session_gets_it_from_the_node_that_runs_it() {
     let story = Story::begin().await;
     story.cloud.open("shop", [story.url()]).await.unwrap();
-    assert!(story.at::<bool>(&story.cloud, LOG_IN).await);
+    assert!(story.at::<bool>(&story.cloud, &log_in("first")).await);
     baton(&story.cloud, &["save", "shop"]).success();
     baton(&story.hosted, &["sync", "run"]).success();
     let shown = said(&baton(&story.hosted, &["sessions", "show", "shop"]).success());
@@ -164,7 +164,7 @@ async fn who_resumes_a_session_gets_it_from_the_node_that_runs_it() {
     let resumed = said(&baton(&story.hosted, &["sessions", "resume", "shop"]).success());
     assert_eq!(resumed["handed"]["how"], "handed_over", "{resumed}");
     assert_eq!(resumed["shared"]["held_by"]["here"], true, "{resumed}");
-    let whole = "sid=ada,theme=dark | second | 2 | one";
+    let whole = r#"sid=ada,theme=dark | "second" | 2 | 3 | 5 | one"#;
     assert_eq!(story.at::<String>(&story.hosted, SHOWN).await, whole);
     let left = said(&baton(&story.cloud, &["sessions", "show", "shop"]).success());
     assert_eq!(
@@ -181,7 +181,7 @@ async fn a_holder_that_is_gone_is_taken_over_and_gives_up_what_it_has_when_it_is
     let mut story = Story::begin().await;
     introduce(&story.hosted, "hosted", &story.cloud);
     story.cloud.open("shop", [story.url()]).await.unwrap();
-    assert!(story.at::<bool>(&story.cloud, LOG_IN).await);
+    assert!(story.at::<bool>(&story.cloud, &log_in("first")).await);
     baton(&story.cloud, &["save", "shop"]).success();
     baton(&story.hosted, &["sync", "run"]).success();
     let here = "localStorage.setItem('token', 'at the cloud'); true";
@@ -199,7 +199,7 @@ async fn a_holder_that_is_gone_is_taken_over_and_gives_up_what_it_has_when_it_is
     baton(&story.cloud, &["sync", "run", "hosted"]).code(4);
     let conflicts = said(&baton(&story.hosted, &["sync", "conflicts"]).success());
     assert_eq!(conflicts["items"][0]["siblings"].as_array().unwrap().len(), 1, "{conflicts}");
-    let whole = "sid=ada,theme=dark | hosted | 2 | one";
+    let whole = r#"sid=ada,theme=dark | "hosted" | 2 | 3 | 5 | one"#;
     assert_eq!(story.at::<String>(&story.hosted, SHOWN).await, whole, "its browser runs on");
     story.end().await;
 }
@@ -208,7 +208,7 @@ async fn a_holder_that_is_gone_is_taken_over_and_gives_up_what_it_has_when_it_is
 async fn what_was_changed_at_both_is_kept_until_a_person_chooses() {
     let story = Story::begin().await;
     story.cloud.open("shop", [story.url()]).await.unwrap();
-    assert!(story.at::<bool>(&story.cloud, LOG_IN).await);
+    assert!(story.at::<bool>(&story.cloud, &log_in("first")).await);
     baton(&story.cloud, &["save", "shop"]).success();
     baton(&story.hosted, &["sync", "run"]).success();
     baton(&story.hosted, &["sessions", "resume", "shop"]).success();
@@ -235,7 +235,7 @@ async fn what_was_changed_at_both_is_kept_until_a_person_chooses() {
         assert_eq!(left["items"], serde_json::json!([]), "{left}");
         baton(house, &["sessions", "resume", "shop"]).success();
         let shown = story.at::<String>(house, SHOWN).await;
-        assert_eq!(shown, "sid=ada,theme=dark | at the cloud | 2 | one");
+        assert_eq!(shown, r#"sid=ada,theme=dark | "at the cloud" | 2 | 3 | 5 | one"#);
         baton(house, &["sessions", "close", "shop"]).success();
     }
     story.end().await;

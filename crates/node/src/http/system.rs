@@ -8,13 +8,14 @@ use axum::{Extension, Json};
 use baton_api::{Health, Problem, Ready};
 use std::sync::Arc;
 
-/// Whether the node lives.
+/// Whether the node lives, and who it is.
 #[utoipa::path(get, path = "/health", tag = "system", responses((status = 200, body = Health)))]
 pub(super) async fn health(State(context): State<Context>) -> Json<Health> {
     Json(Health {
         status: "ok".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         node_id: context.node,
+        identity: context.identity.now().card(&context.node_settings).identity(),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::config::{is_node_name, is_node_url};
 use age::x25519;
-use baton_api::NodeCard;
+use baton_api::{NodeCard, NodeIdentity};
 use baton_session::{BadSignature, NodeId};
 use std::fmt;
 use std::str::FromStr;
@@ -48,17 +48,22 @@ pub enum UntrustedCard {
 /// Checks that a card belongs to the node that it names: its id is the hash of its key, and its key
 /// signed its seal key. The rest is checked for its form only.
 pub fn verify_card(card: &NodeCard) -> Result<(), UntrustedCard> {
-    let key = card.key.node_id();
-    if card.node_id != key {
-        return Err(UntrustedCard::OtherKey { found: card.node_id, key });
-    }
-    card.seal_key.parse::<SealKey>()?;
-    card.key.verify(&NodeCard::seal_message(&card.seal_key), &card.seal_signature)?;
+    verify_identity(&card.identity())?;
     if !is_node_name(&card.name) {
         return Err(UntrustedCard::Name);
     }
     let mut urls = card.public_url.iter().chain(&card.internal_url);
     if urls.all(is_node_url) { Ok(()) } else { Err(UntrustedCard::Url) }
+}
+
+/// The same for who a node is, without what it says of itself.
+pub fn verify_identity(identity: &NodeIdentity) -> Result<(), UntrustedCard> {
+    let NodeIdentity { node_id: found, key, seal_key, seal_signature, .. } = identity;
+    if *found != key.node_id() {
+        return Err(UntrustedCard::OtherKey { found: *found, key: key.node_id() });
+    }
+    seal_key.parse::<SealKey>()?;
+    Ok(key.verify(&NodeCard::seal_message(seal_key), seal_signature)?)
 }
 
 impl SealKey {

@@ -11,7 +11,7 @@ pub mod card;
 mod load;
 mod own;
 
-pub use card::{SealKey, UntrustedCard, verify_card};
+pub use card::{SealKey, UntrustedCard, verify_card, verify_identity};
 pub use load::{IdentityError, load_or_create};
 pub use own::OwnIdentity;
 

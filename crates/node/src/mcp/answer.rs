@@ -143,6 +143,9 @@ fn next_for(error: &NodeError) -> Option<&'static str> {
         NodeError::Sync(SyncError::WhichRevision { .. }) => {
             Some("browser_sync_conflicts lists the revisions that there are")
         }
+        NodeError::Sync(SyncError::Pending { .. } | SyncError::NoKey { .. }) => {
+            Some("ask the user; browser_sync_list_peers tells what they type")
+        }
         NodeError::Sync(SyncError::NotShared { .. }) => Some("browser_save_profile saves it"),
         _ => None,
     }

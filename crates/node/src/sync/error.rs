@@ -1,5 +1,6 @@
 //! What can go wrong while sessions move.
 
+use crate::shell::word;
 use baton_api::sync::InvalidParcels;
 use baton_session::revision::Refused;
 use baton_session::{NodeId, PartHash, RevisionId, SessionId};
@@ -17,7 +18,8 @@ pub enum SyncError {
     /// Nobody has confirmed who the peer is.
     #[error(
         "expected peer {name} to be confirmed, found it pending\n\
-         compare its fingerprint with what it shows itself, then run: baton peers confirm {name}"
+         compare its fingerprint with what it shows itself, then run: baton peers confirm {}",
+        word(.name)
     )]
     Pending {
         /// What people call it.
@@ -38,11 +40,22 @@ pub enum SyncError {
         /// Which way.
         found: &'static str,
     },
-    /// An API key is needed and was not given.
+    /// A peer was registered without an API key.
     #[error(
-        "expected an API key of the other node, found none\nthere, run: baton keys create --name NAME --scope sync"
+        "expected an API key of peer {name}, found none\n\
+         there, run: baton keys create --name NAME --scope sync\n\
+         with that key, run here: baton peers add {} --name {}",
+        word(.url.as_str()), word(.name)
     )]
-    NoKey,
+    NoKey {
+        /// What people call it.
+        name: String,
+        /// Where it is asked.
+        url: Url,
+    },
+    /// What was given as an API key cannot be one.
+    #[error("expected an API key of the other node, found letters that no key has")]
+    NotAKey,
     /// An address that this node does not ask.
     #[error(
         "expected an address that this node may ask, found {found}\n\

@@ -8,9 +8,9 @@
 //! Rooms: `save` makes a revision of a snapshot; `shelf` holds what is shared of a session, and
 //! `working` what of it stands here; `receive` takes what another node offers and `offer` gives;
 //! `reconcile` merges what can be merged; `parcels` pack parts; `remote` speaks to a peer, signed and
-//! sealed, and `pull`, `push` and `differences` use it; `index` lists; `conflicts` are shown and
-//! resolved; `delete` is remembered; `lease` says who runs a session, and `shown` how it stands among nodes;
-//! `peers` registers nodes; `auto` does all that by itself.
+//! sealed, and `pull`, `push` and `differences` use it; `stranger` asks who somebody is; `index`
+//! lists; `conflicts` are shown and resolved; `delete` is remembered; `lease` says who runs a session,
+//! and `shown` how it stands among nodes; `peers` registers nodes; `auto` does all that by itself.
 
 mod auto;
 mod conflicts;
@@ -36,6 +36,7 @@ mod save;
 mod settings;
 mod shelf;
 mod shown;
+mod stranger;
 mod upload;
 mod working;
 

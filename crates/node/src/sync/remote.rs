@@ -6,7 +6,7 @@
 
 use super::SyncError;
 use super::pace::Pace;
-use crate::identity::{Identity, SealKey, verify_card};
+use crate::identity::{Identity, SealKey};
 use crate::messages::{sign_request, verify_response};
 use crate::outbound::Reach;
 use crate::sealing::{self, SealContext};
@@ -31,12 +31,12 @@ use url::Url;
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// How long one answer may take.
 const ANSWER_LIMIT: Duration = Duration::from_mins(2);
-/// How long a peer may take to say that it lives.
-const HEALTH_LIMIT: Duration = Duration::from_secs(3);
+/// How long a node may take to say that it lives.
+pub(super) const HEALTH_LIMIT: Duration = Duration::from_secs(3);
 /// The largest answer that lists something: the index of some hundred thousand sessions.
 const LIST_MAX: usize = 128 << 20;
 /// The largest card or problem.
-const SMALL_MAX: usize = 64 << 10;
+pub(super) const SMALL_MAX: usize = 64 << 10;
 /// How often a request is repeated when the line is cut or the peer has no time.
 const RETRIES: usize = 4;
 
@@ -134,12 +134,18 @@ impl Remote {
         self.pace.bytes()
     }
 
-    /// Whether it lives. No key is sent.
-    pub(super) async fn health(&self) -> Result<Health, NodeError> {
+    /// Whether it lives, and is who it was. No key is sent.
+    pub(super) async fn health(&self) -> Result<(), NodeError> {
         let request = self.http.get(address(&self.url, &["health"])?).timeout(HEALTH_LIMIT);
         let response = request.send().await.map_err(|error| self.unreachable(error))?;
         let body = bounded(response, SMALL_MAX).await.map_err(|why| self.broken(why))?;
-        serde_json::from_slice(&body).map_err(|error| self.not_a_node(error.to_string()))
+        let health: Health = self.json(&body)?;
+        let (expected, found) = (self.peer.node, health.node_id);
+        if found == expected {
+            Ok(())
+        } else {
+            Err(SyncError::OtherNode { expected, found }.into())
+        }
     }
 
     /// Its sessions.
@@ -264,7 +270,10 @@ impl Remote {
                 sealed.map_err(|error| untrusted(error.to_string()))?
             }
         };
-        let key = self.peer.credential.as_ref().ok_or(SyncError::NoKey)?;
+        let key = self.peer.credential.as_ref().ok_or_else(|| SyncError::NoKey {
+            name: self.peer.name.clone(),
+            url: self.url.clone(),
+        })?;
         let mut request = Request::builder()
             .method(ask.method.clone())
             .uri(address(&self.url, ask.path)?.as_str())
@@ -354,36 +363,12 @@ impl<E: Into<NodeError>> From<E> for Failed {
     }
 }
 
-/// The card of the node at an address, which nobody has registered yet.
-pub(super) async fn card(
+/// A client that goes to the addresses which were checked, and nowhere else.
+pub(super) async fn client(
     context: &Context,
     url: &Url,
-    key: &SecretString,
     reach: Reach,
-) -> Result<NodeCard, NodeError> {
-    let http = client(context, url, reach).await?;
-    let not_a_node = |why: String| SyncError::NotANode { url: url.clone(), why };
-    let request = http.get(address(url, &["sync", "card"])?).header(AUTHORIZATION, bearer(key)?);
-    let response = request.timeout(ANSWER_LIMIT).send().await;
-    let response = response.map_err(|error| {
-        let name = url.host_str().unwrap_or_default().to_owned();
-        SyncError::Unreachable { name, why: said(error) }
-    })?;
-    let status = response.status();
-    let body = bounded(response, SMALL_MAX).await.map_err(not_a_node)?;
-    if !status.is_success() {
-        let problem = serde_json::from_slice::<Problem>(&body);
-        let problem = problem.map_err(|_| not_a_node(format!("HTTP status {status}")))?;
-        let name = url.host_str().unwrap_or_default().to_owned();
-        return Err(SyncError::Denied { name, why: problem.detail }.into());
-    }
-    let card = serde_json::from_slice(&body).map_err(|error| not_a_node(error.to_string()))?;
-    verify_card(&card).map_err(|error| SyncError::Untrusted { why: error.to_string() })?;
-    Ok(card)
-}
-
-/// A client that goes to the addresses which were checked, and nowhere else.
-async fn client(context: &Context, url: &Url, reach: Reach) -> Result<reqwest::Client, NodeError> {
+) -> Result<reqwest::Client, NodeError> {
     let addresses = context.outbound.check(url, reach).await?;
     let host = url.host_str().unwrap_or_default();
     let client = reqwest::Client::builder()
@@ -405,16 +390,16 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-fn address(base: &Url, segments: &[&str]) -> Result<Url, NodeError> {
+pub(super) fn address(base: &Url, segments: &[&str]) -> Result<Url, NodeError> {
     let mut url = base.clone();
     let found = || SyncError::AddressNotAllowed { found: base.to_string() };
     url.path_segments_mut().map_err(|()| found())?.pop_if_empty().extend(segments);
     Ok(url)
 }
 
-fn bearer(key: &SecretString) -> Result<HeaderValue, NodeError> {
+pub(super) fn bearer(key: &SecretString) -> Result<HeaderValue, NodeError> {
     let value = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()));
-    let mut value = value.map_err(|_| SyncError::NoKey)?;
+    let mut value = value.map_err(|_| SyncError::NotAKey)?;
     value.set_sensitive(true);
     Ok(value)
 }
@@ -425,7 +410,10 @@ fn write(message: &impl Serialize) -> Vec<u8> {
 }
 
 /// The body of a response, if it is no longer than that.
-async fn bounded(mut response: reqwest::Response, most: usize) -> Result<Vec<u8>, String> {
+pub(super) async fn bounded(
+    mut response: reqwest::Response,
+    most: usize,
+) -> Result<Vec<u8>, String> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(said)? {
         if body.len() + chunk.len() > most {
@@ -437,7 +425,7 @@ async fn bounded(mut response: reqwest::Response, most: usize) -> Result<Vec<u8>
 }
 
 /// What went wrong, down to the cause; the address is known.
-fn said(error: reqwest::Error) -> String {
+pub(super) fn said(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut cause: &dyn std::error::Error = &error;
     while let Some(deeper) = cause.source() {

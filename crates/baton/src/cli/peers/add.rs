@@ -27,6 +27,9 @@ there. Only when they are the same is it the node that you mean, and nobody in b
 you are asked; elsewhere give what you saw as --fingerprint, or the peer stays pending, and nothing
 moves until baton peers confirm.
 
+An agent registers a node by its address alone, and nothing moves: register it again here, with the
+key. Another node that answers there by then is refused.
+
 Examples:
   baton peers add https://baton.example.org --name server --key-file server.key
   baton peers add https://baton.example.org --name server --fingerprint \"a1b2 c3d4 …\"")]

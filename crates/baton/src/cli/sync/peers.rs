@@ -1,6 +1,6 @@
 //! Which peers a command is about.
 
-use crate::output::{Failed, Output};
+use crate::output::{self, Failed, Output};
 use baton_api::Client;
 use baton_api::sync::{DifferenceList, PeerView};
 use baton_session::peer::PeerState;
@@ -52,14 +52,17 @@ pub(super) async fn ask(
 
 fn is_asked(peer: &PeerView, output: Output) -> bool {
     let name = &peer.name;
-    if peer.state != PeerState::Confirmed {
-        let word = shell_words::quote(name);
-        output.note(&format!("{name} is pending, and left out: baton peers confirm {word}"));
-        return false;
-    }
-    if peer.url.is_none() {
-        output.note(&format!("{name} has no address, and is left out: it asks this node"));
-        return false;
-    }
-    true
+    let next = output::next_for_peer(peer);
+    let why = match (&peer.url, next) {
+        (_, Some(next)) if peer.state == PeerState::Pending => {
+            format!("{name} is pending, and left out: {next}")
+        }
+        (_, Some(next)) => {
+            format!("nobody has given an API key of {name}, which is left out: {next}")
+        }
+        (None, None) => format!("{name} has no address, and is left out: it asks this node"),
+        (Some(_), None) => return true,
+    };
+    output.note(&why);
+    false
 }

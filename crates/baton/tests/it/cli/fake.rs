@@ -85,8 +85,9 @@ pub(super) fn node() -> NodeId {
 
 async fn answer(State(script): State<Script>, method: Method, uri: Uri, body: Bytes) -> Response {
     if uri.path() == "/health" {
-        let version = env!("CARGO_PKG_VERSION").to_owned();
-        return Json(Health { status: "ok".to_owned(), version, node_id: node() }).into_response();
+        let (status, version) = ("ok".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+        let identity = super::peers::card().identity();
+        return Json(Health { status, version, node_id: node(), identity }).into_response();
     }
     let request = format!("{method} {}", uri.path());
     let mut lines = script.0.lock().unwrap();

@@ -33,6 +33,7 @@ pub(super) fn peer(of: u8, name: &str) -> PeerView {
         auth_method: AuthMethod::ApiKey,
         state: PeerState::Confirmed,
         fingerprint: secret(of).key().fingerprint(),
+        has_key: true,
     }
 }
 
@@ -47,11 +48,11 @@ pub(super) fn pending(of: u8, name: &str) -> PeerView {
     }
 }
 
-/// The node with these peers.
-pub(super) fn list(items: Vec<PeerView>) -> PeerList {
+/// What the node says of itself.
+pub(super) fn card() -> NodeCard {
     let secret = secret(1);
     let seal_key = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p".to_owned();
-    let this = NodeCard {
+    NodeCard {
         node_id: node(),
         node_type: NodeType::Hosted,
         name: "laptop".to_owned(),
@@ -60,8 +61,13 @@ pub(super) fn list(items: Vec<PeerView>) -> PeerList {
         key: secret.key(),
         seal_signature: secret.sign(seal_key.as_bytes()),
         seal_key,
-    };
-    PeerList { this, fingerprint: secret.key().fingerprint(), items }
+    }
+}
+
+/// The node with these peers.
+pub(super) fn list(items: Vec<PeerView>) -> PeerList {
+    let this = card();
+    PeerList { fingerprint: this.key.fingerprint(), this, items }
 }
 
 /// So many minutes ago.
@@ -84,6 +90,47 @@ async fn the_fingerprint_of_this_node_stands_at_the_top() {
     paris gave this fingerprint:
       b62e 867f a2f3 3afe 62d5 d6b1 642e 1621 d543 3078 46b2 a57b 897e 7109 19b7 6709
     "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_that_an_agent_registered_wants_a_key() {
+    let keyless = |peer: PeerView| PeerView { has_key: false, ..peer };
+    let (oslo, paris) = (keyless(peer(4, "oslo")), keyless(pending(3, "paris")));
+    let asks_us = keyless(PeerView { url: None, ..peer(6, "phone") });
+    let node = FakeNode::start()
+        .await
+        .with("GET /sync/peers", &list(vec![oslo.clone(), paris, asks_us]))
+        .with("POST /sync/peers/oslo/confirm", &oslo);
+    let seen = secret(4).key().fingerprint().to_string();
+    let mut told = String::new();
+    for args in [
+        &["peers", "list"][..],
+        &["peers", "confirm", "oslo", "--fingerprint", &seen],
+        &["sync", "run"],
+    ] {
+        let run = node.folder.run(args).success();
+        let data = node.folder.data();
+        told += &[stderr(&run, &data), stdout(&run, &data)].concat();
+    }
+    insta::assert_snapshot!(told, @"
+    fingerprint  3475 0f98 bd59 fcfc 946d a45a aabe 933b e154 a4b5 094e 1c4a bf42 8665 05f3 c97e
+    this node    laptop  0f000000-0000-8000-8000-000000000001
+
+    PEER   STATE      ANSWERS    HEARD      SYNCED   ADDRESS                     ID
+    oslo   confirmed  yes        2 min ago  1 h ago  https://oslo.example.org/   00000004-0000-8000-8000-00000000000f
+    paris  pending    not asked  never      never    https://paris.example.org/  00000003-0000-8000-8000-00000000000f
+    phone  confirmed  yes        2 min ago  1 h ago  it asks us                  00000006-0000-8000-8000-00000000000f
+    paris gave this fingerprint:
+      b62e 867f a2f3 3afe 62d5 d6b1 642e 1621 d543 3078 46b2 a57b 897e 7109 19b7 6709
+    nobody has given an API key of oslo: baton peers add https://oslo.example.org/ --name oslo takes one
+    nobody has given an API key of paris: baton peers add https://paris.example.org/ --name paris takes one
+    oslo is confirmed
+    nobody has given an API key of oslo: baton peers add https://oslo.example.org/ --name oslo takes one
+    nobody has given an API key of oslo, which is left out: baton peers add https://oslo.example.org/ --name oslo
+    paris is pending, and left out: baton peers add https://paris.example.org/ --name paris
+    phone has no address, and is left out: it asks this node
+    no confirmed peers; baton peers add URL --name NAME registers one
+    ");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,6 +1,6 @@
 //! `browser_sync_list_peers`
 
-use super::peers::Peers;
+use super::peers::{Peers, command};
 use super::text;
 use crate::clock;
 use crate::mcp::answer::{Answer, Failure};
@@ -8,7 +8,6 @@ use crate::mcp::text::age;
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::Scope;
 use baton_api::sync::PeerStatus;
-use baton_session::peer::PeerState;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -35,10 +34,8 @@ impl Verb for ListPeers {
             let (name, synced) = (text::plain(&peer.name), peer.last_sync.map(|at| age(at, now)));
             let status = status(peer.status);
             let last = synced.as_deref().unwrap_or("never");
-            let next = match peer.state {
-                PeerState::Confirmed => "",
-                PeerState::Pending => " (the user types: baton peers confirm NAME)",
-            };
+            let next = command(peer).map(|command| format!(" (the user types: {command})"));
+            let next = next.unwrap_or_default();
             told.push(format!("{name} {} {status} {last}{next}", peer.state));
             rows.push(json!([name, peer.state, status, synced, peer.node_id]));
         }

@@ -2,6 +2,7 @@
 
 use crate::mcp::answer::Failure;
 use crate::mcp::verb::Call;
+use crate::shell::word;
 use crate::{NodeError, sync};
 use baton_api::Problem;
 use baton_api::sync::{PeerList, PeerView};
@@ -48,6 +49,19 @@ impl Peers {
         let is_meant = |peer: &&PeerView| peer.node_id.to_string() == reference;
         let named = self.all().iter().find(is_meant);
         named.map_or_else(|| text::plain(reference), |peer| text::plain(&peer.name))
+    }
+}
+
+/// What a person types so that sessions move between this node and a peer; none where nothing is
+/// missing.
+pub(super) fn command(peer: &PeerView) -> Option<String> {
+    let name = word(&peer.name);
+    match (&peer.url, peer.state) {
+        (Some(url), _) if !peer.has_key => {
+            Some(format!("baton peers add {} --name {name}", word(url.as_str())))
+        }
+        (_, PeerState::Pending) => Some(format!("baton peers confirm {name}")),
+        (_, PeerState::Confirmed) => None,
     }
 }
 

@@ -1,10 +1,12 @@
 //! `browser_sync_register_peer`
 
+use super::peers::command;
 use super::text;
 use crate::NodeError;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::verb::{Call, Effect, Verb};
-use crate::sync::{self, SyncError};
+use crate::shell::word;
+use crate::sync;
 use baton_api::Scope;
 use baton_api::sync::{ConfirmPeer, PeerList, PeerView, RegisterPeer as Request};
 use baton_session::peer::{AuthMethod, PeerState};
@@ -46,16 +48,14 @@ impl Verb for RegisterPeer {
         let mut peer = if let Some(peer) = known {
             peer
         } else {
-            let command = add(&request.url, &request.name);
             let registering = sync::peers::register(&context, &caller, request);
-            let asked = progress.during("asking the other node who it is", registering).await;
-            asked.map_err(|error| only_by_a_person(error, command))?
+            progress.during("asking the other node who it is", registering).await?
         };
         // Who agreed beforehand to what tools do has compared no fingerprint.
         let is_asked = confirm.can_ask() && caller.require(Scope::Admin).is_ok();
         if peer.state == PeerState::Pending && is_asked {
             let (about, question) = (peer.fingerprint, question(&peer));
-            let command = format!("baton peers confirm {}", text::word(&peer.name));
+            let command = format!("baton peers confirm {}", word(&peer.name));
             confirm.ask(about, question, command).await?;
             let request = ConfirmPeer { fingerprint: about };
             let node = peer.node_id.to_string();
@@ -83,22 +83,6 @@ impl RegisterPeer {
     }
 }
 
-/// What a person types, who has an API key of the other node.
-fn add(url: &Url, name: &str) -> String {
-    format!("baton peers add {} --name {}", text::word(url.as_str()), text::word(name))
-}
-
-/// A node that answers nothing without a key can only be registered by whoever has one.
-fn only_by_a_person(error: NodeError, command: String) -> Failure {
-    match error {
-        NodeError::Sync(SyncError::NoKey) => {
-            let what = "the other node is asked with an API key of its own, which no tool takes";
-            Failure::NobodyToAsk { what: what.to_owned(), command }
-        }
-        error => error.into(),
-    }
-}
-
 /// The peer that was registered before, when a client asked a person and calls again.
 fn known(list: &PeerList, request: &Request) -> Option<PeerView> {
     let is_same =
@@ -121,18 +105,26 @@ fn address(peer: &PeerView) -> String {
 
 fn answer(peer: &PeerView) -> Answer {
     let (name, fingerprint) = (text::plain(&peer.name), peer.fingerprint);
-    let told = match peer.state {
-        PeerState::Confirmed => vec![
-            format!("{name} is confirmed."),
-            "browser_sync_list_remote_sessions shows what it has.".to_owned(),
+    let mut told = vec![match peer.state {
+        PeerState::Confirmed => format!("{name} is confirmed."),
+        PeerState::Pending => {
+            format!("{name} is pending: nothing moves yet. It gave the fingerprint {fingerprint}.")
+        }
+    }];
+    let next = command(peer);
+    told.extend(match &next {
+        None => vec!["browser_sync_list_remote_sessions shows what it has.".to_owned()],
+        Some(next) if peer.has_key => vec![format!("Ask the user to type: {next}")],
+        Some(next) => vec![
+            "It answers to an API key, which no tool takes; the user makes one on that machine: \
+             baton keys create --name NAME --scope sync"
+                .to_owned(),
+            format!("Ask the user to type here, with that key: {next}"),
         ],
-        PeerState::Pending => vec![
-            format!("{name} is pending: nothing moves yet. It gave the fingerprint {fingerprint}."),
-            format!("Ask the user to type: baton peers confirm {}", text::word(&peer.name)),
-        ],
-    };
+    });
     let data = json!({
         "nodeId": peer.node_id, "name": name, "state": peer.state, "fingerprint": fingerprint,
+        "next": next,
     });
     Answer::new(&told, data)
 }

@@ -17,15 +17,6 @@ pub(super) fn plain(text: &str) -> String {
     cut(&flat.split_whitespace().collect::<Vec<_>>().join(" "), SAID)
 }
 
-/// A word of a command that a person is asked to type, so that a shell takes it as one word.
-pub(super) fn word(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@%+=,".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
 /// A size in bytes, in one unit.
 pub(super) fn size(bytes: u64) -> String {
     match bytes {
@@ -90,17 +81,8 @@ pub(super) fn movement_data(moved: &Movement, peer: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::{plain, revision, size, word};
+    use super::{plain, revision, size};
     use baton_session::RevisionId;
-
-    #[test]
-    fn a_word_of_a_command_stays_one_word() {
-        assert_eq!(word("https://baton.example.org:7420/"), "https://baton.example.org:7420/");
-        assert_eq!(word("my server"), "'my server'");
-        assert_eq!(word("x; rm -rf ~"), "'x; rm -rf ~'");
-        assert_eq!(word("it's $(id)"), r"'it'\''s $(id)'");
-        assert_eq!(word(""), "''");
-    }
 
     #[test]
     fn what_others_wrote_is_one_line() {

@@ -1,7 +1,8 @@
 //! Admits a node that asks us with an API key of ours.
 //!
 //! The one idea: the first node that shows a key is the one that has it for good. A key that turns up
-//! with another node was passed on, or stolen.
+//! with another node was passed on, or stolen. A node that was registered here waits until a person has
+//! confirmed it, whatever key it shows.
 
 use super::super::SyncError;
 use crate::audit::{Action, Note};
@@ -12,14 +13,16 @@ use baton_session::peer::{AuthMethod, PeerState};
 use baton_store::Peer;
 
 /// The peer behind a request that was signed by `card`'s node. One that is unknown is registered:
-/// whoever gave it the key has let it in.
+/// whoever gave it the key has let it in. One that is pending is refused.
 pub(crate) async fn admit(
     context: &Context,
     caller: &Caller,
     card: &NodeCard,
 ) -> Result<Peer, NodeError> {
-    if let Some(peer) = context.store.peer_of_key(&caller.owner, &caller.key).await? {
-        if peer.node == card.node_id && peer.key == card.key {
+    let known = context.store.peer_of_key(&caller.owner, &caller.key).await?;
+    let is_same = |peer: &Peer| peer.node == card.node_id && peer.key == card.key;
+    if let Some(peer) = known.filter(|peer| !is_same(peer) || peer.state == PeerState::Confirmed) {
+        if is_same(&peer) {
             return Ok(peer);
         }
         let (expected, found) = (peer.node, card.node_id);
@@ -37,6 +40,9 @@ async fn bind(context: &Context, caller: &Caller, card: &NodeCard) -> Result<Pee
     let known = context.store.list_peers(&caller.owner).await?;
     let api_key = Some(caller.key.clone());
     if let Some(known) = known.iter().find(|known| known.node == card.node_id) {
+        if known.state == PeerState::Pending {
+            return Err(SyncError::Pending { name: known.name.clone() }.into());
+        }
         let bound = Peer { api_key, seal_key: card.seal_key.clone(), ..known.clone() };
         context.store.update_peer(&bound).await?;
         return Ok(bound);

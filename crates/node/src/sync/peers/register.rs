@@ -1,20 +1,22 @@
 //! Registers a peer.
 //!
 //! The one idea: the key that it shows now is the one that it has for good. It may be given nothing
-//! until a person has compared the fingerprint.
+//! until a person has compared the fingerprint. What moves sessions besides, an API key of the other
+//! node, may come later: an agent registers a node without one, and a person does the same with it.
 
 use super::super::SyncError;
-use super::super::remote;
-use super::status;
+use super::super::stranger;
+use super::{find, heard, status};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::outbound::Reach;
 use crate::{Context, NodeError, clock};
 use baton_api::Scope;
-use baton_api::sync::{PeerView, RegisterPeer};
+use baton_api::sync::{NodeIdentity, PeerView, RegisterPeer};
 use baton_session::peer::{AuthMethod, PeerState};
 use baton_store::Peer;
 use secrecy::SecretString;
+use url::Url;
 
 /// The longest name of a peer, in characters.
 const NAME_MAX: usize = 64;
@@ -28,49 +30,82 @@ pub async fn register(
     let note = Note::new(&caller.actor, &caller.owner, Action::RegisterPeer, &*request.name);
     let note = note.with("url", request.url.as_str());
     let peer = note.end(&context.store, register_here(context, caller, request).await).await?;
+    heard(context, &peer);
     Ok(status::view(context, peer, false).await)
 }
 
 async fn register_here(
     context: &Context,
     caller: &Caller,
-    request: RegisterPeer,
+    mut request: RegisterPeer,
 ) -> Result<Peer, NodeError> {
     check(&request)?;
     if request.fingerprint.is_some() {
         caller.require(Scope::Admin)?;
     }
-    let key = SecretString::from(request.api_key.ok_or(SyncError::NoKey)?);
+    let key = request.api_key.take().map(SecretString::from);
     // Whoever administers this machine may name what listens on it.
     let reach = Reach { loopback: caller.require(Scope::Admin).is_ok() };
-    let card = remote::card(context, &request.url, &key, reach).await?;
-    if card.node_id == context.node {
+    let found = ask(context, &request.url, key.as_ref(), reach).await?;
+    if found.node_id == context.node {
         let found = "this node itself".to_owned();
         return Err(SyncError::AddressNotAllowed { found }.into());
     }
-    let found = card.key.fingerprint();
-    if let Some(expected) = request.fingerprint.filter(|expected| *expected != found) {
-        let (expected, found) = (expected.to_string(), found.to_string());
+    let shown = found.key.fingerprint();
+    if let Some(expected) = request.fingerprint.filter(|expected| *expected != shown) {
+        let (expected, found) = (expected.to_string(), shown.to_string());
         return Err(SyncError::OtherFingerprint { expected, found }.into());
     }
+    let peer = peer(caller, request, key, found);
+    let known = context.store.list_peers(&peer.owner).await?;
+    refuse_other(&known, &peer)?;
+    match known.iter().find(|known| lacks(known, &peer)) {
+        Some(known) => complete(context, known, peer).await,
+        None => {
+            context.store.create_peer(&peer).await?;
+            tracing::info!(peer = %peer.node, "registered a peer");
+            Ok(peer)
+        }
+    }
+}
+
+/// Who answers at an address. With a key it is asked what only those who have one may ask, so that one
+/// which does not fit is noticed now.
+async fn ask(
+    context: &Context,
+    url: &Url,
+    key: Option<&SecretString>,
+    reach: Reach,
+) -> Result<NodeIdentity, NodeError> {
+    match key {
+        Some(key) => Ok(stranger::card(context, url, key, reach).await?.identity()),
+        None => stranger::identity(context, url, reach).await,
+    }
+}
+
+fn peer(
+    caller: &Caller,
+    request: RegisterPeer,
+    credential: Option<SecretString>,
+    found: NodeIdentity,
+) -> Peer {
     let is_confirmed = request.fingerprint.is_some();
-    let peer = Peer {
+    Peer {
         owner: caller.owner.clone(),
-        node: card.node_id,
+        node: found.node_id,
         name: request.name,
         url: Some(request.url.to_string()),
-        node_type: card.node_type,
+        node_type: found.node_type,
         auth: request.auth_method,
         state: if is_confirmed { PeerState::Confirmed } else { PeerState::Pending },
-        key: card.key,
-        seal_key: card.seal_key,
-        credential: Some(key),
+        key: found.key,
+        seal_key: found.seal_key,
+        credential,
         api_key: None,
         added_at: clock::now(),
         last_seen: Some(clock::now()),
         last_sync: None,
-    };
-    add(context, peer).await
+    }
 }
 
 fn check(request: &RegisterPeer) -> Result<(), NodeError> {
@@ -89,20 +124,29 @@ fn check(request: &RegisterPeer) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Adds a peer; one that has asked us before, and is the same, gets its address and its name.
-async fn add(context: &Context, peer: Peer) -> Result<Peer, NodeError> {
-    let known = context.store.list_peers(&peer.owner).await?;
-    let known = known.into_iter().find(|known| known.node == peer.node);
-    match known {
-        Some(known) if known.key == peer.key && known.url.is_none() => {
-            let merged = Peer { api_key: known.api_key, last_sync: known.last_sync, ..peer };
-            context.store.update_peer(&merged).await?;
-            Ok(merged)
-        }
-        _ => {
-            context.store.create_peer(&peer).await?;
-            tracing::info!(peer = %peer.node, "registered a peer");
-            Ok(peer)
-        }
+/// Whoever answers now where another node was registered is not taken for it, nor beside it.
+fn refuse_other(known: &[Peer], peer: &Peer) -> Result<(), NodeError> {
+    let is_there = |known: &&Peer| known.url == peer.url && known.node != peer.node;
+    match known.iter().find(is_there) {
+        Some(known) => Err(SyncError::OtherNode { expected: known.node, found: peer.node }.into()),
+        None => Ok(()),
     }
+}
+
+/// Whether `peer` is a node that is known, with a key that this one did not have of it: it has only
+/// asked us so far, or an agent has registered it.
+fn lacks(known: &Peer, peer: &Peer) -> bool {
+    known.node == peer.node && known.credential.is_none() && peer.credential.is_some()
+}
+
+/// Gives a peer that is known its key, and the name and the address that came with it. Nobody is
+/// trusted less than before, and more only by the fingerprint.
+async fn complete(context: &Context, known: &Peer, peer: Peer) -> Result<Peer, NodeError> {
+    let is_confirmed = peer.state == PeerState::Confirmed;
+    let peer = Peer { api_key: known.api_key.clone(), ..peer };
+    context.store.update_peer(&peer).await?;
+    if is_confirmed {
+        context.store.confirm_peer(&peer.owner, peer.node).await?;
+    }
+    find(context, &peer.owner, &peer.node.to_string()).await
 }

@@ -4,6 +4,7 @@ use super::super::remote::Remote;
 use crate::{Context, clock};
 use baton_api::sync::{PeerStatus, PeerView};
 use baton_session::NodeId;
+use baton_session::peer::PeerState;
 use baton_store::Peer;
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
@@ -51,14 +52,16 @@ pub(super) async fn views(context: &Context, peers: Vec<Peer>) -> Vec<PeerView> 
     join_all(peers.into_iter().map(|peer| view(context, peer, false))).await
 }
 
-/// The view of a peer, which is asked when nothing was seen of it lately, or when that is wanted
-/// `anew`.
+/// The view of a peer, which is asked when nothing was seen of it lately and somebody has confirmed
+/// it, or when that is wanted `anew`.
 pub(super) async fn view(context: &Context, peer: Peer, anew: bool) -> PeerView {
     let now = clock::now();
     let known = context.statuses.fresh(peer.node, now).filter(|_| !anew);
     let seen = match known {
         Some(seen) => Some(seen),
-        None if peer.url.is_some() => Some(ask(context, &peer).await),
+        None if peer.url.is_some() && (anew || peer.state == PeerState::Confirmed) => {
+            Some(ask(context, &peer).await)
+        }
         None => None,
     };
     let (status, reason) = match seen {
@@ -78,10 +81,11 @@ pub(super) async fn view(context: &Context, peer: Peer, anew: bool) -> PeerView 
         auth_method: peer.auth,
         state: peer.state,
         fingerprint: peer.key.fingerprint(),
+        has_key: peer.credential.is_some(),
     }
 }
 
-/// Asks a peer whether it lives. Its key is not needed for that, and goes nowhere.
+/// Asks a peer whether it lives, and is who it was. No key is needed for that, and none is sent.
 async fn ask(context: &Context, peer: &Peer) -> Seen {
     let asked = match Remote::of(context, peer).await {
         Ok(remote) => remote.health().await,

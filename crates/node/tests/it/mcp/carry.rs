@@ -116,25 +116,83 @@ async fn a_node_without_peers_says_what_to_do_first() {
 }
 
 #[tokio::test]
-async fn a_model_cannot_register_a_node_by_itself() {
+async fn a_model_registers_a_node_and_a_person_does_the_rest() {
     let (laptop, server) = (with_a_session().await, Node::start().await);
     let key = laptop.admin_key();
     let url = server.file.url.clone();
+    let fingerprint = server.admin().list_peers().await.unwrap().fingerprint;
     let ask = json!({"url": url, "name": "my server; id", "authMethod": "apikey"});
-    let heard = call(&laptop, &key, "browser_sync_register_peer", ask.clone()).await;
-    let heard = heard.replace(url.as_str(), "URL");
-    insta::assert_snapshot!(heard, @r#"
-    error: a person has to confirm this, and this client cannot ask one: the other node is asked with an API key of its own, which no tool takes
-    Next: ask the user to type: baton peers add URL --name 'my server; id'
-    "#);
+    let tidy = |heard: String| {
+        let heard = heard.replace(url.as_str(), "URL");
+        heard.replace(&fingerprint.to_string(), "FINGERPRINT")
+    };
+    let mut heard = Vec::new();
+    for (name, arguments) in [
+        ("browser_sync_register_peer", ask.clone()),
+        ("browser_sync_register_peer", ask.clone()),
+        ("browser_sync_list_peers", json!({})),
+        ("browser_sync_list_remote_sessions", json!({})),
+        ("browser_sync_list_remote_sessions", json!({"nodeId": "my server; id"})),
+        (
+            "browser_sync_export_session",
+            json!({"nodeId": "my server; id", "name": "shop", "sessionId": "shop"}),
+        ),
+    ] {
+        heard.push(format!("{name}: {}", tidy(call(&laptop, &key, name, arguments).await)));
+    }
+    insta::assert_snapshot!(heard.join("\n"), @r"
+    browser_sync_register_peer: my server; id is pending: nothing moves yet. It gave the fingerprint FINGERPRINT.
+    It answers to an API key, which no tool takes; the user makes one on that machine: baton keys create --name NAME --scope sync
+    Ask the user to type here, with that key: baton peers add URL --name 'my server; id'
+    browser_sync_register_peer: my server; id is pending: nothing moves yet. It gave the fingerprint FINGERPRINT.
+    It answers to an API key, which no tool takes; the user makes one on that machine: baton keys create --name NAME --scope sync
+    Ask the user to type here, with that key: baton peers add URL --name 'my server; id'
+    browser_sync_list_peers: nodeId state status lastSync
+    my server; id pending online never (the user types: baton peers add URL --name 'my server; id')
+    browser_sync_list_remote_sessions: No confirmed peers. browser_sync_list_peers tells how they stand.
+    browser_sync_list_remote_sessions: error: expected peer my server; id to be confirmed, found it pending
+    Next: ask the user; browser_sync_list_peers tells what they type
+    browser_sync_export_session: error: expected peer my server; id to be confirmed, found it pending
+    Next: ask the user; browser_sync_list_peers tells what they type
+    ");
     let agreed = unattended(&laptop, "browser_sync_register_peer", ask).await;
-    assert_eq!(agreed["code"], "needs_confirmation", "{agreed}");
+    assert_eq!(agreed["state"], "pending", "who agreed beforehand has compared nothing: {agreed}");
+    // A person gives the key and says that it is the same node.
+    let request = RegisterPeer {
+        url: server.file.url.clone(),
+        name: "server".to_owned(),
+        auth_method: AuthMethod::ApiKey,
+        api_key: Some(key_of(&server, "laptop").await),
+        fingerprint: Some(fingerprint),
+    };
+    laptop.admin().register_peer(&request).await.unwrap();
+    let export = json!({"nodeId": "server", "name": "shop", "sessionId": "shop"});
+    let moved = call(&laptop, &key, "browser_sync_export_session", export).await;
+    assert!(moved.starts_with("Moved shop from this node to server"), "{moved}");
+    stop([laptop, server]).await;
+}
+
+#[tokio::test]
+async fn a_node_that_cannot_be_registered_is_no_peer() {
+    let (laptop, server) = (with_a_session().await, Node::start().await);
+    let (key, url) = (laptop.admin_key(), server.file.url.clone());
+    let mut heard = Vec::new();
     for wrong in [
         json!({"url": "nowhere", "name": "server", "authMethod": "apikey"}),
         json!({"url": url, "name": "server", "authMethod": "tunnel"}),
         json!({"url": url, "name": "server", "authMethod": "apikey", "apiKey": "s3cret"}),
+        json!({"url": "http://10.0.0.7/", "name": "server", "authMethod": "apikey"}),
+        json!({"url": laptop.file.url, "name": "server", "authMethod": "apikey"}),
     ] {
-        let heard = call(&laptop, &key, "browser_sync_register_peer", wrong).await;
+        heard.push(call(&laptop, &key, "browser_sync_register_peer", wrong).await);
+    }
+    // What listens on this machine is for whoever administers it to name.
+    let scopes = [Scope::Sync].into();
+    let request = CreateKey { name: "agent".to_owned(), owner: None, scopes };
+    let agent = laptop.admin().create_key(&request).await.unwrap().secret;
+    let arguments = json!({"url": url, "name": "server", "authMethod": "apikey"});
+    heard.push(call(&laptop, &agent, "browser_sync_register_peer", arguments).await);
+    for heard in &heard {
         assert!(heard.starts_with("error: expected ") && !heard.contains("s3cret"), "{heard}");
     }
     assert!(laptop.admin().list_peers().await.unwrap().items.is_empty());

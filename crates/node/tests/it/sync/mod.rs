@@ -8,3 +8,4 @@ mod leases;
 mod moves;
 mod pair;
 mod refusals;
+mod registering;

@@ -120,12 +120,18 @@ async fn an_address_that_leads_into_a_private_network_is_not_asked() {
         "https://u:p@example.org/",
     ] {
         let request = RegisterPeer { url: url.parse().unwrap(), ..loopback.clone() };
-        let refused = pair.laptop.admin().register_peer(&request).await.unwrap_err();
-        heard.push(refused.to_string().lines().next().unwrap_or_default().to_owned());
+        let keyless = RegisterPeer { api_key: None, ..request.clone() };
+        let [refused, alike] = [request, keyless]
+            .map(async |request| pair.laptop.admin().register_peer(&request).await.unwrap_err());
+        let (refused, alike) = (refused.await.to_string(), alike.await.to_string());
+        assert_eq!(refused, alike, "with a key and without");
+        heard.push(refused.lines().next().unwrap_or_default().to_owned());
     }
     // Only whoever administers the machine may name what listens on it.
-    let refused = syncer.register_peer(&loopback).await.unwrap_err();
-    assert_eq!(refused.code(), Some(ErrorCode::AddressNotAllowed));
+    for request in [loopback.clone(), RegisterPeer { api_key: None, ..loopback }] {
+        let refused = syncer.register_peer(&request).await.unwrap_err();
+        assert_eq!(refused.code(), Some(ErrorCode::AddressNotAllowed));
+    }
     insta::assert_snapshot!(heard.join("\n"), @"
     expected an address that this node may ask, found 10.0.0.7, which leads to the private address 10.0.0.7
     expected an address that this node may ask, found 169.254.169.254, which leads to the private address 169.254.169.254
