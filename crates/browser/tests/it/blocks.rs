@@ -159,7 +159,13 @@ async fn a_hundred_frames_are_read_like_one() {
     let ((_folder, profile), site) = (profile(), site().await);
     let running = Running::start(&profile).await;
     open(&running, &site, "/crowd").await;
-    let (state, unread) = capture(&running).await;
+    let (mut state, mut unread) = capture(&running).await;
+    // A page that does not answer in time, because others use the machine, is asked again.
+    for _ in 0..2 {
+        if !unread.is_empty() {
+            (state, unread) = capture(&running).await;
+        }
+    }
     assert_eq!(unread, BTreeSet::new());
     assert_whole(&state, &site, "/crowd");
     let frames = state.origins.iter().filter(|(key, _)| key.top_level_site().is_some());
