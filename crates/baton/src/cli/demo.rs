@@ -4,7 +4,7 @@ use super::Context;
 use baton_api::Exit;
 use clap::Args;
 
-/// See a session lose its browser, its keeper and its node, and come back
+/// See a session outlive its browser and its node, and move to another node
 #[derive(Debug, Args)]
 #[command(after_help = "Needs Chromium, and neither an account nor the network.")]
 pub(super) struct Demo {}

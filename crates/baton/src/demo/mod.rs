@@ -1,9 +1,11 @@
-//! `baton demo`: a browser session loses its browser, its keeper and its node, and comes back.
+//! `baton demo`: a browser session loses its browser, its keeper and its node, and comes back; then it
+//! goes on at another node.
 //!
-//! Everything is real and on this machine: a small site with a login, a node of its own in a
-//! temporary folder, Chromium, SIGKILL. The demo succeeds only when the page itself shows, after the
-//! resume, what it showed before.
+//! Everything is real and on this machine: a small site with a login, two nodes of its own in temporary
+//! folders, Chromium, SIGKILL. The demo succeeds only when the page itself shows, after each resume,
+//! what it showed before.
 
+mod second;
 mod site;
 mod steps;
 mod story;
@@ -28,26 +30,29 @@ const SESSION: &str = "demo";
 pub(crate) async fn run(context: &Context) -> Result<Exit> {
     let story = perform(context.output).await?;
     context.output.answer(&story, || story.in_words());
-    let lost = story.resume.session.receipt.as_ref().is_some_and(Receipt::has_losses);
+    let resumes = [&story.resume, &story.second.resume];
+    let lost =
+        resumes.iter().filter_map(|one| one.session.receipt.as_ref()).any(Receipt::has_losses);
     Ok(if lost { Exit::Losses } else { Exit::Done })
 }
 
 /// Whatever way it ends, no process and no file stays behind.
 async fn perform(output: Output) -> Result<Story> {
-    let mut house = House::build(std::env::current_exe()?)?;
+    let program = std::env::current_exe()?;
+    let (mut house, mut other) = (House::build(&program)?, House::build(&program)?);
     let story = tokio::select! {
-        story = tell(&mut house, Steps::new(output)) => Some(story),
+        story = tell(&mut house, &mut other, Steps::new(output)) => Some(story),
         _ = told_to_end() => None,
     };
-    let log = house.log_tail();
-    let cleared = house.clear().await;
+    let logs = [house.log_tail(), other.log_tail()].join("\nthat of the second one with\n");
+    let cleared = [house.clear().await, other.clear().await];
     let story = story.context("interrupted")?;
-    let story = story.with_context(|| format!("the node's log ends with\n{log}"))?;
-    cleared?;
+    let story = story.with_context(|| format!("the node's log ends with\n{logs}"))?;
+    cleared.into_iter().collect::<Result<()>>()?;
     Ok(story)
 }
 
-async fn tell(house: &mut House, mut steps: Steps) -> Result<Story> {
+async fn tell(house: &mut House, other: &mut House, mut steps: Steps) -> Result<Story> {
     let site = steps.step("start a site with a login", start_site()).await?;
     let home = site.url("/")?;
     steps.step("start a node", start_node(house)).await?;
@@ -59,8 +64,9 @@ async fn tell(house: &mut House, mut steps: Steps) -> Result<Story> {
     steps.step("start the node again", start_node_again(house)).await?;
     let resume = steps.step("resume the session", resume(house)).await?;
     let after = steps.step("look at the page", look(house, id, &home, &before)).await?;
+    let second = second::carry(&mut steps, house, other, &home, &before).await?;
     let (steps, total_ms) = steps.finish();
-    Ok(Story { signed_in: true, steps, total_ms, before, after, resume })
+    Ok(Story { signed_in: true, steps, total_ms, before, after, resume, second })
 }
 
 /// Ends when somebody wants the demo to end.

@@ -1,5 +1,6 @@
 //! What happened in the demo: one document for a program, some lines for a person.
 
+use super::second::Carried;
 use super::steps::Step;
 use super::visitor::Shown;
 use crate::output;
@@ -9,7 +10,7 @@ use serde::Serialize;
 /// What happened, as one document.
 #[derive(Serialize)]
 pub(super) struct Story {
-    /// Whether the page says so after the resume.
+    /// Whether the page says so after each resume.
     pub(super) signed_in: bool,
     /// What was done, in order.
     pub(super) steps: Vec<Step>,
@@ -21,6 +22,8 @@ pub(super) struct Story {
     pub(super) after: Shown,
     /// What the resume did: the session with its receipt, and the time of each step.
     pub(super) resume: ResumeResult,
+    /// What became of the session at the second node.
+    pub(super) second: Carried,
 }
 
 impl Story {
@@ -30,7 +33,8 @@ impl Story {
         let seconds = std::time::Duration::from_millis(self.total_ms).as_secs_f64();
         format!(
             "\n{resumed}\n\n{}\n\
-             Browser, keeper and node died; the session is still signed in. It took {seconds:.1} s.\n\
+             Browser, keeper and node died, and then the session went to a second node, with a browser \
+             of its own.\nIt is still signed in. It took {seconds:.1} s.\n\
              Everything that the demo made is gone again.\n\n{}",
             self.comparison(),
             next_commands(),
@@ -38,15 +42,19 @@ impl Story {
     }
 
     fn comparison(&self) -> String {
-        let Self { before, after, .. } = self;
+        let Self { before, after, second, .. } = self;
+        let all = [before, after, &second.shown];
         let rows = [
-            ("THE PAGE SHOWS", "BEFORE", "AFTER"),
-            ("heading", &before.who, &after.who),
-            ("localStorage", &before.local_storage, &after.local_storage),
-            ("sessionStorage", &before.session_storage, &after.session_storage),
-            ("IndexedDB", &before.indexed_db, &after.indexed_db),
+            ("THE PAGE SHOWS", ["BEFORE", "AFTER", "AT THE SECOND NODE"]),
+            ("heading", all.map(|shown| shown.who.as_str())),
+            ("localStorage", all.map(|shown| shown.local_storage.as_str())),
+            ("sessionStorage", all.map(|shown| shown.session_storage.as_str())),
+            ("IndexedDB", all.map(|shown| shown.indexed_db.as_str())),
         ];
-        rows.map(|(what, before, after)| format!("{what:<16}{before:<18}{after}\n")).concat()
+        rows.map(|(what, [before, after, there])| {
+            format!("{what:<16}{before:<18}{after:<18}{there}\n")
+        })
+        .concat()
     }
 }
 
@@ -63,6 +71,8 @@ What next:
   {baton} sessions resume try
       bring it back after a crash
   docs/guide/getting-started.md
-      a first session, step by step"
+      a first session, step by step
+  docs/guide/carry.md
+      sessions between your machines"
     )
 }

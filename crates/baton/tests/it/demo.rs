@@ -26,23 +26,27 @@ fn the_demo_ends_signed_in_and_leaves_nothing_behind() {
     assert_eq!(story["after"]["who"], "Signed in as Ada");
     assert_eq!(story["before"], story["after"]);
     assert_eq!(story["resume"]["receipt"]["rejected"], 0, "{story}");
-    assert_eq!(story["steps"].as_array().unwrap().len(), 9, "{story}");
+    assert_eq!(story["second"]["shown"], story["before"], "at the second node");
+    assert_eq!(story["second"]["resume"]["receipt"]["rejected"], 0, "{story}");
+    assert_eq!(story["steps"].as_array().unwrap().len(), 16, "{story}");
     assert!(is_empty(folder.path()));
 }
 
 #[test]
 fn an_interrupted_demo_leaves_nothing_behind() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut running = demo(folder.path()).spawn().unwrap();
-    let told = BufReader::new(running.stderr.take().unwrap());
-    let mut lines = told.lines().map(Result::unwrap);
-    // Now a keeper and its browser run.
-    assert!(lines.any(|line| line.contains("open a session in a browser")));
-    baton_playground::victims::ask_to_end(running.id()).unwrap();
-    let last = lines.last().unwrap_or_default();
-    let done = running.wait_with_output().unwrap();
-    assert_eq!(done.status.code(), Some(1), "{last}");
-    let answer: Value = serde_json::from_slice(&done.stdout).unwrap();
-    assert_eq!(answer["error"]["message"], "interrupted");
-    assert!(is_empty(folder.path()));
+    // Now a keeper and its browser run; and now others start at the second node.
+    for step in ["open a session in a browser", "pull the session"] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut running = demo(folder.path()).spawn().unwrap();
+        let told = BufReader::new(running.stderr.take().unwrap());
+        let mut lines = told.lines().map(Result::unwrap);
+        assert!(lines.any(|line| line.contains(step)), "{step}");
+        baton_playground::victims::ask_to_end(running.id()).unwrap();
+        let last = lines.last().unwrap_or_default();
+        let done = running.wait_with_output().unwrap();
+        assert_eq!(done.status.code(), Some(1), "{last}");
+        let answer: Value = serde_json::from_slice(&done.stdout).unwrap();
+        assert_eq!(answer["error"]["message"], "interrupted");
+        assert!(is_empty(folder.path()), "{step}");
+    }
 }

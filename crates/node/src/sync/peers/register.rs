@@ -59,14 +59,12 @@ async fn register_here(
     let peer = peer(caller, request, key, found);
     let known = context.store.list_peers(&peer.owner).await?;
     refuse_other(&known, &peer)?;
-    match known.iter().find(|known| lacks(known, &peer)) {
-        Some(known) => complete(context, known, peer).await,
-        None => {
-            context.store.create_peer(&peer).await?;
-            tracing::info!(peer = %peer.node, "registered a peer");
-            Ok(peer)
-        }
+    if let Some(known) = known.iter().find(|known| lacks(known, &peer)) {
+        return complete(context, known, peer).await;
     }
+    context.store.create_peer(&peer).await?;
+    tracing::info!(peer = %peer.node, "registered a peer");
+    Ok(peer)
 }
 
 /// Who answers at an address. With a key it is asked what only those who have one may ask, so that one
