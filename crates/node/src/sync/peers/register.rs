@@ -15,6 +15,7 @@ use baton_api::sync::{PeerView, RegisterPeer};
 use baton_session::peer::{AuthMethod, PeerState};
 use baton_store::Peer;
 use secrecy::SecretString;
+use url::Url;
 
 /// The longest name of a peer, in characters.
 const NAME_MAX: usize = 64;
@@ -26,9 +27,17 @@ pub async fn register(
     request: RegisterPeer,
 ) -> Result<PeerView, NodeError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::RegisterPeer, &*request.name);
-    let note = note.with("url", request.url.as_str());
+    let note = note.with("url", shown(&request.url));
     let peer = note.end(&context.store, register_here(context, caller, request).await).await?;
     Ok(status::view(context, peer, false).await)
+}
+
+/// An address without the password that it should not have.
+fn shown(url: &Url) -> String {
+    let mut shown = url.clone();
+    // One without a host has neither.
+    let _ = (shown.set_username(""), shown.set_password(None));
+    shown.into()
 }
 
 async fn register_here(

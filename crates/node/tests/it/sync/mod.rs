@@ -1,5 +1,7 @@
 //! Sessions move between two nodes: real HTTP, real databases, no browser.
 
+mod bad_company;
+mod bad_input;
 mod bytes;
 mod conflicts;
 mod deletions;
@@ -7,3 +9,5 @@ mod files;
 mod moves;
 mod pair;
 mod refusals;
+mod stranger;
+mod watched;
