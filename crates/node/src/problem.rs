@@ -76,6 +76,7 @@ fn sync(error: &SyncError) -> ErrorCode {
         SyncError::Refused(_)
         | SyncError::NoList { .. }
         | SyncError::WrongSize { .. }
+        | SyncError::WrongChecksum { .. }
         | SyncError::NotOfSession { .. }
         | SyncError::BadParcels(_)
         | SyncError::BadDelta { .. } => ErrorCode::RevisionRefused,

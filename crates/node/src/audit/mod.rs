@@ -5,9 +5,11 @@
 //! that it is, noted or not.
 
 mod actor;
+mod asked;
 mod list;
 
 pub use actor::Actor;
+pub(crate) use asked::{is_asked_by, watch};
 pub use list::list;
 
 use crate::{NodeError, clock};
@@ -25,7 +27,7 @@ const SUBJECT_LIMIT: usize = 200;
 /// What is audited. An action that only reads is not, unless it shows secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// A request that its key does not allow.
+    /// A request that its key does not allow, or that something is wrong with.
     Request,
     /// A session was opened.
     Open,
@@ -155,14 +157,19 @@ impl Note {
 
     /// Notes an error, and gives it back.
     pub async fn failed(self, store: &Store, error: NodeError) -> NodeError {
-        let (action, code) = (self.action.as_str(), Problem::from(&error).code);
+        self.refused(store, Problem::from(&error).code).await;
+        error
+    }
+
+    /// Notes that it was refused with this code.
+    pub async fn refused(self, store: &Store, code: ErrorCode) {
+        let action = self.action.as_str();
         let denied = code == ErrorCode::Forbidden;
         let outcome = if denied { AuditOutcome::Denied } else { AuditOutcome::Failed };
         let note = self.with("code", code.as_str());
         if let Err(unnoted) = note.append(store, outcome).await {
             tracing::error!(action, error = %unnoted, "a failure is not in the audit log");
         }
-        error
     }
 
     /// Notes what was done; it is on disk when this returns.
@@ -171,6 +178,9 @@ impl Note {
     }
 
     async fn append(self, store: &Store, outcome: AuditOutcome) -> Result<(), StoreError> {
+        if outcome != AuditOutcome::Done {
+            asked::is_noted();
+        }
         let at = clock::now();
         let entry = AuditEntry {
             id: next_id(at),

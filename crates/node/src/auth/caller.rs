@@ -1,7 +1,7 @@
 //! The caller of a request, and the scopes that handlers ask for.
 
 use super::KeySecret;
-use crate::audit::{Action, Actor, Note};
+use crate::audit::{Action, Actor, Note, is_asked_by};
 use crate::http::{Peer, Refusal};
 use crate::{Context, NodeError};
 use axum::extract::FromRequestParts;
@@ -49,7 +49,9 @@ impl FromRequestParts<Context> for Caller {
         };
         let actor = Actor::key(&key);
         count(context, &key.id)?;
-        Ok(Self { owner: key.owner, key: key.id, actor, scopes: key.scopes })
+        let caller = Self { owner: key.owner, key: key.id, actor, scopes: key.scopes };
+        is_asked_by(&caller);
+        Ok(caller)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What surrounds every request, from the outside in.
 
 use super::guard::{Guard, guard};
+use super::noted::note_refusals;
 use super::{HttpConfig, Refusal, peer};
 use crate::sessions::FILE_LIMIT;
 use crate::{Context, metrics};
@@ -48,6 +49,7 @@ pub(super) fn around(
         .layer(from_fn_with_state(context.clone(), finish))
         .layer(from_fn_with_state(Guard::new(config), guard))
         .layer(from_fn_with_state(config.behind_proxy, peer::find))
+        .layer(from_fn_with_state(context.clone(), note_refusals))
         // What may be longer, a file that becomes a session, says so at its route.
         .layer(DefaultBodyLimit::max(config.body_bytes))
         .layer(RequestBodyLimitLayer::new(config.body_bytes.max(FILE_LIMIT)));

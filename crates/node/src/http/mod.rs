@@ -17,6 +17,7 @@ mod input;
 mod keys;
 mod layers;
 mod mcp;
+mod noted;
 mod peer;
 mod refusal;
 mod sessions;

@@ -155,6 +155,16 @@ pub enum SyncError {
         /// What the list says.
         found: u64,
     },
+    /// A revision says that its state has another checksum.
+    #[error("revision {rev}: expected a state with the checksum {expected}, found {found}")]
+    WrongChecksum {
+        /// Which one.
+        rev: RevisionId,
+        /// What it says.
+        expected: PartHash,
+        /// What its parts say.
+        found: PartHash,
+    },
     /// A session that is too large to be taken.
     #[error(
         "revision {rev}: expected at most {limit} bytes, found {found}\n\

@@ -43,8 +43,25 @@ impl Way {
     }
 }
 
-/// Finds the peer and the session: by its id, or by a name that it has here or there.
+/// Finds the peer and the session: by its id, or by a name that it has here or there. That it failed is
+/// noted.
 pub(super) async fn begin(
+    context: &Context,
+    caller: &Caller,
+    action: Action,
+    peer: &str,
+    session: &str,
+) -> Result<Way, NodeError> {
+    match set_out(context, caller, peer, session).await {
+        Ok(way) => Ok(way),
+        Err(error) => {
+            let note = Note::new(&caller.actor, &caller.owner, action, session);
+            Err(note.with("peer", peer).failed(&context.store, error).await)
+        }
+    }
+}
+
+async fn set_out(
     context: &Context,
     caller: &Caller,
     peer: &str,

@@ -19,7 +19,7 @@ pub async fn pull(
     peer: &str,
     session: &str,
 ) -> Result<Movement, NodeError> {
-    let mut way = begin(context, caller, peer, session).await?;
+    let mut way = begin(context, caller, Action::Pull, peer, session).await?;
     let pulled = run(context, &caller.owner, &mut way).await;
     end(context, caller, way, Action::Pull, pulled).await
 }

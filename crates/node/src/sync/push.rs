@@ -17,7 +17,7 @@ pub async fn push(
     peer: &str,
     session: &str,
 ) -> Result<Movement, NodeError> {
-    let mut way = begin(context, caller, peer, session).await?;
+    let mut way = begin(context, caller, Action::Push, peer, session).await?;
     let pushed = run(context, &caller.owner, &mut way).await;
     end(context, caller, way, Action::Push, pushed).await
 }

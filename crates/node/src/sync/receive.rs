@@ -4,19 +4,19 @@
 //! them are here one transaction makes the revisions visible. Until then nothing has changed, and what
 //! lies aside is not fetched again.
 
-use super::SyncError;
 use super::reconcile::{aside, reconcile};
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use super::working::{advance, keep_unsaved, row};
+use super::{SyncError, contents};
 use crate::{Context, NodeError};
 use baton_api::sync::{Exchange, Taken, Wanted};
 use baton_session::revision::PartList;
 use baton_session::{
     Lifecycle, Offer, Owner, PartHash, PartKind, PartRef, RevisionId, Session, SessionId,
-    SessionName, Signed,
+    SessionName, Signed, wire,
 };
 use baton_store::{NewSnapshot, RevisionContent, StoreError};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 /// How long it waits for other operations on the session.
@@ -108,6 +108,7 @@ async fn attempt(
     let offer = &exchange.offer;
     let mut shelf = Shelf::take(context, owner, offer.session).await?;
     let before = shelf.whole();
+    let had: BTreeSet<_> = shelf.shared.replica.whole().map(said).collect();
     leave_copies(context, &mut shelf, offer).await?;
     shelf.shared.replica.receive(offer, &author(context)).map_err(SyncError::from)?;
     if shelf.whole() == before && !shelf.is_new() {
@@ -124,11 +125,36 @@ async fn attempt(
         return Ok(Attempt::Missing(missing));
     }
     if !kept {
+        let new = gained.iter().filter(|(revision, _)| !had.contains(&said(revision)));
+        check_states(context, owner, new).await?;
         return Ok(Attempt::Ready);
     }
     let released = shelf.released(&before);
     store(context, &mut shelf, gained, released).await?;
     Ok(Attempt::Stored)
+}
+
+/// The list of a revision's parts, and the checksum that their state should have.
+fn said(revision: &Signed) -> (PartHash, PartHash) {
+    (revision.parts, revision.checksum)
+}
+
+/// Checks that parts make the state that their revision names by its checksum. Revisions with one
+/// checksum count as saying the same, so one that lies would take the place of another.
+async fn check_states(
+    context: &Context,
+    owner: &Owner,
+    revisions: impl Iterator<Item = &(Signed, Vec<PartRef>)>,
+) -> Result<(), NodeError> {
+    for (revision, parts) in revisions {
+        let state = contents::state(context, owner, parts).await?;
+        let found = contents::blocking(move || wire::checksum_of(&state)).await?;
+        let (rev, expected) = (revision.id(), revision.checksum);
+        if found != expected {
+            return Err(SyncError::WrongChecksum { rev, expected, found }.into());
+        }
+    }
+    Ok(())
 }
 
 /// Begins another epoch when a copy of this node has gone on in this one.
@@ -161,7 +187,7 @@ async fn parts_of(
         if other.parts == revision.parts
             && let Some(held) = context.store.fetch_content(owner, session, other.id()).await?
         {
-            return Ok(super::contents::shared_parts(&held));
+            return Ok(contents::shared_parts(&held));
         }
     }
     Err(SyncError::NoList { rev: revision.id() }.into())

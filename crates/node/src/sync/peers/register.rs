@@ -28,10 +28,18 @@ pub async fn register(
     request: RegisterPeer,
 ) -> Result<PeerView, NodeError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::RegisterPeer, &*request.name);
-    let note = note.with("url", request.url.as_str());
+    let note = note.with("url", shown(&request.url));
     let peer = note.end(&context.store, register_here(context, caller, request).await).await?;
     heard(context, &peer);
     Ok(status::view(context, peer, false).await)
+}
+
+/// An address without the password that it should not have.
+fn shown(url: &Url) -> String {
+    let mut shown = url.clone();
+    // One without a host has neither.
+    let _ = (shown.set_username(""), shown.set_password(None));
+    shown.into()
 }
 
 async fn register_here(

@@ -1,5 +1,7 @@
 //! Sessions move between two nodes: real HTTP, real databases, no browser.
 
+mod bad_company;
+mod bad_input;
 mod bytes;
 mod conflicts;
 mod deletions;
@@ -9,3 +11,5 @@ mod moves;
 mod pair;
 mod refusals;
 mod registering;
+mod stranger;
+mod watched;

@@ -1,0 +1,198 @@
+//! A node made by hand, which says to a real one whatever it likes.
+
+use super::pair::{logged_in, start};
+use crate::fixture::{Node, one_line, problem};
+use crate::peer::Peer;
+use axum::http::Request;
+use axum::http::request::Parts;
+use baton_api::sync::{Exchange, Parcel, TakeLease, parcel};
+use baton_api::{CreateKey, NodeCard, Scope};
+use baton_node::config::Choices;
+use baton_node::identity::SealKey;
+use baton_node::messages::sign_request;
+use baton_node::sealing::{SealContext, seal};
+use baton_session::revision::{Author, Content, Origin, PartList};
+use baton_session::{Lease, Part, Replica, SessionId, Signed, State, parts, wire};
+use baton_store::PackedPart;
+use jiff::Timestamp;
+use reqwest::Response;
+
+/// A node that a real one has admitted.
+pub(super) struct Stranger {
+    pub(super) peer: Peer,
+    /// The API key that it shows.
+    pub(super) key: String,
+    url: url::Url,
+    /// The card of the real one.
+    there: NodeCard,
+}
+
+/// What a message is about, and what it says.
+pub(super) struct About<'a> {
+    pub(super) purpose: &'a str,
+    pub(super) session: Option<SessionId>,
+    pub(super) plain: Option<&'a [u8]>,
+}
+
+/// A node, and a stranger that it has admitted.
+pub(super) async fn admitted() -> (Node, Stranger) {
+    let node = start(Choices::default()).await;
+    let stranger = Stranger::of(&node, 1).await;
+    (node, stranger)
+}
+
+/// A state that is worth having.
+pub(super) fn shop() -> State {
+    logged_in(&[("shop.test", "one")])
+}
+
+/// A request that may be sent more than once.
+pub(super) struct Message {
+    pub(super) parts: Parts,
+    pub(super) body: Vec<u8>,
+}
+
+impl Stranger {
+    /// The stranger with this seed, who has spoken to `node` before.
+    pub(super) async fn of(node: &Node, seed: u8) -> Self {
+        let name = format!("stranger {seed}");
+        let request = CreateKey { name, owner: None, scopes: [Scope::Sync].into() };
+        let key = node.admin().create_key(&request).await.unwrap().secret;
+        let stranger = Self::with(node, seed, key).await;
+        assert!(stranger.index_at(Timestamp::now()).send().await.status().is_success());
+        stranger
+    }
+
+    /// One that shows this key.
+    pub(super) async fn with(node: &Node, seed: u8, key: String) -> Self {
+        let card = node.admin_request(reqwest::Method::GET, "/sync/card").send().await.unwrap();
+        let (url, there) = (node.file.url.clone(), card.json().await.unwrap());
+        Self { peer: Peer::new(seed), key, url, there }
+    }
+
+    /// What a node of Baton asks, sealed and signed at an instant.
+    pub(super) fn ask(&self, now: Timestamp, path: &str, about: About<'_>) -> Message {
+        let About { purpose, session, plain } = about;
+        let (recipient, sender) = (self.there.node_id, self.peer.identity.node());
+        let context = SealContext { purpose, session, revision: None, recipient, sender };
+        let to: SealKey = self.there.seal_key.parse().unwrap();
+        let sealed = plain.map(|plain| seal(&to, &context, plain, true).unwrap());
+        let body = sealed.unwrap_or_default();
+        let request = Request::builder()
+            .method(if plain.is_some() { "POST" } else { "GET" })
+            .uri(self.url.join(path).unwrap().as_str())
+            .header("authorization", format!("Bearer {}", self.key))
+            .header("content-type", "application/vnd.baton.sealed");
+        let (mut parts, ()) = request.body(()).unwrap().into_parts();
+        let Peer { identity, card } = &self.peer;
+        sign_request(identity, card, &mut parts, &body, now).unwrap();
+        Message { parts, body }
+    }
+
+    /// Asks for the sessions, at an instant.
+    pub(super) fn index_at(&self, now: Timestamp) -> Message {
+        self.ask(now, "/sync/index", About { purpose: "index", session: None, plain: None })
+    }
+
+    /// Says something about a session.
+    fn tell(&self, purpose: &str, session: SessionId, path: &str, plain: &[u8]) -> Message {
+        let about = About { purpose, session: Some(session), plain: Some(plain) };
+        self.ask(Timestamp::now(), &format!("/sync/sessions/{session}/{path}"), about)
+    }
+
+    /// Offers revisions of a session.
+    pub(super) fn offer(&self, exchange: &Exchange) -> Message {
+        let plain = serde_json::to_vec(exchange).unwrap();
+        self.tell("an offer", exchange.offer.session, "revisions", &plain)
+    }
+
+    /// Asks for a session.
+    pub(super) fn take(&self, session: SessionId, lease: Lease) -> Message {
+        let plain = serde_json::to_vec(&TakeLease { lease }).unwrap();
+        self.tell("a lease", session, "lease", &plain)
+    }
+
+    /// Gives bytes as parts of a session.
+    pub(super) fn give(&self, session: SessionId, plain: &[u8]) -> Message {
+        self.tell("given parts", session, "parts", plain)
+    }
+
+    /// Asks for parts of a session, in these words.
+    pub(super) fn fetch(&self, session: SessionId, plain: &[u8]) -> Message {
+        self.tell("parts", session, "parts/fetch", plain)
+    }
+
+    /// Who writes its revisions, now.
+    pub(super) fn author(&self) -> Author {
+        let identity = &self.peer.identity;
+        Author { actor: identity.actor(), secret: identity.secret().clone(), now: Timestamp::now() }
+    }
+
+    /// What it says of a session with this state.
+    pub(super) fn says(&self, state: &State) -> (Content, PartList) {
+        let lines: Vec<_> = parts::split(state).iter().map(Part::reference).collect();
+        let list = PartList::new(&lines);
+        let origin = Origin {
+            node: self.peer.identity.node(),
+            created_at: Timestamp::UNIX_EPOCH,
+            created_by: "stranger".to_owned(),
+        };
+        let content = Content {
+            checksum: wire::checksum_of(state),
+            parts: list.hash(),
+            size: list.size(),
+            name: "shop".parse().unwrap(),
+            description: String::new(),
+            origin,
+        };
+        (content, list)
+    }
+
+    /// The first revision of a new session with this state, as it is offered.
+    pub(super) fn publishes(&self, state: &State) -> Exchange {
+        let (content, list) = self.says(state);
+        self.publishes_as(content, list, &self.author())
+    }
+
+    /// The same of this content, by this author.
+    pub(super) fn publishes_as(
+        &self,
+        content: Content,
+        list: PartList,
+        author: &Author,
+    ) -> Exchange {
+        let session = SessionId::new(Timestamp::now(), rand::random());
+        let mut replica = Replica::new(session);
+        replica.edit(None, content, author);
+        Exchange { offer: replica.offer(), lists: vec![list], lease: None }
+    }
+}
+
+impl Message {
+    pub(super) async fn send(&self) -> Response {
+        let request = Request::from_parts(self.parts.clone(), self.body.clone());
+        let request = reqwest::Request::try_from(request).unwrap();
+        reqwest::Client::builder().no_proxy().build().unwrap().execute(request).await.unwrap()
+    }
+
+    /// Sends it, and returns why it is refused.
+    pub(super) async fn refusal(&self) -> String {
+        one_line(&problem(self.send().await).await)
+    }
+}
+
+/// The parts of a state as they travel.
+pub(super) fn parcels(state: &State) -> Vec<u8> {
+    let pack = |part: &Part| {
+        let PackedPart { part, packed } = PackedPart::of(part);
+        Parcel { part, base: None, bytes: packed }
+    };
+    parcel::write(&parts::split(state).iter().map(pack).collect::<Vec<_>>())
+}
+
+/// A revision that is changed behind its signature.
+pub(super) fn changed(signed: &Signed, change: impl FnOnce(&mut serde_json::Value)) -> Signed {
+    let mut form = serde_json::to_value(signed).unwrap();
+    change(&mut form);
+    serde_json::from_value(form).unwrap()
+}
