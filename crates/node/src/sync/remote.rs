@@ -31,8 +31,8 @@ use url::Url;
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// How long one answer may take.
 const ANSWER_LIMIT: Duration = Duration::from_mins(2);
-/// How long a node may take to say that it lives.
-pub(super) const HEALTH_LIMIT: Duration = Duration::from_secs(3);
+/// How long a peer may take to say that it lives.
+const HEALTH_LIMIT: Duration = Duration::from_secs(3);
 /// The largest answer that lists something: the index of some hundred thousand sessions.
 const LIST_MAX: usize = 128 << 20;
 /// The largest card or problem.

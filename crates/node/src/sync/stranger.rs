@@ -4,7 +4,7 @@
 //! the node which is meant, a person finds out.
 
 use super::SyncError;
-use super::remote::{HEALTH_LIMIT, SMALL_MAX, address, bearer, bounded, client, said};
+use super::remote::{SMALL_MAX, address, bearer, bounded, client, said};
 use crate::identity::{verify_card, verify_identity};
 use crate::outbound::Reach;
 use crate::{Context, NodeError};
@@ -13,7 +13,11 @@ use baton_api::sync::{NodeCard, NodeIdentity};
 use baton_api::{Health, Problem};
 use reqwest::{RequestBuilder, StatusCode};
 use secrecy::SecretString;
+use std::time::Duration;
 use url::Url;
+
+/// How long it may take to say so.
+const LIMIT: Duration = Duration::from_secs(15);
 
 /// Who answers at an address to whoever asks.
 pub(super) async fn identity(
@@ -22,7 +26,7 @@ pub(super) async fn identity(
     reach: Reach,
 ) -> Result<NodeIdentity, NodeError> {
     let http = client(context, url, reach).await?;
-    let request = http.get(address(url, &["health"])?).timeout(HEALTH_LIMIT);
+    let request = http.get(address(url, &["health"])?).timeout(LIMIT);
     let (_, body) = answer(url, request).await?;
     // What else may listen there is nobody's to read.
     let why = || "GET /health does not tell who it is".to_owned();

@@ -13,6 +13,7 @@ use crate::outbound::Reach;
 use crate::{Context, NodeError, clock};
 use baton_api::Scope;
 use baton_api::sync::{NodeIdentity, PeerView, RegisterPeer};
+use baton_session::NodeId;
 use baton_session::peer::{AuthMethod, PeerState};
 use baton_store::Peer;
 use secrecy::SecretString;
@@ -54,7 +55,29 @@ async fn register_here(
     let key = request.api_key.take().map(SecretString::from);
     // Whoever administers this machine may name what listens on it.
     let reach = Reach { loopback: caller.require(Scope::Admin).is_ok() };
-    let found = ask(context, &request.url, key.as_ref(), reach).await?;
+    let known = context.store.list_peers(&caller.owner).await?;
+    let found = stranger::identity(context, &request.url, reach).await?;
+    expect(context, &request, &known, &found)?;
+    let found = match &key {
+        Some(key) => show(context, &request.url, key, reach, &found).await?,
+        None => found,
+    };
+    let peer = peer(caller, request, key, found);
+    if let Some(known) = known.iter().find(|known| lacks(known, &peer)) {
+        return complete(context, known, peer).await;
+    }
+    context.store.create_peer(&peer).await?;
+    tracing::info!(peer = %peer.node, "registered a peer");
+    Ok(peer)
+}
+
+/// Refuses whoever answers when it is another node than the one that is meant: before it hears a key.
+fn expect(
+    context: &Context,
+    request: &RegisterPeer,
+    known: &[Peer],
+    found: &NodeIdentity,
+) -> Result<(), NodeError> {
     if found.node_id == context.node {
         let found = "this node itself".to_owned();
         return Err(SyncError::AddressNotAllowed { found }.into());
@@ -64,29 +87,30 @@ async fn register_here(
         let (expected, found) = (expected.to_string(), shown.to_string());
         return Err(SyncError::OtherFingerprint { expected, found }.into());
     }
-    let peer = peer(caller, request, key, found);
-    let known = context.store.list_peers(&peer.owner).await?;
-    refuse_other(&known, &peer)?;
-    if let Some(known) = known.iter().find(|known| lacks(known, &peer)) {
-        return complete(context, known, peer).await;
+    // Who answers where another one was registered is not taken for it, nor beside it.
+    let is_there = |known: &&Peer| {
+        known.url.as_deref() == Some(request.url.as_str()) && known.node != found.node_id
+    };
+    match known.iter().find(is_there) {
+        Some(known) => Err(other(known.node, found)),
+        None => Ok(()),
     }
-    context.store.create_peer(&peer).await?;
-    tracing::info!(peer = %peer.node, "registered a peer");
-    Ok(peer)
 }
 
-/// Who answers at an address. With a key it is asked what only those who have one may ask, so that one
-/// which does not fit is noticed now.
-async fn ask(
+/// Shows the node that was found an API key of its own, so that one which does not fit is noticed now.
+async fn show(
     context: &Context,
     url: &Url,
-    key: Option<&SecretString>,
+    key: &SecretString,
     reach: Reach,
+    found: &NodeIdentity,
 ) -> Result<NodeIdentity, NodeError> {
-    match key {
-        Some(key) => Ok(stranger::card(context, url, key, reach).await?.identity()),
-        None => stranger::identity(context, url, reach).await,
-    }
+    let card = stranger::card(context, url, key, reach).await?.identity();
+    if card.key == found.key { Ok(card) } else { Err(other(found.node_id, &card)) }
+}
+
+fn other(expected: NodeId, found: &NodeIdentity) -> NodeError {
+    SyncError::OtherNode { expected, found: found.node_id }.into()
 }
 
 fn peer(
@@ -128,15 +152,6 @@ fn check(request: &RegisterPeer) -> Result<(), NodeError> {
         });
     }
     Ok(())
-}
-
-/// Whoever answers now where another node was registered is not taken for it, nor beside it.
-fn refuse_other(known: &[Peer], peer: &Peer) -> Result<(), NodeError> {
-    let is_there = |known: &&Peer| known.url == peer.url && known.node != peer.node;
-    match known.iter().find(is_there) {
-        Some(known) => Err(SyncError::OtherNode { expected: known.node, found: peer.node }.into()),
-        None => Ok(()),
-    }
 }
 
 /// Whether `peer` is a node that is known, with a key that this one did not have of it: it has only

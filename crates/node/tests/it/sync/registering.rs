@@ -31,6 +31,11 @@ async fn keyless(cloud: &Node) -> RegisterPeer {
     RegisterPeer { api_key: None, ..registration(cloud, "cloud").await }
 }
 
+/// What a node says of itself to anybody.
+async fn health_of(node: &Node) -> Value {
+    serde_json::to_value(node.admin().health().await.unwrap()).unwrap()
+}
+
 async fn confirmation(of: &Node) -> ConfirmPeer {
     ConfirmPeer { fingerprint: of.admin().list_peers().await.unwrap().fingerprint }
 }
@@ -129,11 +134,30 @@ async fn nobody_changes_a_peer_without_a_key_of_it() {
 }
 
 #[tokio::test]
-async fn another_node_at_the_address_of_a_pending_one_is_not_given_a_key() {
+async fn another_node_at_the_address_of_a_pending_one_hears_no_key() {
+    let (cloud, laptop) = (start(Choices::default()).await, start(Choices::default()).await);
+    let thief = start(Choices::default()).await;
+    let between = Between::start([("/health", health_of(&cloud).await)]).await;
+    let request = RegisterPeer { url: between.url.clone(), ..keyless(&cloud).await };
+    laptop.admin().register_peer(&request).await.unwrap();
+    between.answer("/health", health_of(&thief).await);
+    let keyed = RegisterPeer { api_key: Some("baton_s3cret".to_owned()), ..request };
+    for request in [keyed.clone(), RegisterPeer { name: "another".to_owned(), ..keyed }] {
+        let refused = laptop.admin().register_peer(&request).await.unwrap_err();
+        assert_eq!(refused.code(), Some(ErrorCode::Untrusted), "{refused}");
+    }
+    assert_eq!(between.heard(), ["/health", "/health", "/health"]);
+    assert_eq!(one(&laptop).await.node_id, cloud.id());
+    stop([cloud, thief]).await;
+    laptop.stop().await;
+}
+
+#[tokio::test]
+async fn who_is_one_node_without_a_key_and_another_one_with_it_is_refused() {
     let (cloud, thief) = (start(Choices::default()).await, start(Choices::default()).await);
     let laptop = start(Choices::default()).await;
     // Somebody in between says what the cloud says, until there is a key to be had.
-    let health = serde_json::to_value(cloud.admin().health().await.unwrap()).unwrap();
+    let health = health_of(&cloud).await;
     let card = serde_json::to_value(thief.admin().list_peers().await.unwrap().this).unwrap();
     let between = Between::start([("/health", health), ("/sync/card", card)]).await;
     let request = RegisterPeer { url: between.url.clone(), ..keyless(&cloud).await };
@@ -147,9 +171,8 @@ async fn another_node_at_the_address_of_a_pending_one_is_not_given_a_key() {
         format!("expected node {}, which was registered, found {}", cloud.id(), thief.id())
     );
     assert_eq!(noted(&laptop, "peer.register").await, ("failed".to_owned(), "untrusted".into()));
-    let peers = laptop.admin().list_peers().await.unwrap().items;
-    let left: Vec<(_, bool)> = peers.iter().map(|peer| (peer.node_id, peer.has_key)).collect();
-    assert_eq!(left, [(cloud.id(), false)]);
+    let left = one(&laptop).await;
+    assert_eq!((left.node_id, left.has_key), (cloud.id(), false));
     stop([cloud, thief]).await;
     laptop.stop().await;
 }
@@ -158,8 +181,7 @@ async fn another_node_at_the_address_of_a_pending_one_is_not_given_a_key() {
 async fn a_pending_peer_is_not_asked_and_gets_nothing_for_a_key() {
     let (cloud, laptop) = two().await;
     // It is the laptop that the cloud's agent has registered, and nobody has confirmed.
-    let health = serde_json::to_value(laptop.admin().health().await.unwrap()).unwrap();
-    let between = Between::start([("/health", health)]).await;
+    let between = Between::start([("/health", health_of(&laptop).await)]).await;
     let at = RegisterPeer { url: between.url.clone(), ..keyless(&laptop).await };
     let at = RegisterPeer { name: "laptop".to_owned(), ..at };
     cloud.admin().register_peer(&at).await.unwrap();
@@ -185,30 +207,44 @@ async fn one(node: &Node) -> PeerView {
     peers.remove(0)
 }
 
-/// Something that answers in the place of a node, always the same.
+/// Something that answers in the place of a node.
 struct Between {
     url: Url,
-    heard: Arc<Mutex<Vec<String>>>,
+    script: Script,
     task: AbortHandle,
 }
 
-/// What it answers, and what it has heard.
-type Script = (Arc<HashMap<String, Value>>, Arc<Mutex<Vec<String>>>);
+#[derive(Clone, Default)]
+struct Script(Arc<Mutex<Lines>>);
+
+#[derive(Default)]
+struct Lines {
+    /// By path.
+    answers: HashMap<String, Value>,
+    heard: Vec<String>,
+}
 
 impl Between {
     async fn start<const N: usize>(answers: [(&str, Value); N]) -> Self {
-        let answers = answers.map(|(path, answer)| (path.to_owned(), answer));
-        let heard = Arc::<Mutex<Vec<String>>>::default();
-        let script: Script = (Arc::new(HashMap::from(answers)), Arc::clone(&heard));
-        let pages = Router::new().fallback(answer).with_state(script);
+        let script = Script::default();
+        let pages = Router::new().fallback(answer).with_state(script.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
         let task = tokio::spawn(async move { axum::serve(listener, pages).await });
-        Self { url, heard, task: task.abort_handle() }
+        let between = Self { url, script, task: task.abort_handle() };
+        for (path, answer) in answers {
+            between.answer(path, answer);
+        }
+        between
+    }
+
+    /// It answers so from now on.
+    fn answer(&self, path: &str, answer: Value) {
+        self.script.0.lock().unwrap().answers.insert(path.to_owned(), answer);
     }
 
     fn heard(&self) -> Vec<String> {
-        self.heard.lock().unwrap().clone()
+        self.script.0.lock().unwrap().heard.clone()
     }
 }
 
@@ -218,7 +254,8 @@ impl Drop for Between {
     }
 }
 
-async fn answer(State((answers, heard)): State<Script>, uri: Uri) -> Json<Value> {
-    heard.lock().unwrap().push(uri.path().to_owned());
-    Json(answers.get(uri.path()).cloned().unwrap_or_default())
+async fn answer(State(script): State<Script>, uri: Uri) -> Json<Value> {
+    let mut script = script.0.lock().unwrap();
+    script.heard.push(uri.path().to_owned());
+    Json(script.answers.get(uri.path()).cloned().unwrap_or_default())
 }
