@@ -1,7 +1,7 @@
 //! How the sessions stand here and at a peer: two indexes compared.
 
 use super::remote::Remote;
-use super::{index, peers};
+use super::{forget, index, peers};
 use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::sync::{Difference, DifferenceList, IndexedSession, SessionDifference, SyncIndex};
@@ -19,6 +19,7 @@ pub async fn differences(
     let there = Remote::of(context, &peer).await?.index().await?;
     peers::seen(context, &peer, true).await?;
     let here = index::of(context, &caller.owner).await?;
+    forget::hear(context, &peer, &here, &there).await?;
     Ok(DifferenceList { node_id: peer.node, name: peer.name, items: compare(&here, &there) })
 }
 

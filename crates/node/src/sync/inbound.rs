@@ -5,7 +5,7 @@ use super::peers;
 use super::receive::take;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::{Context, NodeError, clock};
+use crate::{Context, NodeError};
 use baton_api::sync::{Exchange, Taken};
 use baton_session::SessionId;
 use baton_session::revision::Refused;
@@ -33,9 +33,7 @@ pub(crate) async fn take_from(
         return Ok(taken);
     }
     peers::seen(context, peer, true).await?;
-    if let Some(rev) = taken.rev.filter(|rev| exchange.offer.find(*rev).is_some()) {
-        context.store.note_ack(&peer.owner, peer.node, session, rev, clock::now()).await?;
-    }
+    peers::holds(context, peer, &exchange.offer, taken.rev).await?;
     if !taken.changed {
         return Ok(taken);
     }

@@ -9,7 +9,8 @@
 //! `working` what of it stands here; `receive` takes what another node offers and `offer` gives;
 //! `reconcile` merges what can be merged; `parcels` pack parts; `remote` speaks to a peer, signed and
 //! sealed, and `pull`, `push` and `differences` use it; `index` lists; `conflicts` are shown and
-//! resolved; `delete` is remembered; `peers` registers nodes; `auto` does all that by itself.
+//! resolved; `delete` is remembered, until `forget` finds that every peer has heard; `peers` registers
+//! nodes; `auto` does all that by itself.
 
 mod auto;
 mod conflicts;
@@ -18,6 +19,7 @@ mod delete;
 mod differences;
 mod download;
 mod error;
+mod forget;
 mod inbound;
 mod index;
 mod movement;

@@ -6,6 +6,7 @@ mod bytes;
 mod conflicts;
 mod deletions;
 mod files;
+mod forgetting;
 mod moves;
 mod pair;
 mod refusals;
