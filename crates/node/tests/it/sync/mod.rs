@@ -2,6 +2,7 @@
 
 mod bad_company;
 mod bad_input;
+mod by_itself;
 mod bytes;
 mod conflicts;
 mod deletions;
