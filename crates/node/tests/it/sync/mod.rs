@@ -4,6 +4,7 @@ mod bad_company;
 mod bad_input;
 mod by_itself;
 mod bytes;
+mod compression;
 mod conflicts;
 mod deletions;
 mod files;
