@@ -152,6 +152,7 @@ impl Config {
             limits: Limits {
                 part_bytes: choices.part_bytes.unwrap_or(limits.part_bytes),
                 snapshot_parts: choices.snapshot_parts.unwrap_or(limits.snapshot_parts),
+                staged_bytes: choices.staged_bytes.unwrap_or(limits.staged_bytes),
             },
             body_bytes: choices.body_bytes.unwrap_or(DEFAULT_BODY_BYTES),
             browser: choices.browser,

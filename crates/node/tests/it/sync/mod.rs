@@ -12,5 +12,6 @@ mod forgetting;
 mod moves;
 mod pair;
 mod refusals;
+mod staging;
 mod stranger;
 mod watched;
