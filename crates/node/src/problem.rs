@@ -176,6 +176,7 @@ fn store(error: &StoreError) -> ErrorCode {
         | StoreError::PartRefused { .. } => ErrorCode::InvalidRequest,
         StoreError::PartTooLarge { .. }
         | StoreError::TooManyParts { .. }
+        | StoreError::TooManyStaged { .. }
         | StoreError::DiskFull { .. } => ErrorCode::StorageFull,
         StoreError::SnapshotCorrupt { .. }
         | StoreError::PartMissing { .. }

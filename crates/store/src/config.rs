@@ -27,11 +27,14 @@ pub struct Limits {
     pub part_bytes: u64,
     /// The most parts of one snapshot.
     pub snapshot_parts: usize,
+    /// The most bytes that parts of one owner may have together, as they are stored, while they wait for
+    /// the snapshots that will name them.
+    pub staged_bytes: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { part_bytes: 64 << 20, snapshot_parts: 20_000 }
+        Self { part_bytes: 64 << 20, snapshot_parts: 20_000, staged_bytes: 2 << 30 }
     }
 }
 

@@ -122,6 +122,17 @@ pub enum StoreError {
         /// How many it may have.
         limit: u64,
     },
+    /// More parts wait for their snapshots than may.
+    #[error(
+        "expected at most {limit} bytes of parts that wait for their sessions, found {found}\nthose of \
+         sessions that never came whole go after a day; then go on"
+    )]
+    TooManyStaged {
+        /// How many bytes there would be.
+        found: u64,
+        /// How many there may be.
+        limit: u64,
+    },
     /// A part that came from elsewhere is not what it is said to be.
     #[error(
         "the {kind} part {name:?} was refused: {why}\nnothing of what came with it was stored; ask \

@@ -2,7 +2,7 @@
 //!
 //! The one idea: what another node sends is believed when it was unpacked and has the length and the
 //! hash that were named; then it is sealed as it came. Nothing names it yet, so a row keeps it from
-//! being collected.
+//! being collected. What waits so is bounded for each owner: whoever may send could fill the disk else.
 
 use crate::collect::collect_named;
 use crate::config::Limits;
@@ -23,7 +23,7 @@ impl Store {
     /// Stores parts for a snapshot of `session` that is to come: all of them or none, and storing
     /// them once more changes nothing. They stay until a snapshot names them or
     /// [`expire_staged`](Self::expire_staged) lets them go. Fails with `PartRefused` when one is not
-    /// what it is said to be, and with `PartTooLarge` and `TooManyParts`.
+    /// what it is said to be, and with `PartTooLarge`, `TooManyParts` and `TooManyStaged`.
     pub async fn stage_parts(
         &self,
         owner: &Owner,
@@ -39,6 +39,10 @@ impl Store {
             let id = part.id.clone();
             insert_part(write.connection(), owner, part).await?;
             stage(write.connection(), owner, session, &id, now).await?;
+        }
+        let found = staged_bytes(write.connection(), owner).await?;
+        if found > limits.staged_bytes {
+            return Err(StoreError::TooManyStaged { found, limit: limits.staged_bytes });
         }
         write.commit().await
     }
@@ -177,6 +181,19 @@ async fn stage(
     .execute(connection)
     .await?;
     Ok(())
+}
+
+/// The bytes of an owner's parts that wait, those that a snapshot names already left out.
+async fn staged_bytes(connection: &mut AnyConnection, owner: &Owner) -> Result<u64, StoreError> {
+    let found: i64 = sqlx::query_scalar(
+        "select coalesce(sum(length(sealed)), 0) from parts
+         where owner = $1 and id in (select part from staged_parts where owner = $1)
+         and not exists (select 1 from part_spans where part_spans.part = parts.id)",
+    )
+    .bind(owner.as_str())
+    .fetch_one(connection)
+    .await?;
+    Ok(u64::try_from(found).unwrap_or_default())
 }
 
 fn refused(part: &PartRef, why: String) -> StoreError {

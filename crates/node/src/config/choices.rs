@@ -35,6 +35,10 @@ pub struct Choices {
     pub conflict_resolution: Option<ConflictResolution>,
     /// See [`SyncSettings::session_bytes`](crate::sync::SyncSettings::session_bytes).
     pub session_bytes: Option<u64>,
+    /// See [`SyncSettings::deletion_age`](crate::sync::SyncSettings::deletion_age).
+    pub deletion_age: Option<Duration>,
+    /// The most bytes of parts that wait for their sessions, for each owner.
+    pub staged_bytes: Option<u64>,
     /// See [`SyncSettings::bytes_per_second`](crate::sync::SyncSettings::bytes_per_second); zero
     /// means as fast as it goes.
     pub bytes_per_second: Option<u64>,
@@ -116,6 +120,9 @@ impl Choices {
                 sync.session_bytes,
                 1024..=1 << 40,
             )?,
+            // Only who embeds a node sets these so far.
+            deletion_age: None,
+            staged_bytes: None,
             bytes_per_second: number(
                 origin,
                 "sync.bytes_per_second",
@@ -190,6 +197,8 @@ impl Choices {
             sync_interval: self.sync_interval.or(other.sync_interval),
             conflict_resolution: self.conflict_resolution.or(other.conflict_resolution),
             session_bytes: self.session_bytes.or(other.session_bytes),
+            deletion_age: self.deletion_age.or(other.deletion_age),
+            staged_bytes: self.staged_bytes.or(other.staged_bytes),
             bytes_per_second: self.bytes_per_second.or(other.bytes_per_second),
             outbound_allow: self.outbound_allow.or(other.outbound_allow),
             node_type: self.node_type.or(other.node_type),

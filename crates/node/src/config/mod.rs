@@ -127,6 +127,7 @@ impl Config {
                     .conflict_resolution
                     .unwrap_or(sync.conflict_resolution),
                 session_bytes: choices.session_bytes.unwrap_or(sync.session_bytes),
+                deletion_age: choices.deletion_age.unwrap_or(sync.deletion_age),
                 bytes_per_second: choices.bytes_per_second.and_then(NonZeroU64::new),
             },
             outbound: Outbound { allow: choices.outbound_allow.unwrap_or_default() },
@@ -151,6 +152,7 @@ impl Config {
             limits: Limits {
                 part_bytes: choices.part_bytes.unwrap_or(limits.part_bytes),
                 snapshot_parts: choices.snapshot_parts.unwrap_or(limits.snapshot_parts),
+                staged_bytes: choices.staged_bytes.unwrap_or(limits.staged_bytes),
             },
             body_bytes: choices.body_bytes.unwrap_or(DEFAULT_BODY_BYTES),
             browser: choices.browser,

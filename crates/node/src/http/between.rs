@@ -12,11 +12,12 @@ use crate::sealing::{self, SealContext};
 use crate::sync::{SEALED, SyncError, Topic, peers};
 use crate::{Context, NodeError, clock};
 use axum::body::Bytes;
-use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
 use axum::response::Response;
 use baton_api::{ErrorCode, NodeCard};
-use baton_session::NodeSignature;
+use baton_session::{NodeSignature, SessionId};
 use baton_store::Peer;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -53,8 +54,17 @@ impl FromRequest<Context> for Between {
         tracing::debug!(node = %node_id, path = parts.uri.path(), "a node asks");
         let peer = peers::admit(context, &caller, &verified.card).await?;
         peers::heard(context, &peer);
+        if let Some(session) = session_of(&mut parts).await {
+            peers::may_hold(context, &peer, session).await?;
+        }
         Ok(Self { caller, peer, signature: verified.signature, body })
     }
+}
+
+/// The session in the address of a request, if there is one.
+async fn session_of(parts: &mut Parts) -> Option<SessionId> {
+    let path = RawPathParams::from_request_parts(parts, &()).await.ok()?;
+    path.iter().find(|(name, _)| *name == "id")?.1.parse().ok()
 }
 
 /// A message that cannot be trusted is noted.

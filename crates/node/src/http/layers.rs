@@ -90,6 +90,10 @@ pub(super) struct OwnBody;
 fn problem_of_status(status: StatusCode) -> Problem {
     let (code, detail) = match status {
         StatusCode::PAYLOAD_TOO_LARGE => (ErrorCode::BodyTooLarge, BODY_TOO_LARGE),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => (
+            ErrorCode::UnsupportedMediaType,
+            "expected a body in gzip, in zstd or as it is, found another Content-Encoding",
+        ),
         StatusCode::GATEWAY_TIMEOUT => (
             ErrorCode::TimedOut,
             "no answer within 120 s; what was begun goes on, look again later",

@@ -7,6 +7,7 @@ mod audit;
 mod between;
 mod carry;
 mod cdp;
+mod compression;
 mod connections;
 mod doors;
 mod exchange;
@@ -63,13 +64,15 @@ pub struct HttpConfig {
 
 /// Every route of a node.
 fn routes() -> OpenApiRouter<Context> {
+    let long = DefaultBodyLimit::max(FILE_LIMIT);
     OpenApiRouter::with_openapi(Document::openapi())
         // Without a key.
         .routes(routes!(system::health))
         .routes(routes!(system::ready))
-        .routes(routes!(system::openapi))
+        .routes(routes!(system::openapi).layer(compression::answers()))
         // Sessions.
-        .routes(routes!(sessions::list, sessions::open))
+        .routes(routes!(sessions::list).layer(compression::answers()))
+        .routes(routes!(sessions::open))
         .routes(routes!(sessions::attach))
         .routes(routes!(sessions::show, sessions::delete))
         .routes(routes!(sessions::capture))
@@ -78,25 +81,25 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sessions::abandon))
         .routes(routes!(sessions::state))
         .routes(routes!(sessions::preview))
-        .routes(routes!(history::history))
+        .routes(routes!(history::history).layer(compression::answers()))
         .routes(routes!(history::rollback))
         .routes(routes!(history::diff))
         .routes(routes!(cdp::connect, cdp::open))
         .routes(routes!(carry::export))
-        .routes(routes!(carry::import).layer(DefaultBodyLimit::max(FILE_LIMIT)))
+        .routes(routes!(carry::import).layer((compression::bodies(), long)))
         // Other nodes.
         .routes(routes!(sync::save))
-        .routes(routes!(sync::index))
+        .routes(routes!(sync::index).layer(compression::answers()))
         .routes(routes!(sync_files::download, sync::delete))
-        .routes(routes!(sync_files::upload).layer(DefaultBodyLimit::max(FILE_LIMIT)))
+        .routes(routes!(sync_files::upload).layer((compression::bodies(), long)))
         .routes(routes!(sync::list_peers, sync::register_peer))
         .routes(routes!(sync::remove_peer))
         .routes(routes!(sync::confirm_peer))
         .routes(routes!(sync::ping_peer))
-        .routes(routes!(sync::differences))
+        .routes(routes!(sync::differences).layer(compression::answers()))
         .routes(routes!(sync::pull))
         .routes(routes!(sync::push))
-        .routes(routes!(sync::conflicts))
+        .routes(routes!(sync::conflicts).layer(compression::answers()))
         .routes(routes!(sync::resolve))
         // Between nodes.
         .routes(routes!(exchange::card))
@@ -111,7 +114,7 @@ fn routes() -> OpenApiRouter<Context> {
         // Models.
         .routes(routes!(mcp::post, mcp::listen, mcp::end))
         // What was done.
-        .routes(routes!(audit::list))
+        .routes(routes!(audit::list).layer(compression::answers()))
 }
 
 /// The service of a node.

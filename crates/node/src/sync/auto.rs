@@ -1,6 +1,7 @@
 //! Moves sessions by itself: every so often all are compared with every confirmed peer, and what
 //! differs moves both ways.
 
+use super::forget::forget_deletions;
 use super::{differences, lease, peers, pull, push};
 use crate::audit::Actor;
 use crate::auth::Caller;
@@ -14,7 +15,7 @@ use tokio::time::sleep;
 
 /// How long parts of a session that never came whole are kept.
 const STAGED_LIMIT: SignedDuration = SignedDuration::from_hours(24);
-/// How often those are looked for.
+/// How often those are looked for, and deletions that everybody has heard of.
 const TIDY_PAUSE: Duration = Duration::from_hours(1);
 
 /// Begins to move sessions, if that is set, and to tidy up, until the node ends; and tells peers which
@@ -37,13 +38,24 @@ pub fn start(context: &Context) {
     });
     let tidier = context.clone();
     context.tasks.spawn(async move {
-        while tidier.ending.run_until_cancelled(sleep(TIDY_PAUSE)).await.is_some() {
-            let before = clock::now() - STAGED_LIMIT;
-            if let Err(error) = tidier.store.expire_staged(before).await {
-                tracing::warn!(%error, "parts that nobody waits for were not removed");
-            }
-        }
+        // At the start too: a node that ends when it is idle may never run for an hour.
+        let tidy_and_wait = async || {
+            tidy(&tidier).await;
+            sleep(TIDY_PAUSE).await;
+        };
+        while tidier.ending.run_until_cancelled(tidy_and_wait()).await.is_some() {}
     });
+}
+
+/// Lets go of what nobody waits for, and of what nobody needs to be told any more.
+async fn tidy(context: &Context) {
+    let before = clock::now() - STAGED_LIMIT;
+    if let Err(error) = context.store.expire_staged(before).await {
+        tracing::warn!(%error, "parts that nobody waits for were not removed");
+    }
+    if let Err(error) = forget_deletions(context).await {
+        tracing::warn!(%error, "deletions that everybody has heard of were not forgotten");
+    }
 }
 
 /// Moves what differs, for every owner and every peer. One that fails does not keep others from it.

@@ -1,7 +1,7 @@
 //! How the sessions stand here and at a peer: two indexes compared.
 
 use super::remote::Remote;
-use super::{index, lease, peers};
+use super::{forget, index, lease, peers};
 use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::sync::{Difference, DifferenceList, IndexedSession, SessionDifference, SyncIndex};
@@ -22,6 +22,7 @@ pub async fn differences(
         lease::learn(context, &caller.owner, held.id, peer.node, held.lease).await?;
     }
     let here = index::of(context, &caller.owner).await?;
+    forget::hear(context, &peer, &here, &there).await?;
     Ok(DifferenceList { node_id: peer.node, name: peer.name, items: compare(&here, &there) })
 }
 

@@ -5,7 +5,7 @@ use super::receive::take;
 use super::{lease, peers};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::{Context, NodeError, clock};
+use crate::{Context, NodeError};
 use baton_api::sync::{Exchange, Taken};
 use baton_session::SessionId;
 use baton_session::revision::Refused;
@@ -34,9 +34,7 @@ pub(crate) async fn take_from(
     }
     peers::seen(context, peer, true).await?;
     lease::learn(context, &caller.owner, session, peer.node, exchange.lease).await?;
-    if let Some(rev) = taken.rev.filter(|rev| exchange.offer.find(*rev).is_some()) {
-        context.store.note_ack(&peer.owner, peer.node, session, rev, clock::now()).await?;
-    }
+    peers::holds(context, peer, &exchange.offer, taken.rev).await?;
     if !taken.changed {
         return Ok(taken);
     }

@@ -9,8 +9,9 @@
 //! `working` what of it stands here; `receive` takes what another node offers and `offer` gives;
 //! `reconcile` merges what can be merged; `parcels` pack parts; `remote` speaks to a peer, signed and
 //! sealed, and `pull`, `push` and `differences` use it; `stranger` asks who somebody is; `index`
-//! lists; `conflicts` are shown and resolved; `delete` is remembered; `lease` says who runs a session,
-//! and `shown` how it stands among nodes; `peers` registers nodes; `auto` does all that by itself.
+//! lists; `conflicts` are shown and resolved; `delete` is remembered, until `forget` finds that every
+//! peer has heard; `lease` says who runs a session, and `shown` how it stands among nodes; `peers`
+//! registers nodes; `auto` does all that by itself.
 
 mod auto;
 mod conflicts;
@@ -19,6 +20,7 @@ mod delete;
 mod differences;
 mod download;
 mod error;
+mod forget;
 mod inbound;
 mod index;
 pub(crate) mod lease;

@@ -4,7 +4,7 @@ use super::remote::Remote;
 use super::{SyncError, lease, peers};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::{Context, NodeError, clock};
+use crate::{Context, NodeError};
 use baton_api::sync::{Exchange, Movement, MovementOutcome, Taken};
 use baton_session::revision::PartList;
 use baton_session::{PartHash, PartRef, SessionId, SessionName};
@@ -52,25 +52,29 @@ pub(super) async fn begin(
     peer: &str,
     session: &str,
 ) -> Result<Way, NodeError> {
+    let note = Note::new(&caller.actor, &caller.owner, action, session);
+    let peer = match peers::find_confirmed(context, &caller.owner, peer).await {
+        Ok(peer) => peer,
+        Err(error) => return Err(note.with("peer", peer).failed(&context.store, error).await),
+    };
+    let note = note.with("peer", peer.node.to_string());
     match set_out(context, caller, peer, session).await {
         Ok(way) => Ok(way),
-        Err(error) => {
-            let note = Note::new(&caller.actor, &caller.owner, action, session);
-            Err(note.with("peer", peer).failed(&context.store, error).await)
-        }
+        Err(error) => Err(note.failed(&context.store, error).await),
     }
 }
 
 async fn set_out(
     context: &Context,
     caller: &Caller,
-    peer: &str,
+    peer: Peer,
     session: &str,
 ) -> Result<Way, NodeError> {
-    let peer = peers::find_confirmed(context, &caller.owner, peer).await?;
     let remote = Remote::of(context, &peer).await?;
     let until = Instant::now() + TIME_LIMIT;
     let (id, name) = find(context, caller, &remote, session).await?;
+    // A push of which the answer is lost has been taken all the same.
+    peers::may_hold(context, &peer, id).await?;
     Ok(Way { session: id, remote, parts: 0, peer, name, until })
 }
 
@@ -113,7 +117,7 @@ pub(super) async fn end(
     let movement = movement(&way, &exchange, &taken)?;
     if movement.left == 0 {
         peers::seen(context, &way.peer, true).await?;
-        acknowledge(context, &way.peer, &exchange, &taken).await?;
+        peers::holds(context, &way.peer, &exchange.offer, taken.rev).await?;
         for told in [exchange.lease, taken.lease] {
             lease::learn(context, &caller.owner, way.session, way.peer.node, told).await?;
         }
@@ -123,20 +127,6 @@ pub(super) async fn end(
     }
     let note = note.with("parts", movement.parts).with("bytes", movement.bytes);
     note.end(&context.store, Ok(movement)).await
-}
-
-/// Remembers what the peer has now: what both have said is current.
-async fn acknowledge(
-    context: &Context,
-    peer: &Peer,
-    exchange: &Exchange,
-    taken: &Taken,
-) -> Result<(), NodeError> {
-    if let Some(rev) = taken.rev.filter(|rev| exchange.offer.find(*rev).is_some()) {
-        let (session, now) = (exchange.offer.session, clock::now());
-        context.store.note_ack(&peer.owner, peer.node, session, rev, now).await?;
-    }
-    Ok(())
 }
 
 fn movement(way: &Way, exchange: &Exchange, taken: &Taken) -> Result<Movement, NodeError> {

@@ -1,9 +1,9 @@
 //! Pulls a session from a peer.
 
-use super::SyncError;
 use super::movement::{Way, begin, end, part_refs};
 use super::parcels::{batches, stage};
 use super::receive::take;
+use super::{SyncError, offer};
 use crate::audit::Action;
 use crate::auth::Caller;
 use crate::{Context, NodeError};
@@ -34,10 +34,32 @@ async fn run(
     loop {
         let taken = take(context, owner, &exchange).await?;
         if taken.missing.is_empty() || way.is_late() {
+            if taken.rev.is_some() && says_deleted(&exchange) {
+                confirm_deletion(context, owner, way).await;
+            }
             return Ok((exchange, taken));
         }
         bring(context, owner, way, &exchange, taken.missing).await?;
     }
+}
+
+/// Tells the peer that this node has heard of a deletion, so that it need not remember it for us. When
+/// that fails it remembers it for longer.
+async fn confirm_deletion(context: &Context, owner: &Owner, way: &Way) {
+    let told = async {
+        let ours = offer::exchange(context, owner, way.session).await?;
+        if says_deleted(&ours) {
+            way.remote.offer(&ours).await?;
+        }
+        Ok::<_, NodeError>(())
+    };
+    if let Err(error) = told.await {
+        tracing::debug!(session = %way.session, %error, "the peer does not know that we have heard");
+    }
+}
+
+fn says_deleted(exchange: &Exchange) -> bool {
+    exchange.offer.whole().all(|revision| revision.deleted)
 }
 
 /// Brings parts, while those before them are written to the disk.

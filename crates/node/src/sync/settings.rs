@@ -15,6 +15,8 @@ pub struct SyncSettings {
     pub conflict_resolution: ConflictResolution,
     /// The largest session that is taken, in bytes of its parts together.
     pub session_bytes: u64,
+    /// How long a deletion is remembered at least, also when every peer has heard of it.
+    pub deletion_age: Duration,
     /// How many bytes a second go to peers, or come from them; none means as fast as it goes.
     pub bytes_per_second: Option<NonZeroU64>,
 }
@@ -26,6 +28,7 @@ impl Default for SyncSettings {
             interval: None,
             conflict_resolution: ConflictResolution::LatestWins,
             session_bytes: 1 << 30,
+            deletion_age: Duration::from_hours(30 * 24),
             bytes_per_second: None,
         }
     }

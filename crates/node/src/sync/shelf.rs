@@ -96,6 +96,15 @@ impl Shelf {
         all.fold(Vector::default(), Vector::join)
     }
 
+    /// Lets go of all of it. Fails with `SharedChanged` when somebody else was faster.
+    pub(super) async fn forget(self, context: &Context) -> Result<(), NodeError> {
+        if let Some(generation) = self.generation {
+            let session = self.shared.replica.session();
+            context.store.delete_shared(&self.owner, session, generation).await?;
+        }
+        Ok(())
+    }
+
     /// The revisions whose content belongs here now.
     pub(super) fn whole(&self) -> BTreeSet<RevisionId> {
         self.shared.replica.whole().map(Signed::id).collect()

@@ -5,6 +5,7 @@ use super::sealed::Belongs;
 use crate::row::word;
 use crate::{Store, StoreError};
 use baton_session::{Owner, SessionId};
+use jiff::Timestamp;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
@@ -39,6 +40,22 @@ impl Store {
             sealed.into_iter().filter_map(open).collect()
         });
         Ok((generation, opened.await?))
+    }
+
+    /// The sessions of every owner of which nothing that is shared has changed since an instant, by owner
+    /// and id.
+    pub async fn list_quiet(
+        &self,
+        since: Timestamp,
+    ) -> Result<Vec<(Owner, SessionId)>, StoreError> {
+        let rows = sqlx::query(
+            "select owner, session from shared_sessions where updated_at <= $1
+             order by owner, session",
+        )
+        .bind(since.as_millisecond())
+        .fetch_all(self.pool())
+        .await?;
+        rows.iter().map(|row| Ok((word(row, "owner")?, word(row, "session")?))).collect()
     }
 }
 

@@ -230,6 +230,45 @@ async fn a_deletion_that_everybody_has_seen_is_let_go(
 
 #[rstest]
 #[tokio::test]
+async fn a_peer_that_was_told_of_a_session_is_known_before_it_says_what_it_holds(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let (store, made) = (&fixture.store, session("mail"));
+    let (owner, laptop) = (&made.owner, crate::peers::peer("laptop", 1));
+    store.create_peer(&laptop).await.unwrap();
+    let known = async || store.note_known(owner, laptop.node, made.id, next_instant()).await;
+    known().await.unwrap();
+    assert_eq!(store.list_knowers(owner, made.id).await.unwrap(), [], "nothing of it is shared");
+    let mut writer = Writer::new(&made);
+    let revision = writer.edit("first").id();
+    share(store, &made, &writer.shared()).await;
+    known().await.unwrap();
+    assert_eq!(store.list_knowers(owner, made.id).await.unwrap(), [(laptop.node, None)]);
+    assert_eq!(store.list_acks(owner, made.id).await.unwrap(), [], "nobody has said so");
+    store.note_ack(owner, laptop.node, made.id, revision, next_instant()).await.unwrap();
+    known().await.unwrap();
+    let held = Some(revision);
+    assert_eq!(store.list_knowers(owner, made.id).await.unwrap(), [(laptop.node, held)]);
+    assert_eq!(store.list_held(owner, laptop.node).await.unwrap(), [(made.id, held)]);
+}
+
+#[rstest]
+#[tokio::test]
+async fn what_changed_since_an_instant_is_not_quiet(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let (store, mail, shop) = (&fixture.store, session("mail"), session("shop"));
+    share(store, &mail, &Writer::new(&mail).shared()).await;
+    let between = next_instant();
+    share(store, &shop, &Writer::new(&shop).shared()).await;
+    assert_eq!(store.list_quiet(between).await.unwrap(), [(mail.owner.clone(), mail.id)]);
+    assert_eq!(store.list_quiet(next_instant()).await.unwrap().len(), 2);
+}
+
+#[rstest]
+#[tokio::test]
 async fn what_belongs_to_another_session_does_not_open(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {

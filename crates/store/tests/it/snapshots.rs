@@ -94,7 +94,7 @@ async fn pruning_keeps_the_newest_and_collects_what_nothing_names(
 async fn a_refused_snapshot_stores_nothing(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
-    let limits = Limits { part_bytes: 4, snapshot_parts: 2 };
+    let limits = Limits { part_bytes: 4, snapshot_parts: 2, ..Limits::default() };
     let fixture = Fixture::open_with(engine, limits).await;
     let made = fixture.session("mail").await;
     let kept = fixture.snapshot(&made, &[]).await;

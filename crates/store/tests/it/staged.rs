@@ -193,7 +193,7 @@ async fn a_part_that_is_not_what_it_is_said_to_be_is_refused_with_all_that_came_
 async fn a_part_or_a_batch_beyond_the_limits_is_refused(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
-    let limits = Limits { part_bytes: 4, snapshot_parts: 2 };
+    let limits = Limits { part_bytes: 4, snapshot_parts: 2, ..Limits::default() };
     let fixture = Fixture::open_with(engine, limits).await;
     let made = session("mail");
     let refuse = async |parts: Vec<Part>| {
@@ -207,4 +207,42 @@ async fn a_part_or_a_batch_beyond_the_limits_is_refused(
     assert!(matches!(error, StoreError::TooManyParts { found: 3, limit: 2 }), "{error}");
     assert_eq!((fixture.count("parts").await, fixture.count("staged_parts").await), (0, 0));
     assert_eq!(config(&fixture.database).limits, Limits::default());
+}
+
+#[rstest]
+#[tokio::test]
+async fn what_waits_is_bounded_for_each_owner_and_goes_on_once_there_is_room(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    // Sealed, each of these takes a little more than its thousand bytes.
+    let limits = Limits { staged_bytes: 2_500, ..Limits::default() };
+    let fixture = Fixture::open_with(engine, limits).await;
+    let (mail, shop) = (session("mail"), session("shop"));
+    let parts = ["a.example", "b.example", "c.example"].map(|name| noise(name));
+    let try_stage = async |owner: &Owner, made: &Session, parts: &[Part]| {
+        let packed = parts.iter().map(raw).collect();
+        fixture.store.stage_parts(owner, made.id, packed, next_instant()).await
+    };
+    try_stage(&mail.owner, &mail, &parts[..2]).await.unwrap();
+    // Once more, or for another session, they take no more room.
+    try_stage(&mail.owner, &mail, &parts[..1]).await.unwrap();
+    try_stage(&shop.owner, &shop, &parts[1..2]).await.unwrap();
+    let error = try_stage(&shop.owner, &shop, &parts[2..]).await.unwrap_err();
+    assert!(matches!(error, StoreError::TooManyStaged { limit: 2_500, .. }), "{error}");
+    assert_eq!((fixture.count("parts").await, fixture.count("staged_parts").await), (2, 3));
+    let ann: Owner = "ann".parse().unwrap();
+    try_stage(&ann, &shop, &parts[2..]).await.expect("another owner has room of her own");
+    // What a snapshot names does not wait.
+    publish(&fixture, &mail, &[parts[0].reference(), parts[1].reference()]).await;
+    try_stage(&shop.owner, &shop, &parts[2..]).await.unwrap();
+}
+
+/// A part of a thousand bytes that do not compress.
+fn noise(name: &str) -> Part {
+    let mut number = name.bytes().map(u64::from).sum::<u64>();
+    let digit = || {
+        number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (number >> 56) as u8
+    };
+    cookies(name, &std::iter::repeat_with(digit).take(1_000).collect::<Vec<_>>())
 }

@@ -1,11 +1,12 @@
 //! Peers: nodes that are registered here, one file a verb: `register confirm list ping remove`, and
-//! `admit` for those that ask us.
+//! `admit` for those that ask us; `held` notes what they have.
 //!
 //! The one idea: a peer is a key. Who it is was shown to a person once, and whoever answers at its
 //! address, or asks with its API key, must be that one.
 
 mod admit;
 mod confirm;
+mod held;
 mod list;
 mod ping;
 mod register;
@@ -14,6 +15,8 @@ mod status;
 
 pub(crate) use admit::admit;
 pub use confirm::confirm;
+pub(in crate::sync) use held::holds;
+pub(crate) use held::may_hold;
 pub use list::list;
 pub use ping::ping;
 pub use register::register;

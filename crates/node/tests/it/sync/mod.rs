@@ -2,14 +2,18 @@
 
 mod bad_company;
 mod bad_input;
+mod by_itself;
 mod bytes;
+mod compression;
 mod conflicts;
 mod deletions;
 mod files;
+mod forgetting;
 mod leases;
 mod moves;
 mod pair;
 mod refusals;
 mod registering;
+mod staging;
 mod stranger;
 mod watched;

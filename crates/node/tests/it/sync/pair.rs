@@ -8,6 +8,8 @@ use baton_session::peer::AuthMethod;
 use baton_session::{Entries, SessionId, State, StorageKey, Tab};
 use baton_store::Store;
 use serde_json::json;
+use tokio::net::TcpListener;
+use url::Url;
 
 /// The node `cloud`, and the node `laptop`, which has registered it.
 pub(super) struct Pair {
@@ -45,10 +47,19 @@ impl Pair {
 
 pub(super) async fn start(choices: Choices) -> Node {
     let folder = Folder::new();
-    let choices =
-        choices.or(Choices { browser: Some("/nowhere/chromium".into()), ..Choices::default() });
-    let config = folder.config_with(choices).unwrap();
+    let config = folder.config_with(without_browser(choices)).unwrap();
     folder.start_with(config).await
+}
+
+/// Starts a node that has ended again, at the address that it had.
+pub(super) async fn again_at(folder: Folder, address: &Url, choices: Choices) -> Node {
+    let config = folder.config_with(without_browser(choices)).unwrap();
+    let address = address.socket_addrs(|| None).unwrap();
+    folder.start_at(config, TcpListener::bind(address[0]).await.unwrap()).await
+}
+
+fn without_browser(choices: Choices) -> Choices {
+    choices.or(Choices { browser: Some("/nowhere/chromium".into()), ..Choices::default() })
 }
 
 /// Registers `there` at `here`, with a key that it gave out, and its fingerprint.

@@ -1,0 +1,44 @@
+//! Compression: of answers, for whoever says that they take it, and of bodies that may be long. The page
+//! of routes says where.
+//!
+//! What was considered is that the length of a compressed answer tells how much of it is there twice.
+//! Who reads along and may also write into it, guess by guess, learns a secret that stands in it
+//! ([BREACH](https://www.breachattack.com)). In a session they do stand side by side: a page that
+//! somebody visits chooses its title and writes into its storage whatever it likes, and next to it lie
+//! the logins of all others, and addresses with tokens in them. So nothing that shows what a session
+//! holds is compressed, nor what gives out keys and tickets: only lists, which hold names, times, sizes
+//! and hashes, and the document of the API.
+//!
+//! Answers between nodes are sealed and signed as they are; what is in them was compressed before.
+
+use axum::body::HttpBody;
+use axum::http::Response;
+use axum::http::header::CONTENT_TYPE;
+use tower_http::compression::{CompressionLayer, Predicate};
+use tower_http::decompression::RequestDecompressionLayer;
+
+/// An answer shorter than this is sent in one packet anyway.
+const LEAST: u64 = 1024;
+
+/// The layer for routes whose answers are lists that show no secret.
+pub(super) fn answers() -> CompressionLayer<Plain> {
+    CompressionLayer::new().compress_when(Plain)
+}
+
+/// The layer for routes that take long bodies: those may come as gzip or zstd. The bound of the route is
+/// that of the body as it was before.
+pub(super) fn bodies() -> RequestDecompressionLayer {
+    RequestDecompressionLayer::new()
+}
+
+/// Answers in JSON; what is sealed is none.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plain;
+
+impl Predicate for Plain {
+    fn should_compress<B: HttpBody>(&self, response: &Response<B>) -> bool {
+        let is_json =
+            response.headers().get(CONTENT_TYPE).is_some_and(|it| it == "application/json");
+        is_json && response.body().size_hint().lower() >= LEAST
+    }
+}

@@ -1,0 +1,110 @@
+//! Forgets deletions that every peer has heard of.
+//!
+//! The one idea: a deletion is remembered so that nobody brings the session back. Once every confirmed
+//! peer that had anything of the session holds the deletion in its place, none of them can. It is
+//! remembered for a while all the same: for nodes that only those peers have met.
+//!
+//! A peer that was removed counts as having heard, because nobody can tell it any more. When it is
+//! registered again and still has the session, it hears of the deletion if that is remembered still.
+//! If it is not, the session comes like any other that nobody here has seen: nothing is lost by that,
+//! and who deletes it once more tells that peer too.
+
+use super::index;
+use super::shelf::{Shelf, is_race};
+use super::working::row;
+use crate::{Context, NodeError, clock};
+use baton_api::sync::SyncIndex;
+use baton_session::peer::PeerState;
+use baton_session::{NodeId, Owner, Replica, RevisionId, SessionId, Signed};
+use baton_store::Peer;
+use jiff::SignedDuration;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
+
+/// How long it waits for whoever changes the session.
+const TURN_LIMIT: Duration = Duration::from_secs(10);
+
+/// Forgets what nobody needs to be told any more, of every owner.
+pub(super) async fn forget_deletions(context: &Context) -> Result<(), NodeError> {
+    let age = SignedDuration::try_from(context.sync.deletion_age).unwrap_or(SignedDuration::MAX);
+    let since = clock::now().saturating_sub(age).unwrap_or_default();
+    let mut quiet: BTreeMap<Owner, BTreeSet<SessionId>> = BTreeMap::new();
+    for (owner, session) in context.store.list_quiet(since).await? {
+        quiet.entry(owner).or_default().insert(session);
+    }
+    for (owner, quiet) in quiet {
+        let index = index::of(context, &owner).await?;
+        let deleted = index.sessions.iter().filter(|one| one.deleted && quiet.contains(&one.id));
+        for session in deleted {
+            match forget(context, &owner, session.id).await {
+                Err(error) if is_race(&error) => {}
+                Err(error) => tracing::warn!(session = %session.id, %error, "still remembered"),
+                Ok(()) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Forgets the deletion of a session, if nobody needs to be told.
+async fn forget(context: &Context, owner: &Owner, session: SessionId) -> Result<(), NodeError> {
+    let _turn = context.turn(session, TURN_LIMIT).await?;
+    let shelf = Shelf::take(context, owner, session).await?;
+    let replica = &shelf.shared.replica;
+    let Some(deletion) = replica.current().filter(|current| current.deleted) else { return Ok(()) };
+    if !replica.siblings().is_empty() || row(context, owner, session).await?.is_some() {
+        return Ok(());
+    }
+    let peers = context.store.list_peers(owner).await?;
+    let is_asked = |node| peers.iter().any(|peer| is_confirmed(peer, node));
+    let knowers = context.store.list_knowers(owner, session).await?;
+    let has_heard =
+        |held: &Option<RevisionId>| held.is_some_and(|rev| includes(replica, rev, deletion));
+    if knowers.iter().any(|(node, held)| is_asked(*node) && !has_heard(held)) {
+        return Ok(());
+    }
+    shelf.forget(context).await?;
+    tracing::info!(%session, "every peer has heard of a deletion, which is forgotten");
+    Ok(())
+}
+
+fn is_confirmed(peer: &Peer, node: NodeId) -> bool {
+    peer.node == node && peer.state == PeerState::Confirmed
+}
+
+/// Whether a revision is the deletion, or has come after it.
+fn includes(replica: &Replica, rev: RevisionId, deletion: &Signed) -> bool {
+    let covers = |held: &Signed| held.deleted && held.vector.covers(&deletion.vector);
+    rev == deletion.id() || replica.find(rev).is_some_and(covers)
+}
+
+/// Notes what the index of a peer tells of deletions: that it holds one, that it has not heard of it, or
+/// that it has nothing of the session any more, which is as good.
+pub(super) async fn hear(
+    context: &Context,
+    peer: &Peer,
+    here: &SyncIndex,
+    there: &SyncIndex,
+) -> Result<(), NodeError> {
+    let deleted: Vec<_> = here.sessions.iter().filter(|one| one.deleted).collect();
+    if deleted.is_empty() {
+        return Ok(());
+    }
+    let held = context.store.list_held(&peer.owner, peer.node).await?;
+    let held: HashMap<SessionId, Option<RevisionId>> = held.into_iter().collect();
+    let theirs: HashMap<SessionId, RevisionId> =
+        there.sessions.iter().map(|one| (one.id, one.rev)).collect();
+    for ours in deleted {
+        let (owner, node, now) = (&peer.owner, peer.node, clock::now());
+        let has_it = match theirs.get(&ours.id) {
+            Some(rev) => *rev == ours.rev,
+            None => held.contains_key(&ours.id),
+        };
+        if has_it && held.get(&ours.id) != Some(&Some(ours.rev)) {
+            context.store.note_ack(owner, node, ours.id, ours.rev, now).await?;
+        } else if theirs.contains_key(&ours.id) && !held.contains_key(&ours.id) {
+            context.store.note_known(owner, node, ours.id, now).await?;
+        }
+    }
+    Ok(())
+}

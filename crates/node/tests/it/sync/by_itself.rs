@@ -1,0 +1,57 @@
+//! What moves without anyone asking, and how fast.
+
+use super::pair::{Pair, again_at, logged_in, save, seed, state};
+use crate::fixture::until;
+use baton_api::sync::MovementOutcome;
+use baton_node::config::Choices;
+use std::time::{Duration, Instant};
+
+#[tokio::test]
+async fn what_is_saved_reaches_the_peer_without_anyone_asking() {
+    let pair = Pair::with(|| Choices { auto_sync: Some(true), ..Choices::default() }).await;
+    let held = logged_in(&[("shop.test", "one")]);
+    seed(&pair.laptop, "shop", &held).await;
+    let saved = save(&pair.laptop, "shop").await;
+    assert_eq!((saved.pushed.len(), saved.failed.len()), (1, 0));
+    assert_eq!(saved.pushed[0].outcome, MovementOutcome::Moved);
+    assert_eq!(state(&pair.cloud, "shop").await, held);
+    pair.stop().await;
+}
+
+#[tokio::test]
+async fn what_was_saved_while_the_peer_was_away_reaches_it_later() {
+    let often = || Choices {
+        auto_sync: Some(true),
+        sync_interval: Some(Duration::from_millis(50)),
+        ..Choices::default()
+    };
+    let Pair { cloud, laptop } = Pair::with(often).await;
+    let address = cloud.file.url.clone();
+    let folder = cloud.stop().await;
+    let held = logged_in(&[("shop.test", "one")]);
+    seed(&laptop, "shop", &held).await;
+    let saved = save(&laptop, "shop").await;
+    assert_eq!((saved.pushed.len(), saved.failed.len()), (0, 1), "it is saved all the same");
+    let cloud = again_at(folder, &address, Choices::default()).await;
+    until("the session is at the cloud", || async {
+        cloud.admin().fetch_session("shop").await.ok()
+    })
+    .await;
+    assert_eq!(state(&cloud, "shop").await, held);
+    cloud.stop().await;
+    laptop.stop().await;
+}
+
+#[tokio::test]
+async fn a_transfer_is_no_faster_than_its_limit() {
+    let limit = 16_384;
+    let slow = || Choices { bytes_per_second: Some(limit), ..Choices::default() };
+    let pair = Pair::with(slow).await;
+    seed(&pair.cloud, "shop", &logged_in(&[("shop.test", "one")])).await;
+    save(&pair.cloud, "shop").await;
+    let begun = Instant::now();
+    let moved = pair.pull("shop").await;
+    let least = Duration::from_micros(moved.bytes * 1_000_000 / limit);
+    assert!(begun.elapsed() >= least, "{} bytes in {:?}", moved.bytes, begun.elapsed());
+    pair.stop().await;
+}
