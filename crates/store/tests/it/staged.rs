@@ -218,7 +218,7 @@ async fn what_waits_is_bounded_for_each_owner_and_goes_on_once_there_is_room(
     let limits = Limits { staged_bytes: 2_500, ..Limits::default() };
     let fixture = Fixture::open_with(engine, limits).await;
     let (mail, shop) = (session("mail"), session("shop"));
-    let parts = ["a.example", "b.example", "c.example"].map(|name| noise(name));
+    let parts = ["a.example", "b.example", "c.example"].map(noise);
     let try_stage = async |owner: &Owner, made: &Session, parts: &[Part]| {
         let packed = parts.iter().map(raw).collect();
         fixture.store.stage_parts(owner, made.id, packed, next_instant()).await

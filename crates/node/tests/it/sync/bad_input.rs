@@ -2,7 +2,7 @@
 //! kept.
 
 use super::pair::{know, logged_in, save, seed, start};
-use super::stranger::{Stranger, admitted, changed, parcels, shop};
+use super::stranger::{Stranger, admitted, changed, parcels, published, shop};
 use super::watched::refused;
 use crate::fixture::{one_line, problem};
 use baton_api::sync::{Exchange, Parcel, parcel};
@@ -35,7 +35,7 @@ async fn a_revision_that_has_another_checksum_than_its_parts_is_refused() {
     let (content, list) = stranger.says(&shop());
     let checksum = wire::checksum_of(&logged_in(&[("shop.test", "two")]));
     let lie = Content { checksum, ..content };
-    let exchange = stranger.publishes_as(lie, list, &stranger.author());
+    let exchange = published(lie, list, &stranger.author());
     let parts = stranger.give(exchange.offer.session, &parcels(&shop())).send().await;
     assert!(parts.status().is_success(), "each of its parts is in order");
     let told = refused(&node, stranger.offer(&exchange).refusal()).await;
@@ -83,7 +83,7 @@ async fn a_counter_of_a_node_that_did_not_count_is_refused() {
     let other = Stranger::with(&node, 2, String::new()).await.author();
     // In the name of the other one, and signed by itself.
     let forger = Author { actor: other.actor, ..stranger.author() };
-    let exchange = stranger.publishes_as(content.clone(), list.clone(), &forger);
+    let exchange = published(content.clone(), list.clone(), &forger);
     let own = refused(&node, stranger.offer(&exchange).refusal()).await;
     insta::assert_snapshot!(own, @r#"
     422 revision_refused: revision REV: expected its signer to be its author, found ID
@@ -165,7 +165,7 @@ async fn a_clock_far_ahead_is_refused() {
     "#);
     let (content, list) = stranger.says(&shop());
     let author = Author { now: Timestamp::now() + 25.hours(), ..stranger.author() };
-    let exchange = stranger.publishes_as(content, list, &author);
+    let exchange = published(content, list, &author);
     let written = refused(&node, stranger.offer(&exchange).refusal()).await;
     insta::assert_snapshot!(written, @r#"
     422 revision_refused: revision REV: expected it to be written by now, found TIME

@@ -96,12 +96,12 @@ async fn a_session_file_may_come_compressed_and_a_bomb_is_refused() {
     };
     for (number, encoding) in ["gzip", "zstd"].into_iter().enumerate() {
         let id: SessionId = format!("0190aaaa-0000-7000-8000-00000000000{number}").parse().unwrap();
-        let held = logged_in(&[("shop.test", encoding)]);
+        let shop = logged_in(&[("shop.test", encoding)]);
         let head = Head { id: id.to_string(), name: encoding.to_owned(), ..Head::default() };
-        let file = wire::write(&SessionFile { head, state: held.clone() }).into_bytes();
+        let file = wire::write(&SessionFile { head, state: shop.clone() }).into_bytes();
         let packed = if number == 0 { gzip(&file) } else { zstd::encode_all(&*file, 3).unwrap() };
         assert_eq!(send(encoding, packed).await.status(), 201);
-        assert_eq!(state(node, encoding).await, held);
+        assert_eq!(state(node, encoding).await, shop);
     }
     // One byte more than a file may have.
     let spaces = std::io::repeat(b' ').take((128 << 20) + 1);

@@ -28,6 +28,7 @@ pub(super) struct Stranger {
 }
 
 /// What a message is about, and what it says.
+#[derive(Clone, Copy)]
 pub(super) struct About<'a> {
     pub(super) purpose: &'a str,
     pub(super) session: Option<SessionId>,
@@ -151,21 +152,16 @@ impl Stranger {
     /// The first revision of a new session with this state, as it is offered.
     pub(super) fn publishes(&self, state: &State) -> Exchange {
         let (content, list) = self.says(state);
-        self.publishes_as(content, list, &self.author())
+        published(content, list, &self.author())
     }
+}
 
-    /// The same of this content, by this author.
-    pub(super) fn publishes_as(
-        &self,
-        content: Content,
-        list: PartList,
-        author: &Author,
-    ) -> Exchange {
-        let session = SessionId::new(Timestamp::now(), rand::random());
-        let mut replica = Replica::new(session);
-        replica.edit(None, content, author);
-        Exchange { offer: replica.offer(), lists: vec![list], lease: None }
-    }
+/// The first revision of a new session with this content, by this author, as it is offered.
+pub(super) fn published(content: Content, list: PartList, author: &Author) -> Exchange {
+    let session = SessionId::new(Timestamp::now(), rand::random());
+    let mut replica = Replica::new(session);
+    replica.edit(None, content, author);
+    Exchange { offer: replica.offer(), lists: vec![list], lease: None }
 }
 
 impl Message {
