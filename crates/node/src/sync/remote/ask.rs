@@ -1,0 +1,165 @@
+//! One request to a peer: sealed, signed, sent, and its answer verified.
+
+use super::line::{SMALL_MAX, address, bearer, bounded};
+use super::{Remote, SEALED, Topic};
+use crate::messages::{sign_request, verify_response};
+use crate::sealing::{self, SealContext};
+use crate::sync::SyncError;
+use crate::{NodeError, clock};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::{Method, Request};
+use backon::{ExponentialBuilder, Retryable};
+use baton_api::Problem;
+use std::time::Duration;
+
+/// How often a request is repeated when the line is cut or the peer has no time.
+const RETRIES: usize = 4;
+
+/// One request: where it goes and what it says.
+pub(super) struct Ask<'a> {
+    method: Method,
+    path: &'a [&'a str],
+    topic: Topic,
+    body: Option<&'a [u8]>,
+    /// Whether compressing it pays.
+    compress: bool,
+    /// The largest answer.
+    limit: usize,
+}
+
+impl<'a> Ask<'a> {
+    pub(super) fn get(path: &'a [&'a str], topic: Topic, limit: usize) -> Self {
+        Self { method: Method::GET, path, topic, body: None, compress: false, limit }
+    }
+
+    pub(super) fn post(
+        path: &'a [&'a str],
+        topic: Topic,
+        body: &'a [u8],
+        compress: bool,
+        limit: usize,
+    ) -> Self {
+        Self { method: Method::POST, path, topic, body: Some(body), compress, limit }
+    }
+}
+
+impl Remote {
+    /// Asks, and asks again when the line was cut or the peer had no time.
+    pub(super) async fn ask(&self, ask: Ask<'_>) -> Result<Vec<u8>, NodeError> {
+        let pauses = ExponentialBuilder::default()
+            .with_min_delay(Duration::from_millis(200))
+            .with_max_delay(Duration::from_secs(5))
+            .with_max_times(RETRIES)
+            .with_jitter();
+        let asked = (|| self.ask_once(&ask)).retry(pauses).when(Failed::is_passing);
+        asked.await.map_err(|failed| failed.error)
+    }
+
+    /// Asks once.
+    pub(super) async fn ask_once(&self, ask: &Ask<'_>) -> Result<Vec<u8>, Failed> {
+        let (request, signature) = self.request(ask)?;
+        let sent = request.body().map_or(0, |body| body.as_bytes().map_or(0, <[u8]>::len));
+        let answered = self.http.execute(request).await;
+        let response = answered.map_err(|error| Failed::passing(self.unreachable(error)))?;
+        if !response.status().is_success() {
+            return Err(self.refused(response).await);
+        }
+        let mut head = axum::http::Response::new(());
+        *head.status_mut() = response.status();
+        *head.headers_mut() = response.headers().clone();
+        // What is sealed is a little longer than what is in it.
+        let most = ask.limit.saturating_add(ask.limit / 1000).saturating_add(SMALL_MAX);
+        let body =
+            bounded(response, most).await.map_err(|why| Failed::passing(self.broken(why)))?;
+        self.pace.count(sent + body.len()).await;
+        let (parts, ()) = head.into_parts();
+        verify_response(&parts, &body, &signature, &self.peer.key, clock::now())
+            .map_err(|error| SyncError::Untrusted { why: error.to_string() })?;
+        let context = SealContext {
+            purpose: ask.topic.answered,
+            session: ask.topic.session,
+            revision: None,
+            recipient: self.identity.node(),
+            sender: self.peer.node,
+        };
+        let opened = sealing::open(&self.identity, &context, &body, ask.limit);
+        Ok(opened.map_err(|error| SyncError::Untrusted { why: error.to_string() })?)
+    }
+
+    /// A request, sealed and signed.
+    fn request(
+        &self,
+        ask: &Ask<'_>,
+    ) -> Result<(reqwest::Request, baton_session::NodeSignature), NodeError> {
+        let untrusted = |why: String| SyncError::Untrusted { why };
+        let body = match ask.body {
+            None => Vec::new(),
+            Some(plain) => {
+                let context = SealContext {
+                    purpose: ask.topic.asked,
+                    session: ask.topic.session,
+                    revision: None,
+                    recipient: self.peer.node,
+                    sender: self.identity.node(),
+                };
+                let sealed = sealing::seal(&self.seal_key, &context, plain, ask.compress);
+                sealed.map_err(|error| untrusted(error.to_string()))?
+            }
+        };
+        let key = self.peer.credential.as_ref().ok_or_else(|| SyncError::NoKey {
+            name: self.peer.name.clone(),
+            url: self.url.clone(),
+        })?;
+        let mut request = Request::builder()
+            .method(ask.method.clone())
+            .uri(address(&self.url, ask.path)?.as_str())
+            .header(AUTHORIZATION, bearer(key)?);
+        if ask.body.is_some() {
+            request = request.header(CONTENT_TYPE, SEALED);
+        }
+        let request = request.body(()).map_err(|error| untrusted(error.to_string()))?;
+        let (mut parts, ()) = request.into_parts();
+        let signature = sign_request(&self.identity, &self.card, &mut parts, &body, clock::now())
+            .map_err(|error| untrusted(error.to_string()))?;
+        let request = reqwest::Request::try_from(Request::from_parts(parts, body))
+            .map_err(|error| untrusted(error.to_string()))?;
+        Ok((request, signature))
+    }
+
+    async fn refused(&self, response: reqwest::Response) -> Failed {
+        let status = response.status();
+        let body = bounded(response, SMALL_MAX).await.unwrap_or_default();
+        let is_passing = matches!(status.as_u16(), 429 | 502..=504);
+        let why = match serde_json::from_slice::<Problem>(&body) {
+            Ok(problem) => match problem.hint {
+                Some(hint) => format!("{}\n{hint}", problem.detail),
+                None => problem.detail,
+            },
+            Err(_) => format!("HTTP status {status}"),
+        };
+        let name = self.peer.name.clone();
+        Failed { error: SyncError::Denied { name, why }.into(), is_passing }
+    }
+}
+
+/// A request that failed, and whether it may go well the next time.
+pub(super) struct Failed {
+    pub(super) error: NodeError,
+    is_passing: bool,
+}
+
+impl Failed {
+    fn passing(error: NodeError) -> Self {
+        Self { error, is_passing: true }
+    }
+
+    fn is_passing(&self) -> bool {
+        self.is_passing
+    }
+}
+
+impl<E: Into<NodeError>> From<E> for Failed {
+    fn from(error: E) -> Self {
+        Self { error: error.into(), is_passing: false }
+    }
+}

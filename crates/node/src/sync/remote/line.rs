@@ -1,0 +1,82 @@
+//! The way to another node: a client that goes where it was checked, and bodies that are bounded.
+
+use crate::outbound::Reach;
+use crate::sync::SyncError;
+use crate::{Context, NodeError};
+use axum::http::header::HeaderValue;
+use secrecy::{ExposeSecret, SecretString};
+use std::time::Duration;
+use url::Url;
+
+/// How long a connection may take to open.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+/// How long one answer may take.
+const ANSWER_LIMIT: Duration = Duration::from_mins(2);
+/// The largest card or problem.
+pub(in crate::sync) const SMALL_MAX: usize = 64 << 10;
+
+/// A client that goes to the addresses which were checked, and nowhere else.
+pub(in crate::sync) async fn client(
+    context: &Context,
+    url: &Url,
+    reach: Reach,
+) -> Result<reqwest::Client, NodeError> {
+    let addresses = context.outbound.check(url, reach).await?;
+    let host = url.host_str().unwrap_or_default();
+    let client = reqwest::Client::builder()
+        .connect_timeout(CONNECT_LIMIT)
+        .timeout(ANSWER_LIMIT)
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .resolve_to_addrs(host, &addresses)
+        .build();
+    Ok(client.map_err(|error| SyncError::NotANode { url: url.clone(), why: said(error) })?)
+}
+
+pub(super) fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        Some(url::Host::Domain(name)) => name == "localhost",
+        None => false,
+    }
+}
+
+pub(in crate::sync) fn address(base: &Url, segments: &[&str]) -> Result<Url, NodeError> {
+    let mut url = base.clone();
+    let found = || SyncError::AddressNotAllowed { found: base.to_string() };
+    url.path_segments_mut().map_err(|()| found())?.pop_if_empty().extend(segments);
+    Ok(url)
+}
+
+pub(in crate::sync) fn bearer(key: &SecretString) -> Result<HeaderValue, NodeError> {
+    let value = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()));
+    let mut value = value.map_err(|_| SyncError::NotAKey)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// The body of a response, if it is no longer than that.
+pub(in crate::sync) async fn bounded(
+    mut response: reqwest::Response,
+    most: usize,
+) -> Result<Vec<u8>, String> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(said)? {
+        if body.len() + chunk.len() > most {
+            return Err(format!("expected an answer of at most {most} bytes, found more"));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// What went wrong, down to the cause; the address is known.
+pub(in crate::sync) fn said(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut cause: &dyn std::error::Error = &error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    if error.is_timeout() { "it took too long".to_owned() } else { cause.to_string() }
+}

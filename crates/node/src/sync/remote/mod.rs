@@ -1,0 +1,176 @@
+//! Speaks to a peer.
+//!
+//! The one idea: what goes out is sealed for the peer and signed by us, and what comes back is taken
+//! only when the peer's own key signed it as the answer to this request. Whatever stands between the
+//! two nodes can cut the line, and no more.
+//!
+//! Here is what can be asked; `topic` says what a message is about, `ask` seals, signs, sends and
+//! verifies, and `line` is the way to the other node.
+
+mod ask;
+mod line;
+mod topic;
+
+pub(super) use line::{SMALL_MAX, address, bearer, bounded, client, said};
+pub(crate) use topic::{SEALED, Topic};
+
+use super::SyncError;
+use super::pace::Pace;
+use crate::identity::{Identity, SealKey};
+use crate::outbound::Reach;
+use crate::{Context, NodeError};
+use ask::Ask;
+use baton_api::Health;
+use baton_api::sync::{
+    Exchange, FetchParts, LeaseAnswer, NodeCard, Parcel, SyncIndex, TakeLease, Taken, Wanted,
+    parcel,
+};
+use baton_session::{Lease, SessionId};
+use baton_store::Peer;
+use line::is_loopback;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+use url::Url;
+
+/// How long a peer may take to say that it lives.
+const HEALTH_LIMIT: Duration = Duration::from_secs(3);
+/// The largest answer that lists something: the index of some hundred thousand sessions.
+const LIST_MAX: usize = 128 << 20;
+/// A peer that is spoken to.
+pub(super) struct Remote {
+    http: reqwest::Client,
+    url: Url,
+    peer: Peer,
+    seal_key: SealKey,
+    identity: Identity,
+    card: NodeCard,
+    pace: Pace,
+    part_bytes: usize,
+}
+
+impl Remote {
+    /// A confirmed peer with an address, or one that is only asked whether it lives.
+    pub(super) async fn of(context: &Context, peer: &Peer) -> Result<Self, NodeError> {
+        let name = || peer.name.clone();
+        let url = peer.url.as_deref().and_then(|url| Url::parse(url).ok());
+        let url = url.ok_or_else(|| SyncError::NoAddress { name: name() })?;
+        let seal_key = peer.seal_key.parse::<SealKey>();
+        let seal_key = seal_key.map_err(|error| SyncError::Untrusted { why: error.to_string() })?;
+        let reach = Reach { loopback: is_loopback(&url) };
+        Ok(Self {
+            http: client(context, &url, reach).await?,
+            url,
+            peer: peer.clone(),
+            seal_key,
+            identity: context.identity.now(),
+            card: context.identity.now().card(&context.node_settings),
+            pace: Pace::new(context.sync.bytes_per_second),
+            part_bytes: usize::try_from(context.store.limits().part_bytes).unwrap_or(usize::MAX),
+        })
+    }
+
+    /// How many bytes went to the peer and came from it.
+    pub(super) fn moved(&self) -> u64 {
+        self.pace.bytes()
+    }
+
+    /// Whether it lives, and is who it was. No key is sent.
+    pub(super) async fn health(&self) -> Result<(), NodeError> {
+        let request = self.http.get(address(&self.url, &["health"])?).timeout(HEALTH_LIMIT);
+        let response = request.send().await.map_err(|error| self.unreachable(error))?;
+        let body = bounded(response, SMALL_MAX).await.map_err(|why| self.broken(why))?;
+        let health: Health = self.json(&body)?;
+        let (expected, found) = (self.peer.node, health.node_id);
+        if found == expected {
+            Ok(())
+        } else {
+            Err(SyncError::OtherNode { expected, found }.into())
+        }
+    }
+
+    /// Its sessions.
+    pub(super) async fn index(&self) -> Result<SyncIndex, NodeError> {
+        let path = ["sync", "index"];
+        let ask = Ask::get(&path, Topic::INDEX, LIST_MAX);
+        self.json(&self.ask(ask).await?)
+    }
+
+    /// What it has of a session.
+    pub(super) async fn exchange(&self, session: SessionId) -> Result<Exchange, NodeError> {
+        let id = session.to_string();
+        let path = ["sync", "sessions", &id, "revisions"];
+        self.json(&self.ask(Ask::get(&path, Topic::revisions(session), LIST_MAX)).await?)
+    }
+
+    /// Offers it what is here of a session.
+    pub(super) async fn offer(&self, exchange: &Exchange) -> Result<Taken, NodeError> {
+        let session = exchange.offer.session;
+        let id = session.to_string();
+        let (path, body) = (["sync", "sessions", &id, "revisions"], write(exchange));
+        let ask = Ask::post(&path, Topic::offer(session), &body, true, LIST_MAX);
+        self.json(&self.ask(ask).await?)
+    }
+
+    /// Asks it for a session. A peer that does not answer is not asked again: it may be gone.
+    pub(super) async fn lease(
+        &self,
+        session: SessionId,
+        lease: Lease,
+    ) -> Result<LeaseAnswer, NodeError> {
+        let id = session.to_string();
+        let (path, body) = (["sync", "sessions", &id, "lease"], write(&TakeLease { lease }));
+        let ask = Ask::post(&path, Topic::lease(session), &body, true, SMALL_MAX);
+        self.json(&self.ask_once(&ask).await.map_err(|failed| failed.error)?)
+    }
+
+    /// Parts of a session.
+    pub(super) async fn fetch(
+        &self,
+        session: SessionId,
+        wanted: Vec<Wanted>,
+    ) -> Result<Vec<Parcel>, NodeError> {
+        let id = session.to_string();
+        let (path, body) =
+            (["sync", "sessions", &id, "parts", "fetch"], write(&FetchParts { wanted }));
+        let limit = self.part_bytes.saturating_add(32 << 20);
+        let body = self.ask(Ask::post(&path, Topic::fetch(session), &body, false, limit)).await?;
+        parcel::read(&body).map_err(|error| self.not_a_node(error.to_string()))
+    }
+
+    /// Gives it parts of a session; they are on its disk when this returns.
+    pub(super) async fn give(
+        &self,
+        session: SessionId,
+        parcels: &[Parcel],
+    ) -> Result<(), NodeError> {
+        let id = session.to_string();
+        let (path, body) = (["sync", "sessions", &id, "parts"], parcel::write(parcels));
+        self.ask(Ask::post(&path, Topic::give(session), &body, false, SMALL_MAX)).await?;
+        Ok(())
+    }
+
+    fn json<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, NodeError> {
+        serde_json::from_slice(body).map_err(|error| self.not_a_node(error.to_string()))
+    }
+
+    fn unreachable(&self, error: reqwest::Error) -> NodeError {
+        if error.is_timeout() && !error.is_connect() {
+            return SyncError::TooSlow { name: self.peer.name.clone() }.into();
+        }
+        self.broken(said(error))
+    }
+
+    fn broken(&self, why: String) -> NodeError {
+        SyncError::Unreachable { name: self.peer.name.clone(), why }.into()
+    }
+
+    fn not_a_node(&self, why: String) -> NodeError {
+        SyncError::NotANode { url: self.url.clone(), why }.into()
+    }
+}
+
+fn write(message: &impl Serialize) -> Vec<u8> {
+    // Our own types have string keys only, so this cannot fail.
+    serde_json::to_vec(message).unwrap_or_default()
+}

@@ -1,0 +1,48 @@
+//! What messages between nodes are about. A message about one thing is never taken for another.
+
+use axum::http::header::HeaderValue;
+use baton_session::SessionId;
+
+/// What bodies between nodes are: sealed.
+pub(crate) const SEALED: HeaderValue = HeaderValue::from_static("application/vnd.baton.sealed");
+
+/// What a message between nodes is about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Topic {
+    /// The word for what is asked and, behind it, answered.
+    pub(crate) asked: &'static str,
+    /// The word for the answer.
+    pub(crate) answered: &'static str,
+    /// The session that it is about.
+    pub(crate) session: Option<SessionId>,
+}
+
+impl Topic {
+    /// The index.
+    pub(crate) const INDEX: Self = Self { asked: "index", answered: "the index", session: None };
+
+    /// The revisions of a session: asked for, or offered.
+    pub(crate) fn revisions(session: SessionId) -> Self {
+        Self { asked: "revisions", answered: "the revisions", session: Some(session) }
+    }
+
+    /// Revisions that are offered.
+    pub(crate) fn offer(session: SessionId) -> Self {
+        Self { asked: "an offer", answered: "what became of an offer", session: Some(session) }
+    }
+
+    /// A session that is asked for.
+    pub(crate) fn lease(session: SessionId) -> Self {
+        Self { asked: "a lease", answered: "what became of a lease", session: Some(session) }
+    }
+
+    /// Parts that are asked for.
+    pub(crate) fn fetch(session: SessionId) -> Self {
+        Self { asked: "parts", answered: "the parts", session: Some(session) }
+    }
+
+    /// Parts that are given.
+    pub(crate) fn give(session: SessionId) -> Self {
+        Self { asked: "given parts", answered: "given parts were taken", session: Some(session) }
+    }
+}
