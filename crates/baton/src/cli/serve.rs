@@ -28,7 +28,8 @@ Settings come from flags, then BATON_* variables, then the settings file, then d
 TOML; every flag below has its place there:
   [server] listen, behind_proxy, allowed_hosts  [server.tls] certificate, key
   [node] type, name, publicUrl, internalUrl
-  [sync] autoSync, syncInterval, conflictResolution, session_bytes, bytes_per_second
+  [sync] autoSync, syncInterval, conflictResolution, session_bytes, deletion_age, staged_bytes,
+    bytes_per_second
   [outbound] allow
   [storage] database_url, part_bytes, snapshot_parts  [browser] program
   [recovery] session_snapshot_interval, max_session_age, auto_rehydrate, max_session_snapshots,

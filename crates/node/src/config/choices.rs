@@ -120,9 +120,9 @@ impl Choices {
                 sync.session_bytes,
                 1024..=1 << 40,
             )?,
-            // Only who embeds a node sets these so far.
-            deletion_age: None,
-            staged_bytes: None,
+            deletion_age: number(origin, "sync.deletion_age", sync.deletion_age, 0..=LONGEST)?
+                .map(Duration::from_secs),
+            staged_bytes: number(origin, "sync.staged_bytes", sync.staged_bytes, 1024..=1 << 44)?,
             bytes_per_second: number(
                 origin,
                 "sync.bytes_per_second",

@@ -68,6 +68,12 @@ pub struct SyncTexts {
     /// The largest session that is taken, in bytes of its parts together.
     #[serde(rename = "session_bytes")]
     pub session_bytes: Option<i64>,
+    /// Seconds for which a deletion is remembered at least.
+    #[serde(rename = "deletion_age")]
+    pub deletion_age: Option<i64>,
+    /// The most bytes of parts that wait for their sessions, for each owner.
+    #[serde(rename = "staged_bytes")]
+    pub staged_bytes: Option<i64>,
     /// Bytes a second that go to a peer and come from it; 0 means as fast as it goes.
     #[serde(rename = "bytes_per_second")]
     pub bytes_per_second: Option<i64>,

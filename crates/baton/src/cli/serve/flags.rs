@@ -60,6 +60,24 @@ pub(in crate::cli) struct Flags {
         allow_negative_numbers = true
     )]
     session_bytes: Option<i64>,
+    /// Seconds for which a deletion is remembered at least [default: 2592000]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        env = "BATON_DELETION_AGE",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    deletion_age: Option<i64>,
+    /// Bytes of parts that wait for their sessions, for each owner [default: 2147483648]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        env = "BATON_STAGED_BYTES",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    staged_bytes: Option<i64>,
     /// Bytes a second to and from a peer; 0: as fast as it goes [default: 0]
     #[arg(
         long,
@@ -212,6 +230,8 @@ impl From<Flags> for Settings {
                 sync_interval: flags.sync_interval,
                 conflict_resolution: flags.conflict_resolution,
                 session_bytes: flags.session_bytes,
+                deletion_age: flags.deletion_age,
+                staged_bytes: flags.staged_bytes,
                 bytes_per_second: flags.bytes_per_second,
             },
             outbound: OutboundTexts { allow: flags.outbound_allow },
