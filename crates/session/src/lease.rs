@@ -4,6 +4,9 @@ use crate::{NodeId, Term};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+/// How many terms a node may miss: more than sessions are resumed in a lifetime.
+const FURTHEST: i64 = 1 << 32;
+
 /// Who holds a shared session: the node that runs its browser, or is about to.
 ///
 /// Its term counts between nodes only; within one database, the terms of that database count. Each
@@ -39,6 +42,13 @@ impl Lease {
         rank(self) > rank(other)
     }
 
+    /// Whether a node that tells the truth may say this, where `known` is known: terms go up by one for
+    /// each holder, and one that leaps ahead would leave no room above it.
+    pub fn is_plausible(&self, known: Option<Self>) -> bool {
+        let known = known.map_or_else(Term::default, |known| known.term);
+        self.term.to_i64() > 0 && self.term.to_i64().saturating_sub(known.to_i64()) <= FURTHEST
+    }
+
     /// Whether somebody else than `node` holds the session by it.
     pub fn is_held_by_other(&self, node: NodeId) -> bool {
         !self.released && self.node != node
@@ -48,7 +58,7 @@ impl Lease {
 #[cfg(test)]
 mod tests {
     use super::Lease;
-    use crate::NodeId;
+    use crate::{NodeId, Term};
     use jiff::Timestamp;
 
     fn node(byte: u8) -> NodeId {
@@ -67,6 +77,18 @@ mod tests {
         assert!(third.supersedes(&second) && !second.supersedes(&third), "taken at the same time");
         assert!(given_back.supersedes(&first) && !first.supersedes(&given_back));
         assert!(!first.supersedes(&first));
+    }
+
+    #[test]
+    fn a_term_that_leaves_no_room_above_it_is_not_plausible() {
+        let now = Timestamp::UNIX_EPOCH;
+        let first = Lease::after(None, node(1), now);
+        let far = |term| Lease { term: Term::from_i64(term), ..first };
+        assert!(first.is_plausible(None) && far(1 << 32).is_plausible(None));
+        assert!(far((1 << 32) + 1).is_plausible(Some(first)));
+        for term in [(1 << 32) + 1, i64::MAX, 0, -1] {
+            assert!(!far(term).is_plausible(None), "{term}");
+        }
     }
 
     #[test]

@@ -46,7 +46,7 @@ const STEPS: [Step; 5] = [
     },
     Step {
         name: "tests",
-        args: &["test", "--workspace", "--all-features"],
+        args: &["test", "--workspace", "--all-features", "--no-fail-fast"],
         // A snapshot that differs is a failure to read here, not a file to find later.
         environment: Some(("INSTA_UPDATE", "no")),
     },

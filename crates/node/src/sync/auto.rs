@@ -18,6 +18,9 @@ const STAGED_LIMIT: SignedDuration = SignedDuration::from_hours(24);
 /// How often those are looked for, and deletions that everybody has heard of.
 const TIDY_PAUSE: Duration = Duration::from_hours(1);
 
+/// How often peers are told which sessions run here.
+const RENEW_PAUSE: Duration = Duration::from_mins(15);
+
 /// Begins to move sessions, if that is set, and to tidy up, until the node ends; and tells peers which
 /// sessions it holds.
 pub fn start(context: &Context) {
@@ -31,10 +34,13 @@ pub fn start(context: &Context) {
     }
     let holder = context.clone();
     context.tasks.spawn(async move {
-        let renewed = holder.ending.run_until_cancelled(Box::pin(lease::renew_all(&holder))).await;
-        if let Some(Err(error)) = renewed {
-            tracing::warn!(%error, "peers were not told which sessions run here");
-        }
+        let renew_and_wait = async || {
+            if let Err(error) = lease::renew_all(&holder).await {
+                tracing::warn!(%error, "peers were not told which sessions run here");
+            }
+            sleep(RENEW_PAUSE).await;
+        };
+        while holder.ending.run_until_cancelled(Box::pin(renew_and_wait())).await.is_some() {}
     });
     let tidier = context.clone();
     context.tasks.spawn(async move {

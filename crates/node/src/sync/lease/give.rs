@@ -1,6 +1,6 @@
 //! Hands a session over to the node that asks for it.
 
-use super::note::record;
+use super::note::{holder_elsewhere, record, runs_here};
 use crate::audit::{Action, Actor, Note};
 use crate::auth::Caller;
 use crate::sync::SyncError;
@@ -32,6 +32,10 @@ pub(crate) async fn give(
     let shelf = Shelf::take(context, owner, session).await?;
     if shelf.is_new() {
         return Ok(answer(LeaseOutcome::Free, &shelf));
+    }
+    if !asked.is_plausible(shelf.shared.lease) {
+        let why = format!("expected the term after those before, found {}", asked.term);
+        return Err(SyncError::Untrusted { why }.into());
     }
     if shelf.shared.lease.is_some_and(|known| known.supersedes(&asked)) {
         return Ok(answer(LeaseOutcome::Outdated, &shelf));
@@ -95,15 +99,13 @@ pub(super) async fn give_up(
 ) -> Result<(), NodeError> {
     let _turn = context.turn(session, TURN_LIMIT).await?;
     let shelf = Shelf::take(context, owner, session).await?;
-    let lost = shelf.shared.lease.filter(|lease| lease.is_held_by_other(context.node));
-    let found = row(context, owner, session).await?;
-    let runs = |found: &baton_session::Session| {
-        found.lifecycle == Lifecycle::Active && found.node == context.node
-    };
-    let (Some(lease), Some(_)) = (lost, found.filter(runs)) else { return Ok(()) };
-    tracing::warn!(%session, holder = %lease.node, "another node took this session: it is saved and closed");
+    let Some(holder) = holder_elsewhere(context, shelf.shared.lease).await? else { return Ok(()) };
+    if !runs_here(context, owner, session).await? {
+        return Ok(());
+    }
+    tracing::warn!(%session, holder = %holder, "another node took this session: it is saved and closed");
     let note = Note::new(&Actor::node(), owner, Action::HandOver, session.to_string());
-    let note = note.with("peer", lease.node.to_string());
+    let note = note.with("peer", holder.to_string());
     let ended = end_here(context, owner, session).await;
     note.end(&context.store, ended.map(drop)).await
 }

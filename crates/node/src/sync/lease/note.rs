@@ -4,7 +4,7 @@ use super::give::give_up;
 use super::take::renew;
 use crate::sync::shelf::{ATTEMPTS, Along, Shelf, is_race};
 use crate::sync::working::row;
-use crate::sync::{SyncError, as_node};
+use crate::sync::{SyncError, as_node, index};
 use crate::{Context, NodeError, clock};
 use baton_session::{Lease, Lifecycle, NodeId, Owner, SessionId};
 
@@ -15,8 +15,10 @@ pub(super) async fn record(
     session: SessionId,
     lease: Lease,
 ) -> Result<bool, NodeError> {
-    let newer =
-        |known: Option<Lease>| known.is_none_or(|known| lease.supersedes(&known)).then_some(lease);
+    let newer = |known: Option<Lease>| {
+        let counts = known.is_none_or(|known| lease.supersedes(&known));
+        (counts && lease.is_plausible(known)).then_some(lease)
+    };
     write(context, owner, session, newer).await
 }
 
@@ -54,7 +56,8 @@ pub(in crate::sync) async fn learn(
     let Some(told) = told.filter(|told| told.node == of && of != context.node) else {
         return Ok(());
     };
-    if record(context, owner, session, told).await? && !told.released {
+    record(context, owner, session, told).await?;
+    if !told.released && runs_here(context, owner, session).await? {
         let (context, owner) = (context.clone(), owner.clone());
         context.clone().tasks.spawn(async move {
             if let Err(error) = give_up(&context, &owner, session).await {
@@ -86,17 +89,39 @@ async fn write(
     Err(SyncError::Contended { session }.into())
 }
 
-/// Tells peers, once the node is up, which sessions it still holds; and hears which of them were
-/// taken over while it was away.
+/// Who holds a session by this lease, if it is somebody else than the nodes of this database: among
+/// those, the leases of the database count.
+pub(super) async fn holder_elsewhere(
+    context: &Context,
+    lease: Option<Lease>,
+) -> Result<Option<NodeId>, NodeError> {
+    let Some(lease) = lease.filter(|lease| lease.is_held_by_other(context.node)) else {
+        return Ok(None);
+    };
+    let nodes = context.store.list_nodes().await?;
+    let is_here = nodes.iter().any(|found| found.node.id == lease.node);
+    Ok((!is_here).then_some(lease.node))
+}
+
+/// Whether this node runs the browser of a session.
+pub(super) async fn runs_here(
+    context: &Context,
+    owner: &Owner,
+    session: SessionId,
+) -> Result<bool, NodeError> {
+    let found = row(context, owner, session).await?;
+    Ok(found.is_some_and(|row| row.lifecycle == Lifecycle::Active && row.node == context.node))
+}
+
+/// Tells peers which sessions run here, and hears which of them were taken over meanwhile.
 pub(crate) async fn renew_all(context: &Context) -> Result<(), NodeError> {
     for owner in context.store.list_peer_owners().await? {
-        let index = super::super::index::of(context, &owner).await?;
+        let index = index::of(context, &owner).await?;
         let held = index.sessions.iter().filter(|one| one.lease.is_some() && !one.deleted);
         for session in held.map(|one| one.id) {
-            let row = row(context, &owner, session).await?;
-            let is_here = row
-                .is_some_and(|row| row.lifecycle == Lifecycle::Active && row.node == context.node);
-            if is_here && let Err(error) = renew(context, &as_node(owner.clone()), session).await {
+            if runs_here(context, &owner, session).await?
+                && let Err(error) = renew(context, &as_node(owner.clone()), session).await
+            {
                 tracing::info!(%session, %error, "peers were not told who holds a session");
             }
         }

@@ -1,6 +1,6 @@
 //! Takes the lease of a shared session, so that it can run here.
 
-use super::note::{learn, record};
+use super::note::{holder_elsewhere, learn, record};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::live::LiveError;
@@ -36,7 +36,9 @@ pub(crate) async fn take(
     let asked = context.asking.begin(session.id);
     let _asked = asked.ok_or(LiveError::Busy { id: session.id, doing: "resumed" })?;
     let known = shelf.shared.lease;
-    let taking = Taking { context, caller, session: session.id, known, vector: shelf.vector() };
+    let holder = holder_elsewhere(context, known).await?;
+    let vector = shelf.vector();
+    let taking = Taking { context, caller, session: session.id, known, holder, vector };
     taking.run().await
 }
 
@@ -47,6 +49,8 @@ struct Taking<'a> {
     session: SessionId,
     /// The lease that counted here before.
     known: Option<Lease>,
+    /// Who held the session, as far as this node knew; none when it was this one.
+    holder: Option<NodeId>,
     /// How far the session had come here.
     vector: Vector,
 }
@@ -59,7 +63,9 @@ impl Taking<'_> {
         for _ in 0..ROUNDS {
             let said = ask_all(self.context, &peers, self.session, lease).await;
             let newest = said.iter().filter_map(|(_, answer)| answer.as_ref().ok()?.lease);
-            let newer = newest.filter(|known| known.supersedes(&lease)).max_by_key(|one| one.term);
+            let newer = newest
+                .filter(|told| told.supersedes(&lease) && told.is_plausible(self.known))
+                .max_by_key(|one| one.term);
             for said in said {
                 handed = self.hear(said).await?.or(handed);
             }
@@ -73,15 +79,9 @@ impl Taking<'_> {
         Err(SyncError::Contended { session: self.session }.into())
     }
 
-    /// Who held the session, as far as this node knew; none when it was this one.
-    fn holder(&self) -> Option<NodeId> {
-        let known = self.known.filter(|known| known.is_held_by_other(self.context.node));
-        known.map(|known| known.node)
-    }
-
     /// Takes the session over from a holder that is no peer any more, or has no address.
     async fn take_from_nobody(&self, peers: &[Peer]) -> Result<Option<HandedView>, NodeError> {
-        let gone = self.holder().filter(|node| !peers.iter().any(|peer| peer.node == *node));
+        let gone = self.holder.filter(|node| !peers.iter().any(|peer| peer.node == *node));
         let Some(node) = gone else { return Ok(None) };
         let known = self.context.store.list_peers(&self.caller.owner).await?;
         let name = known.into_iter().find(|peer| peer.node == node).map(|peer| peer.name);
@@ -90,7 +90,7 @@ impl Taking<'_> {
 
     /// Does what the answer of a peer asks for, and tells when the session came from it.
     async fn hear(&self, (peer, answer): Said) -> Result<Option<HandedView>, NodeError> {
-        let held = self.holder() == Some(peer.node);
+        let held = self.holder == Some(peer.node);
         let answer = match answer {
             Ok(answer) => answer,
             Err(NodeError::Sync(SyncError::Unreachable { .. })) if held => {
@@ -139,9 +139,13 @@ pub(super) async fn renew(
     session: SessionId,
 ) -> Result<(), NodeError> {
     let shelf = Shelf::take(context, &caller.owner, session).await?;
-    let Some(lease) = shelf.shared.lease else { return Ok(()) };
-    if lease.is_held_by_other(context.node) {
+    let Some(mut lease) = shelf.shared.lease else { return Ok(()) };
+    if holder_elsewhere(context, Some(lease)).await?.is_some() {
         return super::give::give_up(context, &caller.owner, session).await;
+    }
+    if lease.node != context.node || lease.released {
+        lease = Lease::after(Some(lease), context.node, clock::now());
+        record(context, &caller.owner, session, lease).await?;
     }
     let peers = peers::confirmed(context, &caller.owner).await?;
     for (peer, answer) in ask_all(context, &peers, session, lease).await {

@@ -8,7 +8,7 @@ use crate::fixture::{one_line, problem};
 use baton_api::Scope;
 use baton_api::sync::RegisterPeer;
 use baton_node::config::Choices;
-use baton_session::{Lease, State};
+use baton_session::{Lease, State, Term};
 use baton_store::Peer;
 use jiff::Timestamp;
 use reqwest::Method;
@@ -97,15 +97,20 @@ async fn another_node_at_the_address_of_a_known_one_is_refused() {
 }
 
 #[tokio::test]
-async fn a_lease_in_the_name_of_another_node_is_refused() {
+async fn a_lease_of_another_node_or_one_for_ever_is_refused() {
     let (node, stranger) = admitted().await;
     let id = seed(&node, "shop", &shop()).await;
     save(&node, "shop").await;
-    let other = crate::peer::Peer::new(2).identity.node();
-    let message = stranger.take(id, Lease::after(None, other, Timestamp::now()));
-    let told = refused(&node, message.refusal()).await;
-    insta::assert_snapshot!(told, @r#"
+    let other = Lease::after(None, crate::peer::Peer::new(2).identity.node(), Timestamp::now());
+    let own = Lease { node: stranger.node(), ..other };
+    let mut told = Vec::new();
+    for lease in [other, Lease { term: Term::from_i64(i64::MAX), ..own }] {
+        told.push(refused(&node, stranger.take(id, lease).refusal()).await);
+    }
+    insta::assert_snapshot!(told.join("\n"), @r#"
     403 untrusted: a message between nodes was refused: expected a lease of node ID, found one of ID
+    noted: stranger 1: request POST /sync/sessions/ID/lease failed {"code":"untrusted"}
+    403 untrusted: a message between nodes was refused: expected the term after those before, found 9223372036854775807
     noted: stranger 1: request POST /sync/sessions/ID/lease failed {"code":"untrusted"}
     "#);
     node.stop().await;

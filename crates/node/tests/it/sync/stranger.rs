@@ -12,7 +12,7 @@ use baton_node::identity::SealKey;
 use baton_node::messages::sign_request;
 use baton_node::sealing::{SealContext, seal};
 use baton_session::revision::{Author, Content, Origin, PartList};
-use baton_session::{Lease, Part, Replica, SessionId, Signed, State, parts, wire};
+use baton_session::{Lease, NodeId, Part, Replica, SessionId, Signed, State, parts, wire};
 use baton_store::PackedPart;
 use jiff::Timestamp;
 use reqwest::Response;
@@ -121,6 +121,11 @@ impl Stranger {
     /// Asks for parts of a session, in these words.
     pub(super) fn fetch(&self, session: SessionId, plain: &[u8]) -> Message {
         self.tell("parts", session, "parts/fetch", plain)
+    }
+
+    /// Which node it is.
+    pub(super) fn node(&self) -> NodeId {
+        self.peer.identity.node()
     }
 
     /// Who writes its revisions, now.
