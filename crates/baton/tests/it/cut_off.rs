@@ -39,6 +39,7 @@ async fn a_transfer_survives_every_kill_and_is_seen_whole_or_not_at_all() {
         let (pull, kills_cloud) = (dice.roll(2) == 0, dice.roll(2) == 0);
         let id = if pull { name.clone() } else { give(&pair, &name, round).await };
         let moving = start(&pair, &id, pull);
+        // The moment of the kill is what varies: anywhere in the transfer, or before or after it.
         sleep(Duration::from_millis(dice.roll(900))).await;
         let victim = if kills_cloud { &mut pair.cloud } else { &mut pair.laptop };
         victim.kill_node().await.unwrap();
