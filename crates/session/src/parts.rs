@@ -5,7 +5,7 @@
 
 mod origin;
 
-use crate::text_form::{InvalidText, parse_hex, text_form};
+use crate::text_form::{InvalidText, parse_hex, text_form, write_hex};
 use crate::words::words;
 use crate::{Cookie, Site, State};
 use serde::de::DeserializeOwned;
@@ -58,7 +58,7 @@ impl PartHash {
 
 impl fmt::Display for PartHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write_hex(&self.0, f)
     }
 }
 

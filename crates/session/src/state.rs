@@ -60,7 +60,7 @@ impl OriginState {
         self.databases.iter().find(|database| &database.name == name)
     }
 
-    fn normalize(&mut self) {
+    pub(crate) fn normalize(&mut self) {
         self.databases.sort_by(|a, b| a.name.cmp(&b.name));
         self.caches.sort_by(|a, b| (a.position, &a.name).cmp(&(b.position, &b.name)));
         self.files.sort_by(|a, b| a.path.cmp(&b.path));

@@ -4,7 +4,7 @@
 //! (0 raw, 1 zstd) and the bytes. Packed is also how a part travels to another node. Its associated data says what it is and whose; so a blob that was moved to another
 //! owner, kind or row does not open.
 
-use aes_gcm::aead::{Aead, KeyInit, Payload};
+use aes_gcm::aead::{Aead, AeadInOut, KeyInit, Payload};
 use aes_gcm::{Aes256Gcm, Nonce};
 use baton_session::{Owner, PartHash, PartKind};
 use hmac::{Hmac, Mac};
@@ -16,6 +16,7 @@ use zeroize::Zeroizing;
 /// The layout described above.
 const VERSION: u8 = 1;
 const NONCE: usize = 12;
+const TAG: usize = 16;
 const RAW: u8 = 0;
 const ZSTD: u8 = 1;
 const ZSTD_LEVEL: i32 = 3;
@@ -73,13 +74,17 @@ impl Seal {
         subject: &[&str],
     ) -> Result<Vec<u8>, SealError> {
         let nonce: [u8; NONCE] = random();
-        let aad = self.associated(subject);
-        let payload = Payload { msg: packed, aad: &aad };
-        let encrypted = self
-            .cipher
-            .encrypt(&Nonce::from(nonce), payload)
-            .map_err(|_| SealError::TooLarge { limit: aes_gcm::P_MAX })?;
-        Ok([&[VERSION], nonce.as_slice(), &encrypted].concat())
+        let too_large = |_| SealError::TooLarge { limit: aes_gcm::P_MAX };
+        let mut sealed = Vec::with_capacity(1 + NONCE + packed.len() + TAG);
+        sealed.push(VERSION);
+        sealed.extend(nonce);
+        sealed.extend(packed);
+        let (nonce, aad) = (Nonce::from(nonce), self.associated(subject));
+        let body = sealed.get_mut(1 + NONCE..).unwrap_or_default();
+        let tag =
+            self.cipher.encrypt_inout_detached(&nonce, &aad, body.into()).map_err(too_large)?;
+        sealed.extend(tag);
+        Ok(sealed)
     }
 
     /// Decrypts and decompresses `sealed` into at most `limit` bytes.

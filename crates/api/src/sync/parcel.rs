@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 /// The longest head of a parcel, in bytes.
 const HEAD_MAX: usize = 64 << 10;
+/// How many bytes a head has about, with its length.
+const HEAD_USUAL: usize = 256;
 
 /// One part on its way.
 #[derive(Clone, PartialEq, Eq)]
@@ -46,7 +48,8 @@ impl std::fmt::Debug for Parcel {
 
 /// Writes parcels one behind the other.
 pub fn write(parcels: &[Parcel]) -> Vec<u8> {
-    let mut body = Vec::new();
+    let bytes = parcels.iter().map(|parcel| parcel.bytes.len() + HEAD_USUAL).sum();
+    let mut body = Vec::with_capacity(bytes);
     for Parcel { part, base, bytes } in parcels {
         let PartRef { kind, name, hash, size } = part.clone();
         let head = Head { kind, name, hash, size, base: *base, length: bytes.len() };

@@ -41,8 +41,11 @@ pub(super) async fn state(
 ) -> Result<State, NodeError> {
     let of_state: Vec<PartRef> =
         parts.iter().filter(|part| part.kind != PartKind::Preview).cloned().collect();
-    let found = context.store.fetch_parts(owner, &of_state).await?;
-    let found: Vec<Part> = found.into_iter().collect::<Result<_, StoreError>>()?;
+    // Opening is what takes time, so two halves are opened at once.
+    let (first, second) = of_state.split_at(of_state.len() / 2);
+    let halves = [first, second].map(|half| context.store.fetch_parts(owner, half));
+    let halves = futures_util::future::try_join_all(halves).await?;
+    let found: Vec<Part> = halves.into_iter().flatten().collect::<Result<_, StoreError>>()?;
     let (state, invalid) = blocking(move || parts::join(&found)).await?;
     match invalid.into_iter().next() {
         None => Ok(state),

@@ -22,8 +22,9 @@ pub(super) struct Way {
     /// Parts that moved.
     pub(super) parts: u64,
     peer: Peer,
+    /// When the call has gone on for long enough.
+    pub(super) until: Instant,
     name: Option<SessionName>,
-    until: Instant,
 }
 
 impl Way {

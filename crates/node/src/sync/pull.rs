@@ -9,7 +9,13 @@ use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::sync::{Exchange, Movement, Parcel, Taken, Wanted};
 use baton_session::{Owner, PartHash, PartRef, SessionId};
+use futures_util::stream::{self, StreamExt};
 use std::collections::HashMap;
+use std::future::ready;
+use std::time::Instant;
+
+/// How many bodies are asked for at once.
+const AHEAD: usize = 2;
 
 /// Pulls a session from a peer: what it has there is here when this returns. When time runs out it
 /// answers so, and goes on where it stopped when called again.
@@ -62,7 +68,7 @@ fn says_deleted(exchange: &Exchange) -> bool {
     exchange.offer.whole().all(|revision| revision.deleted)
 }
 
-/// Brings parts, while those before them are written to the disk.
+/// Brings parts: the peer reads the next ones, while these are written to the disk.
 async fn bring(
     context: &Context,
     owner: &Owner,
@@ -70,21 +76,21 @@ async fn bring(
     exchange: &Exchange,
     missing: Vec<Wanted>,
 ) -> Result<(), NodeError> {
-    let (session, announced) = (way.session, part_refs(exchange));
+    let (session, until, announced) = (way.session, way.until, part_refs(exchange));
+    let remote = &way.remote;
+    let mut arriving = stream::iter(batches(missing, &announced))
+        .take_while(|_| ready(Instant::now() < until))
+        .map(|batch| remote.fetch(session, batch))
+        .buffered(AHEAD);
     let mut before = Vec::new();
-    for batch in batches(missing, &announced) {
-        if way.is_late() {
-            break;
-        }
-        let count = batch.len() as u64;
-        let fetched = way.remote.fetch(session, batch);
+    loop {
         let staged = stage(context, owner, session, std::mem::take(&mut before));
-        let (fetched, staged) = tokio::join!(fetched, staged);
+        let (arrived, staged) = tokio::join!(arriving.next(), staged);
         staged?;
-        before = expected(fetched?, &announced, session)?;
-        way.parts += count;
+        let Some(parcels) = arrived.transpose()? else { return Ok(()) };
+        way.parts += parcels.len() as u64;
+        before = expected(parcels, &announced, session)?;
     }
-    stage(context, owner, session, before).await
 }
 
 /// The parcels, if each is of a part that was announced.

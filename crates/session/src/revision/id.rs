@@ -33,10 +33,12 @@ impl FromStr for RevisionId {
     fn from_str(text: &str) -> Result<Self, InvalidText> {
         let invalid = InvalidText("a revision: a number, '-' and 64 hexadecimal digits");
         let (version, hash) = text.split_once('-').ok_or(invalid)?;
+        // A number can be written in other ways too, with a sign or with zeros before it; a name has one.
+        if version.starts_with('+') || version.starts_with('0') && version != "0" {
+            return Err(invalid);
+        }
         let version = version.parse().map_err(|_| invalid)?;
-        let id = Self { version, hash: hash.parse().map_err(|_| invalid)? };
-        // A number can be written in other ways too; a name has one.
-        if id.to_string() == text { Ok(id) } else { Err(invalid) }
+        Ok(Self { version, hash: hash.parse().map_err(|_| invalid)? })
     }
 }
 

@@ -7,21 +7,21 @@
 //! of `state.url`. What a storage key or a tab holds travels in its own form, so that a field added
 //! to it travels by itself. The checksum covers what is not derived.
 
+mod checksum;
 mod cookie;
 mod error;
 mod plain;
 mod read;
 mod write;
 
+pub use checksum::{checksum_of, deleted_checksum};
 pub use error::ReadError;
 pub use read::{is_session_file, read};
-pub use write::{checksum_of, deleted_checksum, write};
+pub use write::write;
 
-use crate::{PartHash, RevisionId, State, Vector};
+use crate::{RevisionId, State, Vector};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// A session as it travels.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -105,34 +105,4 @@ pub struct Version {
     /// Revisions that wait for someone to choose.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<RevisionId>,
-}
-
-/// Fields of `state` that are derived, and so are not in the checksum.
-const DERIVED: [&str; 6] =
-    ["url", "title", "viewport", "localStorage", "sessionStorage", "indexedDB"];
-
-/// The part of a document that its checksum covers.
-#[derive(Serialize)]
-struct Covered<'a> {
-    state: BTreeMap<&'a str, &'a Value>,
-    tabs: Vec<BTreeMap<&'a str, &'a Value>>,
-}
-
-/// The checksum of a document with these two members. The ids of tabs are not in it: they mean
-/// nothing to another browser.
-fn checksum(state: &Value, tabs: &Value) -> PartHash {
-    let state = members(state, |name| !DERIVED.contains(&name));
-    let tabs = tabs.as_array().into_iter().flatten();
-    let covered =
-        Covered { state, tabs: tabs.map(|tab| members(tab, |name| name != "id")).collect() };
-    // A number that canonical JSON refuses is refused by every writer alike.
-    let canonical = serde_json_canonicalizer::to_vec(&covered)
-        .or_else(|_| serde_json::to_vec(&covered))
-        .unwrap_or_default();
-    PartHash::of(&canonical)
-}
-
-fn members(object: &Value, wanted: impl Fn(&str) -> bool) -> BTreeMap<&str, &Value> {
-    let all = object.as_object().into_iter().flatten();
-    all.map(|(name, value)| (name.as_str(), value)).filter(|(name, _)| wanted(name)).collect()
 }

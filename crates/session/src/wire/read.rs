@@ -1,7 +1,8 @@
 //! A session file, read.
 
+use super::checksum::of_document;
 use super::error::{ReadError, field, kind};
-use super::{Head, SessionFile, checksum, cookie, plain};
+use super::{Head, SessionFile, cookie, plain};
 use crate::state::OriginState;
 use crate::{Receipt, State, StorageKey, Tab};
 use serde_json::Value;
@@ -22,7 +23,7 @@ pub fn read(file: &[u8]) -> Result<(SessionFile, Receipt), ReadError> {
     let head: Head = field(&document, "")?;
     let is_whole = state.get("origins").is_some();
     if is_whole && !head.sync.checksum.is_empty() {
-        let found = checksum(state, &document["tabs"]).to_string();
+        let found = of_document(state, &document["tabs"]).to_string();
         let expected = head.sync.checksum.clone();
         if expected != found {
             return Err(ReadError::Checksum { expected, found });

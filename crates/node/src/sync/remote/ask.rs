@@ -5,6 +5,7 @@ use super::{Remote, SEALED, Topic};
 use crate::messages::{sign_request, verify_response};
 use crate::sealing::{self, SealContext};
 use crate::sync::SyncError;
+use crate::sync::contents::blocking;
 use crate::{NodeError, clock};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{Method, Request};
@@ -82,7 +83,8 @@ impl Remote {
             recipient: self.identity.node(),
             sender: self.peer.node,
         };
-        let opened = sealing::open(&self.identity, &context, &body, ask.limit);
+        let (identity, limit) = (self.identity.clone(), ask.limit);
+        let opened = blocking(move || sealing::open(&identity, &context, &body, limit)).await?;
         Ok(opened.map_err(|error| SyncError::Untrusted { why: error.to_string() })?)
     }
 

@@ -61,7 +61,8 @@ pub(in crate::sync) async fn bounded(
     mut response: reqwest::Response,
     most: usize,
 ) -> Result<Vec<u8>, String> {
-    let mut body = Vec::new();
+    let length = response.content_length().and_then(|length| usize::try_from(length).ok());
+    let mut body = Vec::with_capacity(length.unwrap_or_default().min(most));
     while let Some(chunk) = response.chunk().await.map_err(said)? {
         if body.len() + chunk.len() > most {
             return Err(format!("expected an answer of at most {most} bytes, found more"));
