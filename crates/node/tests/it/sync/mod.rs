@@ -14,6 +14,7 @@ mod moves;
 mod pair;
 mod refusals;
 mod registering;
+mod simulation;
 mod staging;
 mod stranger;
 mod watched;

@@ -46,7 +46,11 @@ impl Pair {
 }
 
 pub(super) async fn start(choices: Choices) -> Node {
-    let folder = Folder::new();
+    start_on(Folder::new(), choices).await
+}
+
+/// Starts a node on this folder.
+pub(super) async fn start_on(folder: Folder, choices: Choices) -> Node {
     let config = folder.config_with(without_browser(choices)).unwrap();
     folder.start_with(config).await
 }

@@ -1,0 +1,144 @@
+//! Takes what another node offers of a session.
+//!
+//! The one idea: first everything is checked, then the parts come and lie aside, and only when all of
+//! them are here one transaction makes the revisions visible. Until then nothing has changed, and what
+//! lies aside is not fetched again.
+
+mod arrive;
+mod parts;
+
+use super::SyncError;
+use super::reconcile::reconcile;
+use super::shelf::{ATTEMPTS, Shelf, author, is_race};
+use super::working::{advance, keep_unsaved, row};
+use crate::{Context, NodeError};
+use arrive::store;
+use baton_api::sync::{Exchange, Taken, Wanted};
+use baton_session::revision::PartList;
+use baton_session::{Offer, Owner, PartHash, SessionId, Signed};
+use parts::{check, check_states, missing, parts_of};
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+/// How long it waits for other operations on the session.
+const TURN_LIMIT: Duration = Duration::from_mins(1);
+
+/// The lists of an exchange, by their hash.
+type Lists<'a> = HashMap<PartHash, &'a PartList>;
+
+/// Takes an exchange, or says which parts have to come first. All or nothing.
+pub(crate) async fn take(
+    context: &Context,
+    owner: &Owner,
+    exchange: &Exchange,
+) -> Result<Taken, NodeError> {
+    let session = exchange.offer.session;
+    let lists = check(context, exchange)?;
+    let _turn = context.turn(session, TURN_LIMIT).await?;
+    let mut kept = false;
+    for _ in 0..ATTEMPTS {
+        match attempt(context, owner, exchange, &lists, kept).await {
+            Err(error) if is_race(&error) => {}
+            Err(error) => return Err(error),
+            Ok(Attempt::Ready) => {
+                if let Some(row) = row(context, owner, session).await? {
+                    keep_unsaved(context, &row).await?;
+                }
+                kept = true;
+            }
+            Ok(Attempt::Missing(missing)) => {
+                let (rev, conflicts, lease) = (None, Vec::new(), None);
+                return Ok(Taken { missing, changed: false, rev, conflicts, lease });
+            }
+            Ok(Attempt::Known) => return told(context, owner, session, false).await,
+            Ok(Attempt::Stored) => {
+                reconcile(context, owner, session).await?;
+                advance(context, owner, session).await?;
+                return told(context, owner, session, true).await;
+            }
+        }
+    }
+    Err(SyncError::Contended { session }.into())
+}
+
+/// What became of an attempt to store what is offered.
+enum Attempt {
+    /// Nothing in it is new.
+    Known,
+    /// It is on disk.
+    Stored,
+    /// Nothing was stored: these parts have to come first.
+    Missing(Vec<Wanted>),
+    /// Nothing was stored: what was captured here and not saved has to be kept first.
+    Ready,
+}
+
+/// Stores what is offered; or nothing, and returns what has to be done first. `kept` says whether what
+/// was not saved here is a revision by now.
+async fn attempt(
+    context: &Context,
+    owner: &Owner,
+    exchange: &Exchange,
+    lists: &Lists<'_>,
+    kept: bool,
+) -> Result<Attempt, NodeError> {
+    let offer = &exchange.offer;
+    let mut shelf = Shelf::take(context, owner, offer.session).await?;
+    let before = shelf.whole();
+    let had: BTreeSet<_> = shelf.shared.replica.whole().map(said).collect();
+    leave_copies(context, &mut shelf, offer).await?;
+    shelf.shared.replica.receive(offer, &author(context)).map_err(SyncError::from)?;
+    if shelf.whole() == before && !shelf.is_new() {
+        return Ok(Attempt::Known);
+    }
+    let mut gained = Vec::new();
+    for revision in shelf.shared.replica.whole() {
+        if !before.contains(&revision.id()) && !revision.deleted {
+            gained.push((revision.clone(), parts_of(context, &shelf, revision, lists).await?));
+        }
+    }
+    let missing = missing(context, &shelf, &gained).await?;
+    if !missing.is_empty() {
+        return Ok(Attempt::Missing(missing));
+    }
+    if !kept {
+        let new = gained.iter().filter(|(revision, _)| !had.contains(&said(revision)));
+        check_states(context, owner, new).await?;
+        return Ok(Attempt::Ready);
+    }
+    let released = shelf.released(&before);
+    store(context, &mut shelf, gained, released).await?;
+    Ok(Attempt::Stored)
+}
+
+/// The list of a revision's parts, and the checksum that their state should have.
+fn said(revision: &Signed) -> (PartHash, PartHash) {
+    (revision.parts, revision.checksum)
+}
+
+/// Begins another epoch when a copy of this node has gone on in this one.
+async fn leave_copies(
+    context: &Context,
+    shelf: &mut Shelf,
+    offer: &Offer,
+) -> Result<(), NodeError> {
+    let old = context.identity.actor();
+    if shelf.shared.replica.is_cloned(offer, old) {
+        context.identity.begin_epoch(&context.store).await?;
+        shelf.shared.replica.leave(old, &author(context));
+    }
+    Ok(())
+}
+
+async fn told(
+    context: &Context,
+    owner: &Owner,
+    session: SessionId,
+    changed: bool,
+) -> Result<Taken, NodeError> {
+    let shelf = Shelf::take(context, owner, session).await?;
+    let replica = &shelf.shared.replica;
+    let conflicts = replica.siblings().iter().map(|sibling| sibling.id()).collect();
+    let (rev, lease) = (replica.current().map(Signed::id), shelf.shared.lease);
+    Ok(Taken { missing: Vec::new(), changed, rev, conflicts, lease })
+}

@@ -1,0 +1,106 @@
+//! What an exchange says of parts: which belong to which revision, which are missing here, and whether
+//! they make the state that is named.
+
+use super::Lists;
+use crate::sync::shelf::Shelf;
+use crate::sync::{SyncError, contents};
+use crate::{Context, NodeError};
+use baton_api::sync::{Exchange, Wanted};
+use baton_session::{Owner, PartHash, PartKind, PartRef, Signed, wire};
+use baton_store::StoreError;
+use std::collections::{BTreeMap, HashMap};
+
+/// Checks what an exchange says of parts: every revision has its list, and no list is too long.
+pub(super) fn check<'a>(context: &Context, exchange: &'a Exchange) -> Result<Lists<'a>, NodeError> {
+    let lists: Lists = exchange.lists.iter().map(|list| (list.hash(), list)).collect();
+    let limits = context.store.limits();
+    for revision in exchange.offer.whole().filter(|revision| !revision.deleted) {
+        let rev = revision.id();
+        let list = lists.get(&revision.parts).ok_or(SyncError::NoList { rev })?;
+        if list.size() != revision.size {
+            return Err(
+                SyncError::WrongSize { rev, expected: revision.size, found: list.size() }.into()
+            );
+        }
+        let limit = context.sync.session_bytes;
+        if list.size() > limit {
+            return Err(SyncError::TooLarge { rev, limit, found: list.size() }.into());
+        }
+        if list.len() > limits.snapshot_parts {
+            let (found, limit) = (list.len(), limits.snapshot_parts);
+            return Err(StoreError::TooManyParts { found, limit }.into());
+        }
+    }
+    Ok(lists)
+}
+
+/// Checks that parts make the state that their revision names by its checksum. Revisions with one
+/// checksum count as saying the same, so one that lies would take the place of another.
+pub(super) async fn check_states(
+    context: &Context,
+    owner: &Owner,
+    revisions: impl Iterator<Item = &(Signed, Vec<PartRef>)>,
+) -> Result<(), NodeError> {
+    for (revision, parts) in revisions {
+        let state = contents::state(context, owner, parts).await?;
+        let found = contents::blocking(move || wire::checksum_of(&state)).await?;
+        let (rev, expected) = (revision.id(), revision.checksum);
+        if found != expected {
+            return Err(SyncError::WrongChecksum { rev, expected, found }.into());
+        }
+    }
+    Ok(())
+}
+
+/// The parts of a revision: those of its list, or of a revision here that has the same.
+pub(super) async fn parts_of(
+    context: &Context,
+    shelf: &Shelf,
+    revision: &Signed,
+    lists: &Lists<'_>,
+) -> Result<Vec<PartRef>, NodeError> {
+    if let Some(list) = lists.get(&revision.parts) {
+        return Ok(list.parts().collect());
+    }
+    let replica = &shelf.shared.replica;
+    for other in replica.whole().chain(revision.parents.iter().filter_map(|id| replica.find(*id))) {
+        let (owner, session) = (&shelf.owner, replica.session());
+        if other.parts == revision.parts
+            && let Some(held) = context.store.fetch_content(owner, session, other.id()).await?
+        {
+            return Ok(contents::shared_parts(&held));
+        }
+    }
+    Err(SyncError::NoList { rev: revision.id() }.into())
+}
+
+/// The parts that are not here, each with an older one of its place.
+pub(super) async fn missing(
+    context: &Context,
+    shelf: &Shelf,
+    gained: &[(Signed, Vec<PartRef>)],
+) -> Result<Vec<Wanted>, NodeError> {
+    let all: Vec<PartRef> = gained.iter().flat_map(|(_, parts)| parts.iter().cloned()).collect();
+    let missing = context.store.missing_parts(&shelf.owner, &all).await?;
+    if missing.is_empty() {
+        return Ok(Vec::new());
+    }
+    let places = places(context, shelf).await?;
+    let wanted = missing.iter().map(|part| {
+        let base = places.get(&(part.kind, part.name.clone())).copied();
+        (part.hash, Wanted { part: part.hash, base })
+    });
+    Ok(wanted.collect::<BTreeMap<_, _>>().into_values().collect())
+}
+
+/// What stands here in each place of the session.
+async fn places(
+    context: &Context,
+    shelf: &Shelf,
+) -> Result<HashMap<(PartKind, String), PartHash>, NodeError> {
+    let Some(base) = &shelf.shared.base else { return Ok(HashMap::new()) };
+    let (owner, session) = (&shelf.owner, base.revision.session);
+    let held = context.store.fetch_content(owner, session, base.revision.id()).await?;
+    let parts = held.into_iter().flat_map(|held| held.parts);
+    Ok(parts.map(|part| ((part.kind, part.name), part.hash)).collect())
+}
