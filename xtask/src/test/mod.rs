@@ -8,7 +8,7 @@ pub(crate) mod tally;
 
 use crate::{cargo, setup};
 use anyhow::Result;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 use tally::Tally;
 
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         }
         println!("\n━━ {} ━━", step.name);
         let start = Instant::now();
-        let passed = check(step, args.keep_going, &mut tally)?;
+        let passed = check(step, &mut tally)?;
         failed |= !passed;
         let outcome = if passed { Outcome::Passed } else { Outcome::Failed };
         results.push((step.name, outcome, start.elapsed()));
@@ -81,14 +81,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 }
 
 /// Runs a step; its output is passed on line by line, and the results of tests are added up.
-fn check(step: &Step, keep_going: bool, tally: &mut Tally) -> Result<bool> {
+fn check(step: &Step, tally: &mut Tally) -> Result<bool> {
+    let command = &mut command(step);
+    println!("$ {}", cargo::shown(command));
+    tally.watch(command)
+}
+
+fn command(step: &Step) -> Command {
     let mut command = cargo::cargo(step.args);
-    if keep_going && step.name == "tests" {
-        command.arg("--no-fail-fast");
-    }
     command.envs(step.environment);
-    println!("$ {}", cargo::shown(&command));
-    tally.watch(&mut command)
+    command
 }
 
 fn summarise(results: &[(&str, Outcome, Duration)], tally: &Tally) {
@@ -102,4 +104,20 @@ fn summarise(results: &[(&str, Outcome, Duration)], tally: &Tally) {
     }
     let total: Duration = results.iter().map(|(_, _, took)| *took).sum();
     println!("  {:<8} {:>7.1} s\n\n{tally}", "total", total.as_secs_f64());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{STEPS, command};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn no_flag_is_given_twice_which_cargo_refuses() {
+        for step in &STEPS {
+            let command = command(step);
+            let words: Vec<_> = command.get_args().collect();
+            let distinct: BTreeSet<_> = words.iter().collect();
+            assert_eq!(distinct.len(), words.len(), "{}: {words:?}", step.name);
+        }
+    }
 }
