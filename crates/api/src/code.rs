@@ -103,6 +103,8 @@ error_codes! {
     ProfileInUse "profile_in_use" 409 Conflict "the profile is in use";
     /// Nobody has confirmed who the peer is.
     PeerPending "peer_pending" 409 Conflict "the peer is not confirmed";
+    /// Another agent drives the session.
+    OtherAgent "other_agent" 409 Conflict "another agent drives the session";
     /// Something else changed the same thing, or holds it.
     Conflict "conflict" 409 Conflict "something else stands in the way";
     /// The revision that the request is based on is not the newest.

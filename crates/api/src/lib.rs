@@ -2,9 +2,10 @@
 //!
 //! The one idea: every door of an operation (HTTP, command line, typed client) shares these types,
 //! so that they cannot drift apart. Rooms: [`open`], [`session`], [`history`], [`state`], [`key`],
-//! [`audit`], [`carry`], [`cdp`], [`sync`] and [`health`] hold requests and views; [`problem`] and [`code`] say how a
+//! [`audit`], [`agent`], [`carry`], [`cdp`], [`sync`] and [`health`] hold requests and views; [`problem`] and [`code`] say how a
 //! request fails; `client` asks a node.
 
+pub mod agent;
 pub mod audit;
 pub mod carry;
 pub mod cdp;
@@ -20,6 +21,7 @@ pub mod session;
 pub mod state;
 pub mod sync;
 
+pub use agent::{AGENT_HEADER, DriverView, PassSession};
 pub use audit::{AuditList, AuditOutcome, AuditView, ListAudit};
 pub use carry::{
     Contents, ExportFormat, ExportSession, ExportView, FileText, ImportSession, ImportView,

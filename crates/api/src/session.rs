@@ -2,6 +2,7 @@
 
 pub use baton_session::{SnapshotReason, Unread};
 
+use crate::agent::DriverView;
 use crate::sync::{HandedView, SharedView};
 use baton_session::{
     Forecast, Lifecycle, Owner, Permission, Receipt, SessionId, SessionName, SnapshotId,
@@ -27,6 +28,9 @@ pub struct SessionSummary {
     pub owner: Owner,
     /// Whether its browser shows a window.
     pub headed: bool,
+    /// The agent that drives it; left out when none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<DriverView>,
     /// When it was opened first.
     pub created_at: Timestamp,
     /// When its row last changed.

@@ -5,6 +5,7 @@ use crate::output::Output;
 use anyhow::Context as _;
 use baton_api::Client;
 use baton_node::DataFolder;
+use baton_session::AgentName;
 use etcetera::BaseStrategy as _;
 use std::path::PathBuf;
 
@@ -15,24 +16,31 @@ pub(crate) struct Context {
     pub(crate) data: DataFolder,
     /// Whether somebody named that folder.
     pub(crate) named: bool,
+    /// As which agent to ask.
+    pub(crate) agent: Option<AgentName>,
     /// How to answer.
     pub(crate) output: Output,
 }
 
 impl Context {
     /// The data folder is the one named, or `baton` in the platform's folder for data.
-    pub(crate) fn new(data: Option<PathBuf>, output: Output) -> anyhow::Result<Self> {
+    pub(crate) fn new(
+        data: Option<PathBuf>,
+        agent: Option<AgentName>,
+        output: Output,
+    ) -> anyhow::Result<Self> {
         let named = data.is_some();
         let path = match data {
             Some(path) => path,
             None => default_folder()?,
         };
-        Ok(Self { data: DataFolder::at(&path)?, named, output })
+        Ok(Self { data: DataFolder::at(&path)?, named, agent, output })
     }
 
     /// A client of the data folder's node, which is started when none runs.
     pub(crate) async fn client(&self) -> anyhow::Result<Client> {
-        local::find_or_start(&self.data, self.output).await
+        let client = local::find_or_start(&self.data, self.output).await?;
+        Ok(client.as_agent(self.agent.clone()))
     }
 }
 

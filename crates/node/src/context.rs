@@ -8,6 +8,7 @@ use crate::live::{Hub, LiveError};
 use crate::messages::Replays;
 use crate::outbound::Outbound;
 use crate::rates::Rates;
+use crate::sessions::Drivers;
 use crate::sync::lease::Asking;
 use crate::sync::peers::Statuses;
 use crate::sync::{IndexCache, SyncSettings};
@@ -42,6 +43,8 @@ pub struct Context {
     pub rates: Rates,
     /// What opens a browser for tools that send no headers.
     pub tickets: Tickets,
+    /// Tells those who drive a browser that another agent may.
+    pub(crate) drivers: Drivers,
     /// Who this node is, and in which epoch.
     pub identity: OwnIdentity,
     /// What it says of itself to others.
@@ -99,6 +102,7 @@ impl Context {
             tasks: TaskTracker::new(),
             activity: Activity::default(),
             tickets: Tickets::default(),
+            drivers: Drivers::default(),
             replays: Arc::default(),
             statuses: Statuses::default(),
             indexes: Arc::default(),

@@ -4,7 +4,7 @@ use crate::data::DataError;
 use crate::live::LiveError;
 use crate::sync::SyncError;
 use baton_api::Scope;
-use baton_session::{Lifecycle, NodeId, SessionName};
+use baton_session::{AgentName, Lifecycle, NodeId, SessionName};
 use baton_store::StoreError;
 use std::time::Duration;
 
@@ -105,6 +105,20 @@ pub enum NodeError {
         expected: &'static str,
         /// Where it stands.
         found: Lifecycle,
+    },
+    /// Another agent drives the session.
+    #[error(
+        "expected the agent that drives session {name}, {agent}, found {}\n{agent} passes it on with \
+         baton sessions pass {name} --to AGENT; whoever takes it from {agent} says why, with --reason",
+        match found { Some(found) => found.as_str(), None => "a caller that says no agent's name" }
+    )]
+    OtherAgent {
+        /// Which session.
+        name: SessionName,
+        /// Who drives it.
+        agent: AgentName,
+        /// Who asks.
+        found: Option<AgentName>,
     },
     /// The session's profile is in another node's folder.
     #[error("session {name} lives on node {node}; ask that node")]

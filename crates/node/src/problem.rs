@@ -50,6 +50,7 @@ fn code(error: &NodeError) -> ErrorCode {
         | NodeError::TooManyMcpSessions { .. } => ErrorCode::TooManyRequests,
         NodeError::NotNoted { source, .. } => store(source),
         NodeError::WrongState { .. } => ErrorCode::WrongState,
+        NodeError::OtherAgent { .. } => ErrorCode::OtherAgent,
         NodeError::OtherNode { .. } | NodeError::NotDeep { .. } => ErrorCode::Conflict,
         NodeError::NoSnapshot { .. } => ErrorCode::NoSnapshot,
         NodeError::NotShown { .. } => ErrorCode::Internal,
@@ -169,7 +170,8 @@ fn store(error: &StoreError) -> ErrorCode {
         | StoreError::HeldElsewhere { .. }
         | StoreError::PeerTaken { .. }
         | StoreError::PeerKeyTaken { .. }
-        | StoreError::SharedChanged { .. } => ErrorCode::Conflict,
+        | StoreError::SharedChanged { .. }
+        | StoreError::DriverChanged { .. } => ErrorCode::Conflict,
         StoreError::InvalidText { .. }
         | StoreError::PeerNotFound { .. }
         | StoreError::CredentialRefused { .. }

@@ -143,7 +143,13 @@ mod tests {
 
     fn caller(key: &str) -> Caller {
         let owner = "ada".parse().unwrap();
-        Caller { owner, key: key.to_owned(), actor: Actor::node(), scopes: BTreeSet::new() }
+        Caller {
+            owner,
+            key: key.to_owned(),
+            actor: Actor::node(),
+            scopes: BTreeSet::new(),
+            agent: None,
+        }
     }
 
     fn session() -> SessionId {

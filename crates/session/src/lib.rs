@@ -15,6 +15,7 @@
 //! [`revision`] which published state is newer than which.
 
 pub mod admit;
+mod agent;
 pub mod audit;
 pub mod cache;
 pub mod checksum;
@@ -57,6 +58,7 @@ pub mod value;
 pub mod wire;
 mod words;
 
+pub use agent::AgentName;
 pub use audit::AuditOutcome;
 pub use cache::Cache;
 pub use cookie::Cookie;

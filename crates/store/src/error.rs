@@ -3,7 +3,7 @@
 use crate::config::InvalidDatabaseUrl;
 use crate::fault::SOMEWHERE;
 use crate::master_key::KeyError;
-use baton_session::{Lifecycle, NodeId, PartKind, SessionId, SnapshotId};
+use baton_session::{AgentName, Lifecycle, NodeId, PartKind, SessionId, SnapshotId};
 use std::io;
 use std::path::PathBuf;
 
@@ -58,6 +58,15 @@ pub enum StoreError {
     HeldElsewhere {
         /// The holder.
         node: NodeId,
+    },
+    /// Another agent drives the session by now.
+    #[error("another agent drives the session by now: {}", match found {
+        Some(agent) => agent.as_str(),
+        None => "nobody",
+    })]
+    DriverChanged {
+        /// Who does; none when nobody.
+        found: Option<AgentName>,
     },
     /// No session goes from the one state to the other.
     #[error("a session that is {from} cannot become {to}")]

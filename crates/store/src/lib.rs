@@ -15,6 +15,7 @@
 //! for sync `identities`, `peers`, `shared` (revisions), `packed` and `staged` (parts that travel);
 //! `error` is what can go wrong, and `fault` translates what an engine says.
 
+mod agents;
 mod api_keys;
 mod audit;
 mod beside;
@@ -48,6 +49,7 @@ mod staged;
 mod transfer;
 mod write;
 
+pub use agents::Driver;
 pub use api_keys::ApiKey;
 pub use audit::AuditEntry;
 pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};

@@ -15,7 +15,8 @@ mod sync;
 pub use error::ClientError;
 pub use mcp::{Messages, Wishes};
 
-use crate::{Health, Problem, Ready};
+use crate::{AGENT_HEADER, Health, Problem, Ready};
+use baton_session::AgentName;
 use reqwest::{Method, RequestBuilder, Response};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
@@ -36,6 +37,7 @@ pub struct Client {
     http: reqwest::Client,
     base: Url,
     key: SecretString,
+    agent: Option<AgentName>,
 }
 
 impl Client {
@@ -48,7 +50,18 @@ impl Client {
             .no_proxy()
             .build()
             .map_err(ClientError::NotBuilt)?;
-        Ok(Self { http, base, key })
+        Ok(Self { http, base, key, agent: None })
+    }
+
+    /// The same, asking as an agent.
+    #[must_use]
+    pub fn as_agent(self, agent: Option<AgentName>) -> Self {
+        Self { agent, ..self }
+    }
+
+    /// As which agent it asks.
+    pub fn agent(&self) -> Option<&AgentName> {
+        self.agent.as_ref()
     }
 
     /// The node's address.
@@ -73,7 +86,11 @@ impl Client {
 
     /// A request with the key for the address made of `segments`, each of which is escaped.
     fn request(&self, method: Method, segments: &[&str]) -> Result<RequestBuilder, ClientError> {
-        Ok(self.bare_request(method, segments)?.bearer_auth(self.key.expose_secret()))
+        let request = self.bare_request(method, segments)?.bearer_auth(self.key.expose_secret());
+        Ok(match &self.agent {
+            Some(agent) => request.header(AGENT_HEADER, agent.as_str()),
+            None => request,
+        })
     }
 
     /// The same without the key.

@@ -2,8 +2,8 @@
 
 use super::{BROWSER_LIMIT, Client, ClientError};
 use crate::{
-    AttachSession, CdpAccess, ListSessions, OpenCdp, OpenSession, ResumeResult, SessionList,
-    SessionView, SnapshotView, StateView,
+    AttachSession, CdpAccess, ListSessions, OpenCdp, OpenSession, PassSession, ResumeResult,
+    SessionList, SessionView, SnapshotView, StateView,
 };
 use reqwest::Method;
 use serde::de::DeserializeOwned;
@@ -62,6 +62,16 @@ impl Client {
     /// Closes the session without a last snapshot and removes its profile.
     pub async fn abandon_session(&self, reference: &str) -> Result<SessionView, ClientError> {
         self.act(reference, "abandon").await
+    }
+
+    /// Passes the session to another agent, or to nobody.
+    pub async fn pass_session(
+        &self,
+        reference: &str,
+        request: &PassSession,
+    ) -> Result<SessionView, ClientError> {
+        let call = self.request(Method::POST, &["sessions", reference, "pass"])?;
+        self.fetch(call.json(request)).await
     }
 
     /// Removes a session that is not active, with its snapshots, receipts and profile.

@@ -33,6 +33,7 @@ use crate::context::Context;
 
 use crate::output::Output;
 use baton_api::Exit;
+use baton_session::AgentName;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
@@ -56,6 +57,15 @@ struct Global {
     /// Folder of the node's files [default: the platform's data folder]
     #[arg(long, value_name = "DIR", env = "BATON_DATA", hide_env_values = true, global = true)]
     data: Option<PathBuf>,
+    /// As which agent to ask: one at a time drives a session
+    #[arg(
+        long = "as",
+        value_name = "AGENT",
+        env = "BATON_AGENT",
+        hide_env_values = true,
+        global = true
+    )]
+    agent: Option<AgentName>,
     /// Write one JSON document to standard output, and everything else to standard error
     #[arg(long, global = true)]
     json: bool,
@@ -117,7 +127,7 @@ pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
         Err(error) => return not_parsed(&error, wants_json),
     };
     let output = Output::new(cli.global.json, cli.global.quiet);
-    let exit = Context::new(cli.global.data, output)
+    let exit = Context::new(cli.global.data, cli.global.agent, output)
         .and_then(|context| run(cli.command, &context))
         .unwrap_or_else(|error| failure::report(&error, output));
     ExitCode::from(exit.code())

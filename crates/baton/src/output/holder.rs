@@ -1,6 +1,7 @@
-//! How a session stands among nodes: who holds it, and what came from elsewhere.
+//! Who holds a session: which node of several, and which agent of several at this node.
 
 use super::{revisions::short, style};
+use baton_api::DriverView;
 use baton_api::sync::{HandedView, Handing, HolderView, SharedView};
 use jiff::Timestamp;
 
@@ -30,6 +31,13 @@ fn held(holder: &HolderView, now: Timestamp) -> String {
         Some(name) => format!("{} holds it, taken {since}", style::plain(name)),
         None => format!("node {} holds it, taken {since}", holder.node_id),
     }
+}
+
+/// Which agent drives a session.
+pub(super) fn driven(driver: &DriverView, now: Timestamp) -> String {
+    let DriverView { agent, since, reason, .. } = driver;
+    let told = format!("{agent} drives it, taken {}", style::age(*since, now));
+    if reason.is_empty() { told } else { format!("{told}: {}", style::plain(reason)) }
 }
 
 /// How a session came from the node that held it.

@@ -15,6 +15,7 @@ pub(crate) fn session(view: &SessionView) -> String {
         lines.push(style::plain(&row.description));
     }
     let now = Timestamp::now();
+    lines.extend(row.agent.as_ref().map(|driver| holder::driven(driver, now)));
     lines.push(match &view.snapshot {
         Some(snapshot) => last_snapshot(snapshot, now),
         None => "no snapshot yet".to_owned(),
@@ -84,7 +85,10 @@ pub(crate) fn sessions(list: &SessionList, output: Output) -> String {
     for row in &list.items {
         table.row([
             row.name.to_string(),
-            row.state.to_string(),
+            match &row.agent {
+                Some(driver) => format!("{}, {}", row.state, driver.agent),
+                None => row.state.to_string(),
+            },
             style::age(row.updated_at, now),
             row.id.to_string(),
             row.description.clone(),

@@ -47,14 +47,14 @@ impl Scene {
 }
 
 /// A tool that is connected.
-struct Tool {
-    connection: Connection,
+pub(crate) struct Tool {
+    pub(crate) connection: Connection,
     page: CdpSession,
 }
 
 impl Tool {
     /// Connects, and attaches to the only page that it sees.
-    async fn connect(url: &Url) -> Self {
+    pub(crate) async fn connect(url: &Url) -> Self {
         let transport = cdp::connect(url.as_str()).await.unwrap();
         let (connection, _events) = Connection::start(transport);
         let browser = connection.browser();
@@ -68,7 +68,7 @@ impl Tool {
         Self { connection, page }
     }
 
-    async fn evaluate(&self, expression: &str) -> Value {
+    pub(crate) async fn evaluate(&self, expression: &str) -> Value {
         let params = json!({ "expression": expression, "returnByValue": true });
         let answer = self.page.call("Runtime.evaluate", params).await.unwrap();
         answer["result"]["value"].clone()

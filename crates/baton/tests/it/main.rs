@@ -38,6 +38,7 @@ mod shutdown;
 mod silent;
 mod start_up;
 mod states;
+mod take_turns;
 mod takeover;
 mod two_agents;
 mod two_logins;

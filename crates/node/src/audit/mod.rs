@@ -45,6 +45,8 @@ pub enum Action {
     Delete,
     /// A tool connected to a session's browser.
     Connect,
+    /// A session was passed from one agent to another.
+    Pass,
     /// The secrets of a session were shown.
     Reveal,
     /// A session was given out as a file.
@@ -92,6 +94,7 @@ impl Action {
             Self::Abandon => "session.abandon",
             Self::Delete => "session.delete",
             Self::Connect => "session.connect",
+            Self::Pass => "session.pass",
             Self::Reveal => "session.reveal",
             Self::Export => "session.export",
             Self::Import => "session.import",

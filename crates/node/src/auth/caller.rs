@@ -8,8 +8,8 @@ use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use baton_api::Scope;
-use baton_session::Owner;
+use baton_api::{AGENT_HEADER, Scope};
+use baton_session::{AgentName, Owner};
 use baton_store::ApiKey;
 use std::collections::BTreeSet;
 
@@ -24,6 +24,8 @@ pub struct Caller {
     pub actor: Actor,
     /// What the key allows.
     pub scopes: BTreeSet<Scope>,
+    /// Which agent it says it is.
+    pub agent: Option<AgentName>,
 }
 
 impl Caller {
@@ -49,10 +51,22 @@ impl FromRequestParts<Context> for Caller {
         };
         let actor = Actor::key(&key);
         count(context, &key.id)?;
-        let caller = Self { owner: key.owner, key: key.id, actor, scopes: key.scopes };
+        let agent = agent(&parts.headers)?;
+        let caller = Self { owner: key.owner, key: key.id, actor, scopes: key.scopes, agent };
         is_asked_by(&caller);
         Ok(caller)
     }
+}
+
+/// Which agent a request says it comes from.
+fn agent(headers: &HeaderMap) -> Result<Option<AgentName>, NodeError> {
+    let Some(value) = headers.get(AGENT_HEADER) else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default();
+    text.parse().map(Some).map_err(|_| NodeError::Invalid {
+        field: "the header Baton-Agent",
+        expected: "an agent's name, 1 to 64 letters, digits, '.', '_' or '-'",
+        found: format!("{:?}", text.chars().take(80).collect::<String>()),
+    })
 }
 
 async fn find_key(headers: &HeaderMap, context: &Context) -> Result<ApiKey, NodeError> {

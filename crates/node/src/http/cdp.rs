@@ -20,17 +20,18 @@ use axum::response::IntoResponse;
 use baton_api::{CdpAccess, ErrorCode, OpenCdp, Problem};
 use baton_browser::cdp::Transport;
 use baton_browser::keeper::{self, NoMore};
+use baton_session::Session;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::time::Duration;
-use tokio::time::sleep;
+use tokio::time::timeout;
 use utoipa::IntoParams;
 
-/// How often a connection looks whether its key was revoked.
-const REVOKED_PAUSE: Duration = Duration::from_secs(5);
+/// How often a connection looks whether its key was revoked, or another node passed the session on.
+const LOOK_PAUSE: Duration = Duration::from_secs(5);
 
 /// An address that opens the session's browser by itself, for tools that send no headers.
 #[utoipa::path(
@@ -46,6 +47,7 @@ pub(super) async fn open(
     Json(OpenCdp { reusable }): Json<OpenCdp>,
 ) -> Result<impl IntoResponse, Refusal> {
     let session = sessions::active(&context, &caller.owner, &id).await?;
+    sessions::drive(&context, &caller, &session).await?;
     let (ticket, limit) = context.tickets.issue(session.id, &caller, reusable)?;
     let mut cdp_url = here.cdp(session.id);
     cdp_url.query_pairs_mut().append_pair("ticket", ticket.expose_secret());
@@ -77,10 +79,10 @@ pub(super) async fn connect(
     let ticket = ticket.map(SecretString::from);
     let (mut parts, _) = request.into_parts();
     let caller = admit(&context, &id, ticket.as_ref(), &mut parts).await?;
-    sessions::active(&context, &caller.owner, &id).await?;
+    let session = sessions::active(&context, &caller.owner, &id).await?;
     let (upgrade, answer) = shake_hands(&mut parts)?;
     let keeper = sessions::connect(&context, &caller, &id, ticket.as_ref()).await?;
-    context.tasks.spawn(pass(context.clone(), caller, upgrade, keeper));
+    context.tasks.spawn(pass(context.clone(), caller, session, upgrade, keeper));
     Ok(answer)
 }
 
@@ -141,30 +143,43 @@ fn names(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     values.flat_map(|value| value.split(',')).any(|found| found.trim().eq_ignore_ascii_case(word))
 }
 
-/// Passes messages until the client leaves, the browser or the node ends, or the key is revoked.
-async fn pass(context: Context, caller: Caller, upgrade: OnUpgrade, keeper: Transport) {
+/// Passes messages until the client leaves, the browser or the node ends, the key is revoked, or
+/// another agent drives the session.
+async fn pass(
+    context: Context,
+    caller: Caller,
+    session: Session,
+    upgrade: OnUpgrade,
+    keeper: Transport,
+) {
     // A node whose browsers are in use is of use.
     let _in_use = context.activity.begin();
     let _counted = crate::metrics::cdp_client();
     match upgrade.await {
         Ok(stream) => {
-            keeper::relay(TokioIo::new(stream), keeper, no_more(&context, &caller)).await;
+            keeper::relay(TokioIo::new(stream), keeper, no_more(&context, &caller, &session)).await;
         }
         Err(error) => tracing::debug!(%error, "a client left before it had its WebSocket"),
     }
 }
 
 /// Ends with why the caller may not stay.
-async fn no_more(context: &Context, caller: &Caller) -> NoMore {
+async fn no_more(context: &Context, caller: &Caller, session: &Session) -> NoMore {
     tokio::select! {
         () = context.ending.cancelled() => NoMore::Ending,
-        () = revoked(context, caller) => NoMore::Unwelcome,
+        () = unwelcome(context, caller, session) => NoMore::Unwelcome,
     }
 }
 
-/// Ends once the caller's key is revoked. A database that does not answer revokes nothing.
-async fn revoked(context: &Context, caller: &Caller) {
-    while !is_revoked(context, caller).await.unwrap_or(false) {
-        sleep(REVOKED_PAUSE).await;
+/// Ends once the caller's key is revoked, or another agent drives the session: at once when that
+/// happens at this node. A database that does not answer changes nothing.
+async fn unwelcome(context: &Context, caller: &Caller, session: &Session) {
+    let mut passed = context.drivers.listen();
+    loop {
+        let is_driver = sessions::is_driver(context, caller, session).await;
+        if !is_driver || is_revoked(context, caller).await.unwrap_or(false) {
+            return;
+        }
+        let _ = timeout(LOOK_PAUSE, passed.changed()).await;
     }
 }

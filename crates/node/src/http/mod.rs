@@ -78,6 +78,7 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sessions::capture))
         .routes(routes!(sessions::resume))
         .routes(routes!(sessions::close))
+        .routes(routes!(sessions::pass))
         .routes(routes!(sessions::abandon))
         .routes(routes!(sessions::state))
         .routes(routes!(sessions::preview))

@@ -9,8 +9,8 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use baton_api::{
-    AttachSession, ListSessions, OpenSession, Problem, ResumeResult, SessionList, SessionView,
-    SnapshotView, StateView,
+    AttachSession, ListSessions, OpenSession, PassSession, Problem, ResumeResult, SessionList,
+    SessionView, SnapshotView, StateView,
 };
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -148,6 +148,23 @@ pub(super) async fn abandon(
     Path(id): Path<String>,
 ) -> Answer<SessionView> {
     Ok(axum::Json(sessions::abandon(&context, &caller, &id).await?))
+}
+
+/// Passes a session to another agent, or to nobody; whoever does not drive it says why.
+#[utoipa::path(
+    post, path = "/sessions/{id}/pass", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses((status = 200, body = SessionView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn pass(
+    State(context): State<Context>,
+    Drive(caller): Drive,
+    Path(id): Path<String>,
+    here: Here,
+    Json(request): Json<PassSession>,
+) -> Answer<SessionView> {
+    let view = sessions::pass(&context, &caller, &id, &request).await?;
+    Ok(axum::Json(here.tell(&context, view)))
 }
 
 /// Whether secret values are shown.

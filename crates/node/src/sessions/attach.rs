@@ -1,26 +1,28 @@
 //! Attaches to a browser that someone else started.
 
+use super::drive::drive;
 use super::{check, create, show};
+use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::{AttachSession, SessionView};
-use baton_session::Owner;
 
 /// Keeps the default context of a running browser as a session. The browser is not ours: closing
 /// the session leaves it running, and a resume starts one of our own.
 pub async fn attach(
     context: &Context,
-    owner: &Owner,
+    caller: &Caller,
     request: AttachSession,
 ) -> Result<SessionView, NodeError> {
     check::name(&request.name)?;
     check::description(request.description.as_deref())?;
     check::cdp_address(&request.cdp_url)?;
     let (name, description) = (request.name, request.description);
-    let session = create::create(context, owner, name, description, false).await?;
+    let session = create::create(context, &caller.owner, name, description, false).await?;
     if let Err(error) = context.hub.attach(&session, &request.cdp_url).await {
         create::undo(context, &session).await;
         return Err(NodeError::Attach(error));
     }
     tracing::info!(session = %session.id, "attached to a browser");
+    drive(context, caller, &session).await?;
     show::describe(context, session).await
 }

@@ -6,11 +6,11 @@ use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::{
-    AttachSession, ExportSession, ExportView, ImportSession, ImportView, OpenSession, ResumeResult,
-    RollBack, Scope, SessionView, StateView,
+    AttachSession, ExportSession, ExportView, ImportSession, ImportView, OpenSession, PassSession,
+    ResumeResult, RollBack, Scope, SessionView, StateView,
 };
 use baton_browser::cdp::Transport;
-use baton_session::SessionName;
+use baton_session::{AgentName, SessionName};
 use secrecy::SecretString;
 
 /// Opens a session: see `open.rs`.
@@ -20,7 +20,7 @@ pub async fn open(
     request: OpenSession,
 ) -> Result<SessionView, NodeError> {
     let name = request.name.clone();
-    let opened = super::open::open(context, &caller.owner, request).await;
+    let opened = super::open::open(context, caller, request).await;
     begun(context, caller, Action::Open, name, opened).await
 }
 
@@ -31,7 +31,7 @@ pub async fn attach(
     request: AttachSession,
 ) -> Result<SessionView, NodeError> {
     let name = request.name.clone();
-    let attached = super::attach::attach(context, &caller.owner, request).await;
+    let attached = super::attach::attach(context, caller, request).await;
     begun(context, caller, Action::Attach, name, attached).await
 }
 
@@ -66,7 +66,7 @@ pub async fn close(
     reference: &str,
 ) -> Result<SessionView, NodeError> {
     let note = note(context, caller, Action::Close, reference).await;
-    note.end(&context.store, super::close::close(context, &caller.owner, reference).await).await
+    note.end(&context.store, super::close::close(context, caller, reference).await).await
 }
 
 /// Abandons a session: see `abandon.rs`.
@@ -76,13 +76,34 @@ pub async fn abandon(
     reference: &str,
 ) -> Result<SessionView, NodeError> {
     let note = note(context, caller, Action::Abandon, reference).await;
-    note.end(&context.store, super::abandon::abandon(context, &caller.owner, reference).await).await
+    note.end(&context.store, super::abandon::abandon(context, caller, reference).await).await
 }
 
 /// Deletes a session: see `delete.rs`.
 pub async fn delete(context: &Context, caller: &Caller, reference: &str) -> Result<(), NodeError> {
     let note = note(context, caller, Action::Delete, reference).await;
-    note.end(&context.store, super::delete::delete(context, &caller.owner, reference).await).await
+    note.end(&context.store, super::delete::delete(context, caller, reference).await).await
+}
+
+/// Passes a session to another agent: see `drive.rs`.
+pub async fn pass(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+    request: &PassSession,
+) -> Result<SessionView, NodeError> {
+    let cut = |text: &str| text.chars().take(200).collect::<String>();
+    let note = note(context, caller, Action::Pass, reference).await;
+    let note = note.with("to", request.to.as_ref().map_or("nobody", AgentName::as_str).to_owned());
+    let note = match &caller.agent {
+        Some(agent) => note.with("by", agent.to_string()),
+        None => note,
+    };
+    let note = match &request.reason {
+        Some(reason) => note.with("reason", cut(reason)),
+        None => note,
+    };
+    note.end(&context.store, super::drive::pass(context, caller, reference, request).await).await
 }
 
 /// Connects to a session's browser, with a ticket or without: see `cdp.rs`.
@@ -93,7 +114,7 @@ pub async fn connect(
     ticket: Option<&SecretString>,
 ) -> Result<Transport, NodeError> {
     let note = note(context, caller, Action::Connect, reference).await;
-    let connected = super::cdp::connect(context, &caller.owner, reference, ticket).await;
+    let connected = super::cdp::connect(context, caller, reference, ticket).await;
     note.end(&context.store, connected).await
 }
 

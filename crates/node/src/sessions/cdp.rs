@@ -1,5 +1,7 @@
 //! The way of another tool to a session's browser.
 
+use super::drive::drive;
+use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_browser::cdp::Transport;
 use baton_session::{Lifecycle, Owner, Session};
@@ -26,11 +28,12 @@ pub async fn active(
 /// used by that, unless the browser does not answer.
 pub async fn connect(
     context: &Context,
-    owner: &Owner,
+    caller: &Caller,
     reference: &str,
     ticket: Option<&SecretString>,
 ) -> Result<Transport, NodeError> {
-    let session = active(context, owner, reference).await?;
+    let session = active(context, &caller.owner, reference).await?;
+    drive(context, caller, &session).await?;
     if let Some(ticket) = ticket {
         context.tickets.punch(ticket)?;
     }

@@ -1,22 +1,26 @@
 //! Closes a session, with a last snapshot.
 
+use super::drive::{drive, let_go};
 use super::show;
+use crate::auth::Caller;
 use crate::{Context, NodeError, clock, sync};
 use baton_api::SessionView;
-use baton_session::{Lifecycle, Owner, Session};
+use baton_session::{Lifecycle, Session};
 use baton_store::StoreError;
 
 /// Takes a last snapshot of an active session, ends its browser and frees its name. Snapshots and
 /// profile are kept: a closed session can be resumed.
 pub async fn close(
     context: &Context,
-    owner: &Owner,
+    caller: &Caller,
     reference: &str,
 ) -> Result<SessionView, NodeError> {
-    let (session, _turn) = context.take_turn(owner, reference).await?;
+    let (session, _turn) = context.take_turn(&caller.owner, reference).await?;
     let session = not_closed(session)?;
+    drive(context, caller, &session).await?;
     let session = end(context, &session).await?;
-    sync::lease::release(context, owner, session.id).await?;
+    let_go(context, &session).await?;
+    sync::lease::release(context, &caller.owner, session.id).await?;
     tracing::info!(session = %session.id, "closed a session");
     show::describe(context, session).await
 }

@@ -1,13 +1,17 @@
 //! Deletes a session and everything that is kept of it.
 
+use super::drive::drive;
+use crate::auth::Caller;
 use crate::{Context, NodeError, sync};
-use baton_session::{Lifecycle, Owner};
+use baton_session::Lifecycle;
 use baton_store::StoreError;
 
 /// Removes the snapshots, receipts and profile of a session that is not active. The files go
 /// first: when the node dies in between, the row is still there to be deleted again.
-pub async fn delete(context: &Context, owner: &Owner, reference: &str) -> Result<(), NodeError> {
+pub async fn delete(context: &Context, caller: &Caller, reference: &str) -> Result<(), NodeError> {
+    let owner = &caller.owner;
     let (session, _turn) = context.take_turn(owner, reference).await?;
+    drive(context, caller, &session).await?;
     if session.lifecycle == Lifecycle::Active {
         let (name, found) = (session.name, session.lifecycle);
         return Err(NodeError::WrongState { name, expected: "closed or abandoned first", found });

@@ -1,9 +1,9 @@
 //! Lists sessions, page by page.
 
-use super::view;
+use super::{drive, view};
 use crate::{Context, NodeError, page};
-use baton_api::{ListSessions, SessionList};
-use baton_session::Owner;
+use baton_api::{ListSessions, SessionList, SessionSummary};
+use baton_session::{Owner, Session};
 
 /// One page of the owner's sessions, newest first.
 pub async fn list(
@@ -15,5 +15,10 @@ pub async fn list(
     // One more than asked for tells whether there is another page.
     let found = context.store.list_sessions(owner, query.state, query.after, limit + 1).await?;
     let (found, next) = page::cut(found, limit, |session| session.id);
-    Ok(SessionList { items: found.into_iter().map(view::summary).collect(), next })
+    let mut drivers = context.store.list_drivers(owner).await?;
+    let item = |session: Session| SessionSummary {
+        agent: drivers.remove(&session.id).and_then(drive::view),
+        ..view::summary(session)
+    };
+    Ok(SessionList { items: found.into_iter().map(item).collect(), next })
 }

@@ -16,6 +16,7 @@ mod create;
 mod deep;
 mod delete;
 mod diff;
+mod drive;
 mod export;
 mod history;
 mod import;
@@ -29,12 +30,13 @@ mod state;
 mod view;
 
 pub use audited::{
-    abandon, attach, close, connect, delete, export, import, open, resume, rollback, state,
+    abandon, attach, close, connect, delete, export, import, open, pass, resume, rollback, state,
 };
 pub use capture::capture;
 pub use cdp::active;
 pub(crate) use close::end;
 pub use diff::diff;
+pub(crate) use drive::{Drivers, drive, is_driver};
 pub use export::FILE_LIMIT;
 pub use history::history;
 pub use list::list;

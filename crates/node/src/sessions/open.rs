@@ -1,26 +1,28 @@
 //! Opens a session in a browser of its own.
 
+use super::drive::drive;
 use super::{check, create, show};
+use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::{OpenSession, SessionView};
-use baton_session::Owner;
 
 /// Starts a browser with the tabs and the environment that are asked for. When it does not start,
 /// nothing is left behind and the name stays free.
 pub async fn open(
     context: &Context,
-    owner: &Owner,
+    caller: &Caller,
     mut request: OpenSession,
 ) -> Result<SessionView, NodeError> {
     check::open(&request)?;
     // They are decided now, whatever a caller says.
     request.environment.permissions.iter_mut().for_each(|one| one.changed = None);
     let (name, description) = (request.name.clone(), request.description.clone());
-    let session = create::create(context, owner, name, description, request.headed).await?;
+    let session = create::create(context, &caller.owner, name, description, request.headed).await?;
     if let Err(error) = context.hub.open(&session, &request).await {
         create::undo(context, &session).await;
         return Err(error.into());
     }
     tracing::info!(session = %session.id, "opened a session");
+    drive(context, caller, &session).await?;
     show::describe(context, session).await
 }

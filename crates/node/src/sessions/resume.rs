@@ -1,5 +1,6 @@
 //! Brings a session back.
 
+use super::drive::drive;
 use super::show;
 use crate::auth::Caller;
 use crate::live::Resumed;
@@ -14,6 +15,7 @@ pub async fn resume(
     caller: &Caller,
     reference: &str,
 ) -> Result<ResumeResult, NodeError> {
+    drive(context, caller, &context.find(&caller.owner, reference).await?).await?;
     let handed = Box::pin(sync::lease::take(context, caller, reference)).await?;
     let (session, _turn) = context.take_turn_here(&caller.owner, reference).await?;
     if session.lifecycle == Lifecycle::Active {

@@ -1,5 +1,6 @@
 //! Takes a session back to one of its snapshots.
 
+use super::drive::drive;
 use super::show;
 use crate::auth::Caller;
 use crate::{Context, NodeError, sync};
@@ -13,6 +14,7 @@ pub async fn rollback(
     reference: &str,
     request: RollBack,
 ) -> Result<ResumeResult, NodeError> {
+    drive(context, caller, &context.find(&caller.owner, reference).await?).await?;
     let handed = Box::pin(sync::lease::take(context, caller, reference)).await?;
     let (session, _turn) = context.take_turn(&caller.owner, reference).await?;
     let to = context.store.find_snapshot(session.id, &request.to).await?;

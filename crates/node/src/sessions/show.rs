@@ -1,10 +1,10 @@
 //! Shows one session in full.
 
-use super::{state, view};
+use super::{drive, state, view};
 use crate::latest::{Latest, last_good};
 use crate::live::{LiveError, Resumed};
 use crate::{Context, NodeError, clock, sync};
-use baton_api::{ResumeResult, SessionView, Tab};
+use baton_api::{ResumeResult, SessionSummary, SessionView, Tab};
 use baton_session::forecast::forecast;
 use baton_session::{Lifecycle, Owner, PartKind, Session, State, parts};
 use baton_store::{Snapshot, StoreError};
@@ -40,6 +40,8 @@ pub(super) async fn describe(
     if let (Some(view), Some(snapshot)) = (&mut view, &snapshot) {
         view.unread = state::unread(context, &session.owner, snapshot).await?;
     }
+    let driver = context.store.fetch_driver(session.id).await?;
+    let agent = driver.and_then(drive::view);
     let receipt = readable(context.store.latest_receipt(session.id).await)?.flatten();
     Ok(SessionView {
         // Only a door knows how its caller reaches this node.
@@ -51,7 +53,7 @@ pub(super) async fn describe(
         permissions: held.map(|held| held.environment.permissions).unwrap_or_default(),
         shared: Box::pin(sync::shown(context, &session)).await?,
         receipt,
-        session: view::summary(session),
+        session: SessionSummary { agent, ..view::summary(session) },
     })
 }
 

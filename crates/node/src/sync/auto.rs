@@ -112,5 +112,5 @@ where
 /// The node itself, in the name of an owner.
 pub(super) fn as_node(owner: Owner) -> Caller {
     let scopes = [Scope::Read, Scope::Sync].into();
-    Caller { owner, key: "node".to_owned(), actor: Actor::node(), scopes }
+    Caller { owner, key: "node".to_owned(), actor: Actor::node(), scopes, agent: None }
 }

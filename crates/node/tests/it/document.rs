@@ -52,6 +52,7 @@ async fn the_document_names_every_operation() {
     POST /sessions/{id}/capture (key)
     POST /sessions/{id}/cdp (key)
     POST /sessions/{id}/close (key)
+    POST /sessions/{id}/pass (key)
     POST /sessions/{id}/resume (key)
     POST /sessions/{id}/rollback (key)
     POST /sessions/{id}/save (key)

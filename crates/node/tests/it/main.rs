@@ -7,6 +7,7 @@ mod auth;
 mod carry;
 mod config;
 mod document;
+mod drivers;
 mod fixture;
 mod folder;
 mod guard;

@@ -32,7 +32,9 @@ fn body(method: &Method, path: &str) -> Option<Value> {
             Some(json!({ "name": "shop", "cdp_url": "http://127.0.0.1:1" }))
         }
         ("POST", "/sessions/import") => Some(json!({ "name": "shop", "file": { "cookies": [] } })),
-        ("POST", "/sessions/{id}/cdp" | "/sessions/{id}/save") => Some(json!({})),
+        ("POST", "/sessions/{id}/cdp" | "/sessions/{id}/pass" | "/sessions/{id}/save") => {
+            Some(json!({}))
+        }
         ("POST", "/sessions/{id}/rollback") => Some(json!({ "to": "0197" })),
         ("POST", "/sync/conflicts/{session}") => Some(json!({ "keep": "1-" })),
         ("POST", "/sync/peers/{peer}/confirm") => Some(json!({ "fingerprint": "ab".repeat(32) })),

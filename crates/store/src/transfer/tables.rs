@@ -51,7 +51,7 @@ impl Table {
 }
 
 /// Every table.
-pub(super) const TABLES: [Table; 18] = [
+pub(super) const TABLES: [Table; 19] = [
     table("data_keys", 2, 1, &[text("id"), text("wrapped_by"), bytes("wrapped")]),
     table("sessions", 1, 1, SESSIONS),
     table("parts", 1, 1, &[text("id"), text("owner"), bytes("sealed")]),
@@ -70,7 +70,11 @@ pub(super) const TABLES: [Table; 18] = [
     table("revision_snapshots", 3, 4, REVISION_SNAPSHOTS),
     table("staged_parts", 3, 4, STAGED_PARTS),
     table("peer_acks", 3, 4, PEER_ACKS),
+    table("session_agents", 1, 5, SESSION_AGENTS),
 ];
+
+const SESSION_AGENTS: &[Column] =
+    &[text("session"), text("agent"), integer("fence"), integer("since"), text("reason")];
 
 const SESSIONS: &[Column] = &[
     text("id"),

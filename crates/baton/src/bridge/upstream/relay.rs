@@ -4,6 +4,7 @@
 use super::head::Head;
 use super::session::Session;
 use anyhow::{Context as _, bail};
+use baton_api::AGENT_HEADER;
 use baton_session::SessionId;
 use secrecy::ExposeSecret as _;
 use std::fmt::Write as _;
@@ -107,7 +108,8 @@ async fn begin(
     let mut request = format!("GET /sessions/{id}/cdp HTTP/1.1\r\n");
     let authority = client.base().authority().to_owned();
     let bearer = format!("Bearer {}", client.key().expose_secret());
-    let ours = [("host", authority.as_str()), ("authorization", bearer.as_str())];
+    let mut ours = vec![("host", authority.as_str()), ("authorization", bearer.as_str())];
+    ours.extend(client.agent().map(|agent| (AGENT_HEADER, agent.as_str())));
     let theirs = head.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     for (name, value) in ours.into_iter().chain(theirs.filter(|(name, _)| PASSED.contains(name))) {
         write!(request, "{name}: {value}\r\n")?;

@@ -8,6 +8,7 @@ mod delete;
 mod diff;
 mod history;
 mod list;
+mod pass;
 mod resume;
 mod rollback;
 mod show;
@@ -16,7 +17,7 @@ use super::Context;
 use baton_api::Exit;
 use clap::{Args, Subcommand};
 
-/// List, show, capture, resume, roll back, drive, close, abandon and delete sessions
+/// List, show, capture, resume, roll back, drive, pass on, close, abandon and delete sessions
 #[derive(Debug, Subcommand)]
 pub(super) enum Sessions {
     List(list::List),
@@ -30,6 +31,7 @@ pub(super) enum Sessions {
     Rollback(rollback::Rollback),
     Diff(diff::Diff),
     Cdp(cdp::Cdp),
+    Pass(pass::Pass),
 }
 
 /// Which session.
@@ -54,6 +56,7 @@ impl Sessions {
             Self::Rollback(command) => command.run(context).await,
             Self::Diff(command) => command.run(context).await,
             Self::Cdp(command) => command.run(context).await,
+            Self::Pass(command) => command.run(context).await,
         }
     }
 }

@@ -1,0 +1,107 @@
+//! Which agent drives a session, of several at one node.
+//!
+//! The one idea: who changes it says who drove it before. When somebody else does by then, nothing is
+//! stored, so of two who take a session at once exactly one gets it.
+
+use crate::row::{instant, refuse_nul};
+use crate::{Store, StoreError};
+use baton_session::{AgentName, Owner, SessionId};
+use jiff::Timestamp;
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row};
+use std::collections::HashMap;
+
+/// Who drives a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Driver {
+    /// The agent; none when nobody does now.
+    pub agent: Option<AgentName>,
+    /// Counts up with every change.
+    pub fence: u64,
+    /// When that began.
+    pub since: Timestamp,
+    /// Why it was taken from another agent; empty when it was not.
+    pub reason: String,
+}
+
+impl Store {
+    /// Who drives a session; none when no agent ever did.
+    pub async fn fetch_driver(&self, session: SessionId) -> Result<Option<Driver>, StoreError> {
+        fetch(&mut *self.pool().acquire().await?, session).await
+    }
+
+    /// The sessions of an owner that an agent drives.
+    pub async fn list_drivers(
+        &self,
+        owner: &Owner,
+    ) -> Result<HashMap<SessionId, Driver>, StoreError> {
+        let rows = sqlx::query(
+            "select session, agent, fence, since, reason from session_agents
+             where agent <> '' and session in (select id from sessions where owner = $1)",
+        )
+        .bind(owner.as_str())
+        .fetch_all(self.pool())
+        .await?;
+        rows.iter().map(|row| Ok((crate::row::word(row, "session")?, decode(row)?))).collect()
+    }
+
+    /// Gives a session from one agent to another one; none on either side is nobody. Fails with
+    /// `DriverChanged` when another one drives it than `from`, and with `SessionNotFound`.
+    pub async fn pass_session(
+        &self,
+        session: SessionId,
+        from: Option<&AgentName>,
+        to: Option<&AgentName>,
+        reason: &str,
+        at: Timestamp,
+    ) -> Result<Driver, StoreError> {
+        refuse_nul("a reason", reason)?;
+        let mut write = self.write().await?;
+        crate::sessions::fetch_row(write.connection(), session).await?;
+        let before = fetch(write.connection(), session).await?;
+        let found = before.as_ref().and_then(|driver| driver.agent.clone());
+        if found.as_ref() != from {
+            return Err(StoreError::DriverChanged { found });
+        }
+        let fence = before.map_or(1, |driver| driver.fence + 1);
+        sqlx::query(
+            "insert into session_agents (session, agent, fence, since, reason)
+             values ($1, $2, $3, $4, $5)
+             on conflict (session) do update set agent = excluded.agent, fence = excluded.fence,
+                 since = excluded.since, reason = excluded.reason",
+        )
+        .bind(session.to_string())
+        .bind(to.map_or("", AgentName::as_str))
+        .bind(i64::try_from(fence).unwrap_or(i64::MAX))
+        .bind(at.as_millisecond())
+        .bind(reason)
+        .execute(write.connection())
+        .await?;
+        let after = fetch(write.connection(), session).await?;
+        write.commit().await?;
+        after.ok_or(StoreError::SessionNotFound { reference: session.to_string() })
+    }
+}
+
+async fn fetch(
+    connection: &mut AnyConnection,
+    session: SessionId,
+) -> Result<Option<Driver>, StoreError> {
+    let row =
+        sqlx::query("select agent, fence, since, reason from session_agents where session = $1")
+            .bind(session.to_string())
+            .fetch_optional(connection)
+            .await?;
+    row.as_ref().map(decode).transpose()
+}
+
+fn decode(row: &AnyRow) -> Result<Driver, StoreError> {
+    let agent: String = row.try_get("agent")?;
+    let fence: i64 = row.try_get("fence")?;
+    Ok(Driver {
+        agent: agent.parse().ok(),
+        fence: u64::try_from(fence).unwrap_or_default(),
+        since: instant(row, "since")?,
+        reason: row.try_get("reason")?,
+    })
+}
