@@ -8,15 +8,15 @@ use crate::change::Entry;
 use crate::error::Tried;
 use crate::folder::{self, Folder, options};
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead as _, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
 /// How many operations are kept.
 pub(crate) const KEPT: usize = 1_000;
 /// With how many it is compacted.
 const FULL: u64 = 2_000;
-/// More than the longest line: a text of 4 kB, escaped, and what stands around it.
-const WINDOW: u64 = 128 << 10;
+/// How much of an end is read at first: more than most lines are long.
+const WINDOW: u64 = 16 << 10;
 /// The largest log that is read.
 const LARGEST: u64 = 64 << 20;
 
@@ -37,20 +37,13 @@ impl Log {
 
     /// The last operation. Only the end of the file is read.
     pub(crate) fn last(&self) -> Result<Option<Entry>, FederationError> {
-        let read = || -> io::Result<Vec<u8>> {
-            let mut file = File::open(&self.path)?;
-            let size = file.metadata()?.len();
-            file.seek(SeekFrom::Start(size.saturating_sub(WINDOW)))?;
-            let mut end = Vec::new();
-            file.take(WINDOW).read_to_end(&mut end)?;
-            Ok(end)
-        };
-        let end = match read() {
-            Ok(end) => end,
+        let mut file = match File::open(&self.path) {
+            Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error).tried("read", &self.path),
         };
-        Ok(lines(&end).rev().find_map(entry))
+        let find = |_: u64, end: &[u8]| lines(end).rev().find_map(entry);
+        in_the_end(&mut file, find).tried("read", &self.path)
     }
 
     /// All operations, oldest first. Damaged lines are passed over.
@@ -118,10 +111,9 @@ impl Log {
     }
 
     fn first(&self) -> Result<Option<Entry>, FederationError> {
-        let mut start = Vec::new();
         let file = File::open(&self.path).tried("read", &self.path)?;
-        file.take(WINDOW).read_to_end(&mut start).tried("read", &self.path)?;
-        Ok(lines(&start).find_map(entry))
+        let lines = BufReader::new(file).take(LARGEST).split(b'\n');
+        Ok(lines.map_while(Result::ok).find_map(|line| entry(&line)))
     }
 }
 
@@ -137,14 +129,26 @@ fn entry(line: &[u8]) -> Option<Entry> {
 
 /// Where the last whole line ends.
 fn whole(file: &mut File) -> io::Result<u64> {
+    let line_end = |start: u64, end: &[u8]| {
+        let index = end.iter().rposition(|byte| *byte == b'\n')?;
+        Some(start + index as u64 + 1)
+    };
+    Ok(in_the_end(file, line_end)?.unwrap_or(0))
+}
+
+/// What is found in the end of a file; more of it is read until something is.
+fn in_the_end<T>(file: &mut File, find: impl Fn(u64, &[u8]) -> Option<T>) -> io::Result<Option<T>> {
     let size = file.metadata()?.len();
-    let start = size.saturating_sub(WINDOW);
-    file.seek(SeekFrom::Start(start))?;
-    let mut end = Vec::new();
-    file.take(WINDOW).read_to_end(&mut end)?;
-    match end.iter().rposition(|byte| *byte == b'\n') {
-        Some(index) => Ok(start + index as u64 + 1),
-        // No line end in the whole window: nothing of it can be a line of ours.
-        None => Ok(start),
+    let mut window = WINDOW;
+    loop {
+        let start = size.saturating_sub(window);
+        file.seek(SeekFrom::Start(start))?;
+        let mut end = Vec::new();
+        file.take(window).read_to_end(&mut end)?;
+        let found = find(start, &end);
+        if found.is_some() || start == 0 || window >= LARGEST {
+            return Ok(found);
+        }
+        window *= 8;
     }
 }

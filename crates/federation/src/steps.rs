@@ -15,8 +15,6 @@ pub enum Step {
     Look,
     /// What was displaced becomes the copy.
     Keep,
-    /// The folder is synced.
-    Sync,
     /// A session is written to the history.
     Archive,
     /// The file of a closed session goes.

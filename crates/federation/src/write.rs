@@ -277,7 +277,8 @@ impl<'a> Writer<'a> {
         sync_folder(&self.folder.sessions()).tried("sync", &self.folder.sessions())
     }
 
-    /// Writes the board and the lines of the log: all of it, or nothing.
+    /// Writes the board and the lines of the log: all of it, or nothing. The folder is not synced: when
+    /// the power fails the older board may be there, whole, and gets from the log what it lacks.
     fn commit(
         &self,
         expected: Option<&Found>,
@@ -319,8 +320,6 @@ impl<'a> Writer<'a> {
             Err(_) => ours,
             Ok(placed) => placed,
         };
-        before(Step::Sync)?;
-        let _ = sync_folder(&self.folder.sessions());
         Ok(placed)
     }
 
