@@ -45,7 +45,7 @@ pub enum FederationError {
         found: String,
     },
     /// The file is no board.
-    #[error("expected a board in {}, found {why}\nnothing was overwritten{}; {}", .path.display(), copied(.copy), offered(.good))]
+    #[error("expected a board in {}, which cannot be read: {why}\nnothing was overwritten{}; {}", .path.display(), copied(.copy), offered(.good))]
     Unreadable {
         /// The file.
         path: PathBuf,

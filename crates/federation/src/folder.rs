@@ -61,6 +61,10 @@ impl Folder {
     /// Makes what is missing, for its owner only.
     pub(crate) fn create(&self) -> Result<(), FederationError> {
         for path in [self.root.clone(), self.sessions(), self.history(), self.agents()] {
+            if path.exists() && !path.is_dir() {
+                let found = io::Error::new(io::ErrorKind::NotADirectory, "found a file there");
+                return Err(found).tried("use the folder", &path);
+            }
             if !path.is_dir() {
                 builder().create(&path).tried("make the folder", &path)?;
             }

@@ -19,7 +19,7 @@
 //!
 //! Rooms. Pure: `board`, `agent`, `task`, `stamp`, `name`, `words` are what is in the file;
 //! `operation`, `refusal`, `decide`, `change` say what may be done and do it; `merge` joins two boards
-//! that grew from one; `mounts` knows file systems whose locks cannot be trusted. On disk: `folder`,
+//! that grew from one; `view` says what follows from a board; `mounts` knows file systems whose locks cannot be trusted. On disk: `folder`,
 //! `read`, `lock`, `log`, `swap`, `quarantine`, `archive`, `own_state`; `gather` finds out what the
 //! board is, `write` writes it, `recover` finds the last good one, `watch` follows it, and
 //! `federation` is the handle. No clock, no randomness and no environment: they come from outside.
@@ -48,6 +48,7 @@ mod stamp;
 mod steps;
 mod swap;
 mod task;
+mod view;
 mod watch;
 mod words;
 mod write;
@@ -66,5 +67,6 @@ pub use recover::Source;
 pub use refusal::Refusal;
 pub use stamp::Stamp;
 pub use task::{Claim, Task};
+pub use view::View;
 pub use watch::{Seen, Watch};
 pub use words::{Priority, TaskStatus};

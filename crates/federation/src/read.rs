@@ -12,7 +12,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// How long a half-written file may take to become whole.
-const PATIENCE: Duration = Duration::from_millis(100);
+const PATIENCE: Duration = Duration::from_millis(500);
 const STEP: Duration = Duration::from_millis(5);
 
 /// A board as it stands in a file.
@@ -50,8 +50,8 @@ pub(crate) fn read(path: &Path) -> Result<Content, FederationError> {
 pub(crate) fn parse(bytes: &[u8]) -> Result<Board, String> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(match bytes.len() {
-            0 => "an empty file".to_owned(),
-            count => format!("{count} bytes of nothing"),
+            0 => "it is empty".to_owned(),
+            count => format!("its {count} bytes are blank"),
         });
     }
     serde_json::from_slice(bytes).map_err(|error| error.to_string())
