@@ -196,7 +196,7 @@ fn a_board_that_grows_too_large_is_refused() {
     assert!(found.starts_with("expected a board of at most 16777216 bytes, but it would have 167"));
     assert_eq!(place.raw(), raw);
     let left = place.files().len();
-    assert_eq!(left, 3, "{:?}", place.files().iter().map(|(path, _)| path).collect::<Vec<_>>());
+    assert_eq!(left, 2, "{:?}", place.files().iter().map(|(path, _)| path).collect::<Vec<_>>());
 }
 
 /// A small disk in the place of a folder, or none where that is not allowed. It goes with this.
