@@ -146,10 +146,11 @@ fn active() -> String {
 /// A counter that every JSON reader keeps exact.
 fn exact<'de, D: serde::Deserializer<'de>>(reader: D) -> Result<u64, D::Error> {
     let found = u64::deserialize(reader)?;
-    match found <= LARGEST {
-        true => Ok(found),
-        false => Err(serde::de::Error::custom(format_args!(
+    if found <= LARGEST {
+        Ok(found)
+    } else {
+        Err(serde::de::Error::custom(format_args!(
             "expected a number up to {LARGEST}, found {found}"
-        ))),
+        )))
     }
 }

@@ -97,14 +97,13 @@ impl Entry {
 
     fn change(&self, board: &mut Board) {
         match &self.change {
-            Change::Begin { .. } | Change::Adopt | Change::Seen => {}
             Change::Update { agent, .. } => {
-                self.update(board.agents.entry(agent.clone()).or_default())
+                self.update(board.agents.entry(agent.clone()).or_default());
             }
             Change::Add { task } if board.task(&task.id).is_none() => {
-                board.tasks.push(*task.clone())
+                board.tasks.push(*task.clone());
             }
-            Change::Add { .. } => {}
+            Change::Begin { .. } | Change::Adopt | Change::Seen | Change::Add { .. } => {}
             Change::Claim { task, agent, number, lease_seconds } => {
                 if let Some(task) = board.task_mut(task) {
                     self.claim(task, agent, *number, *lease_seconds);

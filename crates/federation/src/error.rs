@@ -45,7 +45,7 @@ pub enum FederationError {
         found: String,
     },
     /// The file is no board.
-    #[error("expected a board in {}, which cannot be read: {why}\nnothing was overwritten{}; {}", .path.display(), copied(.copy), offered(.good))]
+    #[error("expected a board in {}, which cannot be read: {why}\nnothing was overwritten{}; {}", .path.display(), copied(.copy.as_ref()), offered(.good.as_ref()))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -132,10 +132,15 @@ impl FederationError {
     }
 
     /// Whether a step hook of a test stopped us: then nothing is tidied up, as after a kill.
+    #[cfg(test)]
     pub(crate) fn is_a_kill(&self) -> bool {
-        #[cfg(test)]
-        return matches!(self, Self::Killed(_));
-        #[cfg(not(test))]
+        matches!(self, Self::Killed(_))
+    }
+
+    /// Nothing stops us but a real kill.
+    #[cfg(not(test))]
+    #[expect(clippy::unused_self, reason = "tests ask the error")]
+    pub(crate) fn is_a_kill(&self) -> bool {
         false
     }
 }
@@ -152,11 +157,11 @@ impl<T> Tried<T> for io::Result<T> {
     }
 }
 
-fn copied(copy: &Option<PathBuf>) -> String {
-    copy.as_ref().map(|copy| format!(", and a copy is {}", copy.display())).unwrap_or_default()
+fn copied(copy: Option<&PathBuf>) -> String {
+    copy.map(|copy| format!(", and a copy is {}", copy.display())).unwrap_or_default()
 }
 
-fn offered(good: &Option<String>) -> String {
+fn offered(good: Option<&String>) -> String {
     match good {
         Some(good) => format!("baton federation recover puts back {good}"),
         None => "there is no older one to put back".to_owned(),

@@ -87,10 +87,9 @@ impl Federation {
             return Ok(gathered.board);
         }
         // Who cannot write still reads.
-        match self.tidy() {
-            Ok(Some(board)) => Ok(board),
+        match self.tidy(gathered.board.clone()) {
             Err(error) if error.is_a_kill() => Err(error),
-            _ => Ok(gathered.board),
+            tidied => Ok(tidied.unwrap_or(gathered.board)),
         }
     }
 
@@ -132,20 +131,17 @@ impl Federation {
         Watch::begin(self.clone())
     }
 
-    /// Repairs and archives, if nobody else writes.
-    fn tidy(&self) -> Result<Option<Option<Board>>, FederationError> {
+    /// Repairs and archives; the board as it was seen when somebody else writes.
+    fn tidy(&self, seen: Option<Board>) -> Result<Option<Board>, FederationError> {
         self.check_mount()?;
-        let Some(_lock) = Lock::try_acquire(&self.folder)? else { return Ok(None) };
-        Writer::of(self).tidy().map(Some)
+        let Some(_lock) = Lock::try_acquire(&self.folder)? else { return Ok(seen) };
+        Writer::of(self).tidy()
     }
 
     fn check_mount(&self) -> Result<(), FederationError> {
         let Ok(mountinfo) = std::fs::read_to_string("/proc/self/mountinfo") else { return Ok(()) };
         let folder = self.folder().canonicalize().unwrap_or_else(|_| self.folder().to_owned());
-        match mounts::without_locks(&mountinfo, &folder) {
-            Some(found) => Err(FederationError::NoLocks { path: folder, found }),
-            None => Ok(()),
-        }
+        check_mount(&mountinfo, folder)
     }
 
     /// Whether nothing happened on it for so long that it is archived.
@@ -158,5 +154,13 @@ impl Federation {
     /// An id for a new session: the day, and six letters.
     pub(crate) fn new_session_id(&self, now: Timestamp) -> String {
         format!("sess-{}-{}", now.strftime("%Y%m%d"), letters((self.random)()))
+    }
+}
+
+/// Refuses a folder whose locks others do not see, by the text of `/proc/self/mountinfo`.
+pub(crate) fn check_mount(mountinfo: &str, folder: PathBuf) -> Result<(), FederationError> {
+    match mounts::without_locks(mountinfo, &folder) {
+        Some(found) => Err(FederationError::NoLocks { path: folder, found }),
+        None => Ok(()),
     }
 }

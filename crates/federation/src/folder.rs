@@ -114,10 +114,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Makes names in a folder survive a power failure.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
-    match cfg!(unix) {
-        true => File::open(path)?.sync_all(),
-        false => Ok(()),
-    }
+    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
 
 /// A file's bytes, or none when it is not there. No more is read than a board may have.
@@ -131,11 +128,12 @@ pub(crate) fn fetch(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let size = usize::try_from(file.metadata()?.len()).unwrap_or(LARGEST).min(LARGEST) + 1;
     let mut bytes = Vec::with_capacity(size);
     file.take(LARGEST as u64 + 1).read_to_end(&mut bytes)?;
-    match bytes.len() > LARGEST {
-        true => Err(io::Error::new(
+    if bytes.len() > LARGEST {
+        Err(io::Error::new(
             io::ErrorKind::FileTooLarge,
             format!("expected at most {LARGEST} bytes"),
-        )),
-        false => Ok(Some(bytes)),
+        ))
+    } else {
+        Ok(Some(bytes))
     }
 }

@@ -6,10 +6,10 @@
 //! know was begun by another program.
 
 use crate::change::{Change, Entry};
-use crate::folder::Folder;
+use crate::folder::{Folder, fetch};
 use crate::log::Log;
 use crate::merge::{Sight, merge};
-use crate::read::{Content, Found, read};
+use crate::read::{Content, Found, parse, read};
 use crate::swap::{Leftover, leftovers};
 use crate::{Board, FederationError, archive, recover};
 
@@ -70,7 +70,7 @@ impl Gathered {
     fn is_plain(&self) -> bool {
         let is_whole = match (&self.board, &self.last) {
             (Some(board), Some(last)) => board.session_id == last.session && board.rev >= last.rev,
-            (Some(_), None) | (None, None) => true,
+            (Some(_) | None, None) => true,
             (None, Some(last)) => matches!(last.change, Change::Close { .. }),
         };
         is_whole && self.leftovers.is_empty() && !self.board.as_ref().is_some_and(Board::is_closed)
@@ -86,25 +86,24 @@ impl Gathered {
                 let mut old = board.clone();
                 known.close(&mut old);
                 self.ended.push(old);
-                self.board = known.restore(&last.session)?;
+                self.board = known.restore(&last.session);
             }
             Some(board) => {
                 // Another program began a session.
                 self.missing = Some((board.clone(), Change::Adopt));
-                self.replace(known, &last.session.clone())?;
+                self.replace(known, &last.session.clone());
             }
-            None => self.board = known.restore(&last.session)?,
+            None => self.board = known.restore(&last.session),
         }
         Ok(())
     }
 
     /// The session that another one took the place of belongs into the history.
-    fn replace(&mut self, known: &Known, session: &str) -> Result<(), FederationError> {
-        if let Some(mut old) = known.restore(session)? {
+    fn replace(&mut self, known: &Known, session: &str) {
+        if let Some(mut old) = known.restore(session) {
             known.close(&mut old);
             self.ended.push(old);
         }
-        Ok(())
     }
 
     /// Takes in what other programs wrote in the instant in which a writer was killed.
@@ -114,7 +113,7 @@ impl Gathered {
             known.lift(&mut theirs);
             match &self.board {
                 Some(ours) if ours.session_id == theirs.session_id => {
-                    let base = known.copy(&theirs.session_id, true)?;
+                    let base = known.copy(&theirs.session_id);
                     self.board = Some(merge(base.as_ref(), &theirs, ours, Sight::Stale));
                 }
                 _ if known.is_closed(&theirs.session_id)
@@ -165,8 +164,8 @@ impl Known<'_> {
 
     /// Whether the log says that a session ended.
     fn is_closed(&self, session: &str) -> bool {
-        let of_session = self.entries.iter().filter(|entry| entry.session == session);
-        of_session.last().is_some_and(|entry| matches!(entry.change, Change::Close { .. }))
+        let mut of_session = self.entries.iter().filter(|entry| entry.session == session);
+        of_session.next_back().is_some_and(|entry| matches!(entry.change, Change::Close { .. }))
     }
 
     /// Ends a session that was not ended in an orderly way.
@@ -180,48 +179,28 @@ impl Known<'_> {
         }
     }
 
-    /// The copy of a session, as it was before the last write; `lifted` to what the log has.
-    pub(crate) fn copy(
-        &self,
-        session: &str,
-        lifted: bool,
-    ) -> Result<Option<Board>, FederationError> {
-        let Content::Board(found) = read_now(self.folder)? else { return Ok(None) };
-        let mut copy = found.board;
-        if copy.session_id != session {
-            return Ok(None);
-        }
-        if lifted {
-            self.lift(&mut copy);
-        }
-        Ok(Some(copy))
+    /// The copy of a session from before the last write, with all that the log has.
+    fn copy(&self, session: &str) -> Option<Board> {
+        // One that cannot be read is as good as none.
+        let bytes = fetch(&self.folder.last()).ok()??;
+        let mut copy = parse(&bytes).ok().filter(|copy| copy.session_id == session)?;
+        self.lift(&mut copy);
+        Some(copy)
     }
 
     /// A session as far as it is known without its file.
-    pub(crate) fn restore(&self, session: &str) -> Result<Option<Board>, FederationError> {
-        if let Some(copy) = self.copy(session, true)? {
-            return Ok(Some(copy));
+    pub(crate) fn restore(&self, session: &str) -> Option<Board> {
+        if let Some(copy) = self.copy(session) {
+            return Some(copy);
         }
         let begin = self.entries.iter().find_map(|entry| match &entry.change {
             Change::Begin { owner } if entry.session == session => Some((entry, owner)),
             _ => None,
         });
-        Ok(begin.map(|(entry, owner)| {
+        begin.map(|(entry, owner)| {
             let mut board = Board::new(session, owner.clone(), &entry.at);
             self.lift(&mut board);
             board
-        }))
+        })
     }
-}
-
-/// The copy, if it can be read; one that cannot is as good as none.
-fn read_now(folder: &Folder) -> Result<Content, FederationError> {
-    let path = folder.last();
-    Ok(match crate::folder::fetch(&path) {
-        Ok(Some(bytes)) => match crate::read::parse(&bytes) {
-            Ok(board) => Content::Board(Found { bytes, board }),
-            Err(why) => Content::Unreadable { bytes, why },
-        },
-        _ => Content::Nothing,
-    })
 }

@@ -92,7 +92,7 @@ fn is_same(_: &File, path: &std::path::Path) -> io::Result<bool> {
 }
 
 /// A file system that knows no locks says so here.
-fn not_locked(folder: &Folder, source: io::Error) -> FederationError {
+pub(crate) fn not_locked(folder: &Folder, source: io::Error) -> FederationError {
     use rustix::io::Errno;
     let unknown = [Errno::NOLCK, Errno::NOSYS, Errno::OPNOTSUPP].map(Errno::raw_os_error);
     let is_unknown = source.raw_os_error().is_some_and(|code| unknown.contains(&code));

@@ -71,10 +71,8 @@ fn merge_task(base: Option<&Task>, theirs: &Task, ours: &Task) -> Task {
     }
     let mut merged = fields(base, theirs, ours);
     let stands = if theirs.is_completed() && !ours.is_completed() { theirs } else { ours };
-    let (newer, older) = match theirs.fence() > ours.fence() {
-        true => (theirs, ours),
-        false => (ours, theirs),
-    };
+    let (newer, older) =
+        if theirs.fence() > ours.fence() { (theirs, ours) } else { (ours, theirs) };
     merged.status.clone_from(&stands.status);
     merged.assigned_to.clone_from(&stands.assigned_to);
     merged.completed_at.clone_from(&stands.completed_at);

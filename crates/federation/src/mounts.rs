@@ -90,15 +90,12 @@ fn unescape(text: &str) -> String {
     let mut plain = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         let code = piece.get(..3).and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        match code {
-            Some(code) => {
-                plain.push(char::from(code));
-                plain.push_str(&piece[3..]);
-            }
-            None => {
-                plain.push('\\');
-                plain.push_str(piece);
-            }
+        if let Some(code) = code {
+            plain.push(char::from(code));
+            plain.push_str(&piece[3..]);
+        } else {
+            plain.push('\\');
+            plain.push_str(piece);
         }
     }
     plain

@@ -26,9 +26,10 @@ impl FromStr for AgentName {
     fn from_str(text: &str) -> Result<Self, Refusal> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
         let good = (1..=LONGEST).contains(&text.len()) && text.bytes().all(fits);
-        match good {
-            true => Ok(Self(text.to_owned())),
-            false => Err(Refusal::NotAName { found: text.chars().take(LONGEST).collect() }),
+        if good {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Refusal::NotAName { found: text.chars().take(LONGEST).collect() })
         }
     }
 }

@@ -168,22 +168,21 @@ impl Operation {
 }
 
 fn needed(what: &'static str, text: &str) -> Result<(), Refusal> {
-    match text.trim().is_empty() {
-        true => Err(Refusal::Empty { what }),
-        false => short(what, text),
-    }
+    if text.trim().is_empty() { Err(Refusal::Empty { what }) } else { short(what, text) }
 }
 
 fn short(what: &'static str, text: &str) -> Result<(), Refusal> {
-    match text.len() > LONGEST_TEXT {
-        true => Err(Refusal::TooLong { what, most: LONGEST_TEXT, found: text.len() }),
-        false => Ok(()),
+    if text.len() > LONGEST_TEXT {
+        Err(Refusal::TooLong { what, most: LONGEST_TEXT, found: text.len() })
+    } else {
+        Ok(())
     }
 }
 
 fn few(tasks: &[String]) -> Result<(), Refusal> {
-    match tasks.len() > MOST_BLOCKERS {
-        true => Err(Refusal::TooManyNamed { most: MOST_BLOCKERS, found: tasks.len() }),
-        false => Ok(()),
+    if tasks.len() > MOST_BLOCKERS {
+        Err(Refusal::TooManyNamed { most: MOST_BLOCKERS, found: tasks.len() })
+    } else {
+        Ok(())
     }
 }

@@ -24,6 +24,7 @@ pub(crate) struct Found {
 
 /// What a file holds.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(crate) enum Content {
     /// There is none.
     Nothing,
@@ -63,8 +64,9 @@ pub(crate) fn render(board: &Board) -> Result<Vec<u8>, FederationError> {
         .map_err(std::io::Error::from)
         .tried("write the board as JSON, in", Path::new("memory"))?;
     bytes.push(b'\n');
-    match bytes.len() > crate::folder::LARGEST {
-        true => Err(FederationError::TooLarge { most: crate::folder::LARGEST, found: bytes.len() }),
-        false => Ok(bytes),
+    if bytes.len() > crate::folder::LARGEST {
+        Err(FederationError::TooLarge { most: crate::folder::LARGEST, found: bytes.len() })
+    } else {
+        Ok(bytes)
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn find(folder: &Folder) -> Result<Option<Good>, FederationError> {
     let last = known.entries.last();
     let is_open = last.is_some_and(|last| !matches!(last.change, Change::Close { .. }));
     if let Some(last) = last.filter(|_| is_open)
-        && let Some(board) = known.restore(&last.session)?
+        && let Some(board) = known.restore(&last.session)
     {
         return Ok(Some(Good { board, source: Source::Copy }));
     }

@@ -42,7 +42,7 @@ pub enum Refusal {
         kept: usize,
     },
     /// Another agent holds it.
-    #[error("expected {task} to be free, but {holder} holds it{}, seen {seen}\nit can be taken when {holder} was silent for {lease_seconds} s", numbered(.fence))]
+    #[error("expected {task} to be free, but {holder} holds it{}, seen {seen}\nit can be taken when {holder} was silent for {lease_seconds} s", numbered(*.fence))]
     Held {
         /// Which task.
         task: String,
@@ -56,7 +56,7 @@ pub enum Refusal {
         lease_seconds: u64,
     },
     /// The one who asks held it once.
-    #[error("expected the claim of {agent} on {task} with the number {given}, but {holder} has it now{}\nstop working on it", numbered(.fence))]
+    #[error("expected the claim of {agent} on {task} with the number {given}, but {holder} has it now{}\nstop working on it", numbered(*.fence))]
     TakenOver {
         /// Which task.
         task: String,
@@ -70,7 +70,7 @@ pub enum Refusal {
         fence: Option<u64>,
     },
     /// The one who asks does not hold it.
-    #[error("expected {agent} to hold {task}, but {}", .holder.as_ref().map_or_else(|| "nobody holds it\nclaim it first".to_owned(), |holder| format!("{holder} holds it{}", numbered(fence))))]
+    #[error("expected {agent} to hold {task}, but {}", .holder.as_ref().map_or_else(|| "nobody holds it\nclaim it first".to_owned(), |holder| format!("{holder} holds it{}", numbered(*fence))))]
     NotTheHolder {
         /// Which task.
         task: String,
@@ -82,7 +82,7 @@ pub enum Refusal {
         fence: Option<u64>,
     },
     /// It is done.
-    #[error("expected {task} to be open, but {by} completed it{}", when(.at))]
+    #[error("expected {task} to be open, but {by} completed it{}", when(.at.as_ref()))]
     Completed {
         /// Which task.
         task: String,
@@ -169,8 +169,10 @@ impl Refusal {
     /// Of which kind it is.
     pub fn kind(&self) -> Kind {
         match self {
-            Self::NoAgent { .. } | Self::NoTask { .. } | Self::NoSession => Kind::NotFound,
-            Self::NothingFree { .. } => Kind::NotFound,
+            Self::NoAgent { .. }
+            | Self::NoTask { .. }
+            | Self::NoSession
+            | Self::NothingFree { .. } => Kind::NotFound,
             Self::NotAName { .. }
             | Self::Empty { .. }
             | Self::TooLong { .. }
@@ -196,10 +198,10 @@ fn known(there: &[String]) -> String {
     }
 }
 
-fn numbered(fence: &Option<u64>) -> String {
+fn numbered(fence: Option<u64>) -> String {
     fence.map(|fence| format!(" with the number {fence}")).unwrap_or_default()
 }
 
-fn when(stamp: &Option<Stamp>) -> String {
-    stamp.as_ref().map(|stamp| format!(" at {stamp}")).unwrap_or_default()
+fn when(stamp: Option<&Stamp>) -> String {
+    stamp.map(|stamp| format!(" at {stamp}")).unwrap_or_default()
 }

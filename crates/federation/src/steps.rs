@@ -59,9 +59,6 @@ mod hook {
         let Some(mut hook) = HOOK.with_borrow_mut(Option::take) else { return Ok(()) };
         let goes_on = hook(step);
         HOOK.with_borrow_mut(|place| *place = Some(hook));
-        match goes_on {
-            true => Ok(()),
-            false => Err(FederationError::Killed(step)),
-        }
+        if goes_on { Ok(()) } else { Err(FederationError::Killed(step)) }
     }
 }

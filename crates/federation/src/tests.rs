@@ -4,4 +4,5 @@
 
 mod any_order;
 mod ending;
+mod locks;
 mod world;

@@ -38,6 +38,6 @@ impl View {
         let waiting = waiting.collect();
         let lapsed = board.tasks.iter().filter(|task| board.has_lapsed(task, now, gone_after));
         let lapsed = lapsed.map(|task| task.id.clone()).collect();
-        Self { gone, waiting, lapsed, board }
+        Self { board, gone, waiting, lapsed }
     }
 }

@@ -1,16 +1,17 @@
 //! What a writer does while it holds the lock: settle what was left, decide, write, acknowledge.
 
+mod place;
+
 use crate::change::{Change, Entry};
 use crate::decide::{Decision, Moment, decide};
 use crate::error::Tried;
-use crate::folder::{Folder, replace, sync_folder};
-use crate::gather::{Gathered, Known, gather};
+use crate::folder::{Folder, fetch, replace, sync_folder};
+use crate::gather::{Gathered, gather};
 use crate::log::Log;
-use crate::merge::{Sight, merge};
-use crate::read::{Content, Found, parse, read, render};
+use crate::read::{Content, Found, read, render};
 use crate::recover::{self, Good, Source};
 use crate::steps::{Step, before};
-use crate::swap::{Put, Slot};
+use crate::swap::Slot;
 use crate::{
     Board, Done, Federation, FederationError, Operation, Refusal, Stamp, archive, own_state,
     quarantine,
@@ -35,15 +36,6 @@ struct Settled {
     found: Option<Found>,
     last: Option<Entry>,
     archived: Option<PathBuf>,
-}
-
-/// A board that was put in place.
-#[derive(Clone)]
-struct Placed {
-    board: Board,
-    bytes: Vec<u8>,
-    /// Whether another program's session took its place at once.
-    gave_way: bool,
 }
 
 /// Why an attempt came to nothing.
@@ -119,7 +111,7 @@ impl<'a> Writer<'a> {
         };
         let Decision { change, task } = decide(operation, &board, &mut moment)?;
         entries.push((by.clone(), change));
-        let entries = self.note(&mut board, &settled, entries, &at)?;
+        let entries = note(&mut board, &settled, entries, &at)?;
         let (board, archived) = if board.is_closed() {
             (None, Some(self.close(&board, settled.found.as_ref(), &entries)?))
         } else {
@@ -133,37 +125,6 @@ impl<'a> Writer<'a> {
         let _ = self.log.compact(entries.last().map_or(0, |entry| entry.rev));
         let task = board.as_ref().zip(task).and_then(|(board, id)| board.task(&id).cloned());
         Ok(Done { board, task, archived })
-    }
-
-    /// Applies changes to the board, as lines of the log.
-    fn note(
-        &self,
-        board: &mut Board,
-        settled: &Settled,
-        changes: Vec<(Option<String>, Change)>,
-        at: &Stamp,
-    ) -> Result<Vec<Entry>, FederationError> {
-        let mut rev = settled.last.as_ref().map_or(0, |last| last.rev).max(board.rev);
-        let mut fence = settled.last.as_ref().map_or(0, |last| last.fence).max(board.fence);
-        let session = board.session_id.clone();
-        let mut entries = Vec::with_capacity(changes.len());
-        for (by, change) in changes {
-            rev += 1;
-            if let Change::Claim { number, .. } = &change {
-                fence = fence.max(*number);
-            }
-            if let Some((what, found)) =
-                [("rev", rev), ("fence", fence)].into_iter().find(|(_, found)| *found > MOST)
-            {
-                return Err(FederationError::UsedUp { what, most: MOST, found });
-            }
-            let (session, at) = (session.clone(), at.clone());
-            let before = change.needs().and_then(|id| board.task(id)).cloned().map(Box::new);
-            let entry = Entry { rev, session, at, fence, by, before, change };
-            entry.apply(board);
-            entries.push(entry);
-        }
-        Ok(entries)
     }
 
     /// Brings folder and board into order.
@@ -186,8 +147,7 @@ impl<'a> Writer<'a> {
             let mut board = found.board.clone();
             let because = "inactive".to_owned();
             let at = Stamp::from(self.now());
-            let entries =
-                self.note(&mut board, &settled, vec![(None, Change::Close { because })], &at)?;
+            let entries = note(&mut board, &settled, vec![(None, Change::Close { because })], &at)?;
             settled.archived = Some(self.close(&board, Some(found), &entries)?);
             settled.found = None;
             settled.last = entries.into_iter().next_back();
@@ -205,8 +165,7 @@ impl<'a> Writer<'a> {
         let mut entries = Vec::new();
         if let Some((mut board, change)) = gathered.missing.take() {
             let is_end = matches!(change, Change::Close { .. });
-            entries =
-                self.note(&mut board, &settled, vec![(None, change)], &Stamp::from(self.now()))?;
+            entries = note(&mut board, &settled, vec![(None, change)], &Stamp::from(self.now()))?;
             if !is_end {
                 gathered.board = Some(board);
             }
@@ -277,133 +236,6 @@ impl<'a> Writer<'a> {
         sync_folder(&self.folder.sessions()).tried("sync", &self.folder.sessions())
     }
 
-    /// Writes the board and the lines of the log: all of it, or nothing. The folder is not synced: when
-    /// the power fails the older board may be there, whole, and gets from the log what it lacks.
-    fn commit(
-        &self,
-        expected: Option<&Found>,
-        board: Board,
-        entries: &[Entry],
-    ) -> Result<Placed, Attempt> {
-        let bytes = render(&board)?;
-        let slot = Slot::fill(self.folder, &bytes, (self.federation.random)())?;
-        let forget = |error: FederationError| {
-            if !error.is_a_kill() {
-                slot.remove();
-            }
-            error
-        };
-        before(Step::Log)?;
-        let mark = match entries {
-            [] => None,
-            entries => Some(self.log.append(entries).map_err(forget)?),
-        };
-        before(Step::Swap)?;
-        let put = slot.put(self.folder, expected.is_none()).map_err(|error| {
-            slot.remove();
-            if let Some(mark) = &mark {
-                let _ = self.log.undo(mark);
-            }
-            match error.kind() == std::io::ErrorKind::AlreadyExists {
-                true => Attempt::Overtaken,
-                false => Attempt::Failed(FederationError::Io {
-                    what: "replace",
-                    path: self.folder.board(),
-                    source: error,
-                }),
-            }
-        })?;
-        // The operation is done: what fails from here on is left to the next writer.
-        let ours = Placed { board, bytes, gave_way: false };
-        let placed = match self.follow(put, slot, expected, ours.clone()) {
-            Err(error) if error.is_a_kill() => return Err(error.into()),
-            Err(_) => ours,
-            Ok(placed) => placed,
-        };
-        Ok(placed)
-    }
-
-    /// Looks at what was displaced. What another program had written in between is merged, until
-    /// nothing is displaced but what we know.
-    fn follow(
-        &self,
-        put: Put,
-        mut slot: Slot,
-        expected: Option<&Found>,
-        mut ours: Placed,
-    ) -> Result<Placed, FederationError> {
-        let (Put::Exchanged, Some(expected)) = (put, expected) else { return Ok(ours) };
-        let mut base = expected.clone();
-        let mut merged = Vec::new();
-        for _ in 0..ROUNDS {
-            before(Step::Look)?;
-            let theirs = match read(&slot.0)? {
-                Content::Board(displaced) if displaced.bytes != base.bytes => displaced,
-                Content::Unreadable { bytes, .. } => {
-                    quarantine::keep(self.folder, &bytes)?;
-                    slot.remove();
-                    break;
-                }
-                _ => {
-                    before(Step::Keep)?;
-                    let last = self.folder.last();
-                    std::fs::rename(&slot.0, &last).tried("write", &last)?;
-                    break;
-                }
-            };
-            if theirs.board.session_id != ours.board.session_id {
-                return self.give_way(&slot, &theirs, ours);
-            }
-            let known = Known { folder: self.folder, entries: self.log.entries()? };
-            let mut lifted = theirs.board;
-            let sight = if lifted.rev < base.board.rev { Sight::Stale } else { Sight::Fresh };
-            known.lift(&mut lifted);
-            let mut next = merge(Some(&base.board), &lifted, &ours.board, sight);
-            touch(&mut next, Some(&ours.board), self.now());
-            let bytes = render(&next)?;
-            merged.push(slot);
-            slot = Slot::fill(self.folder, &bytes, (self.federation.random)())?;
-            before(Step::Swap)?;
-            if slot.put(self.folder, false).tried("replace", &self.folder.board())? == Put::New {
-                break;
-            }
-            base = Found { bytes: ours.bytes, board: ours.board };
-            ours = Placed { board: next, bytes, gave_way: false };
-        }
-        for slot in merged {
-            slot.remove();
-        }
-        Ok(ours)
-    }
-
-    /// Another program began or brought back a session in the moment in which we wrote. An old one
-    /// goes to the history; a new one takes its place, and ours, with what was just done, is archived.
-    fn give_way(
-        &self,
-        slot: &Slot,
-        theirs: &Found,
-        ours: Placed,
-    ) -> Result<Placed, FederationError> {
-        if archive::find(self.folder, &theirs.board)?.is_some() {
-            let mut old = theirs.board.clone();
-            "closed".clone_into(&mut old.status);
-            archive::write(self.folder, &old)?;
-            slot.remove();
-            return Ok(ours);
-        }
-        let mut ended = ours.board.clone();
-        "closed".clone_into(&mut ended.status);
-        ended.closed_at = Some(Stamp::from(self.now()));
-        ended.closed_because = Some("replaced".to_owned());
-        archive::write(self.folder, &ended)?;
-        before(Step::Swap)?;
-        slot.put(self.folder, false).tried("replace", &self.folder.board())?;
-        if crate::folder::fetch(&slot.0).tried("read", &slot.0)?.as_ref() == Some(&ours.bytes) {
-            slot.remove();
-        }
-        Ok(Placed { board: ended, gave_way: true, ..ours })
-    }
-
     /// Puts the last good board in the place of one that cannot be read.
     pub(crate) fn recover(&self) -> Result<(Board, Source), FederationError> {
         let place = self.folder.board();
@@ -422,17 +254,21 @@ impl<'a> Writer<'a> {
             (board.closed_at, board.closed_because) = (None, None);
         }
         let settled = Settled { found: None, last: self.log.last()?, archived: None };
-        let entries =
-            self.note(&mut board, &settled, vec![(None, Change::Adopt)], &Stamp::from(now))?;
+        let entries = note(&mut board, &settled, vec![(None, Change::Adopt)], &Stamp::from(now))?;
         touch(&mut board, None, now);
         let text = render(&board)?;
         // The copy first: from here on it is what a second recovery would find.
         replace(&self.folder.last(), &text).tried("write", &self.folder.last())?;
-        let mark = self.log.append(&entries)?;
-        replace(&place, &text).tried("write", &place).inspect_err(|_| {
+        let slot = Slot::fill(self.folder, &text, (self.federation.random)())?;
+        let mark = self.log.append(&entries).inspect_err(|_| slot.remove())?;
+        slot.put(self.folder, false).tried("replace", &place).inspect_err(|_| {
+            slot.remove();
             let _ = self.log.undo(&mark);
         })?;
-        debug_assert!(parse(&text).is_ok(), "what we wrote can be read");
+        // What came in the place of the damaged board meanwhile is left to the next writer.
+        if fetch(&slot.0).tried("read", &slot.0)?.as_ref() == Some(&bytes) {
+            slot.remove();
+        }
         Ok((board, source))
     }
 
@@ -449,4 +285,34 @@ fn touch(board: &mut Board, before: Option<&Board>, now: Timestamp) {
     let latest = stamps.into_iter().flatten().filter_map(Stamp::instant).max();
     let next = latest.and_then(|latest| latest.checked_add(SignedDuration::from_micros(1)).ok());
     board.updated_at = Some(Stamp::from(next.map_or(now, |next| next.max(now))));
+}
+
+/// Applies changes to the board, as lines of the log.
+fn note(
+    board: &mut Board,
+    settled: &Settled,
+    changes: Vec<(Option<String>, Change)>,
+    at: &Stamp,
+) -> Result<Vec<Entry>, FederationError> {
+    let mut rev = settled.last.as_ref().map_or(0, |last| last.rev).max(board.rev);
+    let mut fence = settled.last.as_ref().map_or(0, |last| last.fence).max(board.fence);
+    let session = board.session_id.clone();
+    let mut entries = Vec::with_capacity(changes.len());
+    for (by, change) in changes {
+        rev += 1;
+        if let Change::Claim { number, .. } = &change {
+            fence = fence.max(*number);
+        }
+        if let Some((what, found)) =
+            [("rev", rev), ("fence", fence)].into_iter().find(|(_, found)| *found > MOST)
+        {
+            return Err(FederationError::UsedUp { what, most: MOST, found });
+        }
+        let (session, at) = (session.clone(), at.clone());
+        let before = change.needs().and_then(|id| board.task(id)).cloned().map(Box::new);
+        let entry = Entry { rev, session, at, fence, by, before, change };
+        entry.apply(board);
+        entries.push(entry);
+    }
+    Ok(entries)
 }

@@ -49,10 +49,8 @@ fn agents(view: &View, now: Timestamp) -> String {
     let mut table = Table::new(&["AGENT", "STATUS", "SEEN", "TASK"]);
     for (name, agent) in &view.board.agents {
         let seen = agent.last_seen.as_ref().and_then(Stamp::instant);
-        let status = match view.gone.contains(name) {
-            true => "gone".to_owned(),
-            false => agent.status.clone(),
-        };
+        let status =
+            if view.gone.contains(name) { "gone".to_owned() } else { agent.status.clone() };
         table.row([
             name.clone(),
             status,

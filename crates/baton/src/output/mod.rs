@@ -69,10 +69,8 @@ impl Output {
 
     /// A line of a result that goes on; false when nobody reads any more.
     pub(crate) fn goes_on(self, document: &impl Serialize, text: impl FnOnce() -> String) -> bool {
-        let line = match self.json {
-            true => serde_json::to_string(document).unwrap_or_default(),
-            false => text(),
-        };
+        let line =
+            if self.json { serde_json::to_string(document).unwrap_or_default() } else { text() };
         writeln!(std::io::stdout(), "{line}").is_ok()
     }
 

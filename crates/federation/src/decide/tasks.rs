@@ -89,9 +89,10 @@ pub(super) fn step(
         // Whoever says it twice means the same.
         let again = matches!(kind(step), Change::Complete(_)) && number.is_some();
         let same = held.fence.is_none() || held.fence == number;
-        return match again && same {
-            true => Ok(Decision { change: Change::Seen, task: Some(id) }),
-            false => Err(completed(task)),
+        return if again && same {
+            Ok(Decision { change: Change::Seen, task: Some(id) })
+        } else {
+            Err(completed(task))
         };
     }
     if !is_holder {

@@ -260,12 +260,6 @@ impl Known {
     }
 }
 
-/// As many as a soak asks for.
-fn cases() -> u32 {
-    let asked = std::env::var("BATON_SOAK_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
-    asked.unwrap_or(100)
-}
-
 /// Does an operation, disturbed before one of its steps.
 fn disturbed(
     world: &Rc<World>,
@@ -295,7 +289,7 @@ fn disturbed(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
 
     #[test]
     fn nothing_acknowledged_is_lost(events in vec(events(), 1..40)) {

@@ -43,9 +43,10 @@ impl World {
         NOW.set(1_770_000_000_000_000);
         SEED.set(1);
         let memory = Path::new("/dev/shm");
-        let folder = match memory.is_dir() {
-            true => tempfile::tempdir_in(memory).unwrap(),
-            false => tempfile::tempdir().unwrap(),
+        let folder = if memory.is_dir() {
+            tempfile::tempdir_in(memory).unwrap()
+        } else {
+            tempfile::tempdir().unwrap()
         };
         let board = Federation::at(folder.path(), clock, random);
         Self { folder, board }

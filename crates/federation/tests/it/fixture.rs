@@ -41,9 +41,10 @@ impl Place {
     /// syncs take longer than everything else together.
     pub(crate) fn in_memory() -> Self {
         let memory = Path::new("/dev/shm");
-        let folder = match memory.is_dir() {
-            true => tempfile::tempdir_in(memory).unwrap(),
-            false => tempfile::tempdir().unwrap(),
+        let folder = if memory.is_dir() {
+            tempfile::tempdir_in(memory).unwrap()
+        } else {
+            tempfile::tempdir().unwrap()
         };
         let board = at(&folder.path().join("federation"));
         Self { folder, board }

@@ -69,7 +69,7 @@ fn work(
         (2, Some((id, fence))) => {
             (Operation::StartTask(held(agent, &id, Some(fence))), format!("start {id} {fence}"))
         }
-        (3, Some((id, fence))) if random() % 4 == 0 => {
+        (3, Some((id, fence))) if random().is_multiple_of(4) => {
             *mine = None;
             (Operation::ReleaseTask(held(agent, &id, Some(fence))), format!("release {id} {fence}"))
         }

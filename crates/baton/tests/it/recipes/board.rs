@@ -34,15 +34,13 @@ fn home() -> Home {
 
 /// The commands of a hook's settings, in their order.
 fn commands(block: &Block) -> Vec<String> {
-    let settings: Value = match block.language.as_str() {
-        "json" => serde_json::from_str(&block.text).unwrap(),
-        _ => {
-            let document: toml_edit::DocumentMut = block.text.parse().unwrap();
-            let hooks = document["hooks"].as_array_of_tables().unwrap().iter();
-            let command = |table: &toml_edit::Table| table["command"].as_str().unwrap().to_owned();
-            return hooks.map(command).collect();
-        }
-    };
+    if block.language == "toml" {
+        let document: toml_edit::DocumentMut = block.text.parse().unwrap();
+        let hooks = document["hooks"].as_array_of_tables().unwrap().iter();
+        let command = |table: &toml_edit::Table| table["command"].as_str().unwrap().to_owned();
+        return hooks.map(command).collect();
+    }
+    let settings: Value = serde_json::from_str(&block.text).unwrap();
     let mut found = Vec::new();
     let mut open = vec![&settings];
     while let Some(value) = open.pop() {
