@@ -289,7 +289,7 @@ fn disturbed(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
     #[test]
     fn nothing_acknowledged_is_lost(events in vec(events(), 1..40)) {
