@@ -6,6 +6,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
+mod board;
 mod capture;
 mod carry;
 mod change;
@@ -70,6 +71,8 @@ enum Part {
     Mcp,
     /// A session moved to another node, against rsync.
     Carry,
+    /// A look at the board that agents share.
+    Board,
     /// Other tools that keep state.
     Peers,
 }
@@ -93,6 +96,7 @@ async fn main() -> Result<()> {
             Part::Thousand => vec![thousand::measure(baton).await?],
             Part::Mcp => vec![mcp::measure(baton).await?],
             Part::Carry => carry::measure(baton).await?,
+            Part::Board => vec![board::measure(baton)?],
             Part::Peers => peers::measure(baton).await?,
         };
         for section in &sections {

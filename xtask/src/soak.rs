@@ -54,6 +54,7 @@ const STORIES: [Story; 14] = [
         1,
     ),
     Story("baton", "mcp::twenty_clients_hear_their_own_answers", 1),
+    Story("baton-federation", "processes::writers_that_are_killed_lose_nothing", 1),
     Story("baton", "disk::a_full_disk_costs_no_snapshot_and_no_browser", u32::MAX),
     Story("baton", "disk::a_disk_that_takes_no_writes_costs_no_snapshot_and_no_browser", u32::MAX),
 ];

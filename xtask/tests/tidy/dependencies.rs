@@ -1,20 +1,23 @@
-//! Directions: `baton → node → {store, browser, api} → session`; nothing points up or sideways.
+//! Directions: `baton → node → {store, browser, federation, api} → session`; nothing points up or
+//! sideways.
 
 use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
-const DIRECTIONS: [(&str, &[&str]); 9] = [
+const DIRECTIONS: [(&str, &[&str]); 10] = [
     ("session", &[]),
     ("postgres", &[]),
     // `postgres` is there for the tests.
     ("store", &["session", "postgres"]),
     ("browser", &["session"]),
     ("api", &["session"]),
-    ("node", &["session", "store", "browser", "api"]),
+    // Usable by itself.
+    ("federation", &[]),
+    ("node", &["session", "store", "browser", "federation", "api"]),
     ("playground", &["session", "browser", "api", "node"]),
     // `browser` is there for the hidden command that a keeper runs as.
-    ("baton", &["session", "browser", "api", "node", "playground", "postgres"]),
+    ("baton", &["session", "browser", "federation", "api", "node", "playground", "postgres"]),
     ("xtask", &[]),
 ];
 

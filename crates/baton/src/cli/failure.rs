@@ -15,6 +15,7 @@ use crate::output::Output;
 use baton_api::{ClientError, Exit};
 use baton_browser::profile::compile::CompileError;
 use baton_browser::profile::read::ReadError;
+use baton_federation::{FederationError, Kind};
 use baton_node::ServeError;
 use baton_node::backup::BackupError;
 use baton_node::bundle::BundleError;
@@ -132,6 +133,9 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     if error.is::<ImportError>() {
         return Exit::Usage;
     }
+    if let Some(error) = error.downcast_ref::<FederationError>() {
+        return exit_of_board(error);
+    }
     if let Some(exit) = exit_of_profile(error) {
         return exit;
     }
@@ -179,6 +183,16 @@ fn exit_of_profile(error: &anyhow::Error) -> Option<Exit> {
         }
         _ => Exit::Failed,
     })
+}
+
+fn exit_of_board(error: &FederationError) -> Exit {
+    match error.kind() {
+        Kind::Invalid => Exit::Usage,
+        Kind::NotFound => Exit::NotFound,
+        Kind::Conflict => Exit::Conflict,
+        Kind::Denied => Exit::Denied,
+        Kind::Failed => Exit::Failed,
+    }
 }
 
 fn exit_of_data(error: &DataError) -> Exit {

@@ -13,6 +13,7 @@ mod doctor;
 mod environment;
 mod export;
 mod failure;
+mod federation;
 mod import;
 mod keeper;
 mod keys;
@@ -91,6 +92,7 @@ enum Command {
     Profile(profile::Profile),
     Mcp(mcp::Mcp),
     Skill(skill::Skill),
+    Federation(federation::Federation),
     #[command(subcommand)]
     Keys(keys::Keys),
     Audit(audit::Audit),
@@ -140,6 +142,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
         Command::Completions(command) => return Ok(command.run()),
         Command::Mcp(command) => return command.run(context),
         Command::Skill(command) => return command.run(context),
+        Command::Federation(command) => return command.run(context.output),
         Command::Profile(command) => return command.run(context),
         _ => {}
     }
@@ -162,6 +165,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Doctor(command) => command.run(context).await,
             Command::Demo(command) => command.run(context).await,
             Command::Completions(_)
+            | Command::Federation(_)
             | Command::Keeper(_)
             | Command::Mcp(_)
             | Command::Profile(_)

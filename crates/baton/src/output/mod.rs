@@ -4,6 +4,7 @@
 //! is `{"error": {code, message, hint?, request_id?}}`. Without it a person reads, so text is
 //! coloured and cut to the width of the terminal, if there is one.
 
+mod board;
 mod carry;
 mod exchange;
 mod history;
@@ -17,6 +18,7 @@ mod style;
 mod table;
 mod views;
 
+pub(crate) use board::{archived, board, task, tasks};
 pub(crate) use carry::{compiled, imported, in_use, left_out, written};
 pub(crate) use exchange::{Exchange, Failed, Moved, Standing, Way, exchange, standing};
 pub(crate) use history::{diff, history};
@@ -63,6 +65,13 @@ impl Output {
     pub(crate) fn line(self, text: &str) {
         // A reader that has seen enough closes the pipe: that is no failure.
         let _ = writeln!(std::io::stdout(), "{text}");
+    }
+
+    /// A line of a result that goes on; false when nobody reads any more.
+    pub(crate) fn goes_on(self, document: &impl Serialize, text: impl FnOnce() -> String) -> bool {
+        let line =
+            if self.json { serde_json::to_string(document).unwrap_or_default() } else { text() };
+        writeln!(std::io::stdout(), "{line}").is_ok()
     }
 
     /// Something worth knowing beside the result.

@@ -20,7 +20,7 @@ A command that needs a node finds the one of the data folder, or starts one in t
 ends itself after ten minutes without an active session and without a request.
 ";
 
-const COMMANDS: [&[&str]; 41] = [
+const COMMANDS: [&[&str]; 57] = [
     &[],
     &["open"],
     &["attach"],
@@ -52,6 +52,22 @@ const COMMANDS: [&[&str]; 41] = [
     &["mcp", "install"],
     &["mcp", "uninstall"],
     &["skill"],
+    &["federation"],
+    &["federation", "status"],
+    &["federation", "update"],
+    &["federation", "task", "add"],
+    &["federation", "task", "list"],
+    &["federation", "task", "claim"],
+    &["federation", "task", "start"],
+    &["federation", "task", "done"],
+    &["federation", "task", "release"],
+    &["federation", "task", "block"],
+    &["federation", "sprint"],
+    &["federation", "router"],
+    &["federation", "close"],
+    &["federation", "history"],
+    &["federation", "watch"],
+    &["federation", "recover"],
     &["keys", "create"],
     &["keys", "list"],
     &["keys", "revoke"],

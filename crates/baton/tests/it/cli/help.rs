@@ -23,6 +23,7 @@ fn the_first_page_says_what_there_is() {
       profile      Make a browser's profile of a state, or read one, with no browser running
       mcp          Let agents use sessions: serve MCP on standard input and output
       skill        Write what teaches an agent to keep, resume and hand over logins
+      federation   Take turns: one board that all agents of this machine share
       keys         Make, list and revoke API keys
       audit        Show what was done, by whom, and how it ended, newest first
       serve        Run a node: the service that keeps sessions
@@ -63,7 +64,7 @@ fn the_first_page_says_what_there_is() {
 #[test]
 fn every_command_has_help_without_a_node() {
     let folder = Folder::new();
-    let commands: [&[&str]; 37] = [
+    let commands: [&[&str]; 41] = [
         &["open"],
         &["export"],
         &["import"],
@@ -101,6 +102,10 @@ fn every_command_has_help_without_a_node() {
         &["keys", "create"],
         &["keys", "revoke"],
         &["audit"],
+        &["federation", "status"],
+        &["federation", "update"],
+        &["federation", "task", "claim"],
+        &["federation", "watch"],
     ];
     for command in commands {
         let run = folder.run(&[command, &["--help"]].concat()).success();

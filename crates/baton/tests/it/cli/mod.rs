@@ -9,6 +9,7 @@ mod completions;
 mod docs;
 mod doctor;
 mod fake;
+mod federation;
 mod fixture;
 mod help;
 mod keys;

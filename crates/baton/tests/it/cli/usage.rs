@@ -5,7 +5,7 @@ use super::fixture::{Folder, stderr};
 #[test]
 fn wrong_command_lines_end_with_2() {
     let folder = Folder::new();
-    let wrong: [&[&str]; 17] = [
+    let wrong: [&[&str]; 22] = [
         &[],
         &["fly"],
         &["open", "https://shop.test"],
@@ -23,6 +23,11 @@ fn wrong_command_lines_end_with_2() {
         &["peers", "add", "https://server.test", "--name", "server", "--auth", "charm"],
         &["sync", "run", "--direction", "sideways"],
         &["sync", "resolve", "shop"],
+        &["federation", "update", "../kimi", "active"],
+        &["federation", "task", "claim"],
+        &["federation", "task", "add", "work", "--priority", "soon"],
+        &["federation", "sprint"],
+        &["federation", "--gone-after", "later", "status"],
     ];
     for args in wrong {
         let run = folder.run(args).code(2);

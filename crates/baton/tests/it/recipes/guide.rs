@@ -1,9 +1,10 @@
 //! Reading the guides: the blocks of code under a heading.
 
-const GUIDES: [&str; 3] = [
+const GUIDES: [&str; 4] = [
     include_str!("../../../../../docs/guide/other-tools.md"),
     include_str!("../../../../../docs/reference/mcp.md"),
     include_str!("../../../../../docs/guide/profiles.md"),
+    include_str!("../../../../../docs/guide/take-turns.md"),
 ];
 
 /// A block of code.

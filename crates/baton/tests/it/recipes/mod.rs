@@ -1,6 +1,7 @@
-//! The recipes of `docs/guide/other-tools.md`, `docs/guide/profiles.md` and `docs/reference/mcp.md`,
-//! word for word, with the real tools.
+//! The recipes of `docs/guide/other-tools.md`, `docs/guide/profiles.md`, `docs/guide/take-turns.md`
+//! and `docs/reference/mcp.md`, word for word, with the real tools.
 
+mod board;
 mod clients;
 mod guide;
 mod profiles;

@@ -1,0 +1,206 @@
+//! What the board is, from all that lies in the folder: the file, the log, the copy, and what killed
+//! writers left. Nothing is written here.
+//!
+//! The one idea: *the log has the last word about what was acknowledged, the file about everything
+//! else*. A file that lacks operations of the log gets them again; a session that the log does not
+//! know was begun by another program.
+
+use crate::change::{Change, Entry};
+use crate::folder::{Folder, fetch};
+use crate::log::Log;
+use crate::merge::{Sight, merge};
+use crate::read::{Content, Found, parse, read};
+use crate::swap::{Leftover, leftovers};
+use crate::{Board, FederationError, archive, recover};
+
+/// What was found, and what it comes to.
+#[derive(Debug)]
+pub(crate) struct Gathered {
+    /// What stands in the file.
+    pub(crate) found: Option<Found>,
+    /// What should stand there; none when no session is active.
+    pub(crate) board: Option<Board>,
+    /// Sessions that ended and belong into the history.
+    pub(crate) ended: Vec<Board>,
+    /// What the log lacks: that a session was begun or ended by another program.
+    pub(crate) missing: Option<(Board, Change)>,
+    /// What killed writers left behind.
+    pub(crate) leftovers: Vec<Leftover>,
+    /// The last operation.
+    pub(crate) last: Option<Entry>,
+}
+
+impl Gathered {
+    /// Whether everything is as it should be.
+    pub(crate) fn is_settled(&self) -> bool {
+        let in_place = self.found.as_ref().map(|found| &found.board);
+        in_place == self.board.as_ref()
+            && self.ended.is_empty()
+            && self.missing.is_none()
+            && self.leftovers.is_empty()
+    }
+}
+
+/// Looks at everything.
+pub(crate) fn gather(folder: &Folder) -> Result<Gathered, FederationError> {
+    let log = Log::of(folder);
+    let found = match read(&folder.board())? {
+        Content::Nothing => None,
+        Content::Board(found) => Some(found),
+        Content::Unreadable { bytes, why } => {
+            return Err(recover::unreadable(folder, &bytes, why));
+        }
+    };
+    let last = log.last()?;
+    let leftovers = leftovers(folder)?;
+    let board = found.as_ref().map(|found| found.board.clone());
+    let mut gathered = Gathered { board, found, ended: Vec::new(), missing: None, leftovers, last };
+    if gathered.is_plain() {
+        return Ok(gathered);
+    }
+    let known = Known { folder, entries: log.entries()? };
+    gathered.repair(&known)?;
+    gathered.take_in(&known)?;
+    gathered.end(&known);
+    Ok(gathered)
+}
+
+impl Gathered {
+    /// Whether the file has all that the log has, and nothing else is there to look at.
+    fn is_plain(&self) -> bool {
+        let is_whole = match (&self.board, &self.last) {
+            (Some(board), Some(last)) => board.session_id == last.session && board.rev >= last.rev,
+            (Some(_) | None, None) => true,
+            (None, Some(last)) => matches!(last.change, Change::Close { .. }),
+        };
+        is_whole && self.leftovers.is_empty() && !self.board.as_ref().is_some_and(Board::is_closed)
+    }
+
+    /// Applies again what the file lacks.
+    fn repair(&mut self, known: &Known) -> Result<(), FederationError> {
+        let Some(last) = &self.last else { return Ok(()) };
+        match &mut self.board {
+            Some(board) if board.session_id == last.session => known.lift(board),
+            Some(board) if archive::find(known.folder, board)?.is_some() => {
+                // An old session was written back over the present one.
+                let mut old = board.clone();
+                known.close(&mut old);
+                self.ended.push(old);
+                self.board = known.restore(&last.session);
+            }
+            Some(board) => {
+                // Another program began a session.
+                self.missing = Some((board.clone(), Change::Adopt));
+                self.replace(known, &last.session.clone());
+            }
+            None => self.board = known.restore(&last.session),
+        }
+        Ok(())
+    }
+
+    /// The session that another one took the place of belongs into the history.
+    fn replace(&mut self, known: &Known, session: &str) {
+        if let Some(mut old) = known.restore(session) {
+            known.close(&mut old);
+            self.ended.push(old);
+        }
+    }
+
+    /// Takes in what other programs wrote in the instant in which a writer was killed.
+    fn take_in(&mut self, known: &Known) -> Result<(), FederationError> {
+        for index in 0..self.leftovers.len() {
+            let Some(mut theirs) = self.leftovers[index].board(known.folder)? else { continue };
+            known.lift(&mut theirs);
+            match &self.board {
+                Some(ours) if ours.session_id == theirs.session_id => {
+                    let base = known.copy(&theirs.session_id);
+                    self.board = Some(merge(base.as_ref(), &theirs, ours, Sight::Stale));
+                }
+                _ if known.is_closed(&theirs.session_id)
+                    || archive::find(known.folder, &theirs)?.is_some() =>
+                {
+                    known.close(&mut theirs);
+                    self.ended.push(theirs);
+                }
+                _ => {
+                    if let Some(mut ours) = self.board.take() {
+                        known.close(&mut ours);
+                        self.ended.push(ours);
+                    }
+                    self.missing = Some((theirs.clone(), Change::Adopt));
+                    self.board = Some(theirs);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A closed board leaves its place.
+    fn end(&mut self, known: &Known) {
+        let Some(closed) = self.board.take_if(|board| board.is_closed()) else { return };
+        if !known.is_closed(&closed.session_id) {
+            self.missing = Some((closed.clone(), Change::Close { because: "closed".to_owned() }));
+        }
+        self.ended.push(closed);
+    }
+}
+
+/// The log, and the copy.
+pub(crate) struct Known<'a> {
+    pub(crate) folder: &'a Folder,
+    pub(crate) entries: Vec<Entry>,
+}
+
+impl Known<'_> {
+    /// Applies the operations that a board lacks.
+    pub(crate) fn lift(&self, board: &mut Board) {
+        let from = board.rev;
+        let session = board.session_id.clone();
+        let lacking = self.entries.iter().filter(|entry| entry.rev > from);
+        for entry in lacking.filter(|entry| entry.session == session) {
+            entry.apply(board);
+        }
+    }
+
+    /// Whether the log says that a session ended.
+    fn is_closed(&self, session: &str) -> bool {
+        let mut of_session = self.entries.iter().filter(|entry| entry.session == session);
+        of_session.next_back().is_some_and(|entry| matches!(entry.change, Change::Close { .. }))
+    }
+
+    /// Ends a session that was not ended in an orderly way.
+    fn close(&self, board: &mut Board) {
+        self.lift(board);
+        if !board.is_closed() {
+            "closed".clone_into(&mut board.status);
+            let last = crate::Stamp::from(board.last_activity().unwrap_or_default());
+            board.closed_at.get_or_insert(last);
+            board.closed_because.get_or_insert_with(|| "replaced".to_owned());
+        }
+    }
+
+    /// The copy of a session from before the last write, with all that the log has.
+    fn copy(&self, session: &str) -> Option<Board> {
+        // One that cannot be read is as good as none.
+        let bytes = fetch(&self.folder.last()).ok()??;
+        let mut copy = parse(&bytes).ok().filter(|copy| copy.session_id == session)?;
+        self.lift(&mut copy);
+        Some(copy)
+    }
+
+    /// A session as far as it is known without its file.
+    pub(crate) fn restore(&self, session: &str) -> Option<Board> {
+        if let Some(copy) = self.copy(session) {
+            return Some(copy);
+        }
+        let begin = self.entries.iter().find_map(|entry| match &entry.change {
+            Change::Begin { owner } if entry.session == session => Some((entry, owner)),
+            _ => None,
+        });
+        begin.map(|(entry, owner)| {
+            let mut board = Board::new(session, owner.clone(), &entry.at);
+            self.lift(&mut board);
+            board
+        })
+    }
+}

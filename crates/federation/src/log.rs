@@ -1,0 +1,154 @@
+//! The log of operations: what a foreign program drops from the board is applied again from here.
+//!
+//! The one idea: *an operation is done when its line is on disk*. The board follows; where it does
+//! not, the next one who looks repairs it. A last line that is torn was never acknowledged, and is cut.
+
+use crate::FederationError;
+use crate::change::Entry;
+use crate::error::Tried;
+use crate::folder::{self, Folder, options};
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+
+/// How many operations are kept.
+pub(crate) const KEPT: usize = 1_000;
+/// With how many it is compacted.
+const FULL: u64 = 2_000;
+/// How much of an end is read at first: more than most lines are long.
+const WINDOW: u64 = 16 << 10;
+/// The largest log that is read.
+const LARGEST: u64 = 64 << 20;
+
+/// The log of a folder.
+#[derive(Debug)]
+pub(crate) struct Log {
+    path: PathBuf,
+}
+
+/// What an append can be taken back with.
+#[derive(Debug)]
+pub(crate) struct Mark(u64);
+
+impl Log {
+    pub(crate) fn of(folder: &Folder) -> Self {
+        Self { path: folder.log() }
+    }
+
+    /// The last operation. Only the end of the file is read.
+    pub(crate) fn last(&self) -> Result<Option<Entry>, FederationError> {
+        let mut file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error).tried("read", &self.path),
+        };
+        let find = |_: u64, end: &[u8]| lines(end).rev().find_map(entry);
+        in_the_end(&mut file, find).tried("read", &self.path)
+    }
+
+    /// All operations, oldest first. Damaged lines are passed over.
+    pub(crate) fn entries(&self) -> Result<Vec<Entry>, FederationError> {
+        Ok(lines(&self.bytes()?).filter_map(entry).collect())
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, FederationError> {
+        let mut bytes = Vec::new();
+        match File::open(&self.path) {
+            Ok(file) => file.take(LARGEST).read_to_end(&mut bytes).tried("read", &self.path)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+            Err(error) => return Err(error).tried("read", &self.path),
+        };
+        Ok(bytes)
+    }
+
+    /// Appends operations, and syncs them. What fails leaves nothing behind.
+    pub(crate) fn append(&self, entries: &[Entry]) -> Result<Mark, FederationError> {
+        let mut text = Vec::new();
+        for entry in entries {
+            serde_json::to_writer(&mut text, entry)
+                .map_err(io::Error::from)
+                .tried("write", &self.path)?;
+            text.push(b'\n');
+        }
+        let open = options().read(true).write(true).create(true).truncate(false).open(&self.path);
+        let mut file = open.tried("open", &self.path)?;
+        let start = whole(&mut file).tried("read", &self.path)?;
+        let mut write = || {
+            file.set_len(start)?;
+            file.seek(SeekFrom::Start(start))?;
+            file.write_all(&text)?;
+            file.sync_data()
+        };
+        let written = write();
+        if written.is_err() {
+            let _ = file.set_len(start);
+        }
+        written.tried("write", &self.path)?;
+        if start == 0 {
+            folder::sync_folder(self.path.parent().unwrap_or(&self.path))
+                .tried("sync", &self.path)?;
+        }
+        Ok(Mark(start))
+    }
+
+    /// Takes an append back.
+    pub(crate) fn undo(&self, mark: &Mark) -> Result<(), FederationError> {
+        let file = options().write(true).open(&self.path).tried("open", &self.path)?;
+        file.set_len(mark.0).and_then(|()| file.sync_data()).tried("write", &self.path)
+    }
+
+    /// Keeps the newest operations only, once there are many. Called under the lock.
+    pub(crate) fn compact(&self, last: u64) -> Result<(), FederationError> {
+        let Some(first) = self.first()? else { return Ok(()) };
+        if last.saturating_sub(first.rev) < FULL {
+            return Ok(());
+        }
+        let bytes = self.bytes()?;
+        let all: Vec<&[u8]> = lines(&bytes).filter(|line| entry(line).is_some()).collect();
+        let mut kept = all[all.len().saturating_sub(KEPT)..].join(&b'\n');
+        kept.push(b'\n');
+        folder::replace(&self.path, &kept).tried("compact", &self.path)
+    }
+
+    fn first(&self) -> Result<Option<Entry>, FederationError> {
+        let file = File::open(&self.path).tried("read", &self.path)?;
+        let lines = BufReader::new(file).take(LARGEST).split(b'\n');
+        Ok(lines.map_while(Result::ok).find_map(|line| entry(&line)))
+    }
+}
+
+/// Lines that end; what follows the last one is torn.
+fn lines(bytes: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    let end = bytes.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
+    bytes[..end].split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
+}
+
+fn entry(line: &[u8]) -> Option<Entry> {
+    serde_json::from_slice(line).ok()
+}
+
+/// Where the last whole line ends.
+fn whole(file: &mut File) -> io::Result<u64> {
+    let line_end = |start: u64, end: &[u8]| {
+        let index = end.iter().rposition(|byte| *byte == b'\n')?;
+        Some(start + index as u64 + 1)
+    };
+    Ok(in_the_end(file, line_end)?.unwrap_or(0))
+}
+
+/// What is found in the end of a file; more of it is read until something is.
+fn in_the_end<T>(file: &mut File, find: impl Fn(u64, &[u8]) -> Option<T>) -> io::Result<Option<T>> {
+    let size = file.metadata()?.len();
+    let mut window = WINDOW;
+    loop {
+        let start = size.saturating_sub(window);
+        file.seek(SeekFrom::Start(start))?;
+        let mut end = Vec::new();
+        file.take(window).read_to_end(&mut end)?;
+        let found = find(start, &end);
+        if found.is_some() || start == 0 || window >= LARGEST {
+            return Ok(found);
+        }
+        window *= 8;
+    }
+}

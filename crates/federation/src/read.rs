@@ -1,0 +1,72 @@
+//! Reading the board's file, which others may be writing at this moment.
+//!
+//! The one idea: a program that writes in place is seen half-way, so what cannot be read is read
+//! again for a short while before it counts as unreadable.
+
+use crate::Board;
+use crate::FederationError;
+use crate::error::Tried;
+use crate::folder::fetch;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long a half-written file may take to become whole.
+const PATIENCE: Duration = Duration::from_millis(500);
+const STEP: Duration = Duration::from_millis(5);
+
+/// A board as it stands in a file.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) board: Board,
+}
+
+/// What a file holds.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
+pub(crate) enum Content {
+    /// There is none.
+    Nothing,
+    /// A board.
+    Board(Found),
+    /// Something else, and why it is none.
+    Unreadable { bytes: Vec<u8>, why: String },
+}
+
+/// What the file holds now, or a moment later.
+pub(crate) fn read(path: &Path) -> Result<Content, FederationError> {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let Some(bytes) = fetch(path).tried("read", path)? else { return Ok(Content::Nothing) };
+        match parse(&bytes) {
+            Ok(board) => return Ok(Content::Board(Found { bytes, board })),
+            Err(why) if Instant::now() >= end => return Ok(Content::Unreadable { bytes, why }),
+            Err(_) => sleep(STEP),
+        }
+    }
+}
+
+/// The board of these bytes, or what they are instead, with line and column.
+pub(crate) fn parse(bytes: &[u8]) -> Result<Board, String> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(match bytes.len() {
+            0 => "it is empty".to_owned(),
+            count => format!("its {count} bytes are blank"),
+        });
+    }
+    serde_json::from_slice(bytes).map_err(|error| error.to_string())
+}
+
+/// The bytes of a board: JSON for people, two spaces deep.
+pub(crate) fn render(board: &Board) -> Result<Vec<u8>, FederationError> {
+    let mut bytes = serde_json::to_vec_pretty(board)
+        .map_err(std::io::Error::from)
+        .tried("write the board as JSON, in", Path::new("memory"))?;
+    bytes.push(b'\n');
+    if bytes.len() > crate::folder::LARGEST {
+        Err(FederationError::TooLarge { most: crate::folder::LARGEST, found: bytes.len() })
+    } else {
+        Ok(bytes)
+    }
+}
