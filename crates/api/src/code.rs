@@ -87,6 +87,8 @@ error_codes! {
     PeerNotFound "peer_not_found" 404 NotFound "no such peer";
     /// Nothing of the session is shared, or not this.
     NotShared "not_shared" 404 NotFound "nothing of the session is shared";
+    /// The board has no such agent or task, or there is no board.
+    NotOnBoard "not_on_board" 404 NotFound "not on the board";
     /// No such key, or it belongs to someone else.
     KeyNotFound "key_not_found" 404 NotFound "no such key";
     /// No such address.

@@ -14,6 +14,7 @@ use crate::sync::peers::Statuses;
 use crate::sync::{IndexCache, SyncSettings};
 use crate::tickets::Tickets;
 use crate::turns::{Turn, Turns};
+use baton_federation::Federation;
 use baton_session::{NodeId, Owner, Session, SessionId};
 use baton_store::Store;
 use std::sync::Arc;
@@ -41,6 +42,8 @@ pub struct Context {
     pub activity: Activity,
     /// How often somebody asked.
     pub rates: Rates,
+    /// The board that agents share, if there is one.
+    pub board: Option<Federation>,
     /// What opens a browser for tools that send no headers.
     pub tickets: Tickets,
     /// Tells those who drive a browser that another agent may.
@@ -80,6 +83,8 @@ pub struct Surroundings {
     pub outbound: Outbound,
     /// How often somebody may ask.
     pub rates: Rates,
+    /// The board that agents share, if there is one.
+    pub board: Option<Federation>,
     /// Ends what would go on for as long as its client likes, once the node ends.
     pub ending: CancellationToken,
 }
@@ -87,8 +92,17 @@ pub struct Surroundings {
 impl Context {
     /// The surroundings that a node gives to its operations.
     pub fn new(around: Surroundings) -> Self {
-        let Surroundings { store, hub, identity, node_settings, sync, outbound, rates, ending } =
-            around;
+        let Surroundings {
+            store,
+            hub,
+            identity,
+            node_settings,
+            sync,
+            outbound,
+            rates,
+            board,
+            ending,
+        } = around;
         Self {
             node: identity.node(),
             store,
@@ -98,6 +112,7 @@ impl Context {
             sync,
             outbound,
             rates,
+            board,
             ending,
             tasks: TaskTracker::new(),
             activity: Activity::default(),

@@ -4,6 +4,7 @@ use crate::data::DataError;
 use crate::live::LiveError;
 use crate::sync::SyncError;
 use baton_api::Scope;
+use baton_federation::FederationError;
 use baton_session::{AgentName, Lifecycle, NodeId, SessionName};
 use baton_store::StoreError;
 use std::time::Duration;
@@ -106,6 +107,14 @@ pub enum NodeError {
         /// Where it stands.
         found: Lifecycle,
     },
+    /// The board refused or failed.
+    #[error(transparent)]
+    Board(#[from] FederationError),
+    /// There is no board, or it is not the caller's.
+    #[error(
+        "expected a board of yours at this node, found none\nbaton federation works on its files"
+    )]
+    NoBoard,
     /// Another agent drives the session.
     #[error(
         "expected the agent that drives session {name}, {agent}, found {}\n{agent} passes it on with \

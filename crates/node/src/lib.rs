@@ -12,6 +12,7 @@
 pub mod audit;
 pub mod auth;
 pub mod backup;
+mod board;
 pub mod bundle;
 pub mod clock;
 pub mod config;

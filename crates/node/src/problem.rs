@@ -9,6 +9,7 @@ use baton_browser::keeper::KeeperError;
 use baton_browser::launch::LaunchError;
 use baton_browser::profile::compile::CompileError;
 use baton_browser::restore::RestoreError;
+use baton_federation::{FederationError, Kind};
 use baton_session::Lifecycle;
 use baton_store::StoreError;
 use std::io::{self, ErrorKind};
@@ -49,11 +50,22 @@ fn code(error: &NodeError) -> ErrorCode {
         | NodeError::TooManyTickets { .. }
         | NodeError::TooManyMcpSessions { .. } => ErrorCode::TooManyRequests,
         NodeError::NotNoted { source, .. } => store(source),
+        NodeError::Board(error) => board(error),
+        NodeError::NoBoard => ErrorCode::NotOnBoard,
         NodeError::WrongState { .. } => ErrorCode::WrongState,
         NodeError::OtherAgent { .. } => ErrorCode::OtherAgent,
         NodeError::OtherNode { .. } | NodeError::NotDeep { .. } => ErrorCode::Conflict,
         NodeError::NoSnapshot { .. } => ErrorCode::NoSnapshot,
         NodeError::NotShown { .. } => ErrorCode::Internal,
+    }
+}
+
+fn board(error: &FederationError) -> ErrorCode {
+    match error.kind() {
+        Kind::Invalid => ErrorCode::InvalidRequest,
+        Kind::NotFound => ErrorCode::NotOnBoard,
+        Kind::Conflict => ErrorCode::Conflict,
+        Kind::Denied | Kind::Failed => ErrorCode::Internal,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::http::{DoorError, Doors};
 use crate::identity::{IdentityError, OwnIdentity, load_or_create};
 use crate::live::{Hub, HubConfig, LiveError};
 use crate::rates::Rates;
-use crate::{Config, Context, DataFolder, idle, metrics, sync};
+use crate::{Config, Context, DataFolder, board, idle, metrics, sync};
 use baton_session::NodeId;
 use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};
 use secrecy::ExposeSecret;
@@ -135,6 +135,7 @@ async fn run(
         sync: config.sync,
         outbound: config.outbound,
         rates,
+        board: config.board.as_deref().map(board::at),
         ending: shutdown.clone(),
     });
     sync::start_auto(&context);

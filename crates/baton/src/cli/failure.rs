@@ -2,6 +2,7 @@
 
 use super::consent::NobodyToAsk;
 use super::destination::NoPlace;
+use super::federation::Nameless;
 use super::import::NotImported;
 use super::mcp::NotChanged;
 use super::passphrase::PassphraseError;
@@ -106,7 +107,7 @@ fn exit_of(error: &anyhow::Error) -> Exit {
             _ => Exit::Failed,
         };
     }
-    if error.is::<ConfigError>() {
+    if error.is::<ConfigError>() || error.is::<Nameless>() {
         return Exit::Usage;
     }
     if error.is::<super::serve::PortTaken>() || error.is::<local::Elsewhere>() {

@@ -66,7 +66,7 @@ struct Global {
         hide_env_values = true,
         global = true
     )]
-    agent: Option<AgentName>,
+    as_agent: Option<AgentName>,
     /// Write one JSON document to standard output, and everything else to standard error
     #[arg(long, global = true)]
     json: bool,
@@ -129,7 +129,7 @@ pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
         Err(error) => return not_parsed(&error, wants_json),
     };
     let output = Output::new(cli.global.json, cli.global.quiet);
-    let exit = Context::new(cli.global.data, cli.global.agent, output)
+    let exit = Context::new(cli.global.data, cli.global.as_agent, output)
         .and_then(|context| run(cli.command, &context))
         .unwrap_or_else(|error| failure::report(&error, output));
     ExitCode::from(exit.code())
@@ -142,7 +142,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
         Command::Completions(command) => return Ok(command.run()),
         Command::Mcp(command) => return command.run(context),
         Command::Skill(command) => return command.run(context),
-        Command::Federation(command) => return command.run(context.output),
+        Command::Federation(command) => return command.run(context),
         Command::Profile(command) => return command.run(context),
         _ => {}
     }

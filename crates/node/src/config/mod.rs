@@ -81,6 +81,8 @@ pub struct Config {
     pub lease: Option<Duration>,
     /// What `recovery` becomes while the node runs; none means that it stays.
     pub changes: Option<watch::Receiver<RecoverySettings>>,
+    /// The folder of the board that agents share; none means that there is no board.
+    pub board: Option<PathBuf>,
     /// Where metrics are served; none means nowhere.
     pub metrics: Option<SocketAddr>,
     /// How long the node stays without an active session and without a request; none means for
@@ -98,6 +100,8 @@ pub struct Surroundings {
     pub keeper: KeeperCommand,
     /// The variables of the environment that keepers and browsers may inherit.
     pub inherited: BTreeMap<String, String>,
+    /// See [`Config::board`].
+    pub board: Option<PathBuf>,
     /// See [`Config::idle_exit`].
     pub idle_exit: Option<Duration>,
 }
@@ -169,6 +173,7 @@ impl Config {
             },
             lease: is_shared.then(|| choices.lease.unwrap_or(DEFAULT_LEASE)),
             changes: None,
+            board: around.board,
             metrics: choices.metrics,
             idle_exit: around.idle_exit,
             data: around.data,

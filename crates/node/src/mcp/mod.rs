@@ -19,6 +19,7 @@ mod resources;
 mod server;
 mod text;
 mod toolset;
+mod turns;
 mod verb;
 mod which;
 

@@ -1,7 +1,7 @@
 //! Toolsets: which tools a client is offered.
 
 use super::verb::Entry;
-use super::{carry, keep};
+use super::{carry, keep, turns};
 use std::str::FromStr;
 
 /// Tools that belong together; a client may be offered some sets only.
@@ -11,17 +11,20 @@ pub enum Toolset {
     Keep,
     /// Sessions are saved, and move between nodes.
     Carry,
+    /// Agents share a board, and pass sessions to each other.
+    Turns,
 }
 
 impl Toolset {
     /// Every one, in the order in which lists show them.
-    pub const ALL: [Self; 2] = [Self::Keep, Self::Carry];
+    pub const ALL: [Self; 3] = [Self::Keep, Self::Carry, Self::Turns];
 
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Keep => "keep",
             Self::Carry => "carry",
+            Self::Turns => "turns",
         }
     }
 
@@ -30,13 +33,14 @@ impl Toolset {
         match self {
             Self::Keep => keep::entries(),
             Self::Carry => carry::entries(),
+            Self::Turns => turns::entries(),
         }
     }
 }
 
 /// A word that names no toolset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("expected toolsets among keep and carry, found {0:?}")]
+#[error("expected toolsets among keep, carry and turns, found {0:?}")]
 pub struct UnknownToolset(String);
 
 impl FromStr for Toolset {

@@ -65,6 +65,7 @@ impl Folder {
             master_key: None,
             keeper,
             inherited: BTreeMap::new(),
+            board: Some(self.data.path().with_file_name("federation")),
             idle_exit: None,
         };
         Config::new(choices, around)

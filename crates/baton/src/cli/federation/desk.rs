@@ -1,33 +1,26 @@
 //! What every command on the board is given: the board, and how to answer.
 
+use crate::context::Context;
 use crate::output::{self, Output};
 use anyhow::Context as _;
 use baton_api::Exit;
 use baton_federation::{AgentName, Done, Federation, Operation, Options, View};
-use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Who acts.
-#[derive(Debug, Args)]
-pub(super) struct As {
-    /// The agent that you are
-    #[arg(long = "as", value_name = "AGENT", env = "BATON_AGENT", hide_env_values = true)]
-    pub(super) agent: AgentName,
-}
-
-/// Who acts, if somebody says so.
-#[derive(Debug, Args)]
-pub(super) struct MaybeAs {
-    /// The agent that you are
-    #[arg(long = "as", value_name = "AGENT", env = "BATON_AGENT", hide_env_values = true)]
-    pub(super) agent: Option<AgentName>,
-}
+/// Nobody said who acts.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "expected to be told which agent you are, found nothing\nsay --as AGENT, or set BATON_AGENT"
+)]
+pub(crate) struct Nameless;
 
 /// The surroundings of a command.
 pub(super) struct Desk {
     pub(super) board: Federation,
+    /// Who acts, if somebody says so.
+    pub(super) agent: Option<AgentName>,
     pub(super) output: Output,
 }
 
@@ -36,7 +29,7 @@ impl Desk {
         folder: Option<PathBuf>,
         gone_after: SignedDuration,
         archive_after: SignedDuration,
-        output: Output,
+        context: &Context,
     ) -> anyhow::Result<Self> {
         let folder = match folder {
             Some(folder) => folder,
@@ -46,7 +39,14 @@ impl Desk {
         };
         let options = Options { gone_after, archive_after, ..Options::default() };
         let board = Federation::at(&folder, Timestamp::now, rand::random).with_options(options);
-        Ok(Self { board, output })
+        // Names of agents have the same form everywhere.
+        let agent = context.agent.as_ref().and_then(|agent| agent.as_str().parse().ok());
+        Ok(Self { board, agent, output: context.output })
+    }
+
+    /// Who acts.
+    pub(super) fn who(&self) -> Result<AgentName, Nameless> {
+        self.agent.clone().ok_or(Nameless)
     }
 
     /// The board as it is shown now, if a session is active.

@@ -14,10 +14,11 @@ mod task;
 mod update;
 mod watch;
 
-use crate::output::Output;
+use crate::context::Context;
 use baton_api::Exit;
 use clap::{Args, Subcommand};
 use desk::Desk;
+pub(super) use desk::Nameless;
 use jiff::SignedDuration;
 use std::path::PathBuf;
 
@@ -68,8 +69,8 @@ enum Command {
 }
 
 impl Federation {
-    pub(super) fn run(self, output: Output) -> anyhow::Result<Exit> {
-        let desk = Desk::new(self.dir, self.gone_after, self.archive_after, output)?;
+    pub(super) fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        let desk = Desk::new(self.dir, self.gone_after, self.archive_after, context)?;
         match self.command {
             Command::Status(command) => command.run(&desk),
             Command::Update(command) => command.run(&desk),

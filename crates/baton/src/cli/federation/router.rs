@@ -1,7 +1,6 @@
 //! `baton federation router`
 
 use super::Desk;
-use super::desk::MaybeAs;
 use baton_api::Exit;
 use baton_federation::{Operation, Refusal};
 use clap::Args;
@@ -24,17 +23,15 @@ pub(super) struct Router {
     /// Its tier
     #[arg(long, value_name = "NUMBER")]
     tier: Option<i64>,
-    #[command(flatten)]
-    who: MaybeAs,
 }
 
 impl Router {
     pub(super) fn run(self, desk: &Desk) -> anyhow::Result<Exit> {
-        let Self { set_version: version, accuracy, tier, who } = self;
+        let Self { set_version: version, accuracy, tier } = self;
         let board = if version.is_none() && accuracy.is_none() && tier.is_none() {
             desk.board.read()?
         } else {
-            let agent = who.agent;
+            let agent = desk.agent.clone();
             desk.board.write(&Operation::SetRouter { agent, version, accuracy, tier })?.board
         };
         let router =

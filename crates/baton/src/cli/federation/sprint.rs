@@ -1,7 +1,6 @@
 //! `baton federation sprint`
 
 use super::Desk;
-use super::desk::MaybeAs;
 use baton_api::Exit;
 use baton_federation::Operation;
 use clap::Args;
@@ -16,13 +15,11 @@ pub(super) struct Sprint {
     /// End it
     #[arg(long)]
     end: bool,
-    #[command(flatten)]
-    who: MaybeAs,
 }
 
 impl Sprint {
     pub(super) fn run(self, desk: &Desk) -> anyhow::Result<Exit> {
-        let agent = self.who.agent;
+        let agent = desk.agent.clone();
         let Some(sprint) = self.name else { return desk.end(&Operation::EndSprint { agent }) };
         desk.board.write(&Operation::SetSprint { agent, sprint: sprint.clone() })?;
         desk.output.answer(&json!({ "sprint": sprint }), || format!("sprint {sprint}"));

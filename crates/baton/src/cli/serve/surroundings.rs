@@ -25,6 +25,19 @@ pub(in crate::cli) struct NodeArgs {
     /// Master key in base64, instead of the file `key` in the data folder
     #[arg(long, env = "BATON_MASTER_KEY", hide = true, hide_env_values = true)]
     master_key: Option<SecretString>,
+    /// Folder of the board that agents share [default: ~/.federation]
+    #[arg(
+        long = "federation-dir",
+        value_name = "DIR",
+        env = "FEDERATION_DIR",
+        hide_env_values = true
+    )]
+    board: Option<PathBuf>,
+}
+
+/// Where the board is unless somebody says so.
+fn board() -> Option<PathBuf> {
+    etcetera::home_dir().ok().map(|home| home.join(".federation"))
 }
 
 impl NodeArgs {
@@ -39,6 +52,7 @@ impl NodeArgs {
             master_key: self.master_key.clone(),
             keeper: keeper(data)?,
             inherited: inherited(),
+            board: self.board.clone().or_else(board),
             idle_exit: None,
         };
         Ok(Config::new(typed.or(written), around)?)

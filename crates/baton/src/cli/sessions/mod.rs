@@ -17,7 +17,7 @@ use super::Context;
 use baton_api::Exit;
 use clap::{Args, Subcommand};
 
-/// List, show, capture, resume, roll back, drive, pass on, close, abandon and delete sessions
+/// List, show, capture, resume, roll back, drive, pass, close, abandon, delete sessions
 #[derive(Debug, Subcommand)]
 pub(super) enum Sessions {
     List(list::List),

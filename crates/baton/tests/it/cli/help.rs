@@ -14,7 +14,7 @@ fn the_first_page_says_what_there_is() {
     Commands:
       open         Open a session in a browser of its own
       attach       Keep the session of a browser that runs already
-      sessions     List, show, capture, resume, roll back, drive, close, abandon and delete sessions
+      sessions     List, show, capture, resume, roll back, drive, pass, close, abandon, delete sessions
       export       Write a session to a file that another Baton, or Playwright, can read
       import       Make a session of a file, of a profile, or of your own browser
       save         Save a session as it is now, so that it can move to other nodes
@@ -41,6 +41,7 @@ fn the_first_page_says_what_there_is() {
     Global options:
           --data <DIR>  Folder of the node's files [default: the platform's data folder] [env:
                         BATON_DATA]
+          --as <AGENT>  As which agent to ask: one at a time drives a session [env: BATON_AGENT]
           --json        Write one JSON document to standard output, and everything else to standard
                         error
       -q, --quiet       Write nothing but results and errors

@@ -14,7 +14,6 @@ mod history;
 mod import;
 mod list;
 mod open;
-mod pass;
 mod resume;
 mod rollback;
 
@@ -38,7 +37,6 @@ pub(super) fn entries() -> &'static [Entry] {
             Entry::of::<diff::SessionDiff>(),
             Entry::of::<export::SessionExport>(),
             Entry::of::<import::SessionImport>(),
-            Entry::of::<pass::SessionPass>(),
         ]
     });
     &ENTRIES

@@ -30,7 +30,7 @@ async fn a_session_of_an_older_protocol_answers_only_the_key_that_began_it() {
     assert_eq!(sent.status(), 202);
     let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
     let listed = old(Method::POST, &key, Some(&session)).json(&list).send().await.unwrap();
-    assert_eq!(answer(listed).await["result"]["tools"].as_array().unwrap().len(), 22);
+    assert_eq!(answer(listed).await["result"]["tools"].as_array().unwrap().len(), 27);
 
     let other = CreateKey {
         name: "other".parse().unwrap(),

@@ -4,6 +4,7 @@ mod carry;
 mod files;
 mod handshake;
 mod person;
+mod turns;
 
 use crate::fixture::{Folder, Node, one_line, problem, seed_snapshot, state_at};
 use baton_api::{CreateKey, ListAudit, Scope, Wishes};
@@ -97,8 +98,9 @@ async fn the_tools_are_told_in_few_words() {
     let answer = ask(&node, &node.admin_key(), "tools/list", json!({})).await;
     let tools = &answer["result"]["tools"];
     let tools = tools.as_array().unwrap();
-    let (keep, carry) = tools.split_at(11);
-    for (set, most) in [(keep, 6), (carry, 4)] {
+    let (keep, others) = tools.split_at(11);
+    let (carry, turns) = others.split_at(10);
+    for (set, most) in [(keep, 6), (carry, 4), (turns, 4)] {
         let bytes = json!(set).to_string().len();
         assert!(bytes <= most * 1024, "expected {most} kB at most, found {bytes} bytes");
     }
@@ -156,6 +158,15 @@ async fn the_tools_are_told_in_few_words() {
     browser_save_profile: "name" is required
     browser_save_profile(description, sessionId, syncToPeers)
     browser_list_profiles()
+    federation_status()
+    federation_update: "status" is required
+    federation_update(agent, model, task, workspace)
+    federation_add_task: "description" is required
+    federation_add_task(after, agent, assignedTo, priority)
+    federation_claim_task(agent, taskId)
+    federation_finish_task: "taskId" is required
+    federation_finish_task(agent, fence, release)
+    session_pass(reason, sessionId, to)
     "#);
     node.stop().await;
 }
@@ -229,7 +240,7 @@ async fn an_error_says_what_to_do_next() {
     Next: session_history lists the snapshots that there are
     list_sessions: error: expected arguments as the tool's schema says: unknown variant `asleep`, expected one of `active`, `recoverable`, `stale`, `failed`, `closed`, `all`
     Next: call it again with these corrected
-    session_delete: refused: expected a tool among list_sessions, session_open, session_resume, session_capture, session_close, session_abandon, session_history, session_rollback, session_diff, session_export, session_import, browser_sync_list_peers, browser_sync_register_peer, browser_sync_list_remote_sessions, browser_sync_import_session, browser_sync_export_session, browser_sync_resume_session, browser_sync_conflicts, browser_sync_resolve, browser_save_profile, browser_list_profiles; found "session_delete"
+    session_delete: refused: expected a tool among list_sessions, session_open, session_resume, session_capture, session_close, session_abandon, session_history, session_rollback, session_diff, session_export, session_import, browser_sync_list_peers, browser_sync_register_peer, browser_sync_list_remote_sessions, browser_sync_import_session, browser_sync_export_session, browser_sync_resume_session, browser_sync_conflicts, browser_sync_resolve, browser_save_profile, browser_list_profiles, federation_status, federation_update, federation_add_task, federation_claim_task, federation_finish_task, session_pass; found "session_delete"
     "#);
     node.stop().await;
 }

@@ -1,6 +1,5 @@
 //! `baton federation task add`
 
-use super::super::desk::MaybeAs;
 use super::Desk;
 use baton_api::Exit;
 use baton_federation::{AgentName, Operation, Priority};
@@ -25,8 +24,6 @@ pub(crate) struct Add {
     /// Tasks that must be done before
     #[arg(long, value_name = "ID", num_args = 1..)]
     after: Vec<String>,
-    #[command(flatten)]
-    who: MaybeAs,
 }
 
 impl Add {
@@ -34,7 +31,7 @@ impl Add {
         desk.change(&Operation::AddTask {
             description: self.text,
             priority: self.priority,
-            agent: self.who.agent,
+            agent: desk.agent.clone(),
             assigned_to: self.meant_for,
             blocked_by: self.after,
         })

@@ -1,6 +1,5 @@
 //! `baton federation task block`
 
-use super::super::desk::MaybeAs;
 use super::Desk;
 use baton_api::Exit;
 use baton_federation::Operation;
@@ -15,12 +14,10 @@ pub(crate) struct Block {
     /// For which others
     #[arg(long, value_name = "ID", required = true, num_args = 1..)]
     on: Vec<String>,
-    #[command(flatten)]
-    who: MaybeAs,
 }
 
 impl Block {
     pub(super) fn run(self, desk: &Desk) -> anyhow::Result<Exit> {
-        desk.change(&Operation::BlockTask { agent: self.who.agent, task: self.id, on: self.on })
+        desk.change(&Operation::BlockTask { agent: desk.agent.clone(), task: self.id, on: self.on })
     }
 }

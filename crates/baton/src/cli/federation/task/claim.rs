@@ -1,6 +1,5 @@
 //! `baton federation task claim`
 
-use super::super::desk::As;
 use super::Desk;
 use baton_api::Exit;
 use baton_federation::Operation;
@@ -15,12 +14,10 @@ pub(crate) struct Claim {
     /// Which task
     #[arg(value_name = "ID")]
     id: Option<String>,
-    #[command(flatten)]
-    who: As,
 }
 
 impl Claim {
     pub(super) fn run(self, desk: &Desk) -> anyhow::Result<Exit> {
-        desk.change(&Operation::ClaimTask { agent: self.who.agent, task: self.id })
+        desk.change(&Operation::ClaimTask { agent: desk.who()?, task: self.id })
     }
 }

@@ -32,9 +32,9 @@ impl Task {
             Self::Add(command) => command.run(desk),
             Self::List(command) => command.run(desk),
             Self::Claim(command) => command.run(desk),
-            Self::Start(held) => desk.change(&Operation::StartTask(held.into())),
-            Self::Done(held) => desk.change(&Operation::CompleteTask(held.into())),
-            Self::Release(held) => desk.change(&Operation::ReleaseTask(held.into())),
+            Self::Start(held) => desk.change(&Operation::StartTask(held.of(desk)?)),
+            Self::Done(held) => desk.change(&Operation::CompleteTask(held.of(desk)?)),
+            Self::Release(held) => desk.change(&Operation::ReleaseTask(held.of(desk)?)),
             Self::Block(command) => command.run(desk),
         }
     }
