@@ -25,7 +25,7 @@ pub(crate) struct Args {
 /// One that knows no rounds takes no heed of them.
 struct Story(&'static str, &'static str, u32);
 
-const STORIES: [Story; 14] = [
+const STORIES: [Story; 15] = [
     Story(
         "baton-session",
         "revisions::simulation::nodes_that_have_met_agree_and_nothing_is_lost",

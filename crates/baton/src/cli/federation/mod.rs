@@ -3,7 +3,6 @@
 //! It works on the files directly: no node, no runtime, nothing to wait for but the disk, for it runs
 //! in the hooks of shells and agents.
 
-mod close;
 mod desk;
 mod history;
 mod recover;
@@ -16,6 +15,7 @@ mod watch;
 
 use crate::context::Context;
 use baton_api::Exit;
+use baton_federation::Operation;
 use clap::{Args, Subcommand};
 use desk::Desk;
 pub(super) use desk::Nameless;
@@ -62,7 +62,8 @@ enum Command {
     Task(task::Task),
     Sprint(sprint::Sprint),
     Router(router::Router),
-    Close(close::Close),
+    /// Close the session: it is archived, and the next update or task begins another
+    Close,
     History(history::History),
     Watch(watch::Watch),
     Recover(recover::Recover),
@@ -77,7 +78,7 @@ impl Federation {
             Command::Task(command) => command.run(&desk),
             Command::Sprint(command) => command.run(&desk),
             Command::Router(command) => command.run(&desk),
-            Command::Close(command) => command.run(&desk),
+            Command::Close => desk.end(&Operation::Close { agent: desk.agent.clone() }),
             Command::History(command) => command.run(&desk),
             Command::Watch(command) => command.run(&desk),
             Command::Recover(command) => command.run(&desk),

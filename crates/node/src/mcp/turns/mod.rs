@@ -5,8 +5,6 @@
 //! `Baton-Agent`, is the agent that acts; a tool may name another one. Rooms: `who` knows who acts,
 //! `text` has the words.
 
-#![expect(clippy::doc_markdown, reason = "models read these texts, not rustdoc")]
-
 mod add;
 mod claim;
 mod finish;

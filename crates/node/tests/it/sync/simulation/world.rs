@@ -90,9 +90,8 @@ impl World {
         for member in &self.members {
             let promised = member.promised.acknowledged & !member.promised.ended;
             let lost = promised & !member.all(self.session).await;
-            if lost != 0 {
-                panic!("{} lost edits {lost:#b} after {after}\n{}", member.name, self.tell().await);
-            }
+            let told = if lost == 0 { String::new() } else { self.tell().await };
+            assert_eq!(lost, 0, "{} lost edits {lost:#b} after {after}\n{told}", member.name);
         }
     }
 
