@@ -21,7 +21,7 @@
 //! `operation`, `refusal`, `decide`, `change` say what may be done and do it; `merge` joins two boards
 //! that grew from one; `view` says what follows from a board; `mounts` knows file systems whose locks cannot be trusted. On disk: `folder`,
 //! `read`, `lock`, `log`, `swap`, `quarantine`, `archive`, `own_state`; `gather` finds out what the
-//! board is, `write` writes it, `recover` finds the last good one, `watch` follows it, and
+//! board is, `known` what is known without its file, `write` writes it, `recover` finds the last good one, `watch` follows it, and
 //! `federation` is the handle. No clock, no randomness and no environment: they come from outside.
 
 mod agent;
@@ -33,6 +33,7 @@ mod error;
 mod federation;
 mod folder;
 mod gather;
+mod known;
 mod lock;
 mod log;
 mod merge;

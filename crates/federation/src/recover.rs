@@ -3,7 +3,7 @@
 
 use crate::change::Change;
 use crate::folder::Folder;
-use crate::gather::Known;
+use crate::known::Known;
 use crate::log::Log;
 use crate::{Board, FederationError, archive, quarantine};
 

@@ -4,7 +4,7 @@ use super::{Attempt, ROUNDS, Writer, touch};
 use crate::change::Entry;
 use crate::error::Tried;
 use crate::folder::fetch;
-use crate::gather::Known;
+use crate::known::Known;
 use crate::merge::{Sight, merge};
 use crate::read::{Content, Found, read, render};
 use crate::steps::{Step, before};
