@@ -85,7 +85,7 @@ pub async fn delete(context: &Context, caller: &Caller, reference: &str) -> Resu
     note.end(&context.store, super::delete::delete(context, caller, reference).await).await
 }
 
-/// Passes a session to another agent: see `drive.rs`.
+/// Passes a session to another agent: see `pass.rs`.
 pub async fn pass(
     context: &Context,
     caller: &Caller,
@@ -103,7 +103,7 @@ pub async fn pass(
         Some(reason) => note.with("reason", cut(reason)),
         None => note,
     };
-    note.end(&context.store, super::drive::pass(context, caller, reference, request).await).await
+    note.end(&context.store, super::pass::pass(context, caller, reference, request).await).await
 }
 
 /// Connects to a session's browser, with a ticket or without: see `cdp.rs`.

@@ -19,16 +19,17 @@ pub async fn close(
     let session = not_closed(session)?;
     drive(context, caller, &session).await?;
     let session = end(context, &session).await?;
-    let_go(context, &session).await?;
     sync::lease::release(context, &caller.owner, session.id).await?;
     tracing::info!(session = %session.id, "closed a session");
     show::describe(context, session).await
 }
 
-/// Takes a last snapshot and closes the session. The caller has its turn.
+/// Takes a last snapshot and closes the session; no agent drives it any more. The caller has its turn.
 pub(crate) async fn end(context: &Context, session: &Session) -> Result<Session, NodeError> {
     context.hub.close(session.id).await?;
-    finish(context, session).await
+    let closed = finish(context, session).await?;
+    let_go(context, &closed).await?;
+    Ok(closed)
 }
 
 /// The session, unless it is closed already.

@@ -4,17 +4,13 @@
 //! of them drives is refused to the others, and to whoever says no name, until it is passed on. The
 //! first one that asks gets a session that nobody drives. Looking at a session and capturing it is free.
 
-use super::show;
 use crate::auth::Caller;
 use crate::{Context, NodeError, clock};
-use baton_api::{DriverView, PassSession, SessionView};
 use baton_session::{AgentName, Session};
-use baton_store::{Driver, StoreError};
+use baton_store::StoreError;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// How long a reason may be, in characters.
-const REASON_MAX: usize = 1000;
 /// How often it is looked again, when another agent was faster.
 const ATTEMPTS: usize = 8;
 
@@ -62,27 +58,6 @@ pub(crate) async fn is_driver(context: &Context, caller: &Caller, session: &Sess
     }
 }
 
-/// Passes a session to another agent, or to nobody. Whoever does not drive it says why.
-pub(super) async fn pass(
-    context: &Context,
-    caller: &Caller,
-    reference: &str,
-    request: &PassSession,
-) -> Result<SessionView, NodeError> {
-    let reason = reason(request)?;
-    let (session, _turn) = context.take_turn(&caller.owner, reference).await?;
-    let found = driver(context, &session).await?;
-    match &found {
-        Some(agent) if caller.agent.as_ref() != Some(agent) && reason.is_empty() => {
-            return Err(other(&session, agent.clone(), caller));
-        }
-        _ => {}
-    }
-    put(context, &session, found.as_ref(), request.to.as_ref(), reason).await?;
-    tracing::info!(session = %session.id, to = ?request.to, "passed a session on");
-    show::describe(context, session).await
-}
-
 /// Lets go of a session that has ended.
 pub(super) async fn let_go(context: &Context, session: &Session) -> Result<(), NodeError> {
     match driver(context, session).await? {
@@ -91,18 +66,17 @@ pub(super) async fn let_go(context: &Context, session: &Session) -> Result<(), N
     }
 }
 
-/// Who drives a session, as others see it.
-pub(super) fn view(driver: Driver) -> Option<DriverView> {
-    let Driver { agent, fence, since, reason } = driver;
-    agent.map(|agent| DriverView { agent, since, fence, reason })
-}
-
-async fn driver(context: &Context, session: &Session) -> Result<Option<AgentName>, NodeError> {
+/// The agent that drives a session; none when nobody does.
+pub(super) async fn driver(
+    context: &Context,
+    session: &Session,
+) -> Result<Option<AgentName>, NodeError> {
     let driver = context.store.fetch_driver(session.id).await?;
     Ok(driver.and_then(|driver| driver.agent))
 }
 
-async fn put(
+/// Gives a session from one agent to another one, and wakes those who drive its browser.
+pub(super) async fn put(
     context: &Context,
     session: &Session,
     from: Option<&AgentName>,
@@ -114,21 +88,7 @@ async fn put(
     Ok(())
 }
 
-fn reason(request: &PassSession) -> Result<&str, NodeError> {
-    let reason = request.reason.as_deref().unwrap_or_default().trim();
-    let is_given = request.reason.is_some();
-    let length = reason.chars().count();
-    if length > REASON_MAX || is_given && length == 0 {
-        let found = format!("{length} characters");
-        return Err(NodeError::Invalid {
-            field: "reason",
-            expected: "1 to 1000 characters",
-            found,
-        });
-    }
-    Ok(reason)
-}
-
-fn other(session: &Session, agent: AgentName, caller: &Caller) -> NodeError {
+/// The refusal of a caller that another agent shuts out.
+pub(super) fn other(session: &Session, agent: AgentName, caller: &Caller) -> NodeError {
     NodeError::OtherAgent { name: session.name.clone(), agent, found: caller.agent.clone() }
 }

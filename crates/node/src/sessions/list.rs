@@ -1,6 +1,6 @@
 //! Lists sessions, page by page.
 
-use super::{drive, view};
+use super::view;
 use crate::{Context, NodeError, page};
 use baton_api::{ListSessions, SessionList, SessionSummary};
 use baton_session::{Owner, Session};
@@ -17,7 +17,7 @@ pub async fn list(
     let (found, next) = page::cut(found, limit, |session| session.id);
     let mut drivers = context.store.list_drivers(owner).await?;
     let item = |session: Session| SessionSummary {
-        agent: drivers.remove(&session.id).and_then(drive::view),
+        agent: drivers.remove(&session.id).and_then(view::driver),
         ..view::summary(session)
     };
     Ok(SessionList { items: found.into_iter().map(item).collect(), next })

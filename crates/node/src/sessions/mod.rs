@@ -22,6 +22,7 @@ mod history;
 mod import;
 mod list;
 mod open;
+mod pass;
 mod preview;
 mod resume;
 mod rollback;

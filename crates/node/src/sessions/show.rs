@@ -1,6 +1,6 @@
 //! Shows one session in full.
 
-use super::{drive, state, view};
+use super::{state, view};
 use crate::latest::{Latest, last_good};
 use crate::live::{LiveError, Resumed};
 use crate::{Context, NodeError, clock, sync};
@@ -41,7 +41,7 @@ pub(super) async fn describe(
         view.unread = state::unread(context, &session.owner, snapshot).await?;
     }
     let driver = context.store.fetch_driver(session.id).await?;
-    let agent = driver.and_then(drive::view);
+    let agent = driver.and_then(view::driver);
     let receipt = readable(context.store.latest_receipt(session.id).await)?.flatten();
     Ok(SessionView {
         // Only a door knows how its caller reaches this node.

@@ -1,8 +1,8 @@
 //! Rows as callers see them.
 
-use baton_api::{SessionSummary, SnapshotView, Tab};
+use baton_api::{DriverView, SessionSummary, SnapshotView, Tab};
 use baton_session::Session;
-use baton_store::Snapshot;
+use baton_store::{Driver, Snapshot};
 
 /// One line of a list.
 pub(super) fn summary(session: Session) -> SessionSummary {
@@ -37,4 +37,10 @@ pub(super) fn snapshot(snapshot: &Snapshot) -> SnapshotView {
 /// A tab of a state without what it stores.
 pub(super) fn tab(tab: baton_session::Tab) -> Tab {
     Tab { url: tab.url, title: tab.title, active: tab.active }
+}
+
+/// Who drives a session, as others see it.
+pub(super) fn driver(driver: Driver) -> Option<DriverView> {
+    let Driver { agent, fence, since, reason } = driver;
+    agent.map(|agent| DriverView { agent, since, fence, reason })
 }
