@@ -20,6 +20,7 @@ fn the_table_is_what_programs_rely_on() {
     404 3 no_snapshot
     404 3 peer_not_found
     404 3 not_shared
+    404 3 not_on_board
     404 3 key_not_found
     404 3 route_not_found
     405 2 method_not_allowed
@@ -28,6 +29,7 @@ fn the_table_is_what_programs_rely_on() {
     409 4 wrong_state
     409 4 profile_in_use
     409 4 peer_pending
+    409 4 other_agent
     409 4 conflict
     412 4 other_revision
     413 2 body_too_large
