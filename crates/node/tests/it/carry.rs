@@ -22,7 +22,8 @@ fn whole(format: ExportFormat) -> ExportSession {
     ExportSession { format, deep: false }
 }
 
-async fn with_a_session() -> Node {
+/// A node with a session `shop` that has no browser.
+pub(crate) async fn with_a_session() -> Node {
     let folder = Folder::new();
     let store = folder.store().await;
     let id = folder.seed(&store, "local", "shop").await;

@@ -1,6 +1,7 @@
 //! One agent at a time drives a session, and everybody hears who.
 
-use crate::fixture::{Folder, Node, one_line, seed_snapshot, state_at};
+use crate::carry::with_a_session;
+use crate::fixture::{Node, one_line};
 use baton_api::{Client, ClientError, ErrorCode, ListAudit, ListSessions, OpenCdp, PassSession};
 use baton_session::AgentName;
 
@@ -14,16 +15,6 @@ fn to(name: &str) -> PassSession {
 
 fn because(name: &str, reason: &str) -> PassSession {
     PassSession { reason: Some(reason.to_owned()), ..to(name) }
-}
-
-/// A node with a session `shop` that has no browser.
-async fn shop() -> Node {
-    let folder = Folder::new();
-    let store = folder.store().await;
-    let id = folder.seed(&store, "local", "shop").await;
-    seed_snapshot(&store, "local", id, &state_at("https://shop.test/")).await;
-    store.close().await;
-    folder.start().await
 }
 
 fn asking(node: &Node, name: &str) -> Client {
@@ -47,7 +38,7 @@ fn refused<T: std::fmt::Debug>(answer: Result<T, ClientError>) -> String {
 
 #[tokio::test]
 async fn an_agent_that_drives_a_session_is_the_only_one_until_it_passes_it_on() {
-    let node = shop().await;
+    let node = with_a_session().await;
     let (kimi, codex) = (asking(&node, "kimi"), asking(&node, "codex"));
     kimi.pass_session("shop", &to("kimi")).await.unwrap();
     assert_eq!(driver(&node).await.as_deref(), Some("kimi"));
@@ -80,7 +71,7 @@ async fn an_agent_that_drives_a_session_is_the_only_one_until_it_passes_it_on() 
 
 #[tokio::test]
 async fn whoever_takes_a_session_from_an_agent_says_why_and_the_log_knows() {
-    let node = shop().await;
+    let node = with_a_session().await;
     let (kimi, codex) = (asking(&node, "kimi"), asking(&node, "codex"));
     kimi.pass_session("shop", &to("kimi")).await.unwrap();
     codex.pass_session("shop", &because("codex", "kimi hangs")).await.unwrap();
@@ -107,7 +98,7 @@ async fn whoever_takes_a_session_from_an_agent_says_why_and_the_log_knows() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_many_agents_that_ask_at_once_one_gets_the_session() {
-    let node = shop().await;
+    let node = with_a_session().await;
     let mut asking_at_once = tokio::task::JoinSet::new();
     for number in 0..8 {
         let client = asking(&node, &format!("agent{number}"));
@@ -124,7 +115,7 @@ async fn of_many_agents_that_ask_at_once_one_gets_the_session() {
 
 #[tokio::test]
 async fn what_is_no_agent_or_no_reason_is_refused() {
-    let node = shop().await;
+    let node = with_a_session().await;
     let call = node.admin_request(reqwest::Method::GET, "/sessions").header("baton-agent", "../x");
     let problem = crate::fixture::problem(call.send().await.unwrap()).await;
     insta::assert_snapshot!(one_line(&problem), @r#"422 invalid_request: expected the header Baton-Agent to be an agent's name, 1 to 64 letters, digits, '.', '_' or '-', found "../x""#);
