@@ -2,8 +2,8 @@
 //!
 //! The one idea: every door of an operation (HTTP, command line, typed client) shares these types,
 //! so that they cannot drift apart. Rooms: [`open`], [`session`], [`history`], [`state`], [`key`],
-//! [`audit`], [`agent`], [`carry`], [`cdp`], [`sync`] and [`health`] hold requests and views; [`problem`] and [`code`] say how a
-//! request fails; `client` asks a node.
+//! [`audit`], [`agent`], [`federation`], [`carry`], [`cdp`], [`sync`] and [`health`] hold requests and
+//! views; [`problem`] and [`code`] say how a request fails; `client` asks a node.
 
 pub mod agent;
 pub mod audit;
@@ -12,6 +12,7 @@ pub mod cdp;
 #[cfg(feature = "client")]
 pub mod client;
 pub mod code;
+pub mod federation;
 pub mod health;
 pub mod history;
 pub mod key;
@@ -28,8 +29,11 @@ pub use carry::{
 };
 pub use cdp::{CdpAccess, OpenCdp};
 #[cfg(feature = "client")]
-pub use client::{Client, ClientError, Messages, Wishes};
+pub use client::{Client, ClientError, FederationEvents, Messages, Wishes};
 pub use code::{ErrorCode, Exit};
+pub use federation::{
+    ChangeFederation, DrivenSession, DrivenSessions, FederationChange, FederationView,
+};
 pub use health::{Health, Ready};
 pub use history::{CompareSnapshots, DiffView, History, ListHistory, RollBack};
 pub use key::{CreateKey, CreatedKey, KeyList, KeyView, Scope};

@@ -1,6 +1,7 @@
 //! What every operation is given: the database, the running browsers, and who this node is.
 
 use crate::NodeError;
+use crate::board::Feed;
 use crate::config::NodeSettings;
 use crate::identity::OwnIdentity;
 use crate::idle::Activity;
@@ -44,6 +45,8 @@ pub struct Context {
     pub rates: Rates,
     /// The board that agents share, if there is one.
     pub board: Option<Federation>,
+    /// Tells those who follow the board that it changed.
+    pub(crate) feed: Feed,
     /// What opens a browser for tools that send no headers.
     pub tickets: Tickets,
     /// Tells those who drive a browser that another agent may.
@@ -116,6 +119,7 @@ impl Context {
             ending,
             tasks: TaskTracker::new(),
             activity: Activity::default(),
+            feed: Feed::default(),
             tickets: Tickets::default(),
             drivers: Drivers::default(),
             replays: Arc::default(),

@@ -68,6 +68,11 @@ impl House {
         &self.data
     }
 
+    /// The folder of the board that agents in this house share.
+    pub fn board(&self) -> PathBuf {
+        self.folder.path().join("federation")
+    }
+
     /// Starts the node and waits until it is ready.
     pub async fn start_node(&mut self) -> Result<()> {
         let log = File::options().create(true).append(true).open(self.log_file())?;
@@ -84,6 +89,7 @@ impl House {
             .args(["serve", "--listen", "127.0.0.1:0"])
             // A browser that is killed leaves temporary files behind, which must go with the house.
             .env("TMPDIR", self.folder.path())
+            .env("FEDERATION_DIR", self.board())
             .envs(self.settings.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)

@@ -9,6 +9,7 @@ pub(crate) mod tally;
 use crate::{cargo, setup};
 use anyhow::Result;
 use std::process::{Command, ExitCode};
+use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 use tally::Tally;
 
@@ -52,6 +53,12 @@ const STEPS: [Step; 5] = [
     },
 ];
 
+/// How many tests of one binary run at once, as the test harness reads it.
+const THREADS: &str = "RUST_TEST_THREADS";
+/// How many tests run at once for each processor: most stories wait for a browser, a lease or a limit
+/// part of their time, and leave the processor to another one.
+const TESTS_PER_PROCESSOR: usize = 2;
+
 /// What became of a step.
 enum Outcome {
     Passed,
@@ -90,6 +97,10 @@ fn check(step: &Step, tally: &mut Tally) -> Result<bool> {
 fn command(step: &Step) -> Command {
     let mut command = cargo::cargo(step.args);
     command.envs(step.environment);
+    if step.name == "tests" && std::env::var_os(THREADS).is_none() {
+        let processors = available_parallelism().map_or(1, usize::from);
+        command.env(THREADS, (processors * TESTS_PER_PROCESSOR).to_string());
+    }
     command
 }
 

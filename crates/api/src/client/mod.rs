@@ -6,6 +6,8 @@
 mod audit;
 mod carry;
 mod error;
+mod events;
+mod federation;
 mod history;
 mod keys;
 mod mcp;
@@ -13,6 +15,7 @@ mod sessions;
 mod sync;
 
 pub use error::ClientError;
+pub use federation::FederationEvents;
 pub use mcp::{Messages, Wishes};
 
 use crate::{AGENT_HEADER, Health, Problem, Ready};
@@ -30,6 +33,9 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 /// How long an answer may take that waits for a browser; longer than the node's own limit, so that
 /// the node says what happened.
 const BROWSER_LIMIT: Duration = Duration::from_secs(150);
+/// How long an answer may take that goes on until one of both sides leaves. That the other side is gone
+/// is heard by its silence.
+const STREAM_LIMIT: Duration = Duration::from_hours(24 * 365);
 
 /// Asks one node.
 #[derive(Clone, Debug)]

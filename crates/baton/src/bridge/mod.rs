@@ -5,8 +5,8 @@
 //! everything else on. It keeps nothing: a node that starts again, or another one, answers the next
 //! request. Rooms: `message` is JSON-RPC on lines; `client` writes to the client and asks it; `greeting`
 //! is what is answered without a node; `node` passes requests to the node and translates the answers
-//! for clients of older protocols; `nodes` finds it; `running` holds what is under way; `upstream` is
-//! another server on the session's browser, whose tools are passed through.
+//! for clients of older protocols; `nodes` finds it; `running` holds what is under way;
+//! `subscriptions` what a client wants to hear of; `upstream` is another server on the session's browser, whose tools are passed through.
 
 mod client;
 mod greeting;
@@ -15,6 +15,7 @@ mod node;
 mod nodes;
 mod running;
 mod signals;
+mod subscriptions;
 mod upstream;
 
 use crate::context::Context;
@@ -32,7 +33,9 @@ use std::collections::BTreeSet;
 use std::io::{self, BufRead, Write};
 use std::pin::pin;
 use std::sync::Arc;
+use subscriptions::{LISTEN, SUBSCRIBE, Subscriptions, UNSUBSCRIBE};
 use tokio::sync::mpsc::Receiver;
+use tokio_util::sync::CancellationToken;
 use upstream::{Introduction, Patience, Upstream};
 
 pub(crate) use upstream::{PLACE, With};
@@ -81,8 +84,10 @@ pub(crate) async fn run(
     let mut signals = Signals::begin(upstream.is_some())?;
     let bridge = Arc::new(Bridge {
         greeting: Greeting::new(server, &tools, upstream.is_some()),
-        node: Node::new(nodes, wishes, &tools, setup.session),
+        node: Arc::new(Node::new(nodes, wishes, &tools, setup.session)),
         client,
+        subscriptions: Subscriptions::default(),
+        left: CancellationToken::new(),
         upstream,
         ours,
     });
@@ -98,8 +103,12 @@ pub(crate) async fn run(
 /// What every request is answered with.
 struct Bridge {
     greeting: Greeting,
-    node: Node,
+    node: Arc<Node>,
     client: Client,
+    /// What a client of an older protocol wants to hear of.
+    subscriptions: Subscriptions,
+    /// Ends what would go on for as long as the client is there.
+    left: CancellationToken,
     upstream: Option<Arc<Upstream>>,
     /// The names of our tools.
     ours: BTreeSet<String>,
@@ -133,6 +142,8 @@ impl Bridge {
         patience: io::Result<Patience>,
         mut signals: Signals,
     ) -> anyhow::Result<()> {
+        self.left.cancel();
+        self.subscriptions.end_all();
         let mut how = *patience.as_ref().unwrap_or(&Patience::Short);
         let mut running = Some(running);
         if matches!(how, Patience::Long)
@@ -217,9 +228,18 @@ impl Bridge {
     }
 
     async fn outcome(&self, request: &Incoming) -> Outcome {
-        match self.greeting.answer(request) {
-            Some(outcome) => outcome,
-            None => self.node.answer(request, &self.greeting, &self.client).await,
+        if let Some(outcome) = self.greeting.answer(request) {
+            return outcome;
+        }
+        let (node, greeting, client) = (&self.node, &self.greeting, &self.client);
+        match (request.method.as_str(), request.version()) {
+            (SUBSCRIBE, None) => self.subscriptions.begin(request, node, greeting, client).await,
+            (UNSUBSCRIBE, None) => self.subscriptions.end(request),
+            (LISTEN, _) => tokio::select! {
+                outcome = node.answer(request, greeting, client) => outcome,
+                () = self.left.cancelled() => Ok(json!({})),
+            },
+            _ => node.answer(request, greeting, client).await,
         }
     }
 

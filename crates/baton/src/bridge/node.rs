@@ -7,7 +7,7 @@ use super::client::Client;
 use super::greeting::{Greeting, STATELESS};
 use super::message::{Incoming, Outcome, error};
 use super::nodes::Nodes;
-use baton_api::{Client as NodeClient, Wishes};
+use baton_api::{Client as NodeClient, Messages, Wishes};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -51,11 +51,11 @@ impl Node {
         let mut params = request.params.clone();
         self.mean_session(&request.method, &mut params);
         if request.version().is_some() {
-            return self.send(&request.method, &params, client).await;
+            return self.send(request, &params, client).await;
         }
         introduce(&mut params, greeting);
         for _ in 0..ROUNDS {
-            let result = self.send(&request.method, &params, client).await?;
+            let result = self.send(request, &params, client).await?;
             if result["resultType"] != "input_required" {
                 return Ok(older(result));
             }
@@ -87,39 +87,48 @@ impl Node {
     }
 
     /// Sends a request, and passes on what comes before the answer.
-    async fn send(&self, method: &str, params: &Map<String, Value>, client: &Client) -> Outcome {
-        let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        let name = params.get("name").or_else(|| params.get("uri")).and_then(Value::as_str);
-        let mut messages = match self.open(method, name, &message).await {
-            Ok(messages) => messages,
-            Err(failed) => return Err(failure(&failed)),
-        };
+    async fn send(
+        &self,
+        request: &Incoming,
+        params: &Map<String, Value>,
+        client: &Client,
+    ) -> Outcome {
+        let mut messages = self.begin(&request.id, &request.method, params).await?;
         loop {
-            match messages.next().await {
-                Ok(Some(mut message)) if message.get("method").is_none() => {
-                    return match (message["result"].take(), message["error"].take()) {
-                        (Value::Null, error) => Err(error),
-                        (result, _) => Ok(result),
-                    };
-                }
-                Ok(Some(notification)) => client.send(notification).await,
-                Ok(None) => return Err(failure(&anyhow::anyhow!(ENDED))),
-                Err(failed) => return Err(failure(&failed.into())),
+            let mut message = next(&mut messages).await?;
+            if message.get("method").is_some() {
+                client.send(message).await;
+                continue;
             }
+            return match (message["result"].take(), message["error"].take()) {
+                (Value::Null, error) => Err(error),
+                (result, _) => Ok(result),
+            };
         }
     }
 
-    /// Begins a request.
-    async fn open(
+    /// Begins a request. What comes before its answer may name the id.
+    pub(super) async fn begin(
         &self,
+        id: &Value,
         method: &str,
-        name: Option<&str>,
-        message: &Value,
-    ) -> anyhow::Result<baton_api::Messages> {
-        let wishes = &self.wishes;
+        params: &Map<String, Value>,
+    ) -> Result<Messages, Value> {
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        let name = params.get("name").or_else(|| params.get("uri")).and_then(Value::as_str);
+        let (wishes, message) = (&self.wishes, &message);
         let send =
             |node: NodeClient| async move { node.send_mcp(wishes, method, name, message).await };
-        self.nodes.ask(send).await
+        self.nodes.ask(send).await.map_err(|failed| failure(&failed))
+    }
+}
+
+/// The next message of an answer.
+pub(super) async fn next(messages: &mut Messages) -> Outcome {
+    match messages.next().await {
+        Ok(Some(message)) => Ok(message),
+        Ok(None) => Err(failure(&anyhow::anyhow!(ENDED))),
+        Err(failed) => Err(failure(&failed.into())),
     }
 }
 
@@ -131,7 +140,7 @@ fn failure(failed: &anyhow::Error) -> Value {
 }
 
 /// Says with the request what an older client has said once.
-fn introduce(params: &mut Map<String, Value>, greeting: &Greeting) {
+pub(super) fn introduce(params: &mut Map<String, Value>, greeting: &Greeting) {
     let meta = params.entry("_meta").or_insert_with(|| json!({}));
     if !meta.is_object() {
         *meta = json!({});

@@ -2,6 +2,7 @@
 
 use super::style;
 use super::table::Table;
+use baton_api::DrivenSession;
 use baton_federation::{Archived, Router, Stamp, Task, View};
 use jiff::Timestamp;
 
@@ -80,6 +81,16 @@ pub(crate) fn tasks(view: &View, tasks: &[&Task]) -> String {
             task.assigned_to.clone().unwrap_or_default(),
             task.description.clone(),
         ]);
+    }
+    table.render()
+}
+
+/// Browser sessions that agents drive, a line each.
+pub(crate) fn driven(sessions: &[DrivenSession], now: Timestamp) -> String {
+    let mut table = Table::new(&["SESSION", "DRIVEN BY", "SINCE"]);
+    for driven in sessions {
+        let since = style::age(driven.since, now);
+        table.row([driven.session.to_string(), driven.agent.to_string(), since]);
     }
     table.render()
 }

@@ -18,7 +18,7 @@ mod style;
 mod table;
 mod views;
 
-pub(crate) use board::{archived, board, task, tasks};
+pub(crate) use board::{archived, board, driven, task, tasks};
 pub(crate) use carry::{compiled, imported, in_use, left_out, written};
 pub(crate) use exchange::{Exchange, Failed, Moved, Standing, Way, exchange, standing};
 pub(crate) use history::{diff, history};

@@ -24,6 +24,7 @@ pub(crate) fn bridge(house: &House, args: &[&str]) -> McpClient {
     // What the bridge starts is found by the folder that it names.
     let temp = house.data().path().parent().unwrap();
     command.arg("--data").arg(house.data().path()).arg("mcp").args(args).env("TMPDIR", temp);
+    command.env("FEDERATION_DIR", house.board());
     McpClient::spawn(command).unwrap()
 }
 

@@ -4,6 +4,7 @@
 use crate::cdp::Tool;
 use crate::houses;
 use crate::mcp::{VERSION, bridge, call, first};
+use crate::notes::eventually;
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
@@ -15,12 +16,23 @@ use tokio::time::timeout;
 
 /// How long it may take until a connection that has to end has ended.
 const LIMIT: Duration = Duration::from_secs(20);
+const UPDATED: &str = "notifications/resources/updated";
 
 /// What `baton mcp` is for an agent of this name.
 async fn agent(house: &House, name: &str) -> McpClient {
     let client = bridge(house, &["--as", name]);
     client.initialize(json!({}), VERSION).await.unwrap();
     client
+}
+
+/// What a command on the board says, at whatever time.
+fn federation(house: &House, args: &[&str]) -> String {
+    let mut baton = std::process::Command::new(env!("CARGO_BIN_EXE_baton"));
+    baton.arg("--data").arg(house.data().path()).arg("federation").args(args);
+    let ended = baton.env("FEDERATION_DIR", house.board()).output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    let said = String::from_utf8(ended.stdout).unwrap();
+    (1..60).fold(said, |text, age| text.replace(&format!(" {age} s ago"), " 0 s ago"))
 }
 
 /// The session's browser, driven in the name of an agent.
@@ -44,6 +56,14 @@ async fn an_agent_passes_a_session_and_the_other_one_goes_on_in_the_same_tabs() 
     assert!(!opened.starts_with("error"), "{opened}");
     let hands = drive(&house, "kimi").await;
     hands.evaluate("document.querySelector('p').textContent = 'three things in the cart'").await;
+
+    let board = federation(&house, &["status"]);
+    insta::assert_snapshot!(board, @r"
+    no active session; the first update or task begins one
+
+    SESSION  DRIVEN BY  SINCE
+    shop     kimi       0 s ago
+    ");
 
     // The other one may look, and no more.
     let listed = call(&codex, "list_sessions", json!({})).await;
@@ -73,5 +93,72 @@ async fn an_agent_passes_a_session_and_the_other_one_goes_on_in_the_same_tabs() 
     timeout(LIMIT, hands.connection.closed()).await.expect("it was taken");
     let closed = call(&kimi, "session_close", json!({"sessionId": "shop"})).await;
     assert!(!closed.starts_with("error"), "{closed}");
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_subscribed_to_the_board_hears_of_it_from_the_next_node_too() {
+    let mut house = houses::build();
+    house.start_node().await.unwrap();
+    let kimi = agent(&house, "kimi").await;
+    let board = json!({"uri": "baton://federation"});
+    kimi.request("resources/subscribe", board.clone()).await.unwrap();
+    let other = json!({"uri": "baton://sessions/shop"});
+    let refused = kimi.request("resources/subscribe", other).await.unwrap_err();
+    let refused = format!("{refused:#}");
+    assert!(refused.contains("no resource that can be subscribed to"), "{refused}");
+    let told = || kimi.notifications().iter().filter(|told| told["method"] == UPDATED).count();
+
+    // Somebody else does something, with the command line.
+    let before = told();
+    federation(&house, &["update", "codex", "active"]);
+    eventually("a change is told", async || told() > before).await;
+    // The node dies, and nobody knows what happened until the next one is there.
+    house.kill_node().await.unwrap();
+    let before = told();
+    house.start_node().await.unwrap();
+    eventually("something may have changed", async || told() > before).await;
+    let before = told();
+    federation(&house, &["update", "codex", "idle"]);
+    eventually("the next node tells", async || told() > before).await;
+
+    kimi.request("resources/unsubscribe", board).await.unwrap();
+    assert!(kimi.close().await.unwrap().success());
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_of_the_newest_protocol_listens_through_the_bridge_until_it_leaves() {
+    let mut house = houses::build();
+    house.start_node().await.unwrap();
+    let client = bridge(&house, &[]);
+    let params = json!({
+        "notifications": {"resourceSubscriptions": ["baton://federation"]},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    });
+    let client = std::sync::Arc::new(client);
+    let asking = tokio::spawn({
+        let client = std::sync::Arc::clone(&client);
+        async move { client.request("subscriptions/listen", params).await.map_err(drop) }
+    });
+    let told =
+        |method: &str| client.notifications().into_iter().find(|told| told["method"] == method);
+    let begun = "notifications/subscriptions/acknowledged";
+    eventually("the stream has begun", async || told(begun).is_some()).await;
+    federation(&house, &["update", "codex", "active"]);
+    eventually("a change is told", async || told(UPDATED).is_some()).await;
+    // Both name the request that they belong to.
+    let id = |method: &str| {
+        told(method).unwrap()["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"].clone()
+    };
+    assert!(id(begun).is_number() && id(begun) == id(UPDATED), "{}", id(UPDATED));
+    asking.abort();
+    let _ = asking.await;
+    let client = std::sync::Arc::into_inner(client).unwrap();
+    assert!(timeout(LIMIT, client.close()).await.unwrap().unwrap().success(), "it need not wait");
     house.clear().await.unwrap();
 }

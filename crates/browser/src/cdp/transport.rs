@@ -82,7 +82,7 @@ async fn next_until_nul(
             // A frame without its end is no frame: the other side died while it wrote.
             return Ok(None);
         }
-        let end = buffer.iter().position(|byte| *byte == 0);
+        let end = memchr::memchr(0, buffer);
         let part = &buffer[..end.unwrap_or(buffer.len())];
         if frame.len() + part.len() > limit {
             let message = format!("expected a frame of at most {limit} bytes, found a longer one");

@@ -11,6 +11,7 @@ mod compression;
 mod connections;
 mod doors;
 mod exchange;
+mod federation;
 mod guard;
 mod here;
 mod history;
@@ -112,6 +113,10 @@ fn routes() -> OpenApiRouter<Context> {
         // Keys.
         .routes(routes!(keys::list, keys::create))
         .routes(routes!(keys::revoke))
+        // Agents that take turns.
+        .routes(routes!(federation::show, federation::change))
+        .routes(routes!(federation::sessions))
+        .routes(routes!(federation::events))
         // Models.
         .routes(routes!(mcp::post, mcp::listen, mcp::end))
         // What was done.

@@ -38,9 +38,9 @@ impl Connections {
             .disable_allowed_origins()
             .with_max_request_body_bytes(body_bytes)
             .with_cancellation_token(context.ending.clone());
-        let server = Server::new(context.clone());
-        let service =
-            StreamableHttpService::new(move || Ok(server.clone()), Arc::clone(&sessions), config);
+        let context = context.clone();
+        let server = move || Ok(Server::new(context.clone()));
+        let service = StreamableHttpService::new(server, Arc::clone(&sessions), config);
         Self { service, sessions, keys: Arc::default() }
     }
 

@@ -5,7 +5,7 @@
 //! error says what to call next. No tool returns a secret, and none reads or writes a file outside
 //! of the exchange folder. Rooms: `server` speaks the protocol (the only user of rmcp beside what
 //! it is given here); `verb` is what a tool is, `keep` and `carry` hold the tools themselves; `answer`,
-//! `confirm`, `progress` and `resources` are what the protocol has besides.
+//! `confirm`, `progress`, `resources` and `subscriptions` are what the protocol has besides.
 
 mod answer;
 mod arguments;
@@ -17,6 +17,7 @@ mod keep;
 mod progress;
 mod resources;
 mod server;
+mod subscriptions;
 mod text;
 mod toolset;
 mod turns;

@@ -1,8 +1,9 @@
-//! Resources: a session and its receipt in full, for clients that attach them to a conversation.
+//! Resources: a session and its receipt in full, and the board, for clients that attach them to a
+//! conversation.
 
 use super::verb::require;
 use crate::auth::Caller;
-use crate::{Context, NodeError, sessions};
+use crate::{Context, NodeError, board, sessions};
 use baton_api::{ListSessions, Problem, Scope, SessionSummary, SessionView};
 use baton_session::redact::redact_url;
 use percent_encoding::percent_decode_str;
@@ -16,6 +17,8 @@ use serde_json::json;
 
 const JSON: &str = "application/json";
 const SCHEME: &str = "baton://sessions/";
+/// The board that agents share. Clients can subscribe to it.
+pub(super) const BOARD: &str = "baton://federation";
 
 /// A page of the caller's sessions as resources.
 pub(super) async fn list(
@@ -25,6 +28,7 @@ pub(super) async fn list(
 ) -> Result<ListResourcesResult, ErrorData> {
     let allowed = require(context, caller, Scope::Read).await;
     allowed.map_err(|error| failed(&error))?;
+    let is_first = cursor.is_none();
     let Ok(after) = cursor.map(|cursor| cursor.parse()).transpose() else {
         return Err(ErrorData::invalid_params("expected a cursor of the page before", None));
     };
@@ -36,11 +40,19 @@ pub(super) async fn list(
             .with_description(format!("{}; {}", session.state, session.description))
             .with_mime_type(JSON)
     };
-    let mut page = ListResourcesResult::with_all_items(found.items.iter().map(resource).collect());
+    let board = (is_first && board::is_there(context, caller)).then(the_board);
+    let items = board.into_iter().chain(found.items.iter().map(resource)).collect();
+    let mut page = ListResourcesResult::with_all_items(items);
     page.next_cursor = found.next.map(|next| next.to_string());
     page.ttl_ms = Some(0);
     page.cache_scope = Some(CacheScope::Private);
     Ok(page)
+}
+
+fn the_board() -> Resource {
+    Resource::new(BOARD, "federation")
+        .with_description("The board that agents share: who does what, what is to be done, who drives which session")
+        .with_mime_type(JSON)
 }
 
 /// What can be read, as addresses with a gap.
@@ -55,7 +67,7 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
     ])
 }
 
-/// Reads a session or its receipt.
+/// Reads the board, a session or its receipt.
 pub(super) async fn read(
     context: &Context,
     caller: &Caller,
@@ -63,11 +75,15 @@ pub(super) async fn read(
 ) -> Result<ReadResourceResult, ErrorData> {
     let allowed = require(context, caller, Scope::Read).await;
     allowed.map_err(|error| failed(&error))?;
+    if uri == BOARD {
+        let view = board::show(context, caller).await.map_err(|error| failed(&error))?;
+        return Ok(contents(uri, as_json(&view)?));
+    }
     let unknown = || {
-        ErrorData::resource_not_found(
-            format!("expected {SCHEME}NAME or {SCHEME}NAME/receipt of a session that there is"),
-            None,
-        )
+        let expected = format!(
+            "expected {BOARD}, or {SCHEME}NAME or {SCHEME}NAME/receipt of a session that there is"
+        );
+        ErrorData::resource_not_found(expected, None)
     };
     let rest = uri.strip_prefix(SCHEME).ok_or_else(unknown)?;
     let (reference, is_receipt) = match rest.strip_suffix("/receipt") {
@@ -83,11 +99,15 @@ pub(super) async fn read(
     };
     let text =
         if is_receipt { as_json(&view.receipt.ok_or_else(unknown)?)? } else { as_json(&view)? };
+    Ok(contents(uri, text))
+}
+
+fn contents(uri: &str, text: String) -> ReadResourceResult {
     let contents = ResourceContents::text(text, uri).with_mime_type(JSON);
     let mut read = ReadResourceResult::new(vec![contents]);
     read.ttl_ms = Some(0);
     read.cache_scope = Some(CacheScope::Private);
-    Ok(read)
+    read
 }
 
 /// The view without what may be secret in addresses. The receipt has a resource of its own.
@@ -103,7 +123,7 @@ fn as_json(value: &impl Serialize) -> Result<String, ErrorData> {
 }
 
 /// An operation's error as one of the protocol, which has no results for resources that fail.
-fn failed(error: &NodeError) -> ErrorData {
+pub(super) fn failed(error: &NodeError) -> ErrorData {
     let problem = Problem::from(error);
     if problem.status >= 500 {
         tracing::error!(%error, "a resource could not be read");

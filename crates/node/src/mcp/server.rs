@@ -2,6 +2,7 @@
 
 use super::confirm::Confirm;
 use super::progress::Progress;
+use super::subscriptions::{self, Subscribed};
 use super::toolset::Toolset;
 use super::verb::{Call, Entry};
 use super::{resources, toolset};
@@ -12,8 +13,9 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, Implementation, InitializeResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::Deserialize;
 use serde_json::Value;
@@ -58,21 +60,26 @@ pub fn offer(toolsets: &BTreeSet<Toolset>) -> Offer {
 }
 
 fn config() -> ServerConfig {
-    let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+    let capabilities = ServerCapabilities::builder()
+        .enable_tools()
+        .enable_resources()
+        .enable_resources_subscribe()
+        .build();
     let version = env!("CARGO_PKG_VERSION");
     let baton = Implementation::new("baton", version).with_title("Baton");
     InitializeResult::new(capabilities).with_server_info(baton).with_instructions(INSTRUCTIONS)
 }
 
 /// Answers clients. One is made for each connection, or for each request of those that have none.
-#[derive(Clone)]
 pub(crate) struct Server {
     context: Context,
+    /// What a client of an older protocol wants to hear of.
+    subscribed: Subscribed,
 }
 
 impl Server {
     pub(crate) fn new(context: Context) -> Self {
-        Self { context }
+        Self { context, subscribed: Subscribed::default() }
     }
 }
 
@@ -169,5 +176,34 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let (caller, _) = asked(&context)?;
         Ok(resources::read(&self.context, &caller, &params.uri).await?.into())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        _asked: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(subscriptions::offered())
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let (caller, _) = asked(subscription.request_context())?;
+        subscriptions::listen(&self.context, &caller, subscription).await
+    }
+
+    async fn subscribe(
+        &self,
+        params: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let (caller, _) = asked(&context)?;
+        self.subscribed.begin(&self.context, &caller, &params.uri, context.peer).await
+    }
+
+    async fn unsubscribe(
+        &self,
+        params: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscribed.end(&params.uri)
     }
 }

@@ -13,6 +13,7 @@ use baton_store::{DatabaseUrl, Limits, MasterKey, NewSnapshot, Store};
 use jiff::Timestamp;
 use reqwest::{Method, RequestBuilder, Response};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -47,6 +48,11 @@ impl Folder {
         Store::open(config).await.unwrap()
     }
 
+    /// The folder of the board.
+    pub(crate) fn board(&self) -> PathBuf {
+        self.data.path().with_file_name("federation")
+    }
+
     /// A configuration whose browser does not exist.
     pub(crate) fn config(&self) -> Config {
         let choices = Choices {
@@ -65,7 +71,7 @@ impl Folder {
             master_key: None,
             keeper,
             inherited: BTreeMap::new(),
-            board: Some(self.data.path().with_file_name("federation")),
+            board: Some(self.board()),
             idle_exit: None,
         };
         Config::new(choices, around)

@@ -8,6 +8,7 @@ mod carry;
 mod config;
 mod document;
 mod drivers;
+mod federation;
 mod fixture;
 mod folder;
 mod guard;

@@ -1,9 +1,10 @@
 //! `baton federation`: the board that agents share, one file a verb.
 //!
 //! It works on the files directly: no node, no runtime, nothing to wait for but the disk, for it runs
-//! in the hooks of shells and agents.
+//! in the hooks of shells and agents. Only `status` asks a node, when one runs.
 
 mod desk;
+mod driven;
 mod history;
 mod recover;
 mod router;
@@ -73,7 +74,7 @@ impl Federation {
     pub(super) fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let desk = Desk::new(self.dir, self.gone_after, self.archive_after, context)?;
         match self.command {
-            Command::Status(command) => command.run(&desk),
+            Command::Status(command) => command.run(&desk, context),
             Command::Update(command) => command.run(&desk),
             Command::Task(command) => command.run(&desk),
             Command::Sprint(command) => command.run(&desk),

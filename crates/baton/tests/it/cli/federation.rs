@@ -115,7 +115,7 @@ fn what_ended_is_in_the_history() {
     board.run(&["task", "add", "write the docs"]).success();
     let archived = board.json(&["sprint", "--end"])["archived"].as_str().unwrap().to_owned();
     assert!(PathBuf::from(&archived).starts_with(board.dir().join("history")));
-    assert_eq!(board.json(&["status"]), Value::Null);
+    assert_eq!(board.json(&["status"]), serde_json::json!({"board": null, "sessions": null}));
     let items = board.json(&["history"])["items"].clone();
     assert_eq!((items.as_array().unwrap().len(), &items[0]["tasks"]), (1, &1.into()));
     let name = items[0]["name"].as_str().unwrap();

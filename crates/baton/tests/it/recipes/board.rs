@@ -24,7 +24,8 @@ impl Home {
     }
 
     fn board(&self) -> Value {
-        serde_json::from_str(&self.run("baton federation status --json")).unwrap()
+        let status = self.run("baton federation status --json");
+        serde_json::from_str::<Value>(&status).unwrap()["board"].take()
     }
 }
 

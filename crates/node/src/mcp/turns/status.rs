@@ -21,18 +21,13 @@ impl Verb for FederationStatus {
     async fn call(self, call: Call) -> Result<Answer, Failure> {
         call.require(Scope::Read).await?;
         let view = board::read(&call.context, &call.caller).await?;
-        let driven = board::driven(&call.context, &call.caller).await?;
-        let sessions: Vec<_> = driven
-            .iter()
-            .map(|(session, agent)| json!({"session": session, "agent": agent}))
-            .collect();
-        let told = match &view {
-            Some(view) => text::board(view, &driven, clock::now()),
-            None => vec![
-                "The board is empty; federation_update or federation_add_task begins one."
-                    .to_owned(),
-            ],
+        let sessions = board::driven(&call.context, &call.caller).await?.items;
+        let empty = "The board is empty; federation_update or federation_add_task begins one.";
+        let mut told = match &view {
+            Some(view) => text::board(view, clock::now()),
+            None => vec![empty.to_owned()],
         };
+        told.extend(sessions.iter().map(text::driven));
         Ok(Answer::new(&told, json!({"board": view, "sessions": sessions})))
     }
 }

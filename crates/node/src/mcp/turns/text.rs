@@ -1,8 +1,8 @@
 //! The board in the words of the tools.
 
 use crate::mcp::text::{age, cut};
+use baton_api::DrivenSession;
 use baton_federation::{Stamp, Task, View};
-use baton_session::{AgentName, SessionName};
 use jiff::Timestamp;
 
 /// How many open tasks are told.
@@ -10,12 +10,8 @@ const TOLD: usize = 50;
 /// How much of a text is told, in characters.
 const WIDTH: usize = 160;
 
-/// The board, a line for each agent, open task and driven session.
-pub(super) fn board(
-    view: &View,
-    driven: &[(SessionName, AgentName)],
-    now: Timestamp,
-) -> Vec<String> {
+/// The board, a line for each agent and open task.
+pub(super) fn board(view: &View, now: Timestamp) -> Vec<String> {
     let mut told: Vec<String> = view
         .board
         .agents
@@ -40,10 +36,12 @@ pub(super) fn board(
     }
     let done = view.board.tasks.len() - open.len();
     told.push(format!("{} tasks open, {done} completed", open.len()));
-    told.extend(
-        driven.iter().map(|(session, agent)| format!("session {session}: {agent} drives it")),
-    );
     told
+}
+
+/// A session that an agent drives, in a line.
+pub(super) fn driven(driven: &DrivenSession) -> String {
+    format!("session {}: {} drives it", driven.session, driven.agent)
 }
 
 /// A task, in a line.

@@ -6,30 +6,36 @@ use baton_api::{CreateKey, Scope};
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
 
+const SESSION: &str = "mcp-session-id";
+
+/// A request of a key.
+fn of(node: &Node, method: Method, key: &str) -> RequestBuilder {
+    let request = node.request(method, "/mcp").bearer_auth(key);
+    request.header("accept", "application/json, text/event-stream")
+}
+
+/// A request of the local owner, in a session of an older protocol.
+pub(super) fn within(node: &Node, method: Method, session: &str) -> RequestBuilder {
+    of(node, method, &node.admin_key()).header(SESSION, session)
+}
+
+/// A session of an older protocol, in which hands were shaken.
+pub(super) async fn ready(node: &Node) -> String {
+    let begun = hello(node, "2025-06-18").send().await.unwrap();
+    let session = begun.headers()[SESSION].to_str().unwrap().to_owned();
+    assert_eq!(answer(begun).await["result"]["protocolVersion"], "2025-06-18");
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let sent = within(node, Method::POST, &session).json(&ready).send().await.unwrap();
+    assert_eq!(sent.status(), 202);
+    session
+}
+
 #[tokio::test]
 async fn a_session_of_an_older_protocol_answers_only_the_key_that_began_it() {
     let node = with_a_session().await;
-    let key = node.admin_key();
-    let old = |method: Method, key: &str, session: Option<&str>| {
-        let request = node.request(method, "/mcp").bearer_auth(key);
-        let request = request.header("accept", "application/json, text/event-stream");
-        match session {
-            Some(session) => request.header("mcp-session-id", session),
-            None => request,
-        }
-    };
-    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    }});
-    let begun = old(Method::POST, &key, None).json(&hello).send().await.unwrap();
-    let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
-    assert_eq!(answer(begun).await["result"]["protocolVersion"], "2025-06-18");
-    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    let sent = old(Method::POST, &key, Some(&session)).json(&ready).send().await.unwrap();
-    assert_eq!(sent.status(), 202);
+    let session = ready(&node).await;
     let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
-    let listed = old(Method::POST, &key, Some(&session)).json(&list).send().await.unwrap();
+    let listed = within(&node, Method::POST, &session).json(&list).send().await.unwrap();
     assert_eq!(answer(listed).await["result"]["tools"].as_array().unwrap().len(), 27);
 
     let other = CreateKey {
@@ -39,13 +45,13 @@ async fn a_session_of_an_older_protocol_answers_only_the_key_that_began_it() {
     };
     let other = node.admin().create_key(&other).await.unwrap();
     for method in [Method::POST, Method::GET, Method::DELETE] {
-        let stolen = old(method, other.secret.as_str(), Some(&session)).json(&list);
+        let stolen = of(&node, method, &other.secret).header(SESSION, &session).json(&list);
         let refused = problem(stolen.send().await.unwrap()).await;
         assert_eq!(refused.status, 404, "{}", one_line(&refused));
     }
-    let ended = old(Method::DELETE, &key, Some(&session)).send().await.unwrap();
+    let ended = within(&node, Method::DELETE, &session).send().await.unwrap();
     assert_eq!(ended.status(), 204, "clients warn of what has not ended yet");
-    let late = old(Method::POST, &key, Some(&session)).json(&list).send().await.unwrap();
+    let late = within(&node, Method::POST, &session).json(&list).send().await.unwrap();
     assert_eq!(late.status(), 404);
     node.stop().await;
 }
@@ -56,9 +62,8 @@ fn hello(node: &Node, version: &str) -> RequestBuilder {
         "protocolVersion": version, "capabilities": {},
         "clientInfo": {"name": "test", "version": "1"},
     }});
-    let request = node.request(Method::POST, "/mcp").bearer_auth(node.admin_key());
-    let request = request.header("mcp-protocol-version", version);
-    request.header("accept", "application/json, text/event-stream").json(&hello)
+    let request = of(node, Method::POST, &node.admin_key());
+    request.header("mcp-protocol-version", version).json(&hello)
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ mod carry;
 mod files;
 mod handshake;
 mod person;
+mod subscriptions;
 mod turns;
 
 use crate::fixture::{Folder, Node, one_line, problem, seed_snapshot, state_at};
@@ -320,7 +321,10 @@ async fn resources_show_sessions_without_secrets() {
     let node = with_a_session().await;
     let key = node.admin_key();
     let listed = ask(&node, &key, "resources/list", json!({})).await;
-    assert_eq!(listed["result"]["resources"].as_array().unwrap().len(), 1, "{listed}");
+    let uris = listed["result"]["resources"].as_array().unwrap().iter().map(|it| &it["uri"]);
+    let uris: Vec<_> = uris.map(|uri| uri.as_str().unwrap().to_owned()).collect();
+    let shop = node.admin().fetch_session("shop").await.unwrap().session.id;
+    assert_eq!(uris, ["baton://federation".to_owned(), format!("baton://sessions/{shop}")]);
     let read = ask(&node, &key, "resources/read", json!({"uri": "baton://sessions/shop"})).await;
     let text = read["result"]["contents"][0]["text"].as_str().unwrap();
     assert!(text.contains("https://shop.test/") && !text.contains("s3cret"), "{text}");

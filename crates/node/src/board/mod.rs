@@ -1,13 +1,26 @@
 //! The board that agents share, as this node sees it.
 //!
 //! The one idea: the board belongs to whoever the node runs as, like the files that it is made of; so
-//! only the local owner's keys reach it, and for all others there is none.
+//! only the local owner's keys reach it, and for all others there is none. Rooms: `change` is what
+//! callers may do with it, `driven` says which agent drives which session, `feed` hears of changes, and
+//! `follow` tells them to a caller.
+
+mod change;
+mod driven;
+mod feed;
+mod follow;
+
+pub(crate) use change::change;
+pub(crate) use driven::driven;
+pub(crate) use feed::Feed;
+pub(crate) use follow::{Followed, follow};
 
 use crate::auth::Caller;
 use crate::live::LiveError;
 use crate::{Context, NodeError};
+use baton_api::FederationView;
 use baton_federation::{Done, Federation, FederationError, Operation, View};
-use baton_session::{AgentName, Owner, SessionName};
+use baton_session::Owner;
 use jiff::Timestamp;
 use std::path::Path;
 
@@ -24,6 +37,13 @@ pub(crate) async fn read(context: &Context, caller: &Caller) -> Result<Option<Vi
     Ok(found.map(|found| View::of(found, crate::clock::now(), gone_after)))
 }
 
+/// The board as it is now, and who drives which session.
+pub(crate) async fn show(context: &Context, caller: &Caller) -> Result<FederationView, NodeError> {
+    let board = read(context, caller).await?;
+    let sessions = driven(context, caller).await?.items;
+    Ok(FederationView { board: board.map(|board| as_json(&board)), sessions })
+}
+
 /// Does an operation; it is on disk when this returns.
 pub(crate) async fn write(
     context: &Context,
@@ -34,19 +54,9 @@ pub(crate) async fn write(
     blocking(move || board.write(&operation)).await
 }
 
-/// Which agent drives which session.
-pub(crate) async fn driven(
-    context: &Context,
-    caller: &Caller,
-) -> Result<Vec<(SessionName, AgentName)>, NodeError> {
-    let drivers = context.store.list_drivers(&caller.owner).await?;
-    let mut driven = Vec::with_capacity(drivers.len());
-    for (session, driver) in drivers {
-        let session = context.store.fetch_session(&caller.owner, session).await?;
-        driven.extend(driver.agent.map(|agent| (session.name, agent)));
-    }
-    driven.sort();
-    Ok(driven)
+/// Whether there is a board for this caller.
+pub(crate) fn is_there(context: &Context, caller: &Caller) -> bool {
+    of(context, caller).is_ok()
 }
 
 fn of(context: &Context, caller: &Caller) -> Result<Federation, NodeError> {
@@ -60,4 +70,9 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T, NodeError> {
     let done = tokio::task::spawn_blocking(work).await.map_err(|_| LiveError::Stopping)?;
     Ok(done?)
+}
+
+/// What of the board travels as it stands in the file. It came out of JSON, so it goes into it.
+fn as_json(value: &impl serde::Serialize) -> serde_json::Value {
+    serde_json::to_value(value).unwrap_or_default()
 }

@@ -1,0 +1,61 @@
+//! Operations on the board that agents share.
+
+use super::events::Events;
+use super::{ANSWER_LIMIT, Client, ClientError, STREAM_LIMIT};
+use crate::{ChangeFederation, DrivenSessions, FederationChange, FederationView, Problem};
+use reqwest::Method;
+
+impl Client {
+    /// The board as it is now, and who drives which session.
+    pub async fn show_federation(&self) -> Result<FederationView, ClientError> {
+        self.fetch(self.request(Method::GET, &["federation"])?).await
+    }
+
+    /// Does something with the board; it is on disk when this returns.
+    pub async fn change_federation(
+        &self,
+        request: &ChangeFederation,
+    ) -> Result<FederationChange, ClientError> {
+        self.fetch(self.request(Method::POST, &["federation"])?.json(request)).await
+    }
+
+    /// Who drives which session.
+    pub async fn list_driven_sessions(&self) -> Result<DrivenSessions, ClientError> {
+        self.fetch(self.request(Method::GET, &["federation", "sessions"])?).await
+    }
+
+    /// Follows the board: as it is now, and again whenever it changes.
+    pub async fn follow_federation(&self) -> Result<FederationEvents, ClientError> {
+        let call = self.request(Method::GET, &["federation", "events"])?.timeout(STREAM_LIMIT);
+        let begun = tokio::time::timeout(ANSWER_LIMIT, call.send()).await;
+        let begun = begun.map_err(|_| ClientError::TimedOut { url: self.base.clone() })?;
+        let response = begun.map_err(|source| self.unreachable(source))?;
+        if !response.status().is_success() {
+            return Err(self.refused(response).await);
+        }
+        Ok(FederationEvents(Events::new(self.clone(), response)))
+    }
+}
+
+/// A board that is followed, until this is dropped.
+#[derive(Debug)]
+pub struct FederationEvents(Events);
+
+impl FederationEvents {
+    /// The board after the next change; none when the node ends. A board that cannot be read is an
+    /// error, after which one can wait on.
+    pub async fn next(&mut self) -> Result<Option<FederationView>, ClientError> {
+        while let Some(event) = self.0.next().await? {
+            match event.name.as_str() {
+                "board" => return self.0.understood(&event.data).map(Some),
+                "problem" => {
+                    let problem: Problem = self.0.understood(&event.data)?;
+                    return Err(ClientError::Problem(Box::new(problem)));
+                }
+                // A newer node may have more to tell.
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+}

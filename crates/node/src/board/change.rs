@@ -1,0 +1,97 @@
+//! What callers may do with the board, as an operation on it.
+
+use super::{as_json, write};
+use crate::auth::Caller;
+use crate::{Context, NodeError};
+use baton_api::{ChangeFederation, FederationChange};
+use baton_federation::{AgentName, Held, Operation, Priority};
+
+/// The priority of a task when nobody says one.
+const NORMAL: &str = "normal";
+
+/// Does something with the board; it is on disk when this returns.
+pub(crate) async fn change(
+    context: &Context,
+    caller: &Caller,
+    request: ChangeFederation,
+) -> Result<FederationChange, NodeError> {
+    let done = write(context, caller, operation(caller, request)?).await?;
+    let archived = done.archived.as_deref().and_then(|path| path.file_stem());
+    Ok(FederationChange {
+        task: done.task.as_ref().map(as_json),
+        archived: archived.map(|name| name.to_string_lossy().into_owned()),
+    })
+}
+
+fn operation(caller: &Caller, request: ChangeFederation) -> Result<Operation, NodeError> {
+    use ChangeFederation as Change;
+    let who = Who(caller);
+    let held =
+        |agent, task, fence| Ok::<_, NodeError>(Held { agent: who.needed(agent)?, task, fence });
+    Ok(match request {
+        Change::UpdateAgent { agent, status, current_task, workspace, model } => {
+            let agent = who.needed(agent)?;
+            Operation::UpdateAgent { agent, status, current_task, workspace, model }
+        }
+        Change::Heartbeat { agent } => Operation::Heartbeat { agent: who.needed(agent)? },
+        Change::AddTask { description, priority, agent, assigned_to, blocked_by } => {
+            Operation::AddTask {
+                description,
+                priority: Priority::from(priority.unwrap_or_else(|| NORMAL.to_owned())),
+                agent: who.maybe(agent)?,
+                assigned_to: assigned_to.as_ref().map(on_board).transpose()?,
+                blocked_by,
+            }
+        }
+        Change::ClaimTask { agent, task } => {
+            Operation::ClaimTask { agent: who.needed(agent)?, task }
+        }
+        Change::StartTask { agent, task, fence } => Operation::StartTask(held(agent, task, fence)?),
+        Change::CompleteTask { agent, task, fence } => {
+            Operation::CompleteTask(held(agent, task, fence)?)
+        }
+        Change::ReleaseTask { agent, task, fence } => {
+            Operation::ReleaseTask(held(agent, task, fence)?)
+        }
+        Change::BlockTask { agent, task, on } => {
+            Operation::BlockTask { agent: who.maybe(agent)?, task, on }
+        }
+        Change::SetRouter { agent, version, accuracy, tier } => {
+            Operation::SetRouter { agent: who.maybe(agent)?, version, accuracy, tier }
+        }
+        Change::SetSprint { agent, sprint } => {
+            Operation::SetSprint { agent: who.maybe(agent)?, sprint }
+        }
+        Change::EndSprint { agent } => Operation::EndSprint { agent: who.maybe(agent)? },
+        Change::Close { agent } => Operation::Close { agent: who.maybe(agent)? },
+    })
+}
+
+/// Who acts: the agent that the request names, or the one that the caller says it is.
+#[derive(Clone, Copy)]
+struct Who<'caller>(&'caller Caller);
+
+impl Who<'_> {
+    fn maybe(
+        self,
+        named: Option<baton_session::AgentName>,
+    ) -> Result<Option<AgentName>, NodeError> {
+        named.as_ref().or(self.0.agent.as_ref()).map(on_board).transpose()
+    }
+
+    fn needed(self, named: Option<baton_session::AgentName>) -> Result<AgentName, NodeError> {
+        self.maybe(named)?.ok_or(NodeError::Invalid {
+            field: "agent",
+            expected: "an agent's name, here or in the header Baton-Agent",
+            found: "none".to_owned(),
+        })
+    }
+}
+
+/// The name as the board writes it. Names of agents have the same form everywhere.
+fn on_board(agent: &baton_session::AgentName) -> Result<AgentName, NodeError> {
+    agent
+        .as_str()
+        .parse()
+        .map_err(|refusal: baton_federation::Refusal| NodeError::Board(refusal.into()))
+}

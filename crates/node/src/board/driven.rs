@@ -1,0 +1,28 @@
+//! Which agent drives which session.
+
+use crate::auth::Caller;
+use crate::{Context, NodeError};
+use baton_api::{DrivenSession, DrivenSessions};
+use baton_store::StoreError;
+
+/// The caller's sessions that an agent drives, by name.
+pub(crate) async fn driven(
+    context: &Context,
+    caller: &Caller,
+) -> Result<DrivenSessions, NodeError> {
+    let drivers = context.store.list_drivers(&caller.owner).await?;
+    let mut items = Vec::with_capacity(drivers.len());
+    for (id, driver) in drivers {
+        let Some(agent) = driver.agent else { continue };
+        match context.store.fetch_session(&caller.owner, id).await {
+            Ok(session) => {
+                items.push(DrivenSession { session: session.name, id, agent, since: driver.since })
+            }
+            // It was deleted since.
+            Err(StoreError::SessionNotFound { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    items.sort();
+    Ok(DrivenSessions { items })
+}

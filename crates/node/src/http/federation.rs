@@ -1,0 +1,85 @@
+//! The board that agents share, over HTTP.
+
+use super::Refusal;
+use super::input::Json;
+use crate::auth::{Drive, Read};
+use crate::board::{self, Followed};
+use crate::{Context, NodeError};
+use axum::extract::State;
+use axum::response::IntoResponse;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use baton_api::{ChangeFederation, DrivenSessions, FederationChange, FederationView, Problem};
+use futures_util::stream::{self, Stream};
+use std::convert::Infallible;
+
+/// The board as it is now, and who drives which session. It is the local owner's.
+#[utoipa::path(
+    get, path = "/federation", tag = "federation", security(("api_key" = [])),
+    responses((status = 200, body = FederationView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn show(
+    State(context): State<Context>,
+    Read(caller): Read,
+) -> Result<axum::Json<FederationView>, Refusal> {
+    Ok(axum::Json(board::show(&context, &caller).await?))
+}
+
+/// Does something with the board; it is on disk when this answers.
+#[utoipa::path(
+    post, path = "/federation", tag = "federation", security(("api_key" = [])),
+    request_body = ChangeFederation,
+    responses((status = 200, body = FederationChange), (status = "4XX", body = Problem))
+)]
+pub(super) async fn change(
+    State(context): State<Context>,
+    Drive(caller): Drive,
+    Json(request): Json<ChangeFederation>,
+) -> Result<axum::Json<FederationChange>, Refusal> {
+    Ok(axum::Json(board::change(&context, &caller, request).await?))
+}
+
+/// Which agent drives which of the caller's sessions.
+#[utoipa::path(
+    get, path = "/federation/sessions", tag = "federation", security(("api_key" = [])),
+    responses((status = 200, body = DrivenSessions), (status = "4XX", body = Problem))
+)]
+pub(super) async fn sessions(
+    State(context): State<Context>,
+    Read(caller): Read,
+) -> Result<axum::Json<DrivenSessions>, Refusal> {
+    Ok(axum::Json(board::driven(&context, &caller).await?))
+}
+
+/// The board as server-sent events: an event `board` with a `FederationView` now and after each change,
+/// an event `problem` with a `Problem` when it cannot be read.
+#[utoipa::path(
+    get, path = "/federation/events", tag = "federation", security(("api_key" = [])),
+    responses(
+        (status = 200, description = "Events", content_type = "text/event-stream", body = String),
+        (status = "4XX", body = Problem)
+    )
+)]
+pub(super) async fn events(
+    State(context): State<Context>,
+    Read(caller): Read,
+) -> Result<impl IntoResponse, Refusal> {
+    let followed = board::follow(&context, &caller).await?;
+    Ok(Sse::new(told(followed)).keep_alive(KeepAlive::default()))
+}
+
+/// The events of a board that is followed, until the node ends.
+fn told(followed: Followed) -> impl Stream<Item = Result<Event, Infallible>> {
+    stream::unfold(followed, async |mut followed| {
+        let event = event(followed.next().await?);
+        Some((Ok(event), followed))
+    })
+}
+
+fn event(seen: Result<FederationView, NodeError>) -> Event {
+    let event = match &seen {
+        Ok(view) => Event::default().event("board").json_data(view),
+        Err(error) => Event::default().event("problem").json_data(Problem::from(error)),
+    };
+    // Both are made of strings, numbers and what came out of JSON.
+    event.unwrap_or_default()
+}
