@@ -4,7 +4,8 @@ use super::{as_json, write};
 use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::{ChangeFederation, FederationChange};
-use baton_federation::{AgentName, Held, Operation, Priority};
+use baton_federation::{AgentName, Held, Operation, Priority, Refusal};
+use baton_session::AgentName as Named;
 
 /// The priority of a task when nobody says one.
 const NORMAL: &str = "normal";
@@ -26,44 +27,44 @@ pub(crate) async fn change(
 fn operation(caller: &Caller, request: ChangeFederation) -> Result<Operation, NodeError> {
     use ChangeFederation as Change;
     let who = Who(caller);
-    let held =
-        |agent, task, fence| Ok::<_, NodeError>(Held { agent: who.needed(agent)?, task, fence });
     Ok(match request {
         Change::UpdateAgent { agent, status, current_task, workspace, model } => {
-            let agent = who.needed(agent)?;
+            let agent = who.needed(agent.as_ref())?;
             Operation::UpdateAgent { agent, status, current_task, workspace, model }
         }
-        Change::Heartbeat { agent } => Operation::Heartbeat { agent: who.needed(agent)? },
+        Change::Heartbeat { agent } => Operation::Heartbeat { agent: who.needed(agent.as_ref())? },
         Change::AddTask { description, priority, agent, assigned_to, blocked_by } => {
             Operation::AddTask {
                 description,
                 priority: Priority::from(priority.unwrap_or_else(|| NORMAL.to_owned())),
-                agent: who.maybe(agent)?,
+                agent: who.maybe(agent.as_ref())?,
                 assigned_to: assigned_to.as_ref().map(on_board).transpose()?,
                 blocked_by,
             }
         }
         Change::ClaimTask { agent, task } => {
-            Operation::ClaimTask { agent: who.needed(agent)?, task }
+            Operation::ClaimTask { agent: who.needed(agent.as_ref())?, task }
         }
-        Change::StartTask { agent, task, fence } => Operation::StartTask(held(agent, task, fence)?),
+        Change::StartTask { agent, task, fence } => {
+            Operation::StartTask(who.holds(agent.as_ref(), task, fence)?)
+        }
         Change::CompleteTask { agent, task, fence } => {
-            Operation::CompleteTask(held(agent, task, fence)?)
+            Operation::CompleteTask(who.holds(agent.as_ref(), task, fence)?)
         }
         Change::ReleaseTask { agent, task, fence } => {
-            Operation::ReleaseTask(held(agent, task, fence)?)
+            Operation::ReleaseTask(who.holds(agent.as_ref(), task, fence)?)
         }
         Change::BlockTask { agent, task, on } => {
-            Operation::BlockTask { agent: who.maybe(agent)?, task, on }
+            Operation::BlockTask { agent: who.maybe(agent.as_ref())?, task, on }
         }
         Change::SetRouter { agent, version, accuracy, tier } => {
-            Operation::SetRouter { agent: who.maybe(agent)?, version, accuracy, tier }
+            Operation::SetRouter { agent: who.maybe(agent.as_ref())?, version, accuracy, tier }
         }
         Change::SetSprint { agent, sprint } => {
-            Operation::SetSprint { agent: who.maybe(agent)?, sprint }
+            Operation::SetSprint { agent: who.maybe(agent.as_ref())?, sprint }
         }
-        Change::EndSprint { agent } => Operation::EndSprint { agent: who.maybe(agent)? },
-        Change::Close { agent } => Operation::Close { agent: who.maybe(agent)? },
+        Change::EndSprint { agent } => Operation::EndSprint { agent: who.maybe(agent.as_ref())? },
+        Change::Close { agent } => Operation::Close { agent: who.maybe(agent.as_ref())? },
     })
 }
 
@@ -72,14 +73,20 @@ fn operation(caller: &Caller, request: ChangeFederation) -> Result<Operation, No
 struct Who<'caller>(&'caller Caller);
 
 impl Who<'_> {
-    fn maybe(
-        self,
-        named: Option<baton_session::AgentName>,
-    ) -> Result<Option<AgentName>, NodeError> {
-        named.as_ref().or(self.0.agent.as_ref()).map(on_board).transpose()
+    fn maybe(self, named: Option<&Named>) -> Result<Option<AgentName>, NodeError> {
+        named.or(self.0.agent.as_ref()).map(on_board).transpose()
     }
 
-    fn needed(self, named: Option<baton_session::AgentName>) -> Result<AgentName, NodeError> {
+    fn holds(
+        self,
+        named: Option<&Named>,
+        task: String,
+        fence: Option<u64>,
+    ) -> Result<Held, NodeError> {
+        Ok(Held { agent: self.needed(named)?, task, fence })
+    }
+
+    fn needed(self, named: Option<&Named>) -> Result<AgentName, NodeError> {
         self.maybe(named)?.ok_or(NodeError::Invalid {
             field: "agent",
             expected: "an agent's name, here or in the header Baton-Agent",
@@ -89,9 +96,6 @@ impl Who<'_> {
 }
 
 /// The name as the board writes it. Names of agents have the same form everywhere.
-fn on_board(agent: &baton_session::AgentName) -> Result<AgentName, NodeError> {
-    agent
-        .as_str()
-        .parse()
-        .map_err(|refusal: baton_federation::Refusal| NodeError::Board(refusal.into()))
+fn on_board(agent: &Named) -> Result<AgentName, NodeError> {
+    agent.as_str().parse().map_err(|refusal: Refusal| NodeError::Board(refusal.into()))
 }

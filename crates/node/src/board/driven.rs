@@ -15,8 +15,9 @@ pub(crate) async fn driven(
     for (id, driver) in drivers {
         let Some(agent) = driver.agent else { continue };
         match context.store.fetch_session(&caller.owner, id).await {
-            Ok(session) => {
-                items.push(DrivenSession { session: session.name, id, agent, since: driver.since })
+            Ok(found) => {
+                let (session, since) = (found.name, driver.since);
+                items.push(DrivenSession { session, id, agent, since });
             }
             // It was deleted since.
             Err(StoreError::SessionNotFound { .. }) => {}

@@ -70,13 +70,13 @@ pub(super) async fn events(
 /// The events of a board that is followed, until the node ends.
 fn told(followed: Followed) -> impl Stream<Item = Result<Event, Infallible>> {
     stream::unfold(followed, async |mut followed| {
-        let event = event(followed.next().await?);
+        let event = event(&followed.next().await?);
         Some((Ok(event), followed))
     })
 }
 
-fn event(seen: Result<FederationView, NodeError>) -> Event {
-    let event = match &seen {
+fn event(seen: &Result<FederationView, NodeError>) -> Event {
+    let event = match seen {
         Ok(view) => Event::default().event("board").json_data(view),
         Err(error) => Event::default().event("problem").json_data(Problem::from(error)),
     };
