@@ -5,6 +5,7 @@ use crate::{
     permission,
 };
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Everything that a browser held at one instant.
@@ -58,6 +59,27 @@ impl OriginState {
     /// The database with this name.
     pub fn database(&self, name: &Text) -> Option<&Database> {
         self.databases.iter().find(|database| &database.name == name)
+    }
+
+    /// The same in its order: itself, when it is.
+    pub(crate) fn normal(&self) -> Cow<'_, Self> {
+        if self.is_normal() {
+            return Cow::Borrowed(self);
+        }
+        let mut normal = self.clone();
+        normal.normalize();
+        Cow::Owned(normal)
+    }
+
+    /// Whether [`normalize`](Self::normalize) would change nothing.
+    fn is_normal(&self) -> bool {
+        let scripts = |one: &Registration| one.scripts.is_sorted_by(|a, b| a.url <= b.url);
+        self.databases.is_sorted_by(|a, b| a.name <= b.name)
+            && self.caches.is_sorted_by(|a, b| (a.position, &a.name) <= (b.position, &b.name))
+            && self.files.is_sorted_by(|a, b| a.path <= b.path)
+            && self.raw.is_sorted_by(|a, b| a.path <= b.path)
+            && self.service_workers.is_sorted_by(|a, b| a.scope <= b.scope)
+            && self.service_workers.iter().all(scripts)
     }
 
     pub(crate) fn normalize(&mut self) {

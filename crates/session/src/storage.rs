@@ -1,7 +1,7 @@
 //! Web storage: the key that says whose it is, and the entries of one area.
 
 use crate::{Site, Text};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -70,9 +70,9 @@ impl fmt::Display for StorageKey {
     }
 }
 
-/// The entries of one localStorage or sessionStorage, sorted by key.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Vec<(Text, Text)>", into = "Vec<(Text, Text)>")]
+/// The entries of one localStorage or sessionStorage, sorted by key; written as a list of pairs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "Vec<(Text, Text)>")]
 pub struct Entries(pub BTreeMap<Text, Text>);
 
 impl Entries {
@@ -93,9 +93,10 @@ impl From<Vec<(Text, Text)>> for Entries {
     }
 }
 
-impl From<Entries> for Vec<(Text, Text)> {
-    fn from(entries: Entries) -> Self {
-        entries.0.into_iter().collect()
+/// They may be megabytes, so they are written where they are.
+impl Serialize for Entries {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(&self.0)
     }
 }
 

@@ -4,7 +4,7 @@
 //! form that it has in a file, so that no copy of the whole is ever made.
 
 use super::cookie;
-use super::write::{normal_tab, value, write_origin};
+use super::write::{keyed, normal_tab, value};
 use crate::{PartHash, State, permission};
 use serde::Serialize;
 use serde_json::Value;
@@ -16,11 +16,16 @@ const DERIVED: [&str; 6] =
     ["url", "title", "viewport", "localStorage", "sessionStorage", "indexedDB"];
 
 /// What is hashed, as canonical JSON.
-struct Canonical(Sha256);
+#[derive(Default)]
+struct Canonical {
+    hash: Sha256,
+    /// The text of one value, in a place that is used again for the next.
+    text: Vec<u8>,
+}
 
 /// The checksum that the session file of a state has.
 pub fn checksum_of(state: &State) -> PartHash {
-    let mut canonical = Canonical(Sha256::new());
+    let mut canonical = Canonical::default();
     let mut cookies: Vec<_> = state.cookies.iter().collect();
     cookies.sort_by_key(|cookie| cookie.key());
     let mut environment = state.environment.clone();
@@ -28,9 +33,9 @@ pub fn checksum_of(state: &State) -> PartHash {
     canonical.text(r#"{"state":{"cookies":"#);
     canonical.list(cookies.into_iter().map(cookie::write));
     canonical.text(r#","environment":"#);
-    canonical.value(&value(&environment));
+    canonical.value(&environment);
     canonical.text(r#","origins":"#);
-    canonical.list(state.origins.iter().filter_map(|(key, origin)| write_origin(key, origin)));
+    canonical.list(keyed(state));
     canonical.text(r#"},"tabs":"#);
     canonical.list(state.tabs.iter().map(|tab| {
         let mut tab = value(&normal_tab(tab));
@@ -38,20 +43,24 @@ pub fn checksum_of(state: &State) -> PartHash {
         tab
     }));
     canonical.text("}");
-    PartHash(canonical.0.finalize().into())
+    PartHash(canonical.hash.finalize().into())
 }
 
 impl Canonical {
     fn text(&mut self, text: &str) {
-        self.0.update(text);
+        self.hash.update(text);
     }
 
-    /// A number that canonical JSON refuses is refused by every writer alike.
-    fn value(&mut self, value: &Value) {
-        self.0.update(canonical(value));
+    /// A number that canonical JSON refuses is `null`, as it is in a file.
+    fn value(&mut self, of: &impl Serialize) {
+        self.text.clear();
+        if serde_json_canonicalizer::to_writer(of, &mut self.text).is_err() {
+            self.text = canonical(&value(of));
+        }
+        self.hash.update(&self.text);
     }
 
-    fn list(&mut self, values: impl Iterator<Item = Value>) {
+    fn list(&mut self, values: impl Iterator<Item = impl Serialize>) {
         self.text("[");
         for (position, value) in values.enumerate() {
             if position > 0 {

@@ -5,6 +5,7 @@ use crate::state::OriginState;
 use crate::{State, StorageKey, Tab};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 /// Writes a session file; its checksum is made here.
 pub fn write(file: &SessionFile) -> String {
@@ -20,22 +21,24 @@ fn write_state(state: &State) -> Value {
     state.normalize();
     let mut fields: Map<String, Value> = plain::derive(&state);
     fields.insert("cookies".to_owned(), state.cookies.iter().map(cookie::write).collect());
-    let origins = state.origins.iter().filter_map(|(key, origin)| write_origin(key, origin));
-    fields.insert("origins".to_owned(), origins.collect());
+    fields.insert("origins".to_owned(), keyed(&state).map(|origin| value(&origin)).collect());
     fields.insert("environment".to_owned(), value(&state.environment));
     Value::Object(fields)
 }
 
-/// What a storage key holds; none when it holds nothing.
-pub(super) fn write_origin(key: &StorageKey, origin: &OriginState) -> Option<Value> {
-    let mut origin = origin.clone();
-    origin.normalize();
-    if origin.is_empty() {
-        return None;
-    }
-    let mut fields = value(&origin);
-    fields["storageKey"] = value(key);
-    Some(fields)
+/// What a storage key holds, as a file has it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Keyed<'a> {
+    storage_key: &'a StorageKey,
+    #[serde(flatten)]
+    origin: Cow<'a, OriginState>,
+}
+
+/// Those storage keys that hold something.
+pub(super) fn keyed(state: &State) -> impl Iterator<Item = Keyed<'_>> {
+    let full = state.origins.iter().filter(|(_, origin)| !origin.is_empty());
+    full.map(|(storage_key, origin)| Keyed { storage_key, origin: origin.normal() })
 }
 
 /// A tab as a file holds it. The numbers that a browser gave to the entries of a history mean nothing

@@ -2,11 +2,11 @@
 
 use crate::arbitrary;
 use baton_session::cookie::Expiry;
-use baton_session::environment::Viewport;
+use baton_session::environment::{Geolocation, Viewport};
 use baton_session::wire::{
     Head, NodeType, Provenance, SessionFile, Version, checksum_of, deleted_checksum, read, write,
 };
-use baton_session::{Entries, Receipt, State, StorageKey, Tab, admit};
+use baton_session::{Entries, PartHash, Receipt, State, StorageKey, Tab, admit};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -47,6 +47,14 @@ proptest! {
     fn a_state_has_the_checksum_of_its_file(state in arbitrary::state()) {
         let mut other = state.clone();
         other.cookies.reverse();
+        for origin in other.origins.values_mut() {
+            origin.databases.reverse();
+            origin.caches.reverse();
+            origin.files.reverse();
+            origin.raw.reverse();
+            origin.service_workers.reverse();
+            origin.service_workers.iter_mut().for_each(|one| one.scripts.reverse());
+        }
         other.tabs.iter_mut().for_each(|tab| tab.id = "of another browser".to_owned());
         forget_numbers(&mut other);
         let checksum = checksum_of(&state);
@@ -75,6 +83,27 @@ proptest! {
 fn forget_numbers(state: &mut State) {
     let entries = state.tabs.iter_mut().flat_map(|tab| &mut tab.history.entries);
     entries.for_each(|entry| entry.id = 0);
+}
+
+#[test]
+fn a_number_that_json_does_not_have_is_null_in_the_checksum_too() {
+    let mut file = shop();
+    let nowhere = Geolocation { latitude: f64::NAN, longitude: 0.0, accuracy: 1.0 };
+    file.state.environment.geolocation = Some(nowhere);
+    let document: Value = serde_json::from_str(&write(&file)).unwrap();
+    let (state, mut tabs) = (&document["state"], document["tabs"].clone());
+    assert_eq!(state["environment"]["geolocation"]["latitude"], Value::Null);
+    for tab in tabs.as_array_mut().unwrap() {
+        tab.as_object_mut().unwrap().remove("id");
+    }
+    let (cookies, environment, origins) =
+        (&state["cookies"], &state["environment"], &state["origins"]);
+    let covered = json!({
+        "state": {"cookies": cookies, "environment": environment, "origins": origins},
+        "tabs": tabs,
+    });
+    let canonical = serde_json_canonicalizer::to_vec(&covered).unwrap();
+    assert_eq!(checksum_of(&file.state), PartHash::of(&canonical));
 }
 
 #[test]
