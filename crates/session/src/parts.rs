@@ -4,11 +4,13 @@
 //! sync cost what changed and no more.
 
 mod origin;
+mod piece;
+
+pub use piece::{Joining, Piece};
 
 use crate::text_form::{InvalidText, parse_hex, text_form, write_hex};
 use crate::words::words;
 use crate::{Cookie, Site, State};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -152,40 +154,11 @@ pub fn split(state: &State) -> Vec<Part> {
 /// Puts a state together from its parts. A part that cannot be read costs itself only: it is
 /// returned beside the state.
 pub fn join<'a>(parts: impl IntoIterator<Item = &'a Part>) -> (State, Vec<InvalidPart>) {
-    let mut state = State::default();
-    let mut invalid = Vec::new();
-    let mut tabs = BTreeMap::new();
+    let mut joining = Joining::default();
     for part in parts {
-        if let Err(error) = place(part, &mut state, &mut tabs) {
-            invalid.push(error);
-        }
+        joining.add(&part.name, Piece::read(part));
     }
-    state.tabs = tabs.into_values().collect();
-    state.normalize();
-    (state, invalid)
-}
-
-fn place<'a>(
-    part: &'a Part,
-    state: &mut State,
-    tabs: &mut BTreeMap<(usize, &'a str), crate::Tab>,
-) -> Result<(), InvalidPart> {
-    match part.kind {
-        PartKind::Environment => state.environment = decode(part)?,
-        PartKind::Cookies => state.cookies.extend(decode::<Vec<Cookie>>(part)?),
-        PartKind::LocalStorage
-        | PartKind::Database
-        | PartKind::Cache
-        | PartKind::Files
-        | PartKind::Raw
-        | PartKind::ServiceWorkers => origin::place(part, state)?,
-        PartKind::Tab => {
-            // By length first, so that tab 10000 comes after tab 9999.
-            tabs.insert((part.name.len(), part.name.as_str()), decode(part)?);
-        }
-        PartKind::Preview | PartKind::Unread => {}
-    }
-    Ok(())
+    joining.finish()
 }
 
 fn cookies_by_site(cookies: &[Cookie]) -> BTreeMap<Site, Vec<&Cookie>> {
@@ -203,12 +176,4 @@ fn encode<T: Serialize + ?Sized>(kind: PartKind, name: String, value: &T) -> Par
     // Our own types have string keys and finite numbers only, so this cannot fail.
     let bytes = serde_json::to_vec(value).unwrap_or_default();
     Part { kind, name, bytes }
-}
-
-fn decode<T: DeserializeOwned>(part: &Part) -> Result<T, InvalidPart> {
-    serde_json::from_slice(&part.bytes).map_err(|source| invalid(part, source))
-}
-
-fn invalid(part: &Part, source: serde_json::Error) -> InvalidPart {
-    InvalidPart { kind: part.kind, name: part.name.clone(), source }
 }
