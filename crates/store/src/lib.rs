@@ -12,13 +12,14 @@
 //! to a new node; `sealed_file` seals what leaves the data folder; `seal` compresses and encrypts;
 //! `write` gives turns to writers; `row` decodes rows, and `prefix` the starts of ids; `sessions`,
 //! `leases`, `snapshots`, `parts`, `collect`, `receipts`, `api_keys` and `audit` hold the verbs, and
-//! for sync `identities`, `peers`, `shared` (revisions), `packed` and `staged` (parts that travel);
+//! for sync `identities`, `peers`, `shared` (revisions), `packed`, `checked` and `staged` (parts that travel);
 //! `error` is what can go wrong, and `fault` translates what an engine says.
 
 mod agents;
 mod api_keys;
 mod audit;
 mod beside;
+mod checked;
 mod collect;
 mod config;
 mod connect;

@@ -24,7 +24,12 @@ pub struct PackedPart {
 impl PackedPart {
     /// Packs a part.
     pub fn of(part: &Part) -> Self {
-        Self { part: part.reference(), packed: pack(&part.bytes) }
+        Self::said_to_be(part.reference(), &part.bytes)
+    }
+
+    /// Packs what is said to be the bytes of a part: whoever takes it checks that.
+    pub fn said_to_be(part: PartRef, bytes: &[u8]) -> Self {
+        Self { part, packed: pack(bytes) }
     }
 }
 

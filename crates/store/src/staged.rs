@@ -4,20 +4,13 @@
 //! hash that were named; then it is sealed as it came. Nothing names it yet, so a row keeps it from
 //! being collected. What waits so is bounded for each owner: whoever may send could fill the disk else.
 
+use crate::checked::{Checked, check_and_seal};
 use crate::collect::collect_named;
-use crate::config::Limits;
 use crate::row::word;
-use crate::seal::{Seal, unpack};
 use crate::{PackedPart, Store, StoreError};
-use baton_session::{Owner, PartHash, PartRef, SessionId};
+use baton_session::{Owner, Part, SessionId};
 use jiff::Timestamp;
 use sqlx::AnyConnection;
-
-/// A part that was checked and sealed.
-struct Staged {
-    id: String,
-    sealed: Vec<u8>,
-}
 
 impl Store {
     /// Stores parts for a snapshot of `session` that is to come: all of them or none, and storing
@@ -31,11 +24,25 @@ impl Store {
         parts: Vec<PackedPart>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
+        self.stage_and_look(owner, session, parts, now, |_| ()).await.map(drop)
+    }
+
+    /// The same, and shows each part to `look` once it was unpacked and checked, so that nobody has to
+    /// read it back to know what it holds. What `look` made of them comes back in the order of the
+    /// parts, when all of them are on disk.
+    pub async fn stage_and_look<T: Send + 'static>(
+        &self,
+        owner: &Owner,
+        session: SessionId,
+        parts: Vec<PackedPart>,
+        now: Timestamp,
+        look: impl Fn(&Part) -> T + Send + 'static,
+    ) -> Result<Vec<T>, StoreError> {
         let (seal, limits, whose) = (self.seal(), self.inner.limits, owner.clone());
-        let sealed = crate::blocking(move || check_and_seal(parts, &seal, &whose, &limits));
-        let sealed = sealed.await??;
+        let checked = move || check_and_seal(parts, &seal, &whose, &limits, look);
+        let (checked, seen) = crate::blocking(checked).await??;
         let mut write = self.write_parts(owner).await?;
-        for part in sealed {
+        for part in checked {
             let id = part.id.clone();
             insert_part(write.connection(), owner, part).await?;
             stage(write.connection(), owner, session, &id, now).await?;
@@ -44,7 +51,8 @@ impl Store {
         if found > limits.staged_bytes {
             return Err(StoreError::TooManyStaged { found, limit: limits.staged_bytes });
         }
-        write.commit().await
+        write.commit().await?;
+        Ok(seen)
     }
 
     /// Lets go of what was staged before an instant and named by no snapshot since. Returns how many
@@ -95,61 +103,11 @@ pub(crate) async fn unstage(
     collect_named(connection, &left).await
 }
 
-fn check_and_seal(
-    parts: Vec<PackedPart>,
-    seal: &Seal,
-    owner: &Owner,
-    limits: &Limits,
-) -> Result<Vec<Staged>, StoreError> {
-    if parts.len() > limits.snapshot_parts {
-        return Err(StoreError::TooManyParts { found: parts.len(), limit: limits.snapshot_parts });
-    }
-    let names = seal.part_ids(owner);
-    let seal_one = |PackedPart { part, packed }| {
-        check(&part, &packed, limits)?;
-        let id = names.id(part.kind, &part.hash);
-        let sealed = seal
-            .seal_packed(&packed, &Seal::part_subject(owner, &id, part.kind))
-            .map_err(|error| refused(&part, error.to_string()))?;
-        Ok(Staged { id, sealed })
-    };
-    parts.into_iter().map(seal_one).collect()
-}
-
-/// Unpacks a part, which takes no more memory than it is said to have bytes, and looks at it.
-fn check(part: &PartRef, packed: &[u8], limits: &Limits) -> Result<(), StoreError> {
-    if part.size > limits.part_bytes {
-        return Err(StoreError::PartTooLarge {
-            kind: part.kind,
-            name: part.name.clone(),
-            found: part.size,
-            limit: limits.part_bytes,
-        });
-    }
-    // As it is, with its tag, a part is one byte longer.
-    let (found, most) = (packed.len() as u64, part.size + 1);
-    if found > most {
-        return Err(refused(part, format!("expected at most {most} bytes packed, found {found}")));
-    }
-    let bytes = unpack(packed, part.size).map_err(|error| refused(part, error.to_string()))?;
-    if bytes.len() as u64 != part.size {
-        let why = format!("expected {} bytes, found {}", part.size, bytes.len());
-        return Err(refused(part, why));
-    }
-    if PartHash::of(&bytes) != part.hash {
-        return Err(refused(
-            part,
-            format!("expected the bytes with hash {}, found others", part.hash),
-        ));
-    }
-    Ok(())
-}
-
 /// One that is there already is written again: it may be damaged.
 async fn insert_part(
     connection: &mut AnyConnection,
     owner: &Owner,
-    part: Staged,
+    part: Checked,
 ) -> Result<(), StoreError> {
     sqlx::query(
         "insert into parts (id, owner, sealed) values ($1, $2, $3)
@@ -194,8 +152,4 @@ async fn staged_bytes(connection: &mut AnyConnection, owner: &Owner) -> Result<u
     .fetch_one(connection)
     .await?;
     Ok(u64::try_from(found).unwrap_or_default())
-}
-
-fn refused(part: &PartRef, why: String) -> StoreError {
-    StoreError::PartRefused { kind: part.kind, name: part.name.clone(), why }
 }

@@ -81,6 +81,38 @@ async fn parts_travel_from_one_database_to_the_other_as_they_are_packed(
 
 #[rstest]
 #[tokio::test]
+async fn what_was_looked_at_as_it_came_is_still_checked_when_it_is_read(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let (store, made) = (&fixture.store, session("mail"));
+    let parts = [cookies("b.example", b"first"), cookies("a.example", &[b'x'; 1_000])];
+    let come = async |packed: Vec<PackedPart>| {
+        store.stage_and_look(&made.owner, made.id, packed, next_instant(), Part::clone).await
+    };
+    let packed = || parts.iter().map(PackedPart::of).collect::<Vec<_>>();
+    let refused = PackedPart { packed: vec![], ..raw(&parts[0]) };
+    let error = come([packed(), vec![refused]].concat()).await.unwrap_err();
+    assert!(matches!(error, StoreError::PartRefused { .. }), "{error}");
+    assert_eq!(fixture.count("parts").await, 0, "of some parts that were looked at none is stored");
+    assert_eq!(come(packed()).await.unwrap(), parts, "unpacked, in the order in which they came");
+
+    fixture.execute("update parts set sealed = substr(sealed, 1, 30)").await;
+    let wanted = parts.each_ref().map(Part::reference);
+    for found in store.fetch_parts(&made.owner, &wanted).await.unwrap() {
+        assert!(matches!(found, Err(StoreError::PartCorrupt { .. })), "{found:?}");
+    }
+    for found in store.fetch_packed(&made.owner, &wanted).await.unwrap() {
+        assert!(matches!(found, Err(StoreError::PartCorrupt { .. })), "{found:?}");
+    }
+    // What comes once more mends what was changed.
+    come(packed()).await.unwrap();
+    let found = store.fetch_parts(&made.owner, &wanted).await.unwrap();
+    assert_eq!(found.into_iter().map(Result::unwrap).collect::<Vec<_>>(), parts);
+}
+
+#[rstest]
+#[tokio::test]
 async fn staged_parts_survive_collectors_until_they_expire(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
