@@ -9,7 +9,7 @@ use crate::auth::{Caller, Sync};
 use crate::identity::SealKey;
 use crate::messages::{sign_response, verify_request};
 use crate::sealing::{self, SealContext};
-use crate::sync::{SEALED, SyncError, Topic, peers};
+use crate::sync::{SEALED, SyncError, Topic, blocking, peers};
 use crate::{Context, NodeError, clock};
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
@@ -88,7 +88,9 @@ impl Between {
             recipient: context.node,
             sender: self.peer.node,
         };
-        match sealing::open(&context.identity.now(), &seal, &self.body, limit) {
+        // A copy of the handle, not of the bytes.
+        let (identity, body) = (context.identity.now(), self.body.clone());
+        match blocking(move || sealing::open(&identity, &seal, &body, limit)).await? {
             Ok(opened) => Ok(opened),
             Err(error) => {
                 let why = error.to_string();
@@ -111,7 +113,7 @@ impl Between {
     }
 
     /// Answers in JSON.
-    pub(super) fn tell(
+    pub(super) async fn tell(
         &self,
         context: &Context,
         topic: Topic,
@@ -119,15 +121,16 @@ impl Between {
     ) -> Result<Response, NodeError> {
         // Our own types have string keys only, so this cannot fail.
         let plain = serde_json::to_vec(answer).unwrap_or_default();
-        self.answer(context, topic, &plain, true)
+        self.answer(context, topic, move || plain, true).await
     }
 
-    /// Answers; `compress` when that pays.
-    pub(super) fn answer(
+    /// Answers what `write` writes; `compress` when that pays. An answer may be megabytes, so it is
+    /// written, sealed and signed off the async threads.
+    pub(super) async fn answer(
         &self,
         context: &Context,
         topic: Topic,
-        plain: &[u8],
+        write: impl FnOnce() -> Vec<u8> + Send + 'static,
         compress: bool,
     ) -> Result<Response, NodeError> {
         let untrusted = |why: String| SyncError::Untrusted { why };
@@ -141,13 +144,17 @@ impl Between {
             recipient: self.peer.node,
             sender: identity.node(),
         };
-        let sealed = sealing::seal(&recipient, &seal, plain, compress)
-            .map_err(|error| untrusted(error.to_string()))?;
-        let mut response = Response::new(());
-        response.headers_mut().insert(CONTENT_TYPE, SEALED);
-        let (mut parts, ()) = response.into_parts();
-        sign_response(&identity, &mut parts, &sealed, &self.signature, clock::now())
-            .map_err(|error| untrusted(error.to_string()))?;
-        Ok(Response::from_parts(parts, sealed.into()))
+        let asked = self.signature;
+        let work = move || {
+            let sealed = sealing::seal(&recipient, &seal, &write(), compress)
+                .map_err(|error| untrusted(error.to_string()))?;
+            let mut response = Response::new(());
+            response.headers_mut().insert(CONTENT_TYPE, SEALED);
+            let (mut parts, ()) = response.into_parts();
+            sign_response(&identity, &mut parts, &sealed, &asked, clock::now())
+                .map_err(|error| untrusted(error.to_string()))?;
+            Ok(Response::from_parts(parts, sealed.into()))
+        };
+        blocking(work).await?
     }
 }

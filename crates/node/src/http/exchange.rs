@@ -46,7 +46,7 @@ pub(super) async fn revisions(
 ) -> Result<Response, Refusal> {
     let id = session(&id)?;
     let exchange = sync::exchange(&context, &between.caller.owner, id).await?;
-    Ok(between.tell(&context, Topic::revisions(id), &exchange)?)
+    Ok(between.tell(&context, Topic::revisions(id), &exchange).await?)
 }
 
 /// Takes the revisions of a session, or says which parts have to come first.
@@ -65,7 +65,7 @@ pub(super) async fn offer(
     let topic = Topic::offer(id);
     let exchange: Exchange = between.read(&context, topic, LIST_MAX).await?;
     let taken = sync::take_from(&context, &between.caller, &between.peer, id, &exchange).await?;
-    Ok(between.tell(&context, topic, &taken)?)
+    Ok(between.tell(&context, topic, &taken).await?)
 }
 
 /// Hands a session over: what it holds is captured, saved and closed when this answers.
@@ -84,7 +84,7 @@ pub(super) async fn lease(
     let topic = Topic::lease(id);
     let TakeLease { lease } = between.read(&context, topic, LEASE_MAX).await?;
     let given = sync::lease::give(&context, &between.caller, &between.peer, id, lease).await?;
-    Ok(between.tell(&context, topic, &given)?)
+    Ok(between.tell(&context, topic, &given).await?)
 }
 
 /// Parts of a session, sealed for the node that asks.
@@ -104,7 +104,7 @@ pub(super) async fn fetch(
     let FetchParts { wanted } = between.read(&context, topic, WANTED_MAX).await?;
     let parcels = sync::fetch_parts(&context, &between.caller.owner, id, &wanted).await?;
     // They are compressed already.
-    Ok(between.answer(&context, topic, &parcel::write(&parcels), false)?)
+    Ok(between.answer(&context, topic, move || parcel::write(&parcels), false).await?)
 }
 
 /// Takes parts of a session, which lie aside until its revisions come. They are on disk when this
@@ -123,10 +123,10 @@ pub(super) async fn give(
     let id = session(&id)?;
     let topic = Topic::give(id);
     let body = between.open(&context, topic, PARCELS_MAX).await?;
-    let parcels =
-        parcel::read(&body).map_err(|error| NodeError::from(sync::SyncError::from(error)))?;
+    let parcels = sync::blocking(move || parcel::read(&body)).await?;
+    let parcels = parcels.map_err(|error| NodeError::from(sync::SyncError::from(error)))?;
     sync::stage_parts(&context, &between.caller.owner, id, parcels).await?;
-    Ok(between.answer(&context, topic, &[], false)?)
+    Ok(between.answer(&context, topic, Vec::new, false).await?)
 }
 
 /// The session in an address. It is read behind the caller, so that strangers hear nothing of ids.

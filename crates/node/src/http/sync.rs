@@ -48,7 +48,7 @@ pub(super) async fn index(
         return Ok(axum::Json(&*index).into_response());
     }
     let between = Between::from_request(request, &context).await?;
-    Ok(between.tell(&context, Topic::INDEX, &*index)?)
+    Ok(between.tell(&context, Topic::INDEX, &*index).await?)
 }
 
 /// Deletes a session here, and at its peers as soon as they hear of it.

@@ -54,7 +54,7 @@ pub(super) async fn state(
 }
 
 /// Runs what takes the processor for long off the async threads.
-pub(super) async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, NodeError> {
     Ok(tokio::task::spawn_blocking(work).await.map_err(|_| LiveError::Stopping)?)

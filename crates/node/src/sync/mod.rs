@@ -45,6 +45,7 @@ mod working;
 use auto::as_node;
 pub use auto::start as start_auto;
 pub use conflicts::{conflicts, resolve};
+pub(crate) use contents::blocking;
 pub(crate) use delete::bury;
 pub use delete::delete;
 pub use differences::{compare, differences, remote_index};

@@ -74,8 +74,6 @@ impl Remote {
             bounded(response, most).await.map_err(|why| Failed::passing(self.broken(why)))?;
         self.pace.count(sent + body.len()).await;
         let (parts, ()) = head.into_parts();
-        verify_response(&parts, &body, &signature, &self.peer.key, clock::now())
-            .map_err(|error| SyncError::Untrusted { why: error.to_string() })?;
         let context = SealContext {
             purpose: ask.topic.answered,
             session: ask.topic.session,
@@ -83,9 +81,15 @@ impl Remote {
             recipient: self.identity.node(),
             sender: self.peer.node,
         };
-        let (identity, limit) = (self.identity.clone(), ask.limit);
-        let opened = blocking(move || sealing::open(&identity, &context, &body, limit)).await?;
-        Ok(opened.map_err(|error| SyncError::Untrusted { why: error.to_string() })?)
+        let (identity, key, limit) = (self.identity.clone(), self.peer.key, ask.limit);
+        // The seal proves no author and the signature covers the digest of what is sealed, so the
+        // digest is made first: nothing of an answer is opened before we know who wrote it.
+        let work = move || {
+            verify_response(&parts, &body, &signature, &key, clock::now())
+                .map_err(|error| error.to_string())?;
+            sealing::open(&identity, &context, &body, limit).map_err(|error| error.to_string())
+        };
+        Ok(blocking(work).await?.map_err(|why| SyncError::Untrusted { why })?)
     }
 
     /// A request, sealed and signed.

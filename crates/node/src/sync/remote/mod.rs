@@ -15,6 +15,7 @@ pub(super) use line::{SMALL_MAX, address, bearer, bounded, client, said};
 pub(crate) use topic::{SEALED, Topic};
 
 use super::SyncError;
+use super::contents::blocking;
 use super::pace::Pace;
 use crate::identity::{Identity, SealKey};
 use crate::outbound::Reach;
@@ -135,7 +136,8 @@ impl Remote {
             (["sync", "sessions", &id, "parts", "fetch"], write(&FetchParts { wanted }));
         let limit = self.part_bytes.saturating_add(32 << 20);
         let body = self.ask(Ask::post(&path, Topic::fetch(session), &body, false, limit)).await?;
-        parcel::read(&body).map_err(|error| self.not_a_node(error.to_string()))
+        let parcels = blocking(move || parcel::read(&body)).await?;
+        parcels.map_err(|error| self.not_a_node(error.to_string()))
     }
 
     /// Gives it parts of a session; they are on its disk when this returns.
