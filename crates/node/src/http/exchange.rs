@@ -125,7 +125,7 @@ pub(super) async fn give(
     let body = between.open(&context, topic, PARCELS_MAX).await?;
     let parcels = sync::blocking(move || parcel::read(&body)).await?;
     let parcels = parcels.map_err(|error| NodeError::from(sync::SyncError::from(error)))?;
-    sync::stage_parts(&context, &between.caller.owner, id, parcels).await?;
+    sync::stage_parts(&context, &between.caller.owner, id, parcels, |_| ()).await?;
     Ok(between.answer(&context, topic, Vec::new, false).await?)
 }
 

@@ -1,10 +1,12 @@
 //! What a snapshot holds, as a revision says it.
 
 use super::SyncError;
+use super::at_hand::AtHand;
 use crate::live::LiveError;
 use crate::{Context, NodeError};
+use baton_session::parts::{InvalidPart, Joining, Piece};
 use baton_session::revision::PartList;
-use baton_session::{Owner, Part, PartHash, PartKind, PartRef, State, parts, wire};
+use baton_session::{Owner, Part, PartHash, PartKind, PartRef, State, wire};
 use baton_store::{Snapshot, StoreError};
 
 /// The parts of a snapshot that are shared, and the checksum of the state in them.
@@ -39,18 +41,51 @@ pub(super) async fn state(
     owner: &Owner,
     parts: &[PartRef],
 ) -> Result<State, NodeError> {
-    let of_state: Vec<PartRef> =
-        parts.iter().filter(|part| part.kind != PartKind::Preview).cloned().collect();
-    // Opening is what takes time, so two halves are opened at once.
-    let (first, second) = of_state.split_at(of_state.len() / 2);
-    let halves = [first, second].map(|half| context.store.fetch_parts(owner, half));
-    let halves = futures_util::future::try_join_all(halves).await?;
-    let found: Vec<Part> = halves.into_iter().flatten().collect::<Result<_, StoreError>>()?;
-    let (state, invalid) = blocking(move || parts::join(&found)).await?;
+    state_of(context, owner, parts, &mut AtHand::nothing()).await
+}
+
+/// The same, where some of the parts may be at hand; the others are read from the disk.
+pub(super) async fn state_of(
+    context: &Context,
+    owner: &Owner,
+    parts: &[PartRef],
+    at_hand: &mut AtHand,
+) -> Result<State, NodeError> {
+    let of_state = parts.iter().filter(|part| part.kind != PartKind::Preview);
+    let wanted: Vec<(PartRef, Option<Piece>)> =
+        of_state.map(|part| (part.clone(), at_hand.take(part))).collect();
+    let lacking = wanted.iter().filter(|(_, piece)| piece.is_none());
+    let lacking: Vec<PartRef> = lacking.map(|(part, _)| part.clone()).collect();
+    let found = open(context, owner, &lacking).await?;
+    let (state, invalid) = blocking(move || join(wanted, &found)).await?;
     match invalid.into_iter().next() {
         None => Ok(state),
         Some(part) => Err(SyncError::BadContent { why: part.to_string() }.into()),
     }
+}
+
+async fn open(context: &Context, owner: &Owner, parts: &[PartRef]) -> Result<Vec<Part>, NodeError> {
+    // Opening is what takes time, so two halves are opened at once.
+    let (first, second) = parts.split_at(parts.len() / 2);
+    let halves = [first, second].map(|half| context.store.fetch_parts(owner, half));
+    let halves = futures_util::future::try_join_all(halves).await?;
+    Ok(halves.into_iter().flatten().collect::<Result<_, StoreError>>()?)
+}
+
+/// Puts a state together in the order of its list, of what was at hand and of what was found.
+fn join(wanted: Vec<(PartRef, Option<Piece>)>, found: &[Part]) -> (State, Vec<InvalidPart>) {
+    let (mut joining, mut found) = (Joining::default(), found.iter());
+    for (part, piece) in wanted {
+        match piece {
+            Some(piece) => joining.add(&part.name, Ok(piece)),
+            None => match found.next() {
+                Some(found) => joining.add(&part.name, Piece::read(found)),
+                // There is one for each that lacks a piece.
+                None => break,
+            },
+        }
+    }
+    joining.finish()
 }
 
 /// Runs what takes the processor for long off the async threads.

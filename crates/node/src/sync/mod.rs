@@ -7,12 +7,14 @@
 //!
 //! Rooms: `save` makes a revision of a snapshot; `shelf` holds what is shared of a session, and
 //! `working` what of it stands here; `receive` takes what another node offers and `offer` gives;
-//! `reconcile` merges what can be merged; `parcels` pack parts; `remote` speaks to a peer, signed and
+//! `reconcile` merges what can be merged; `parcels` pack parts, and
+//! those that just came are `at_hand`; `remote` speaks to a peer, signed and
 //! sealed, and `pull`, `push` and `differences` use it; `stranger` asks who somebody is; `index`
 //! lists; `conflicts` are shown and resolved; `delete` is remembered, until `forget` finds that every
 //! peer has heard; `lease` says who runs a session, and `shown` how it stands among nodes; `peers`
 //! registers nodes; `auto` does all that by itself.
 
+mod at_hand;
 mod auto;
 mod conflicts;
 mod contents;

@@ -62,17 +62,23 @@ pub(crate) async fn fetch(
     Ok(parcels)
 }
 
-/// Puts parts that arrived aside. Every one is what its hash says, and on disk when this returns.
-pub(crate) async fn stage(
+/// Puts parts that arrived aside. Every one is what its hash says, and on disk when this returns; what
+/// `look` made of each comes back in the same order.
+pub(crate) async fn stage<T: Send + 'static>(
     context: &Context,
     owner: &Owner,
     session: SessionId,
     parcels: Vec<Parcel>,
-) -> Result<(), NodeError> {
+    look: impl Fn(&Part) -> T + Send + 'static,
+) -> Result<Vec<T>, NodeError> {
     if parcels.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    let known = known(context, owner, session).await?;
+    let known = if parcels.iter().any(|parcel| parcel.base.is_some()) {
+        known(context, owner, session).await?
+    } else {
+        HashMap::new()
+    };
     let mut packed = Vec::with_capacity(parcels.len());
     for Parcel { part, base, bytes } in parcels {
         packed.push(match base {
@@ -83,7 +89,7 @@ pub(crate) async fn stage(
             }
         });
     }
-    Ok(context.store.stage_parts(owner, session, packed, clock::now()).await?)
+    Ok(context.store.stage_and_look(owner, session, packed, clock::now(), look).await?)
 }
 
 /// Every part that a revision of the session names here, also one that was released.
@@ -130,11 +136,12 @@ async fn patched(
         return Err(SyncError::BadDelta { part: part.hash }.into());
     }
     let older = context.store.fetch_part(owner, base).await?;
-    let (hash, limit) = (part.hash, part.size);
-    let bytes = blocking(move || decompress(&delta, &older.bytes, limit)).await?;
-    let bytes = bytes.ok_or(SyncError::BadDelta { part: hash })?;
-    let whole = Part { kind: part.kind, name: part.name.clone(), bytes };
-    blocking(move || PackedPart::of(&whole)).await
+    let hash = part.hash;
+    let patched = move || {
+        let bytes = decompress(&delta, &older.bytes, part.size)?;
+        Some(PackedPart::said_to_be(part, &bytes))
+    };
+    Ok(blocking(patched).await?.ok_or(SyncError::BadDelta { part: hash })?)
 }
 
 fn compress(plain: &[u8], prefix: &[u8]) -> Option<Vec<u8>> {

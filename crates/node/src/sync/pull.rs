@@ -1,5 +1,6 @@
 //! Pulls a session from a peer.
 
+use super::at_hand::AtHand;
 use super::movement::{Way, begin, end, part_refs};
 use super::parcels::{batches, stage};
 use super::receive::take;
@@ -9,13 +10,16 @@ use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::sync::{Exchange, Movement, Parcel, Taken, Wanted};
 use baton_session::{Owner, PartHash, PartRef, SessionId};
-use futures_util::stream::{self, StreamExt};
+use futures_util::stream::{self, StreamExt, TryStreamExt};
 use std::collections::HashMap;
 use std::future::ready;
 use std::time::Instant;
+use tokio::sync::mpsc;
 
 /// How many bodies are asked for at once.
 const AHEAD: usize = 2;
+/// How many are checked and written at once: one is written while the next is checked.
+const STAGED: usize = 2;
 
 /// Pulls a session from a peer: what it has there is here when this returns. When time runs out it
 /// answers so, and goes on where it stopped when called again.
@@ -37,15 +41,16 @@ async fn run(
 ) -> Result<(Exchange, Taken), NodeError> {
     let exchange = way.remote.exchange(way.session).await?;
     way.expect_session(&exchange)?;
+    let mut at_hand = AtHand::of(context);
     loop {
-        let taken = take(context, owner, &exchange).await?;
+        let taken = take(context, owner, &exchange, &mut at_hand).await?;
         if taken.missing.is_empty() || way.is_late() {
             if taken.rev.is_some() && says_deleted(&exchange) {
                 confirm_deletion(context, owner, way).await;
             }
             return Ok((exchange, taken));
         }
-        bring(context, owner, way, &exchange, taken.missing).await?;
+        bring(context, owner, way, &exchange, taken.missing, &mut at_hand).await?;
     }
 }
 
@@ -68,29 +73,74 @@ fn says_deleted(exchange: &Exchange) -> bool {
     exchange.offer.whole().all(|revision| revision.deleted)
 }
 
-/// Brings parts: the peer reads the next ones, while these are written to the disk.
+/// Brings parts. Three things go on side by side: the peer reads the next bodies, those that come are
+/// opened, and what is in the ones before is checked and written.
 async fn bring(
     context: &Context,
     owner: &Owner,
     way: &mut Way,
     exchange: &Exchange,
     missing: Vec<Wanted>,
+    at_hand: &mut AtHand,
 ) -> Result<(), NodeError> {
+    let (hand_on, arriving) = mpsc::channel(1);
+    let fetched = fetch_all(way, exchange, missing, hand_on);
+    let staged = stage_all(context, owner, way.session, arriving, at_hand);
+    // What has come is written, also when what follows does not come.
+    let (fetched, staged) = tokio::join!(fetched, staged);
+    staged?;
+    way.parts += fetched?;
+    Ok(())
+}
+
+/// Asks for parts until time runs out, hands on what comes, and returns how many came.
+async fn fetch_all(
+    way: &Way,
+    exchange: &Exchange,
+    missing: Vec<Wanted>,
+    hand_on: mpsc::Sender<Vec<Parcel>>,
+) -> Result<u64, NodeError> {
     let (session, until, announced) = (way.session, way.until, part_refs(exchange));
-    let remote = &way.remote;
     let mut arriving = stream::iter(batches(missing, &announced))
         .take_while(|_| ready(Instant::now() < until))
-        .map(|batch| remote.fetch(session, batch))
+        .map(|batch| way.remote.fetch(session, batch))
         .buffered(AHEAD);
-    let mut before = Vec::new();
-    loop {
-        let staged = stage(context, owner, session, std::mem::take(&mut before));
-        let (arrived, staged) = tokio::join!(arriving.next(), staged);
-        staged?;
-        let Some(parcels) = arrived.transpose()? else { return Ok(()) };
-        way.parts += parcels.len() as u64;
-        before = expected(parcels, &announced, session)?;
+    let mut parts = 0;
+    while let Some(parcels) = arriving.try_next().await? {
+        let parcels = expected(parcels, &announced, session)?;
+        parts += parcels.len() as u64;
+        if hand_on.send(parcels).await.is_err() {
+            // They could not be written: whoever writes says why.
+            break;
+        }
     }
+    Ok(parts)
+}
+
+/// Checks and writes what arrives, and keeps at hand what it holds.
+async fn stage_all(
+    context: &Context,
+    owner: &Owner,
+    session: SessionId,
+    mut arriving: mpsc::Receiver<Vec<Parcel>>,
+    at_hand: &mut AtHand,
+) -> Result<(), NodeError> {
+    let reader = at_hand.reader();
+    let stage_one = |parcels: Vec<Parcel>| async {
+        let parts: Vec<PartRef> = parcels.iter().map(|parcel| parcel.part.clone()).collect();
+        let pieces = stage(context, owner, session, parcels, reader.clone()).await?;
+        Ok::<_, NodeError>(parts.into_iter().zip(pieces))
+    };
+    let arrived = stream::poll_fn(|task| arriving.poll_recv(task));
+    let mut staged = arrived.map(stage_one).buffered(STAGED);
+    while let Some(pieces) = staged.try_next().await? {
+        for (part, piece) in pieces {
+            if let Some(piece) = piece {
+                at_hand.put(&part, piece);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The parcels, if each is of a part that was announced.

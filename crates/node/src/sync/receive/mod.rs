@@ -8,6 +8,7 @@ mod arrive;
 mod parts;
 
 use super::SyncError;
+use super::at_hand::AtHand;
 use super::reconcile::reconcile;
 use super::shelf::{ATTEMPTS, Shelf, author, is_race};
 use super::working::{advance, keep_unsaved, row};
@@ -26,18 +27,20 @@ const TURN_LIMIT: Duration = Duration::from_mins(1);
 /// The lists of an exchange, by their hash.
 type Lists<'a> = HashMap<PartHash, &'a PartList>;
 
-/// Takes an exchange, or says which parts have to come first. All or nothing.
-pub(crate) async fn take(
+/// Takes an exchange, or says which parts have to come first. All or nothing. Parts that came for it
+/// just now may be at hand.
+pub(super) async fn take(
     context: &Context,
     owner: &Owner,
     exchange: &Exchange,
+    at_hand: &mut AtHand,
 ) -> Result<Taken, NodeError> {
     let session = exchange.offer.session;
     let lists = check(context, exchange)?;
     let _turn = context.turn(session, TURN_LIMIT).await?;
     let mut kept = false;
     for _ in 0..ATTEMPTS {
-        match attempt(context, owner, exchange, &lists, kept).await {
+        match attempt(context, owner, exchange, &lists, kept, at_hand).await {
             Err(error) if is_race(&error) => {}
             Err(error) => return Err(error),
             Ok(Attempt::Ready) => {
@@ -81,6 +84,7 @@ async fn attempt(
     exchange: &Exchange,
     lists: &Lists<'_>,
     kept: bool,
+    at_hand: &mut AtHand,
 ) -> Result<Attempt, NodeError> {
     let offer = &exchange.offer;
     let mut shelf = Shelf::take(context, owner, offer.session).await?;
@@ -103,7 +107,7 @@ async fn attempt(
     }
     if !kept {
         let new = gained.iter().filter(|(revision, _)| !had.contains(&said(revision)));
-        check_states(context, owner, new).await?;
+        check_states(context, owner, new, at_hand).await?;
         return Ok(Attempt::Ready);
     }
     let released = shelf.released(&before);

@@ -2,6 +2,7 @@
 //! they make the state that is named.
 
 use super::Lists;
+use crate::sync::at_hand::AtHand;
 use crate::sync::shelf::Shelf;
 use crate::sync::{SyncError, contents};
 use crate::{Context, NodeError};
@@ -35,14 +36,16 @@ pub(super) fn check<'a>(context: &Context, exchange: &'a Exchange) -> Result<Lis
 }
 
 /// Checks that parts make the state that their revision names by its checksum. Revisions with one
-/// checksum count as saying the same, so one that lies would take the place of another.
+/// checksum count as saying the same, so one that lies would take the place of another. No hash of
+/// a part says that: the list and the checksum are two claims of whoever signed the revision.
 pub(super) async fn check_states(
     context: &Context,
     owner: &Owner,
     revisions: impl Iterator<Item = &(Signed, Vec<PartRef>)>,
+    at_hand: &mut AtHand,
 ) -> Result<(), NodeError> {
     for (revision, parts) in revisions {
-        let state = contents::state(context, owner, parts).await?;
+        let state = contents::state_of(context, owner, parts, at_hand).await?;
         let found = contents::blocking(move || wire::checksum_of(&state)).await?;
         let (rev, expected) = (revision.id(), revision.checksum);
         if found != expected {

@@ -9,9 +9,10 @@ use baton_api::sync::{Exchange, Parcel, parcel};
 use baton_node::config::Choices;
 use baton_session::revision::{Author, Content};
 use baton_session::wire::{self, Head, SessionFile};
-use baton_session::{Part, PartHash, PartKind, Replica};
+use baton_session::{Part, PartHash, PartKind, Replica, parts};
 use jiff::{Timestamp, ToSpan};
 use reqwest::Method;
+use std::io::Write;
 
 #[tokio::test]
 async fn a_part_that_has_another_checksum_is_refused() {
@@ -191,6 +192,30 @@ async fn parcels_that_are_none_are_refused() {
     insta::assert_snapshot!(told, @r#"
     422 revision_refused: expected a part of session ID, found HASH
     noted: stranger 1: request POST /sync/sessions/ID/parts failed {"code":"revision_refused"}
+    "#);
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn a_difference_that_makes_another_part_is_refused() {
+    let (node, stranger) = admitted().await;
+    let held = logged_in(&[("shop.test", &"one".repeat(1000))]);
+    let session = seed(&node, "shop", &held).await;
+    save(&node, "shop").await;
+    let storage = |part: &&Part| part.kind == PartKind::LocalStorage;
+    let base = parts::split(&held).iter().find(storage).unwrap().clone();
+    let made = base.bytes.to_ascii_uppercase();
+    let named = Part { bytes: made.iter().rev().copied().collect(), ..base.clone() }.reference();
+    let mut encoder =
+        zstd::stream::Encoder::with_ref_prefix(Vec::new(), 3, base.bytes.as_slice()).unwrap();
+    encoder.write_all(&made).unwrap();
+    let bytes = encoder.finish().unwrap();
+    let parcel = Parcel { part: named, base: Some(PartHash::of(&base.bytes)), bytes };
+    let message = stranger.give(session, &parcel::write(&[parcel]));
+    let told = refused(&node, message.refusal()).await;
+    insta::assert_snapshot!(told, @r#"
+    422 invalid_request: the local-storage part "https://shop.test/" was refused: expected the bytes with hash HASH, found others
+    noted: stranger 1: request POST /sync/sessions/ID/parts failed {"code":"invalid_request"}
     "#);
     node.stop().await;
 }

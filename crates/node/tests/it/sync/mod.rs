@@ -1,5 +1,6 @@
 //! Sessions move between two nodes: real HTTP, real databases, no browser.
 
+mod at_hand;
 mod bad_company;
 mod bad_input;
 mod by_itself;
