@@ -19,7 +19,7 @@ use tokio::process::{Child, Command};
 const ORIGINS: u64 = 500;
 const BYTES: usize = 200_000;
 /// How often it moves.
-const ROUNDS: u64 = 5;
+const ROUNDS: u64 = 20;
 /// Sessions of the indexes that are compared.
 const SESSIONS: usize = 10_000;
 

@@ -3,7 +3,7 @@
 use super::{Attempt, ROUNDS, Writer, touch};
 use crate::change::Entry;
 use crate::error::Tried;
-use crate::folder::fetch;
+use crate::folder::{fetch, sync_folder};
 use crate::known::Known;
 use crate::merge::{Sight, merge};
 use crate::read::{Content, Found, read, render};
@@ -21,8 +21,7 @@ pub(super) struct Placed {
 }
 
 impl Writer<'_> {
-    /// Writes the board and the lines of the log: all of it, or nothing. The folder is not synced: when
-    /// the power fails the older board may be there, whole, and gets from the log what it lacks.
+    /// Writes the board and the lines of the log: all of it, or nothing.
     pub(super) fn commit(
         &self,
         expected: Option<&Found>,
@@ -65,6 +64,9 @@ impl Writer<'_> {
             Err(_) => ours,
             Ok(placed) => placed,
         };
+        // For those who only know the file: without it, they may find the older board when the power
+        // has failed, whole, until somebody looks who puts back what the log has.
+        let _ = sync_folder(&self.folder.sessions());
         Ok(placed)
     }
 
