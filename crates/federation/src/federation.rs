@@ -3,7 +3,7 @@
 use crate::archive::{self, Archived};
 use crate::decide::letters;
 use crate::folder::Folder;
-use crate::gather::gather;
+use crate::gather::{Glance, gather};
 use crate::lock::{self, Lock};
 use crate::recover::Source;
 use crate::watch::Watch;
@@ -81,6 +81,11 @@ impl Federation {
     /// repaired or archived is, if nobody else writes and the folder can be written, and is shown
     /// repaired in any case.
     pub fn read(&self) -> Result<Option<Board>, FederationError> {
+        let glance = Glance::take(&self.folder)?;
+        let board = glance.found.as_ref().map(|found| &found.board);
+        if glance.is_all() && !board.is_some_and(|board| self.is_stale(board)) {
+            return Ok(glance.found.map(|found| found.board));
+        }
         let gathered = gather(&self.folder)?;
         let is_stale = gathered.board.as_ref().is_some_and(|board| self.is_stale(board));
         if gathered.is_settled() && !is_stale {

@@ -44,39 +44,53 @@ impl Gathered {
 
 /// Looks at everything.
 pub(crate) fn gather(folder: &Folder) -> Result<Gathered, FederationError> {
-    let log = Log::of(folder);
-    let found = match read(&folder.board())? {
-        Content::Nothing => None,
-        Content::Board(found) => Some(found),
-        Content::Unreadable { bytes, why } => {
-            return Err(recover::unreadable(folder, &bytes, why));
-        }
-    };
-    let last = log.last()?;
-    let leftovers = leftovers(folder)?;
+    let glance = Glance::take(folder)?;
+    let is_all = glance.is_all();
+    let Glance { found, last, leftovers } = glance;
     let board = found.as_ref().map(|found| found.board.clone());
     let mut gathered = Gathered { board, found, ended: Vec::new(), missing: None, leftovers, last };
-    if gathered.is_plain() {
+    if is_all {
         return Ok(gathered);
     }
-    let known = Known { folder, entries: log.entries()? };
+    let known = Known { folder, entries: Log::of(folder).entries()? };
     gathered.repair(&known)?;
     gathered.take_in(&known)?;
     gathered.end(&known);
     Ok(gathered)
 }
 
-impl Gathered {
+/// What is seen first. Nearly always it is all that there is to see.
+pub(crate) struct Glance {
+    pub(crate) found: Option<Found>,
+    last: Option<Entry>,
+    leftovers: Vec<Leftover>,
+}
+
+impl Glance {
+    pub(crate) fn take(folder: &Folder) -> Result<Self, FederationError> {
+        let found = match read(&folder.board())? {
+            Content::Nothing => None,
+            Content::Board(found) => Some(found),
+            Content::Unreadable { bytes, why } => {
+                return Err(recover::unreadable(folder, &bytes, why));
+            }
+        };
+        Ok(Self { found, last: Log::of(folder).last()?, leftovers: leftovers(folder)? })
+    }
+
     /// Whether the file has all that the log has, and nothing else is there to look at.
-    fn is_plain(&self) -> bool {
-        let is_whole = match (&self.board, &self.last) {
+    pub(crate) fn is_all(&self) -> bool {
+        let board = self.found.as_ref().map(|found| &found.board);
+        let is_whole = match (board, &self.last) {
             (Some(board), Some(last)) => board.session_id == last.session && board.rev >= last.rev,
             (Some(_) | None, None) => true,
             (None, Some(last)) => matches!(last.change, Change::Close { .. }),
         };
-        is_whole && self.leftovers.is_empty() && !self.board.as_ref().is_some_and(Board::is_closed)
+        is_whole && self.leftovers.is_empty() && !board.is_some_and(Board::is_closed)
     }
+}
 
+impl Gathered {
     /// Applies again what the file lacks.
     fn repair(&mut self, known: &Known) -> Result<(), FederationError> {
         let Some(last) = &self.last else { return Ok(()) };
