@@ -13,6 +13,7 @@ pub mod keeper;
 pub mod launch;
 pub mod live;
 pub mod profile;
+pub mod record;
 pub mod restore;
 mod script;
 mod targets;

@@ -27,6 +27,7 @@ mod moving;
 mod partitions;
 mod permissions;
 mod profiles;
+mod recording;
 mod relay;
 mod round_trip;
 mod site;

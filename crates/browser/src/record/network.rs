@@ -1,0 +1,164 @@
+//! What the browser tells of requests (CDP, domain `Network`).
+
+use super::clock::Clock;
+use super::format::cut;
+use super::places::Place;
+use super::told::{Answered, Failed, Finished, Redirect, Sent, What};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The browser's word for what the page gave up, and for the end of an answer without a body.
+const ABORTED: &str = "net::ERR_ABORTED";
+
+type Headers = BTreeMap<String, String>;
+
+/// `Network.requestWillBeSent`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WillBeSent {
+    pub(super) request_id: String,
+    #[serde(default, rename = "documentURL")]
+    document_url: String,
+    request: Request,
+    timestamp: f64,
+    wall_time: f64,
+    #[serde(default, rename = "type")]
+    pub(super) kind: String,
+    frame_id: Option<String>,
+    redirect_response: Option<Response>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Request {
+    url: String,
+    method: String,
+    #[serde(default)]
+    headers: Headers,
+    post_data: Option<String>,
+    #[serde(default)]
+    has_post_data: bool,
+}
+
+/// `Network.responseReceived`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Received {
+    pub(super) request_id: String,
+    timestamp: f64,
+    #[serde(default, rename = "type")]
+    pub(super) kind: String,
+    response: Response,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Response {
+    #[serde(default)]
+    url: String,
+    status: u16,
+    #[serde(default)]
+    status_text: String,
+    #[serde(default)]
+    headers: Headers,
+    #[serde(default)]
+    mime_type: String,
+    #[serde(default)]
+    from_disk_cache: bool,
+    #[serde(default)]
+    from_prefetch_cache: bool,
+    #[serde(default)]
+    from_service_worker: bool,
+}
+
+/// `Network.loadingFinished`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LoadingFinished {
+    pub(super) request_id: String,
+    pub(super) timestamp: f64,
+    #[serde(default)]
+    pub(super) encoded_data_length: f64,
+}
+
+/// `Network.loadingFailed`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LoadingFailed {
+    pub(super) request_id: String,
+    timestamp: f64,
+    #[serde(default)]
+    error_text: String,
+    #[serde(default)]
+    canceled: bool,
+    blocked_reason: Option<String>,
+}
+
+impl WillBeSent {
+    /// A request; the clocks are set by it.
+    pub(super) fn told(self, place: &Place, clock: &Clock, body_bytes: usize) -> Sent {
+        clock.set(self.timestamp, self.wall_time);
+        let Request { url, method, headers, post_data, has_post_data } = self.request;
+        let is_withheld = has_post_data && post_data.is_none();
+        let body = post_data.map(|body| cut(body, body_bytes));
+        let frame = place.frame(self.frame_id.as_deref(), &self.document_url);
+        Sent {
+            id: self.request_id,
+            at: clock.at(self.timestamp),
+            method,
+            url,
+            headers,
+            body_truncated: is_withheld || body.as_ref().is_some_and(|(_, is_cut)| *is_cut),
+            body: body.map(|(body, _)| body),
+            kind: self.kind,
+            frame,
+            worker: place.worker(),
+            redirect: self.redirect_response.map(|response| Redirect {
+                status: response.status,
+                status_text: response.status_text,
+                headers: response.headers,
+            }),
+        }
+    }
+}
+
+impl Received {
+    /// Whether it has no body, whatever was asked for (RFC 9110, section 15).
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self.response.status, 204 | 205 | 304)
+    }
+
+    /// Whether its body may be text.
+    pub(super) fn has_text(&self) -> bool {
+        !matches!(self.kind.as_str(), "Image" | "Media" | "Font" | "EventSource")
+    }
+
+    pub(super) fn told(self, clock: &Clock) -> Answered {
+        let response = self.response;
+        Answered {
+            id: self.request_id,
+            at: clock.at(self.timestamp),
+            url: response.url,
+            status: response.status,
+            status_text: response.status_text,
+            headers: response.headers,
+            mime_type: response.mime_type,
+            kind: self.kind,
+            from_cache: response.from_disk_cache || response.from_prefetch_cache,
+            from_service_worker: response.from_service_worker,
+        }
+    }
+}
+
+impl LoadingFailed {
+    /// An end. An answer without a body ends in the browser's words as if the page had given it up,
+    /// and is complete.
+    pub(super) fn told(self, clock: &Clock, is_empty: bool) -> What {
+        let (id, at) = (self.request_id, clock.at(self.timestamp));
+        if is_empty && self.error_text == ABORTED {
+            return What::Finished(Finished { id, at, ..Finished::default() });
+        }
+        let (error, canceled, blocked) = (self.error_text, self.canceled, self.blocked_reason);
+        What::Failed(Failed { id, at, error, canceled, blocked })
+    }
+}

@@ -1,0 +1,202 @@
+//! What a recorder tells. Instants are milliseconds since 1970 by the browser's clock.
+
+use crate::targets::TargetId;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Something happened in a tab.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Which tab.
+    pub tab: TargetId,
+    /// What happened.
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum What {
+    /// The tab is recorded from here on.
+    Begun {
+        /// Whether it was there before, so that something of it may be missing.
+        late: bool,
+    },
+    /// It shows another page, or the page has another title.
+    Shown {
+        /// Its address.
+        url: String,
+        /// Its title.
+        title: String,
+    },
+    /// It was closed.
+    Gone,
+    /// A request was sent.
+    Sent(Box<Sent>),
+    /// Its answer began.
+    Answered(Box<Answered>),
+    /// Its answer is complete.
+    Finished(Finished),
+    /// It failed.
+    Failed(Failed),
+    /// A message went over its WebSocket.
+    Message(SocketMessage),
+    /// A line was written to the console.
+    Line(Box<ConsoleLine>),
+    /// Events are missing here, because they came faster than they were read.
+    Missed {
+        /// How many, of all tabs together.
+        events: u64,
+    },
+}
+
+/// A request was sent; once more with the same id when it was redirected.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sent {
+    /// The browser's id.
+    pub id: String,
+    /// When.
+    pub at: u64,
+    /// Such as `GET`.
+    pub method: String,
+    /// Where to.
+    pub url: String,
+    /// What was sent along.
+    pub headers: BTreeMap<String, String>,
+    /// What was sent, when it is text.
+    pub body: Option<String>,
+    /// Whether `body` was cut, or is not told.
+    pub body_truncated: bool,
+    /// What it is for, in CDP's words (`Network.ResourceType`).
+    pub kind: String,
+    /// The address of the frame that it belongs to; none for the page itself.
+    pub frame: Option<String>,
+    /// The script of the worker that it belongs to.
+    pub worker: Option<String>,
+    /// The answer that led here.
+    pub redirect: Option<Redirect>,
+}
+
+/// An answer that led elsewhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Redirect {
+    /// Its status.
+    pub status: u16,
+    /// Such as `Found`.
+    pub status_text: String,
+    /// What came along.
+    pub headers: BTreeMap<String, String>,
+}
+
+/// An answer began.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Answered {
+    /// The browser's id of the request.
+    pub id: String,
+    /// When.
+    pub at: u64,
+    /// Where it came from.
+    pub url: String,
+    /// Its status.
+    pub status: u16,
+    /// Such as `OK`.
+    pub status_text: String,
+    /// What came along.
+    pub headers: BTreeMap<String, String>,
+    /// Such as `text/html`.
+    pub mime_type: String,
+    /// What it is for, in CDP's words.
+    pub kind: String,
+    /// Whether it came from a cache of the browser.
+    pub from_cache: bool,
+    /// Whether the site's service worker answered.
+    pub from_service_worker: bool,
+}
+
+/// An answer is complete.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Finished {
+    /// The browser's id of the request.
+    pub id: String,
+    /// When.
+    pub at: u64,
+    /// How many bytes came over the network.
+    pub bytes: u64,
+    /// The body, when it is text and the browser has it.
+    pub body: Option<String>,
+    /// Whether `body` was cut.
+    pub body_truncated: bool,
+}
+
+/// A request failed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Failed {
+    /// The browser's id of the request.
+    pub id: String,
+    /// When.
+    pub at: u64,
+    /// Why, in the browser's words, such as `net::ERR_CONNECTION_REFUSED`.
+    pub error: String,
+    /// Whether the page gave it up.
+    pub canceled: bool,
+    /// Why the browser did not let it through, in CDP's words.
+    pub blocked: Option<String>,
+}
+
+/// A message went over a WebSocket.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SocketMessage {
+    /// The browser's id of the request that opened it.
+    pub id: String,
+    /// When.
+    pub at: u64,
+    /// Whether the page sent it.
+    pub sent: bool,
+    /// What it says, when it is text.
+    pub text: Option<String>,
+    /// How many bytes it has.
+    pub bytes: u64,
+    /// Whether `text` was cut.
+    pub truncated: bool,
+}
+
+/// How loud a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// `console.log`.
+    Log,
+    /// `console.debug`.
+    Debug,
+    /// `console.info`.
+    Info,
+    /// `console.warn`, and warnings of the browser.
+    Warn,
+    /// `console.error`, exceptions and rejections, and errors of the browser.
+    Error,
+}
+
+/// A line of the console.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConsoleLine {
+    /// When it was written.
+    pub at: u64,
+    /// How loud it is.
+    pub level: Level,
+    /// What it says.
+    pub message: String,
+    /// What was given to the console, as far as it is plain data.
+    pub args: Vec<Value>,
+    /// The script that wrote it.
+    pub source: Option<String>,
+    /// Where in the script, from 1 on.
+    pub line: Option<u32>,
+    /// Where in the line, from 1 on.
+    pub column: Option<u32>,
+    /// How it came there.
+    pub stack_trace: Option<String>,
+    /// The address of the frame that it belongs to; none for the page itself.
+    pub frame: Option<String>,
+    /// The script of the worker that it belongs to.
+    pub worker: Option<String>,
+    /// Whether it was cut.
+    pub truncated: bool,
+}
