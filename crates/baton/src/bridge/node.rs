@@ -41,6 +41,11 @@ impl Node {
         Self { nodes, wishes, session, of_a_session }
     }
 
+    /// Whether a node runs. None is started.
+    pub(super) async fn is_there(&self) -> bool {
+        self.nodes.is_there().await
+    }
+
     /// The node's answer to a request.
     pub(super) async fn answer(
         &self,

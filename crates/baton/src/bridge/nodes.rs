@@ -1,7 +1,7 @@
 //! The node of the data folder, found or started when it is needed, and again when it has gone.
 
 use crate::context::Context;
-use crate::local::is_current;
+use crate::local::{self, is_current};
 use baton_api::{Client as NodeClient, ClientError, ErrorCode};
 use tokio::sync::Mutex;
 
@@ -25,6 +25,11 @@ impl Nodes {
         let node = self.context.client().await?;
         *found = Some(node.clone());
         Ok(node)
+    }
+
+    /// Whether a node runs. None is started.
+    pub(super) async fn is_there(&self) -> bool {
+        local::find(&self.context.data).await.is_ok_and(|found| found.is_some())
     }
 
     /// The node is not where it was: the next one to ask finds or starts it again.

@@ -110,12 +110,14 @@ impl Asked {
         }
     }
 
-    /// The stream of the next node.
+    /// The stream of the next node. None is started for it: whoever ended the last one may have meant it.
     async fn open_again(&self) -> Messages {
         let mut pause = FIRST_PAUSE;
         loop {
             sleep(pause).await;
-            if let Ok(stream) = self.open().await {
+            if self.node.is_there().await
+                && let Ok(stream) = self.open().await
+            {
                 return stream;
             }
             pause = (pause * 2).min(LONGEST_PAUSE);

@@ -21,7 +21,8 @@ pub(super) fn offered() -> SubscriptionFilter {
     SubscriptionFilter::builder().resource_subscription(BOARD).build()
 }
 
-/// Tells a client of the newest protocol of changes, until it leaves or the node ends.
+/// Tells a client of the newest protocol of changes, until it leaves or the node ends. It was told that
+/// it is heard before we looked, so the first look is told as well: something may have changed between.
 pub(super) async fn listen(
     context: &Context,
     caller: &Caller,
@@ -58,7 +59,10 @@ impl Subscribed {
         peer: Peer<RoleServer>,
     ) -> Result<(), ErrorData> {
         expect_board(uri)?;
-        let followed = begin(context, caller).await.map_err(|error| failed(&error))?;
+        let mut followed = begin(context, caller).await.map_err(|error| failed(&error))?;
+        // It is answered after this look, and hears of what changes from then on. When the node ends
+        // now, the next look says so.
+        let _ = followed.next().await;
         let ended = CancellationToken::new();
         context.tasks.spawn(tell(followed, peer, ended.clone()));
         *self.lock() = Some(ended.drop_guard());
@@ -90,13 +94,9 @@ async fn tell(mut followed: Followed, peer: Peer<RoleServer>, ended: Cancellatio
     }
 }
 
-/// Follows the board, and has seen it as it is now: a client hears of changes only.
 async fn begin(context: &Context, caller: &Caller) -> Result<Followed, NodeError> {
     require(context, caller, Scope::Read).await?;
-    let mut followed = board::follow(context, caller).await?;
-    // When the node ends now, the next look says so.
-    let _ = followed.next().await;
-    Ok(followed)
+    board::follow(context, caller).await
 }
 
 fn expect_board(uri: &str) -> Result<(), ErrorData> {

@@ -55,7 +55,7 @@ async fn the_sdk_makes_every_call_over_stdio() {
     asked: Abandon session NAME
     done: NAME is closed. Last snapshot
     error: no session "nobody"
-    refused: expected baton://sessions/NAME
+    refused: expected baton://federation,
     refused: expected a tool
     "#);
     assert_eq!(newer, older.replace("2025-11-25", "2026-07-28"));
