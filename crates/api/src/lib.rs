@@ -2,8 +2,8 @@
 //!
 //! The one idea: every door of an operation (HTTP, command line, typed client) shares these types,
 //! so that they cannot drift apart. Rooms: [`open`], [`session`], [`history`], [`state`], [`key`],
-//! [`audit`], [`agent`], [`federation`], [`carry`], [`cdp`], [`sync`] and [`health`] hold requests and
-//! views; [`problem`] and [`code`] say how a request fails; `client` asks a node.
+//! [`audit`], [`agent`], [`federation`], [`carry`], [`cdp`], [`debug`], [`sync`] and [`health`] hold
+//! requests and views; [`problem`] and [`code`] say how a request fails; `client` asks a node.
 
 pub mod agent;
 pub mod audit;
@@ -12,6 +12,7 @@ pub mod cdp;
 #[cfg(feature = "client")]
 pub mod client;
 pub mod code;
+pub mod debug;
 pub mod federation;
 pub mod health;
 pub mod history;
