@@ -6,7 +6,7 @@
 //! the doors; [`auth`] says who asks, and [`rates`] how often; [`sessions`], [`keys`] and [`audit`]
 //! hold the operations, and `audit` what is noted of them; [`live`] holds the running browsers;
 //! [`identity`] is who this node is, [`messages`] signs what nodes say to each other and [`sealing`]
-//! seals it; [`backup`] carries a whole data folder away and back, and [`bundle`] seals a file of one
+//! seals it; [`debug`] keeps what tabs did, and finds it again; [`backup`] carries a whole data folder away and back, and [`bundle`] seals a file of one
 //! session; [`error`] and [`problem`] say how an operation fails.
 
 pub mod audit;
@@ -18,6 +18,7 @@ pub mod clock;
 pub mod config;
 pub mod context;
 pub mod data;
+pub mod debug;
 pub mod error;
 pub mod http;
 pub mod identity;

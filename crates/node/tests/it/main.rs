@@ -6,6 +6,7 @@ mod audit;
 mod auth;
 mod carry;
 mod config;
+mod debug;
 mod document;
 mod drivers;
 mod federation;

@@ -1,0 +1,160 @@
+//! Questions: which requests and lines fit, and where to go on.
+//!
+//! Patterns are regular expressions of the crate `regex`, which takes time in proportion to the text
+//! whatever the pattern is; how large one may become is limited. A question is made into a filter
+//! before the tab is locked. `limit` means the newest; behind a cursor it means the next.
+
+mod error;
+mod found;
+
+pub use error::AskError;
+pub use found::Found;
+
+use super::tab::TabBuffer;
+use baton_api::debug::{
+    ConsoleEntry, ConsoleFilters, Gap, GapReason, NetworkFilters, NetworkRequest,
+};
+use error::MAX_PATTERN;
+use found::{newest, next};
+use regex::{Regex, RegexBuilder};
+
+/// How many are found when no limit is asked for.
+pub const DEFAULT_LIMIT: usize = 500;
+/// How much memory a pattern may take, in bytes.
+const MAX_COMPILED: usize = 1 << 20;
+/// The longest reason for a refusal, in characters.
+const MAX_REASON: usize = 300;
+
+/// Which requests.
+#[derive(Debug)]
+pub struct RequestFilter {
+    asked: NetworkFilters,
+    url: Option<Regex>,
+}
+
+/// Which lines of the console.
+#[derive(Debug)]
+pub struct ConsoleFilter {
+    asked: ConsoleFilters,
+    message: Option<Regex>,
+}
+
+impl RequestFilter {
+    /// The filter of a question.
+    pub fn new(asked: &NetworkFilters) -> Result<Self, AskError> {
+        check(asked.limit, asked.after, asked.before)?;
+        if let (Some(min), Some(max)) = (asked.status_min, asked.status_max)
+            && min > max
+        {
+            return Err(AskError::Status { min, max });
+        }
+        let url = pattern("url_pattern", asked.url_pattern.as_deref())?;
+        Ok(Self { asked: asked.clone(), url })
+    }
+
+    /// The requests of a tab that fit.
+    pub fn find(&self, tab: &TabBuffer) -> Found<NetworkRequest> {
+        let end = tab.requests_cursor();
+        let limit = limit(self.asked.limit);
+        let Some(after) = self.asked.after else {
+            let mut all = tab.requests();
+            all.retain(|request| self.fits(request));
+            let gaps = tab.request_gaps(0);
+            return newest(all, limit, end, gaps, |request| request.number);
+        };
+        let (after, restarted) = behind(after, end);
+        let fits = tab.requests_after(after).filter(|request| self.fits(request)).cloned();
+        let gaps = restarted.into_iter().chain(tab.request_gaps(after)).collect();
+        next(fits.collect(), limit, end, gaps, |request| request.seq)
+    }
+
+    fn fits(&self, request: &NetworkRequest) -> bool {
+        let asked = &self.asked;
+        let any = |methods: &[String]| {
+            methods.is_empty()
+                || methods.iter().any(|one| one.eq_ignore_ascii_case(&request.method))
+        };
+        let status = request.status;
+        asked.before.is_none_or(|before| request.number < before)
+            && asked.since.is_none_or(|since| request.timestamp > since)
+            && any(&asked.method)
+            && asked.status_min.is_none_or(|min| status.is_some_and(|status| status >= min))
+            && asked.status_max.is_none_or(|max| status.is_some_and(|status| status <= max))
+            && asked.id.as_ref().is_none_or(|id| is_called(request, id))
+            && self.url.as_ref().is_none_or(|url| url.is_match(&request.url))
+    }
+}
+
+/// By its number, with or without the `#` of lists, or by the browser's id.
+fn is_called(request: &NetworkRequest, id: &str) -> bool {
+    request.request_id == id || id.trim_start_matches('#').parse() == Ok(request.number)
+}
+
+impl ConsoleFilter {
+    /// The filter of a question.
+    pub fn new(asked: &ConsoleFilters) -> Result<Self, AskError> {
+        check(asked.limit, asked.after, asked.before)?;
+        let message = pattern("message_pattern", asked.message_pattern.as_deref())?;
+        Ok(Self { asked: asked.clone(), message })
+    }
+
+    /// The lines of a tab's console that fit.
+    pub fn find(&self, tab: &TabBuffer) -> Found<ConsoleEntry> {
+        let end = tab.console_cursor();
+        let limit = limit(self.asked.limit);
+        let Some(after) = self.asked.after else {
+            let fits = tab.entries().filter(|entry| self.fits(entry)).cloned();
+            let gaps = tab.console_gaps(0);
+            return newest(fits.collect(), limit, end, gaps, |entry| entry.seq);
+        };
+        let (after, restarted) = behind(after, end);
+        let fits = tab.entries_after(after).filter(|entry| self.fits(entry)).cloned();
+        let gaps = restarted.into_iter().chain(tab.console_gaps(after)).collect();
+        next(fits.collect(), limit, end, gaps, |entry| entry.seq)
+    }
+
+    fn fits(&self, entry: &ConsoleEntry) -> bool {
+        let asked = &self.asked;
+        asked.before.is_none_or(|before| entry.seq < before)
+            && asked.since.is_none_or(|since| entry.timestamp > since)
+            && (asked.level.is_empty() || asked.level.contains(&entry.level))
+            && asked.id.is_none_or(|id| entry.seq == id)
+            && self.message.as_ref().is_none_or(|message| message.is_match(&entry.message))
+    }
+}
+
+fn check(limit: Option<u32>, after: Option<u64>, before: Option<u64>) -> Result<(), AskError> {
+    if limit == Some(0) {
+        return Err(AskError::NoLimit);
+    }
+    if after.is_some() && before.is_some() { Err(AskError::BothWays) } else { Ok(()) }
+}
+
+fn limit(asked: Option<u32>) -> usize {
+    asked.map_or(DEFAULT_LIMIT, |limit| limit as usize)
+}
+
+fn pattern(field: &'static str, pattern: Option<&str>) -> Result<Option<Regex>, AskError> {
+    let Some(pattern) = pattern else { return Ok(None) };
+    if pattern.len() > MAX_PATTERN {
+        return Err(AskError::TooLong { field, found: pattern.len() });
+    }
+    let built = RegexBuilder::new(pattern).size_limit(MAX_COMPILED).build();
+    built.map(Some).map_err(|error| {
+        // The lines before repeat the pattern.
+        let text = error.to_string();
+        let last = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        let reason = last.trim_end_matches('.').chars().take(MAX_REASON).collect();
+        AskError::Pattern { field, reason }
+    })
+}
+
+/// A cursor that is further than anything here is of another life of the tab, and begins anew.
+fn behind(after: u64, end: u64) -> (u64, Option<Gap>) {
+    if after <= end {
+        return (after, None);
+    }
+    let gap =
+        Gap { reason: GapReason::Restarted, missing: None, at_least: false, seq: None, at: None };
+    (0, Some(gap))
+}

@@ -1,0 +1,231 @@
+//! What is kept of a tab: its requests, put together of events, its console, and what is missing.
+//!
+//! Every event has a defined result, whatever order events come in and however often. See
+//! [`TabBuffer::network`] for requests.
+
+mod address;
+mod entry;
+mod flow;
+mod messages;
+mod requests;
+mod weight;
+
+use super::limits::Limits;
+use super::ring::Ring;
+use super::secrets::{Clean, Page};
+use baton_api::debug::{
+    ConsoleEntry, ConsoleEvent, EpochMs, Gap, GapReason, NetworkEvent, NetworkRequest,
+};
+use flow::{Arrival, Flow};
+use requests::Requests;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// How many marks of what is missing are kept.
+const MAX_GAPS: usize = 100;
+
+/// What became of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Applied {
+    /// It began something new: the sequence number.
+    New(u64),
+    /// It changed something that is kept: the sequence number of the change.
+    Changed(u64),
+    /// It said nothing new: it came before, or it is a second answer.
+    Repeated,
+    /// It belongs to a request that nobody knows, or that is no longer kept.
+    Unknown,
+}
+
+/// What is kept of a tab. Who shares it puts a lock around it.
+#[derive(Debug)]
+pub struct TabBuffer {
+    limits: Limits,
+    page: Page,
+    requests: Requests,
+    console: Ring<Arc<ConsoleEntry>>,
+    flow: Flow,
+    gaps: VecDeque<Mark>,
+    unknown: u64,
+}
+
+/// Where something is missing, for readers of requests and for readers of the console.
+#[derive(Debug)]
+struct Mark {
+    in_requests: u64,
+    in_console: u64,
+    gap: Gap,
+}
+
+impl TabBuffer {
+    /// An empty one.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            page: Page::default(),
+            requests: Requests::new(&limits),
+            console: Ring::new(limits.console_entries, limits.console_bytes()),
+            flow: Flow::default(),
+            gaps: VecDeque::new(),
+            unknown: 0,
+        }
+    }
+
+    /// What the tab shows now.
+    pub fn show(&mut self, page: Clean<Page>) {
+        self.page = page.into_inner();
+    }
+
+    /// What the tab shows.
+    pub fn page(&self) -> &Page {
+        &self.page
+    }
+
+    /// Takes an event of a request.
+    ///
+    /// - The same id is sent *again*: after a redirect, an answer or an end it is the next hop, with an
+    ///   entry of its own; else it adds what was not known.
+    /// - An *answer* for an id that nobody knows begins a partial entry when it says where the request
+    ///   went; any other event for such an id is counted and left.
+    /// - Of *two answers*, or two ends, the first counts, unless it was an informational one (1xx) or
+    ///   came from a source that knows less; the second adds what was not known.
+    /// - An *end before the answer* is kept, and the answer is added.
+    /// - What *two sources* report is one request when URL and method are the same, and the instants
+    ///   are at most two seconds apart. The debugger knows more than webRequest.
+    pub fn network(&mut self, event: Clean<NetworkEvent>) -> Applied {
+        let NetworkEvent { seq, source, change, .. } = event.into_inner();
+        if !self.arrives(seq, change.timestamp()) {
+            return Applied::Repeated;
+        }
+        let applied = self.requests.apply(source, change, &self.limits);
+        if applied == Applied::Unknown {
+            self.unknown += 1;
+        }
+        applied
+    }
+
+    /// Takes a line of the console.
+    pub fn console(&mut self, event: Clean<ConsoleEvent>) -> Applied {
+        let ConsoleEvent { seq, mut entry, .. } = event.into_inner();
+        if !self.arrives(seq, entry.timestamp) {
+            return Applied::Repeated;
+        }
+        let bytes = weight::of_entry(&entry);
+        let change = self.console.put(bytes, |seq| {
+            entry.seq = seq;
+            Arc::new(entry)
+        });
+        Applied::New(change.seq)
+    }
+
+    /// Whether an event is new. What was lost before it is marked.
+    fn arrives(&mut self, seq: Option<u64>, at: EpochMs) -> bool {
+        match self.flow.arrive(seq) {
+            Arrival::Next => true,
+            Arrival::Again => false,
+            Arrival::AfterHole(missing) => {
+                self.miss(GapReason::EventsLost, Some(missing), at);
+                true
+            }
+        }
+    }
+
+    /// The sender begins to count its events anew when its epoch is another one. True when it is.
+    pub fn begin(&mut self, epoch: u64, at: EpochMs) -> bool {
+        let is_other = self.flow.begin(epoch);
+        if is_other {
+            self.miss(GapReason::Restarted, None, at);
+        }
+        is_other
+    }
+
+    /// Marks that something is missing from here on: `missing` events, or nobody knows how many.
+    pub fn miss(&mut self, reason: GapReason, missing: Option<u64>, at: EpochMs) {
+        let (in_requests, in_console) = (self.requests.skip(), self.console.skip());
+        let gap = Gap { reason, missing, at_least: false, seq: None, at: Some(at) };
+        self.gaps.push_back(Mark { in_requests, in_console, gap });
+        if self.gaps.len() > MAX_GAPS {
+            self.gaps.pop_front();
+        }
+    }
+
+    /// The last event in the sender's count.
+    pub fn last_event(&self) -> u64 {
+        self.flow.last()
+    }
+
+    /// How many events belonged to requests that nobody knew.
+    pub fn unknown(&self) -> u64 {
+        self.unknown
+    }
+
+    /// How many bytes are kept.
+    pub fn used(&self) -> usize {
+        self.requests.ring().used() + self.console.used()
+    }
+
+    /// The requests that are kept, in the order in which they began.
+    pub fn requests(&self) -> Vec<Arc<NetworkRequest>> {
+        self.requests.in_order()
+    }
+
+    /// The lines that are kept, in their order.
+    pub fn entries(&self) -> impl DoubleEndedIterator<Item = &Arc<ConsoleEntry>> {
+        self.console.iter().map(|(_, entry)| entry)
+    }
+
+    /// Requests that are new or changed after a cursor, in the order of their changes.
+    pub(super) fn requests_after(&self, cursor: u64) -> impl Iterator<Item = &Arc<NetworkRequest>> {
+        self.requests.after(cursor)
+    }
+
+    /// Lines after a cursor.
+    pub(super) fn entries_after(&self, cursor: u64) -> impl Iterator<Item = &Arc<ConsoleEntry>> {
+        self.console.after(cursor).map(|(_, entry)| entry)
+    }
+
+    /// The cursor behind the last change of a request.
+    pub fn requests_cursor(&self) -> u64 {
+        self.requests.ring().last()
+    }
+
+    /// The cursor behind the last line.
+    pub fn console_cursor(&self) -> u64 {
+        self.console.last()
+    }
+
+    /// What is missing of the requests after a cursor.
+    pub(super) fn request_gaps(&self, cursor: u64) -> Vec<Gap> {
+        let ring = self.requests.ring();
+        gaps(
+            ring.missing(cursor),
+            cursor,
+            self.gaps.iter().map(|mark| (mark.in_requests, &mark.gap)),
+        )
+    }
+
+    /// What is missing of the console after a cursor.
+    pub(super) fn console_gaps(&self, cursor: u64) -> Vec<Gap> {
+        let marks = self.gaps.iter().map(|mark| (mark.in_console, &mark.gap));
+        gaps(self.console.missing(cursor), cursor, marks)
+    }
+}
+
+fn gaps<'a>(
+    missing: Option<super::ring::Missing>,
+    cursor: u64,
+    marks: impl Iterator<Item = (u64, &'a Gap)>,
+) -> Vec<Gap> {
+    let dropped = missing.map(|missing| Gap {
+        reason: GapReason::BufferFull,
+        missing: Some(missing.count),
+        at_least: missing.at_least,
+        seq: None,
+        at: None,
+    });
+    let behind = marks.filter(|(seq, _)| *seq > cursor);
+    dropped
+        .into_iter()
+        .chain(behind.map(|(seq, gap)| Gap { seq: Some(seq), ..gap.clone() }))
+        .collect()
+}

@@ -1,0 +1,146 @@
+//! One request, or one line of a console, in full.
+
+use super::{network, short};
+use baton_api::debug::{ConsoleEntry, Direction, Headers, NetworkRequest};
+use std::fmt::Write as _;
+
+/// How many messages of a WebSocket are shown, the newest.
+const MESSAGES: usize = 50;
+
+/// A text with a budget, in characters. What exceeds it is named.
+struct Page {
+    text: String,
+    left: usize,
+}
+
+impl Page {
+    fn line(&mut self, line: &str) {
+        self.left = self.left.saturating_sub(line.chars().count() + 1);
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// A text that may have many lines, as much of it as there is room for in `share` of what is left.
+    fn block(&mut self, title: &str, text: &str, share: usize) {
+        let (room, length) = (self.left / share, text.chars().count());
+        let shown = text.char_indices().nth(room).map_or(text, |(at, _)| &text[..at]);
+        let note = if room < length {
+            format!(" (the first {room} of {length} characters)")
+        } else {
+            String::new()
+        };
+        self.line(&format!("{title}{note}:"));
+        self.line(shown);
+    }
+}
+
+/// A request with headers and bodies, in about `budget` characters.
+pub fn request(request: &NetworkRequest, budget: usize) -> String {
+    let mut page = Page { text: String::new(), left: budget };
+    head(&mut page, request);
+    headers(&mut page, "request headers", request.request_headers.as_ref());
+    headers(&mut page, "response headers", request.response_headers.as_ref());
+    if let Some(body) = &request.request_body {
+        page.block(&title("request body", request.request_body_truncated), body, 2);
+    }
+    match &request.response_body {
+        Some(body) if request.response_body_base64 => {
+            page.line(&format!("response body: binary, {} characters of base64", body.len()));
+        }
+        Some(body) => {
+            page.block(&title("response body", request.response_body_truncated), body, 1);
+        }
+        None if request.ended && request.error.is_none() => {
+            page.line("response body: none was kept");
+        }
+        None => {}
+    }
+    messages(&mut page, request);
+    page.text.trim_end().to_owned()
+}
+
+fn title(what: &str, is_cut: bool) -> String {
+    if is_cut { format!("{what} (only its beginning was kept)") } else { what.to_owned() }
+}
+
+fn head(page: &mut Page, request: &NetworkRequest) {
+    page.line(&format!("#{} {} {}", request.number, request.method, short::line(&request.url)));
+    let mut facts = vec![format!("sent {}", request.timestamp)];
+    if let Some(status) = request.status {
+        let text = request.status_text.as_deref().unwrap_or_default();
+        facts.push(format!("{status} {}", short::line(text)).trim_end().to_owned());
+    }
+    facts.extend(request.error.as_ref().map(|error| format!("failed: {}", short::line(error))));
+    facts.extend(request.duration_ms.map(short::time));
+    facts.extend(network::size(request).map(short::size));
+    facts.extend(request.resource_type.map(|kind| kind.to_string()));
+    facts.extend(request.mime_type.as_ref().map(|mime| short::line(mime).into_owned()));
+    for (is, fact) in [
+        (request.from_cache, "from a cache"),
+        (request.partial, "its beginning was missed"),
+        (!request.ended, "not ended"),
+    ] {
+        if is {
+            facts.push(fact.to_owned());
+        }
+    }
+    page.line(&facts.join(", "));
+    for (what, place) in [("frame", &request.frame), ("worker", &request.worker)] {
+        if let Some(place) = place {
+            page.line(&format!("{what}: {}", short::line(place)));
+        }
+    }
+}
+
+fn headers(page: &mut Page, title: &str, headers: Option<&Headers>) {
+    let Some(headers) = headers.filter(|headers| !headers.is_empty()) else { return };
+    let lines: Vec<String> = headers
+        .iter()
+        .flat_map(|(name, value)| value.split('\n').map(move |value| (name, value)))
+        .map(|(name, value)| format!("{}: {}", short::line(name), short::line(value)))
+        .collect();
+    page.block(title, &lines.join("\n"), 2);
+}
+
+fn messages(page: &mut Page, request: &NetworkRequest) {
+    if request.messages.is_empty() {
+        return;
+    }
+    let shown = request.messages.iter().rev().take(MESSAGES);
+    let lines: Vec<String> = shown
+        .map(|message| {
+            let way = if message.direction == Direction::Sent { "sent" } else { "received" };
+            let text = if message.binary { "binary".into() } else { short::line(&message.payload) };
+            format!("{way} {} {}", message.timestamp, short::start(&text, 500))
+        })
+        .collect();
+    let all = request.messages.len() + request.messages_dropped as usize;
+    let title = format!("messages, newest first ({} of {all})", lines.len());
+    page.block(&title, &lines.join("\n"), 1);
+}
+
+/// A line of a console with its stack, in about `budget` characters.
+pub fn entry(entry: &ConsoleEntry, budget: usize) -> String {
+    let mut page = Page { text: String::new(), left: budget };
+    let mut head = format!("#{} {} {}", entry.seq, entry.level, entry.timestamp);
+    if let Some(source) = &entry.source {
+        let _ = write!(head, " {}", short::line(source));
+        for number in [entry.line, entry.column].into_iter().flatten() {
+            let _ = write!(head, ":{number}");
+        }
+    }
+    page.line(&head);
+    for (what, place) in [("frame", &entry.frame), ("worker", &entry.worker)] {
+        if let Some(place) = place {
+            page.line(&format!("{what}: {}", short::line(place)));
+        }
+    }
+    page.block(&title("message", entry.truncated), &entry.message, 2);
+    if let Some(stack) = &entry.stack_trace {
+        page.block("stack", stack, 2);
+    }
+    if entry.args.iter().any(|arg| !arg.is_string()) {
+        page.block("arguments", &serde_json::to_string(&entry.args).unwrap_or_default(), 1);
+    }
+    page.text.trim_end().to_owned()
+}
