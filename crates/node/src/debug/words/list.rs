@@ -3,26 +3,26 @@
 use baton_api::debug::Gap;
 use std::fmt::Write as _;
 
-/// How long a line's longest part may be, in characters: there are as many as fit, so the first width
-/// that lets all lines in is taken.
-const WIDTHS: [usize; 8] = [160, 100, 70, 50, 40, 32, 26, 20];
+/// How long the longest part of a line may be, in characters.
+const MIN_WIDTH: usize = 20;
+const MAX_WIDTH: usize = 160;
 
-/// Lines, newest first, and how many of them were left out.
+/// Lines, newest first, and how many of them were left out. All lines come before long ones: the longest
+/// part of each is as long as all of them together allow.
 pub(super) fn fit<T>(
     items: &[T],
     budget: usize,
     line: impl Fn(&T, usize) -> String,
 ) -> (Vec<String>, usize) {
-    let mut lines = Vec::new();
-    for width in WIDTHS {
-        let shown = items.iter().rev().map(|item| line(item, width));
-        lines = within(shown, budget);
-        if lines.len() == items.len() {
-            break;
-        }
+    let lines = |width| within(items.iter().rev().map(|item| line(item, width)), budget);
+    let (mut fits, mut too_wide) = (MIN_WIDTH, MAX_WIDTH + 1);
+    while too_wide - fits > 1 {
+        let width = usize::midpoint(fits, too_wide);
+        if lines(width).len() == items.len() { fits = width } else { too_wide = width }
     }
-    let left_out = items.len() - lines.len();
-    (lines, left_out)
+    let shown = lines(fits);
+    let left_out = items.len() - shown.len();
+    (shown, left_out)
 }
 
 fn within(lines: impl Iterator<Item = String>, budget: usize) -> Vec<String> {

@@ -140,9 +140,9 @@ fn long_addresses_are_cut_in_the_middle() {
     }
     insta::assert_snapshot!(list(&tab, &NetworkFilters::default(), 250), @r"
     3 requests, newest first; paths are of https://a.test
-    #3 GET 200 20ms /very/very/very/very/ver…y/very/very/very/end-2.js
-    #2 GET 200 20ms /very/very/very/very/ver…y/very/very/very/end-1.js
-    #1 GET 200 20ms /very/very/very/very/ver…y/very/very/very/end-0.js
+    #3 GET 200 20ms /very/very/very/very/very/very/v…very/very/very/very/very/end-2.js
+    #2 GET 200 20ms /very/very/very/very/very/very/v…very/very/very/very/very/end-1.js
+    #1 GET 200 20ms /very/very/very/very/very/very/v…very/very/very/very/very/end-0.js
     id=NUMBER shows one with headers and body.
     after=9 lists what is new from here on.
     ");
