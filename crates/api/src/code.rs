@@ -89,6 +89,8 @@ error_codes! {
     NotShared "not_shared" 404 NotFound "nothing of the session is shared";
     /// The board has no such agent or task, or there is no board.
     NotOnBoard "not_on_board" 404 NotFound "not on the board";
+    /// The tab was closed, there never was one, or it belongs to someone else.
+    TabGone "tab_gone" 404 NotFound "no such tab";
     /// No such key, or it belongs to someone else.
     KeyNotFound "key_not_found" 404 NotFound "no such key";
     /// No such address.
@@ -131,6 +133,8 @@ error_codes! {
     PeerUnreachable "peer_unreachable" 502 Failed "the peer does not answer";
     /// No browser was found, it did not start, or it ended.
     BrowserUnavailable "browser_unavailable" 503 Failed "the browser is not available";
+    /// The tab's browser is not connected.
+    BrowserOffline "browser_offline" 503 Failed "the tab's browser is not connected";
     /// The database does not answer.
     StorageUnavailable "storage_unavailable" 503 Failed "the database does not answer";
     /// It took longer than its limit.

@@ -38,7 +38,7 @@ pub use federation::{
 pub use health::{Health, Ready};
 pub use history::{CompareSnapshots, DiffView, History, ListHistory, RollBack};
 pub use key::{CreateKey, CreatedKey, KeyList, KeyView, Scope};
-pub use open::{AttachSession, OpenSession};
+pub use open::{AttachSession, OpenSession, SwitchDebug};
 pub use problem::Problem;
 pub use session::{
     ListSessions, ResumeResult, SessionList, SessionSummary, SessionView, SnapshotReason,

@@ -21,6 +21,9 @@ pub struct OpenSession {
     /// Whether the browser shows a window.
     #[serde(default)]
     pub headed: bool,
+    /// Whether what its tabs do, network and console, is recorded, from the first byte on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub debug: bool,
     /// What pages see of the world; a field left out is the browser's own.
     #[serde(default)]
     pub environment: Environment,
@@ -34,6 +37,7 @@ impl OpenSession {
             description: None,
             urls: urls.into_iter().collect(),
             headed: false,
+            debug: false,
             environment: Environment::default(),
         }
     }
@@ -51,4 +55,12 @@ pub struct AttachSession {
     /// The browser's DevTools address: `http://127.0.0.1:9222` or `ws://127.0.0.1:9222/devtools/…`.
     /// Only this machine's loopback addresses are accepted.
     pub cdp_url: Url,
+}
+
+/// Switches on or off whether what a session's tabs do is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchDebug {
+    /// Whether it is recorded from now on. What was recorded is forgotten when it is not.
+    pub on: bool,
 }

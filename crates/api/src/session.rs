@@ -28,6 +28,9 @@ pub struct SessionSummary {
     pub owner: Owner,
     /// Whether its browser shows a window.
     pub headed: bool,
+    /// Whether what its tabs do, network and console, is recorded while its browser runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub debug: bool,
     /// The agent that drives it; left out when none does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<DriverView>,

@@ -3,6 +3,8 @@
 use crate::NodeError;
 use crate::board::Feed;
 use crate::config::NodeSettings;
+use crate::debug::Relay;
+use crate::debug::relay::Bus;
 use crate::identity::OwnIdentity;
 use crate::idle::Activity;
 use crate::live::{Hub, LiveError};
@@ -33,6 +35,10 @@ pub struct Context {
     pub store: Store,
     /// The running browsers.
     pub hub: Hub,
+    /// What tabs tell.
+    pub relay: Relay,
+    /// How tabs are asked, wherever their browsers are connected.
+    pub bus: Arc<dyn Bus>,
     /// Which node this is.
     pub node: NodeId,
     /// What was begun and must be finished before the node ends.
@@ -76,6 +82,8 @@ pub struct Surroundings {
     pub store: Store,
     /// The running browsers.
     pub hub: Hub,
+    /// What tabs tell.
+    pub relay: Relay,
     /// Who this node is.
     pub identity: OwnIdentity,
     /// What it says of itself to others.
@@ -98,6 +106,7 @@ impl Context {
         let Surroundings {
             store,
             hub,
+            relay,
             identity,
             node_settings,
             sync,
@@ -110,6 +119,8 @@ impl Context {
             node: identity.node(),
             store,
             hub,
+            bus: Arc::new(relay.clone()),
+            relay,
             identity,
             node_settings,
             sync,

@@ -1,6 +1,7 @@
 //! How an operation fails.
 
 use crate::data::DataError;
+use crate::debug::LookError;
 use crate::live::LiveError;
 use crate::sync::SyncError;
 use baton_api::Scope;
@@ -18,6 +19,9 @@ pub enum NodeError {
     /// A session did not move, or a peer was not taken.
     #[error(transparent)]
     Sync(#[from] SyncError),
+    /// There is no answer about a tab.
+    #[error(transparent)]
+    Look(#[from] LookError),
     /// A browser refused or failed.
     #[error(transparent)]
     Live(#[from] LiveError),

@@ -1,6 +1,7 @@
 //! The one page that turns what an operation answers into what a door says.
 
 use crate::NodeError;
+use crate::debug::LookError;
 use crate::live::LiveError;
 use crate::sync::SyncError;
 use baton_api::{ErrorCode, Problem};
@@ -35,6 +36,7 @@ fn code(error: &NodeError) -> ErrorCode {
         NodeError::Store(error) => store(error),
         NodeError::Live(error) => live(error),
         NodeError::Sync(error) => sync(error),
+        NodeError::Look(error) => look(error),
         NodeError::Attach(error) => attach(error),
         NodeError::Invalid { .. } | NodeError::BadFile { .. } | NodeError::NoName => {
             ErrorCode::InvalidRequest
@@ -57,6 +59,15 @@ fn code(error: &NodeError) -> ErrorCode {
         NodeError::OtherNode { .. } | NodeError::NotDeep { .. } => ErrorCode::Conflict,
         NodeError::NoSnapshot { .. } => ErrorCode::NoSnapshot,
         NodeError::NotShown { .. } => ErrorCode::Internal,
+    }
+}
+
+fn look(error: &LookError) -> ErrorCode {
+    match error {
+        LookError::TabGone { .. } => ErrorCode::TabGone,
+        LookError::BrowserOffline { .. } => ErrorCode::BrowserOffline,
+        LookError::TooManyTabs { .. } => ErrorCode::StorageFull,
+        LookError::Ask(_) => ErrorCode::InvalidRequest,
     }
 }
 

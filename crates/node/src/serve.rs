@@ -4,6 +4,7 @@ use crate::auth::{LocalKeyError, ensure_local_key};
 use crate::config::ConfigError;
 use crate::context::Surroundings;
 use crate::data::{DataError, NodeFile, NodeLock};
+use crate::debug::Relay;
 use crate::http::tls::TlsError;
 use crate::http::{DoorError, Doors};
 use crate::identity::{IdentityError, OwnIdentity, load_or_create};
@@ -116,7 +117,8 @@ async fn run(
     let data = config.data.clone();
     let identity = OwnIdentity::new(load_or_create(&store, &data).await?, &data.place()?);
     let node = identity.node();
-    let hub = Hub::new(store.clone(), hub_config(&config, node)?);
+    let relay = Relay::default();
+    let hub = Hub::new(store.clone(), hub_config(&config, node, relay.clone())?);
     ensure_local_key(&store, &data, config.lease.map(|_| node)).await?;
     if let Some(address) = config.metrics {
         let served = metrics::serve(address, shutdown.clone()).await;
@@ -130,6 +132,7 @@ async fn run(
     let context = Context::new(Surroundings {
         store,
         hub,
+        relay,
         identity,
         node_settings: config.node,
         sync: config.sync,
@@ -178,7 +181,7 @@ pub(crate) fn master_key(
     })
 }
 
-fn hub_config(config: &Config, node: NodeId) -> Result<HubConfig, DataError> {
+fn hub_config(config: &Config, node: NodeId, relay: Relay) -> Result<HubConfig, DataError> {
     let changes = config.changes.clone();
     Ok(HubConfig {
         node,
@@ -187,6 +190,7 @@ fn hub_config(config: &Config, node: NodeId) -> Result<HubConfig, DataError> {
         data: config.data.clone(),
         browser: config.browser.clone(),
         keeper: config.keeper.clone(),
+        relay,
         inherited: config.inherited.clone(),
         recovery: changes.unwrap_or_else(|| watch::channel(config.recovery.clone()).1),
     })

@@ -21,6 +21,8 @@ pub struct Session {
     pub node: NodeId,
     /// Whether its browser shows a window.
     pub headed: bool,
+    /// Whether what its tabs do, network and console, is recorded while its browser runs.
+    pub debug: bool,
     /// Where it stands.
     pub lifecycle: Lifecycle,
     /// When it was opened first.

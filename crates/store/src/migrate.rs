@@ -12,7 +12,7 @@ use sqlx::{AnyConnection, Connection, SqlSafeStr};
 use std::path::{Path, PathBuf};
 
 /// The newest version of the schema that this program knows.
-pub(crate) const KNOWN: i64 = 5;
+pub(crate) const KNOWN: i64 = 6;
 
 /// A SQLite file, and how to connect to it once more.
 pub(crate) struct SqliteFile<'a> {
@@ -114,6 +114,7 @@ macro_rules! steps {
             ("spans", include_str!(concat!("../migrations/", $engine, "/0003_spans.sql"))),
             ("sync", include_str!(concat!("../migrations/", $engine, "/0004_sync.sql"))),
             ("agents", include_str!(concat!("../migrations/", $engine, "/0005_agents.sql"))),
+            ("debug", include_str!(concat!("../migrations/", $engine, "/0006_debug.sql"))),
         ]
     };
 }

@@ -5,6 +5,7 @@
 
 mod audit;
 mod carry;
+mod debug;
 mod error;
 mod events;
 mod federation;

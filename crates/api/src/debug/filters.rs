@@ -2,7 +2,7 @@
 
 use super::{ConsoleLevel, EpochMs, TabToken, check};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 /// Asks for the requests of a tab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -91,4 +91,15 @@ pub struct ConsoleFilters {
     /// One line, by its sequence number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<u64>,
+}
+
+/// How long a question may wait, over HTTP.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Wait {
+    /// When nothing fits, so many seconds for what comes, at most 20. Together with `after` this
+    /// follows a tab.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<u16>,
 }

@@ -7,6 +7,7 @@ mod audit;
 mod backup;
 mod completions;
 mod consent;
+mod debug;
 mod demo;
 mod destination;
 mod doctor;
@@ -90,6 +91,8 @@ enum Command {
     Sync(sync::Sync),
     #[command(subcommand)]
     Profile(profile::Profile),
+    #[command(subcommand)]
+    Debug(debug::Debug),
     Mcp(mcp::Mcp),
     Skill(skill::Skill),
     Federation(federation::Federation),
@@ -157,6 +160,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Save(command) => command.run(context).await,
             Command::Peers(command) => command.run(context).await,
             Command::Sync(command) => command.run(context).await,
+            Command::Debug(command) => command.run(context).await,
             Command::Keys(command) => command.run(context).await,
             Command::Audit(command) => command.run(context).await,
             Command::Serve(command) => command.run(context).await,

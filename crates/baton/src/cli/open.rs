@@ -27,6 +27,9 @@ pub(super) struct Open {
     /// Show the browser's window
     #[arg(long)]
     headed: bool,
+    /// Record network and console of its tabs, for baton debug; it makes pages slower
+    #[arg(long)]
+    debug: bool,
     #[command(flatten)]
     environment: EnvironmentArgs,
 }
@@ -39,6 +42,7 @@ impl Open {
             description: self.description,
             urls: self.urls,
             headed: self.headed,
+            debug: self.debug,
             environment: self.environment.into(),
         };
         let progress = context.output.progress("starting a browser");

@@ -6,6 +6,7 @@
 
 mod board;
 mod carry;
+mod debug;
 mod exchange;
 mod history;
 mod holder;
@@ -20,6 +21,10 @@ mod views;
 
 pub(crate) use board::{archived, board, driven, task, tasks};
 pub(crate) use carry::{compiled, imported, in_use, left_out, written};
+pub(crate) use debug::{
+    debug_console, debug_entry, debug_gap, debug_line, debug_request, debug_request_line,
+    debug_requests, debug_tabs, never_ends,
+};
 pub(crate) use exchange::{Exchange, Failed, Moved, Standing, Way, exchange, standing};
 pub(crate) use history::{diff, history};
 pub(crate) use log::log_to_stderr;

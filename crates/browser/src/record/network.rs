@@ -128,9 +128,10 @@ impl Received {
         matches!(self.response.status, 204 | 205 | 304)
     }
 
-    /// Whether its body may be text.
-    pub(super) fn has_text(&self) -> bool {
-        !matches!(self.kind.as_str(), "Image" | "Media" | "Font" | "EventSource")
+    /// What its body is, when it may be text.
+    pub(super) fn text(&self) -> Option<String> {
+        let is_none = matches!(self.kind.as_str(), "Image" | "Media" | "Font" | "EventSource");
+        (!is_none).then(|| self.response.mime_type.clone())
     }
 
     pub(super) fn told(self, clock: &Clock) -> Answered {

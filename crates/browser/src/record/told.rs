@@ -121,6 +121,8 @@ pub struct Finished {
     pub at: u64,
     /// How many bytes came over the network.
     pub bytes: u64,
+    /// What the body is, as the answer said; empty when it said nothing, or the body is no text.
+    pub mime_type: String,
     /// The body, when it is text and the browser has it.
     pub body: Option<String>,
     /// Whether `body` was cut.

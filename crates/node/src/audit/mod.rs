@@ -47,6 +47,8 @@ pub enum Action {
     Connect,
     /// A session was passed from one agent to another.
     Pass,
+    /// What the tabs of a session do began to be recorded, or is no longer.
+    Debug,
     /// The secrets of a session were shown.
     Reveal,
     /// A session was given out as a file.
@@ -89,6 +91,7 @@ impl Action {
             Self::Open => "session.open",
             Self::Attach => "session.attach",
             Self::Resume => "session.resume",
+            Self::Debug => "session.debug",
             Self::Rollback => "session.rollback",
             Self::Close => "session.close",
             Self::Abandon => "session.abandon",

@@ -164,6 +164,8 @@ scoped! {
     Sync: Sync;
     /// A caller that may manage keys and name browsers of this machine.
     Admin: Admin;
+    /// A caller that may look into tabs.
+    Debug: Debug;
     /// A caller that may read the audit log, or a part of it.
     Auditor: Read or Admin;
 }

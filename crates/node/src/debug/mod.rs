@@ -1,21 +1,28 @@
 //! Look in: what tabs did, kept bounded and asked for in few words.
 //!
-//! The one idea: plain data. Nothing here waits, reads a clock or speaks to anyone; who feeds it gives
-//! the instants, and who shares a tab puts one lock around its [`TabBuffer`]. An event goes through
+//! The one idea: a tab is plain data. It does not wait, read a clock or speak to anyone; who feeds it
+//! gives the instants, and who shares it puts one lock around its [`TabBuffer`]. An event goes through
 //! [`Clean`], which hides secrets and cuts what is too long, into the buffer; a question goes through
 //! [`ask`] and comes out as data, as [`words`] for models, or as a [`har`] file.
 //!
 //! Rooms: [`limits`] says how much is kept; [`secrets`] hides; [`ring`] keeps, [`tab`] puts events
-//! together; [`ask`] finds; [`words`] and [`har`] show.
+//! together; [`ask`] finds; [`words`] and [`har`] show. Around them [`relay`] holds the tabs of all
+//! owners, `session` tells it of the browsers of sessions, and `look` has the operations of all doors.
 
 pub mod ask;
 pub mod har;
 pub mod limits;
+mod look;
+pub mod relay;
 pub mod ring;
 pub mod secrets;
+mod session;
 pub mod tab;
 pub mod words;
 
 pub use limits::Limits;
+pub use look::{console, har, list_tabs, network};
+pub use relay::{LookError, Relay};
 pub use secrets::Clean;
+pub(crate) use session::{SessionTabs, record};
 pub use tab::{Applied, TabBuffer};

@@ -91,8 +91,13 @@ impl<T> Ring<T> {
     }
 
     fn shrink(&mut self) -> Vec<T> {
+        self.shrink_to(self.bytes)
+    }
+
+    /// Drops the oldest until no more than so many bytes are kept; what went, oldest first.
+    pub fn shrink_to(&mut self, bytes: usize) -> Vec<T> {
         let mut dropped = Vec::new();
-        while self.kept.len() > self.items || self.used > self.bytes {
+        while self.kept.len() > self.items || self.used > bytes {
             let Some((seq, slot)) = self.kept.pop_first() else { break };
             self.used -= slot.bytes;
             self.lost.note(seq);

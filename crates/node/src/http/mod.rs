@@ -9,6 +9,7 @@ mod carry;
 mod cdp;
 mod compression;
 mod connections;
+mod debug;
 mod doors;
 mod exchange;
 mod federation;
@@ -117,6 +118,12 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(federation::show, federation::change))
         .routes(routes!(federation::sessions))
         .routes(routes!(federation::events))
+        // What tabs do.
+        .routes(routes!(debug::list_tabs))
+        .routes(routes!(debug::network).layer(compression::answers()))
+        .routes(routes!(debug::console).layer(compression::answers()))
+        .routes(routes!(debug::har).layer(compression::answers()))
+        .routes(routes!(sessions::debug))
         // Models.
         .routes(routes!(mcp::post, mcp::listen, mcp::end))
         // What was done.

@@ -10,7 +10,7 @@ use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use baton_api::{
     AttachSession, ListSessions, OpenSession, PassSession, Problem, ResumeResult, SessionList,
-    SessionView, SnapshotView, StateView,
+    SessionView, SnapshotView, StateView, SwitchDebug,
 };
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -103,6 +103,22 @@ pub(super) async fn capture(
     Path(id): Path<String>,
 ) -> Answer<SnapshotView> {
     Ok(axum::Json(sessions::capture(&context, &caller.owner, &id).await?))
+}
+
+/// Switches on or off whether what the session's tabs do is recorded, now and after every resume.
+#[utoipa::path(
+    post, path = "/sessions/{id}/debug", tag = "debug", security(("api_key" = [])),
+    params(("id" = String, Path)), request_body = SwitchDebug,
+    responses((status = 200, body = SessionView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn debug(
+    State(context): State<Context>,
+    Drive(caller): Drive,
+    Path(id): Path<String>,
+    here: Here,
+    Json(SwitchDebug { on }): Json<SwitchDebug>,
+) -> Answer<SessionView> {
+    Ok(axum::Json(here.tell(&context, sessions::debug(&context, &caller, &id, on).await?)))
 }
 
 /// Brings a session back from its last good snapshot; the receipt says what came back.

@@ -21,6 +21,7 @@ mod orphans;
 mod permissions;
 mod policy;
 mod raw;
+mod record;
 mod recover;
 mod resume;
 mod rollback;
@@ -32,11 +33,13 @@ pub use recover::Recovered;
 pub use resume::Resumed;
 
 use crate::data::DataFolder;
+use crate::debug::Relay;
 use baton_browser::keeper::KeeperCommand;
 use baton_browser::profile::compile::ProfileCache;
 use baton_session::{NodeId, SessionId};
 use baton_store::Store;
 use lease::Pulse;
+use record::Recording;
 use runner::Runner;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -61,6 +64,8 @@ struct Inner {
     store: Store,
     config: HubConfig,
     runners: Mutex<HashMap<SessionId, Arc<Runner>>>,
+    /// What is recorded.
+    recordings: Mutex<HashMap<SessionId, Recording>>,
     /// Sessions that something is being done with, so that two requests never start two browsers.
     busy: Mutex<HashMap<SessionId, &'static str>>,
     /// Tells that one of them is free again.
@@ -87,6 +92,8 @@ pub struct HubConfig {
     pub keeper: KeeperCommand,
     /// The variables that browsers may inherit.
     pub inherited: BTreeMap<String, String>,
+    /// Where what tabs do is told.
+    pub relay: Relay,
     /// When to capture, and what to do at start-up; may change while the node runs.
     pub recovery: watch::Receiver<RecoverySettings>,
 }
@@ -113,6 +120,7 @@ impl Hub {
             store,
             config,
             runners: Mutex::default(),
+            recordings: Mutex::default(),
             busy: Mutex::default(),
             freed: Notify::new(),
             pulse: Pulse::default(),
@@ -155,6 +163,10 @@ impl Hub {
 
     fn runner(&self, id: SessionId) -> Result<Arc<Runner>, LiveError> {
         self.runners().get(&id).cloned().ok_or(LiveError::NotActive(id))
+    }
+
+    fn recordings(&self) -> MutexGuard<'_, HashMap<SessionId, Recording>> {
+        self.0.recordings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn busy(&self) -> MutexGuard<'_, HashMap<SessionId, &'static str>> {

@@ -98,7 +98,8 @@ impl Hub {
             last: std::mem::take(&mut loaded.good),
             held: std::mem::take(&mut loaded.held),
         };
-        self.watch(active, term, live, known);
+        let runner = self.watch(active, term, live, known);
+        self.record_if_asked(&runner.session).await;
         clock.step("watch");
         let Loaded { snapshot, mut receipt, .. } = loaded;
         self.note_profile(session.id, term, Some(snapshot)).await;

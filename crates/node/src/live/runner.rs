@@ -69,6 +69,7 @@ impl Hub {
         if let Some(runner) = self.runners().remove(&id) {
             runner.leave.cancel();
         }
+        self.stop_recording(id);
         self.count();
     }
 

@@ -160,6 +160,7 @@ fn next(code: &str) -> Option<&'static str> {
              any other is brought back with session_resume",
         ),
         "peer_not_found" => Some("browser_sync_list_peers lists the peers that there are"),
+        "tab_gone" => Some("browser_debug_list_tabs lists the tabs that there are"),
         "no_snapshot" => Some("session_history lists the snapshots that there are"),
         "name_taken" => {
             Some("use the session that has this name (session_resume), or choose another name")

@@ -1,7 +1,7 @@
 //! Toolsets: which tools a client is offered.
 
 use super::verb::Entry;
-use super::{carry, keep, turns};
+use super::{carry, keep, look, turns};
 use std::str::FromStr;
 
 /// Tools that belong together; a client may be offered some sets only.
@@ -11,19 +11,22 @@ pub enum Toolset {
     Keep,
     /// Sessions are saved, and move between nodes.
     Carry,
+    /// Network and console of tabs are asked for.
+    Look,
     /// Agents share a board, and pass sessions to each other.
     Turns,
 }
 
 impl Toolset {
     /// Every one, in the order in which lists show them.
-    pub const ALL: [Self; 3] = [Self::Keep, Self::Carry, Self::Turns];
+    pub const ALL: [Self; 4] = [Self::Keep, Self::Carry, Self::Look, Self::Turns];
 
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Keep => "keep",
             Self::Carry => "carry",
+            Self::Look => "look",
             Self::Turns => "turns",
         }
     }
@@ -33,6 +36,7 @@ impl Toolset {
         match self {
             Self::Keep => keep::entries(),
             Self::Carry => carry::entries(),
+            Self::Look => look::entries(),
             Self::Turns => turns::entries(),
         }
     }
@@ -40,7 +44,7 @@ impl Toolset {
 
 /// A word that names no toolset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("expected toolsets among keep, carry and turns, found {0:?}")]
+#[error("expected toolsets among keep, carry, look and turns, found {0:?}")]
 pub struct UnknownToolset(String);
 
 impl FromStr for Toolset {

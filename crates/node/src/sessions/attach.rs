@@ -1,5 +1,6 @@
 //! Attaches to a browser that someone else started.
 
+use super::create::Wanted;
 use super::drive::drive;
 use super::{check, create, show};
 use crate::auth::Caller;
@@ -17,7 +18,8 @@ pub async fn attach(
     check::description(request.description.as_deref())?;
     check::cdp_address(&request.cdp_url)?;
     let (name, description) = (request.name, request.description);
-    let session = create::create(context, &caller.owner, name, description, false).await?;
+    let wanted = Wanted { name, description, headed: false, debug: false };
+    let session = create::create(context, &caller.owner, wanted).await?;
     if let Err(error) = context.hub.attach(&session, &request.cdp_url).await {
         create::undo(context, &session).await;
         return Err(NodeError::Attach(error));

@@ -106,6 +106,18 @@ pub async fn pass(
     note.end(&context.store, super::pass::pass(context, caller, reference, request).await).await
 }
 
+/// Switches on or off whether what the tabs of a session do is recorded: see `debug.rs`.
+pub async fn debug(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+    on: bool,
+) -> Result<SessionView, NodeError> {
+    let note = note(context, caller, Action::Debug, reference).await;
+    let note = note.with("on", on.to_string());
+    note.end(&context.store, super::debug::debug(context, caller, reference, on).await).await
+}
+
 /// Connects to a session's browser, with a ticket or without: see `cdp.rs`.
 pub async fn connect(
     context: &Context,

@@ -4,15 +4,26 @@ use super::close;
 use crate::{Context, NodeError, clock};
 use baton_session::{Lifecycle, Owner, Session, SessionId, SessionName};
 
+/// What a caller says of a new session.
+pub(super) struct Wanted {
+    /// Unique among the owner's sessions that are not closed.
+    pub(super) name: SessionName,
+    /// Free text for people.
+    pub(super) description: Option<String>,
+    /// Whether its browser shows a window.
+    pub(super) headed: bool,
+    /// Whether what its tabs do is recorded.
+    pub(super) debug: bool,
+}
+
 /// Makes the row of a new session. It is active from the start: a node that dies right after this
 /// finds it at its next start, and closes it because it has no snapshot.
 pub(super) async fn create(
     context: &Context,
     owner: &Owner,
-    name: SessionName,
-    description: Option<String>,
-    headed: bool,
+    wanted: Wanted,
 ) -> Result<Session, NodeError> {
+    let Wanted { name, description, headed, debug } = wanted;
     let now = clock::now();
     let session = Session {
         id: SessionId::new(now, rand::random()),
@@ -21,6 +32,7 @@ pub(super) async fn create(
         owner: owner.clone(),
         node: context.node,
         headed,
+        debug,
         lifecycle: Lifecycle::Active,
         created_at: now,
         updated_at: now,

@@ -38,6 +38,7 @@ pub async fn import(
         owner: owner.clone(),
         node: context.node,
         headed: false,
+        debug: false,
         lifecycle: Lifecycle::Recoverable,
         created_at: now,
         updated_at: now,

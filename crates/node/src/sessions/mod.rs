@@ -13,6 +13,7 @@ mod cdp;
 pub(crate) mod check;
 mod close;
 mod create;
+mod debug;
 mod deep;
 mod delete;
 mod diff;
@@ -31,7 +32,8 @@ mod state;
 mod view;
 
 pub use audited::{
-    abandon, attach, close, connect, delete, export, import, open, pass, resume, rollback, state,
+    abandon, attach, close, connect, debug, delete, export, import, open, pass, resume, rollback,
+    state,
 };
 pub use capture::capture;
 pub use cdp::active;

@@ -1,5 +1,6 @@
 //! Opens a session in a browser of its own.
 
+use super::create::Wanted;
 use super::drive::drive;
 use super::{check, create, show};
 use crate::auth::Caller;
@@ -16,8 +17,13 @@ pub async fn open(
     check::open(&request)?;
     // They are decided now, whatever a caller says.
     request.environment.permissions.iter_mut().for_each(|one| one.changed = None);
-    let (name, description) = (request.name.clone(), request.description.clone());
-    let session = create::create(context, &caller.owner, name, description, request.headed).await?;
+    let wanted = Wanted {
+        name: request.name.clone(),
+        description: request.description.clone(),
+        headed: request.headed,
+        debug: request.debug,
+    };
+    let session = create::create(context, &caller.owner, wanted).await?;
     if let Err(error) = context.hub.open(&session, &request).await {
         create::undo(context, &session).await;
         return Err(error.into());

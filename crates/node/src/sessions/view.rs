@@ -13,6 +13,7 @@ pub(super) fn summary(session: Session) -> SessionSummary {
         state: session.lifecycle,
         owner: session.owner,
         headed: session.headed,
+        debug: session.debug,
         agent: None,
         created_at: session.created_at,
         updated_at: session.updated_at,

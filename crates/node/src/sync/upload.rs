@@ -164,6 +164,7 @@ fn new_row(context: &Context, caller: &Caller, file: &File) -> Session {
         owner: caller.owner.clone(),
         node: context.node,
         headed: false,
+        debug: false,
         lifecycle: Lifecycle::Recoverable,
         created_at: file.created_at,
         updated_at: clock::now(),

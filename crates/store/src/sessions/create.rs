@@ -24,8 +24,8 @@ pub(crate) async fn insert(
     refuse_nul("a description", &session.description)?;
     let made = sqlx::query(
         "insert into sessions
-         (id, name, description, owner, node, headed, lifecycle, created_at, updated_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+         (id, name, description, owner, node, headed, debug, lifecycle, created_at, updated_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
          on conflict (id) do nothing",
     )
     .bind(session.id.to_string())
@@ -34,6 +34,7 @@ pub(crate) async fn insert(
     .bind(session.owner.as_str())
     .bind(session.node.to_string())
     .bind(i64::from(session.headed))
+    .bind(i64::from(session.debug))
     .bind(session.lifecycle.as_str())
     .bind(session.created_at.as_millisecond())
     .bind(session.updated_at.as_millisecond())

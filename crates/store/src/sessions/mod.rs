@@ -1,8 +1,9 @@
-//! Sessions as rows: `create fetch list update rename fail delete`, one verb a file.
+//! Sessions as rows: `create fetch list update rename debug fail delete`, one verb a file.
 //!
 //! Times are kept to the millisecond.
 
 mod create;
+mod debug;
 mod delete;
 mod fail;
 mod fetch;
@@ -23,8 +24,8 @@ use sqlx::{AnyConnection, Row};
 macro_rules! select {
     ($rest:literal) => {
         concat!(
-            "select id, name, description, owner, node, headed, lifecycle, created_at, updated_at \
-             from sessions ",
+            "select id, name, description, owner, node, headed, debug, lifecycle, created_at, \
+             updated_at from sessions ",
             $rest
         )
     };
@@ -39,6 +40,7 @@ fn decode(row: &AnyRow) -> Result<Session, StoreError> {
         owner: word::<Owner>(row, "owner")?,
         node: word(row, "node")?,
         headed: flag(row, "headed")?,
+        debug: flag(row, "debug")?,
         lifecycle: word(row, "lifecycle")?,
         created_at: instant(row, "created_at")?,
         updated_at: instant(row, "updated_at")?,

@@ -87,6 +87,7 @@ const SESSIONS: &[Column] = &[
     integer("created_at"),
     integer("updated_at"),
     integer("failed_resumes").since(2),
+    integer("debug").since(6),
 ];
 
 const SNAPSHOTS: &[Column] = &[

@@ -123,6 +123,7 @@ pub(crate) fn session(name: &str) -> Session {
         owner: Owner::local(),
         node: node(),
         headed: false,
+        debug: false,
         lifecycle: Lifecycle::Active,
         created_at: at,
         updated_at: at,

@@ -48,14 +48,14 @@ pub(super) struct Pump {
 }
 
 /// A request that has not ended, and what is to come of it.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Open {
     /// It asks for no body (`HEAD`).
     asks_for_none: bool,
     /// The answer has begun, and has no body.
     is_empty: bool,
-    /// It has begun, and its body is text.
-    has_text: bool,
+    /// It has begun, and its body may be text: what the answer says that it is.
+    text: Option<String>,
 }
 
 #[derive(Deserialize)]

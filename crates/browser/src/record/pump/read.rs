@@ -36,7 +36,7 @@ impl Pump {
                 // One that was sent before we listened is told by its answer.
                 if let Some(open) = noted(&mut self.open, key(&received.request_id)) {
                     open.is_empty = open.asks_for_none || received.is_empty();
-                    open.has_text = !open.is_empty && received.has_text();
+                    open.text = received.text().filter(|_| !open.is_empty);
                 }
                 What::Answered(Box::new(received.told(clock)))
             }
@@ -102,10 +102,11 @@ impl Pump {
         let LoadingFinished { request_id, timestamp, encoded_data_length } = end;
         let (at, bytes) = (self.clock.at(timestamp), clock::millis(encoded_data_length));
         let open = self.open.remove(&(id.clone(), request_id.clone())).unwrap_or_default();
-        let end = Finished { id: request_id, at, bytes, ..Finished::default() };
+        let has_text = open.text.is_some();
+        let mime_type = open.text.unwrap_or_default();
+        let end = Finished { id: request_id, at, bytes, mime_type, ..Finished::default() };
         // When too many are fetched already, this one's body is not told.
-        let place =
-            open.has_text.then(|| Arc::clone(&self.bodies).try_acquire_owned().ok()).flatten();
+        let place = has_text.then(|| Arc::clone(&self.bodies).try_acquire_owned().ok()).flatten();
         let Some(place) = place else { return Some(Record { tab, what: What::Finished(end) }) };
         let (session, records) = (self.connection.session(id.clone()), self.records.clone());
         let most = self.limits.body_bytes;

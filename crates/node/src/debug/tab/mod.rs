@@ -164,6 +164,13 @@ impl TabBuffer {
         self.requests.ring().used() + self.console.used()
     }
 
+    /// Drops the oldest until about so many bytes are kept.
+    pub fn shrink_to(&mut self, bytes: usize) {
+        let of_console = (bytes / 4).min(self.console.used());
+        self.console.shrink_to(of_console);
+        self.requests.shrink_to(bytes - of_console);
+    }
+
     /// The requests that are kept, in the order in which they began.
     pub fn requests(&self) -> Vec<Arc<NetworkRequest>> {
         self.requests.in_order()

@@ -39,6 +39,12 @@ impl Requests {
         self.ring.skip()
     }
 
+    /// Drops the oldest until no more than so many bytes are kept.
+    pub(super) fn shrink_to(&mut self, bytes: usize) {
+        let dropped = self.ring.shrink_to(bytes);
+        self.forget(dropped);
+    }
+
     pub(super) fn in_order(&self) -> Vec<Arc<NetworkRequest>> {
         let mut all: Vec<_> =
             self.ring.iter().map(|(_, entry)| Arc::clone(&entry.request)).collect();

@@ -10,11 +10,20 @@ mod network;
 mod one;
 mod short;
 
+use baton_api::debug::NetworkRequest;
+
 pub use console::console;
-pub use network::network;
+pub use network::{network, state};
 pub use one::{entry, request};
+pub(crate) use short::line;
+pub use short::time;
 
 /// How many characters a list takes by default: 200 requests fit, in fewer than 6,000 tokens.
 pub const LIST_BUDGET: usize = 12_000;
 /// How many characters one request, or one line of a console, takes in full by default.
 pub const FULL_BUDGET: usize = 16_000;
+
+/// The size of what a request brought, in a few characters.
+pub fn size(request: &NetworkRequest) -> Option<String> {
+    network::size(request).map(short::size)
+}

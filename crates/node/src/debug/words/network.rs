@@ -106,7 +106,7 @@ fn line(request: &NetworkRequest, home: Option<&str>, width: usize) -> String {
 }
 
 /// The status, or what there is in its place.
-fn state(request: &NetworkRequest) -> String {
+pub fn state(request: &NetworkRequest) -> String {
     match (request.status, &request.error) {
         (Some(status), Some(_)) if status != 0 => format!("{status} failed"),
         (_, Some(_)) => "failed".to_owned(),

@@ -15,7 +15,7 @@ pub(super) fn size(bytes: u64) -> String {
 }
 
 /// A time in at most four digits and its unit.
-pub(super) fn time(millis: u64) -> String {
+pub fn time(millis: u64) -> String {
     match millis {
         0..1_000 => format!("{millis}ms"),
         _ => format!("{}s", tenths(millis, 1_000)),
@@ -32,7 +32,7 @@ fn tenths(value: u64, unit: u64) -> String {
 }
 
 /// A text on one line: control characters and runs of spaces become a space.
-pub(super) fn line(text: &str) -> Cow<'_, str> {
+pub(crate) fn line(text: &str) -> Cow<'_, str> {
     let is_break = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     if !text.contains(is_break) {
         return text.trim().into();

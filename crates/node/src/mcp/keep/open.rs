@@ -23,6 +23,9 @@ pub(super) struct SessionOpen {
     /// With a window, for a person to log in
     #[serde(default)]
     headed: bool,
+    /// Record network and console, for browser_debug_get_network
+    #[serde(default)]
+    debug: bool,
     /// Such as Asia/Tokyo
     timezone: Option<String>,
     /// Such as ja-JP
@@ -60,7 +63,7 @@ impl SessionOpen {
         }
         let environment =
             Environment { timezone: self.timezone, locale: self.locale, ..Environment::default() };
-        let (description, headed) = (self.description, self.headed);
-        Ok(OpenSession { name, description, urls, headed, environment })
+        let (description, headed, debug) = (self.description, self.headed, self.debug);
+        Ok(OpenSession { name, description, urls, headed, debug, environment })
     }
 }

@@ -51,6 +51,7 @@ async fn new_row(context: &Context, owner: &Owner, current: &Signed) -> Result<S
         owner: owner.clone(),
         node: context.node,
         headed: false,
+        debug: false,
         lifecycle: Lifecycle::Recoverable,
         created_at: current.origin.created_at,
         updated_at: crate::clock::now(),

@@ -1,0 +1,54 @@
+//! Operations on tabs that can be looked into.
+
+use super::{BROWSER_LIMIT, Client, ClientError};
+use crate::debug::{
+    ConsoleData, ConsoleFilters, NetworkData, NetworkFilters, TabList, TabToken, Wait,
+};
+use crate::{SessionView, SwitchDebug};
+use reqwest::Method;
+use std::time::Duration;
+
+impl Client {
+    /// The tabs that can be looked into.
+    pub async fn list_tabs(&self) -> Result<TabList, ClientError> {
+        self.fetch(self.request(Method::GET, &["debug", "tabs"])?).await
+    }
+
+    /// The requests of a tab; when nothing fits, those that come within `wait`.
+    pub async fn get_network(
+        &self,
+        token: &TabToken,
+        filters: &NetworkFilters,
+        wait: Duration,
+    ) -> Result<NetworkData, ClientError> {
+        let call = self.request(Method::POST, &["debug", "tabs", token.as_str(), "network"])?;
+        self.fetch(call.query(&seconds(wait)).json(filters)).await
+    }
+
+    /// The console of a tab; when nothing fits, the lines that come within `wait`.
+    pub async fn get_console(
+        &self,
+        token: &TabToken,
+        filters: &ConsoleFilters,
+        wait: Duration,
+    ) -> Result<ConsoleData, ClientError> {
+        let call = self.request(Method::POST, &["debug", "tabs", token.as_str(), "console"])?;
+        self.fetch(call.query(&seconds(wait)).json(filters)).await
+    }
+
+    /// What is kept of a tab as an HTTP Archive, as the node wrote it.
+    pub async fn get_har(&self, token: &TabToken) -> Result<Vec<u8>, ClientError> {
+        let call = self.request(Method::GET, &["debug", "tabs", token.as_str(), "har"])?;
+        self.fetch_bytes(call).await
+    }
+
+    /// Switches on or off whether what a session's tabs do is recorded.
+    pub async fn switch_debug(&self, id: &str, on: bool) -> Result<SessionView, ClientError> {
+        let call = self.request(Method::POST, &["sessions", id, "debug"])?;
+        self.fetch(call.timeout(BROWSER_LIMIT).json(&SwitchDebug { on })).await
+    }
+}
+
+fn seconds(wait: Duration) -> Wait {
+    Wait { wait: u16::try_from(wait.as_secs()).ok().filter(|seconds| *seconds > 0) }
+}

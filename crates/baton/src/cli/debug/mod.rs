@@ -1,0 +1,49 @@
+//! `baton debug`: look into tabs, one file a verb.
+
+mod console;
+mod follow;
+mod har;
+mod network;
+mod since;
+mod switch;
+mod tabs;
+
+use super::Context;
+use baton_api::Exit;
+use clap::Subcommand;
+
+/// Look in: network and console of tabs, with their secrets hidden
+#[derive(Debug, Subcommand)]
+#[command(after_help = "\
+A session tells of its tabs when it was opened with --debug, or from baton debug on ID on. What is kept
+is in the node's memory only, and is gone with the tab.
+
+Examples:
+  baton open https://example.org --name shop --debug   record from the first byte on
+  baton debug list-tabs                                which tabs there are, and their tokens
+  baton debug network TOKEN --status-min 400           requests that went wrong
+  baton debug console TOKEN --level error --follow     errors, as they come
+  baton debug har TOKEN -o shop.har                    all of it, for other tools")]
+pub(super) enum Debug {
+    ListTabs(tabs::ListTabs),
+    Network(network::Network),
+    Console(console::Console),
+    Har(har::Har),
+    /// Record what the tabs of a session do, from now on and after every resume
+    On(switch::Switch),
+    /// Record no longer, and forget what was recorded
+    Off(switch::Switch),
+}
+
+impl Debug {
+    pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        match self {
+            Self::ListTabs(command) => command.run(context).await,
+            Self::Network(command) => command.run(context).await,
+            Self::Console(command) => command.run(context).await,
+            Self::Har(command) => command.run(context).await,
+            Self::On(command) => command.run(true, context).await,
+            Self::Off(command) => command.run(false, context).await,
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Why there is no answer about a tab.
+
+use crate::debug::ask::AskError;
+use baton_api::debug::TabToken;
+
+/// Why there is no answer about a tab. What follows the first line says what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LookError {
+    /// There is no such tab, there is none any more, or it is somebody else's.
+    #[error(
+        "expected a tab with the token {token}, found none\nit was closed, or its browser ended; list the tabs again"
+    )]
+    TabGone {
+        /// Which tab was asked for.
+        token: TabToken,
+    },
+    /// Nothing new can come: the tab's browser is not connected.
+    #[error(
+        "expected the browser of tab {token} to be connected, found that it is not\nwhat it told before can still be asked for"
+    )]
+    BrowserOffline {
+        /// Which tab was asked for.
+        token: TabToken,
+    },
+    /// An owner has so many tabs that no other one is taken.
+    #[error("expected at most {most} tabs that are looked into, found more\nclose some tabs")]
+    TooManyTabs {
+        /// How many there may be.
+        most: usize,
+    },
+    /// The question makes no sense.
+    #[error(transparent)]
+    Ask(#[from] AskError),
+}

@@ -1,0 +1,122 @@
+//! The relay: brings what browsers tell to whoever looks into their tabs.
+//!
+//! The one idea: whoever tells holds a [`TabSender`], and the tab is there as long as that is held.
+//! Whoever asks goes by the [`Bus`] and never waits for a browser: what was told is here, in memory
+//! only and bounded, and what is missing is marked. A tab is seen by its owner only; to others it is
+//! gone. Rooms: `tab` is one tab, `bus` is how it is asked, `error` why there is no answer.
+
+mod bus;
+mod error;
+mod tab;
+
+pub use bus::{Answer, Bus, MAX_WAIT};
+pub use error::LookError;
+pub use tab::{About, TabSender};
+
+use super::Limits;
+use baton_api::debug::{DebugTab, TabToken};
+use baton_session::Owner;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tab::Tab;
+
+/// How much a relay keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RelayLimits {
+    /// Of one tab.
+    pub tab: Limits,
+    /// Tabs of one owner.
+    pub tabs: usize,
+    /// Bytes of all tabs together. What exceeds it drops the oldest of the tab that takes most.
+    pub bytes: usize,
+}
+
+impl Default for RelayLimits {
+    fn default() -> Self {
+        Self { tab: Limits::default(), tabs: 500, bytes: 512 << 20 }
+    }
+}
+
+/// The tabs of a node. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Relay(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    limits: RelayLimits,
+    tabs: Mutex<HashMap<TabToken, Arc<Tab>>>,
+    /// Bytes of all of them. It may be behind for a moment, and below zero.
+    used: AtomicI64,
+}
+
+impl Relay {
+    /// A relay without tabs.
+    pub fn new(limits: RelayLimits) -> Self {
+        Self(Arc::new(Inner { limits, ..Inner::default() }))
+    }
+
+    /// How much it keeps.
+    pub fn limits(&self) -> &RelayLimits {
+        &self.0.limits
+    }
+
+    /// A tab that somebody begins to tell of. Refused when its owner has too many.
+    pub fn add(&self, about: About) -> Result<TabSender, LookError> {
+        let token = TabToken::new(rand::random());
+        let most = self.0.limits.tabs;
+        let mut tabs = self.tabs();
+        let found = tabs.values().filter(|tab| tab.about.owner == about.owner).count();
+        if found >= most {
+            return Err(LookError::TooManyTabs { most });
+        }
+        let tab = Arc::new(Tab::new(token.clone(), about, self.0.limits.tab));
+        tabs.insert(token, Arc::clone(&tab));
+        Ok(TabSender::new(self.clone(), tab))
+    }
+
+    /// The tabs of an owner, in the order in which they came.
+    fn tabs_of(&self, owner: &Owner) -> Vec<DebugTab> {
+        let mut found: Vec<Arc<Tab>> =
+            self.tabs().values().filter(|tab| tab.about.owner == *owner).cloned().collect();
+        found.sort_by_key(|tab| tab.begun);
+        found.iter().map(|tab| tab.view()).collect()
+    }
+
+    fn find(&self, owner: &Owner, token: &TabToken) -> Result<Arc<Tab>, LookError> {
+        let tab = self.tabs().get(token).filter(|tab| tab.about.owner == *owner).cloned();
+        tab.ok_or_else(|| LookError::TabGone { token: token.clone() })
+    }
+
+    fn remove(&self, token: &TabToken) {
+        let tab = self.tabs().remove(token);
+        if let Some(tab) = tab {
+            self.account(tab.end(), 0);
+        }
+    }
+
+    /// Notes that a tab takes so many bytes more, or fewer.
+    fn account(&self, before: usize, after: usize) {
+        let change = signed(after) - signed(before);
+        let used = self.0.used.fetch_add(change, Ordering::Relaxed) + change;
+        if change > 0 && used > signed(self.0.limits.bytes) {
+            self.make_room();
+        }
+    }
+
+    /// Halves what is kept of the tab that takes most.
+    fn make_room(&self) {
+        let largest = self.tabs().values().max_by_key(|tab| tab.used()).cloned();
+        if let Some(tab) = largest {
+            self.account(tab.halve(), 0);
+        }
+    }
+
+    fn tabs(&self) -> MutexGuard<'_, HashMap<TabToken, Arc<Tab>>> {
+        self.0.tabs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn signed(bytes: usize) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}

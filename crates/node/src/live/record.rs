@@ -1,0 +1,81 @@
+//! Records what the tabs of a session do, for those who look into them.
+//!
+//! The one idea: recording is a client of the keeper beside the one that watches. It costs pages a part
+//! of their speed, so it runs only while it is switched on, and what goes wrong with it costs the
+//! session nothing: it begins anew, and what was missed meanwhile is marked.
+
+use super::{Hub, LiveError};
+use crate::debug::{self, SessionTabs};
+use baton_browser::keeper::{self, KeeperError, Role};
+use baton_browser::record::{RecordLimits, Recorder};
+use baton_session::{Session, SessionId};
+use std::time::Duration;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// When a recording that ended by itself begins anew: the browser, as a rule, ended with it.
+const AGAIN: Duration = Duration::from_millis(500);
+
+/// A recording; it ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct Recording(#[expect(dead_code, reason = "held to be dropped")] DropGuard);
+
+impl Hub {
+    /// Records what the session's tabs do from now on, until its browser ends or [`Hub::stop_recording`].
+    pub async fn record(&self, session: &Session) -> Result<(), LiveError> {
+        if self.recordings().contains_key(&session.id) {
+            return Ok(());
+        }
+        let recorder = self.begin_recording(session.id).await?;
+        let end = CancellationToken::new();
+        let (hub, session) = (self.clone(), session.clone());
+        let id = session.id;
+        self.0.tasks.spawn(end.clone().run_until_cancelled_owned(run(hub, session, recorder)));
+        self.recordings().insert(id, Recording(end.drop_guard()));
+        Ok(())
+    }
+
+    /// The same where a session must not fail over it: then it is not recorded, and the log says so.
+    pub(super) async fn record_if_asked(&self, session: &Session) {
+        if !session.debug {
+            return;
+        }
+        if let Err(error) = self.record(session).await {
+            tracing::warn!(session = %session.id, %error, "what the tabs do is not recorded");
+        }
+    }
+
+    /// Records no longer. What was recorded is gone.
+    pub fn stop_recording(&self, id: SessionId) {
+        self.recordings().remove(&id);
+    }
+
+    async fn begin_recording(&self, id: SessionId) -> Result<Recorder, LiveError> {
+        let link = match keeper::connect(&self.config().data.socket(id), Role::Client).await {
+            Ok(link) => link,
+            Err(KeeperError::NotRunning { .. }) => return Err(LiveError::NotActive(id)),
+            Err(error) => return Err(error.into()),
+        };
+        let body_bytes = self.config().relay.limits().tab.body_bytes;
+        let limits = RecordLimits { body_bytes, ..RecordLimits::default() };
+        Ok(Recorder::start(link, limits).await?)
+    }
+}
+
+/// Records, and again when the connection was lost while the browser runs on.
+async fn run(hub: Hub, session: Session, recorder: Recorder) {
+    let mut tabs = SessionTabs::new(hub.config().relay.clone(), &session);
+    let mut next = Some(recorder);
+    loop {
+        if let Some(recorder) = next.take() {
+            debug::record(recorder, &mut tabs).await;
+        }
+        tokio::time::sleep(AGAIN).await;
+        match hub.begin_recording(session.id).await {
+            Ok(recorder) => next = Some(recorder),
+            Err(LiveError::NotActive(_)) => return hub.stop_recording(session.id),
+            Err(error) => {
+                tracing::warn!(session = %session.id, %error, "recording did not begin anew");
+            }
+        }
+    }
+}
