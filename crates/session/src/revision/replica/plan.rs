@@ -4,7 +4,7 @@
 //! counter. So two nodes that merge at once agree.
 
 use super::{Author, Content, Replica};
-use crate::revision::Signed;
+use crate::revision::{Order, RevisionId, Signed};
 use crate::revision::witness::NAMED_MAX;
 use std::cmp::Reverse;
 
@@ -45,7 +45,7 @@ impl Replica {
 
     /// Puts a merge in the place of its two heads. Every node that merges them writes the same
     /// revision: it advances no counter. `lost` says whether the loser has something that the merge
-    /// has not, and is kept.
+    /// has not, and is kept. What the loser had left out before is no loss where the winner has it.
     pub fn merge(
         &mut self,
         plan: &MergePlan,
@@ -53,12 +53,24 @@ impl Replica {
         lost: bool,
         author: &Author,
     ) -> Signed {
+        let is_all_the_winners = content.checksum == plan.winner.checksum;
         let mut merged = self.joined(&[&plan.winner, &plan.loser], content);
+        if is_all_the_winners {
+            merged.conflicts.retain(|id| !self.accounts_for(&plan.winner, *id));
+        }
         if lost {
             merged.conflicts.push(plan.loser.id());
             merged.conflicts.sort_unstable();
             merged.conflicts.dedup();
         }
         self.put(merged, author)
+    }
+    /// Whether a head says all that another revision said, or names who says the rest: it has seen it,
+    /// and did not leave it out.
+    fn accounts_for(&self, head: &Signed, id: RevisionId) -> bool {
+        let Some(other) = self.find(id) else { return false };
+        !head.conflicts.contains(&id)
+            && head.vector.compare(&other.vector) == Order::After
+            && self.is_believed(head, other)
     }
 }

@@ -170,6 +170,41 @@ fn two_nodes_that_merge_at_once_write_the_same_and_keep_the_same_loser() {
     Node::number(2).pull(&b);
 }
 
+#[test]
+fn what_a_loser_had_left_out_before_is_no_conflict_where_the_winner_has_it() {
+    let (mut a, mut b) = (Node::number(0), Node::number(1));
+    let [base, one, other, later] =
+        ["old", "a", "b", "a, later"].map(|login| state(&[(0, login)]));
+    let author = |node: &Node, seconds| node.author(start() + SignedDuration::from_secs(seconds));
+    let by = author(&b, 0);
+    let first = b.folder.replica.edit(None, content(&base), &by);
+    a.pull(&b);
+    let by = author(&a, 1);
+    let at_a = a.folder.replica.edit(Some(&first), content(&one), &by);
+    let by = author(&b, 2);
+    b.folder.replica.edit(Some(&first), content(&other), &by);
+    b.pull(&a);
+    let merge_at = |node: &mut Node, base: &State, winner: &State, loser: &State| {
+        let plan = node.folder.replica.merge_plan().unwrap();
+        assert_eq!(plan.winner.checksum, content_of(winner));
+        let merged = merge(base, winner, loser);
+        let by = author(node, 9);
+        node.folder.replica.merge(&plan, content(&merged.state), merged.lost, &by)
+    };
+    merge_at(&mut b, &base, &other, &one);
+    assert_eq!(b.folder.replica.siblings(), [&at_a]);
+    // Whoever goes on from what was left out has it.
+    let by = author(&a, 3);
+    a.folder.replica.edit(Some(&at_a), content(&later), &by);
+    a.pull(&b);
+    merge_at(&mut a, &one, &later, &other);
+    let kept: Vec<_> =
+        a.folder.replica.siblings().into_iter().map(|sibling| sibling.checksum).collect();
+    assert_eq!(kept, [content_of(&other)]);
+    b.pull(&a);
+    assert_eq!(b.folder.replica.siblings(), a.folder.replica.siblings());
+}
+
 fn content_of(state: &State) -> baton_session::PartHash {
     content(state).checksum
 }
