@@ -2,8 +2,8 @@
 //!
 //! The one idea: every door of an operation (HTTP, command line, typed client) shares these types,
 //! so that they cannot drift apart. Rooms: [`open`], [`session`], [`history`], [`state`], [`key`],
-//! [`audit`], [`agent`], [`federation`], [`carry`], [`cdp`], [`debug`], [`sync`] and [`health`] hold
-//! requests and views; [`problem`] and [`code`] say how a request fails; `client` asks a node.
+//! [`audit`], [`agent`], [`federation`], [`carry`], [`cdp`], [`cocoon`], [`debug`], [`sync`] and
+//! [`health`] hold requests and views; [`problem`] and [`code`] say how a request fails; `client` asks a node.
 
 pub mod agent;
 pub mod audit;
@@ -11,6 +11,7 @@ pub mod carry;
 pub mod cdp;
 #[cfg(feature = "client")]
 pub mod client;
+pub mod cocoon;
 pub mod code;
 pub mod debug;
 pub mod federation;
@@ -31,6 +32,7 @@ pub use carry::{
 pub use cdp::{CdpAccess, OpenCdp};
 #[cfg(feature = "client")]
 pub use client::{Client, ClientError, FederationEvents, Messages, Wishes};
+pub use cocoon::{CocoonId, InvalidCocoonId};
 pub use code::{ErrorCode, Exit};
 pub use federation::{
     ChangeFederation, DrivenSession, DrivenSessions, FederationChange, FederationView,

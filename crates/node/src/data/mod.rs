@@ -80,6 +80,11 @@ impl DataFolder {
         self.0.join("key")
     }
 
+    /// The secret that signs what opens debug tabs.
+    pub fn debug_key(&self) -> PathBuf {
+        self.0.join("debug.key")
+    }
+
     /// The settings file that is read when none is named.
     pub fn settings(&self) -> PathBuf {
         self.0.join("baton.toml")

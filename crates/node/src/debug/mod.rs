@@ -7,7 +7,8 @@
 //!
 //! Rooms: [`limits`] says how much is kept; [`secrets`] hides; [`ring`] keeps, [`tab`] puts events
 //! together; [`ask`] finds; [`words`] and [`har`] show. Around them [`relay`] holds the tabs of all
-//! owners, `session` tells it of the browsers of sessions, and `look` has the operations of all doors.
+//! owners, `session` tells it of the browsers of sessions, and `look` has the operations of all doors. [`token`]
+//! says by what a person's browser may tell it of a tab.
 
 pub mod ask;
 pub mod har;
@@ -18,6 +19,7 @@ pub mod ring;
 pub mod secrets;
 mod session;
 pub mod tab;
+pub mod token;
 pub mod words;
 
 pub use limits::Limits;

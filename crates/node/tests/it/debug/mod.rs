@@ -9,6 +9,7 @@ mod page;
 mod planted;
 mod ring;
 mod secrets;
+mod token;
 mod words;
 
 use baton_api::debug::{
