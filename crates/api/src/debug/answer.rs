@@ -33,7 +33,8 @@ impl fmt::Debug for TabAccepted {
 /// The requests of a tab.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NetworkData {
-    /// The question's.
+    /// The question's; left out over HTTP.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub request_id: String,
     /// As they happened: the newest last. After a cursor as they changed.
     pub requests: Vec<NetworkRequest>,
@@ -51,7 +52,8 @@ pub struct NetworkData {
 /// The console of a tab.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ConsoleData {
-    /// The question's.
+    /// The question's; left out over HTTP.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub request_id: String,
     /// As they were written: the newest last.
     pub entries: Vec<ConsoleEntry>,

@@ -21,6 +21,7 @@ fn the_table_is_what_programs_rely_on() {
     404 3 peer_not_found
     404 3 not_shared
     404 3 not_on_board
+    404 3 tab_gone
     404 3 key_not_found
     404 3 route_not_found
     405 2 method_not_allowed
@@ -42,6 +43,7 @@ fn the_table_is_what_programs_rely_on() {
     502 1 cdp_unreachable
     502 1 peer_unreachable
     503 1 browser_unavailable
+    503 1 browser_offline
     503 1 storage_unavailable
     504 1 timed_out
     507 1 storage_full

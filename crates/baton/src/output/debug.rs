@@ -106,7 +106,7 @@ pub(crate) fn debug_line(entry: &ConsoleEntry) -> String {
         "{} #{} {level:<5} {}",
         time(entry.timestamp),
         entry.seq,
-        style::plain(&entry.message)
+        style::plain(&words::line(&entry.message))
     );
     match entry.level {
         ConsoleLevel::Error => style::bad(&line),

@@ -25,6 +25,7 @@ mod interrupted;
 mod kills;
 mod leases;
 mod login;
+mod look;
 mod mcp;
 mod notes;
 mod own_browser;

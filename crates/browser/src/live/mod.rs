@@ -163,11 +163,22 @@ impl Live {
         Ok(targets::list(&self.browser()).await?.1)
     }
 
-    /// Opens a tab, waits until its document is there or cannot be had, and returns the browser's
-    /// own words in the second case.
+    /// Opens a tab at an address: [`open_blank_tab`](Self::open_blank_tab), then
+    /// [`fill_tab`](Self::fill_tab).
     pub async fn open_tab(&self, url: &Url, limit: Duration) -> Result<Option<String>, CdpError> {
         let target = self.open_blank_tab().await?;
-        let session = targets::attach(&self.browser(), &target).await?;
+        self.fill_tab(&target, url, limit).await
+    }
+
+    /// Takes an empty tab to an address, waits until its document is there or cannot be had, and
+    /// returns the browser's own words in the second case.
+    pub async fn fill_tab(
+        &self,
+        target: &TargetId,
+        url: &Url,
+        limit: Duration,
+    ) -> Result<Option<String>, CdpError> {
+        let session = targets::attach(&self.browser(), target).await?;
         let answer = session.call_within(limit, "Page.navigate", json!({ "url": url })).await;
         let has_moved = answer.as_ref().is_ok_and(|answer| answer["errorText"].is_null());
         if has_moved && !beginning::is_blank(url.as_str()) {

@@ -123,9 +123,12 @@ impl WillBeSent {
 }
 
 impl Received {
-    /// Whether it has no body, whatever was asked for (RFC 9110, section 15).
+    /// Whether it has no body: of its status (RFC 9110, section 15), or because it says so.
     pub(super) fn is_empty(&self) -> bool {
-        matches!(self.response.status, 204 | 205 | 304)
+        let says_so = |(name, value): (&String, &String)| {
+            name.eq_ignore_ascii_case("content-length") && value.trim() == "0"
+        };
+        matches!(self.response.status, 204 | 205 | 304) || self.response.headers.iter().any(says_so)
     }
 
     /// What its body is, when it may be text.

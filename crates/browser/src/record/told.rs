@@ -21,6 +21,8 @@ pub enum What {
         /// Whether it was there before, so that something of it may be missing.
         late: bool,
     },
+    /// Whatever it does from here on is told. Until then it may have been told in part.
+    Ready,
     /// It shows another page, or the page has another title.
     Shown {
         /// Its address.

@@ -10,13 +10,16 @@ use baton_api::debug::{
 use baton_browser::TargetId;
 use baton_browser::record::{self, ConsoleLine, Level, Record, Recorder, What};
 use baton_session::Session;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use tokio::sync::watch;
 
 /// The tabs of a session that are told of. They outlive a recorder that has to begin anew.
 pub(crate) struct SessionTabs {
     relay: Relay,
     about: About,
     tabs: HashMap<TargetId, TabSender>,
+    /// Those of which everything is told.
+    ready: watch::Sender<HashSet<TargetId>>,
 }
 
 impl SessionTabs {
@@ -29,7 +32,12 @@ impl SessionTabs {
             cocoon_id: id,
             cocoon_name: Some(session.name.to_string()),
         };
-        Self { relay, about, tabs: HashMap::new() }
+        Self { relay, about, tabs: HashMap::new(), ready: watch::Sender::default() }
+    }
+
+    /// The tabs of which everything is told.
+    pub(crate) fn ready(&self) -> watch::Receiver<HashSet<TargetId>> {
+        self.ready.subscribe()
     }
 }
 
@@ -45,8 +53,13 @@ impl SessionTabs {
     fn take(&mut self, Record { tab, what }: Record) {
         match what {
             What::Begun { late } => return self.begin(tab, late),
+            What::Ready => {
+                self.ready.send_if_modified(|ready| ready.insert(tab));
+                return;
+            }
             What::Gone => {
                 self.tabs.remove(&tab);
+                self.ready.send_if_modified(|ready| ready.remove(&tab));
                 return;
             }
             _ => {}
@@ -61,7 +74,7 @@ impl SessionTabs {
             What::Finished(end) => sender.network(event(sender, finished(end))),
             What::Failed(end) => sender.network(event(sender, failed(end))),
             What::Message(message) => sender.network(event(sender, socket(message))),
-            What::Begun { .. } | What::Gone => {}
+            What::Begun { .. } | What::Ready | What::Gone => {}
         }
     }
 
@@ -78,7 +91,7 @@ impl SessionTabs {
                 self.tabs.insert(tab, sender);
             }
             Err(error) => {
-                tracing::warn!(cocoon = self.about.cocoon_id, %error, "a tab is not recorded")
+                tracing::warn!(cocoon = self.about.cocoon_id, %error, "a tab is not recorded");
             }
         }
     }

@@ -36,35 +36,42 @@ impl Hub {
         let live = self.on_its_profile(session, Live::start(link, known).await?);
         // Before any page is asked for: then nothing of it is missed.
         self.record_if_asked(session).await;
-        open_tabs(&live, &request.urls).await?;
+        self.open_tabs(session, &live, &request.urls).await?;
         let runner = self.watch(session.clone(), term, live, Known::default());
         self.note_profile(session.id, term, None).await;
         self.capture(runner.session.id, SnapshotReason::Open).await?;
         Ok(())
     }
-}
 
-/// Opens all tabs at once, in their order: a site that does not answer costs the others nothing.
-async fn open_tabs(live: &Live, urls: &[Url]) -> Result<(), LiveError> {
-    if urls.is_empty() {
-        live.open_blank_tab().await?;
+    /// Opens all tabs at once, in their order: a site that does not answer costs the others nothing.
+    async fn open_tabs(
+        &self,
+        session: &Session,
+        live: &Live,
+        urls: &[Url],
+    ) -> Result<(), LiveError> {
+        if urls.is_empty() {
+            live.open_blank_tab().await?;
+        }
+        join_all(urls.iter().map(|url| self.open_tab(session, live, url)))
+            .await
+            .into_iter()
+            .collect::<Result<(), _>>()?;
+        live.show_first_tab().await?;
+        Ok(())
     }
-    join_all(urls.iter().map(|url| open_tab(live, url)))
-        .await
-        .into_iter()
-        .collect::<Result<(), _>>()?;
-    live.show_first_tab().await?;
-    Ok(())
-}
 
-async fn open_tab(live: &Live, url: &Url) -> Result<(), LiveError> {
-    let reason = match live.open_tab(url, TAB_LIMIT).await {
-        Ok(None) => return Ok(()),
-        Ok(Some(reason)) => reason,
-        Err(error @ CdpError::TimedOut { .. }) => error.to_string(),
-        Err(error) => return Err(error.into()),
-    };
-    let url = baton_session::redact::redact_url(url.as_str());
-    tracing::warn!(url, reason, "a tab's site did not answer");
-    Ok(())
+    async fn open_tab(&self, session: &Session, live: &Live, url: &Url) -> Result<(), LiveError> {
+        let tab = live.open_blank_tab().await?;
+        self.wait_until_recorded(session.id, &tab).await;
+        let reason = match live.fill_tab(&tab, url, TAB_LIMIT).await {
+            Ok(None) => return Ok(()),
+            Ok(Some(reason)) => reason,
+            Err(error @ CdpError::TimedOut { .. }) => error.to_string(),
+            Err(error) => return Err(error.into()),
+        };
+        let url = baton_session::redact::redact_url(url.as_str());
+        tracing::warn!(url, reason, "a tab's site did not answer");
+        Ok(())
+    }
 }

@@ -6,18 +6,31 @@
 
 use super::{Hub, LiveError};
 use crate::debug::{self, SessionTabs};
+use baton_browser::TargetId;
 use baton_browser::keeper::{self, KeeperError, Role};
 use baton_browser::record::{RecordLimits, Recorder};
 use baton_session::{Session, SessionId};
+use std::collections::HashSet;
 use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// When a recording that ended by itself begins anew: the browser, as a rule, ended with it.
 const AGAIN: Duration = Duration::from_millis(500);
 
+/// How long a new tab is waited for until it is recorded.
+const READY_LIMIT: Duration = Duration::from_secs(5);
+
 /// A recording; it ends when this is dropped.
 #[derive(Debug)]
-pub(super) struct Recording(#[expect(dead_code, reason = "held to be dropped")] DropGuard);
+pub(super) struct Recording {
+    ready: Ready,
+    _end: DropGuard,
+}
+
+/// The tabs of which everything is told.
+type Ready = watch::Receiver<HashSet<TargetId>>;
 
 impl Hub {
     /// Records what the session's tabs do from now on, until its browser ends or [`Hub::stop_recording`].
@@ -27,11 +40,22 @@ impl Hub {
         }
         let recorder = self.begin_recording(session.id).await?;
         let end = CancellationToken::new();
-        let (hub, session) = (self.clone(), session.clone());
-        let id = session.id;
-        self.0.tasks.spawn(end.clone().run_until_cancelled_owned(run(hub, session, recorder)));
-        self.recordings().insert(id, Recording(end.drop_guard()));
+        let tabs = SessionTabs::new(self.config().relay.clone(), session);
+        let (ready, id) = (tabs.ready(), session.id);
+        let recording = run(self.clone(), id, tabs, recorder);
+        self.0.tasks.spawn(end.clone().run_until_cancelled_owned(recording));
+        self.recordings().insert(id, Recording { ready, _end: end.drop_guard() });
         Ok(())
+    }
+
+    /// Waits until everything that a new tab does is told, if it is to be.
+    pub(super) async fn wait_until_recorded(&self, id: SessionId, tab: &TargetId) {
+        let ready = self.recordings().get(&id).map(|recording| recording.ready.clone());
+        let Some(mut ready) = ready else { return };
+        let told = ready.wait_for(|tabs| tabs.contains(tab));
+        if !matches!(timeout(READY_LIMIT, told).await, Ok(Ok(_))) {
+            tracing::warn!(session = %id, "the first requests of a tab may not be recorded");
+        }
     }
 
     /// The same where a session must not fail over it: then it is not recorded, and the log says so.
@@ -62,19 +86,18 @@ impl Hub {
 }
 
 /// Records, and again when the connection was lost while the browser runs on.
-async fn run(hub: Hub, session: Session, recorder: Recorder) {
-    let mut tabs = SessionTabs::new(hub.config().relay.clone(), &session);
+async fn run(hub: Hub, id: SessionId, mut tabs: SessionTabs, recorder: Recorder) {
     let mut next = Some(recorder);
     loop {
         if let Some(recorder) = next.take() {
             debug::record(recorder, &mut tabs).await;
         }
         tokio::time::sleep(AGAIN).await;
-        match hub.begin_recording(session.id).await {
+        match hub.begin_recording(id).await {
             Ok(recorder) => next = Some(recorder),
-            Err(LiveError::NotActive(_)) => return hub.stop_recording(session.id),
+            Err(LiveError::NotActive(_)) => return hub.stop_recording(id),
             Err(error) => {
-                tracing::warn!(session = %session.id, %error, "recording did not begin anew");
+                tracing::warn!(session = %id, %error, "recording did not begin anew");
             }
         }
     }

@@ -44,7 +44,7 @@ async fn every_other_address_wants_a_key() {
             asked += 1;
         }
     }
-    assert_eq!(asked, 51, "every operation was tried");
+    assert_eq!(asked, 56, "every operation was tried");
     node.stop().await;
 }
 

@@ -125,6 +125,7 @@ impl Folder {
             owner: owner.parse().unwrap(),
             node: self.node(),
             headed: false,
+            debug: false,
             lifecycle: Lifecycle::Active,
             created_at: now,
             updated_at: now,

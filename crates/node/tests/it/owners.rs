@@ -35,6 +35,8 @@ fn body(method: &Method, path: &str) -> Option<Value> {
         ("POST", "/sessions/{id}/cdp" | "/sessions/{id}/pass" | "/sessions/{id}/save") => {
             Some(json!({}))
         }
+        ("POST", "/sessions/{id}/debug") => Some(json!({ "on": true })),
+        ("POST", path) if path.starts_with("/debug/tabs/") => Some(json!({})),
         ("POST", "/sessions/{id}/rollback") => Some(json!({ "to": "0197" })),
         ("POST", "/sync/conflicts/{session}") => Some(json!({ "keep": "1-" })),
         ("POST", "/sync/peers/{peer}/confirm") => Some(json!({ "fingerprint": "ab".repeat(32) })),
@@ -67,7 +69,7 @@ impl Ada {
     fn address(&self, path: &str) -> String {
         let id = if path.starts_with("/keys") { &self.key } else { &self.session };
         let path = path.replace("{id}", id).replace("{session}", &self.session);
-        let path = path.replace("{peer}", "cloud");
+        let path = path.replace("{peer}", "cloud").replace("{token}", "abcdefgh23456789");
         assert!(!path.contains('{'), "expected to know what is meant in {path}");
         if path.ends_with("/diff") {
             format!("{path}?a=0197&b=0197")

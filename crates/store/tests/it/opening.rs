@@ -52,8 +52,8 @@ async fn a_newer_database_is_left_alone(
         )
         .await;
     let error = Store::open(config(&fixture.database)).await.unwrap_err();
-    assert!(matches!(error, StoreError::NewerSchema { found: 7, known: 5 }), "{error}");
-    let text = "expected a database of version 5 or older, found version 7\n\
+    assert!(matches!(error, StoreError::NewerSchema { found: 7, known: 6 }), "{error}");
+    let text = "expected a database of version 6 or older, found version 7\n\
                 install the version of Baton that made it, or a newer one";
     assert_eq!(error.to_string(), text);
 }

@@ -18,7 +18,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 const INSERTS: [&str; 18] = [
     "data_keys (id, wrapped_by, wrapped) values (K, T, B)",
     "sessions (id, owner, name, description, node, headed, lifecycle, created_at, updated_at,
-        failed_resumes) values (K, T, K, T, T, I, T, I, I, I)",
+        failed_resumes, debug) values (K, T, K, T, T, I, T, I, I, I, I)",
     "parts (id, owner, sealed) values (K, T, B)",
     "snapshots (id, session, owner, ordinal, taken_at, reason, manifest, term, sibling, shrunk,
         saved) values (K, K, T, I, I, T, B, I, I, I, I)",
@@ -157,7 +157,7 @@ async fn every_row_is_the_same_on_the_other_engine_and_back(
 
     let file = fixture.folder.path().join("back.db");
     let contents = copy_database(&server, &key(), &file).await.unwrap();
-    assert_eq!((contents.version, contents.sessions, contents.parts), (5, 1_203, 1_203));
+    assert_eq!((contents.version, contents.sessions, contents.parts), (6, 1_203, 1_203));
     assert!(dump(&DatabaseUrl::Sqlite(file.clone())).await == before, "and in a file again");
 
     // Both are databases like any other.
@@ -253,7 +253,7 @@ async fn an_older_server_stays_as_it_is_and_its_copy_is_brought_up_to_date() {
     .unwrap();
     let to = folder.path().join("copy.db");
     let contents = copy_database(&server, &key(), &to).await.unwrap();
-    assert_eq!((contents.version, contents.sessions), (5, 1));
+    assert_eq!((contents.version, contents.sessions), (6, 1));
     assert_eq!(number(&mut old, "select max(version) from _sqlx_migrations").await, 1);
     let mut copy = raw(&DatabaseUrl::Sqlite(to)).await;
     let sql = "select count(*) from sessions where failed_resumes = 0 and updated_at = 6";

@@ -160,8 +160,23 @@ impl Pump {
             let late = !waiting_for_debugger;
             self.tell(Record { tab: tab.clone(), what: What::Begun { late } }).await;
             let (url, title) = (target_info.url, String::new());
-            self.tell(Record { tab, what: What::Shown { url, title } }).await;
+            self.tell(Record { tab: tab.clone(), what: What::Shown { url, title } }).await;
+            self.tell_when_ready(session, tab);
         }
+    }
+
+    /// Says when the tab listens: the browser answers in the order in which it is asked.
+    fn tell_when_ready(&self, session: CdpSession, tab: TargetId) {
+        self.look(session.id());
+        let records = self.records.clone();
+        let ready = async move {
+            // A tab that does not answer is told of as far as the browser tells.
+            let _ = session.call("Page.enable", json!({})).await;
+            let _ = session.call("Runtime.enable", json!({})).await;
+            // Whoever read the records may have left.
+            let _ = records.send(Record { tab, what: What::Ready }).await;
+        };
+        tokio::spawn(self.end.clone().run_until_cancelled_owned(ready));
     }
 
     async fn detached(&mut self, params: &RawValue) {

@@ -180,8 +180,12 @@ impl Entry {
     /// that is no failure.
     fn forgive(&mut self) {
         let request = &self.request;
-        let is_empty =
-            matches!(request.status, Some(0 | 204 | 205 | 304)) || request.method == "HEAD";
+        let says_so = |(name, value): (&String, &String)| {
+            name.eq_ignore_ascii_case("content-length") && value.trim() == "0"
+        };
+        let is_empty = matches!(request.status, Some(0 | 204 | 205 | 304))
+            || request.method == "HEAD"
+            || request.response_headers.iter().flatten().any(says_so);
         let is_answered = request.status.is_some();
         if is_answered && is_empty && request.error.as_deref() == Some("net::ERR_ABORTED") {
             self.edit().error = None;

@@ -15,8 +15,8 @@ use baton_api::debug::NetworkRequest;
 pub use console::console;
 pub use network::{network, state};
 pub use one::{entry, request};
-pub(crate) use short::line;
-pub use short::time;
+
+pub use short::{line, time};
 
 /// How many characters a list takes by default: 200 requests fit, in fewer than 6,000 tokens.
 pub const LIST_BUDGET: usize = 12_000;

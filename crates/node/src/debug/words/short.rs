@@ -32,7 +32,7 @@ fn tenths(value: u64, unit: u64) -> String {
 }
 
 /// A text on one line: control characters and runs of spaces become a space.
-pub(crate) fn line(text: &str) -> Cow<'_, str> {
+pub fn line(text: &str) -> Cow<'_, str> {
     let is_break = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     if !text.contains(is_break) {
         return text.trim().into();

@@ -7,6 +7,7 @@ mod lines;
 mod merging;
 mod page;
 mod planted;
+mod relay;
 mod ring;
 mod secrets;
 mod token;

@@ -100,8 +100,9 @@ async fn the_tools_are_told_in_few_words() {
     let tools = &answer["result"]["tools"];
     let tools = tools.as_array().unwrap();
     let (keep, others) = tools.split_at(11);
-    let (carry, turns) = others.split_at(10);
-    for (set, most) in [(keep, 6), (carry, 4), (turns, 4)] {
+    let (carry, others) = others.split_at(10);
+    let (look, turns) = others.split_at(4);
+    for (set, most) in [(keep, 6), (carry, 4), (look, 4), (turns, 4)] {
         let bytes = json!(set).to_string().len();
         assert!(bytes <= most * 1024, "expected {most} kB at most, found {bytes} bytes");
     }
@@ -122,7 +123,7 @@ async fn the_tools_are_told_in_few_words() {
     insta::assert_snapshot!(lines.join("\n"), @r#"
     list_sessions(cursor, limit, state)
     session_open: "name" is required
-    session_open(description, headed, locale, timezone, urls)
+    session_open(debug, description, headed, locale, timezone, urls)
     session_resume: "sessionId" is required
     session_resume()
     session_capture(sessionId)
@@ -159,6 +160,12 @@ async fn the_tools_are_told_in_few_words() {
     browser_save_profile: "name" is required
     browser_save_profile(description, sessionId, syncToPeers)
     browser_list_profiles()
+    browser_debug_list_tabs()
+    browser_debug_get_network: "token" is required
+    browser_debug_get_network(after, before, id, limit, method, since, status_max, status_min, url_pattern)
+    browser_debug_get_console: "token" is required
+    browser_debug_get_console(after, before, id, level, limit, message_pattern, since)
+    session_debug(on, sessionId)
     federation_status()
     federation_update: "status" is required
     federation_update(agent, model, task, workspace)
@@ -241,7 +248,7 @@ async fn an_error_says_what_to_do_next() {
     Next: session_history lists the snapshots that there are
     list_sessions: error: expected arguments as the tool's schema says: unknown variant `asleep`, expected one of `active`, `recoverable`, `stale`, `failed`, `closed`, `all`
     Next: call it again with these corrected
-    session_delete: refused: expected a tool among list_sessions, session_open, session_resume, session_capture, session_close, session_abandon, session_history, session_rollback, session_diff, session_export, session_import, browser_sync_list_peers, browser_sync_register_peer, browser_sync_list_remote_sessions, browser_sync_import_session, browser_sync_export_session, browser_sync_resume_session, browser_sync_conflicts, browser_sync_resolve, browser_save_profile, browser_list_profiles, federation_status, federation_update, federation_add_task, federation_claim_task, federation_finish_task, session_pass; found "session_delete"
+    session_delete: refused: expected a tool among list_sessions, session_open, session_resume, session_capture, session_close, session_abandon, session_history, session_rollback, session_diff, session_export, session_import, browser_sync_list_peers, browser_sync_register_peer, browser_sync_list_remote_sessions, browser_sync_import_session, browser_sync_export_session, browser_sync_resume_session, browser_sync_conflicts, browser_sync_resolve, browser_save_profile, browser_list_profiles, browser_debug_list_tabs, browser_debug_get_network, browser_debug_get_console, session_debug, federation_status, federation_update, federation_add_task, federation_claim_task, federation_finish_task, session_pass; found "session_delete"
     "#);
     node.stop().await;
 }

@@ -1,0 +1,274 @@
+//! Agents and people look into the tabs of a session: all that a page does is there, its secrets are not.
+
+use crate::houses;
+use crate::mcp::{agent, call};
+use crate::notes::{LIMIT, eventually};
+use axum::Router;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{Html, IntoResponse};
+use axum::routing::{get, post};
+use baton_api::debug::{ConsoleFilters, GapReason, NetworkFilters, TabToken};
+use baton_api::{ErrorCode, OpenSession};
+use baton_playground::{House, Page, Site};
+use serde_json::{Value, json};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::time::timeout;
+
+/// What the page says, sends and gets that nobody may read.
+const SECRETS: [&str; 6] = [
+    "Zq7-session-cookie",
+    "Zq7-query-token",
+    "Zq7-password",
+    "Zq7-api-key",
+    "Zq7-bearer",
+    "Zq7-console-token",
+];
+
+const PAGE: &str = "<title>shop</title><link rel=icon href='data:,'><script>
+    console.log('hello %s', 'world', {cart: 3});
+    const token = 'Zq7-console-token';
+    console.log('token', token);
+    (async () => {
+      await (await fetch('/items?access_token=Zq7-query-token')).json();
+      await fetch('/login', {
+        method: 'POST', headers: {authorization: 'Bearer Zq7-bearer'},
+        body: new URLSearchParams({user: 'ada', password: 'Zq7-password'}),
+      });
+      await fetch('/missing');
+      console.error(new TypeError('out of stock'));
+      console.info('done');
+    })();
+    </script>";
+
+async fn shop() -> Site {
+    let page = async || ([(header::SET_COOKIE, "sid=Zq7-session-cookie")], Html(PAGE));
+    let items = async || axum::Json(json!({"items": ["a", "b"], "api_key": "Zq7-api-key"}));
+    let log_in = async |headers: HeaderMap| {
+        let cookie = headers.get(header::COOKIE).unwrap().to_str().unwrap().to_owned();
+        (StatusCode::ACCEPTED, format!("welcome, {cookie}")).into_response()
+    };
+    let pages = Router::new()
+        .route("/", get(page))
+        .route("/items", get(items))
+        .route("/login", post(log_in));
+    Site::start(pages).await.unwrap()
+}
+
+/// A command line in the house.
+fn baton(house: &House, args: &[&str]) -> Command {
+    let mut baton = Command::new(env!("CARGO_BIN_EXE_baton"));
+    baton.arg("--data").arg(house.data().path()).args(args);
+    baton.env("TZ", "UTC").env("FEDERATION_DIR", house.board());
+    baton
+}
+
+/// What a command says; it has to be done.
+fn says(house: &House, args: &[&str]) -> String {
+    let ended = baton(house, args).output().unwrap();
+    assert!(ended.status.success(), "{args:?}: {ended:?}");
+    String::from_utf8(ended.stdout).unwrap()
+}
+
+/// The token of the only tab.
+async fn token(house: &House) -> TabToken {
+    let mut tabs = house.client().unwrap().list_tabs().await.unwrap().tabs;
+    assert_eq!(tabs.len(), 1, "{tabs:?}");
+    tabs.remove(0).token
+}
+
+/// Waits until the page has said that it is done.
+async fn done(house: &House, token: &TabToken) {
+    let filters =
+        ConsoleFilters { message_pattern: Some("^done$".to_owned()), ..ConsoleFilters::default() };
+    let client = house.client().unwrap();
+    let found = timeout(LIMIT, client.get_console(token, &filters, Duration::from_secs(20)));
+    assert_eq!(found.await.unwrap().unwrap().entries.len(), 1);
+}
+
+/// Without what differs from run to run: instants, durations, sizes, ports.
+fn plain(text: &str, site: &Site) -> String {
+    let home = site.url("/").unwrap().to_string();
+    let mut text = text.replace(home.trim_end_matches('/'), "http://shop");
+    for (pattern, instead) in [
+        (r"\d\d:\d\d:\d\d\.\d{3}", "TIME"),
+        (r"\b[\d.]+(ms|s|B|kB)\b", ""),
+        (r":\d+:\d+", ""),
+        (r"after=\d+", "after=N"),
+        (" +", " "),
+    ] {
+        text = regex::Regex::new(pattern).unwrap().replace_all(&text, instead).into_owned();
+    }
+    text
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_that_a_page_does_is_there_from_the_first_byte_on_and_no_secret_is() {
+    let mut house = houses::build();
+    house.start_node().await.unwrap();
+    let site = shop().await;
+    let url = site.url("/").unwrap();
+    let mut said = says(&house, &["open", url.as_str(), "--name", "shop", "--debug"]);
+    let token = token(&house).await;
+    done(&house, &token).await;
+    let tab = token.as_str();
+
+    let network = says(&house, &["debug", "network", tab]);
+    insta::assert_snapshot!(plain(&network, &site), @r"
+    # TIME METHOD STATUS TOOK SIZE TYPE ADDRESS
+    1 TIME GET 200 document http://shop/
+    2 TIME GET 200 fetch http://shop/items?access_token=[redacted]
+    3 TIME POST 202 fetch http://shop/login
+    4 TIME GET 404 fetch http://shop/missing
+    ");
+    let console = says(&house, &["debug", "console", tab]);
+    insta::assert_snapshot!(plain(&console, &site), @r"
+    TIME #1 log hello world {cart: 3}
+    TIME #2 log token [redacted]
+    TIME #3 error Failed to load resource: the server responded with a status of 404 (Not Found)
+    TIME #4 error TypeError: out of stock at http://shop/
+    TIME #5 info done
+    ");
+    let failed = says(&house, &["debug", "network", tab, "--status-min", "400", "--json"]);
+    let failed: Value = serde_json::from_str(&failed).unwrap();
+    assert!(failed["requests"].as_array().unwrap().iter().all(|one| one["status"] == 404));
+
+    // What came is there without its secrets, in every form.
+    let bodies = says(&house, &["debug", "network", tab, "--bodies", "--json"]);
+    for body in
+        [r#"{\"api_key\":\"[redacted]\",\"items\":[\"a\",\"b\"]}"#, "user=ada&password=[redacted]"]
+    {
+        assert!(bodies.contains(body), "{body} in {bodies}");
+    }
+    let archive = house.data().path().join("shop.har");
+    says(&house, &["debug", "har", tab, "-o", archive.to_str().unwrap()]);
+    let archive = std::fs::read_to_string(archive).unwrap();
+    let har: Value = serde_json::from_str(&archive).unwrap();
+    assert_eq!(
+        (&har["log"]["version"], &har["log"]["pages"][0]["title"]),
+        (&json!("1.2"), &json!("shop"))
+    );
+
+    // A model reads the same in few words.
+    let model = agent(&house).await;
+    let listed = call(&model, "browser_debug_list_tabs", json!({})).await;
+    assert_eq!(listed, format!("1 tab\n{tab} shop {url} shop"));
+    let requests = call(&model, "browser_debug_get_network", json!({"token": tab})).await;
+    insta::assert_snapshot!(plain(&requests, &site), @r"
+    4 requests, newest first; paths are of http://shop
+    #4 GET 404 fetch /missing
+    #3 POST 202 fetch /login
+    #2 GET 200 fetch /items?access_token=[redacted]
+    #1 GET 200 document /
+    id=NUMBER shows one with headers and body.
+    after=N lists what is new from here on.
+    ");
+    let one = json!({"token": tab, "id": 3});
+    let one = call(&model, "browser_debug_get_network", one).await;
+    let errors = json!({"token": tab, "level": ["error"], "message_pattern": "stock"});
+    let errors = call(&model, "browser_debug_get_console", errors).await;
+    insta::assert_snapshot!(plain(&errors, &site), @r"
+    1 line:
+    #4 error 127.0.0.1:15 TypeError: out of stock at http://shop/
+    id=NUMBER shows one in full, with its stack.
+    after=N lists what is new from here on.
+    ");
+    let bomb = json!({"token": tab, "url_pattern": "(((a{99}){99}){99}){99}"});
+    let bomb = call(&model, "browser_debug_get_network", bomb).await;
+    assert!(bomb.starts_with("error: expected a regular expression in url_pattern"), "{bomb}");
+
+    for text in [network, console, bodies, archive, listed, requests, one, errors, house.log()] {
+        said.push_str(&text);
+    }
+    for id in 1..=5 {
+        said.push_str(&says(&house, &["debug", "console", tab, "--id", &id.to_string()]));
+    }
+    for secret in SECRETS {
+        assert!(!said.contains(secret), "{secret} came out");
+    }
+    model.close().await.unwrap();
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_is_recorded_later_and_no_longer_and_by_the_next_node() {
+    let mut house = houses::build();
+    house.start_node().await.unwrap();
+    let site = shop().await;
+    let id = house.open("shop", [site.url("/").unwrap()]).await.unwrap();
+    let client = house.client().unwrap().clone();
+    assert!(client.list_tabs().await.unwrap().tabs.is_empty());
+    let none = says(&house, &["debug", "list-tabs"]);
+    assert_eq!(none.trim(), "no tabs; baton debug on ID records those of a session");
+
+    says(&house, &["debug", "on", "shop"]);
+    eventually("the tab is listed", async || {
+        client.list_tabs().await.unwrap().tabs.first().is_some_and(|tab| tab.title == "shop")
+    })
+    .await;
+    let tab = token(&house).await;
+    let found = client.get_network(&tab, &NetworkFilters::default(), Duration::ZERO).await.unwrap();
+    assert_eq!(found.gaps[0].reason, GapReason::FirstLoad);
+    let page =
+        Page::attach(&house.keeper_socket(id), site.url("/").unwrap().as_str()).await.unwrap();
+    page.evaluate::<bool>("fetch('/items?page=2'); true").await.unwrap();
+    let filters = NetworkFilters {
+        url_pattern: Some("page=2".to_owned()),
+        status_min: Some(200),
+        ..NetworkFilters::default()
+    };
+    let found = client.get_network(&tab, &filters, Duration::from_secs(20)).await.unwrap();
+    assert_eq!(found.requests.len(), 1);
+
+    // What was recorded was in that node's memory; the next one goes on recording by itself.
+    house.kill_node().await.unwrap();
+    house.start_node().await.unwrap();
+    let client = house.client().unwrap().clone();
+    eventually("the tab is listed again", async || {
+        client.list_tabs().await.unwrap().tabs.len() == 1
+    })
+    .await;
+    let gone = client.get_network(&tab, &filters, Duration::ZERO).await.unwrap_err();
+    assert_eq!(gone.code(), Some(ErrorCode::TabGone));
+
+    let again = token(&house).await;
+    let off = client.switch_debug("shop", false).await.unwrap();
+    assert!(!off.session.debug);
+    let gone = client.get_har(&again).await.unwrap_err();
+    assert_eq!(gone.code(), Some(ErrorCode::TabGone));
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tab_is_followed_until_it_is_closed() {
+    let mut house = houses::build();
+    house.start_node().await.unwrap();
+    let site = shop().await;
+    let url = site.url("/").unwrap();
+    let mut request = OpenSession::new("shop".parse().unwrap(), [url.clone()]);
+    request.debug = true;
+    let client = house.client().unwrap().clone();
+    let id = client.open_session(&request).await.unwrap().session.id;
+    let token = token(&house).await;
+    done(&house, &token).await;
+
+    let args = ["debug", "console", token.as_str(), "--follow", "--message-pattern", "^tick"];
+    let mut follower = tokio::process::Command::from(baton(&house, &args));
+    let mut follower = follower.stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
+    let mut lines = BufReader::new(follower.stdout.take().unwrap()).lines();
+    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    for number in 1..=3 {
+        let write = format!("console.log('tick {number}'); true");
+        page.evaluate::<bool>(&write).await.unwrap();
+        let line = timeout(LIMIT, lines.next_line()).await.unwrap().unwrap().unwrap();
+        assert!(line.ends_with(&format!("log   tick {number}")), "{line}");
+    }
+    // Its last words, and then the end.
+    client.close_session("shop").await.unwrap();
+    assert_eq!(timeout(LIMIT, lines.next_line()).await.unwrap().unwrap(), None);
+    assert!(timeout(LIMIT, follower.wait()).await.unwrap().unwrap().success());
+    let ended: Output = baton(&house, &["debug", "network", token.as_str()]).output().unwrap();
+    assert_eq!(ended.status.code(), Some(3), "{ended:?}");
+    house.clear().await.unwrap();
+}
