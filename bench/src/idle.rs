@@ -61,6 +61,7 @@ async fn watch(mut house: House, site: &Site) -> Result<Costs> {
         description: None,
         urls: vec![site.url("/resting")?],
         headed: false,
+        debug: false,
         environment: Environment::default(),
     };
     let id = house.client()?.open_session(&request).await?.session.id;

@@ -75,6 +75,7 @@ fn session(number: u32, node: NodeId, lifecycle: Lifecycle) -> Result<Session> {
         owner: Owner::local(),
         node,
         headed: false,
+        debug: false,
         lifecycle,
         created_at: at,
         updated_at: at,

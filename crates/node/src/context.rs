@@ -3,8 +3,9 @@
 use crate::NodeError;
 use crate::board::Feed;
 use crate::config::NodeSettings;
-use crate::debug::Relay;
 use crate::debug::relay::Bus;
+use crate::debug::token::DebugSecret;
+use crate::debug::{Browsers, Relay};
 use crate::identity::OwnIdentity;
 use crate::idle::Activity;
 use crate::live::{Hub, LiveError};
@@ -39,6 +40,8 @@ pub struct Context {
     pub relay: Relay,
     /// How tabs are asked, wherever their browsers are connected.
     pub bus: Arc<dyn Bus>,
+    /// The browsers of people that tell of their tabs.
+    pub(crate) browsers: Browsers,
     /// Which node this is.
     pub node: NodeId,
     /// What was begun and must be finished before the node ends.
@@ -84,6 +87,8 @@ pub struct Surroundings {
     pub hub: Hub,
     /// What tabs tell.
     pub relay: Relay,
+    /// With what the tokens of debug tabs are signed.
+    pub debug_secret: DebugSecret,
     /// Who this node is.
     pub identity: OwnIdentity,
     /// What it says of itself to others.
@@ -107,6 +112,7 @@ impl Context {
             store,
             hub,
             relay,
+            debug_secret,
             identity,
             node_settings,
             sync,
@@ -120,6 +126,7 @@ impl Context {
             store,
             hub,
             bus: Arc::new(relay.clone()),
+            browsers: Browsers::new(debug_secret),
             relay,
             identity,
             node_settings,

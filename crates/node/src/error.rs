@@ -22,6 +22,11 @@ pub enum NodeError {
     /// There is no answer about a tab.
     #[error(transparent)]
     Look(#[from] LookError),
+    /// A browser was to be paired with a code that does not count.
+    #[error(
+        "expected a code that pairs a browser, found one that does not count, or no longer\nbaton debug pair shows another one"
+    )]
+    BadPairingCode,
     /// A browser refused or failed.
     #[error(transparent)]
     Live(#[from] LiveError),

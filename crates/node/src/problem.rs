@@ -44,9 +44,9 @@ fn code(error: &NodeError) -> ErrorCode {
         NodeError::FileTooLarge { .. } | NodeError::Exchange(_) => ErrorCode::StorageFull,
         // The protocol knows by 404 that it is to begin anew.
         NodeError::NoMcpSession => ErrorCode::RouteNotFound,
-        NodeError::Unauthenticated { .. } | NodeError::BadTicket { .. } => {
-            ErrorCode::Unauthenticated
-        }
+        NodeError::Unauthenticated { .. }
+        | NodeError::BadTicket { .. }
+        | NodeError::BadPairingCode => ErrorCode::Unauthenticated,
         NodeError::Forbidden { .. } => ErrorCode::Forbidden,
         NodeError::TooManyRequests { .. }
         | NodeError::TooManyTickets { .. }

@@ -5,6 +5,7 @@ use crate::config::ConfigError;
 use crate::context::Surroundings;
 use crate::data::{DataError, NodeFile, NodeLock};
 use crate::debug::Relay;
+use crate::debug::token::{DebugSecret, SecretError};
 use crate::http::tls::TlsError;
 use crate::http::{DoorError, Doors};
 use crate::identity::{IdentityError, OwnIdentity, load_or_create};
@@ -36,6 +37,9 @@ pub enum ServeError {
     /// Its database cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The secret of debug tabs cannot be used.
+    #[error(transparent)]
+    DebugSecret(#[from] SecretError),
     /// It cannot say who it is.
     #[error(transparent)]
     Identity(IdentityError),
@@ -118,6 +122,7 @@ async fn run(
     let identity = OwnIdentity::new(load_or_create(&store, &data).await?, &data.place()?);
     let node = identity.node();
     let relay = Relay::default();
+    let debug_secret = DebugSecret::load_or_create(&data, rand::random())?;
     let hub = Hub::new(store.clone(), hub_config(&config, node, relay.clone())?);
     ensure_local_key(&store, &data, config.lease.map(|_| node)).await?;
     if let Some(address) = config.metrics {
@@ -133,6 +138,7 @@ async fn run(
         store,
         hub,
         relay,
+        debug_secret,
         identity,
         node_settings: config.node,
         sync: config.sync,

@@ -17,6 +17,8 @@ words! {
     Sandbox "sandbox",
     /// Watch network and console of tabs.
     Debug "debug",
+    /// Tell of the tabs of a browser.
+    Browser "browser",
     /// Make and revoke keys, attach to browsers of this machine.
     Admin "admin",
 }

@@ -2,7 +2,7 @@
 
 use super::{BROWSER_LIMIT, Client, ClientError};
 use crate::debug::{
-    ConsoleData, ConsoleFilters, NetworkData, NetworkFilters, TabList, TabToken, Wait,
+    ConsoleData, ConsoleFilters, NetworkData, NetworkFilters, PairingCode, TabList, TabToken, Wait,
 };
 use crate::{SessionView, SwitchDebug};
 use reqwest::Method;
@@ -40,6 +40,11 @@ impl Client {
     pub async fn get_har(&self, token: &TabToken) -> Result<Vec<u8>, ClientError> {
         let call = self.request(Method::GET, &["debug", "tabs", token.as_str(), "har"])?;
         self.fetch_bytes(call).await
+    }
+
+    /// A code with which a person pairs a browser.
+    pub async fn pair_browser(&self) -> Result<PairingCode, ClientError> {
+        self.fetch(self.request(Method::POST, &["debug", "pair"])?).await
     }
 
     /// Switches on or off whether what a session's tabs do is recorded.

@@ -21,6 +21,10 @@ pub struct TabAccepted {
     pub token: TabToken,
     /// The last event that the relay has of it: what comes after may be sent again.
     pub last_seq: u64,
+    /// With this in the place of what a page brought the same browser offers the tab again, after the
+    /// connection was lost. Counts for a day.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub resume: String,
 }
 
 /// What was offered may be the token of the header.

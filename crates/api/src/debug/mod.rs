@@ -19,6 +19,7 @@ mod gap;
 mod instant;
 mod message;
 mod network;
+mod pair;
 mod resource;
 mod socket;
 mod tab;
@@ -35,6 +36,9 @@ pub use gap::{Gap, GapReason};
 pub use instant::EpochMs;
 pub use message::{BadMessage, BrowserMessage, ClientMessage, MAX_MESSAGE_BYTES, RelayMessage};
 pub use network::{Headers, NetworkRequest, Source};
+pub use pair::{
+    BrowserConnection, ConnectBrowser, ExchangePairing, PairedBrowser, PairingCode, WatchedCocoon,
+};
 pub use resource::ResourceType;
 pub use socket::{Direction, SocketMessage};
 pub use tab::{DebugTab, TabAvailable, TabClosed, TabUpdated};

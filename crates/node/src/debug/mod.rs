@@ -11,9 +11,11 @@
 //! says by what a person's browser may tell it of a tab.
 
 pub mod ask;
+mod browsers;
 pub mod har;
 pub mod limits;
 mod look;
+mod questions;
 pub mod relay;
 pub mod ring;
 pub mod secrets;
@@ -22,8 +24,11 @@ pub mod tab;
 pub mod token;
 pub mod words;
 
+pub use browsers::EXTENSION_ID;
+pub(crate) use browsers::{BrowserLink, Browsers, connect, exchange, pair};
 pub use limits::Limits;
 pub use look::{console, har, list_tabs, network};
+pub(crate) use questions::answer;
 pub use relay::{LookError, Relay};
 pub use secrets::Clean;
 pub(crate) use session::{SessionTabs, record};

@@ -5,6 +5,7 @@
 //! ours. Otherwise they carry the page's `Origin`, which is not ours either.
 
 use super::{HttpConfig, Refusal};
+use crate::debug::EXTENSION_ID;
 use axum::extract::{Request, State};
 use axum::http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
 use axum::http::uri::Authority;
@@ -12,6 +13,10 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use baton_api::ErrorCode;
 use std::sync::Arc;
+
+/// What Baton's extension in a person's browser asks for.
+const FOR_THE_EXTENSION: [&str; 3] =
+    ["/debug/pair/exchange", "/debug/connect", "/api/signaling/ws"];
 
 /// The names under which this node may be addressed.
 #[derive(Clone)]
@@ -70,7 +75,11 @@ impl Guard {
                 origin.strip_prefix(scheme).is_some_and(|host| self.0.is_our_page(host, &hosts))
             })
         };
-        match headers(ORIGIN).find(|origin| !from_us(origin)) {
+        let is_extension = |origin: &String| {
+            FOR_THE_EXTENSION.contains(&request.uri().path())
+                && origin.strip_prefix("chrome-extension://") == Some(EXTENSION_ID)
+        };
+        match headers(ORIGIN).find(|origin| !from_us(origin) && !is_extension(origin)) {
             Some(foreign) => Err(self.refuse("Origin", &foreign)),
             None => Ok(()),
         }

@@ -39,6 +39,22 @@ impl Here {
 }
 
 impl Here {
+    /// Where browsers and whoever looks into them connect.
+    pub(super) fn signaling(&self) -> Url {
+        let mut url = self.0.clone();
+        url.set_path("/api/signaling/ws");
+        url
+    }
+
+    /// The node's address for requests.
+    pub(super) fn http(&self) -> Url {
+        let scheme = if self.0.scheme() == "wss" { "https" } else { "http" };
+        let mut url = self.0.clone();
+        // Both are schemes of the same kind, between which a change is allowed.
+        let _ = url.set_scheme(scheme);
+        url
+    }
+
     /// Says in a view where its browser is driven, if it runs here.
     pub(super) fn tell(&self, context: &Context, mut view: SessionView) -> SessionView {
         let id = view.session.id;

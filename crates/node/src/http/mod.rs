@@ -10,6 +10,7 @@ mod cdp;
 mod compression;
 mod connections;
 mod debug;
+mod debug_browsers;
 mod doors;
 mod exchange;
 mod federation;
@@ -24,10 +25,12 @@ mod noted;
 mod peer;
 mod refusal;
 mod sessions;
+mod signaling;
 mod sync;
 mod sync_files;
 mod system;
 pub mod tls;
+mod websocket;
 
 pub use doors::{DoorError, Doors};
 pub(crate) use peer::Peer;
@@ -124,6 +127,10 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(debug::console).layer(compression::answers()))
         .routes(routes!(debug::har).layer(compression::answers()))
         .routes(routes!(sessions::debug))
+        .routes(routes!(debug_browsers::pair))
+        .routes(routes!(debug_browsers::exchange))
+        .routes(routes!(debug_browsers::connect))
+        .routes(routes!(signaling::connect))
         // Models.
         .routes(routes!(mcp::post, mcp::listen, mcp::end))
         // What was done.

@@ -25,6 +25,7 @@ mod peer;
 mod problems;
 mod rates;
 mod sessions;
+mod signaling;
 mod signed_answers;
 mod sync;
 mod tickets;

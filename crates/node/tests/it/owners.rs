@@ -35,6 +35,7 @@ fn body(method: &Method, path: &str) -> Option<Value> {
         ("POST", "/sessions/{id}/cdp" | "/sessions/{id}/pass" | "/sessions/{id}/save") => {
             Some(json!({}))
         }
+        ("POST", "/debug/connect") => Some(json!({ "browser_id": "b-1" })),
         ("POST", "/sessions/{id}/debug") => Some(json!({ "on": true })),
         ("POST", path) if path.starts_with("/debug/tabs/") => Some(json!({})),
         ("POST", "/sessions/{id}/rollback") => Some(json!({ "to": "0197" })),

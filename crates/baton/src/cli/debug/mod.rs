@@ -4,6 +4,7 @@ mod console;
 mod follow;
 mod har;
 mod network;
+mod pair;
 mod since;
 mod switch;
 mod tabs;
@@ -29,6 +30,7 @@ pub(super) enum Debug {
     Network(network::Network),
     Console(console::Console),
     Har(har::Har),
+    Pair(pair::Pair),
     /// Record what the tabs of a session do, from now on and after every resume
     On(switch::Switch),
     /// Record no longer, and forget what was recorded
@@ -42,6 +44,7 @@ impl Debug {
             Self::Network(command) => command.run(context).await,
             Self::Console(command) => command.run(context).await,
             Self::Har(command) => command.run(context).await,
+            Self::Pair(command) => command.run(context).await,
             Self::On(command) => command.run(true, context).await,
             Self::Off(command) => command.run(false, context).await,
         }

@@ -8,7 +8,7 @@ use clap::Args;
 /// Make an API key; its secret is shown this once
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Scopes: read, drive, reveal, sync, sandbox, debug, admin. None includes another.
+Scopes: read, drive, reveal, sync, sandbox, debug, browser, admin. None includes another.
 
 Example:
   baton keys create --name ci --scope read --scope drive")]

@@ -63,9 +63,16 @@ impl Relay {
 
     /// A tab that somebody begins to tell of. Refused when its owner has too many.
     pub fn add(&self, about: About) -> Result<TabSender, LookError> {
-        let token = TabToken::new(rand::random());
+        self.add_again(TabToken::new(rand::random()), about)
+    }
+
+    /// The same for a tab that had a token before this relay began.
+    pub fn add_again(&self, token: TabToken, about: About) -> Result<TabSender, LookError> {
         let most = self.0.limits.tabs;
         let mut tabs = self.tabs();
+        if tabs.contains_key(&token) {
+            return Err(LookError::TabGone { token });
+        }
         let found = tabs.values().filter(|tab| tab.about.owner == about.owner).count();
         if found >= most {
             return Err(LookError::TooManyTabs { most });

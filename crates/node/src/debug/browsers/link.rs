@@ -1,0 +1,165 @@
+//! A connected browser, and what it tells. Every message has a defined answer, or needs none.
+
+use crate::Context;
+use crate::auth::Caller;
+use crate::debug::relay::{About, LookError, TabSender};
+use crate::debug::secrets::Page;
+use crate::debug::token::{PageToken, TabGrant, TokenError};
+use baton_api::CocoonId;
+use baton_api::debug::{
+    BrowserMessage, DebugError, DebugErrorCode, EpochMs, GapReason, RelayMessage, TabAccepted,
+    TabAvailable, TabToken,
+};
+use std::collections::HashMap;
+
+/// A connected browser. When it is gone, its tabs wait for it.
+pub(crate) struct BrowserLink {
+    context: Context,
+    caller: Caller,
+    browser_id: String,
+    tabs: HashMap<TabToken, TabSender>,
+}
+
+impl BrowserLink {
+    /// The browser with the caller's key.
+    pub(crate) fn new(context: Context, caller: Caller, browser_id: String) -> Self {
+        Self { context, caller, browser_id, tabs: HashMap::new() }
+    }
+
+    /// Takes a message, and answers it if it wants an answer.
+    pub(crate) fn take(&mut self, message: BrowserMessage, now: EpochMs) -> Option<RelayMessage> {
+        match message {
+            BrowserMessage::TabAvailable(offer) => Some(match self.accept(&offer, now) {
+                Ok(accepted) => RelayMessage::TabAccepted(accepted),
+                Err((code, message)) => error(code, None, message),
+            }),
+            BrowserMessage::TabClosed(closed) => match self.tabs.remove(&closed.token) {
+                Some(_) => None,
+                None => Some(gone(&closed.token)),
+            },
+            BrowserMessage::TabUpdated(shown) => self.tell(&shown.token, |tab| {
+                tab.show(&Page { url: shown.url.clone(), title: shown.title.clone() });
+            }),
+            BrowserMessage::Network(event) => {
+                let token = event.token.clone();
+                self.tell(&token, |tab| tab.network(event))
+            }
+            BrowserMessage::Console(event) => {
+                let token = event.token.clone();
+                self.tell(&token, |tab| tab.console(event))
+            }
+            BrowserMessage::Heartbeat {} => Some(RelayMessage::Heartbeat {}),
+        }
+    }
+
+    fn tell(&self, token: &TabToken, tell: impl FnOnce(&TabSender)) -> Option<RelayMessage> {
+        let Some(tab) = self.tabs.get(token) else { return Some(gone(token)) };
+        tell(tab);
+        None
+    }
+
+    /// Takes a tab that the browser offers: by what a page's header brought, or by the grant that it got
+    /// for it.
+    fn accept(
+        &mut self,
+        offer: &TabAvailable,
+        now: EpochMs,
+    ) -> Result<TabAccepted, (DebugErrorCode, String)> {
+        let secret = &self.context.browsers.secret;
+        let untrusted = |error: TokenError| (DebugErrorCode::Untrusted, first_line(&error));
+        let (tab, cocoon) = match TabGrant::open(secret, &offer.token, &self.caller.key, now) {
+            Ok(grant) if grant.owner == self.caller.owner => {
+                (self.take_up(&grant).map_err(|error| refused(&error))?, grant.cocoon)
+            }
+            Ok(_) => return Err(untrusted(TokenError::OtherBrowser)),
+            Err(TokenError::Audience { .. }) => {
+                let page = self.context.browsers.take_page(&offer.token, now);
+                let page = page.map_err(untrusted)?;
+                // To somebody else's cocoon the answer is as to a forged one: nobody learns that it is there.
+                if page.owner != self.caller.owner {
+                    return Err(untrusted(TokenError::Forged));
+                }
+                let tab = self.context.relay.add(self.about(&page));
+                (tab.map_err(|error| refused(&error))?, page.cocoon)
+            }
+            Err(error) => return Err(untrusted(error)),
+        };
+        self.begin(tab, cocoon, offer, now).map_err(untrusted)
+    }
+
+    /// A tab that was accepted before: as it is, or anew when this relay has forgotten it.
+    fn take_up(&mut self, grant: &TabGrant) -> Result<TabSender, LookError> {
+        let here = self.tabs.remove(&grant.tab);
+        if let Some(tab) =
+            here.or_else(|| self.context.browsers.parked.take(&grant.tab, &self.caller.key))
+        {
+            return Ok(tab);
+        }
+        let about = self.about_cocoon(&grant.cocoon);
+        let tab = self.context.relay.add_again(grant.tab.clone(), about)?;
+        tab.miss(GapReason::Restarted, None);
+        Ok(tab)
+    }
+
+    fn begin(
+        &mut self,
+        tab: TabSender,
+        cocoon: CocoonId,
+        offer: &TabAvailable,
+        now: EpochMs,
+    ) -> Result<TabAccepted, TokenError> {
+        tab.show(&Page { url: offer.url.clone(), title: offer.title.clone() });
+        if offer.first_load {
+            tab.miss(GapReason::FirstLoad, None);
+        }
+        let last_seq = offer.epoch.map_or(0, |epoch| tab.begin(epoch));
+        let grant = TabGrant {
+            tab: tab.token().clone(),
+            cocoon,
+            owner: self.caller.owner.clone(),
+            browser: self.caller.key.clone(),
+        };
+        let resume = grant.sign(&self.context.browsers.secret, now)?;
+        let (offered, token) = (offer.token.clone(), tab.token().clone());
+        self.tabs.insert(token.clone(), tab);
+        Ok(TabAccepted { offered, token, last_seq, resume })
+    }
+
+    fn about(&self, page: &PageToken) -> About {
+        self.about_cocoon(&page.cocoon)
+    }
+
+    fn about_cocoon(&self, cocoon: &CocoonId) -> About {
+        About {
+            owner: self.caller.owner.clone(),
+            browser_id: self.browser_id.clone(),
+            cocoon_id: cocoon.to_string(),
+            cocoon_name: None,
+        }
+    }
+}
+
+impl Drop for BrowserLink {
+    fn drop(&mut self) {
+        for (_, tab) in self.tabs.drain() {
+            self.context.browsers.parked.park(tab, &self.caller.key);
+        }
+    }
+}
+
+fn refused(error: &LookError) -> (DebugErrorCode, String) {
+    (DebugErrorCode::Untrusted, first_line(error))
+}
+
+fn gone(token: &TabToken) -> RelayMessage {
+    let error = LookError::TabGone { token: token.clone() };
+    self::error(DebugErrorCode::TabGone, Some(token.clone()), first_line(&error))
+}
+
+fn error(code: DebugErrorCode, token: Option<TabToken>, message: String) -> RelayMessage {
+    RelayMessage::Error(DebugError { request_id: None, token, code, message })
+}
+
+fn first_line(error: &impl ToString) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,119 @@
+//! A person's browsers: they are paired once, and tell of the tabs that show pages of cocoons.
+//!
+//! The one idea: a browser gets a key that may tell and nothing else. A code that a person types pays for
+//! it, and a ticket that opens one connection is bought with it, so that the key never stands in an
+//! address or in a header that others log. Rooms: `pairing` keeps codes and tickets; `link` is what a
+//! connected browser tells; `parked` holds the tabs of one that is gone for a moment.
+
+mod link;
+mod pairing;
+mod parked;
+mod seats;
+
+pub(crate) use link::BrowserLink;
+
+use super::token::{DebugSecret, PageToken, TokenError, UsedNonces};
+use crate::auth::{Caller, KeySecret};
+use crate::keys::{self, new_key};
+use crate::{Context, NodeError, clock};
+use baton_api::Scope;
+use baton_api::debug::EpochMs;
+use baton_session::Owner;
+use pairing::Pairing;
+use parked::Parked;
+use seats::{Seat, Seats};
+use secrecy::SecretString;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The id of the extension: it follows from the key in its manifest.
+pub const EXTENSION_ID: &str = "cklmooddchbbhngeidieamidaojpclfa";
+
+/// What a node knows of people's browsers. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Browsers {
+    pairing: Pairing,
+    parked: Parked,
+    seats: Seats,
+    secret: DebugSecret,
+    used: Arc<Mutex<UsedNonces>>,
+}
+
+impl Browsers {
+    /// None yet; the secret is that of their tokens.
+    pub(crate) fn new(secret: DebugSecret) -> Self {
+        let (pairing, parked, seats, used) = Default::default();
+        Self { pairing, parked, seats, secret, used }
+    }
+
+    /// Who connects with a ticket, and which browser it is, the one time that it counts.
+    pub(crate) fn take_ticket(&self, ticket: &SecretString) -> Option<(Caller, String)> {
+        self.pairing.take(ticket)
+    }
+
+    /// Waits until an older connection of the same browser has left, and takes its place.
+    pub(crate) async fn sit(&self, key: &str) -> Seat {
+        self.seats.sit(key).await
+    }
+
+    /// What a page's token says, the one time that it counts.
+    fn take_page(&self, token: &str, now: EpochMs) -> Result<PageToken, TokenError> {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        PageToken::take(&self.secret, &mut used, token, now)
+    }
+}
+
+/// A code with which a person pairs a browser of theirs, and how long it counts.
+pub(crate) fn pair(context: &Context, caller: &Caller) -> Result<(String, Duration), NodeError> {
+    context.browsers.pairing.begin(&caller.owner)
+}
+
+/// The key of a browser whose extension was given a good code; older ones of the same browser are
+/// revoked.
+pub(crate) async fn exchange(
+    context: &Context,
+    code: &str,
+    browser_id: &str,
+) -> Result<SecretString, NodeError> {
+    check(browser_id)?;
+    let owner = context.browsers.pairing.redeem(code).ok_or(NodeError::BadPairingCode)?;
+    let name = format!("browser {browser_id}");
+    revoke_older(context, &owner, &name).await?;
+    let key = new_key(name, owner, [Scope::Browser]);
+    let secret = KeySecret::generate();
+    let made = context.store.create_key(&key, secret.hash()).await.map_err(NodeError::from);
+    let actor = crate::audit::Actor::key(&key);
+    keys::note(&actor, &key).end(&context.store, made).await?;
+    Ok(secret.expose().to_owned().into())
+}
+
+async fn revoke_older(context: &Context, owner: &Owner, name: &str) -> Result<(), NodeError> {
+    for key in context.store.list_keys(owner).await? {
+        if key.name == name && key.revoked_at.is_none() {
+            context.store.revoke_key(owner, &key.id, clock::now()).await?;
+        }
+    }
+    Ok(())
+}
+
+/// A ticket for one connection of the caller's browser.
+pub(crate) fn connect(
+    context: &Context,
+    caller: &Caller,
+    browser_id: &str,
+) -> Result<SecretString, NodeError> {
+    check(browser_id)?;
+    context.browsers.pairing.ticket(caller, browser_id)
+}
+
+fn check(browser_id: &str) -> Result<(), NodeError> {
+    let fits = |c: u8| c.is_ascii_alphanumeric() || c == b'-';
+    if (1..=36).contains(&browser_id.len()) && browser_id.bytes().all(fits) {
+        return Ok(());
+    }
+    Err(NodeError::Invalid {
+        field: "browser_id",
+        expected: "1 to 36 letters, digits and hyphens",
+        found: "another text".to_owned(),
+    })
+}
