@@ -1,30 +1,30 @@
 // The recorder of one tab: what the debugger says of it, as events of the protocol.
 //
-// Nothing is told of a page that is not the cocoon's: of what came before it, of where the tab goes next.
+// Nothing is told of a page that is not the cocoon's. What the browser says before it is known which page
+// the tab shows waits for that.
 
 import type { Protocol } from 'devtools-protocol'
-import { OPEN_REQUESTS } from '../limits.ts'
-import type { ConsoleEntry, NetworkChange, TabEvent } from '../protocol.ts'
+import type { ConsoleEntry, TabEvent } from '../protocol.ts'
 import type { Bodies } from './bodies.ts'
-import { Clock } from './clock.ts'
 import { added, called, thrown } from './console.ts'
-import { type Open, answered, failed, finished, opened, redirected, sent, withBody } from './network.ts'
 import { type Place, Places } from './places.ts'
-import { frame, opening, shaken } from './socket.ts'
+import { Requests, type View } from './requests.ts'
 
 /** What a recorder works with. */
 export interface Host {
   /** Whether a page is the cocoon's. */
   isWithin(url: string): boolean
+  /** Whether scripts of this origin may be the page's. */
+  isOrigin(origin: string): boolean
   tell(event: TabEvent): void
   /** The page in the tab is another one. */
   shows(url: string, isInside: boolean): void
-  /** A frame of another site, or a worker, has to be listened to. */
+  /** A frame of another site, or a worker, has to be listened to; none when it only has to go on. */
   below(session: string, place: Place | undefined): void
   command<T>(session: string | undefined, method: string, params: object): Promise<T>
   bodyBytes(): number
-  /** Lines up to then were told before, or are not to be told. */
-  toldUntil(): number
+  /** Replayed lines up to then were told before, or are not to be told. */
+  readonly toldUntil: number
 }
 
 /** What of the life of a recorder before this one is known. */
@@ -33,66 +33,82 @@ export interface Known {
   places: readonly (readonly [string, Place])[]
 }
 
+/** Events that wait at most until it is known what the tab shows. */
+const WAITING = 10_000
+
 export class Recorder {
   readonly places: Places
-  private readonly clock = new Clock()
-  private readonly open = new Map<string, Open>()
-  /** Requests of which nothing is told. */
-  private readonly hidden = new Set<string>()
-  private topFrame: string | undefined
+  private readonly view: View
+  private readonly requests: Requests
   /** Sessions in which the console may be replayed. */
   private readonly replaying = new Set<string | undefined>()
-  private isInside: boolean
-  /** Whether the debugger came before the page: then a request that nobody knows is none of the page's. */
-  private isEarly = false
+  /** Contexts of scripts of other pages than the cocoon's in the page's own frame. */
+  private readonly foreign = new Set<number>()
+  private waiting: (() => void)[] | undefined
 
+  /** `known` is left out when the debugger came just now: then events wait for `begins`. */
   constructor(
     private readonly host: Host,
-    private readonly bodies: Bodies,
-    known: Known = { isInside: false, places: [] },
+    bodies: Bodies,
+    known?: Known,
   ) {
-    this.isInside = known.isInside
-    this.places = new Places(known.places)
+    this.view = { isInside: known?.isInside ?? false, isEarly: false, topFrame: undefined }
+    this.places = new Places(known?.places)
+    this.requests = new Requests(host, bodies, this.view)
+    if (known === undefined) this.waiting = []
   }
 
-  /** What the tab showed when the debugger came. */
-  begins(top: Protocol.Page.Frame): void {
-    this.topFrame = top.id
-    this.isEarly = !this.host.isWithin(top.url)
-    this.show(top.url)
+  /** What the tab shows, as the debugger sees it; none when it does not say. */
+  begins(top: Protocol.Page.Frame | undefined, isEarly: boolean): void {
+    const { waiting } = this
+    this.waiting = undefined
+    this.view.topFrame = top?.id
+    this.view.isEarly = isEarly
+    if (top !== undefined) this.show(top.url)
+    for (const one of waiting ?? []) one()
   }
 
-  /** Lines that were told before come again until the answer is here. */
+  /** Lines that were told before may come again. */
   replays(session: string | undefined, isNow: boolean): void {
     if (isNow) this.replaying.add(session)
     else this.replaying.delete(session)
   }
 
+  /** The tab left the cocoon's pages. */
+  leaves(): void {
+    this.view.isInside = false
+  }
+
   /** An event of the browser. */
   hear(session: string | undefined, method: string, params: unknown): void {
+    const isReplayed = this.replaying.has(session)
+    if (this.waiting === undefined) this.take(session, method, params, isReplayed)
+    else if (this.waiting.length < WAITING) this.waiting.push(() => this.take(session, method, params, isReplayed))
+  }
+
+  private take(session: string | undefined, method: string, params: unknown, isReplayed: boolean): void {
     const place = this.places.find(session)
     if (place === undefined) return
     const [domain, name] = method.split('.', 2)
-    if (domain === 'Network') this.network(session, place, name ?? '', params)
-    else if (domain === 'Runtime' || domain === 'Log') this.console(session, place, method, params)
-    else if (domain === 'Page') this.page(session, method, params)
+    if (domain === 'Network') this.requests.hear(session, place, name ?? '', params)
+    else if (domain === 'Runtime' || domain === 'Log') this.console(session, place, method, params, isReplayed)
+    else if (method === 'Page.frameNavigated') this.navigated(session, params as Protocol.Page.FrameNavigatedEvent)
     else if (domain === 'Target') this.target(method, params)
   }
 
-  private page(session: string | undefined, method: string, params: unknown): void {
-    if (method !== 'Page.frameNavigated') return
-    const { frame: top } = params as Protocol.Page.FrameNavigatedEvent
+  private navigated(session: string | undefined, { frame }: Protocol.Page.FrameNavigatedEvent): void {
+    if (frame.parentId !== undefined && session === undefined) return
     if (session !== undefined) {
-      this.places.shows(session, top.url)
-    } else if (top.parentId === undefined) {
-      this.topFrame = top.id
-      this.show(top.url)
+      this.places.shows(session, frame.url)
+      return
     }
+    this.view.topFrame = frame.id
+    this.show(frame.url)
   }
 
   private show(url: string): void {
-    this.isInside = this.host.isWithin(url)
-    this.host.shows(url, this.isInside)
+    this.view.isInside = this.host.isWithin(url)
+    this.host.shows(url, this.view.isInside)
   }
 
   private target(method: string, params: unknown): void {
@@ -103,178 +119,40 @@ export class Recorder {
       const { sessionId } = params as Protocol.Target.DetachedFromTargetEvent
       this.places.detached(sessionId)
       this.replaying.delete(sessionId)
-      for (const key of this.open.keys()) if (key.startsWith(`${sessionId} `)) this.open.delete(key)
+      this.requests.detached(sessionId)
     }
   }
 
-  private console(session: string | undefined, place: Place, method: string, params: unknown): void {
-    if (!this.isInside) return
+  private console(session: string | undefined, place: Place, method: string, params: unknown, isReplayed: boolean): void {
+    if (session === undefined && this.context(method, params)) return
+    if (!this.view.isInside) return
     const entry = lineOf(method, params, place)
-    if (entry === undefined) return
-    if (this.replaying.has(session) && entry.timestamp <= this.host.toldUntil()) return
+    if (entry === undefined || (isReplayed && entry.timestamp <= this.host.toldUntil)) return
     this.host.tell({ type: 'browser_debug_console_event', entry })
   }
 
-  private network(session: string | undefined, place: Place, name: string, params: unknown): void {
-    const id = (params as { requestId?: string }).requestId
-    if (id === undefined) return
-    const key = `${session ?? ''} ${id}`
-    if (name === 'requestWillBeSent') {
-      this.sent(session, key, place, params as Protocol.Network.RequestWillBeSentEvent)
-      return
-    }
-    if (name === 'webSocketCreated') {
-      const { url } = params as Protocol.Network.WebSocketCreatedEvent
-      if (this.isInside) this.note(key, { ...opened(), url })
-      return
-    }
-    const open = this.open.get(key) ?? this.missed(key)
-    if (open === undefined) return
-    switch (name) {
-      case 'requestServedFromCache':
-        open.isCached = true
-        break
-      case 'responseReceived': {
-        const received = params as Protocol.Network.ResponseReceivedEvent
-        this.tell(open, { event: 'response', data: answered(received, open, this.clock) })
-        break
+  /** Whether it is about a context, or comes from one of another page. */
+  private context(method: string, params: unknown): boolean {
+    switch (method) {
+      case 'Runtime.executionContextCreated': {
+        const { id, origin, auxData } = (params as Protocol.Runtime.ExecutionContextCreatedEvent).context
+        const isTop = this.view.topFrame === undefined || auxData?.['frameId'] === this.view.topFrame
+        if (isTop && origin !== '' && !this.host.isOrigin(origin)) this.foreign.add(id)
+        else this.foreign.delete(id)
+        return true
       }
-      case 'loadingFinished':
-        void this.finished(session, key, open, params as Protocol.Network.LoadingFinishedEvent)
-        break
-      case 'loadingFailed':
-        this.failed(key, open, params as Protocol.Network.LoadingFailedEvent)
-        break
+      case 'Runtime.executionContextsCleared':
+        this.foreign.clear()
+        return true
+      case 'Runtime.consoleAPICalled':
+        return this.foreign.has((params as Protocol.Runtime.ConsoleAPICalledEvent).executionContextId)
+      case 'Runtime.exceptionThrown': {
+        const { executionContextId } = (params as Protocol.Runtime.ExceptionThrownEvent).exceptionDetails
+        return executionContextId !== undefined && this.foreign.has(executionContextId)
+      }
       default:
-        this.socket(key, open, place, name, params)
+        return false
     }
-  }
-
-  private sent(session: string | undefined, key: string, place: Place, params: Protocol.Network.RequestWillBeSentEvent): void {
-    const isTop = session === undefined && (this.topFrame === undefined || params.frameId === this.topFrame)
-    const isNavigation = isTop && params.type === 'Document' && params.requestId === params.loaderId
-    if (isNavigation ? !this.host.isWithin(params.request.url) : !this.isInside) {
-      this.leaves(key, params)
-      return
-    }
-    this.hidden.delete(key)
-    const event = sent(params, place, this.topFrame, this.clock)
-    const open = this.note(key, opened(params))
-    const { postData, hasPostData } = params.request
-    const most = this.host.bodyBytes()
-    if (postData !== undefined) {
-      this.tell(open, { event: 'request', data: withBody(event, postData, most) })
-    } else if (hasPostData !== true) {
-      this.tell(open, { event: 'request', data: event })
-    } else {
-      const ask = this.host.command<{ postData: string }>(session, 'Network.getRequestPostData', { requestId: params.requestId })
-      open.after = ask
-        .then(({ postData }) => postData, () => undefined)
-        .then((body) => {
-          delete open.after
-          this.tell(open, { event: 'request', data: withBody(event, body, most) })
-        })
-    }
-  }
-
-  /** A request to somewhere else: only where it came from is told, when that was the cocoon's. */
-  private leaves(key: string, params: Protocol.Network.RequestWillBeSentEvent): void {
-    const open = this.open.get(key)
-    const answer = open === undefined ? undefined : redirected(params, this.clock)
-    if (open !== undefined && answer !== undefined) {
-      this.tell(open, { event: 'response', data: answer })
-      this.tell(open, { event: 'finished', data: finished(params.requestId, params.timestamp, open, this.clock) })
-    }
-    this.open.delete(key)
-    if (this.hidden.size >= OPEN_REQUESTS) this.hidden.clear()
-    this.hidden.add(key)
-  }
-
-  /** What is noted of a request that was sent before anyone listened; none when nothing is told of it. */
-  private missed(key: string): Open | undefined {
-    if (!this.isInside || this.isEarly || this.hidden.has(key)) return undefined
-    return this.note(key, opened())
-  }
-
-  private note(key: string, open: Open): Open {
-    if (this.open.size >= OPEN_REQUESTS) {
-      const oldest = this.open.keys().next()
-      if (oldest.done !== true) this.open.delete(oldest.value)
-    }
-    this.open.set(key, open)
-    return open
-  }
-
-  private async finished(
-    session: string | undefined,
-    key: string,
-    open: Open,
-    params: Protocol.Network.LoadingFinishedEvent,
-  ): Promise<void> {
-    const { requestId, timestamp, encodedDataLength } = params
-    this.open.delete(key)
-    const data = finished(requestId, timestamp, open, this.clock, encodedDataLength)
-    if (open.hasText && open.url === undefined) {
-      const ask = () => this.host.command<Protocol.Network.GetResponseBodyResponse>(session, 'Network.getResponseBody', { requestId })
-      const body = await this.bodies.fetch(ask, this.host.bodyBytes())
-      if (body !== undefined) {
-        data.body = body.text
-        data.body_size = body.size
-        if (body.isCut) data.body_truncated = true
-      }
-    }
-    this.tell(open, { event: 'finished', data })
-  }
-
-  private failed(key: string, open: Open, params: Protocol.Network.LoadingFailedEvent): void {
-    this.open.delete(key)
-    const data = failed(params, open, this.clock)
-    if (data !== undefined) this.tell(open, { event: 'failed', data })
-    else this.tell(open, { event: 'finished', data: finished(params.requestId, params.timestamp, open, this.clock) })
-  }
-
-  private socket(key: string, open: Open, place: Place, name: string, params: unknown): void {
-    const most = this.host.bodyBytes()
-    switch (name) {
-      case 'webSocketWillSendHandshakeRequest': {
-        const shake = params as Protocol.Network.WebSocketWillSendHandshakeRequestEvent
-        open.begun = shake.timestamp
-        this.tell(open, { event: 'request', data: opening(shake, open.url ?? '', place, this.clock) })
-        break
-      }
-      case 'webSocketHandshakeResponseReceived': {
-        const answer = params as Protocol.Network.WebSocketHandshakeResponseReceivedEvent
-        this.tell(open, { event: 'response', data: shaken(answer, open.url, this.clock) })
-        break
-      }
-      case 'webSocketFrameSent':
-      case 'webSocketFrameReceived': {
-        const message = params as Protocol.Network.WebSocketFrameReceivedEvent
-        const direction = name === 'webSocketFrameSent' ? 'sent' : 'received'
-        this.tell(open, { event: 'message', data: frame(message, direction, this.clock, most) })
-        break
-      }
-      case 'webSocketFrameError': {
-        const { requestId, timestamp, errorMessage } = params as Protocol.Network.WebSocketFrameErrorEvent
-        this.open.delete(key)
-        this.tell(open, { event: 'failed', data: { request_id: requestId, timestamp: this.clock.at(timestamp), error: errorMessage } })
-        this.hidden.add(key)
-        break
-      }
-      case 'webSocketClosed': {
-        const { requestId, timestamp } = params as Protocol.Network.WebSocketClosedEvent
-        this.open.delete(key)
-        this.tell(open, { event: 'finished', data: finished(requestId, timestamp, open, this.clock) })
-        break
-      }
-    }
-  }
-
-  /** Tells of a request, in its order. */
-  private tell(open: Open, change: NetworkChange): void {
-    const event: TabEvent = { type: 'browser_debug_network_event', source: 'debugger', ...change }
-    if (open.after === undefined) this.host.tell(event)
-    else void open.after.then(() => this.host.tell(event))
   }
 }
 
