@@ -23,8 +23,8 @@ function run(what: () => void): void {
 
 listenToRequests(worker.base, URLS, run)
 
-chrome.webNavigation.onBeforeNavigate.addListener(({ tabId, frameId, url }) => {
-  if (frameId === 0) run(() => worker.journey.heads(tabId, url))
+chrome.webNavigation.onBeforeNavigate.addListener(({ tabId, frameId, url, timeStamp }) => {
+  if (frameId === 0) run(() => worker.journey.heads(tabId, url, timeStamp))
 })
 chrome.webNavigation.onCommitted.addListener(({ tabId, frameId, url }) => {
   if (frameId === 0) run(() => worker.journey.shows(tabId, url))

@@ -13,12 +13,12 @@ const TOKEN_HEADER = 'x-adi-debug-token'
 
 /** What the layer tells. */
 export interface Ears {
-  /** A tab is on its way to a page. */
-  heads(tabId: number, url: string): void
+  /** A tab is on its way to a page, since then. */
+  heads(tabId: number, url: string, at: number): void
   /** The page on its way brings a token. */
   brings(tabId: number, url: string, token: string): void
   /** The tab of which this request is told by this layer; none when it is not, or by the debugger. */
-  find(tabId: number, url: string, isPage: boolean, initiator: string | undefined): Tab | undefined
+  find(tabId: number, url: string, isPage: boolean, initiator: string | undefined, at: number): Tab | undefined
   tell(tab: Tab, change: NetworkChange): void
 }
 
@@ -42,9 +42,9 @@ export class BaseLayer {
     if (tabId < 0) return
     const isPage = type === 'main_frame'
     const before = this.open.get(requestId)
-    if (isPage) this.ears.heads(tabId, url)
+    if (isPage) this.ears.heads(tabId, url, timeStamp)
     if (type === 'sub_frame') this.place(tabId, frameId, url)
-    const tab = before?.tab ?? this.ears.find(tabId, url, isPage, initiator)
+    const tab = before?.tab ?? this.ears.find(tabId, url, isPage, initiator, timeStamp)
     if (tab === undefined || (isPage && !isWithin(url, tab.note.cocoon))) {
       this.open.delete(requestId)
       return

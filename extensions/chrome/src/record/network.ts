@@ -14,6 +14,8 @@ const NO_TEXT = new Set(['Image', 'Media', 'Font', 'EventSource'])
 
 /** A request that has not ended, and what is to come of it. */
 export interface Open {
+  /** In which session it was sent; none for the page's. */
+  session: string | undefined
   /** When it was sent, by the clock that only goes on; none when that was missed. */
   begun?: number
   /** It asks for no body (`HEAD`). */
@@ -30,8 +32,8 @@ export interface Open {
   after?: Promise<void>
 }
 
-export function opened(params?: Protocol.Network.RequestWillBeSentEvent): Open {
-  const open: Open = { asksForNone: params?.request.method === 'HEAD', isEmpty: false, hasText: true, isCached: false }
+export function opened(session: string | undefined, params?: Protocol.Network.RequestWillBeSentEvent): Open {
+  const open: Open = { session, asksForNone: params?.request.method === 'HEAD', isEmpty: false, hasText: true, isCached: false }
   if (params !== undefined) open.begun = params.timestamp
   return open
 }

@@ -52,7 +52,7 @@ export class Recorder {
     bodies: Bodies,
     known?: Known,
   ) {
-    this.view = { isInside: known?.isInside ?? false, isEarly: false, topFrame: undefined }
+    this.view = { isInside: known?.isInside ?? false, isEarly: false, topFrame: undefined, topLoader: undefined }
     this.places = new Places(known?.places)
     this.requests = new Requests(host, bodies, this.view)
     if (known === undefined) this.waiting = []
@@ -62,9 +62,8 @@ export class Recorder {
   begins(top: Protocol.Page.Frame | undefined, isEarly: boolean): void {
     const { waiting } = this
     this.waiting = undefined
-    this.view.topFrame = top?.id
     this.view.isEarly = isEarly
-    if (top !== undefined) this.show(top.url)
+    if (top !== undefined) this.show(top)
     for (const one of waiting ?? []) one()
   }
 
@@ -102,11 +101,12 @@ export class Recorder {
       this.places.shows(session, frame.url)
       return
     }
-    this.view.topFrame = frame.id
-    this.show(frame.url)
+    this.show(frame)
   }
 
-  private show(url: string): void {
+  private show({ id, loaderId, url }: Protocol.Page.Frame): void {
+    this.view.topFrame = id
+    this.view.topLoader = loaderId
     this.view.isInside = this.host.isWithin(url)
     this.host.shows(url, this.view.isInside)
   }

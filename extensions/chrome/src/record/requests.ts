@@ -19,10 +19,13 @@ export interface View {
   /** Whether the debugger came before it: then a request that nobody knows is none of the page's. */
   isEarly: boolean
   topFrame: string | undefined
+  /** What loaded it: requests of the page name it. */
+  topLoader: string | undefined
 }
 
 export class Requests {
   private readonly clock = new Clock()
+  /** By the browser's id, which counts in all sessions: what begins in a page may end in its worker. */
   private readonly open = new Map<string, Open>()
   /** Requests of which nothing is told. */
   private readonly hidden = new Set<string>()
@@ -35,24 +38,23 @@ export class Requests {
 
   /** A frame or a worker is gone. */
   detached(session: string): void {
-    for (const key of this.open.keys()) if (key.startsWith(`${session} `)) this.open.delete(key)
+    for (const [id, open] of this.open) if (open.session === session) this.open.delete(id)
   }
 
   /** An event of the domain `Network`. */
   hear(session: string | undefined, place: Place, name: string, params: unknown): void {
     const id = (params as { requestId?: string }).requestId
     if (id === undefined) return
-    const key = `${session ?? ''} ${id}`
     if (name === 'requestWillBeSent') {
-      this.sent(session, key, place, params as Protocol.Network.RequestWillBeSentEvent)
+      this.sent(session, place, params as Protocol.Network.RequestWillBeSentEvent)
       return
     }
     if (name === 'webSocketCreated') {
       const { url } = params as Protocol.Network.WebSocketCreatedEvent
-      if (this.view.isInside) this.note(key, { ...opened(), url })
+      if (this.view.isInside) this.note(id, { ...opened(session), url })
       return
     }
-    const open = this.open.get(key) ?? this.missed(key)
+    const open = this.open.get(id) ?? this.missed(session, id, (params as { loaderId?: string }).loaderId)
     if (open === undefined) return
     switch (name) {
       case 'requestServedFromCache':
@@ -64,26 +66,26 @@ export class Requests {
         break
       }
       case 'loadingFinished':
-        void this.finished(session, key, open, params as Protocol.Network.LoadingFinishedEvent)
+        void this.finished(session, open, params as Protocol.Network.LoadingFinishedEvent)
         break
       case 'loadingFailed':
-        this.failed(key, open, params as Protocol.Network.LoadingFailedEvent)
+        this.failed(open, params as Protocol.Network.LoadingFailedEvent)
         break
       default:
-        this.socket(key, open, place, name, params)
+        this.socket(open, place, name, params)
     }
   }
 
-  private sent(session: string | undefined, key: string, place: Place, params: Protocol.Network.RequestWillBeSentEvent): void {
+  private sent(session: string | undefined, place: Place, params: Protocol.Network.RequestWillBeSentEvent): void {
     const isTop = session === undefined && (this.view.topFrame === undefined || params.frameId === this.view.topFrame)
     const isNavigation = isTop && params.type === 'Document' && params.requestId === params.loaderId
     if (isNavigation ? !this.host.isWithin(params.request.url) : !this.view.isInside) {
-      this.leaves(key, params)
+      this.leaves(params)
       return
     }
-    this.hidden.delete(key)
+    this.hidden.delete(params.requestId)
     const event = sent(params, place, this.view.topFrame, this.clock)
-    const open = this.note(key, opened(params))
+    const open = this.note(params.requestId, opened(session, params))
     const { postData, hasPostData } = params.request
     const most = this.host.bodyBytes()
     if (postData !== undefined) {
@@ -102,41 +104,41 @@ export class Requests {
   }
 
   /** A request to somewhere else: only where it came from is told, when that was the cocoon's. */
-  private leaves(key: string, params: Protocol.Network.RequestWillBeSentEvent): void {
-    const open = this.open.get(key)
+  private leaves(params: Protocol.Network.RequestWillBeSentEvent): void {
+    const open = this.open.get(params.requestId)
     const answer = open === undefined ? undefined : redirected(params, this.clock)
     if (open !== undefined && answer !== undefined) {
       this.tell(open, { event: 'response', data: answer })
       this.tell(open, { event: 'finished', data: finished(params.requestId, params.timestamp, open, this.clock) })
     }
-    this.open.delete(key)
+    this.open.delete(params.requestId)
     if (this.hidden.size >= OPEN_REQUESTS) this.hidden.clear()
-    this.hidden.add(key)
+    this.hidden.add(params.requestId)
   }
 
   /** What is noted of a request that was sent before anyone listened; none when nothing is told of it. */
-  private missed(key: string): Open | undefined {
-    if (!this.view.isInside || this.view.isEarly || this.hidden.has(key)) return undefined
-    return this.note(key, opened())
+  private missed(session: string | undefined, id: string, loader: string | undefined): Open | undefined {
+    const isNone = this.view.isEarly && session === undefined && (loader === undefined || loader !== this.view.topLoader)
+    if (!this.view.isInside || isNone || this.hidden.has(id)) return undefined
+    return this.note(id, opened(session))
   }
 
-  private note(key: string, open: Open): Open {
+  private note(id: string, open: Open): Open {
     if (this.open.size >= OPEN_REQUESTS) {
       const oldest = this.open.keys().next()
       if (oldest.done !== true) this.open.delete(oldest.value)
     }
-    this.open.set(key, open)
+    this.open.set(id, open)
     return open
   }
 
   private async finished(
     session: string | undefined,
-    key: string,
     open: Open,
     params: Protocol.Network.LoadingFinishedEvent,
   ): Promise<void> {
     const { requestId, timestamp, encodedDataLength } = params
-    this.open.delete(key)
+    this.open.delete(requestId)
     const data = finished(requestId, timestamp, open, this.clock, encodedDataLength)
     if (open.hasText && open.url === undefined) {
       const ask = () => this.host.command<Protocol.Network.GetResponseBodyResponse>(session, 'Network.getResponseBody', { requestId })
@@ -150,14 +152,14 @@ export class Requests {
     this.tell(open, { event: 'finished', data })
   }
 
-  private failed(key: string, open: Open, params: Protocol.Network.LoadingFailedEvent): void {
-    this.open.delete(key)
+  private failed(open: Open, params: Protocol.Network.LoadingFailedEvent): void {
+    this.open.delete(params.requestId)
     const data = failed(params, open, this.clock)
     if (data !== undefined) this.tell(open, { event: 'failed', data })
     else this.tell(open, { event: 'finished', data: finished(params.requestId, params.timestamp, open, this.clock) })
   }
 
-  private socket(key: string, open: Open, place: Place, name: string, params: unknown): void {
+  private socket(open: Open, place: Place, name: string, params: unknown): void {
     const most = this.host.bodyBytes()
     switch (name) {
       case 'webSocketWillSendHandshakeRequest': {
@@ -180,14 +182,14 @@ export class Requests {
       }
       case 'webSocketFrameError': {
         const { requestId, timestamp, errorMessage } = params as Protocol.Network.WebSocketFrameErrorEvent
-        this.open.delete(key)
+        this.open.delete(requestId)
         this.tell(open, { event: 'failed', data: { request_id: requestId, timestamp: this.clock.at(timestamp), error: errorMessage } })
-        this.hidden.add(key)
+        this.hidden.add(requestId)
         break
       }
       case 'webSocketClosed': {
         const { requestId, timestamp } = params as Protocol.Network.WebSocketClosedEvent
-        this.open.delete(key)
+        this.open.delete(requestId)
         this.tell(open, { event: 'finished', data: finished(requestId, timestamp, open, this.clock) })
         break
       }

@@ -22,17 +22,17 @@ export interface Guide {
 export class Journey implements Ears {
   constructor(private readonly guide: Guide) {}
 
-  /** A tab is on its way to a page. */
-  heads(tabId: number, url: string): void {
+  /** A tab is on its way to a page, since then. */
+  heads(tabId: number, url: string, at: number): void {
     const { registry } = this.guide
     const cocoon = cocoonOf(url, this.guide.cocoons())
     if (cocoon === undefined) return
     const tab = registry.heads(tabId, url, cocoon)
     const watch = registry.watch(tab)
     if (tab === undefined || watch === undefined) return
-    tab.note.firstLoad = !watch.isCovering
+    tab.note.firstLoad = !watch.covers(at)
     // What the page before wrote is replayed, and is not told.
-    if (!tab.note.isInside) tab.note.toldUntil = Math.max(tab.note.toldUntil, Date.now())
+    if (!tab.note.isInside) tab.note.toldUntil = Math.max(tab.note.toldUntil, at)
     void watch.start()
   }
 
@@ -152,10 +152,10 @@ export class Journey implements Ears {
     this.guide.watcher.noted()
   }
 
-  find(tabId: number, url: string, isPage: boolean, initiator: string | undefined): Tab | undefined {
+  find(tabId: number, url: string, isPage: boolean, initiator: string | undefined, at: number): Tab | undefined {
     const { registry } = this.guide
     const tab = isPage ? registry.of(tabId, url) : registry.get(tabId)
-    if (tab === undefined || tab.note.isPaused || registry.watch(tab)?.isCovering === true) return undefined
+    if (tab === undefined || tab.note.isPaused || registry.watch(tab)?.covers(at) === true) return undefined
     if (isPage || tab.note.isInside) return tab
     const { origin, path } = tab.note.cocoon
     return initiator === origin && path === '/' ? tab : undefined

@@ -9,6 +9,9 @@ import { type Host, Recorder } from '../record/recorder.ts'
 import { isWithin } from './scope.ts'
 import type { Tab } from './tab.ts'
 
+/** How much later than the page the browser may see a request begin, in milliseconds. */
+const SLACK_MS = 250
+
 /** What a watch works with. */
 export interface Watcher {
   readonly bodies: Bodies
@@ -20,8 +23,8 @@ export interface Watcher {
 
 export class Watch implements Host {
   toldUntil = 0
-  /** Whether the debugger tells of every request that begins now. */
-  isCovering = false
+  /** Since when the debugger tells of every request that begins, in milliseconds since 1970. */
+  private coveredSince: number | undefined
   /** Why it is not attached, for people. */
   failure: string | undefined
   private recorder: Recorder | undefined
@@ -68,8 +71,15 @@ export class Watch implements Host {
       ({ frameTree }) => recorder.begins(frameTree.frame, isEarly),
       () => recorder.begins(undefined, isEarly),
     )
-    void on.requests.then(() => (this.isCovering = this.recorder === recorder))
+    void on.requests.then(() => {
+      if (this.recorder === recorder) this.coveredSince = Date.now()
+    })
     void on.console.then(() => recorder.replays(undefined, false))
+  }
+
+  /** Whether the debugger tells of a request that begins then. */
+  covers(at: number): boolean {
+    return this.coveredSince !== undefined && at > this.coveredSince + SLACK_MS
   }
 
   /** Detaches. */
@@ -82,7 +92,7 @@ export class Watch implements Host {
   /** The browser detached. */
   off(): void {
     this.isOn = false
-    this.isCovering = false
+    this.coveredSince = undefined
     this.recorder = undefined
     this.tab.note.isAttached = false
     this.tab.note.places = []
