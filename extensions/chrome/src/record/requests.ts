@@ -54,7 +54,7 @@ export class Requests {
       if (this.view.isInside) this.note(id, { ...opened(session), url })
       return
     }
-    const open = this.open.get(id) ?? this.missed(session, id, (params as { loaderId?: string }).loaderId)
+    const open = this.open.get(id) ?? (name === 'responseReceived' ? this.missed(session, params as Protocol.Network.ResponseReceivedEvent) : undefined)
     if (open === undefined) return
     switch (name) {
       case 'requestServedFromCache':
@@ -117,10 +117,10 @@ export class Requests {
   }
 
   /** What is noted of a request that was sent before anyone listened; none when nothing is told of it. */
-  private missed(session: string | undefined, id: string, loader: string | undefined): Open | undefined {
-    const isNone = this.view.isEarly && session === undefined && (loader === undefined || loader !== this.view.topLoader)
-    if (!this.view.isInside || isNone || this.hidden.has(id)) return undefined
-    return this.note(id, opened(session))
+  private missed(session: string | undefined, params: Protocol.Network.ResponseReceivedEvent): Open | undefined {
+    const isForeign = this.view.isEarly && session === undefined && params.loaderId !== this.view.topLoader
+    if (!this.view.isInside || isForeign || this.hidden.has(params.requestId)) return undefined
+    return this.note(params.requestId, opened(session))
   }
 
   private note(id: string, open: Open): Open {

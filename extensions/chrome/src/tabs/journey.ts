@@ -44,14 +44,14 @@ export class Journey implements Ears {
       })
       return
     }
-    this.take(this.guide.registry.heads(tabId, url, cocoon), url, token)
+    this.take(this.guide.registry.heads(tabId, url, cocoon), token)
   }
 
-  private take(tab: Tab | undefined, url: string, token: string): void {
-    if (tab === undefined || tab.note.resume !== undefined || tab.isAccepted) return
+  private take(tab: Tab | undefined, token: string): void {
+    if (tab === undefined || tab.isAccepted) return
     tab.note.offer = token
-    tab.note.url = url
-    tab.offered = undefined
+    // It may have been offered by the header of the page before, whose answer does not count any more.
+    if (tab.offered !== tab.note.resume) tab.offered = undefined
     const { registry, outbox, watcher } = this.guide
     watcher.noted()
     // The tab of a page on its way, when the tab shows another cocoon's, is offered when it is there.
@@ -67,7 +67,7 @@ export class Journey implements Ears {
     if (cocoon === undefined) return
     const tab = this.guide.registry.heads(tabId, url, cocoon)
     if (tab !== undefined) tab.note.firstLoad = true
-    this.take(tab, url, token)
+    this.take(tab, token)
     const top = await chrome.webNavigation.getFrame({ tabId, frameId: 0 }).catch(() => null)
     if (top !== null) this.shows(tabId, top.url)
   }

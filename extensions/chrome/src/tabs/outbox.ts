@@ -77,8 +77,15 @@ export class Outbox {
         : // Offers are answered in their order.
           isOffered
       if (!isMeant) continue
+      const { offer } = tab.note
+      const wasGrant = tab.offered !== offer
       tab.forget()
       if (tab.note.isEnded) this.sender.gone(tab)
+      else if (wasGrant) {
+        // A page that came meanwhile brought a token of its own.
+        tab.note.offer = offer
+        this.offer(tab)
+      }
       this.sender.noted(true)
       return
     }

@@ -57,12 +57,16 @@ export function lines(events: Arrived[], names: Names): string[] {
   })
 }
 
-/** Whether the page says that it is done, and every request of the debugger has ended. */
+/**
+ * Whether the page says that it is done, and every request of the debugger has ended. An end that the base
+ * layer sees while the worker wakes up is sometimes lost by the browser.
+ */
 function isDone(events: Arrived[], word = 'done'): boolean {
   const open = new Set<string>()
   let isSaid = false
   for (const event of events) {
     if (event.type === 'browser_debug_console_event') isSaid ||= event.entry.message === word
+    else if (event.source !== 'debugger') continue
     else if (event.event === 'request') open.add(event.data.request_id)
     else if (event.event === 'finished' || event.event === 'failed') open.delete(event.data.request_id)
   }
