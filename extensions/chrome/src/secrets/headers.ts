@@ -6,10 +6,22 @@ import { isKnown, isRandom } from './look.ts'
 import { isSecret } from './names.ts'
 import { redactText } from './text.ts'
 
+/** Headers without secrets come again and again: so many are known, none of which is longer than this. */
+const HARMLESS = new Set<string>()
+const MAX_HARMLESS = 5_000
+const MAX_LENGTH = 512
+
 /** The value of a header without its secrets. */
 export function redactHeader(name: string, value: string): string {
+  const header = `${name}: ${value}`
+  if (HARMLESS.has(header)) return value
   const lower = name.toLowerCase()
-  return value.split('\n').map((line) => redactLine(lower, line)).join('\n')
+  const shown = value.split('\n').map((line) => redactLine(lower, line)).join('\n')
+  if (shown === value && header.length <= MAX_LENGTH) {
+    if (HARMLESS.size >= MAX_HARMLESS) HARMLESS.clear()
+    HARMLESS.add(header)
+  }
+  return shown
 }
 
 function redactLine(name: string, value: string): string {

@@ -34,8 +34,21 @@ const NAMED = words('value content values')
 /** The longest name that is looked at. */
 const MAX_NAME = 128
 
+/** Names come again and again: what was found out of them, of so many at most. */
+const KNOWN = new Map<string, boolean>()
+const MAX_KNOWN = 5_000
+
 /** Whether what stands under this name is a secret. */
 export function isSecret(name: string): boolean {
+  const known = KNOWN.get(name)
+  if (known !== undefined) return known
+  const found = judge(name)
+  if (KNOWN.size >= MAX_KNOWN) KNOWN.clear()
+  if (name.length <= MAX_NAME) KNOWN.set(name, found)
+  return found
+}
+
+function judge(name: string): boolean {
   const all = split(name.slice(-MAX_NAME))
   const last = all.at(-1)
   if (last === undefined) return false
