@@ -119,7 +119,7 @@ export class Link {
       clearTimeout(this.timer)
       this.become({ state: 'connected', since: Date.now() })
       this.lostAt = 0
-      this.beat(begun)
+      this.beat()
       this.ends.opened(connection)
     }
     socket.onmessage = (event) => {
@@ -136,13 +136,13 @@ export class Link {
   }
 
   /** A message every now and then, which comes back: else the connection is lost, whatever the socket says. */
-  private beat(begun: number): void {
+  private beat(): void {
     clearTimeout(this.timer)
     this.timer = setTimeout(() => {
       this.send({ type: 'browser_debug_heartbeat' })
       clearTimeout(this.silence)
-      this.silence = setTimeout(() => this.lost(begun, 4408), SILENCE_MS)
-      this.beat(begun)
+      this.silence = setTimeout(() => this.lost(Date.now(), 4408), SILENCE_MS)
+      this.beat()
     }, HEARTBEAT_MS)
   }
 
