@@ -159,6 +159,8 @@ export class Worker {
   async pair(address: string, code: string): Promise<void> {
     const { key, signaling_url } = await exchange(address, code, this.settings.browser_id)
     this.endAll()
+    // What the node before gave is nothing for this one.
+    for (const tab of this.registry.all()) this.registry.gone(tab)
     Object.assign(this.settings, { key, signaling_url, isRevoked: false, cocoons: [] })
     await saveSettings(this.settings)
     this.link.restart()

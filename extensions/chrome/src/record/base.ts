@@ -38,8 +38,9 @@ export class BaseLayer {
   constructor(private readonly ears: Ears) {}
 
   begins(details: chrome.webRequest.OnBeforeRequestDetails): void {
-    const { requestId, tabId, url, method, type, frameId, timeStamp, initiator } = details
-    if (tabId < 0) return
+    const { requestId, tabId, url, method, type, frameId, timeStamp, initiator, documentLifecycle } = details
+    // A page that is made ready for later is nobody's yet.
+    if (tabId < 0 || documentLifecycle === 'prerender') return
     const isPage = type === 'main_frame'
     const before = this.open.get(requestId)
     if (isPage) this.ears.heads(tabId, url, timeStamp)
@@ -72,7 +73,8 @@ export class BaseLayer {
   }
 
   headers(details: chrome.webRequest.OnHeadersReceivedDetails): void {
-    const { tabId, url, type, responseHeaders, statusCode } = details
+    const { tabId, url, type, responseHeaders, statusCode, documentLifecycle } = details
+    if (documentLifecycle === 'prerender') return
     if (type !== 'main_frame' || tabId < 0 || (statusCode >= 300 && statusCode < 400)) return
     const token = responseHeaders?.find(({ name }) => name.toLowerCase() === TOKEN_HEADER)?.value
     if (token !== undefined && token !== '') this.ears.brings(tabId, url, token)

@@ -37,7 +37,9 @@ export class Watch implements Host {
   ) {
     const { note } = tab
     this.toldUntil = note.toldUntil
-    if (isAdopted && note.isAttached) this.recorder = new Recorder(this, watcher.bodies, note)
+    if (!isAdopted || !note.isAttached) return
+    this.recorder = new Recorder(this, watcher.bodies, note)
+    this.coveredSince = 0
   }
 
   /** Attaches, unless it is attached. */
@@ -45,14 +47,16 @@ export class Watch implements Host {
     const { note } = this.tab
     if (this.isOn || note.isPaused || note.isEnded) return
     this.isOn = true
+    let isAdopted: boolean
     try {
-      await attach(note.tabId)
+      isAdopted = await attach(note.tabId)
     } catch (error) {
       this.isOn = false
       this.failure = error instanceof Error ? error.message : String(error)
       return
     }
     if (!this.isOn) return void detach(note.tabId)
+    if (!isAdopted) this.forget()
     this.failure = undefined
     note.isAttached = true
     this.watcher.noted()
@@ -72,7 +76,7 @@ export class Watch implements Host {
       () => recorder.begins(undefined, isEarly),
     )
     void on.requests.then(() => {
-      if (this.recorder === recorder) this.coveredSince = Date.now()
+      if (this.recorder === recorder) this.coveredSince ??= Date.now()
     })
     void on.console.then(() => recorder.replays(undefined, false))
   }
@@ -92,9 +96,13 @@ export class Watch implements Host {
   /** The browser detached. */
   off(): void {
     this.isOn = false
+    this.tab.note.isAttached = false
+    this.forget()
+  }
+
+  private forget(): void {
     this.coveredSince = undefined
     this.recorder = undefined
-    this.tab.note.isAttached = false
     this.tab.note.places = []
   }
 
