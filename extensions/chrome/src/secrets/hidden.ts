@@ -1,0 +1,3 @@
+// What stands in the place of a secret.
+
+export const HIDDEN = '[redacted]'

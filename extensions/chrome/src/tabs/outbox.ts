@@ -1,0 +1,126 @@
+// What goes to the node: tabs are offered, and the events of those that were taken are sent in order.
+
+import { SOCKET_BYTES } from '../limits.ts'
+import type { Link } from '../link/link.ts'
+import type { DebugError, TabAccepted } from '../protocol.ts'
+import { cleanAddress, cleanLine } from '../secrets/clean.ts'
+import type { Tab } from './tab.ts'
+
+/** How long to wait until a full socket is looked at again, in milliseconds. */
+const FULL_MS = 50
+
+/** What an outbox works with. */
+export interface Sender {
+  readonly link: Pick<Link, 'send' | 'buffered' | 'state'>
+  tabs(): Iterable<Tab>
+  browserId(): string
+  /** The tab has nothing more to say. */
+  gone(tab: Tab): void
+  noted(isImportant: boolean): void
+}
+
+export class Outbox {
+  private timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(private readonly sender: Sender) {}
+
+  /** The connection is there. */
+  opened(): void {
+    for (const tab of this.sender.tabs()) this.offer(tab)
+  }
+
+  /** The connection is gone. */
+  closed(): void {
+    clearTimeout(this.timer)
+    this.timer = undefined
+    for (const tab of this.sender.tabs()) tab.disconnected()
+  }
+
+  /** Offers a tab, once on a connection. */
+  offer(tab: Tab): void {
+    const { note } = tab
+    const token = tab.grant()
+    if (token === undefined || tab.offered !== undefined || this.sender.link.state.state !== 'connected') return
+    tab.offered = token
+    this.sender.link.send({
+      type: 'browser_debug_tab_available',
+      token,
+      browser_id: this.sender.browserId(),
+      url: cleanAddress(note.url),
+      title: cleanLine(note.title),
+      epoch: note.epoch,
+      ...(note.favicon !== undefined && { favicon: cleanAddress(note.favicon) }),
+      ...(note.firstLoad && note.resume === undefined && { first_load: true }),
+    })
+  }
+
+  /** The node took a tab. */
+  accepted(message: TabAccepted): void {
+    for (const tab of this.sender.tabs()) {
+      if (tab.offered !== message.offered || tab.isAccepted) continue
+      tab.accepted(message.token, message.resume, message.last_seq)
+      this.sender.noted(true)
+      this.updated(tab)
+      this.flush(tab)
+      return
+    }
+  }
+
+  /** The node did not take a tab, or knows it no more: a page with a new header may bring it back. */
+  refused(error: DebugError): void {
+    if (error.code !== 'tab_gone' && error.code !== 'untrusted') return
+    for (const tab of this.sender.tabs()) {
+      const isNamed = error.offered !== undefined || error.token !== undefined
+      const isOffered = tab.offered !== undefined && !tab.isAccepted
+      const isMeant = isNamed
+        ? tab.offered === (error.offered ?? error.token) || (tab.isAccepted && tab.note.token === error.token)
+        : // Offers are answered in their order.
+          isOffered
+      if (!isMeant) continue
+      const { offer } = tab.note
+      const wasGrant = tab.offered !== offer
+      tab.forget()
+      if (tab.note.isEnded) this.sender.gone(tab)
+      else if (wasGrant) {
+        // A page that came meanwhile brought a token of its own.
+        tab.note.offer = offer
+        this.offer(tab)
+      }
+      this.sender.noted(true)
+      return
+    }
+  }
+
+  /** The tab shows something else. */
+  updated(tab: Tab): void {
+    const { token, url, title } = tab.note
+    if (!tab.isAccepted || token === undefined || tab.note.isEnded) return
+    this.sender.link.send({ type: 'browser_debug_tab_updated', token, url: cleanAddress(url), title: cleanLine(title) })
+  }
+
+  /** Sends what the node does not have, as long as the socket takes it. */
+  flush(tab: Tab): void {
+    const { token } = tab.note
+    if (!tab.isAccepted || token === undefined) return
+    for (let next = tab.ring.next(); next !== undefined; next = tab.ring.next()) {
+      if (this.sender.link.buffered > SOCKET_BYTES) {
+        this.later()
+        return
+      }
+      const head = `{"token":${JSON.stringify(token)},"seq":${next.seq},`
+      if (!this.sender.link.send(head + next.json.slice(1))) return
+      tab.ring.sent = next.seq
+    }
+    this.sender.noted(false)
+    if (!tab.note.isEnded) return
+    this.sender.link.send({ type: 'browser_debug_tab_closed', token })
+    this.sender.gone(tab)
+  }
+
+  private later(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined
+      for (const tab of this.sender.tabs()) this.flush(tab)
+    }, FULL_MS)
+  }
+}

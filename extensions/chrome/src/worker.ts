@@ -1,0 +1,189 @@
+// The service worker as a whole: the settings, the tabs, and the connection to the node.
+
+import { Link } from './link/link.ts'
+import { type Connection, Refused, connect, exchange } from './link/node.ts'
+import { BODY_BYTES } from './limits.ts'
+import { type Cocoon, type RelayMessage, type TabEvent } from './protocol.ts'
+import { Bodies } from './record/bodies.ts'
+import { BaseLayer } from './record/base.ts'
+import { Notes } from './store/notes.ts'
+import { type Settings, loadSettings, saveSettings } from './store/settings.ts'
+import { Journey } from './tabs/journey.ts'
+import { Outbox } from './tabs/outbox.ts'
+import { Registry } from './tabs/registry.ts'
+import { cocoonOf } from './tabs/scope.ts'
+import type { Tab } from './tabs/tab.ts'
+import type { Watcher } from './tabs/watch.ts'
+import { showBadge } from './badge.ts'
+
+/** How often the node is asked at most which cocoons there are, because of a page, in milliseconds. */
+const ASK_MS = 5_000
+
+export class Worker {
+  readonly bodies = new Bodies()
+  readonly registry: Registry
+  readonly outbox: Outbox
+  readonly journey: Journey
+  readonly base: BaseLayer
+  readonly link: Link
+  private readonly notes: Notes
+  /** Bytes of a body that the node takes. */
+  private nodesBodyBytes = BODY_BYTES
+  private askedAt = 0
+  settings!: Settings
+
+  constructor() {
+    const watcher: Watcher = {
+      bodies: this.bodies,
+      bodyBytes: () => this.bodyBytes(),
+      tell: (tab, event) => this.tell(tab, event),
+      noted: () => this.noted(),
+    }
+    this.registry = new Registry(watcher)
+    this.notes = new Notes(() => this.registry.notes())
+    this.link = new Link({
+      connect: () => this.connect(),
+      opened: (connection) => this.opened(connection),
+      heard: (message) => this.heard(message),
+      closed: () => this.outbox.closed(),
+      revoked: () => this.revoked(),
+      changed: () => this.showBadge(),
+    })
+    this.outbox = new Outbox({
+      link: this.link,
+      tabs: () => this.registry.all(),
+      browserId: () => this.settings.browser_id,
+      gone: (tab) => this.registry.gone(tab),
+      noted: (isImportant) => (isImportant ? this.noted() : this.notes.soon()),
+    })
+    this.journey = new Journey({
+      registry: this.registry,
+      outbox: this.outbox,
+      watcher,
+      cocoons: () => this.cocoons(),
+      ask: (url) => this.ask(url),
+    })
+    this.base = new BaseLayer(this.journey)
+  }
+
+  /** Reads what was kept; nothing else may happen before. */
+  async load(): Promise<void> {
+    const [settings, notes] = await Promise.all([loadSettings(), Notes.load()])
+    this.settings = settings
+    this.registry.revive(notes)
+  }
+
+  /** Connects, and looks at the tabs again that the worker's life before looked at. */
+  async begin(): Promise<void> {
+    this.link.start()
+    if (this.settings.isRevoked) this.link.stop({ state: 'pair_again' })
+    for (const tab of this.registry.open()) {
+      const found = await chrome.tabs.get(tab.note.tabId).catch(() => undefined)
+      const top = await chrome.webNavigation.getFrame({ tabId: tab.note.tabId, frameId: 0 }).catch(() => null)
+      if (this.registry.get(tab.note.tabId) !== tab) continue
+      if (found === undefined) this.journey.closed(tab.note.tabId)
+      else if (top !== null && tab.note.isInside) this.journey.shows(tab.note.tabId, top.url)
+    }
+    this.noted()
+  }
+
+  private cocoons(): readonly Cocoon[] {
+    return this.settings.key === undefined ? [] : this.settings.cocoons
+  }
+
+  bodyBytes(): number {
+    return Math.min(this.settings.response_body_max_size, this.nodesBodyBytes)
+  }
+
+  private tell(tab: Tab, event: TabEvent): void {
+    tab.put(event, this.bodyBytes())
+    this.outbox.flush(tab)
+    this.notes.soon()
+  }
+
+  private noted(): void {
+    this.notes.now()
+    this.showBadge()
+  }
+
+  private showBadge(): void {
+    if (this.settings === undefined) return
+    const looking = this.registry.open().filter((tab) => tab.note.isAttached)
+    showBadge(this.settings.key !== undefined || this.settings.isRevoked, this.link.state.state, looking.length)
+  }
+
+  private async connect(): Promise<{ url: string; connection: Connection } | undefined> {
+    const { key, signaling_url, browser_id } = this.settings
+    if (key === undefined) return undefined
+    const connection = await connect(signaling_url, key, browser_id)
+    await this.learn(connection)
+    return { url: signaling_url, connection }
+  }
+
+  private async learn(connection: Connection): Promise<void> {
+    this.nodesBodyBytes = connection.response_body_max_size ?? BODY_BYTES
+    if (JSON.stringify(connection.cocoons) === JSON.stringify(this.settings.cocoons)) return
+    this.settings.cocoons = connection.cocoons
+    await saveSettings(this.settings)
+  }
+
+  private opened(_connection: Connection): void {
+    this.outbox.opened()
+  }
+
+  private heard(message: RelayMessage): void {
+    if (message.type === 'browser_debug_tab_accepted') this.outbox.accepted(message)
+    else if (message.type === 'browser_debug_error') this.outbox.refused(message)
+  }
+
+  /** Asks the node which cocoons there are, not too often; whether the page is one's now. */
+  private async ask(url: string): Promise<boolean> {
+    const { key, signaling_url, browser_id } = this.settings
+    if (key === undefined || Date.now() - this.askedAt < ASK_MS) return false
+    this.askedAt = Date.now()
+    try {
+      await this.learn(await connect(signaling_url, key, browser_id))
+    } catch (error) {
+      // The link finds out by itself, and says why.
+      if (!(error instanceof Refused)) return false
+    }
+    return cocoonOf(url, this.cocoons()) !== undefined
+  }
+
+  private revoked(): void {
+    this.settings.isRevoked = true
+    void this.forget()
+  }
+
+  /** Pairs this browser with a node. */
+  async pair(address: string, code: string): Promise<void> {
+    const { key, signaling_url } = await exchange(address, code, this.settings.browser_id)
+    this.endAll()
+    // What the node before gave is nothing for this one.
+    for (const tab of this.registry.all()) this.registry.gone(tab)
+    Object.assign(this.settings, { key, signaling_url, isRevoked: false, cocoons: [] })
+    await saveSettings(this.settings)
+    this.link.restart()
+  }
+
+  async unpair(): Promise<void> {
+    this.settings.isRevoked = false
+    this.endAll()
+    this.link.stop({ state: 'unpaired' })
+    await this.forget()
+  }
+
+  /** No tab is looked at, and there is no key. */
+  private async forget(): Promise<void> {
+    this.endAll()
+    for (const tab of this.registry.all()) this.registry.gone(tab)
+    delete this.settings.key
+    this.settings.cocoons = []
+    await saveSettings(this.settings)
+    this.noted()
+  }
+
+  private endAll(): void {
+    for (const tab of this.registry.open()) this.journey.closed(tab.note.tabId)
+  }
+}

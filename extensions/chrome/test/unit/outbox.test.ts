@@ -1,0 +1,38 @@
+// A socket that does not keep up: nothing more is put there, and the oldest that waits is dropped.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { BrowserMessage } from '../../src/protocol.ts'
+import { Outbox } from '../../src/tabs/outbox.ts'
+import { Tab } from '../../src/tabs/tab.ts'
+
+test('a full socket is left alone until it is not, and what was dropped is counted', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const sent: string[] = []
+  const link = {
+    state: { state: 'connected' as const, since: 0 },
+    buffered: 0,
+    send: (message: BrowserMessage | string) => sent.push(typeof message === 'string' ? message : JSON.stringify(message)) > 0,
+  }
+  const tab = Tab.create(1, { id: 'shop', name: 'shop', origin: 'http://shop.localhost', path: '/' }, 'http://shop.localhost/')
+  const outbox = new Outbox({ link, tabs: () => [tab], browserId: () => 'B', gone: () => {}, noted: () => {} })
+  tab.note.offer = 'header'
+  outbox.offer(tab)
+  outbox.accepted({ type: 'browser_debug_tab_accepted', offered: 'header', token: 'tab12345', last_seq: 0, resume: 'grant' })
+  sent.length = 0
+
+  const say = (text: string) => {
+    tab.put({ type: 'browser_debug_console_event', entry: { timestamp: 1, level: 'log', args: [], message: text } }, 100)
+    outbox.flush(tab)
+  }
+  say('one')
+  link.buffered = 9 << 20
+  for (let at = 0; at < 1_100; at += 1) say(`more ${at}`)
+  assert.equal(sent.length, 1)
+  assert.equal(tab.ring.dropped, 100)
+  link.buffered = 0
+  t.mock.timers.tick(50)
+  assert.equal(sent.length, 1_001)
+  const numbers = sent.map((text) => (JSON.parse(text) as { seq: number; token: string }).seq)
+  assert.deepEqual([numbers[0], numbers[1], numbers.at(-1)], [1, 102, 1_101])
+})

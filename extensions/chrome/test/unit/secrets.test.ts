@@ -1,0 +1,303 @@
+// What is hidden, and what stays around it: the same cases as the node's.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { redactAddress } from '../../src/secrets/address.ts'
+import { redactBase64, redactBody } from '../../src/secrets/body.ts'
+import { redactForm, redactMultipart } from '../../src/secrets/form.ts'
+import { redactHeader } from '../../src/secrets/headers.ts'
+import { redactJson } from '../../src/secrets/json.ts'
+import { isRandom } from '../../src/secrets/look.ts'
+import { isSecret, isSecretInAddress } from '../../src/secrets/names.ts'
+import { redactText } from '../../src/secrets/text.ts'
+
+test('names of secrets are told from names about them', () => {
+  const secret = ["password",
+        "userPassword",
+        "new_password",
+        "X-Api-Key",
+        "apikey",
+        "access_token",
+        "accessToken",
+        "Authorization",
+        "PHPSESSID",
+        "JSESSIONID",
+        "connect.sid",
+        "sessionId",
+        "client_secret",
+        "csrf-token",
+        "XSRF-TOKEN",
+        "x-amz-security-token",
+        "jwt",
+        "otp",
+        "credentials",
+        "auth",
+        "private_key",
+        "SAMLResponse",
+        "cardNumber",
+        "cvv",
+        "refresh_token",
+        "id_token",
+        "api.secret",
+        "user[password]",
+        "sig",
+        "X-Amz-Signature",
+        "tokens",]
+  for (const name of secret) assert.ok(isSecret(name), name)
+  const other = ["",
+        "name",
+        "author",
+        "authority",
+        "passenger",
+        "tokenizer",
+        "token_type",
+        "tokenType",
+        "max_tokens",
+        "total_tokens",
+        "password_length",
+        "passwordHint",
+        "expires_in",
+        "token_endpoint",
+        "design",
+        "signal",
+        "keyboard",
+        "monkey",
+        "compass",
+        "cookie_policy",
+        "x-request-id",
+        "etag",
+        "content-type",
+        "state",
+        "code",
+        "key",
+        "page",
+        "TokenError",]
+  for (const name of other) assert.ok(!isSecret(name), name)
+  assert.ok(isSecretInAddress('code') && isSecretInAddress('STATE'))
+})
+
+test('long random texts are told from words', () => {
+  for (const random of ["dGhpcyBpcyBub3QgYSBzZWNyZXQ0Mg",
+        "k3J9xQ2mN8vB5zL1pW7tR4yH6sD0fG",
+        "9f86d081884c7d659a2feaa0c55ad015",
+        "a7x2m9k4q8w3e6r1t5y0",
+        "Zx9-Kp2_Lm5-Qr8_Tv1-Wy4",]) assert.ok(isRandom(random), random)
+  for (const plain of ["",
+        "hello",
+        "how-to-build-a-website-in-2026",
+        "application/x-www-form-urlencoded",
+        "550e8400-e29b-41d4-a716-446655440000",
+        "20261122203051123",
+        "/assets/main.3f2a9c8b7d6e.js",
+        "main.3f2a9c8b7d6e5f4a9c.js",
+        "getUserAccountInformation",
+        "1.2.3-beta.4",
+        "2026-11-22T20:30:51",]) assert.ok(!isRandom(plain), plain)
+})
+
+test('addresses keep their shape', () => {
+  const shown = [
+        "https://a.test/items?page=2&sort=new&token=abc123",
+        "https://ada:pw@a.test/in?next=%2Fhome%3Fcode%3D1&code=4711&state=&flag",
+        "https://a.test/cb#access_token=abc&expires_in=3600&token_type=bearer",
+        "https://a.test/#/reset?token=abc",
+        "https://a.test/#section-2",
+        "https://a.test/s3?X-Amz-Signature=abc&X-Amz-Expires=900&X-Amz-Credential=AKIA",
+        "https://a.test/s?v=k3J9xQ2mN8vB5zL1pW7tR4yH6sD0fG",
+        "https://a.test/reset-token/k3J9xQ2mN8vB5zL1pW7tR4yH6sD0fG/x",
+        "https://a.test/p;jsessionid=ABC123?x=1",
+        "https://a.test/u/507f1f77bcf86cd799439011",
+        "https://a.test/v/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln",
+        "data:text/html,<b>secret</b>",
+        "blob:https://a.test/550e8400-e29b-41d4-a716-446655440000",
+        "",
+  ]
+  const expected = [
+    "https://a.test/items?page=2&sort=new&token=[redacted]",
+    "https://[redacted]@a.test/in?next=%2Fhome%3Fcode%3D[redacted]&code=[redacted]&state=&flag",
+    "https://a.test/cb#access_token=[redacted]&expires_in=3600&token_type=bearer",
+    "https://a.test/#/reset?token=[redacted]",
+    "https://a.test/#section-2",
+    "https://a.test/s3?X-Amz-Signature=[redacted]&X-Amz-Expires=900&X-Amz-Credential=[redacted]",
+    "https://a.test/s?v=[redacted]",
+    "https://a.test/reset-token/[redacted]/x",
+    "https://a.test/p;jsessionid=[redacted]?x=1",
+    "https://a.test/u/507f1f77bcf86cd799439011",
+    "https://a.test/v/[redacted]",
+    "data:[redacted]",
+    "blob:https://a.test/550e8400-e29b-41d4-a716-446655440000",
+    "",
+  ]
+  const redacted = shown.map((url) => redactAddress(url))
+  assert.deepEqual(redacted, expected)
+  for (const url of redacted) assert.equal(redactAddress(url), url, 'twice is once')
+})
+
+test('headers keep their shape', () => {
+  const shown: [string | undefined, string][] = [
+        ["Authorization", "Bearer abc.def"],
+        ["authorization", "abc"],
+        ["Proxy-Authorization", "Basic YWRhOnB3"],
+        ["Cookie", "sid=1; theme=dark; empty="],
+        ["Set-Cookie", "sid=1; Path=/; HttpOnly\nb=2"],
+        ["X-API-Key", "abc"],
+        ["X-CSRF-Token", "abc"],
+        ["Referer", "https://a.test/in?code=1&page=2"],
+        ["Location", "/next?token=abc&x=1"],
+        ["Link", "<https://a.test/?token=abc>; rel=next"],
+        ["Sec-WebSocket-Protocol", "baton.v1, baton.ticket.k3J9xQ2mN8vB5zL1pW7tR4yH6sD0fG"],
+        ["WWW-Authenticate", "Bearer realm=\"shop\""],
+        ["Content-Type", "application/json; charset=utf-8"],
+        ["ETag", "\"9f86d081884c7d659a2feaa0c55ad015\""],
+        ["X-Forwarded", "for=1.2.3.4;token=abc"],
+  ]
+  const expected = [
+    "Authorization: Bearer [redacted]",
+    "authorization: [redacted]",
+    "Proxy-Authorization: Basic [redacted]",
+    "Cookie: sid=[redacted]; theme=[redacted]; empty=",
+    "Set-Cookie: sid=[redacted]; Path=/; HttpOnly\nb=[redacted]",
+    "X-API-Key: [redacted]",
+    "X-CSRF-Token: [redacted]",
+    "Referer: https://a.test/in?code=[redacted]&page=2",
+    "Location: /next?token=[redacted]&x=1",
+    "Link: <https://a.test/?token=[redacted]>; rel=next",
+    "Sec-WebSocket-Protocol: baton.v1, [redacted]",
+    "WWW-Authenticate: Bearer realm=\"shop\"",
+    "Content-Type: application/json; charset=utf-8",
+    "ETag: \"9f86d081884c7d659a2feaa0c55ad015\"",
+    "X-Forwarded: for=1.2.3.4;token=[redacted]",
+  ]
+  const redacted = shown.map(([name, value]) => `${name}: ${redactHeader(name ?? '', value)}`)
+  assert.deepEqual(redacted, expected)
+})
+
+test('JSON stays JSON, whole or cut off', () => {
+  const shown = [
+        "{\"user\": \"ada\", \"password\": \"hunter2\", \"n\": 1.50, \"tokens\": [\"a\", 7, {\"b\": null}]}",
+        "{\"a\":{\"credentials\":{\"user\":\"x\",\"deep\":[true,\"y\"]}},\"z\":0}",
+        "[{\"name\":\"password\",\"value\":\"x\"},{\"name\":\"city\",\"value\":\"Ulm\"}]",
+        "{\"body\":\"{\\\"token\\\":\\\"abc\\\",\\\"n\\\":1}\",\"u\":\"https://a.test/?code=1&api_key=abc\"}",
+        "{\"p\\u0061ssword\":\"x\",\"pin\":1234}",
+        "{\"a\":1,\"access_token\":\"eyJhbGci",
+        "{\"a\":1,\"password\":12",
+        "{\"access_token\":\"a\"}{\"access_token\":\"b\"}",
+        "{\"usage\":{\"total_tokens\":512},\"token_type\":\"bearer\",\"password\":\"\"}",
+        "{]}[\"password\":\"x\"",
+        "",
+  ]
+  const expected = [
+    "{\"user\": \"ada\", \"password\": \"[redacted]\", \"n\": 1.50, \"tokens\": [\"[redacted]\", \"[redacted]\", {\"b\": null}]}",
+    "{\"a\":{\"credentials\":{\"user\":\"[redacted]\",\"deep\":[true,\"[redacted]\"]}},\"z\":0}",
+    "[{\"name\":\"password\",\"value\":\"[redacted]\"},{\"name\":\"city\",\"value\":\"Ulm\"}]",
+    "{\"body\":\"{\\\"token\\\":\\\"[redacted]\\\",\\\"n\\\":1}\",\"u\":\"https://a.test/?code=[redacted]&api_key=[redacted]\"}",
+    "{\"p\\u0061ssword\":\"[redacted]\",\"pin\":\"[redacted]\"}",
+    "{\"a\":1,\"access_token\":\"[redacted]",
+    "{\"a\":1,\"password\":\"[redacted]\"",
+    "{\"access_token\":\"[redacted]\"}{\"access_token\":\"[redacted]\"}",
+    "{\"usage\":{\"total_tokens\":512},\"token_type\":\"bearer\",\"password\":\"\"}",
+    "{]}[\"password\":\"[redacted]\"",
+    "",
+  ]
+  const redacted = shown.map((text) => redactJson(text, 'data'))
+  assert.deepEqual(redacted, expected)
+  for (const [at, after] of redacted.entries()) {
+    assert.equal(redactJson(after, 'data'), after, 'twice is once')
+    assert.equal(isJson(after), isJson(shown[at] ?? ''), after)
+  }
+})
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+test('forms keep their shape', () => {
+  assert.equal(redactForm('user=ada&password=a%26b&x=&remember=on'), 'user=ada&password=[redacted]&x=&remember=on')
+  const part = (name: string, value: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+  assert.equal(
+    redactMultipart(`${part('user', 'ada')}${part('password', 'hunter2')}--b--\r\n`),
+    `${part('user', 'ada')}${part('password', '[redacted]')}--b--\r\n`,
+  )
+})
+
+test('texts lose what follows a name', () => {
+  const shown = [
+        "login as ada, password: hunter2, ok",
+        "token=abc&page=2",
+        "Authorization: Bearer abc.def then",
+        "got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln from server",
+        "key=k3J9xQ2mN8vB5zL1pW7tR4yH6sD0fG done",
+        "'api_key' => 'abc', \"secret\": \"a \\\" b\", x: 1",
+        "postgres://ada:pw@db.test/shop",
+        "<login><password>hunter2</password><user>ada</user></login>",
+        "<meta name=\"csrf-token\" content=\"abc\"><input name=password value=hunter2>",
+        "document.cookie = sid=1; theme=dark",
+        "Uncaught TypeError: Cannot read properties of undefined at https://a.test/app.js:10:5",
+        "Bearer authentication is needed; 12:30:45; state: open; code: 404",
+        "X-Auth: Token abc def",
+        "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY----- after",
+        "password=",
+        "passwort: größe = ö",
+  ]
+  const expected = [
+    "login as ada, password: [redacted], ok",
+    "token=[redacted]&page=2",
+    "Authorization: [redacted]",
+    "got [redacted] from server",
+    "key=[redacted] done",
+    "'api_key' => '[redacted]', \"secret\": \"[redacted]\", x: 1",
+    "postgres://[redacted]@db.test/shop",
+    "<login><password>[redacted]</password><user>ada</user></login>",
+    "<meta name=\"csrf-token\" content=\"[redacted]\"><input name=password value=[redacted]>",
+    "document.cookie = [redacted]",
+    "Uncaught TypeError: Cannot read properties of undefined at https://a.test/app.js:10:5",
+    "Bearer authentication is needed; 12:30:45; state: open; code: 404",
+    "X-Auth: [redacted]",
+    "[redacted] after",
+    "password=",
+    "passwort: größe = ö",
+  ]
+  const redacted = shown.map((text) => redactText(text, 'prose').replaceAll('\n', '|'))
+  assert.deepEqual(redacted, expected)
+})
+
+test('a body is read as what it is', () => {
+  const shown: [string | undefined, string][] = [
+        ["application/json", "{\"password\":\"x\"}"],
+        [undefined, "{\"password\":\"x\"}"],
+        ["application/x-www-form-urlencoded; charset=utf-8", "password=x&a=1"],
+        [undefined, "password=x&a=1"],
+        ["text/javascript", "var token = load(); const cfg = {apiKey: \"abc\", n: 1}"],
+        ["text/event-stream", "event: a\ndata: {\"token\":\"x\"}\n\n"],
+        ["text/plain", "{\"password\":\"x\"}"],
+        ["application/json", "no json, password: x"],
+  ]
+  const expected = [
+    "{\"password\":\"[redacted]\"}",
+    "{\"password\":\"[redacted]\"}",
+    "password=[redacted]&a=1",
+    "password=[redacted]&a=1",
+    "var token = load(); const cfg = {apiKey: \"[redacted]\", n: 1}",
+    "event: a|data: {\"token\":\"[redacted]\"}||",
+    "{\"password\":\"[redacted]\"}",
+    "no json, password: [redacted]",
+  ]
+  const redacted = shown.map(([mime, text]) => redactBody(text, mime).replaceAll('\n', '|'))
+  assert.deepEqual(redacted, expected)
+})
+
+test('base64 is looked into', () => {
+  const encoded = (bytes: string | number[]) => Buffer.from(bytes as string).toString('base64')
+  const text = encoded('{"password":"größer","n":1}')
+  assert.deepEqual(redactBase64(text, undefined), { body: '{"password":"[redacted]","n":1}', isBase64: false })
+  assert.equal(redactBase64(text.slice(0, -15), undefined).body, '{"password":"[redacted]', 'cut within a character, too')
+  const picture = encoded([0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe])
+  assert.deepEqual(redactBase64(picture, 'image/png'), { body: picture, isBase64: true })
+  assert.deepEqual(redactBase64(picture, 'application/grpc'), { body: '[redacted]', isBase64: false })
+  assert.deepEqual(redactBase64('no base64!', undefined), { body: '[redacted]', isBase64: false })
+})
