@@ -73,7 +73,7 @@ pub struct ConsoleData {
 }
 
 /// A message could not be done.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DebugError {
     /// The question's, when there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,10 +81,21 @@ pub struct DebugError {
     /// The tab, when one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<TabToken>,
+    /// What a browser offered, when that was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<String>,
     /// Why, in a word that programs may rely on.
     pub code: DebugErrorCode,
     /// Why, for people.
     pub message: String,
+}
+
+/// What was offered may be the token of the header.
+impl fmt::Debug for DebugError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { request_id, token, code, message, .. } = self;
+        write!(f, "DebugError({code:?}, {message:?}, of {request_id:?}, {token:?})")
+    }
 }
 
 /// Why a message could not be done.

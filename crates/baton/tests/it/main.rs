@@ -19,6 +19,7 @@ mod doctor;
 mod edges;
 mod environment;
 mod everything;
+mod extension;
 mod history;
 mod houses;
 mod interrupted;

@@ -49,5 +49,5 @@ fn refused(request_id: Option<String>, token: Option<TabToken>, error: &LookErro
     };
     let text = error.to_string();
     let message = text.lines().next().unwrap_or_default().to_owned();
-    RelayMessage::Error(DebugError { request_id, token, code, message })
+    RelayMessage::Error(DebugError { request_id, token, offered: None, code, message })
 }

@@ -248,7 +248,7 @@ async fn converse(context: &Context, caller: &Caller, socket: &mut Socket, mut s
 
 fn not_understood(bad: &BadMessage) -> RelayMessage {
     let (code, message) = (DebugErrorCode::InvalidMessage, bad.to_string());
-    RelayMessage::Error(DebugError { request_id: None, token: None, code, message })
+    RelayMessage::Error(DebugError { request_id: None, token: None, offered: None, code, message })
 }
 
 /// Whether the other side took it.

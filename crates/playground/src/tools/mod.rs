@@ -3,11 +3,13 @@
 //! The one idea: a tool is installed once, under `target/tools`, and lives in a [`Room`] of its own,
 //! which ends whatever the tool left behind. No package's own script runs while it is installed.
 
+mod extension;
 mod install;
 mod npm;
 mod python;
 mod room;
 
+pub use extension::Extension;
 pub use npm::Npm;
 pub use python::Python;
 pub use room::Room;

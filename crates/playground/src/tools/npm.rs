@@ -66,6 +66,11 @@ impl Npm {
         Self::of(&INSPECTOR, OLDEST_FOR_INSPECTOR).await
     }
 
+    /// Installs what builds and tests something of ours.
+    pub(super) async fn of_this_node(shelf: &Shelf) -> Result<Self> {
+        Self::of(shelf, OLDEST_NODE).await
+    }
+
     async fn of(shelf: &Shelf, oldest: (u32, u32)) -> Result<Self> {
         let version = node_version()
             .await

@@ -21,6 +21,7 @@ fn the_first_page_says_what_there_is() {
       peers        Register, confirm, list, ping and remove the nodes with which sessions are exchanged
       sync         Move sessions between this node and its peers, and choose where both changed one
       profile      Make a browser's profile of a state, or read one, with no browser running
+      debug        Look in: network and console of tabs, with their secrets hidden
       mcp          Let agents use sessions: serve MCP on standard input and output
       skill        Write what teaches an agent to keep, resume and hand over logins
       federation   Take turns: one board that all agents of this machine share

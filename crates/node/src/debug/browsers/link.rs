@@ -31,7 +31,13 @@ impl BrowserLink {
         match message {
             BrowserMessage::TabAvailable(offer) => Some(match self.accept(&offer, now) {
                 Ok(accepted) => RelayMessage::TabAccepted(accepted),
-                Err((code, message)) => error(code, None, message),
+                Err((code, message)) => RelayMessage::Error(DebugError {
+                    request_id: None,
+                    token: None,
+                    offered: Some(offer.token),
+                    code,
+                    message,
+                }),
             }),
             BrowserMessage::TabClosed(closed) => match self.tabs.remove(&closed.token) {
                 Some(_) => None,
@@ -153,11 +159,9 @@ fn refused(error: &LookError) -> (DebugErrorCode, String) {
 
 fn gone(token: &TabToken) -> RelayMessage {
     let error = LookError::TabGone { token: token.clone() };
-    self::error(DebugErrorCode::TabGone, Some(token.clone()), first_line(&error))
-}
-
-fn error(code: DebugErrorCode, token: Option<TabToken>, message: String) -> RelayMessage {
-    RelayMessage::Error(DebugError { request_id: None, token, code, message })
+    let (code, message) = (DebugErrorCode::TabGone, first_line(&error));
+    let token = Some(token.clone());
+    RelayMessage::Error(DebugError { request_id: None, token, offered: None, code, message })
 }
 
 fn first_line(error: &impl ToString) -> String {

@@ -5,7 +5,7 @@ mod link;
 mod pairing;
 
 use crate::fixture::Node;
-use baton_api::debug::{BrowserConnection, EpochMs, PairedBrowser, RelayMessage};
+use baton_api::debug::{BrowserConnection, ConsoleFilters, EpochMs, PairedBrowser, RelayMessage};
 use baton_node::debug::EXTENSION_ID;
 use baton_node::debug::token::{DebugSecret, Nonce, PageToken};
 use futures_util::{SinkExt, StreamExt};
@@ -161,7 +161,7 @@ async fn browser(node: &Node, key: &str) -> Link {
 async fn console(node: &Node, token: &str) -> (Vec<String>, Vec<String>) {
     let token = token.parse().unwrap();
     let found =
-        node.admin().get_console(&token, &Default::default(), Duration::ZERO).await.unwrap();
+        node.admin().get_console(&token, &ConsoleFilters::default(), Duration::ZERO).await.unwrap();
     let gap = |gap: &baton_api::debug::Gap| {
         let reason = serde_json::to_value(gap.reason).unwrap();
         match gap.missing {

@@ -1,0 +1,85 @@
+//! Baton's extension for Chrome, in a room with what builds and tests it.
+
+use super::npm::Npm;
+use super::{Room, install::Shelf};
+use anyhow::{Context as _, Result};
+use baton_browser::launch;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What builds the extension.
+const BUILDER: Shelf = Shelf {
+    name: "chrome",
+    files: &[
+        ("package.json", include_str!("../../../../extensions/chrome/package.json")),
+        ("package-lock.json", include_str!("../../../../extensions/chrome/package-lock.json")),
+        (".npmrc", include_str!("../../../../extensions/chrome/.npmrc")),
+    ],
+};
+/// What of its folder is brought into the room.
+const SOURCES: [&str; 7] =
+    ["icons", "manifest.json", "package.json", "scripts", "src", "test", "tsconfig.json"];
+/// How long a build may take.
+const BUILD_LIMIT: Duration = Duration::from_mins(2);
+
+/// The extension's sources, in a room where they can be built.
+pub struct Extension(Room);
+
+impl Extension {
+    /// Brings the sources of this checkout into a room, with their tools.
+    pub async fn unpack() -> Result<Self> {
+        let npm = Npm::of_this_node(&BUILDER).await?;
+        let path = std::env::var_os("PATH");
+        let chromium = launch::find_browser(None, path.as_deref())?;
+        let room = npm.room()?.with("CHROMIUM", chromium);
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../extensions/chrome");
+        for name in SOURCES {
+            copy(&sources.join(name), &room.path().join(name))
+                .with_context(|| format!("expected {name} in {}", sources.display()))?;
+        }
+        Ok(Self(room))
+    }
+
+    /// The room: its folder is the extension's.
+    pub fn room(&self) -> &Room {
+        &self.0
+    }
+
+    /// Builds it; the folder that a browser loads.
+    pub async fn build(&self) -> Result<PathBuf> {
+        let mut build = self.0.command("node")?;
+        build.arg("scripts/build.mjs");
+        self.0.run(build, BUILD_LIMIT).await?;
+        Ok(self.0.path().join("dist"))
+    }
+
+    /// Checks its types and runs its own tests; what they say.
+    pub async fn test(&self, limit: Duration) -> Result<String> {
+        let mut check = self.0.command("node")?;
+        check.args(["node_modules/typescript/bin/tsc", "--noEmit"]);
+        self.0.run(check, BUILD_LIMIT).await?;
+        self.build().await?;
+        let mut tests = self.0.command("node")?;
+        tests.arg("scripts/test.mjs");
+        self.0.run(tests, limit).await
+    }
+
+    /// Ends whoever still lives in the room, and removes it.
+    pub async fn clear(self) -> Result<()> {
+        self.0.clear().await
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    if !from.is_dir() {
+        fs::copy(from, to)?;
+        return Ok(());
+    }
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        copy(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
