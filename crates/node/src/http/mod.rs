@@ -8,7 +8,7 @@ mod between;
 mod carry;
 mod cdp;
 mod compression;
-mod connections;
+pub(crate) mod connections;
 mod debug;
 mod doors;
 mod exchange;
@@ -30,7 +30,7 @@ mod system;
 pub mod tls;
 
 pub use doors::{DoorError, Doors};
-pub(crate) use peer::Peer;
+pub(crate) use peer::{Connection, Peer};
 pub use refusal::Refusal;
 
 use crate::Context;
