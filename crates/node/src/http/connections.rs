@@ -31,11 +31,11 @@ const OUT_OF_SOCKETS: Duration = Duration::from_secs(1);
 
 /// What a door bears.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bounds {
+pub(crate) struct Bounds {
     /// How many connections at once; further ones wait.
-    pub(super) connections: usize,
+    pub(crate) connections: usize,
     /// How long a handshake, and then the head of each request, may take.
-    pub(super) silence: Duration,
+    pub(crate) silence: Duration,
 }
 
 impl Default for Bounds {
@@ -45,16 +45,16 @@ impl Default for Bounds {
 }
 
 /// One listener, and what stands behind it.
-pub(super) struct Door {
-    pub(super) listener: TcpListener,
-    pub(super) tls: Option<TlsAcceptor>,
-    pub(super) router: Router,
-    pub(super) bounds: Bounds,
+pub(crate) struct Door {
+    pub(crate) listener: TcpListener,
+    pub(crate) tls: Option<TlsAcceptor>,
+    pub(crate) router: Router,
+    pub(crate) bounds: Bounds,
 }
 
 impl Door {
     /// Answers whoever comes, until `shutdown`; requests under way then are finished.
-    pub(super) async fn answer(self, shutdown: &CancellationToken) {
+    pub(crate) async fn answer(self, shutdown: &CancellationToken) {
         let places = Arc::new(Semaphore::new(self.bounds.connections));
         let connections = TaskTracker::new();
         while let Some((stream, peer, place)) = self.next(&places, shutdown).await {

@@ -8,7 +8,7 @@ mod between;
 mod carry;
 mod cdp;
 mod compression;
-mod connections;
+pub(crate) mod connections;
 mod debug;
 mod debug_browsers;
 mod doors;
@@ -33,7 +33,7 @@ pub mod tls;
 mod websocket;
 
 pub use doors::{DoorError, Doors};
-pub(crate) use peer::Peer;
+pub(crate) use peer::{Connection, Peer};
 pub use refusal::Refusal;
 
 use crate::Context;

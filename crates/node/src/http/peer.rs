@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The address of a connection's other end.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Connection(pub(super) SocketAddr);
+pub(crate) struct Connection(pub(crate) SocketAddr);
 
 /// The address of the caller.
 #[derive(Debug, Clone, Copy)]

@@ -23,6 +23,7 @@ mod metrics;
 mod owners;
 mod peer;
 mod problems;
+mod proxy;
 mod rates;
 mod sessions;
 mod signaling;

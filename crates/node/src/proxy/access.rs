@@ -1,0 +1,190 @@
+//! Who may reach a cocoon: whoever is on this machine, or whoever has a key or a pass.
+//!
+//! A browser's navigation bears no key. So a ticket, which counts once, is turned into a pass: a cookie
+//! that scripts cannot read, signed, good for half a day and for one cocoon.
+
+use super::page::Failure;
+use super::route::Route;
+use super::{Access, Cocoon, Proxy, now};
+use crate::auth::KeySecret;
+use crate::debug::token::{Claim, DebugSecret, Nonce, TokenError, sign, verify};
+use axum::body::Body;
+use axum::http::header::{
+    AUTHORIZATION, CACHE_CONTROL, COOKIE, HeaderMap, HeaderValue, LOCATION, ORIGIN,
+    REFERRER_POLICY, SET_COOKIE,
+};
+use axum::http::{Response, StatusCode};
+use baton_api::debug::EpochMs;
+use baton_api::{CocoonId, Scope};
+use baton_session::Owner;
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+/// The cookie of a pass.
+const COOKIE_NAME: &str = "baton_cocoon";
+/// Where a ticket becomes a pass.
+const ENTER: &str = "/.baton/enter";
+
+/// Turns into a pass, once, within a minute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnterTicket {
+    /// Which cocoon it opens.
+    pub cocoon: CocoonId,
+    /// To whom that belongs.
+    pub owner: Owner,
+    /// Makes it one of a kind.
+    pub nonce: Nonce,
+}
+
+impl Claim for EnterTicket {
+    const AUDIENCE: &'static str = "baton cocoon ticket";
+    const LIFETIME: Duration = Duration::from_mins(1);
+}
+
+impl EnterTicket {
+    /// The ticket's text, for `/.baton/enter?ticket=`.
+    pub fn sign(&self, secret: &DebugSecret, now: EpochMs) -> Result<String, TokenError> {
+        sign(secret, self, now)
+    }
+}
+
+/// Opens a cocoon for half a day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CocoonPass {
+    /// Which cocoon it opens.
+    pub cocoon: CocoonId,
+    /// To whom that belonged then.
+    pub owner: Owner,
+}
+
+impl Claim for CocoonPass {
+    const AUDIENCE: &'static str = "baton cocoon pass";
+    const LIFETIME: Duration = Duration::from_hours(12);
+}
+
+/// Fails when whoever asks may not reach the cocoon.
+pub(super) async fn check(
+    proxy: &Proxy,
+    cocoon: &Cocoon,
+    route: &Route,
+    headers: &HeaderMap,
+    peer: IpAddr,
+) -> Result<(), Failure> {
+    let is_allowed = match cocoon.access {
+        Access::Loopback if peer.to_canonical().is_loopback() && route.is_loopback => return Ok(()),
+        Access::Loopback => {
+            let detail = format!(
+                "expected a request of this machine for the cocoon {}, found one from elsewhere\n\
+                 set its access to \"key\" to reach it from other machines",
+                cocoon.id
+            );
+            return Err(Failure::new(StatusCode::FORBIDDEN, detail));
+        }
+        Access::Key => has_pass(proxy, cocoon, headers) || has_key(proxy, cocoon, headers).await?,
+    };
+    if is_allowed {
+        return Ok(());
+    }
+    let detail = format!(
+        "expected a key of the owner of the cocoon {}, or a pass to it, found neither\n\
+         send a key with the scope debug as a bearer, or open the cocoon with a new ticket",
+        cocoon.id
+    );
+    Err(Failure::new(StatusCode::UNAUTHORIZED, detail))
+}
+
+/// A page of another origin may not open a connection that it can read.
+pub(super) fn check_origin(route: &Route, headers: &HeaderMap) -> Result<(), Failure> {
+    let is_own = |origin: &HeaderValue| {
+        let origin = origin.to_str().unwrap_or_default();
+        let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        host.is_some_and(|host| host.eq_ignore_ascii_case(&route.host))
+    };
+    if headers.get_all(ORIGIN).iter().all(is_own) {
+        return Ok(());
+    }
+    let detail = format!(
+        "expected a page of the cocoon {} itself, found one of another origin",
+        route.cocoon
+    );
+    Err(Failure::new(StatusCode::FORBIDDEN, detail))
+}
+
+fn has_pass(proxy: &Proxy, cocoon: &Cocoon, headers: &HeaderMap) -> bool {
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut passes = cookies.flat_map(|value| value.split(';')).filter_map(|pair| {
+        let (name, value) = pair.trim().split_once('=')?;
+        (name == COOKIE_NAME).then_some(value)
+    });
+    passes.any(|pass| {
+        verify::<CocoonPass>(&proxy.0.config.secret, pass, now())
+            .is_ok_and(|(pass, _)| pass.cocoon == cocoon.id && pass.owner == cocoon.owner)
+    })
+}
+
+async fn has_key(proxy: &Proxy, cocoon: &Cocoon, headers: &HeaderMap) -> Result<bool, Failure> {
+    let Some(store) = &proxy.0.config.keys else { return Ok(false) };
+    let secret = headers.get(AUTHORIZATION).and_then(|value| {
+        let (scheme, key) = value.to_str().ok()?.split_once(' ')?;
+        KeySecret::parse(key.trim()).filter(|_| scheme.eq_ignore_ascii_case("bearer"))
+    });
+    let Some(secret) = secret else { return Ok(false) };
+    match store.find_key(secret.hash()).await {
+        Ok(key) => {
+            Ok(key
+                .is_some_and(|key| key.owner == cocoon.owner && key.scopes.contains(&Scope::Debug)))
+        }
+        Err(error) => {
+            tracing::error!(%error, "a key could not be looked up");
+            let detail = "expected to be able to look the key up, found that the database fails\ntry again later";
+            Err(Failure::new(StatusCode::SERVICE_UNAVAILABLE, detail))
+        }
+    }
+}
+
+/// The ticket that a request wants to turn into a pass.
+pub(super) fn ticket(route: &Route) -> Option<&str> {
+    let query = route.target.strip_prefix(ENTER)?.strip_prefix("?")?;
+    query.split('&').find_map(|pair| pair.strip_prefix("ticket="))
+}
+
+/// Turns a ticket into a pass, and leads to the cocoon.
+pub(super) fn enter(
+    proxy: &Proxy,
+    cocoon: &Cocoon,
+    route: &Route,
+    ticket: &str,
+) -> Result<Response<Body>, Failure> {
+    let secret = &proxy.0.config.secret;
+    let pass = take(proxy, cocoon, ticket)
+        .and_then(|pass| sign(secret, &pass, now()))
+        .map_err(|error| Failure::new(StatusCode::UNAUTHORIZED, error.to_string()))?;
+    let (prefix, limit) = (&route.prefix, CocoonPass::LIFETIME.as_secs());
+    let cookie =
+        format!("{COOKIE_NAME}={pass}; Path={prefix}/; Max-Age={limit}; HttpOnly; SameSite=Lax");
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    let ours = [(SET_COOKIE, cookie), (LOCATION, format!("{prefix}/"))];
+    for (name, value) in ours {
+        let value = HeaderValue::from_str(&value);
+        let value =
+            value.map_err(|_| Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "no pass"))?;
+        response.headers_mut().insert(name, value);
+    }
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    Ok(response)
+}
+
+fn take(proxy: &Proxy, cocoon: &Cocoon, ticket: &str) -> Result<CocoonPass, TokenError> {
+    let now = now();
+    let (ticket, expires): (EnterTicket, _) = verify(&proxy.0.config.secret, ticket, now)?;
+    if ticket.cocoon != cocoon.id || ticket.owner != cocoon.owner {
+        return Err(TokenError::Audience { expected: "this cocoon" });
+    }
+    let mut used = proxy.0.tickets.lock().unwrap_or_else(PoisonError::into_inner);
+    used.take(&ticket.nonce, expires, now)?;
+    Ok(CocoonPass { cocoon: ticket.cocoon, owner: ticket.owner })
+}

@@ -1,0 +1,257 @@
+//! The way of a request to its cocoon, and of the answer back.
+
+use super::headers::{
+    add_forwarded, are_too_large, drop_hop_by_hop, drop_hostile, drop_ours, upgrade,
+};
+use super::page::Failure;
+use super::rewrite::rewrite;
+use super::route::{NoRoute, Route, route};
+use super::waiting::{Moved, Watched};
+use super::{Cocoon, Proxy, access, inject, now};
+use crate::debug::token::{Nonce, PageToken};
+use crate::http::Connection;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::{CONNECTION, HOST, HeaderValue, LOCATION, UPGRADE};
+use axum::http::{HeaderMap, StatusCode, Uri, Version};
+use axum::response::Response;
+use hyper::upgrade::OnUpgrade;
+use hyper_util::client::legacy::Error;
+use hyper_util::rt::TokioIo;
+use std::error::Error as _;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use tokio_util::sync::CancellationToken;
+
+/// Answers one request.
+pub(super) async fn answer(proxy: &Proxy, request: Request) -> Response {
+    let headers = request.headers().clone();
+    match find(proxy, &request) {
+        Ok((cocoon, route)) => match pass_on(proxy, &cocoon, &route, request).await {
+            Ok(response) => response,
+            Err(failure) => failure.show(&headers),
+        },
+        Err(Elsewhere::Failed(failure)) => failure.show(&headers),
+        Err(Elsewhere::At(place)) => lead(&place),
+    }
+}
+
+/// No cocoon answers.
+enum Elsewhere {
+    Failed(Failure),
+    At(String),
+}
+
+fn find(proxy: &Proxy, request: &Request) -> Result<(std::sync::Arc<Cocoon>, Route), Elsewhere> {
+    let failed = |status, detail: String| Elsewhere::Failed(Failure::new(status, detail));
+    if are_too_large(request.headers()) {
+        let detail =
+            "expected headers of at most 64 kB, found more\ndelete the cookies of this page";
+        return Err(failed(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, detail.to_owned()));
+    }
+    let route = route(request.uri(), request.headers(), proxy.0.config.host.as_deref());
+    let route = route.map_err(|none| match none {
+        NoRoute::Host => failed(StatusCode::BAD_REQUEST, none.to_string()),
+        NoRoute::Foreign => failed(StatusCode::MISDIRECTED_REQUEST, none.to_string()),
+        NoRoute::Nothing(_) => failed(StatusCode::NOT_FOUND, none.to_string()),
+        NoRoute::Slash(place) => Elsewhere::At(place),
+    })?;
+    let Some(cocoon) = proxy.cocoons().fetch(&route.cocoon) else {
+        let detail = format!(
+            "expected a cocoon, found none with the id {}\nthe settings name the cocoons under [[cocoons]]",
+            route.cocoon
+        );
+        return Err(failed(StatusCode::NOT_FOUND, detail));
+    };
+    Ok((cocoon, route))
+}
+
+fn lead(place: &str) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
+    if let Ok(place) = HeaderValue::from_str(place) {
+        response.headers_mut().insert(LOCATION, place);
+    }
+    response
+}
+
+/// Sends the request to the cocoon, and gives its answer back.
+async fn pass_on(
+    proxy: &Proxy,
+    cocoon: &Cocoon,
+    route: &Route,
+    mut request: Request,
+) -> Result<Response, Failure> {
+    let peer = peer(&request);
+    if let Some(ticket) = access::ticket(route) {
+        return access::enter(proxy, cocoon, route, ticket);
+    }
+    access::check(proxy, cocoon, route, request.headers(), peer).await?;
+    let wanted = upgrade(request.headers());
+    if wanted.is_some() {
+        access::check_origin(route, request.headers())?;
+    }
+    let path = route.target.split('?').next().unwrap_or_default().to_owned();
+    let settings = &cocoon.browser_debug;
+    let is_navigation = wanted.is_none()
+        && inject::is_navigation(settings, request.method(), &path, request.headers());
+    let browser = request.extensions_mut().remove::<OnUpgrade>();
+    let (request, moved) = outgoing(cocoon, route, request, wanted.clone(), is_navigation, peer)?;
+    let answer = moved.wait(proxy.0.config.first_byte, proxy.0.client.request(request)).await;
+    let mut response = match answer {
+        Some(Ok(response)) => response,
+        Some(Err(error)) => return Err(failed(cocoon, &error)),
+        None => return Err(slow(cocoon, proxy.0.config.first_byte.as_secs())),
+    };
+    let switched = (response.status() == StatusCode::SWITCHING_PROTOCOLS)
+        .then(|| (response.extensions_mut().remove::<OnUpgrade>(), upgrade(response.headers())));
+    let headers = response.headers_mut();
+    drop_hop_by_hop(headers);
+    drop_hostile(headers);
+    rewrite(headers, route, &cocoon.upstream);
+    if let Some(upstream) = switched {
+        return switch(cocoon, browser, upstream, response.map(Body::new), &proxy.0.ending);
+    }
+    let status = response.status();
+    if is_navigation && inject::is_page(settings, status, response.headers()) {
+        let page = PageToken::new(
+            cocoon.id.clone(),
+            cocoon.owner.clone(),
+            &path,
+            Nonce::new(rand::random()),
+        );
+        let token = page.sign(&proxy.0.config.secret, now()).ok();
+        if let Some(token) = token.and_then(|token| HeaderValue::from_str(&token).ok()) {
+            inject::decorate(response.headers_mut(), token);
+        }
+    }
+    *response.version_mut() = Version::HTTP_11;
+    Ok(response.map(Body::new))
+}
+
+fn peer(request: &Request) -> IpAddr {
+    let connection = request.extensions().get::<Connection>();
+    connection.map_or(Ipv4Addr::UNSPECIFIED.into(), |Connection(address)| address.ip())
+}
+
+/// The request as the cocoon gets it.
+fn outgoing(
+    cocoon: &Cocoon,
+    route: &Route,
+    request: Request,
+    wanted: Option<HeaderValue>,
+    is_navigation: bool,
+    peer: IpAddr,
+) -> Result<(Request, Moved), Failure> {
+    let (mut parts, body) = request.into_parts();
+    let address = Uri::builder()
+        .scheme("http")
+        .authority(cocoon.upstream.authority())
+        .path_and_query(&route.target);
+    parts.uri = address.build().map_err(|_| {
+        Failure::new(StatusCode::BAD_REQUEST, "expected a path, found something else")
+    })?;
+    parts.version = Version::HTTP_11;
+    let headers: &mut HeaderMap = &mut parts.headers;
+    drop_hop_by_hop(headers);
+    drop_ours(headers);
+    add_forwarded(headers, route, peer);
+    if let Ok(host) = HeaderValue::from_str(&route.host) {
+        headers.insert(HOST, host);
+    }
+    if is_navigation {
+        inject::ask_for_all(headers);
+    }
+    if let Some(protocol) = wanted {
+        headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+        headers.insert(UPGRADE, protocol);
+    }
+    parts.extensions.clear();
+    let moved = Moved::now();
+    let body = Body::new(Watched { body, moved: moved.clone() });
+    Ok((Request::from_parts(parts, body), moved))
+}
+
+/// Joins the two connections once both have changed their protocol.
+fn switch(
+    cocoon: &Cocoon,
+    browser: Option<OnUpgrade>,
+    upstream: (Option<OnUpgrade>, Option<HeaderValue>),
+    mut response: Response,
+    ending: &CancellationToken,
+) -> Result<Response, Failure> {
+    let (Some(browser), (Some(upstream), Some(protocol))) = (browser, upstream) else {
+        return Err(Failure::new(
+            StatusCode::BAD_GATEWAY,
+            format!(
+                "expected the cocoon {} to answer over HTTP, found that it changed the protocol",
+                cocoon.id
+            ),
+        ));
+    };
+    let ending = ending.clone();
+    tokio::spawn(async move {
+        let joined = async {
+            let (browser, upstream) =
+                tokio::try_join!(browser, upstream).map_err(io::Error::other)?;
+            let (mut browser, mut upstream) = (TokioIo::new(browser), TokioIo::new(upstream));
+            tokio::io::copy_bidirectional(&mut browser, &mut upstream).await
+        };
+        tokio::select! {
+            joined = joined => if let Err(error) = joined {
+                tracing::debug!(%error, "a connection to a cocoon ended early");
+            },
+            () = ending.cancelled() => {}
+        }
+    });
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    response.headers_mut().insert(UPGRADE, protocol);
+    Ok(response)
+}
+
+/// The cocoon did not answer, or not as it should.
+fn failed(cocoon: &Cocoon, error: &Error) -> Failure {
+    tracing::debug!(cocoon = %cocoon.id, %error, "a cocoon did not answer");
+    let (id, url) = (&cocoon.id, cocoon.upstream.url());
+    if is_timeout(error) {
+        return Failure::new(
+            StatusCode::GATEWAY_TIMEOUT,
+            format!(
+                "expected the cocoon {id} at {url} to take a connection within 10 s, found that it does not\n\
+             check that it runs, and that its upstream is right"
+            ),
+        );
+    }
+    let found = if error.is_connect() {
+        "nothing answers there"
+    } else {
+        "its answer broke off or is no HTTP"
+    };
+    Failure::new(
+        StatusCode::BAD_GATEWAY,
+        format!(
+            "expected the cocoon {id} at {url} to answer, found that {found}\n\
+         check that it runs, and that its upstream is right"
+        ),
+    )
+}
+
+fn is_timeout(error: &Error) -> bool {
+    let mut causes = std::iter::successors(error.source(), |&cause| cause.source());
+    causes.any(|cause| {
+        cause
+            .downcast_ref::<io::Error>()
+            .is_some_and(|error| error.kind() == io::ErrorKind::TimedOut)
+    })
+}
+
+fn slow(cocoon: &Cocoon, seconds: u64) -> Failure {
+    Failure::new(
+        StatusCode::GATEWAY_TIMEOUT,
+        format!(
+            "expected the answer of the cocoon {} to begin within {seconds} s, found none\n\
+         look why it takes so long, or allow it more with proxy.first_byte_timeout",
+            cocoon.id
+        ),
+    )
+}

@@ -1,0 +1,208 @@
+//! Which headers go on: those of the connection do not, nor do ours.
+
+use super::route::Route;
+use crate::auth::KeySecret;
+use axum::http::header::{
+    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, COOKIE, FORWARDED, HOST, HeaderMap, HeaderName,
+    HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, SET_COOKIE, TE, TRAILER,
+    TRANSFER_ENCODING, UPGRADE,
+};
+use std::net::IpAddr;
+
+/// What a page's token comes in.
+pub(super) const TOKEN: HeaderName = HeaderName::from_static("x-adi-debug-token");
+/// What names of our own cookies begin with.
+const OUR_COOKIES: &str = "baton_";
+/// How large the headers of a request may be together, in bytes.
+pub(super) const MOST_BYTES: usize = 64 << 10;
+
+const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
+const PROXY_CONNECTION: HeaderName = HeaderName::from_static("proxy-connection");
+/// What tells a cocoon who asked, and how; what a browser says of it is not believed.
+const FORWARDED_BY_US: [&str; 7] = [
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-port",
+    "x-forwarded-prefix",
+    "x-forwarded-proto",
+    "x-forwarded-server",
+    "x-real-ip",
+];
+
+/// Whether the headers are larger than any browser's.
+pub(super) fn are_too_large(headers: &HeaderMap) -> bool {
+    let size = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len() + 4;
+    headers.iter().map(size).sum::<usize>() > MOST_BYTES
+}
+
+/// The protocol that a message asks or agrees to change to.
+pub(super) fn upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
+    let asks = options(headers).any(|option| option.eq_ignore_ascii_case("upgrade"));
+    headers.get(UPGRADE).filter(|_| asks).cloned()
+}
+
+/// Takes away what concerns one connection only (RFC 9110, 7.6.1).
+pub(super) fn drop_hop_by_hop(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = options(headers).filter_map(|name| name.parse().ok()).collect();
+    let known = [
+        CONNECTION,
+        KEEP_ALIVE,
+        PROXY_AUTHENTICATE,
+        PROXY_AUTHORIZATION,
+        PROXY_CONNECTION,
+        TE,
+        TRAILER,
+        TRANSFER_ENCODING,
+        UPGRADE,
+    ];
+    // Nobody can have what frames a message, or says for whom it is, taken away.
+    let kept = [HOST, CONTENT_LENGTH];
+    for name in known.into_iter().chain(named).filter(|name| !kept.contains(name)) {
+        headers.remove(name);
+    }
+}
+
+fn options(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let values = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).map(str::trim)
+}
+
+/// Takes away what is between the browser and us.
+pub(super) fn drop_ours(headers: &mut HeaderMap) {
+    headers.remove(TOKEN);
+    let is_our_key = |value: &HeaderValue| {
+        let text = value.to_str().unwrap_or_default();
+        text.split_once(' ').is_some_and(|(_, key)| KeySecret::parse(key.trim()).is_some())
+    };
+    if headers.get_all(AUTHORIZATION).iter().any(is_our_key) {
+        headers.remove(AUTHORIZATION);
+    }
+    let cookies: Vec<HeaderValue> =
+        headers.get_all(COOKIE).iter().filter_map(without_our_cookies).collect();
+    headers.remove(COOKIE);
+    for cookie in cookies {
+        headers.append(COOKIE, cookie);
+    }
+}
+
+/// A header of cookies without ours; none when nothing is left.
+fn without_our_cookies(value: &HeaderValue) -> Option<HeaderValue> {
+    let pairs = value.as_bytes().split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
+    let theirs: Vec<&[u8]> =
+        pairs.filter(|pair| !pair.is_empty() && !is_our_cookie(pair)).collect();
+    if theirs.is_empty() { None } else { HeaderValue::from_bytes(&theirs.join(&b"; "[..])).ok() }
+}
+
+/// Whether `name=value` is a cookie of ours.
+pub(super) fn is_our_cookie(pair: &[u8]) -> bool {
+    pair.trim_ascii_start()
+        .get(..OUR_COOKIES.len())
+        .is_some_and(|name| name.eq_ignore_ascii_case(OUR_COOKIES.as_bytes()))
+}
+
+/// Takes away what no cocoon may say in our name.
+pub(super) fn drop_hostile(headers: &mut HeaderMap) {
+    headers.remove(TOKEN);
+    let cookies: Vec<HeaderValue> = headers.get_all(SET_COOKIE).iter().cloned().collect();
+    headers.remove(SET_COOKIE);
+    for cookie in cookies.into_iter().filter(|cookie| !is_our_cookie(cookie.as_bytes())) {
+        headers.append(SET_COOKIE, cookie);
+    }
+}
+
+/// Tells the cocoon who asked, and how.
+pub(super) fn add_forwarded(headers: &mut HeaderMap, route: &Route, peer: IpAddr) {
+    for name in FORWARDED_BY_US {
+        headers.remove(name);
+    }
+    let node = match peer {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("\"[{address}]\""),
+    };
+    let forwarded = format!("for={node};host=\"{}\";proto=http", route.host);
+    let ours = [
+        (FORWARDED, forwarded.as_str()),
+        (HeaderName::from_static("x-forwarded-for"), &peer.to_string()),
+        (HeaderName::from_static("x-forwarded-host"), &route.host),
+        (HeaderName::from_static("x-forwarded-proto"), "http"),
+        (HeaderName::from_static("x-forwarded-prefix"), &route.prefix),
+    ];
+    for (name, value) in ours {
+        if let Some(value) = HeaderValue::from_str(value).ok().filter(|value| !value.is_empty()) {
+            headers.insert(name, value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(list: &[(&'static str, &str)]) -> HeaderMap {
+        let header = |(name, value): &(&'static str, &str)| {
+            (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap())
+        };
+        let mut headers = HeaderMap::new();
+        for (name, value) in list.iter().map(header) {
+            headers.append(name, value);
+        }
+        headers
+    }
+
+    #[test]
+    fn what_concerns_one_connection_stays_there() {
+        let mut found = headers(&[
+            ("connection", "keep-alive, X-Private"),
+            ("connection", "host, content-length"),
+            ("keep-alive", "timeout=5"),
+            ("te", "trailers"),
+            ("trailer", "x-adi-debug-token"),
+            ("transfer-encoding", "chunked"),
+            ("x-private", "1"),
+            ("host", "shop.localhost"),
+            ("content-length", "3"),
+            ("accept", "*/*"),
+        ]);
+        drop_hop_by_hop(&mut found);
+        let left =
+            headers(&[("host", "shop.localhost"), ("content-length", "3"), ("accept", "*/*")]);
+        assert_eq!(found, left);
+    }
+
+    #[test]
+    fn an_upgrade_is_asked_for_in_two_headers() {
+        let both = headers(&[("connection", "keep-alive, Upgrade"), ("upgrade", "websocket")]);
+        assert_eq!(upgrade(&both).unwrap(), "websocket");
+        assert_eq!(upgrade(&headers(&[("upgrade", "websocket")])), None);
+        assert_eq!(upgrade(&headers(&[("connection", "upgrade")])), None);
+    }
+
+    #[test]
+    fn our_cookies_and_keys_are_ours() {
+        let key = KeySecret::generate();
+        let bearer = format!("bearer {}", key.expose());
+        let mut found = headers(&[
+            ("cookie", "a=1; baton_cocoon=secret; b=2"),
+            ("cookie", "Baton_Other=secret"),
+            ("authorization", &bearer),
+            ("x-adi-debug-token", "x"),
+        ]);
+        drop_ours(&mut found);
+        assert_eq!(found, headers(&[("cookie", "a=1; b=2")]));
+        let theirs = headers(&[("authorization", "Bearer of-the-site"), ("cookie", "my_baton_=1")]);
+        let mut found = theirs.clone();
+        drop_ours(&mut found);
+        assert_eq!(found, theirs);
+    }
+
+    #[test]
+    fn a_cocoon_does_not_speak_in_our_name() {
+        let mut found = headers(&[
+            ("set-cookie", "baton_cocoon=x; Path=/"),
+            ("set-cookie", "sid=1"),
+            ("x-adi-debug-token", "x"),
+        ]);
+        drop_hostile(&mut found);
+        assert_eq!(found, headers(&[("set-cookie", "sid=1")]));
+    }
+}

@@ -1,0 +1,119 @@
+//! The proxy: stands in front of cocoons, and lets their pages be looked into.
+//!
+//! The one idea: what a cocoon and a browser say to each other passes through as it is, both ways and
+//! as it comes. Only what concerns the connection or us is changed: `headers` says which of them go on,
+//! `rewrite` corrects addresses that name the cocoon's own, and `inject` adds the token of a page to
+//! real navigations. A request goes by `route` (whose is it, and was it meant for us), `access` (who may),
+//! `forward` (on to the cocoon) and, when that fails, `page`. [`Cocoons`] are looked up for each request,
+//! so a change counts at once.
+
+mod access;
+mod cocoon;
+mod forward;
+mod headers;
+mod inject;
+mod page;
+mod rewrite;
+mod route;
+mod waiting;
+
+pub use access::{CocoonPass, EnterTicket};
+pub use cocoon::{Access, BrowserDebug, Cocoon, Cocoons, InvalidUpstream, Upstream};
+
+use crate::clock;
+use crate::debug::token::{DebugSecret, UsedNonces};
+use crate::http::connections::{Bounds, Door};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use baton_api::debug::EpochMs;
+use baton_store::Store;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+/// How long a connection to a cocoon may take.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// How long a connection to a cocoon that nobody uses is kept.
+const IDLE_LIMIT: Duration = Duration::from_secs(90);
+/// How many of them are kept for each cocoon.
+const IDLE_MOST: usize = 32;
+/// How large the head of a cocoon's answer may be, in bytes.
+const HEAD_BYTES: usize = 128 << 10;
+/// How long what is under way has when the proxy ends.
+const ENDING_LIMIT: Duration = Duration::from_secs(15);
+
+/// What a proxy is given.
+pub struct ProxyConfig {
+    /// The name whose subdomains are cocoons, beside `localhost`, such as `dev.example.org`.
+    pub host: Option<String>,
+    /// The cocoons.
+    pub cocoons: Cocoons,
+    /// What signs tokens, tickets and passes.
+    pub secret: DebugSecret,
+    /// How long a cocoon may take until its answer begins, or its request moves on.
+    pub first_byte: Duration,
+    /// Where keys are looked up; without it only passes open cocoons with `access = "key"`.
+    pub keys: Option<Store>,
+}
+
+/// A proxy. Cheap to clone.
+#[derive(Clone)]
+pub struct Proxy(Arc<Inner>);
+
+struct Inner {
+    config: ProxyConfig,
+    client: Client<HttpConnector, Body>,
+    tickets: Mutex<UsedNonces>,
+    ending: CancellationToken,
+}
+
+impl Proxy {
+    /// A proxy that runs until `ending`.
+    pub fn new(config: ProxyConfig, ending: CancellationToken) -> Self {
+        let mut connector = HttpConnector::new();
+        connector.set_connect_timeout(Some(CONNECT_LIMIT));
+        connector.set_nodelay(true);
+        let client = Client::builder(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_LIMIT)
+            .pool_max_idle_per_host(IDLE_MOST)
+            .http1_max_buf_size(HEAD_BYTES)
+            .build(connector);
+        Self(Arc::new(Inner { config, client, tickets: Mutex::default(), ending }))
+    }
+
+    /// Answers on `listener` until it is told to end; what is under way then has 15 s.
+    pub async fn serve(self, listener: TcpListener) {
+        let ending = self.0.ending.clone();
+        let router = Router::new().fallback(answer).with_state(self);
+        let door = Door { listener, tls: None, router, bounds: Bounds::default() };
+        let too_late = async {
+            ending.cancelled().await;
+            tokio::time::sleep(ENDING_LIMIT).await;
+        };
+        tokio::select! {
+            () = door.answer(&ending) => {}
+            () = too_late => tracing::warn!("some connections to cocoons were still open"),
+        }
+    }
+
+    /// The cocoons behind it.
+    pub fn cocoons(&self) -> &Cocoons {
+        &self.0.config.cocoons
+    }
+}
+
+async fn answer(State(proxy): State<Proxy>, request: Request) -> Response {
+    forward::answer(&proxy, request).await
+}
+
+fn now() -> EpochMs {
+    EpochMs::new(u64::try_from(clock::now().as_millisecond()).unwrap_or_default())
+}

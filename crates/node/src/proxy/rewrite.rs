@@ -1,0 +1,142 @@
+//! Addresses in a cocoon's answer that name its own place, which the browser does not know.
+//!
+//! Behind a host name of its own little is left to do. Behind a path everything absolute needs the
+//! prefix; what stands in pages and scripts is not touched.
+
+use super::Upstream;
+use super::route::Route;
+use axum::http::header::{CONTENT_LOCATION, HeaderMap, HeaderValue, LOCATION, SET_COOKIE};
+use url::{Position, Url};
+
+/// Corrects `Location`, `Content-Location` and `Set-Cookie`.
+pub(super) fn rewrite(headers: &mut HeaderMap, route: &Route, upstream: &Upstream) {
+    for name in [LOCATION, CONTENT_LOCATION] {
+        let found = headers.get(&name).and_then(|value| value.to_str().ok());
+        let right = found.and_then(|address| location(address, route, upstream));
+        if let Some(right) = right.and_then(|right| HeaderValue::from_str(&right).ok()) {
+            headers.insert(name, right);
+        }
+    }
+    let cookies: Vec<HeaderValue> = headers.get_all(SET_COOKIE).iter().cloned().collect();
+    headers.remove(SET_COOKIE);
+    for value in cookies {
+        let right = value
+            .to_str()
+            .ok()
+            .and_then(|text| HeaderValue::from_str(&cookie(text, &route.prefix)).ok());
+        headers.append(SET_COOKIE, right.unwrap_or(value));
+    }
+}
+
+/// The address as the browser knows it; none when it stays.
+fn location(address: &str, route: &Route, upstream: &Upstream) -> Option<String> {
+    if address.starts_with('/') && !address.starts_with("//") {
+        return prefixed(address, &route.prefix);
+    }
+    let url = match address.strip_prefix("//") {
+        Some(rest) => Url::parse(&format!("http://{rest}")).ok()?,
+        None => Url::parse(address).ok()?,
+    };
+    let own = url.origin() == upstream.url().origin();
+    if own {
+        let path = &url[Position::BeforePath..];
+        return Some(prefixed(path, &route.prefix).unwrap_or_else(|| path.to_owned()));
+    }
+    let ours = Url::parse(&format!("http://{}", route.host)).ok()?;
+    if url.origin() != ours.origin() {
+        return None;
+    }
+    let path = prefixed(&url[Position::BeforePath..], &route.prefix)?;
+    Some(format!("{}{path}", &url[..Position::BeforePath]))
+}
+
+/// The path behind the prefix; none when it is there already.
+fn prefixed(path: &str, prefix: &str) -> Option<String> {
+    let has_it = path
+        .strip_prefix(prefix)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']));
+    if prefix.is_empty() || has_it { None } else { Some(format!("{prefix}{path}")) }
+}
+
+/// A cookie that stays with the name and the prefix of its cocoon.
+fn cookie(text: &str, prefix: &str) -> String {
+    let attribute = |attribute: &&str| -> Option<String> {
+        let (name, value) = attribute.split_once('=').unwrap_or((attribute, ""));
+        match name.trim().to_ascii_lowercase().as_str() {
+            "domain" => None,
+            "path" => {
+                let path = value.trim();
+                let right = path.starts_with('/').then(|| prefixed(path, prefix)).flatten();
+                Some(right.map_or_else(|| (*attribute).to_owned(), |path| format!(" Path={path}")))
+            }
+            _ => Some((*attribute).to_owned()),
+        }
+    };
+    let mut parts = text.split(';');
+    let pair = parts.next().unwrap_or_default().to_owned();
+    let kept: Vec<String> =
+        std::iter::once(pair).chain(parts.filter_map(|part| attribute(&part))).collect();
+    kept.join(";")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn route(prefix: &str, host: &str) -> Route {
+        Route {
+            cocoon: "shop".parse().unwrap(),
+            target: "/".to_owned(),
+            prefix: prefix.to_owned(),
+            host: host.to_owned(),
+            is_loopback: true,
+        }
+    }
+
+    fn shown(address: &str, route: &Route) -> String {
+        let upstream = "http://127.0.0.1:3000".parse().unwrap();
+        location(address, route, &upstream).unwrap_or_else(|| address.to_owned())
+    }
+
+    #[test]
+    fn a_redirect_leads_to_where_the_browser_can_go() {
+        let by_path = route("/proxy/shop", "localhost:8081");
+        let by_name = route("", "shop.localhost:8081");
+        for (address, path, name) in [
+            ("/login?a=b", "/proxy/shop/login?a=b", "/login?a=b"),
+            ("/proxy/shop/login", "/proxy/shop/login", "/proxy/shop/login"),
+            ("/proxy/shopping", "/proxy/shop/proxy/shopping", "/proxy/shopping"),
+            ("login", "login", "login"),
+            ("http://127.0.0.1:3000/login#x", "/proxy/shop/login#x", "/login#x"),
+            ("//127.0.0.1:3000/login", "/proxy/shop/login", "/login"),
+            (
+                "http://127.0.0.1:3001/login",
+                "http://127.0.0.1:3001/login",
+                "http://127.0.0.1:3001/login",
+            ),
+            ("https://example.org/", "https://example.org/", "https://example.org/"),
+            ("//example.org/", "//example.org/", "//example.org/"),
+        ] {
+            assert_eq!(shown(address, &by_path), path);
+            assert_eq!(shown(address, &by_name), name);
+        }
+        assert_eq!(
+            shown("http://localhost:8081/a", &by_path),
+            "http://localhost:8081/proxy/shop/a"
+        );
+        assert_eq!(shown("http://shop.localhost:8081/a", &by_name), "http://shop.localhost:8081/a");
+    }
+
+    #[test]
+    fn a_cookie_stays_with_its_cocoon() {
+        for (found, path, name) in [
+            ("a=1", "a=1", "a=1"),
+            ("a=1; Path=/; HttpOnly", "a=1; Path=/proxy/shop/; HttpOnly", "a=1; Path=/; HttpOnly"),
+            ("a=1; path=/x; Domain=localhost", "a=1; Path=/proxy/shop/x", "a=1; path=/x"),
+            ("a=Path=/; Secure", "a=Path=/; Secure", "a=Path=/; Secure"),
+        ] {
+            assert_eq!(cookie(found, "/proxy/shop"), path);
+            assert_eq!(cookie(found, ""), name);
+        }
+    }
+}
