@@ -32,7 +32,7 @@ async fn stand(node: Option<&Node>) -> Stand {
         Some(node) => Some(node.folder.store().await),
         None => None,
     };
-    Stand::with([keyed("shop"), keyed("bank")], Duration::from_secs(60), store).await
+    Stand::with([keyed("shop"), keyed("bank")], Duration::from_mins(1), store).await
 }
 
 #[tokio::test]

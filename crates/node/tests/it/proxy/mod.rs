@@ -76,7 +76,7 @@ struct Stand {
 impl Stand {
     /// In front of these cocoons.
     async fn of(cocoons: impl IntoIterator<Item = Cocoon>) -> Self {
-        Self::with(cocoons, Duration::from_secs(60), None).await
+        Self::with(cocoons, Duration::from_mins(1), None).await
     }
 
     async fn with(
