@@ -4,8 +4,8 @@
 //! counter. So two nodes that merge at once agree.
 
 use super::{Author, Content, Replica};
-use crate::revision::{Order, RevisionId, Signed};
 use crate::revision::witness::NAMED_MAX;
+use crate::revision::{Order, RevisionId, Signed};
 use std::cmp::Reverse;
 
 /// Two heads that can be merged: both come from one revision.

@@ -173,8 +173,7 @@ fn two_nodes_that_merge_at_once_write_the_same_and_keep_the_same_loser() {
 #[test]
 fn what_a_loser_had_left_out_before_is_no_conflict_where_the_winner_has_it() {
     let (mut a, mut b) = (Node::number(0), Node::number(1));
-    let [base, one, other, later] =
-        ["old", "a", "b", "a, later"].map(|login| state(&[(0, login)]));
+    let [base, one, other, later] = ["old", "a", "b", "a, later"].map(|login| state(&[(0, login)]));
     let author = |node: &Node, seconds| node.author(start() + SignedDuration::from_secs(seconds));
     let by = author(&b, 0);
     let first = b.folder.replica.edit(None, content(&base), &by);
