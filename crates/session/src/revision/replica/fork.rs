@@ -3,9 +3,14 @@
 //! The one idea: a copy is a *fork* of a node's counters, and a vector with such a counter in it
 //! proves nothing. What it only seems to cover is *adopted*: written once more, under a counter of
 //! our own and without the forked ones, so that nothing covers it that has not seen it.
+//!
+//! A fork shows in two revisions that bear one counter. When one of them is forgotten it shows in
+//! time: whoever goes on is later than what they go on from, so a counter that was written no later
+//! than a lesser one was not written after it.
 
 use super::{Author, Replica};
 use crate::revision::{Actor, Offer, RevisionId, Signed};
+use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Replica {
@@ -67,11 +72,25 @@ impl Replica {
         self.heads.insert(again.id(), again);
     }
 
-    /// The actors that are known to have counted a number twice, up to where `old` had seen them.
+    /// The actors that are known to have forked up to where `old` had seen them: they counted a number
+    /// twice, or wrote a greater one no later than a lesser.
     fn forked(&self, old: &Signed) -> BTreeSet<Actor> {
-        let mut written: BTreeSet<(Actor, u64)> = BTreeSet::new();
-        let dots = self.known().filter_map(|signed| signed.dot());
-        let seen = dots.filter(|(actor, counter)| *counter <= old.vector.get(actor));
-        seen.filter(|dot| !written.insert(*dot)).map(|(actor, _)| actor).collect()
+        let dots = self.known().filter_map(|signed| Some((signed.dot()?, signed.modified_at)));
+        let mut dots: Vec<((Actor, u64), Timestamp)> = dots.collect();
+        dots.sort_unstable();
+        let mut forked = BTreeSet::new();
+        // The next counter of an actor, and the earliest instant of all that follow.
+        let mut following: Option<((Actor, u64), Timestamp)> = None;
+        for ((actor, counter), written) in dots.into_iter().rev() {
+            let next = following.filter(|((other, _), _)| *other == actor);
+            let is_copy =
+                next.is_some_and(|((_, next), first)| counter == next || written >= first);
+            if is_copy && counter <= old.vector.get(&actor) {
+                forked.insert(actor);
+            }
+            let first = next.map_or(written, |(_, first)| first.min(written));
+            following = Some(((actor, counter), first));
+        }
+        forked
     }
 }

@@ -95,6 +95,50 @@ fn what_a_rolled_back_disk_wrote_stays_although_the_fork_is_forgotten() {
 }
 
 #[test]
+fn a_third_node_keeps_what_a_rolled_back_disk_wrote_although_the_fork_is_forgotten() {
+    let (mut a, mut b, first) = two();
+    let backup = a.folder.clone();
+    let mut at = first.clone();
+    for number in 0..40 {
+        at = a.save(Some(&at), &number.to_string());
+    }
+    b.pull(&a);
+    a.folder = backup;
+    a.skew = 60;
+    a.save(Some(&first), "written in its place");
+    let counter = |signed: &Signed| signed.vector.get(&a.actor);
+    assert!(b.folder.replica.known().all(|signed| counter(signed) != 2), "the fork is forgotten");
+    // Its number says that it is seen, and its time that it cannot be.
+    b.pull(&a);
+    let words = ["39", "written in its place"];
+    assert_eq!(b.heads(&words), words);
+    let offer = b.folder.replica.offer();
+    assert!(a.folder.replica.is_cloned(&offer, a.actor));
+    let old = a.actor;
+    a.actor.epoch = Epoch::new([9; 8]);
+    let author = a.author(start());
+    a.folder.replica.leave(old, &author);
+    a.take(&offer).unwrap();
+    b.pull(&a);
+    assert_eq!(a.heads(&words), words);
+    assert!(a.pull(&b).is_none() && b.pull(&a).is_none());
+}
+
+#[test]
+fn what_was_long_on_its_way_brings_nothing_back() {
+    let (mut a, mut b, first) = two();
+    let mut at = a.save(Some(&first), "sent");
+    let offer = a.folder.replica.offer();
+    for number in 0..40 {
+        at = a.save(Some(&at), &number.to_string());
+    }
+    b.pull(&a);
+    assert!(b.folder.replica.find(offer.heads[0].id()).is_none(), "it is forgotten");
+    assert!(b.take(&offer).unwrap().is_none());
+    assert_eq!(b.heads(&["39"]), ["39"]);
+}
+
+#[test]
 fn a_newcomer_believes_what_was_written_long_ago() {
     let (a, mut b, first) = two();
     let mut at = first.clone();
