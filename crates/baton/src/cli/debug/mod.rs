@@ -16,8 +16,8 @@ use clap::Subcommand;
 /// Look in: network and console of tabs, with their secrets hidden
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
-A session tells of its tabs when it was opened with --debug, or from baton debug on ID on. What is kept
-is in the node's memory only, and is gone with the tab.
+A session tells of its tabs when it was opened with --debug, or after baton debug on ID. What is
+kept is in the node's memory only, and is gone with the tab.
 
 Examples:
   baton open https://example.org --name shop --debug   record from the first byte on
@@ -30,6 +30,8 @@ pub(super) enum Debug {
     Network(network::Network),
     Console(console::Console),
     Har(har::Har),
+    // Of use once a proxy stands in front of what the browser looks at.
+    #[command(hide = true)]
     Pair(pair::Pair),
     /// Record what the tabs of a session do, from now on and after every resume
     On(switch::Switch),

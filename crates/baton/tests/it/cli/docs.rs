@@ -20,7 +20,7 @@ A command that needs a node finds the one of the data folder, or starts one in t
 ends itself after ten minutes without an active session and without a request.
 ";
 
-const COMMANDS: [&[&str]; 57] = [
+const COMMANDS: [&[&str]; 64] = [
     &[],
     &["open"],
     &["attach"],
@@ -48,6 +48,13 @@ const COMMANDS: [&[&str]; 57] = [
     &["sync", "resolve"],
     &["profile", "compile"],
     &["profile", "read"],
+    &["debug"],
+    &["debug", "list-tabs"],
+    &["debug", "network"],
+    &["debug", "console"],
+    &["debug", "har"],
+    &["debug", "on"],
+    &["debug", "off"],
     &["mcp"],
     &["mcp", "install"],
     &["mcp", "uninstall"],
