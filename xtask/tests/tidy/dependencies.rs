@@ -23,7 +23,8 @@ const DIRECTIONS: [(&str, &[&str]); 10] = [
 
 /// Which crates alone may name a dependency that is kept behind their wall.
 const KEPT_APART: [(&str, &[&str]); 7] = [
-    ("tokio-tungstenite", &["browser"]),
+    // `browser` speaks to Chromium with it, `node` is spoken to.
+    ("tokio-tungstenite", &["browser", "node"]),
     ("command-fds", &["browser"]),
     ("rusqlite", &["browser"]),
     ("rusty-leveldb", &["browser"]),
