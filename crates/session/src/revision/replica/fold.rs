@@ -38,6 +38,8 @@ impl Replica {
     /// Puts heads together with those that are here.
     pub(super) fn fold(&mut self, incoming: &[Signed], author: &Author) {
         for signed in incoming {
+            // What is known twice would seem to be a copy of itself.
+            self.kept.remove(&signed.id());
             self.history.remove(&signed.id());
             self.heads.insert(signed.id(), signed.clone());
         }

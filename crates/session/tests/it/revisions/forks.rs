@@ -139,6 +139,26 @@ fn what_was_long_on_its_way_brings_nothing_back() {
 }
 
 #[test]
+fn a_loser_that_is_offered_once_more_is_no_copy_of_itself() {
+    let (mut a, mut b, first) = two();
+    let loser = a.save(Some(&first), "loser");
+    let late = a.folder.replica.offer();
+    b.skew = 60;
+    b.save(Some(&first), "winner");
+    b.pull(&a);
+    let plan = b.folder.replica.merge_plan().unwrap();
+    assert_eq!(plan.loser, loser);
+    let author = b.author(start());
+    let mut at = b.folder.replica.merge(&plan, saying("merged"), true, &author);
+    for number in 0..40 {
+        at = b.save(Some(&at), &number.to_string());
+    }
+    assert_eq!(b.folder.replica.siblings(), [&loser]);
+    assert!(b.take(&late).unwrap().is_none());
+    assert_eq!(b.heads(&["39"]), ["39"]);
+}
+
+#[test]
 fn a_newcomer_believes_what_was_written_long_ago() {
     let (a, mut b, first) = two();
     let mut at = first.clone();
