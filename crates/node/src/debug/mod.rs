@@ -3,10 +3,10 @@
 //! The one idea: a tab is plain data. It does not wait, read a clock or speak to anyone; who feeds it
 //! gives the instants, and who shares it puts one lock around its [`TabBuffer`]. An event goes through
 //! [`Clean`], which hides secrets and cuts what is too long, into the buffer; a question goes through
-//! [`ask`] and comes out as data, as [`words`] for models, or as a [`har`] file.
+//! [`ask`] and comes out as data, as [`words`] for models, or as a [`har`](mod@har) file.
 //!
 //! Rooms: [`limits`] says how much is kept; [`secrets`] hides; [`ring`] keeps, [`tab`] puts events
-//! together; [`ask`] finds; [`words`] and [`har`] show. Around them [`relay`] holds the tabs of all
+//! together; [`ask`] finds; [`words`] and [`har`](mod@har) show. Around them [`relay`] holds the tabs of all
 //! owners, `session` tells it of the browsers of sessions, and `look` has the operations of all doors. [`token`]
 //! says by what a person's browser may tell it of a tab.
 

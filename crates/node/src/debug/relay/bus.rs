@@ -63,7 +63,8 @@ impl Bus for Relay {
         Box::pin(async move {
             let filter = RequestFilter::new(filters)?;
             let tab = self.find(owner, token)?;
-            wait_for(&tab, wait, || tab.read(|buffer| filter.find(buffer))).await
+            let follows = filters.after.is_some();
+            wait_for(&tab, wait, follows, || tab.read(|buffer| filter.find(buffer))).await
         })
     }
 
@@ -77,7 +78,8 @@ impl Bus for Relay {
         Box::pin(async move {
             let filter = ConsoleFilter::new(filters)?;
             let tab = self.find(owner, token)?;
-            wait_for(&tab, wait, || tab.read(|buffer| filter.find(buffer))).await
+            let follows = filters.after.is_some();
+            wait_for(&tab, wait, follows, || tab.read(|buffer| filter.find(buffer))).await
         })
     }
 
@@ -86,10 +88,12 @@ impl Bus for Relay {
     }
 }
 
-/// What is found now or, when that is nothing, what is found within `wait`.
+/// What is found now or, when that is nothing, what is found within `wait`. Something that is missing is
+/// news only to whoever follows.
 async fn wait_for<T>(
     tab: &Tab,
     wait: Duration,
+    follows: bool,
     look: impl Fn() -> Found<T>,
 ) -> Result<Found<T>, LookError> {
     let deadline = Instant::now() + wait.min(MAX_WAIT);
@@ -97,7 +101,8 @@ async fn wait_for<T>(
     loop {
         let now = *life.borrow_and_update();
         let found = look();
-        if wait.is_zero() || !found.items.is_empty() || !found.gaps.is_empty() {
+        let is_news = !found.items.is_empty() || follows && !found.gaps.is_empty();
+        if wait.is_zero() || is_news {
             return Ok(found);
         }
         match now {

@@ -88,6 +88,19 @@ async fn who_waits_is_answered_when_something_is_told_when_it_is_over_and_after_
     let found = timeout(LIMIT, waiting).await.unwrap().unwrap().unwrap();
     assert_eq!(found.items[0].message, "first");
 
+    // What was missed before is no reason not to wait for what was asked for.
+    tab.miss(GapReason::FirstLoad, None);
+    let second =
+        ConsoleFilters { message_pattern: Some("second".to_owned()), ..ConsoleFilters::default() };
+    let waiting = {
+        let (relay, ada, token) = (relay.clone(), ada.clone(), token.clone());
+        tokio::spawn(async move { relay.console(&ada, &token, &second, LIMIT).await })
+    };
+    tokio::task::yield_now().await;
+    write(&tab, "second");
+    let found = timeout(LIMIT, waiting).await.unwrap().unwrap().unwrap();
+    assert_eq!(found.items.len(), 1);
+
     // What is behind the cursor is not told again, and what does not come is not waited for for long.
     let begun = Instant::now();
     let none = ask(found.cursor, Duration::from_millis(50)).await.unwrap();
