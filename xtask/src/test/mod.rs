@@ -13,7 +13,7 @@ use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 use tally::Tally;
 
-/// Set up what the tests need and run all checks: format, tidy, lints, docs, the extension, tests.
+/// Set up what the tests need and run all checks: format, tidy, lints, docs, tests.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Go on with the next step when one failed.
@@ -28,7 +28,7 @@ struct Step {
     environment: Option<(&'static str, &'static str)>,
 }
 
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 5] = [
     Step { name: "format", args: &["fmt", "--all", "--check"], environment: None },
     Step {
         name: "tidy",
@@ -44,21 +44,6 @@ const STEPS: [Step; 6] = [
         name: "docs",
         args: &["doc", "--workspace", "--all-features", "--no-deps"],
         environment: Some(("RUSTDOCFLAGS", "-D warnings")),
-    },
-    // It measures how soon a link comes back, so nothing runs beside it.
-    Step {
-        name: "extension",
-        args: &[
-            "test",
-            "--workspace",
-            "--all-features",
-            "--test",
-            "it",
-            "--",
-            "--ignored",
-            "extension::",
-        ],
-        environment: None,
     },
     Step {
         name: "tests",
@@ -123,13 +108,13 @@ fn summarise(results: &[(&str, Outcome, Duration)], tally: &Tally) {
     println!("\n━━ summary ━━");
     for (name, outcome, took) in results {
         match outcome {
-            Outcome::Passed => println!("✓ {name:<9} {:>7.1} s", took.as_secs_f64()),
-            Outcome::Failed => println!("✗ {name:<9} {:>7.1} s", took.as_secs_f64()),
-            Outcome::Skipped => println!("- {name:<9} not run"),
+            Outcome::Passed => println!("✓ {name:<8} {:>7.1} s", took.as_secs_f64()),
+            Outcome::Failed => println!("✗ {name:<8} {:>7.1} s", took.as_secs_f64()),
+            Outcome::Skipped => println!("- {name:<8} not run"),
         }
     }
     let total: Duration = results.iter().map(|(_, _, took)| *took).sum();
-    println!("  {:<9} {:>7.1} s\n\n{tally}", "total", total.as_secs_f64());
+    println!("  {:<8} {:>7.1} s\n\n{tally}", "total", total.as_secs_f64());
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ async fn who_waits_is_answered_when_something_is_told_when_it_is_over_and_after_
     assert_eq!(marked.gaps[0].reason, GapReason::Disconnected);
     let error = ask(marked.cursor, LIMIT).await.unwrap_err();
     assert_eq!(error, LookError::BrowserOffline { token: token.clone() });
-    assert_eq!(ask(0, Duration::ZERO).await.unwrap().items.len(), 1);
+    assert_eq!(ask(0, Duration::ZERO).await.unwrap().items.len(), 2);
 
     write(&tab, "back");
     let back = ask(marked.cursor, LIMIT).await.unwrap();
