@@ -94,15 +94,11 @@ async fn step(context: &Context, shelf: &mut Shelf, current: Signed) -> Result<(
 }
 
 /// The revision that counts here. Where a person chooses, it is the one that this node had until they
-/// have.
+/// have; one that was deleted never counts beside one that lives.
 pub(super) fn current<'a>(context: &Context, shelf: &'a Shelf) -> Option<&'a Signed> {
     let replica = &shelf.shared.replica;
-    let own = shelf
-        .shared
-        .base
-        .as_ref()
-        .filter(|_| context.sync.conflict_resolution == ConflictResolution::Manual);
-    let own =
-        own.and_then(|base| replica.heads().find(|head| head.vector.covers(&base.revision.vector)));
-    own.or_else(|| replica.current())
+    let is_chosen = context.sync.conflict_resolution == ConflictResolution::Manual;
+    let base = shelf.shared.base.as_ref().filter(|_| is_chosen);
+    let own = base.and_then(|base| replica.current_after(&base.revision.vector));
+    own.filter(|own| !own.deleted).or_else(|| replica.current())
 }

@@ -19,7 +19,7 @@ pub use content::{Author, Content};
 pub use plan::MergePlan;
 pub use receive::Change;
 
-use super::{Actor, RevisionId, Signed};
+use super::{Actor, RevisionId, Signed, Vector};
 use crate::SessionId;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -60,6 +60,12 @@ impl Replica {
     /// that says so.
     pub fn current(&self) -> Option<&Signed> {
         self.heads.values().max_by_key(|head| head.rank())
+    }
+
+    /// The one that counts among the heads that have seen all of `seen`; none when no head has.
+    pub fn current_after(&self, seen: &Vector) -> Option<&Signed> {
+        let after = self.heads.values().filter(|head| head.vector.covers(seen));
+        after.max_by_key(|head| head.rank())
     }
 
     /// The revisions that nothing covers, by name.

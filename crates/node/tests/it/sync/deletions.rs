@@ -1,8 +1,10 @@
 //! What is deleted stays deleted, unless somebody went on with it who had not heard.
 
-use super::pair::{Pair, edit, logged_in, save, seed, state, token};
+use super::pair::{Pair, edit, know, logged_in, save, seed, start, state, token};
 use baton_api::ErrorCode;
 use baton_api::sync::MovementOutcome;
+use baton_node::config::Choices;
+use baton_node::sync::ConflictResolution;
 
 #[tokio::test]
 async fn a_deletion_reaches_the_other_node_and_nothing_brings_the_session_back() {
@@ -33,6 +35,33 @@ async fn who_went_on_without_hearing_of_a_deletion_keeps_the_session() {
     assert_eq!(pair.pull(&id.to_string()).await.outcome, MovementOutcome::Conflict);
     assert_eq!(token(&state(&pair.laptop, "shop").await, "shop.test").unwrap(), "two");
     pair.stop().await;
+}
+
+/// The laptop stands on what was deleted, and a person chooses there: what lives counts all the same.
+#[tokio::test]
+async fn where_a_person_chooses_a_deletion_takes_nothing_with_it_that_had_not_heard() {
+    let by_hand = Some(ConflictResolution::Manual);
+    let pair = Pair::with(|| Choices { conflict_resolution: by_hand, ..Choices::default() }).await;
+    let desk = start(Choices::default()).await;
+    know(&desk, &pair.cloud, "cloud").await;
+    let id = seed(&pair.cloud, "shop", &logged_in(&[("shop.test", "one")])).await;
+    save(&pair.cloud, "shop").await;
+    desk.admin().pull_session("cloud", "shop").await.unwrap();
+    edit(&pair.cloud, id, &logged_in(&[("shop.test", "two")])).await;
+    pair.pull("shop").await;
+    pair.cloud.admin().delete_synced_session(&id.to_string()).await.unwrap();
+    edit(&desk, id, &logged_in(&[("shop.test", "desk")])).await;
+    let pushed = desk.admin().push_session("cloud", "shop").await.unwrap();
+    assert_eq!(pushed.outcome, MovementOutcome::Conflict);
+    assert_eq!(pair.pull("shop").await.outcome, MovementOutcome::Conflict);
+    for node in [&pair.cloud, &pair.laptop, &desk] {
+        assert_eq!(token(&state(node, "shop").await, "shop.test").unwrap(), "desk");
+    }
+    // Whoever asks gets all that is promised.
+    let again = pair.push("shop").await;
+    assert_eq!((again.outcome, again.parts), (MovementOutcome::Conflict, 0));
+    pair.stop().await;
+    desk.stop().await;
 }
 
 #[tokio::test]

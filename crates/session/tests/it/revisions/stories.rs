@@ -222,3 +222,18 @@ fn heads_whose_origin_is_forgotten_are_not_merged() {
     // The parent of a head stays known; an origin that lies further back does not.
     assert!(a.folder.replica.merge_plan().is_none());
 }
+
+#[test]
+fn what_lives_counts_before_a_deletion_whatever_they_are_called() {
+    for edit in 0..16 {
+        let (mut a, mut b, first) = two();
+        let author = a.author(start());
+        a.folder.replica.delete(deleted(), &author);
+        let lives = b.save(Some(&first), &format!("edit {edit}"));
+        a.pull(&b);
+        let replica = &a.folder.replica;
+        assert_eq!(replica.heads().count(), 2);
+        assert_eq!(replica.current_after(&first.vector), Some(&lives));
+        assert_eq!(replica.current_after(&lives.vector), Some(&lives));
+    }
+}
