@@ -11,6 +11,7 @@ use crate::idle::Activity;
 use crate::live::{Hub, LiveError};
 use crate::messages::Replays;
 use crate::outbound::Outbound;
+use crate::proxy::{Cocoons, ProxyPlace};
 use crate::rates::Rates;
 use crate::sessions::Drivers;
 use crate::sync::lease::Asking;
@@ -42,6 +43,10 @@ pub struct Context {
     pub bus: Arc<dyn Bus>,
     /// The browsers of people that tell of their tabs.
     pub(crate) browsers: Browsers,
+    /// What stands behind this node's proxy.
+    pub cocoons: Cocoons,
+    /// Where the proxy is reached, when this node has one.
+    pub(crate) proxy: Option<ProxyPlace>,
     /// Which node this is.
     pub node: NodeId,
     /// What was begun and must be finished before the node ends.
@@ -89,6 +94,10 @@ pub struct Surroundings {
     pub relay: Relay,
     /// With what the tokens of debug tabs are signed.
     pub debug_secret: DebugSecret,
+    /// What stands behind this node's proxy.
+    pub cocoons: Cocoons,
+    /// Where the proxy is reached, when this node has one.
+    pub proxy: Option<ProxyPlace>,
     /// Who this node is.
     pub identity: OwnIdentity,
     /// What it says of itself to others.
@@ -113,6 +122,8 @@ impl Context {
             hub,
             relay,
             debug_secret,
+            cocoons,
+            proxy,
             identity,
             node_settings,
             sync,
@@ -127,6 +138,8 @@ impl Context {
             hub,
             bus: Arc::new(relay.clone()),
             browsers: Browsers::new(debug_secret),
+            cocoons,
+            proxy,
             relay,
             identity,
             node_settings,

@@ -47,4 +47,4 @@ pub use config::Config;
 pub use context::Context;
 pub use data::DataFolder;
 pub use error::NodeError;
-pub use serve::{ServeError, serve};
+pub use serve::{ServeError, debug_secret, serve};

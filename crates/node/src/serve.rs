@@ -2,6 +2,7 @@
 
 use crate::auth::{LocalKeyError, ensure_local_key};
 use crate::config::ConfigError;
+use crate::config::ProxySettings;
 use crate::context::Surroundings;
 use crate::data::{DataError, NodeFile, NodeLock};
 use crate::debug::Relay;
@@ -10,11 +11,12 @@ use crate::http::tls::TlsError;
 use crate::http::{DoorError, Doors};
 use crate::identity::{IdentityError, OwnIdentity, load_or_create};
 use crate::live::{Hub, HubConfig, LiveError};
+use crate::proxy::{Cocoons, Proxy, ProxyConfig, ProxyPlace};
 use crate::rates::Rates;
-use crate::{Config, Context, DataFolder, board, idle, metrics, sync};
+use crate::{Config, Context, DataFolder, board, idle, metrics, proxy, sync};
 use baton_session::NodeId;
 use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -55,6 +57,14 @@ pub enum ServeError {
     /// Metrics cannot be served where the settings say.
     #[error("expected to serve metrics at {address}, found: {source}")]
     Metrics {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The proxy cannot listen where the settings say.
+    #[error("expected the proxy to listen at {address}, found: {source}")]
+    Proxy {
         /// Where.
         address: SocketAddr,
         /// Why not.
@@ -122,7 +132,8 @@ async fn run(
     let identity = OwnIdentity::new(load_or_create(&store, &data).await?, &data.place()?);
     let node = identity.node();
     let relay = Relay::default();
-    let debug_secret = DebugSecret::load_or_create(&data, rand::random())?;
+    let debug_secret = debug_secret(config.debug_secret.as_ref(), &data)?;
+    let cocoons: Cocoons = config.proxy.cocoons.iter().cloned().collect();
     let hub = Hub::new(store.clone(), hub_config(&config, node, relay.clone())?);
     ensure_local_key(&store, &data, config.lease.map(|_| node)).await?;
     if let Some(address) = config.metrics {
@@ -134,11 +145,15 @@ async fn run(
     let rates = Rates::new(config.rates);
     hub.start_beating(shutdown.clone()).await?;
     recover(&hub).await?;
+    let front = Front { cocoons: &cocoons, secret: &debug_secret, store: &store };
+    let proxy = start_proxy(&config.proxy, front, &shutdown).await?;
     let context = Context::new(Surroundings {
         store,
         hub,
         relay,
         debug_secret,
+        cocoons,
+        proxy,
         identity,
         node_settings: config.node,
         sync: config.sync,
@@ -158,6 +173,48 @@ async fn run(
     }
     shut_down(&context, &data).await;
     Ok(())
+}
+
+/// The secret that others share with this node, or else the data folder's own.
+pub fn debug_secret(
+    shared: Option<&SecretString>,
+    data: &DataFolder,
+) -> Result<DebugSecret, SecretError> {
+    match shared {
+        Some(text) => DebugSecret::from_text(text),
+        None => DebugSecret::load_or_create(data, rand::random()),
+    }
+}
+
+/// What a proxy stands in front of.
+struct Front<'a> {
+    cocoons: &'a Cocoons,
+    secret: &'a DebugSecret,
+    store: &'a Store,
+}
+
+/// Starts the proxy, if the settings want one; where it is reached.
+async fn start_proxy(
+    settings: &ProxySettings,
+    front: Front<'_>,
+    ending: &CancellationToken,
+) -> Result<Option<ProxyPlace>, ServeError> {
+    let Some(address) = settings.listen else { return Ok(None) };
+    let failed = |source| ServeError::Proxy { address, source };
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let place =
+        ProxyPlace { address: listener.local_addr().map_err(failed)?, host: settings.host.clone() };
+    let config = ProxyConfig {
+        host: settings.host.clone(),
+        cocoons: front.cocoons.clone(),
+        secret: front.secret.clone(),
+        first_byte: settings.first_byte,
+        keys: Some(front.store.clone()),
+    };
+    proxy::warn_of_guesses(front.cocoons);
+    tokio::spawn(Proxy::new(config, ending.clone()).serve(listener));
+    tracing::info!(address = %place.address, cocoons = front.cocoons.list().len(), "the proxy is ready");
+    Ok(Some(place))
 }
 
 /// Opens the database with the master key that the configuration names.

@@ -8,6 +8,7 @@ use super::mcp::NotChanged;
 use super::passphrase::PassphraseError;
 use super::peers::{NotCompared, NotYet, PeerKeyError};
 use super::profile::NeedsMerge;
+use super::proxy::NoCocoons;
 use super::restore::NoKey;
 use super::state_file::Unreadable;
 use crate::clients::FileError;
@@ -128,7 +129,7 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     if error.is::<PeerKeyError>() || error.is::<NotYet>() || error.is::<NotCompared>() {
         return Exit::Usage;
     }
-    if error.is::<NoPlace>() || error.is::<NobodyToAsk>() {
+    if error.is::<NoPlace>() || error.is::<NoCocoons>() || error.is::<NobodyToAsk>() {
         return Exit::Usage;
     }
     if error.is::<ImportError>() {

@@ -23,6 +23,7 @@ mod open;
 mod passphrase;
 mod peers;
 mod profile;
+mod proxy;
 mod restore;
 mod save;
 mod serve;
@@ -100,6 +101,7 @@ enum Command {
     Keys(keys::Keys),
     Audit(audit::Audit),
     Serve(Box<serve::Serve>),
+    Proxy(proxy::Proxy),
     Backup(Box<backup::Backup>),
     Restore(restore::Restore),
     Doctor(Box<doctor::Doctor>),
@@ -164,6 +166,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Keys(command) => command.run(context).await,
             Command::Audit(command) => command.run(context).await,
             Command::Serve(command) => command.run(context).await,
+            Command::Proxy(command) => command.run(context).await,
             Command::Backup(command) => command.run(context).await,
             Command::Restore(command) => command.run(context).await,
             Command::Doctor(command) => command.run(context).await,

@@ -3,7 +3,7 @@
 mod flags;
 mod surroundings;
 
-pub(super) use surroundings::{DatabaseArgs, NodeArgs, inherited};
+pub(super) use surroundings::{DatabaseArgs, NodeArgs, inherited, proxy};
 
 use super::Context;
 use crate::output;
@@ -34,6 +34,7 @@ TOML; every flag below has its place there:
   [storage] database_url, part_bytes, snapshot_parts  [browser] program
   [recovery] session_snapshot_interval, max_session_age, auto_rehydrate, max_session_snapshots,
     capture_on_input, lease
+  [proxy] listen, host, first_byte_timeout  [proxy.browser_debug] and [[cocoons]], in the file only
   [metrics] listen  [limits] body_bytes, requests_per_minute, refused_keys_per_minute
 
 Other machines reach the node at an address that is not loopback, which takes a certificate, or a
@@ -81,7 +82,7 @@ impl Serve {
     }
 }
 
-async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+pub(super) async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     match TcpListener::bind(address).await {
         Err(error) if error.kind() == ErrorKind::AddrInUse => Err(PortTaken(address).into()),
         bound => bound.with_context(|| format!("expected to be able to listen at {address}")),
@@ -89,7 +90,7 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
 }
 
 /// Waits for SIGTERM or Ctrl-C. The handlers stand when this returns, the wait comes after.
-fn cancel_when_told(
+pub(super) fn cancel_when_told(
     shutdown: CancellationToken,
 ) -> std::io::Result<impl Future<Output = ()> + Send + 'static> {
     let mut terminate = signal(SignalKind::terminate())?;

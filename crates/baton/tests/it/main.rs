@@ -20,6 +20,7 @@ mod edges;
 mod environment;
 mod everything;
 mod extension;
+mod front;
 mod history;
 mod houses;
 mod interrupted;

@@ -1,6 +1,6 @@
 //! The settings of one source, checked: a field that the source does not set is `None`.
 
-use super::{ConfigError, Settings, node};
+use super::{ConfigError, ProxyChoices, Settings, node};
 use crate::outbound::Allowed;
 use crate::sync::ConflictResolution;
 use axum::http::uri::Authority;
@@ -80,6 +80,8 @@ pub struct Choices {
     pub requests_per_minute: Option<u32>,
     /// How many requests without a good key one address may make in a minute.
     pub refused_keys_per_minute: Option<u32>,
+    /// What stands in front of cocoons, and which these are.
+    pub proxy: ProxyChoices,
 }
 
 /// The longest time that a setting may say: ten years, in seconds.
@@ -93,7 +95,7 @@ impl Choices {
     /// `the file /etc/baton.toml`.
     pub fn check(origin: &str, settings: Settings) -> Result<Self, ConfigError> {
         let Settings { server, node: own, sync, outbound, storage, .. } = settings;
-        let Settings { browser, recovery, metrics, limits, .. } = settings;
+        let Settings { browser, recovery, metrics, limits, proxy, cocoons, .. } = settings;
         let seconds = |key, value| {
             let seconds = number(origin, key, value, 1..=LONGEST)?;
             Ok(seconds.map(Duration::from_secs))
@@ -181,6 +183,7 @@ impl Choices {
                 limits.refused_keys_per_minute,
                 1..=1_000_000,
             )?,
+            proxy: ProxyChoices::check(origin, proxy, cocoons)?,
         })
     }
 
@@ -221,6 +224,7 @@ impl Choices {
             body_bytes: self.body_bytes.or(other.body_bytes),
             requests_per_minute: self.requests_per_minute.or(other.requests_per_minute),
             refused_keys_per_minute: self.refused_keys_per_minute.or(other.refused_keys_per_minute),
+            proxy: self.proxy.or(other.proxy),
         }
     }
 }
@@ -232,7 +236,11 @@ fn address(origin: &str, key: &'static str, text: &str) -> Result<SocketAddr, Co
 }
 
 /// A loopback address with its port.
-fn loopback(origin: &str, key: &'static str, text: &str) -> Result<SocketAddr, ConfigError> {
+pub(super) fn loopback(
+    origin: &str,
+    key: &'static str,
+    text: &str,
+) -> Result<SocketAddr, ConfigError> {
     let address = address(origin, key, text)?;
     if address.ip().is_loopback() {
         Ok(address)
@@ -279,7 +287,7 @@ fn database(origin: &str, text: &str) -> Result<DatabaseUrl, ConfigError> {
 }
 
 /// A number within a range.
-fn number<T: TryFrom<i64>>(
+pub(super) fn number<T: TryFrom<i64>>(
     origin: &str,
     key: &'static str,
     value: Option<i64>,

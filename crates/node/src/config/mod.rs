@@ -8,6 +8,7 @@ mod choices;
 mod error;
 mod exposure;
 mod node;
+mod proxy;
 mod settings;
 
 pub use baton_store::DatabaseUrl;
@@ -16,9 +17,11 @@ pub use error::ConfigError;
 pub use exposure::{Exposure, TlsFiles};
 pub use node::{NodeSettings, detect_node_type};
 pub(crate) use node::{is_node_name, is_node_url};
+pub use proxy::{ProxyChoices, ProxySettings};
 pub use settings::{
-    BrowserSettings, LimitSettings, MetricsSettings, NodeTexts, OutboundTexts, RecoveryTexts,
-    ServerSettings, Settings, StorageSettings, SyncTexts, TlsSettings,
+    BrowserDebugTexts, BrowserSettings, CocoonTexts, LimitSettings, MetricsSettings, NodeTexts,
+    OutboundTexts, ProxyTexts, RecoveryTexts, ServerSettings, Settings, StorageSettings, SyncTexts,
+    TlsSettings,
 };
 
 use crate::data::DataFolder;
@@ -27,6 +30,7 @@ use crate::outbound::Outbound;
 use crate::rates::RateLimits;
 use crate::sync::SyncSettings;
 use baton_browser::keeper::KeeperCommand;
+use baton_session::Owner;
 use baton_store::Limits;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
@@ -83,6 +87,11 @@ pub struct Config {
     pub changes: Option<watch::Receiver<RecoverySettings>>,
     /// The folder of the board that agents share; none means that there is no board.
     pub board: Option<PathBuf>,
+    /// What stands in front of cocoons.
+    pub proxy: ProxySettings,
+    /// What other programs share that sign or check the tokens of pages; none means that this data folder
+    /// has a secret of its own.
+    pub debug_secret: Option<SecretString>,
     /// Where metrics are served; none means nowhere.
     pub metrics: Option<SocketAddr>,
     /// How long the node stays without an active session and without a request; none means for
@@ -96,6 +105,8 @@ pub struct Surroundings {
     pub data: DataFolder,
     /// The master key in base64, when it does not come from the data folder.
     pub master_key: Option<SecretString>,
+    /// See [`Config::debug_secret`].
+    pub debug_secret: Option<SecretString>,
     /// How a keeper is started.
     pub keeper: KeeperCommand,
     /// The variables of the environment that keepers and browsers may inherit.
@@ -174,6 +185,8 @@ impl Config {
             lease: is_shared.then(|| choices.lease.unwrap_or(DEFAULT_LEASE)),
             changes: None,
             board: around.board,
+            proxy: choices.proxy.settle(&Owner::local()),
+            debug_secret: around.debug_secret,
             metrics: choices.metrics,
             idle_exit: around.idle_exit,
             data: around.data,

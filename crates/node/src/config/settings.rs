@@ -29,6 +29,10 @@ pub struct Settings {
     pub metrics: MetricsSettings,
     /// `[limits]`
     pub limits: LimitSettings,
+    /// `[proxy]`
+    pub proxy: ProxyTexts,
+    /// `[[cocoons]]`
+    pub cocoons: Option<Vec<CocoonTexts>>,
 }
 
 /// `[server]`
@@ -138,6 +142,55 @@ pub struct RecoveryTexts {
     pub capture_on_input: Option<bool>,
     /// Seconds for which a node that shares its database holds a session without a beat.
     pub lease: Option<i64>,
+}
+
+/// `[proxy]`
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
+pub struct ProxyTexts {
+    /// Address and port of the proxy in front of cocoons; none by default.
+    pub listen: Option<String>,
+    /// The name whose subdomains are cocoons, beside `localhost`.
+    pub host: Option<String>,
+    /// Seconds until a cocoon's answer has to begin.
+    pub first_byte_timeout: Option<i64>,
+    /// `[proxy.browser_debug]`: what holds for every cocoon.
+    pub browser_debug: BrowserDebugTexts,
+}
+
+/// `[proxy.browser_debug]`, and `browser_debug` of a cocoon.
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
+pub struct BrowserDebugTexts {
+    /// Whether pages get a token, by which they may be looked into.
+    pub enabled: Option<bool>,
+    /// The media types that count as pages.
+    pub content_types: Option<Vec<String>>,
+    /// How much of a body is kept, in bytes.
+    pub response_body_max_size: Option<i64>,
+    /// Paths whose pages get none, with what is below them.
+    pub exclude_paths: Option<Vec<String>>,
+    /// Whether navigations are guessed where a browser does not mark them.
+    pub without_fetch_metadata: Option<bool>,
+}
+
+/// `[[cocoons]]`
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct CocoonTexts {
+    /// Which one: a label of host names.
+    pub id: String,
+    /// What people call it.
+    pub name: Option<String>,
+    /// Where it answers.
+    pub upstream: String,
+    /// To whom it belongs; left out, to who runs the node.
+    pub owner: Option<String>,
+    /// Who may reach it: `loopback` or `key`.
+    pub access: Option<String>,
+    /// What it says of its pages otherwise than `[proxy.browser_debug]`.
+    #[serde(default)]
+    pub browser_debug: BrowserDebugTexts,
 }
 
 /// `[metrics]`

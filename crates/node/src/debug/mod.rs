@@ -25,7 +25,7 @@ pub mod token;
 pub mod words;
 
 pub use browsers::EXTENSION_ID;
-pub(crate) use browsers::{BrowserLink, Browsers, connect, exchange, pair};
+pub(crate) use browsers::{BrowserLink, Browsers, connect, exchange, largest_body, pair, watched};
 pub use limits::Limits;
 pub use look::{console, har, list_tabs, network};
 pub(crate) use questions::answer;

@@ -70,8 +70,8 @@ pub(super) async fn connect(
     let connection = BrowserConnection {
         ticket: ticket.expose_secret().to_owned(),
         signaling_url: here.signaling(),
-        cocoons: Vec::new(),
-        response_body_max_size: context.relay.limits().tab.body_bytes,
+        response_body_max_size: debug::largest_body(&context, &caller),
+        cocoons: debug::watched(&context, &caller),
     };
     Ok(([(CACHE_CONTROL, "no-store")], axum::Json(connection)))
 }

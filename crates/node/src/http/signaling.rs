@@ -4,47 +4,32 @@
 //! runs in browsers cannot send headers along. A browser is let in before its ticket is looked at, and
 //! then sent away with a code, because a refused handshake tells it nothing.
 
+mod conversation;
+mod end;
+
 use super::Refusal;
 use super::websocket::shake_hands;
 use crate::Context;
-use crate::auth::{Caller, Debug, is_revoked};
-use crate::debug::{BrowserLink, answer};
+use crate::auth::{Caller, Debug};
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::Response;
 use axum::http::header::{HeaderValue, SEC_WEBSOCKET_PROTOCOL};
 use axum::http::request::Parts;
 use baton_api::Problem;
-use baton_api::debug::{
-    BadMessage, BrowserMessage, ClientMessage, DebugError, DebugErrorCode, EpochMs,
-    MAX_MESSAGE_BYTES, RelayMessage,
-};
-use futures_util::{SinkExt, StreamExt};
+use baton_api::debug::MAX_MESSAGE_BYTES;
+use conversation::{Side, converse, hear_browser};
+use end::{End, close};
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
-use jiff::Timestamp;
 use secrecy::SecretString;
-use std::time::Duration;
-use tokio::time::{Instant, interval_at, timeout};
 use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
-use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
-use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
 /// What browsers and this node speak.
 const PROTOCOL: &str = "baton.v1";
 /// With what the subprotocol begins that bears a ticket.
 const TICKET: &str = "baton.ticket.";
-/// How long a connection may be silent. Browsers say something every 20 s.
-const SILENCE: Duration = Duration::from_mins(1);
-/// How long a message may take until the other side has taken it.
-const SEND_LIMIT: Duration = Duration::from_secs(10);
-/// How long the other side may take to say farewell.
-const FAREWELL: Duration = Duration::from_secs(1);
-/// How often it is looked whether the key was revoked.
-const LOOK_PAUSE: Duration = Duration::from_secs(5);
-/// How many messages that nobody understands end a connection.
-const MISUNDERSTOOD: u32 = 100;
 
 type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
@@ -117,147 +102,4 @@ async fn serve(
         (None, None) => End::NoTicket,
     };
     close(&mut socket, end).await;
-}
-
-/// Why a connection ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// The other side left.
-    Left,
-    /// The node ends.
-    Ending,
-    /// The ticket does not count, or no longer.
-    NoTicket,
-    /// The key was revoked.
-    Revoked,
-    /// Nothing came for too long.
-    Silent,
-    /// The same browser came again.
-    Replaced,
-    /// What comes cannot be understood.
-    Garbage,
-    /// A message is too long.
-    TooLong,
-}
-
-impl End {
-    fn frame(self) -> CloseFrame {
-        let (code, reason) = match self {
-            Self::Left => (CloseCode::Normal, ""),
-            Self::Ending => (CloseCode::Away, "the node ends"),
-            Self::NoTicket => (CloseCode::Library(4401), "the ticket does not count"),
-            Self::Revoked => (CloseCode::Library(4403), "the key was revoked"),
-            Self::Silent => (CloseCode::Library(4408), "nothing came for too long"),
-            Self::Replaced => (CloseCode::Library(4409), "this browser came again"),
-            Self::Garbage => (CloseCode::Policy, "messages cannot be understood"),
-            Self::TooLong => (CloseCode::Size, "a message is too long"),
-        };
-        CloseFrame { code, reason: reason.into() }
-    }
-}
-
-async fn close(socket: &mut Socket, end: End) {
-    let farewell = async {
-        // Whoever left needs no farewell.
-        if socket.close(Some(end.frame())).await.is_ok() {
-            while let Some(Ok(_)) = socket.next().await {}
-        }
-    };
-    let _ = timeout(FAREWELL, farewell).await;
-}
-
-/// Who is at the other side.
-enum Side {
-    /// A paired browser, which tells.
-    Browser(BrowserLink),
-    /// Somebody who looks in, and asks.
-    Client(Context, Caller),
-}
-
-impl Side {
-    /// Takes a message; what there is to answer.
-    async fn take(&mut self, text: &str) -> Result<Option<RelayMessage>, BadMessage> {
-        match self {
-            Self::Browser(link) => {
-                BrowserMessage::read(text).map(|message| link.take(message, now()))
-            }
-            Self::Client(context, caller) => {
-                Ok(Some(answer(context, caller, ClientMessage::read(text)?).await))
-            }
-        }
-    }
-}
-
-/// Takes what a paired browser tells, until one side leaves.
-async fn hear_browser(
-    context: &Context,
-    caller: Caller,
-    browser_id: String,
-    socket: &mut Socket,
-) -> End {
-    let seat = context.browsers.sit(&caller.key).await;
-    let link = BrowserLink::new(context.clone(), caller.clone(), browser_id);
-    tokio::select! {
-        () = seat.left() => End::Replaced,
-        end = converse(context, &caller, socket, Side::Browser(link)) => end,
-    }
-}
-
-/// Reads messages one after the other, and sends what there is to answer.
-async fn converse(context: &Context, caller: &Caller, socket: &mut Socket, mut side: Side) -> End {
-    let mut look = interval_at(Instant::now() + LOOK_PAUSE, LOOK_PAUSE);
-    let (mut misunderstood, mut heard) = (0, Instant::now());
-    loop {
-        let message = tokio::select! {
-            biased;
-            () = context.ending.cancelled() => return End::Ending,
-            _ = look.tick() => {
-                // A database that does not answer changes nothing.
-                if is_revoked(context, caller).await.unwrap_or(false) {
-                    return End::Revoked;
-                }
-                if heard.elapsed() > SILENCE {
-                    return End::Silent;
-                }
-                continue;
-            }
-            message = socket.next() => message,
-        };
-        heard = Instant::now();
-        let answer = match message {
-            Some(Ok(Message::Text(text))) => side.take(text.as_str()).await,
-            Some(Ok(Message::Binary(_))) => Err(BadMessage::Form("binary".to_owned())),
-            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
-            Some(Err(Error::Capacity(_))) => return End::TooLong,
-            Some(Ok(Message::Close(_)) | Err(_)) | None => return End::Left,
-        };
-        let answer = answer.unwrap_or_else(|bad| {
-            misunderstood += 1;
-            Some(not_understood(&bad))
-        });
-        if misunderstood > MISUNDERSTOOD {
-            return End::Garbage;
-        }
-        if let Some(answer) = answer
-            && !send(socket, &answer).await
-        {
-            return End::Left;
-        }
-    }
-}
-
-fn not_understood(bad: &BadMessage) -> RelayMessage {
-    let (code, message) = (DebugErrorCode::InvalidMessage, bad.to_string());
-    RelayMessage::Error(DebugError { request_id: None, token: None, offered: None, code, message })
-}
-
-/// Whether the other side took it.
-async fn send(socket: &mut Socket, message: &RelayMessage) -> bool {
-    // What the relay says is made of texts and numbers.
-    let text = serde_json::to_string(message).unwrap_or_default();
-    matches!(timeout(SEND_LIMIT, socket.send(Message::text(text))).await, Ok(Ok(())))
-}
-
-fn now() -> EpochMs {
-    EpochMs::new(u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default())
 }

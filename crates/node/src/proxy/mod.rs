@@ -13,12 +13,14 @@ mod forward;
 mod headers;
 mod inject;
 mod page;
+mod place;
 mod rewrite;
 mod route;
 mod waiting;
 
 pub use access::{CocoonPass, EnterTicket};
 pub use cocoon::{Access, BrowserDebug, Cocoon, Cocoons, InvalidUpstream, Upstream};
+pub use place::ProxyPlace;
 
 use crate::clock;
 use crate::debug::token::{DebugSecret, UsedNonces};
@@ -107,6 +109,17 @@ impl Proxy {
     /// The cocoons behind it.
     pub fn cocoons(&self) -> &Cocoons {
         &self.0.config.cocoons
+    }
+}
+
+/// Says of which cocoons scripts can read the tokens.
+pub fn warn_of_guesses(cocoons: &Cocoons) {
+    let guessed = cocoons.list().into_iter().filter(|one| one.browser_debug.without_fetch_metadata);
+    for cocoon in guessed {
+        tracing::warn!(
+            cocoon = %cocoon.id,
+            "navigations are guessed: scripts of its pages can read the token of a page"
+        );
     }
 }
 

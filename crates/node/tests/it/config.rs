@@ -3,6 +3,7 @@
 use crate::fixture::Folder;
 use baton_node::config::{Choices, ConfigError, Exposure, Settings};
 use baton_node::rates::RateLimits;
+use baton_session::Owner;
 use baton_session::wire::NodeType;
 use std::path::Path;
 use std::time::Duration;
@@ -142,7 +143,7 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     the file /etc/baton.toml: expected storage.part_bytes to be a number from 1024 to 4294967296, found 9999999999
     the file /etc/baton.toml: expected storage.snapshot_parts to be a number from 1 to 1000000, found 0
     the file /etc/baton.toml: expected storage.database_url to be a path or "postgres://user@host/database", found nothing
-    expected valid settings in /etc/baton.toml at line 1, found: unknown field `recover`, expected one of `server`, `node`, `sync`, `outbound`, `storage`, `browser`, `recovery`, `metrics`, `limits`
+    expected valid settings in /etc/baton.toml at line 1, found: unknown field `recover`, expected one of `server`, `node`, `sync`, `outbound`, `storage`, `browser`, `recovery`, `metrics`, `limits`, `proxy`, `cocoons`
     the file /etc/baton.toml: expected node.type to be cloud or hosted, found "server"
     the file /etc/baton.toml: expected node.name to be 1 to 64 characters that can be shown, without spaces around them, found ""
     the file /etc/baton.toml: expected node.publicUrl to be an address such as https://baton.example.org, without a path, a query or a user, found something else
@@ -207,6 +208,9 @@ fn the_reference_is_a_valid_file_that_sets_everything() {
     assert!(choices.metrics.is_some() && choices.body_bytes.is_some());
     assert!(choices.behind_proxy.is_some() && choices.allowed_hosts.is_some());
     assert!(choices.tls_certificate.is_some() && choices.tls_key.is_some());
+    let proxy = choices.proxy.settle(&Owner::local());
+    assert!(proxy.listen.is_some() && proxy.host.is_some() && proxy.cocoons.len() == 1);
+    assert_eq!(proxy.cocoons[0].browser_debug.exclude_paths, ["/health"]);
     let rates = RateLimits::default();
     assert_eq!(choices.requests_per_minute, Some(rates.requests_per_minute));
     assert_eq!(choices.refused_keys_per_minute, Some(rates.refused_keys_per_minute));

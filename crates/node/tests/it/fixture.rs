@@ -69,6 +69,7 @@ impl Folder {
         let around = Surroundings {
             data: self.data.clone(),
             master_key: None,
+            debug_secret: None,
             keeper,
             inherited: BTreeMap::new(),
             board: Some(self.board()),

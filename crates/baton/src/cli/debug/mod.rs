@@ -30,8 +30,6 @@ pub(super) enum Debug {
     Network(network::Network),
     Console(console::Console),
     Har(har::Har),
-    // Of use once a proxy stands in front of what the browser looks at.
-    #[command(hide = true)]
     Pair(pair::Pair),
     /// Record what the tabs of a session do, from now on and after every resume
     On(switch::Switch),

@@ -1,8 +1,8 @@
 //! The settings of a node as flags and variables.
 
 use baton_node::config::{
-    BrowserSettings, LimitSettings, MetricsSettings, NodeTexts, OutboundTexts, RecoveryTexts,
-    ServerSettings, Settings, StorageSettings, SyncTexts, TlsSettings,
+    BrowserDebugTexts, BrowserSettings, LimitSettings, MetricsSettings, NodeTexts, OutboundTexts,
+    ProxyTexts, RecoveryTexts, ServerSettings, Settings, StorageSettings, SyncTexts, TlsSettings,
 };
 use clap::Args;
 use std::fmt;
@@ -180,6 +180,27 @@ pub(in crate::cli) struct Flags {
     /// Address and port of the metrics [default: none]
     #[arg(long, value_name = "ADDRESS", env = "BATON_METRICS_LISTEN", hide_env_values = true)]
     metrics_listen: Option<String>,
+    /// Address and port of the proxy in front of cocoons [default: none]
+    #[arg(long, value_name = "ADDRESS", env = "BATON_PROXY_LISTEN", hide_env_values = true)]
+    proxy_listen: Option<String>,
+    /// Name whose subdomains are cocoons, beside localhost [default: none]
+    #[arg(long, value_name = "HOST", env = "BATON_PROXY_HOST", hide_env_values = true)]
+    proxy_host: Option<String>,
+    /// Seconds until a cocoon's answer has to begin [default: 60]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        env = "BATON_PROXY_FIRST_BYTE_TIMEOUT",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    proxy_first_byte_timeout: Option<i64>,
+    /// Whether there is a proxy, as other programs are told it
+    #[arg(long, env = "ENABLE_PROXY", hide = true, hide_env_values = true, num_args = 0..=1, default_missing_value = "true")]
+    enable_proxy: Option<bool>,
+    /// The port of that proxy
+    #[arg(long, env = "PROXY_PORT", hide = true, hide_env_values = true)]
+    proxy_port: Option<u16>,
     /// Largest request body, in bytes [default: 1048576]
     #[arg(
         long,
@@ -216,9 +237,28 @@ impl fmt::Debug for Flags {
     }
 }
 
+/// Where the proxy listens unless told otherwise, once there shall be one.
+const PROXY_PORT: u16 = 8081;
+
+impl Flags {
+    /// Where the proxy listens: as it is said here, or as other programs are told it.
+    fn proxy_listen(&self) -> Option<String> {
+        let is_wanted = self.enable_proxy == Some(true);
+        let usual = || format!("127.0.0.1:{}", self.proxy_port.unwrap_or(PROXY_PORT));
+        self.proxy_listen.clone().or_else(|| is_wanted.then(usual))
+    }
+}
+
 impl From<Flags> for Settings {
     fn from(flags: Flags) -> Self {
         Self {
+            proxy: ProxyTexts {
+                listen: flags.proxy_listen(),
+                host: flags.proxy_host,
+                first_byte_timeout: flags.proxy_first_byte_timeout,
+                browser_debug: BrowserDebugTexts::default(),
+            },
+            cocoons: None,
             server: ServerSettings {
                 listen: flags.listen,
                 behind_proxy: flags.behind_proxy,

@@ -3,8 +3,11 @@
 use super::flags::Flags;
 use anyhow::Context as _;
 use baton_browser::keeper::KeeperCommand;
-use baton_node::config::{Choices, DatabaseUrl, Settings, StorageSettings, Surroundings};
+use baton_node::config::{
+    Choices, DatabaseUrl, ProxySettings, ProxyTexts, Settings, StorageSettings, Surroundings,
+};
 use baton_node::{Config, DataFolder};
+use baton_session::Owner;
 use clap::Args;
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
@@ -25,6 +28,9 @@ pub(in crate::cli) struct NodeArgs {
     /// Master key in base64, instead of the file `key` in the data folder
     #[arg(long, env = "BATON_MASTER_KEY", hide = true, hide_env_values = true)]
     master_key: Option<SecretString>,
+    /// What other programs share that sign or check the tokens of pages
+    #[arg(long, env = "HIVE_SECRET", hide = true, hide_env_values = true)]
+    hive_secret: Option<SecretString>,
     /// Folder of the board that agents share [default: ~/.federation]
     #[arg(
         long = "federation-dir",
@@ -50,6 +56,7 @@ impl NodeArgs {
         let around = Surroundings {
             data: data.clone(),
             master_key: self.master_key.clone(),
+            debug_secret: self.hive_secret.clone(),
             keeper: keeper(data)?,
             inherited: inherited(),
             board: self.board.clone().or_else(board),
@@ -79,6 +86,21 @@ impl DatabaseArgs {
         let written = self.config.as_deref().map(written).transpose()?.unwrap_or_default();
         Ok(typed.or(written).database)
     }
+}
+
+/// What stands in front of cocoons, for a proxy that runs by itself: flags and variables first, then the
+/// settings file.
+pub(in crate::cli) fn proxy(
+    listen: Option<String>,
+    config: Option<&Path>,
+    data: &DataFolder,
+) -> anyhow::Result<ProxySettings> {
+    let proxy = ProxyTexts { listen, ..ProxyTexts::default() };
+    let typed = Choices::check(TYPED, Settings { proxy, ..Settings::default() })?;
+    let file = config.map_or_else(|| data.settings(), Path::to_owned);
+    let exists = config.is_some() || file.exists();
+    let written = if exists { written(&file)? } else { Choices::default() };
+    Ok(typed.or(written).proxy.settle(&Owner::local()))
 }
 
 /// The choices of a settings file.

@@ -20,7 +20,7 @@ A command that needs a node finds the one of the data folder, or starts one in t
 ends itself after ten minutes without an active session and without a request.
 ";
 
-const COMMANDS: [&[&str]; 64] = [
+const COMMANDS: [&[&str]; 66] = [
     &[],
     &["open"],
     &["attach"],
@@ -53,8 +53,10 @@ const COMMANDS: [&[&str]; 64] = [
     &["debug", "network"],
     &["debug", "console"],
     &["debug", "har"],
+    &["debug", "pair"],
     &["debug", "on"],
     &["debug", "off"],
+    &["proxy"],
     &["mcp"],
     &["mcp", "install"],
     &["mcp", "uninstall"],

@@ -28,6 +28,7 @@ fn the_first_page_says_what_there_is() {
       keys         Make, list and revoke API keys
       audit        Show what was done, by whom, and how it ended, newest first
       serve        Run a node: the service that keeps sessions
+      proxy        Run a proxy in front of your services, so that their pages can be looked into
       backup       Write the database, and what opens it, to one sealed file; the node may run
       restore      Make a data folder of a backup; no node may run on it
       doctor       Look for what is missing or wrong on this machine, and say what to do

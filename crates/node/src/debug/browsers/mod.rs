@@ -15,9 +15,10 @@ pub(crate) use link::BrowserLink;
 use super::token::{DebugSecret, PageToken, TokenError, UsedNonces};
 use crate::auth::{Caller, KeySecret};
 use crate::keys::{self, new_key};
+use crate::proxy::Cocoon;
 use crate::{Context, NodeError, clock};
 use baton_api::Scope;
-use baton_api::debug::EpochMs;
+use baton_api::debug::{EpochMs, WatchedCocoon};
 use baton_session::Owner;
 use pairing::Pairing;
 use parked::Parked;
@@ -104,6 +105,26 @@ pub(crate) fn connect(
 ) -> Result<SecretString, NodeError> {
     check(browser_id)?;
     context.browsers.pairing.ticket(caller, browser_id)
+}
+
+/// Whose pages the caller's browser watches.
+pub(crate) fn watched(context: &Context, caller: &Caller) -> Vec<WatchedCocoon> {
+    let Some(place) = &context.proxy else { return Vec::new() };
+    own(context, caller).iter().flat_map(|cocoon| place.ways(cocoon)).collect()
+}
+
+/// The longest body that any of them wants, within what is kept of a tab.
+pub(crate) fn largest_body(context: &Context, caller: &Caller) -> usize {
+    let most = context.relay.limits().tab.body_bytes;
+    let asked = own(context, caller);
+    let asked = asked.iter().map(|cocoon| cocoon.browser_debug.response_body_max_size).max();
+    asked.map_or(most, |asked| usize::try_from(asked).unwrap_or(most).min(most))
+}
+
+fn own(context: &Context, caller: &Caller) -> Vec<Arc<Cocoon>> {
+    let mut cocoons = context.cocoons.list();
+    cocoons.retain(|one| one.owner == caller.owner && one.browser_debug.enabled);
+    cocoons
 }
 
 fn check(browser_id: &str) -> Result<(), NodeError> {
