@@ -93,6 +93,8 @@ error_codes! {
     TabGone "tab_gone" 404 NotFound "no such tab";
     /// No such key, or it belongs to someone else.
     KeyNotFound "key_not_found" 404 NotFound "no such key";
+    /// No such cocoon, or it belongs to someone else.
+    CocoonNotFound "cocoon_not_found" 404 NotFound "no such cocoon";
     /// No such address.
     RouteNotFound "route_not_found" 404 NotFound "no such address";
     /// The address exists, but not with this method.

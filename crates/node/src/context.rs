@@ -2,7 +2,7 @@
 
 use crate::NodeError;
 use crate::board::Feed;
-use crate::config::NodeSettings;
+use crate::config::{NodeSettings, ProxySettings};
 use crate::debug::relay::Bus;
 use crate::debug::token::DebugSecret;
 use crate::debug::{Browsers, Relay};
@@ -45,6 +45,8 @@ pub struct Context {
     pub(crate) browsers: Browsers,
     /// What stands behind this node's proxy.
     pub cocoons: Cocoons,
+    /// What the settings say of the proxy.
+    pub(crate) proxy_settings: Arc<ProxySettings>,
     /// Where the proxy is reached, when this node has one.
     pub(crate) proxy: Option<ProxyPlace>,
     /// Which node this is.
@@ -96,6 +98,8 @@ pub struct Surroundings {
     pub debug_secret: DebugSecret,
     /// What stands behind this node's proxy.
     pub cocoons: Cocoons,
+    /// What the settings say of the proxy.
+    pub proxy_settings: ProxySettings,
     /// Where the proxy is reached, when this node has one.
     pub proxy: Option<ProxyPlace>,
     /// Who this node is.
@@ -123,6 +127,7 @@ impl Context {
             relay,
             debug_secret,
             cocoons,
+            proxy_settings,
             proxy,
             identity,
             node_settings,
@@ -139,6 +144,7 @@ impl Context {
             bus: Arc::new(relay.clone()),
             browsers: Browsers::new(debug_secret),
             cocoons,
+            proxy_settings: Arc::new(proxy_settings),
             proxy,
             relay,
             identity,

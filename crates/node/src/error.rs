@@ -1,5 +1,6 @@
 //! How an operation fails.
 
+use crate::cocoons::CocoonError;
 use crate::data::DataError;
 use crate::debug::LookError;
 use crate::live::LiveError;
@@ -22,6 +23,9 @@ pub enum NodeError {
     /// There is no answer about a tab.
     #[error(transparent)]
     Look(#[from] LookError),
+    /// A cocoon is not as the request wants it.
+    #[error(transparent)]
+    Cocoon(#[from] CocoonError),
     /// A browser was to be paired with a code that does not count.
     #[error(
         "expected a code that pairs a browser, found one that does not count, or no longer\nbaton debug pair shows another one"

@@ -15,6 +15,7 @@ pub mod backup;
 mod board;
 pub mod bundle;
 pub mod clock;
+pub mod cocoons;
 pub mod config;
 pub mod context;
 pub mod data;

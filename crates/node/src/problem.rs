@@ -1,6 +1,7 @@
 //! The one page that turns what an operation answers into what a door says.
 
 use crate::NodeError;
+use crate::cocoons::CocoonError;
 use crate::debug::LookError;
 use crate::live::LiveError;
 use crate::sync::SyncError;
@@ -37,6 +38,7 @@ fn code(error: &NodeError) -> ErrorCode {
         NodeError::Live(error) => live(error),
         NodeError::Sync(error) => sync(error),
         NodeError::Look(error) => look(error),
+        NodeError::Cocoon(error) => cocoon(error),
         NodeError::Attach(error) => attach(error),
         NodeError::Invalid { .. } | NodeError::BadFile { .. } | NodeError::NoName => {
             ErrorCode::InvalidRequest
@@ -59,6 +61,16 @@ fn code(error: &NodeError) -> ErrorCode {
         NodeError::OtherNode { .. } | NodeError::NotDeep { .. } => ErrorCode::Conflict,
         NodeError::NoSnapshot { .. } => ErrorCode::NoSnapshot,
         NodeError::NotShown { .. } => ErrorCode::Internal,
+    }
+}
+
+fn cocoon(error: &CocoonError) -> ErrorCode {
+    match error {
+        CocoonError::NotFound { .. } => ErrorCode::CocoonNotFound,
+        CocoonError::Taken { .. } => ErrorCode::NameTaken,
+        CocoonError::InSettings { .. } | CocoonError::NoProxy => ErrorCode::Conflict,
+        CocoonError::TooMany { .. } => ErrorCode::StorageFull,
+        CocoonError::Invalid { .. } => ErrorCode::InvalidRequest,
     }
 }
 
@@ -189,6 +201,7 @@ fn store(error: &StoreError) -> ErrorCode {
         }
         StoreError::SnapshotNotFound { .. } => ErrorCode::NoSnapshot,
         StoreError::KeyNotFound { .. } => ErrorCode::KeyNotFound,
+        StoreError::CocoonNotFound { .. } => ErrorCode::CocoonNotFound,
         StoreError::IdTaken { .. }
         | StoreError::HeldElsewhere { .. }
         | StoreError::PeerTaken { .. }

@@ -13,7 +13,7 @@ use crate::identity::{IdentityError, OwnIdentity, load_or_create};
 use crate::live::{Hub, HubConfig, LiveError};
 use crate::proxy::{Cocoons, Proxy, ProxyConfig, ProxyPlace};
 use crate::rates::Rates;
-use crate::{Config, Context, DataFolder, board, idle, metrics, proxy, sync};
+use crate::{Config, Context, DataFolder, board, cocoons, idle, metrics, proxy, sync};
 use baton_session::NodeId;
 use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};
 use secrecy::{ExposeSecret, SecretString};
@@ -133,7 +133,7 @@ async fn run(
     let node = identity.node();
     let relay = Relay::default();
     let debug_secret = debug_secret(config.debug_secret.as_ref(), &data)?;
-    let cocoons: Cocoons = config.proxy.cocoons.iter().cloned().collect();
+    let cocoons = cocoons::load(&store, &config.proxy).await?;
     let hub = Hub::new(store.clone(), hub_config(&config, node, relay.clone())?);
     ensure_local_key(&store, &data, config.lease.map(|_| node)).await?;
     if let Some(address) = config.metrics {
@@ -153,6 +153,7 @@ async fn run(
         relay,
         debug_secret,
         cocoons,
+        proxy_settings: config.proxy.clone(),
         proxy,
         identity,
         node_settings: config.node,

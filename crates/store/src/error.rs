@@ -179,6 +179,12 @@ pub enum StoreError {
         /// What is wrong with it.
         why: String,
     },
+    /// The owner has no such cocoon.
+    #[error("no cocoon {id:?}")]
+    CocoonNotFound {
+        /// Which one was asked for.
+        id: String,
+    },
     /// The owner has no such API key.
     #[error("no API key {id:?}")]
     KeyNotFound {

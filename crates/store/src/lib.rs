@@ -11,7 +11,7 @@
 //! use it, `transfer` carries its rows from one engine to the other, `epoch` gives what was restored
 //! to a new node; `sealed_file` seals what leaves the data folder; `seal` compresses and encrypts;
 //! `write` gives turns to writers; `row` decodes rows, and `prefix` the starts of ids; `sessions`,
-//! `leases`, `snapshots`, `parts`, `collect`, `receipts`, `api_keys` and `audit` hold the verbs, and
+//! `leases`, `snapshots`, `parts`, `collect`, `receipts`, `api_keys`, `cocoons` and `audit` hold the verbs, and
 //! for sync `identities`, `peers`, `shared` (revisions), `packed`, `checked` and `staged` (parts that travel);
 //! `error` is what can go wrong, and `fault` translates what an engine says.
 
@@ -20,6 +20,7 @@ mod api_keys;
 mod audit;
 mod beside;
 mod checked;
+mod cocoons;
 mod collect;
 mod config;
 mod connect;
@@ -53,6 +54,7 @@ mod write;
 pub use agents::Driver;
 pub use api_keys::ApiKey;
 pub use audit::AuditEntry;
+pub use cocoons::StoredCocoon;
 pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};
 pub use epoch::Epoch;
 pub use error::StoreError;

@@ -5,6 +5,7 @@
 
 mod audit;
 mod carry;
+mod cocoons;
 mod debug;
 mod error;
 mod events;

@@ -5,6 +5,7 @@
 mod attach;
 mod audit;
 mod backup;
+mod cocoons;
 mod completions;
 mod consent;
 mod debug;
@@ -102,6 +103,8 @@ enum Command {
     Audit(audit::Audit),
     Serve(Box<serve::Serve>),
     Proxy(proxy::Proxy),
+    #[command(subcommand)]
+    Cocoons(cocoons::Cocoons),
     Backup(Box<backup::Backup>),
     Restore(restore::Restore),
     Doctor(Box<doctor::Doctor>),
@@ -167,6 +170,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Audit(command) => command.run(context).await,
             Command::Serve(command) => command.run(context).await,
             Command::Proxy(command) => command.run(context).await,
+            Command::Cocoons(command) => command.run(context).await,
             Command::Backup(command) => command.run(context).await,
             Command::Restore(command) => command.run(context).await,
             Command::Doctor(command) => command.run(context).await,

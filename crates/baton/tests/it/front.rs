@@ -5,6 +5,7 @@ use crate::notes::LIMIT;
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
+use baton_api::cocoon::{CocoonAccess, CocoonPages, PutCocoon};
 use baton_playground::{House, Site};
 use serde_json::{Value, json};
 use std::process::Stdio;
@@ -75,6 +76,61 @@ async fn a_node_stands_in_front_of_a_service_and_tells_paired_browsers_where() {
         assert_ne!(token(&url).await.unwrap(), one, "each page has a token of its own");
     }
     house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_service_that_is_named_while_the_node_runs_stays_over_a_restart_and_may_ask_for_a_key() {
+    let site = shop().await;
+    let mut house = houses::build();
+    house.data().create().unwrap();
+    std::fs::write(house.data().settings(), "[proxy]\nlisten = \"127.0.0.1:0\"\n").unwrap();
+    house = houses::start(house).await;
+    let upstream = site.url("/").unwrap().to_string();
+    let run = |arguments: &[&str]| {
+        let mut baton = std::process::Command::new(env!("CARGO_BIN_EXE_baton"));
+        let baton = baton.arg("--data").arg(house.data().path()).arg("--json").args(arguments);
+        let output = baton.output().unwrap();
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let added = run(&["cocoons", "add", "shop", &upstream]);
+    let url: url::Url = added["urls"][1].as_str().unwrap().parse().unwrap();
+    assert!(url.path() == "/proxy/shop/" && token(url.as_str()).await.is_some());
+    let secret = run(&["cocoons", "add", "shop", &upstream, "--with-key", "--no-debug"]);
+    assert_eq!(secret["access"], json!("key"));
+    let http = reqwest::Client::builder().no_proxy();
+    let http = http.redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    assert_eq!(http.get(url.clone()).send().await.unwrap().status(), 401);
+
+    let client = house.client().unwrap();
+    client.put_cocoon(&"shop".parse().unwrap(), &named(&upstream, "ada")).await.unwrap_err();
+    house.kill_node().await.unwrap();
+    house.start_node().await.unwrap();
+    let list = house.client().unwrap().list_cocoons().await.unwrap();
+    let again = list.items[0].urls[1].clone();
+    let id = "shop".parse().unwrap();
+    let ticket = house.client().unwrap().enter_cocoon(&id).await.unwrap();
+    // The host name of the cocoon is this machine for browsers, and needs a resolver elsewhere.
+    let mut enter = again.clone();
+    enter.set_path("/proxy/shop/.baton/enter");
+    enter.set_query(ticket.url.query());
+    let entered = http.get(enter.clone()).send().await.unwrap();
+    let pass = entered.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap();
+    let page = http.get(again).header("cookie", pass).send().await.unwrap();
+    assert_eq!(page.text().await.unwrap(), "<title>shop</title>");
+    assert_eq!(http.get(enter).send().await.unwrap().status(), 401, "a ticket counts once");
+    house.client().unwrap().delete_cocoon(&id, None).await.unwrap();
+    assert!(house.client().unwrap().list_cocoons().await.unwrap().items.is_empty());
+    house.clear().await.unwrap();
+}
+
+fn named(upstream: &str, owner: &str) -> PutCocoon {
+    PutCocoon {
+        name: None,
+        upstream: upstream.to_owned(),
+        owner: Some(owner.parse().unwrap()),
+        access: CocoonAccess::Key,
+        browser_debug: CocoonPages::default(),
+    }
 }
 
 #[tokio::test]

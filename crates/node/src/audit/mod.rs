@@ -59,6 +59,10 @@ pub enum Action {
     CreateKey,
     /// A key was revoked.
     RevokeKey,
+    /// A service came behind the proxy, or something else is said of it.
+    PutCocoon,
+    /// A service left it.
+    RemoveCocoon,
     /// A session became a revision.
     Save,
     /// A session was pulled from a peer.
@@ -103,6 +107,8 @@ impl Action {
             Self::Import => "session.import",
             Self::CreateKey => "key.create",
             Self::RevokeKey => "key.revoke",
+            Self::PutCocoon => "cocoon.put",
+            Self::RemoveCocoon => "cocoon.remove",
             Self::Save => "session.save",
             Self::Pull => "session.pull",
             Self::Push => "session.push",

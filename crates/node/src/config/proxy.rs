@@ -13,6 +13,7 @@ use super::choices::{invalid, loopback, number};
 use super::{CocoonTexts, ConfigError, ProxyTexts};
 use crate::proxy::Cocoon;
 use axum::http::uri::Authority;
+use baton_api::CocoonId;
 use baton_session::Owner;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -31,6 +32,25 @@ pub struct ProxySettings {
     pub first_byte: Duration,
     /// The cocoons of the settings.
     pub cocoons: Vec<Cocoon>,
+    /// What holds for every cocoon that does not say otherwise.
+    pub pages: PageChoices,
+}
+
+impl ProxySettings {
+    /// Whether the settings name this cocoon.
+    pub fn names(&self, id: &CocoonId) -> bool {
+        self.cocoons.iter().any(|cocoon| cocoon.id == *id)
+    }
+
+    /// A cocoon as somebody else than the settings names it.
+    pub(crate) fn cocoon(
+        &self,
+        origin: &str,
+        texts: CocoonTexts,
+        owner: &Owner,
+    ) -> Result<Cocoon, ConfigError> {
+        Ok(CocoonChoices::check(origin, texts)?.settle(&self.pages, owner))
+    }
 }
 
 /// What one source chose of it.
@@ -92,6 +112,7 @@ impl ProxyChoices {
             host: self.host,
             first_byte: self.first_byte.unwrap_or(FIRST_BYTE),
             cocoons: chosen.map(|cocoon| cocoon.settle(&pages, owner)).collect(),
+            pages,
         }
     }
 }

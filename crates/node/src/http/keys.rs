@@ -18,7 +18,7 @@ use utoipa::IntoParams;
 pub(super) struct OfOwner {
     /// The caller's own when left out.
     #[param(value_type = Option<String>)]
-    owner: Option<Owner>,
+    pub(super) owner: Option<Owner>,
 }
 
 /// The keys of an owner, without their secrets.

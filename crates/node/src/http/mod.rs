@@ -7,6 +7,7 @@ mod audit;
 mod between;
 mod carry;
 mod cdp;
+mod cocoons;
 mod compression;
 pub(crate) mod connections;
 mod debug;
@@ -131,6 +132,10 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(debug_browsers::exchange))
         .routes(routes!(debug_browsers::connect))
         .routes(routes!(signaling::connect))
+        // Services behind the proxy.
+        .routes(routes!(cocoons::list))
+        .routes(routes!(cocoons::put, cocoons::remove))
+        .routes(routes!(cocoons::enter))
         // Models.
         .routes(routes!(mcp::post, mcp::listen, mcp::end))
         // What was done.

@@ -3,6 +3,7 @@
 use super::Cocoon;
 use baton_api::debug::WatchedCocoon;
 use std::net::SocketAddr;
+use url::Url;
 
 /// Where a proxy is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +15,18 @@ pub struct ProxyPlace {
 }
 
 impl ProxyPlace {
+    /// Where a person begins: at the host name of the cocoon's own.
+    pub fn home(&self, cocoon: &Cocoon) -> Option<Url> {
+        let host = self.host.as_deref().unwrap_or("localhost");
+        format!("http://{}.{host}:{}/", cocoon.id, self.address.port()).parse().ok()
+    }
+
+    /// Every address of the cocoon's first page, that of [`home`](Self::home) among them.
+    pub fn urls(&self, cocoon: &Cocoon) -> Vec<Url> {
+        let ways = self.ways(cocoon).into_iter();
+        ways.filter_map(|way| format!("{}{}", way.origin, way.path).parse().ok()).collect()
+    }
+
     /// Every way to the pages of a cocoon: by a host name of its own, and by a path.
     pub fn ways(&self, cocoon: &Cocoon) -> Vec<WatchedCocoon> {
         let (id, port) = (&cocoon.id, self.address.port());

@@ -25,8 +25,12 @@ async fn every_other_address_wants_a_key() {
     let document = baton_node::http::document();
     let mut asked = 0;
     for (path, item) in &document.paths.paths {
-        let methods =
-            [(Method::GET, &item.get), (Method::POST, &item.post), (Method::DELETE, &item.delete)];
+        let methods = [
+            (Method::GET, &item.get),
+            (Method::POST, &item.post),
+            (Method::PUT, &item.put),
+            (Method::DELETE, &item.delete),
+        ];
         for (method, operation) in methods {
             if operation.is_none()
                 || ["/health", "/ready", "/openapi.json", "/debug/pair/exchange"]
@@ -45,7 +49,7 @@ async fn every_other_address_wants_a_key() {
             asked += 1;
         }
     }
-    assert_eq!(asked, 59, "every operation was tried");
+    assert_eq!(asked, 63, "every operation was tried");
     node.stop().await;
 }
 

@@ -17,6 +17,7 @@ async fn the_document_names_every_operation() {
     }
     operations.sort();
     insta::assert_snapshot!(operations.join("\n"), @r"
+    DELETE /cocoons/{id} (key)
     DELETE /keys/{id} (key)
     DELETE /mcp (key)
     DELETE /sessions/{id} (key)
@@ -24,6 +25,7 @@ async fn the_document_names_every_operation() {
     DELETE /sync/sessions/{id} (key)
     GET /api/signaling/ws (key)
     GET /audit (key)
+    GET /cocoons (key)
     GET /debug/tabs (key)
     GET /debug/tabs/{token}/har (key)
     GET /federation (key)
@@ -49,6 +51,7 @@ async fn the_document_names_every_operation() {
     GET /sync/peers (key)
     GET /sync/sessions/{id} (key)
     GET /sync/sessions/{id}/revisions (key)
+    POST /cocoons/{id}/ticket (key)
     POST /debug/connect (key)
     POST /debug/pair (key)
     POST /debug/pair/exchange (no key)
@@ -80,6 +83,7 @@ async fn the_document_names_every_operation() {
     POST /sync/sessions/{id}/parts (key)
     POST /sync/sessions/{id}/parts/fetch (key)
     POST /sync/sessions/{id}/revisions (key)
+    PUT /cocoons/{id} (key)
     ");
     node.stop().await;
 }

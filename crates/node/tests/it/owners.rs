@@ -3,7 +3,9 @@
 //! The routes are those of the API's own document, so that none is forgotten.
 
 use crate::fixture::{Folder, Node, seed_snapshot, state_at};
+use baton_api::cocoon::{CocoonAccess, CocoonPages, PutCocoon};
 use baton_api::{Client, CreateKey, ErrorCode, ListAudit, ListHistory, ListSessions, Scope};
+use baton_session::Owner;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
@@ -38,6 +40,7 @@ fn body(method: &Method, path: &str) -> Option<Value> {
         ("POST", "/debug/connect") => Some(json!({ "browser_id": "b-1" })),
         ("POST", "/sessions/{id}/debug") => Some(json!({ "on": true })),
         ("POST", path) if path.starts_with("/debug/tabs/") => Some(json!({})),
+        ("PUT", "/cocoons/{id}") => Some(json!({ "upstream": "http://127.0.0.1:1" })),
         ("POST", "/sessions/{id}/rollback") => Some(json!({ "to": "0197" })),
         ("POST", "/sync/conflicts/{session}") => Some(json!({ "keep": "1-" })),
         ("POST", "/sync/peers/{peer}/confirm") => Some(json!({ "fingerprint": "ab".repeat(32) })),
@@ -46,11 +49,12 @@ fn body(method: &Method, path: &str) -> Option<Value> {
     }
 }
 
-/// What Ada has: a session with a snapshot, and a key.
+/// What Ada has: a session with a snapshot, a key, and a cocoon.
 struct Ada {
     session: String,
     key: String,
     client: Client,
+    debugger: Client,
 }
 
 impl Ada {
@@ -61,14 +65,27 @@ impl Ada {
         store.close().await;
         let node = folder.start().await;
         let client = node.as_owner("ada", ALL).await;
-        let owner = "ada".parse().unwrap();
+        let owner: Owner = "ada".parse().unwrap();
+        let cocoon = PutCocoon {
+            name: None,
+            upstream: "http://127.0.0.1:3000".to_owned(),
+            owner: Some(owner.clone()),
+            access: CocoonAccess::default(),
+            browser_debug: CocoonPages::default(),
+        };
+        node.admin().put_cocoon(&"shop".parse().unwrap(), &cocoon).await.unwrap();
         let key = node.admin().list_keys(Some(&owner)).await.unwrap().items[0].id.clone();
-        (Self { session: id.to_string(), key, client }, node)
+        let debugger = node.as_owner("ada", &[Scope::Debug]).await;
+        (Self { session: id.to_string(), key, client, debugger }, node)
     }
 
     /// The address of an operation on what is Ada's.
     fn address(&self, path: &str) -> String {
-        let id = if path.starts_with("/keys") { &self.key } else { &self.session };
+        let id = match path {
+            _ if path.starts_with("/keys") => &self.key,
+            _ if path.starts_with("/cocoons") => "shop",
+            _ => &self.session,
+        };
         let path = path.replace("{id}", id).replace("{session}", &self.session);
         let path = path.replace("{peer}", "cloud").replace("{token}", "abcdefgh23456789");
         assert!(!path.contains('{'), "expected to know what is meant in {path}");
@@ -89,6 +106,7 @@ impl Ada {
             json!(ada.list_sessions(&ListSessions::default()).await.unwrap()),
             json!(ada.fetch_session(&self.session).await.unwrap()),
             json!(ada.fetch_state(&self.session, false).await.unwrap()),
+            json!(self.debugger.list_cocoons().await.unwrap()),
             json!(ada.list_audit(&ListAudit::default()).await.unwrap()),
             json!(node.admin().list_keys(Some(&owner)).await.unwrap()),
         ]
@@ -125,7 +143,9 @@ async fn a_foreign_key_finds_nothing_and_changes_nothing_whatever_it_asks() {
             let status = answer.status().as_u16();
             let text = String::from_utf8_lossy(&answer.bytes().await.unwrap()).into_owned();
             if path.contains('{') {
-                assert!([403, 404].contains(&status), "{method} {path}: {status} {text}");
+                // The ids of cocoons stand in host names, and are one of a kind among all owners.
+                let other = if method == Method::PUT { 409 } else { 404 };
+                assert!([403, other].contains(&status), "{method} {path}: {status} {text}");
             } else {
                 assert!(!text.contains(&ada.session), "{method} {path}: {text}");
                 assert!(!text.contains(&ada.key), "{method} {path}: {text}");

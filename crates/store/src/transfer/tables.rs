@@ -51,7 +51,7 @@ impl Table {
 }
 
 /// Every table.
-pub(super) const TABLES: [Table; 19] = [
+pub(super) const TABLES: [Table; 20] = [
     table("data_keys", 2, 1, &[text("id"), text("wrapped_by"), bytes("wrapped")]),
     table("sessions", 1, 1, SESSIONS),
     table("parts", 1, 1, &[text("id"), text("owner"), bytes("sealed")]),
@@ -71,6 +71,7 @@ pub(super) const TABLES: [Table; 19] = [
     table("staged_parts", 3, 4, STAGED_PARTS),
     table("peer_acks", 3, 4, PEER_ACKS),
     table("session_agents", 1, 5, SESSION_AGENTS),
+    table("cocoons", 1, 7, &[text("id"), text("owner"), text("body"), integer("updated_at")]),
 ];
 
 const SESSION_AGENTS: &[Column] =

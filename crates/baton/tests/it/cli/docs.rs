@@ -20,7 +20,7 @@ A command that needs a node finds the one of the data folder, or starts one in t
 ends itself after ten minutes without an active session and without a request.
 ";
 
-const COMMANDS: [&[&str]; 66] = [
+const COMMANDS: [&[&str]; 70] = [
     &[],
     &["open"],
     &["attach"],
@@ -57,6 +57,10 @@ const COMMANDS: [&[&str]; 66] = [
     &["debug", "on"],
     &["debug", "off"],
     &["proxy"],
+    &["cocoons", "add"],
+    &["cocoons", "list"],
+    &["cocoons", "open"],
+    &["cocoons", "remove"],
     &["mcp"],
     &["mcp", "install"],
     &["mcp", "uninstall"],

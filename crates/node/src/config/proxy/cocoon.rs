@@ -40,7 +40,7 @@ impl CocoonChoices {
         }
     }
 
-    fn check(origin: &str, text: CocoonTexts) -> Result<Self, ConfigError> {
+    pub(super) fn check(origin: &str, text: CocoonTexts) -> Result<Self, ConfigError> {
         let owner =
             text.owner.map(|owner| read(origin, "cocoons.owner", "an owner's name", &owner));
         Ok(Self {

@@ -5,7 +5,7 @@ use crate::config::{BrowserDebugTexts, ConfigError};
 use crate::proxy::BrowserDebug;
 
 /// What one source chose of the pages that get a token.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageChoices {
     enabled: Option<bool>,
     content_types: Option<Vec<String>>,

@@ -1,0 +1,112 @@
+//! Cocoons: services behind a node's proxy, and who may reach them.
+
+mod id;
+
+pub use id::{CocoonId, InvalidCocoonId};
+
+use baton_session::Owner;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use url::Url;
+use utoipa::ToSchema;
+
+/// Who may reach a cocoon.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CocoonAccess {
+    /// Whoever is on the proxy's machine.
+    #[default]
+    Loopback,
+    /// Whoever has a key of its owner with the scope `debug`, or came in with a ticket.
+    Key,
+}
+
+/// Which pages of a cocoon get a token, by which they may be looked into. What is left out is as the
+/// node's settings say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CocoonPages {
+    /// Whether any do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// The media types that count as pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content_types: Option<Vec<String>>,
+    /// How much of a body is kept, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_body_max_size: Option<u32>,
+    /// Paths that get none, with what is below them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exclude_paths: Option<Vec<String>>,
+    /// Whether navigations are guessed where a browser does not mark them: scripts of a page can then
+    /// read its token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_fetch_metadata: Option<bool>,
+}
+
+/// Names a service that the proxy shall stand in front of, or says something else of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PutCocoon {
+    /// What people call it; its id when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Where it answers: `http`, a host and a port, without a path or a user.
+    pub upstream: String,
+    /// To whom it belongs; to the caller when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub owner: Option<Owner>,
+    /// Who may reach it.
+    #[serde(default)]
+    pub access: CocoonAccess,
+    /// Which of its pages may be looked into.
+    #[serde(default)]
+    pub browser_debug: CocoonPages,
+}
+
+/// A service behind the proxy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CocoonView {
+    /// Which one.
+    pub id: CocoonId,
+    /// What people call it.
+    pub name: String,
+    /// Where it answers.
+    pub upstream: Url,
+    /// To whom it belongs.
+    #[schema(value_type = String)]
+    pub owner: Owner,
+    /// Who may reach it.
+    pub access: CocoonAccess,
+    /// Whether the settings of the node name it, rather than the API.
+    pub in_settings: bool,
+    /// Which of its pages may be looked into.
+    pub browser_debug: CocoonPages,
+    /// Where its pages are; nowhere while the node has no proxy.
+    pub urls: Vec<Url>,
+}
+
+/// The cocoons of an owner.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CocoonList {
+    /// By id.
+    pub items: Vec<CocoonView>,
+}
+
+/// Opens a cocoon in a browser, once.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CocoonTicket {
+    /// The address to open.
+    pub url: Url,
+    /// Until when it counts.
+    #[schema(value_type = String, format = DateTime)]
+    pub expires_at: Timestamp,
+}
+
+impl fmt::Debug for CocoonTicket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CocoonTicket").field("expires_at", &self.expires_at).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,58 @@
+//! Names a cocoon, or says something else of it.
+
+use super::load::cocoon;
+use super::{CocoonError, texts, view};
+use crate::audit::{Action, Note};
+use crate::auth::Caller;
+use crate::proxy::{Cocoon, warn_of_guesses};
+use crate::{Context, NodeError, clock};
+use baton_api::CocoonId;
+use baton_api::cocoon::{CocoonView, PutCocoon};
+use baton_session::Owner;
+use baton_store::{StoreError, StoredCocoon};
+
+/// How many cocoons were named over the API at most, of all owners together.
+const MOST: usize = 10_000;
+
+/// Names a cocoon of the owner that the request names, or of the caller. The proxy stands in front of it
+/// from the next request on.
+pub async fn put(
+    context: &Context,
+    caller: &Caller,
+    id: CocoonId,
+    request: PutCocoon,
+) -> Result<CocoonView, NodeError> {
+    let owner = request.owner.clone().unwrap_or_else(|| caller.owner.clone());
+    let note = Note::new(&caller.actor, &owner, Action::PutCocoon, id.as_str());
+    let note = note.with("upstream", request.upstream.as_str());
+    let put = note.end(&context.store, store(context, &id, owner, request).await).await?;
+    tracing::info!(cocoon = %id, owner = %put.owner, "named a cocoon");
+    let shown = view(context, &put);
+    warn_of_guesses(&std::iter::once(put.clone()).collect());
+    context.cocoons.insert(put);
+    Ok(shown)
+}
+
+async fn store(
+    context: &Context,
+    id: &CocoonId,
+    owner: Owner,
+    request: PutCocoon,
+) -> Result<Cocoon, NodeError> {
+    if context.proxy_settings.names(id) {
+        return Err(CocoonError::InSettings { id: id.clone() }.into());
+    }
+    if context.cocoons.fetch(id).is_none() && context.cocoons.list().len() >= MOST {
+        return Err(CocoonError::TooMany { most: MOST }.into());
+    }
+    let request = PutCocoon { owner: Some(owner.clone()), ..request };
+    // It is made of texts, numbers and lists.
+    let body = serde_json::to_string(&request).unwrap_or_default();
+    let made = cocoon(&context.proxy_settings, texts(id, request), &owner);
+    let made = made.map_err(|why| CocoonError::Invalid { why })?;
+    let stored = StoredCocoon { id: id.to_string(), owner, body, updated_at: clock::now() };
+    match context.store.put_cocoon(&stored).await {
+        Err(StoreError::IdTaken { .. }) => Err(CocoonError::Taken { id: id.clone() }.into()),
+        put => Ok(put.map(|()| made)?),
+    }
+}

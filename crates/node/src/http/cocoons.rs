@@ -1,0 +1,71 @@
+//! Cocoons over HTTP: services behind the node's proxy.
+
+use super::Refusal;
+use super::input::{Json, Path, Query};
+use super::keys::OfOwner;
+use crate::auth::{Admin, Debug};
+use crate::{Context, cocoons};
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::CACHE_CONTROL;
+use axum::response::IntoResponse;
+use baton_api::Problem;
+use baton_api::cocoon::{CocoonId, CocoonList, CocoonTicket, CocoonView, PutCocoon};
+
+/// The caller's cocoons, and where their pages are.
+#[utoipa::path(
+    get, path = "/cocoons", tag = "cocoons", security(("api_key" = [])),
+    responses((status = 200, body = CocoonList), (status = "4XX", body = Problem))
+)]
+pub(super) async fn list(
+    State(context): State<Context>,
+    Debug(caller): Debug,
+) -> axum::Json<CocoonList> {
+    axum::Json(cocoons::list(&context, &caller))
+}
+
+/// Names a service that the proxy stands in front of from now on, or says something else of it.
+#[utoipa::path(
+    put, path = "/cocoons/{id}", tag = "cocoons", security(("api_key" = [])),
+    params(("id" = String, Path)), request_body = PutCocoon,
+    responses((status = 200, body = CocoonView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn put(
+    State(context): State<Context>,
+    Admin(caller): Admin,
+    Path(id): Path<CocoonId>,
+    Json(request): Json<PutCocoon>,
+) -> Result<axum::Json<CocoonView>, Refusal> {
+    Ok(axum::Json(cocoons::put(&context, &caller, id, request).await?))
+}
+
+/// Takes a service from behind the proxy.
+#[utoipa::path(
+    delete, path = "/cocoons/{id}", tag = "cocoons", security(("api_key" = [])),
+    params(("id" = String, Path), OfOwner),
+    responses((status = 204), (status = "4XX", body = Problem))
+)]
+pub(super) async fn remove(
+    State(context): State<Context>,
+    Admin(caller): Admin,
+    Path(id): Path<CocoonId>,
+    Query(OfOwner { owner }): Query<OfOwner>,
+) -> Result<StatusCode, Refusal> {
+    cocoons::remove(&context, &caller, owner, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// An address that opens a cocoon in a browser, once, within a minute: browsers bear no key.
+#[utoipa::path(
+    post, path = "/cocoons/{id}/ticket", tag = "cocoons", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses((status = 200, body = CocoonTicket), (status = "4XX", body = Problem))
+)]
+pub(super) async fn enter(
+    State(context): State<Context>,
+    Debug(caller): Debug,
+    Path(id): Path<CocoonId>,
+) -> Result<impl IntoResponse, Refusal> {
+    let ticket = cocoons::enter(&context, &caller, &id)?;
+    Ok(([(CACHE_CONTROL, "no-store")], axum::Json(ticket)))
+}
