@@ -77,7 +77,7 @@ impl ProxyChoices {
     ) -> Result<Self, ConfigError> {
         Ok(Self {
             listen: proxy.listen.map(|text| loopback(origin, "proxy.listen", &text)).transpose()?,
-            host: proxy.host.map(|text| host(origin, text)).transpose()?,
+            host: proxy.host.map(|text| host(origin, &text)).transpose()?,
             first_byte: number(
                 origin,
                 "proxy.first_byte_timeout",
@@ -117,7 +117,7 @@ impl ProxyChoices {
     }
 }
 
-fn host(origin: &str, text: String) -> Result<String, ConfigError> {
+fn host(origin: &str, text: &str) -> Result<String, ConfigError> {
     let is_name = text.parse::<Authority>().is_ok_and(|host| host.as_str() == host.host());
     if is_name {
         return Ok(text.to_ascii_lowercase());
