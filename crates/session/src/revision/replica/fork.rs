@@ -9,7 +9,7 @@
 //! than a lesser one was not written after it.
 
 use super::{Author, Replica};
-use crate::revision::{Actor, Offer, RevisionId, Signed};
+use crate::revision::{Actor, Offer, RevisionId, Signed, Vector};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,17 +43,17 @@ impl Replica {
     /// Whether `over` can be believed when its vector covers that of `old`.
     pub(super) fn is_believed(&self, over: &Signed, old: &Signed) -> bool {
         if over.vector != old.vector {
-            return self.forked(old).is_empty();
+            return self.forked(&old.vector).is_empty();
         }
         // Two merges of the same heads may differ; each of them accounts for all that it covers.
         let are_merges = over.author.is_none() && old.author.is_none();
-        over.is_same(old) || are_merges && self.forked(old).is_empty()
+        over.is_same(old) || are_merges && self.forked(&old.vector).is_empty()
     }
 
     /// Writes a head once more, under a counter of our own, without those that prove nothing.
     pub(super) fn adopt(&mut self, old: RevisionId, author: &Author) {
         let Some(head) = self.heads.get(&old) else { return };
-        let mut forked = self.forked(head);
+        let mut forked = self.forked(&head.vector);
         let equals: Vec<&Signed> =
             self.heads.values().filter(|other| other.vector == head.vector).collect();
         if equals.len() > 1 {
@@ -72,9 +72,9 @@ impl Replica {
         self.heads.insert(again.id(), again);
     }
 
-    /// The actors that are known to have forked up to where `old` had seen them: they counted a number
+    /// The actors that are known to have forked up to where a vector has come: they counted a number
     /// twice, or wrote a greater one no later than a lesser.
-    fn forked(&self, old: &Signed) -> BTreeSet<Actor> {
+    pub(super) fn forked(&self, seen: &Vector) -> BTreeSet<Actor> {
         let dots = self.known().filter_map(|signed| Some((signed.dot()?, signed.modified_at)));
         let mut dots: Vec<((Actor, u64), Timestamp)> = dots.collect();
         dots.sort_unstable();
@@ -85,7 +85,7 @@ impl Replica {
             let next = following.filter(|((other, _), _)| *other == actor);
             let is_copy =
                 next.is_some_and(|((_, next), first)| counter == next || written >= first);
-            if is_copy && counter <= old.vector.get(&actor) {
+            if is_copy && counter <= seen.get(&actor) {
                 forked.insert(actor);
             }
             let first = next.map_or(written, |(_, first)| first.min(written));

@@ -5,7 +5,7 @@
 
 use super::{Author, Content, Replica};
 use crate::revision::witness::NAMED_MAX;
-use crate::revision::{Order, RevisionId, Signed};
+use crate::revision::{Actor, Order, RevisionId, Signed};
 use std::cmp::Reverse;
 
 /// Two heads that can be merged: both come from one revision.
@@ -32,15 +32,29 @@ impl Replica {
         Some(MergePlan { base, winner: (*winner).clone(), loser: (*loser).clone() })
     }
 
-    /// The revision that has seen what both have seen, and nothing else. Its vector alone is no
-    /// proof: both heads must have been made of it.
+    /// The revision that has seen what both have seen, and nothing else: both were made of it, and it
+    /// of all else that both were made of. Its vector shows that nothing forgotten lies between; of an
+    /// epoch in which a copy has written a vector shows nothing, so there only ancestors count.
     fn base_of(&self, one: &Signed, other: &Signed) -> Option<&Signed> {
-        let meet = one.vector.meet(&other.vector);
-        self.known().find(|base| {
-            let id = base.id();
-            let is_between = self.is_ancestor(id, one) && self.is_ancestor(id, other);
-            base.vector == meet && !base.deleted && is_between
-        })
+        let forked = self.forked(&one.vector.clone().join(&other.vector));
+        let is_forked = |actor: &Actor| forked.iter().any(|forked| forked.is_kin(actor));
+        let meet = one.vector.meet(&other.vector).without(is_forked);
+        let is_common =
+            |old: &&Signed| self.is_ancestor(old.id(), one) && self.is_ancestor(old.id(), other);
+        let common: Vec<&Signed> = self.known().filter(is_common).collect();
+        let is_nearest = |base: &Signed| {
+            let mut others = common.iter().filter(|old| old.id() != base.id());
+            others.all(|old| self.is_made_of(base, old))
+        };
+        let mut bases = common.iter().copied().filter(|base| base.vector.covers(&meet));
+        bases.find(|base| !base.deleted && is_nearest(base))
+    }
+
+    /// Whether a revision was made of another one: by its ancestors, or, when they are forgotten, by
+    /// its vector.
+    fn is_made_of(&self, revision: &Signed, old: &Signed) -> bool {
+        let is_covered = revision.vector.compare(&old.vector) == Order::After;
+        self.is_ancestor(old.id(), revision) || is_covered && self.is_believed(revision, old)
     }
 
     /// Puts a merge in the place of its two heads. Every node that merges them writes the same
@@ -65,6 +79,7 @@ impl Replica {
         }
         self.put(merged, author)
     }
+
     /// Whether a head says all that another revision said, or names who says the rest: it has seen it,
     /// and did not leave it out.
     fn accounts_for(&self, head: &Signed, id: RevisionId) -> bool {

@@ -116,7 +116,7 @@ fn a_clock_that_was_years_ahead_is_forgiven_once_it_is_set() {
 }
 
 /// A state with a login at each of these sites.
-fn state(logins: &[(u8, &str)]) -> State {
+pub(super) fn state(logins: &[(u8, &str)]) -> State {
     let mut state = State::default();
     for (site, value) in logins {
         log_in(&mut state, *site, (*value).to_owned());
