@@ -20,16 +20,28 @@ pub struct MergePlan {
 }
 
 impl Replica {
-    /// The two heads to merge next; none when there are no two of one origin that is known here.
+    /// The two heads to merge next, the latest first; none when there are no two of one origin that is
+    /// known here.
     pub fn merge_plan(&self) -> Option<MergePlan> {
         let mut heads: Vec<&Signed> = self.heads.values().filter(|head| !head.deleted).collect();
         heads.sort_by_key(|head| Reverse(head.rank()));
-        let [winner, loser, ..] = heads.as_slice() else { return None };
+        let mut heads = heads.as_slice();
+        // All pairs: two that stay apart keep no others from being merged.
+        while let [winner, losers @ ..] = heads {
+            if let Some(plan) = losers.iter().find_map(|loser| self.plan(winner, loser)) {
+                return Some(plan);
+            }
+            heads = losers;
+        }
+        None
+    }
+
+    fn plan(&self, winner: &Signed, loser: &Signed) -> Option<MergePlan> {
         if winner.conflicts.len() + loser.conflicts.len() >= NAMED_MAX {
             return None;
         }
         let base = self.base_of(winner, loser)?.clone();
-        Some(MergePlan { base, winner: (*winner).clone(), loser: (*loser).clone() })
+        Some(MergePlan { base, winner: winner.clone(), loser: loser.clone() })
     }
 
     /// The revision that has seen what both have seen, and nothing else: both were made of it, and it
@@ -39,22 +51,22 @@ impl Replica {
         let forked = self.forked(&one.vector.clone().join(&other.vector));
         let is_forked = |actor: &Actor| forked.iter().any(|forked| forked.is_kin(actor));
         let meet = one.vector.meet(&other.vector).without(is_forked);
-        let is_common =
-            |old: &&Signed| self.is_ancestor(old.id(), one) && self.is_ancestor(old.id(), other);
-        let common: Vec<&Signed> = self.known().filter(is_common).collect();
-        let is_nearest = |base: &Signed| {
-            let mut others = common.iter().filter(|old| old.id() != base.id());
-            others.all(|old| self.is_made_of(base, old))
-        };
+        let [of_one, of_other] = [one, other].map(|head| self.ancestors(head));
+        let common: Vec<&Signed> =
+            of_one.intersection(&of_other).filter_map(|id| self.find(*id)).collect();
         let mut bases = common.iter().copied().filter(|base| base.vector.covers(&meet));
-        bases.find(|base| !base.deleted && is_nearest(base))
+        bases.find(|base| !base.deleted && self.is_made_of(base, &common))
     }
 
-    /// Whether a revision was made of another one: by its ancestors, or, when they are forgotten, by
-    /// its vector.
-    fn is_made_of(&self, revision: &Signed, old: &Signed) -> bool {
-        let is_covered = revision.vector.compare(&old.vector) == Order::After;
-        self.is_ancestor(old.id(), revision) || is_covered && self.is_believed(revision, old)
+    /// Whether a revision was made of all these: by its ancestors, or, where they are forgotten, by its
+    /// vector.
+    fn is_made_of(&self, revision: &Signed, all: &[&Signed]) -> bool {
+        let ancestors = self.ancestors(revision);
+        let is_covered = |old: &Signed| {
+            revision.vector.compare(&old.vector) == Order::After && self.is_believed(revision, old)
+        };
+        let mut others = all.iter().filter(|old| old.id() != revision.id());
+        others.all(|old| ancestors.contains(&old.id()) || is_covered(old))
     }
 
     /// Puts a merge in the place of its two heads. Every node that merges them writes the same

@@ -222,3 +222,20 @@ fn heads_whose_origin_is_forgotten_are_not_merged() {
     // The parent of a head stays known; an origin that lies further back does not.
     assert!(a.folder.replica.merge_plan().is_none());
 }
+
+#[test]
+fn a_head_of_another_origin_keeps_no_others_from_being_merged() {
+    let (mut a, mut b, first) = two();
+    a.save(Some(&first), "a");
+    b.save(Some(&first), "b");
+    b.pull(&a);
+    b.skew = 60;
+    b.save(None, "from a file, and the latest");
+    let plan = b.folder.replica.merge_plan().unwrap();
+    assert_eq!(plan.base, first);
+    let author = b.author(start());
+    b.folder.replica.merge(&plan, saying("a and b"), false, &author);
+    let words = ["a and b", "from a file, and the latest"];
+    assert_eq!(b.heads(&words), words);
+    assert!(b.folder.replica.merge_plan().is_none());
+}
