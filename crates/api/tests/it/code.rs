@@ -23,6 +23,7 @@ fn the_table_is_what_programs_rely_on() {
     404 3 not_on_board
     404 3 tab_gone
     404 3 key_not_found
+    404 3 cocoon_not_found
     404 3 route_not_found
     405 2 method_not_allowed
     409 4 name_taken

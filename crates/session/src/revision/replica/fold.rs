@@ -95,18 +95,20 @@ impl Replica {
     }
 
     /// Whether a revision is among those that `head` was made of, as far as they are known.
-    pub(super) fn is_ancestor(&self, id: RevisionId, head: &Signed) -> bool {
+    fn is_ancestor(&self, id: RevisionId, head: &Signed) -> bool {
+        self.ancestors(head).contains(&id)
+    }
+
+    /// The revisions that `head` was made of, as far as they are known.
+    pub(super) fn ancestors(&self, head: &Signed) -> BTreeSet<RevisionId> {
         let mut open = head.parents.clone();
-        let mut seen = BTreeSet::new();
+        let mut ancestors = BTreeSet::new();
         while let Some(next) = open.pop() {
-            if next == id {
-                return true;
-            }
-            if seen.insert(next) {
+            if ancestors.insert(next) {
                 open.extend(self.find(next).into_iter().flat_map(|found| found.parents.iter()));
             }
         }
-        false
+        ancestors
     }
 
     /// Heads that say the same without having seen each other.

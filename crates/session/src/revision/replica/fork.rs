@@ -9,9 +9,26 @@
 //! than a lesser one was not written after it.
 
 use super::{Author, Replica};
-use crate::revision::{Actor, Offer, RevisionId, Signed};
+use crate::revision::{Actor, Offer, RevisionId, Signed, Vector};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Where the counters of an actor fork.
+pub(super) struct Fork {
+    /// The lesser counter of the two that show it.
+    counter: u64,
+    /// The two that show it.
+    pub(super) sides: [RevisionId; 2],
+}
+
+/// What an actor counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Dot {
+    actor: Actor,
+    counter: u64,
+    written: Timestamp,
+    id: RevisionId,
+}
 
 impl Replica {
     /// Whether a copy of this node has written, as `actor`, what is not known here. Then this one has
@@ -37,23 +54,23 @@ impl Replica {
         for id in heads {
             self.write_again(id, author, |actor| actor.is_kin(&old));
         }
-        self.settle();
+        // Nothing is forgotten before the offer shows where the copy parted.
     }
 
     /// Whether `over` can be believed when its vector covers that of `old`.
     pub(super) fn is_believed(&self, over: &Signed, old: &Signed) -> bool {
         if over.vector != old.vector {
-            return self.forked(old).is_empty();
+            return self.forked(&old.vector).is_empty();
         }
         // Two merges of the same heads may differ; each of them accounts for all that it covers.
         let are_merges = over.author.is_none() && old.author.is_none();
-        over.is_same(old) || are_merges && self.forked(old).is_empty()
+        over.is_same(old) || are_merges && self.forked(&old.vector).is_empty()
     }
 
     /// Writes a head once more, under a counter of our own, without those that prove nothing.
     pub(super) fn adopt(&mut self, old: RevisionId, author: &Author) {
         let Some(head) = self.heads.get(&old) else { return };
-        let mut forked = self.forked(head);
+        let mut forked = self.forked(&head.vector);
         let equals: Vec<&Signed> =
             self.heads.values().filter(|other| other.vector == head.vector).collect();
         if equals.len() > 1 {
@@ -72,25 +89,36 @@ impl Replica {
         self.heads.insert(again.id(), again);
     }
 
-    /// The actors that are known to have forked up to where `old` had seen them: they counted a number
-    /// twice, or wrote a greater one no later than a lesser.
-    fn forked(&self, old: &Signed) -> BTreeSet<Actor> {
-        let dots = self.known().filter_map(|signed| Some((signed.dot()?, signed.modified_at)));
-        let mut dots: Vec<((Actor, u64), Timestamp)> = dots.collect();
+    /// The actors that are known to have forked up to where a vector has come.
+    pub(super) fn forked(&self, seen: &Vector) -> BTreeSet<Actor> {
+        let forks = self.forks().into_iter();
+        let seen = forks.filter(|(actor, fork)| fork.counter <= seen.get(actor));
+        seen.map(|(actor, _)| actor).collect()
+    }
+
+    /// Where actors are known to have forked first: they counted a number twice, or wrote a greater
+    /// one no later than a lesser.
+    pub(super) fn forks(&self) -> BTreeMap<Actor, Fork> {
+        let dots = self.known().filter_map(|signed| {
+            let (actor, counter) = signed.dot()?;
+            Some(Dot { actor, counter, written: signed.modified_at, id: signed.id() })
+        });
+        let mut dots: Vec<Dot> = dots.collect();
         dots.sort_unstable();
-        let mut forked = BTreeSet::new();
-        // The next counter of an actor, and the earliest instant of all that follow.
-        let mut following: Option<((Actor, u64), Timestamp)> = None;
-        for ((actor, counter), written) in dots.into_iter().rev() {
-            let next = following.filter(|((other, _), _)| *other == actor);
-            let is_copy =
-                next.is_some_and(|((_, next), first)| counter == next || written >= first);
-            if is_copy && counter <= old.vector.get(&actor) {
-                forked.insert(actor);
+        let mut forks = BTreeMap::new();
+        // The next counter of an actor, and the earliest of all that follow.
+        let mut following: Option<(Dot, Dot)> = None;
+        for dot in dots.into_iter().rev() {
+            let same = following.filter(|(next, _)| next.actor == dot.actor);
+            let twice = same.filter(|(next, _)| next.counter == dot.counter).map(|(next, _)| next);
+            let late =
+                same.filter(|(_, first)| dot.written >= first.written).map(|(_, first)| first);
+            if let Some(other) = twice.or(late) {
+                forks.insert(dot.actor, Fork { counter: dot.counter, sides: [dot.id, other.id] });
             }
-            let first = next.map_or(written, |(_, first)| first.min(written));
-            following = Some(((actor, counter), first));
+            let first = same.map(|(_, first)| first).filter(|first| first.written <= dot.written);
+            following = Some((dot, first.unwrap_or(dot)));
         }
-        forked
+        forks
     }
 }

@@ -1,7 +1,8 @@
 //! What is remembered of older revisions, whose content is not here any more.
 //!
-//! The one idea: the newest are remembered, because they tell who had seen what; and of each actor
-//! the newest one, because it vouches for what others say they have seen of that actor.
+//! The one idea: the newest are remembered, because they tell who had seen what; of each actor the
+//! newest one, because it vouches for what others say they have seen of that actor; and the two that
+//! show where copies of a node parted, because no counter after that proves anything.
 
 use super::{HISTORY_MAX, Replica};
 use crate::revision::{Actor, RevisionId, Signed};
@@ -26,6 +27,7 @@ impl Replica {
             }
         }
         let mut remembered = self.witnesses();
+        remembered.extend(self.forks().into_values().flat_map(|fork| fork.sides));
         remembered.extend(self.heads.values().flat_map(|head| head.parents.iter().copied()));
         remembered.extend(self.history.keys().rev().take(HISTORY_MAX));
         self.history.retain(|id, _| remembered.contains(id));

@@ -5,7 +5,7 @@
 
 use super::{Author, Content, Replica};
 use crate::revision::witness::NAMED_MAX;
-use crate::revision::{Order, RevisionId, Signed};
+use crate::revision::{Actor, Order, RevisionId, Signed};
 use std::cmp::Reverse;
 
 /// Two heads that can be merged: both come from one revision.
@@ -20,27 +20,53 @@ pub struct MergePlan {
 }
 
 impl Replica {
-    /// The two heads to merge next; none when there are no two of one origin that is known here.
+    /// The two heads to merge next, the latest first; none when there are no two of one origin that is
+    /// known here.
     pub fn merge_plan(&self) -> Option<MergePlan> {
         let mut heads: Vec<&Signed> = self.heads.values().filter(|head| !head.deleted).collect();
         heads.sort_by_key(|head| Reverse(head.rank()));
-        let [winner, loser, ..] = heads.as_slice() else { return None };
+        let mut heads = heads.as_slice();
+        // All pairs: two that stay apart keep no others from being merged.
+        while let [winner, losers @ ..] = heads {
+            if let Some(plan) = losers.iter().find_map(|loser| self.plan(winner, loser)) {
+                return Some(plan);
+            }
+            heads = losers;
+        }
+        None
+    }
+
+    fn plan(&self, winner: &Signed, loser: &Signed) -> Option<MergePlan> {
         if winner.conflicts.len() + loser.conflicts.len() >= NAMED_MAX {
             return None;
         }
         let base = self.base_of(winner, loser)?.clone();
-        Some(MergePlan { base, winner: (*winner).clone(), loser: (*loser).clone() })
+        Some(MergePlan { base, winner: winner.clone(), loser: loser.clone() })
     }
 
-    /// The revision that has seen what both have seen, and nothing else. Its vector alone is no
-    /// proof: both heads must have been made of it.
+    /// The revision that has seen what both have seen, and nothing else: both were made of it, and it
+    /// of all else that both were made of. Its vector shows that nothing forgotten lies between; of an
+    /// epoch in which a copy has written a vector shows nothing, so there only ancestors count.
     fn base_of(&self, one: &Signed, other: &Signed) -> Option<&Signed> {
-        let meet = one.vector.meet(&other.vector);
-        self.known().find(|base| {
-            let id = base.id();
-            let is_between = self.is_ancestor(id, one) && self.is_ancestor(id, other);
-            base.vector == meet && !base.deleted && is_between
-        })
+        let forked = self.forked(&one.vector.clone().join(&other.vector));
+        let is_forked = |actor: &Actor| forked.iter().any(|forked| forked.is_kin(actor));
+        let meet = one.vector.meet(&other.vector).without(is_forked);
+        let [of_one, of_other] = [one, other].map(|head| self.ancestors(head));
+        let common: Vec<&Signed> =
+            of_one.intersection(&of_other).filter_map(|id| self.find(*id)).collect();
+        let mut bases = common.iter().copied().filter(|base| base.vector.covers(&meet));
+        bases.find(|base| !base.deleted && self.is_made_of(base, &common))
+    }
+
+    /// Whether a revision was made of all these: by its ancestors, or, where they are forgotten, by its
+    /// vector.
+    fn is_made_of(&self, revision: &Signed, all: &[&Signed]) -> bool {
+        let ancestors = self.ancestors(revision);
+        let is_covered = |old: &Signed| {
+            revision.vector.compare(&old.vector) == Order::After && self.is_believed(revision, old)
+        };
+        let mut others = all.iter().filter(|old| old.id() != revision.id());
+        others.all(|old| ancestors.contains(&old.id()) || is_covered(old))
     }
 
     /// Puts a merge in the place of its two heads. Every node that merges them writes the same
@@ -65,6 +91,7 @@ impl Replica {
         }
         self.put(merged, author)
     }
+
     /// Whether a head says all that another revision said, or names who says the rest: it has seen it,
     /// and did not leave it out.
     fn accounts_for(&self, head: &Signed, id: RevisionId) -> bool {

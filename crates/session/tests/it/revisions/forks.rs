@@ -125,6 +125,31 @@ fn a_third_node_keeps_what_a_rolled_back_disk_wrote_although_the_fork_is_forgott
 }
 
 #[test]
+fn a_fork_that_was_noticed_is_not_forgotten() {
+    let (mut a, _, first) = two();
+    let backup = a.folder.clone();
+    a.save(Some(&first), "lost with the disk");
+    let late = a.folder.replica.offer();
+    a.folder = backup;
+    let mut at = a.save(Some(&first), "written in its place");
+    // As many as are remembered.
+    for number in 0..32 {
+        at = a.save(Some(&at), &number.to_string());
+    }
+    assert!(a.folder.replica.is_cloned(&late, a.actor));
+    let old = a.actor;
+    a.actor.epoch = Epoch::new([9; 8]);
+    let author = a.author(start());
+    a.folder.replica.leave(old, &author);
+    a.take(&late).unwrap();
+    // The user goes on from what was there before, whose vector has the forked counter.
+    for number in 32..70 {
+        at = a.save(Some(&at), &number.to_string());
+    }
+    assert_eq!(a.heads(&["lost with the disk", "69"]).len(), 2);
+}
+
+#[test]
 fn what_was_long_on_its_way_brings_nothing_back() {
     let (mut a, mut b, first) = two();
     let mut at = a.save(Some(&first), "sent");

@@ -3,7 +3,7 @@
 use super::node::{advance, content};
 use super::oracle::Edits;
 use super::world::World;
-use baton_session::revision::{Offer, Refused, merge};
+use baton_session::revision::{MergePlan, Offer, Refused, merge};
 use baton_session::{Revision, Signed};
 use jiff::SignedDuration;
 
@@ -85,6 +85,7 @@ impl World {
             if !self.nodes[at].merges {
                 return;
             }
+            self.expect_a_base(at, &plan);
             let [base, winner, loser] =
                 [&plan.base, &plan.winner, &plan.loser].map(|signed| self.state(signed));
             let merged = merge(&base, &winner, &loser);
@@ -96,6 +97,17 @@ impl World {
             self.oracle.note(written.id(), seen);
             self.oracle.learn(&self.nodes[at].folder.replica);
         }
+    }
+
+    /// What both sides of a merge have seen, its base accounts for: else what was undone before would
+    /// be a change of one side.
+    fn expect_a_base(&self, at: usize, plan: &MergePlan) {
+        let seen = |signed: &Signed| self.oracle.seen(signed.id());
+        let named = plan.base.conflicts.iter().map(|id| self.oracle.seen(*id));
+        let accounted = named.fold(seen(&plan.base), |all, seen| all | seen);
+        let missed = seen(&plan.winner) & seen(&plan.loser) & !accounted;
+        let base = plan.base.id();
+        assert_eq!(missed, 0, "both have seen more than {base}: {missed:b}\n{}", self.tell(at));
     }
 
     /// Everyone meets everyone.

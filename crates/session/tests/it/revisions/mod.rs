@@ -1,5 +1,6 @@
 //! Revisions: nodes agree, nothing is lost, and nobody claims what they have not seen.
 
+mod copies;
 mod forgery;
 mod forks;
 mod meeting;

@@ -116,7 +116,7 @@ fn a_clock_that_was_years_ahead_is_forgiven_once_it_is_set() {
 }
 
 /// A state with a login at each of these sites.
-fn state(logins: &[(u8, &str)]) -> State {
+pub(super) fn state(logins: &[(u8, &str)]) -> State {
     let mut state = State::default();
     for (site, value) in logins {
         log_in(&mut state, *site, (*value).to_owned());
@@ -236,4 +236,21 @@ fn what_lives_counts_before_a_deletion_whatever_they_are_called() {
         assert_eq!(replica.current_after(&first.vector), Some(&lives));
         assert_eq!(replica.current_after(&lives.vector), Some(&lives));
     }
+}
+
+#[test]
+fn a_head_of_another_origin_keeps_no_others_from_being_merged() {
+    let (mut a, mut b, first) = two();
+    a.save(Some(&first), "a");
+    b.save(Some(&first), "b");
+    b.pull(&a);
+    b.skew = 60;
+    b.save(None, "from a file, and the latest");
+    let plan = b.folder.replica.merge_plan().unwrap();
+    assert_eq!(plan.base, first);
+    let author = b.author(start());
+    b.folder.replica.merge(&plan, saying("a and b"), false, &author);
+    let words = ["a and b", "from a file, and the latest"];
+    assert_eq!(b.heads(&words), words);
+    assert!(b.folder.replica.merge_plan().is_none());
 }
