@@ -55,7 +55,44 @@ impl Replica {
         let common: Vec<&Signed> =
             of_one.intersection(&of_other).filter_map(|id| self.find(*id)).collect();
         let mut bases = common.iter().copied().filter(|base| base.vector.covers(&meet));
-        bases.find(|base| !base.deleted && self.is_made_of(base, &common))
+        bases.find(|base| {
+            !base.deleted && self.is_made_of(base, &common) && self.is_all_shared(base, one, other)
+        })
+    }
+
+    /// Whether nothing that a copy wrote can be in both heads without being in their base. No vector
+    /// tells of it, so one of the two must be known all the way down to the base; and what it has from
+    /// a copy must not hide in what is forgotten of the other.
+    fn is_all_shared(&self, base: &Signed, one: &Signed, other: &Signed) -> bool {
+        let forks = self.forks();
+        if forks.is_empty() {
+            return true;
+        }
+        let is_of_copy = |signed: &Signed| {
+            let author = signed.author;
+            author.is_some_and(|author| forks.keys().any(|forked| forked.is_kin(&author)))
+        };
+        match [one, other].map(|head| self.above(base, head)) {
+            [Some(_), Some(_)] => true,
+            [Some(known), None] | [None, Some(known)] => !known.into_iter().any(is_of_copy),
+            [None, None] => false,
+        }
+    }
+
+    /// What `head` was made of beyond `base`, itself included; none when some of it is forgotten.
+    fn above(&self, base: &Signed, head: &Signed) -> Option<Vec<&Signed>> {
+        let mut done = self.ancestors(base);
+        done.insert(base.id());
+        let mut above = Vec::new();
+        let mut open = vec![head.id()];
+        while let Some(next) = open.pop() {
+            if done.insert(next) {
+                let found = self.find(next)?;
+                open.extend(&found.parents);
+                above.push(found);
+            }
+        }
+        Some(above)
     }
 
     /// Whether a revision was made of all these: by its ancestors, or, where they are forgotten, by its
