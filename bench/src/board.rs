@@ -1,6 +1,6 @@
 //! The board that agents share: how long a look takes, in a program and as a command.
 
-use crate::ratio::{Ratio, median};
+use crate::ratio::{Ratio, median, percentile};
 use crate::report::{Comparison, Figure, Section};
 use anyhow::{Context as _, Result, ensure};
 use baton_federation::{Federation, Operation, Priority};
@@ -85,11 +85,4 @@ fn run(baton: &Path, args: &[&str], folder: &Path) -> Result<f64> {
 
 fn figure(what: &str, found: f64, aim: f64) -> Figure {
     Figure { what: what.to_owned(), found, aim, unit: "ms" }
-}
-
-/// The value below which so many of a hundred lie.
-fn percentile(values: &[f64], percent: usize) -> f64 {
-    let mut values = values.to_vec();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() * percent / 100).copied().unwrap_or(f64::NAN)
 }

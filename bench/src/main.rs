@@ -11,6 +11,7 @@ mod capture;
 mod carry;
 mod change;
 mod idle;
+mod look;
 mod machine;
 mod mcp;
 mod peers;
@@ -73,6 +74,8 @@ enum Part {
     Carry,
     /// A look at the board that agents share.
     Board,
+    /// The proxy against nginx, and events from a browser to a follower.
+    Look,
     /// Other tools that keep state.
     Peers,
 }
@@ -97,6 +100,7 @@ async fn main() -> Result<()> {
             Part::Mcp => vec![mcp::measure(baton).await?],
             Part::Carry => carry::measure(baton).await?,
             Part::Board => vec![board::measure(baton)?],
+            Part::Look => look::measure(baton).await?,
             Part::Peers => peers::measure(baton).await?,
         };
         for section in &sections {

@@ -48,6 +48,13 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
+/// The value below which so many of a hundred lie.
+pub fn percentile(values: &[f64], percent: usize) -> f64 {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() * percent / 100).copied().unwrap_or(f64::NAN)
+}
+
 /// A sequence that is the same in every run (`SplitMix64`).
 struct Draw(u64);
 

@@ -1,0 +1,152 @@
+//! How long an event takes from a browser to whoever follows its tab, and what an answer takes.
+
+use super::browser::{Link, Room};
+use crate::process;
+use crate::ratio::{median, percentile};
+use crate::report::{Figure, Section};
+use anyhow::{Context as _, Result, ensure};
+use baton_api::Client;
+use baton_api::debug::{ConsoleFilters, NetworkFilters, TabToken};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use tokio::time::{MissedTickBehavior, interval};
+
+/// Events in a second, for so many seconds.
+const RATE: usize = 10_000;
+const SECONDS: usize = 10;
+/// Bytes of an event's text.
+const EVENT: usize = 1_000;
+/// Requests that a tab has when it is asked for them.
+const REQUESTS: usize = 10_000;
+const QUESTIONS: usize = 50;
+/// How long the follower waits for more.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// Follows a tab whose browser tells a great deal, and then asks for what it requested.
+pub async fn measure(baton: &Path) -> Result<Section> {
+    let mut room = Room::build(baton).await?;
+    let client = room.house.client()?.clone();
+    let pid = room.house.node_pid()?;
+    let before = process::memory(pid)?;
+    let began = Instant::now();
+    let follower = tokio::spawn(follow(client.clone(), room.token.clone(), began));
+    tell(&mut room.link, &room.token, began).await?;
+    let delays = follower.await??;
+    let grown = process::memory(pid)? - before;
+    request(&mut room.link, &room.token).await?;
+    let newest = ask(&client, &room.token, None).await?;
+    let matched = ask(&client, &room.token, Some("/items/[0-9]+7$")).await?;
+    room.house.clear().await?;
+    let figure = |what: &str, found, aim, unit| Figure { what: what.to_owned(), found, aim, unit };
+    Ok(Section {
+        title: "From a browser to whoever follows its tab",
+        method: format!(
+            "A browser tells {RATE} lines of {EVENT} bytes a second for {SECONDS} s over its WebSocket; \
+             one follower asks over HTTP for what comes next, as `baton debug console --follow` does, \
+             and has to get all of them. Then the tab has {REQUESTS} requests, and is asked {QUESTIONS} \
+             times for the newest, and for those that fit a regular expression: the time of the whole \
+             call."
+        ),
+        comparisons: Vec::new(),
+        figures: vec![
+            figure("an event until the follower has it, p99", percentile(&delays, 99), 20.0, "ms"),
+            figure("the node's memory grows by", grown, 64.0, "MB"),
+            figure("the newest of 10,000 requests, p99", percentile(&newest, 99), 20.0, "ms"),
+            figure("those that fit, of 10,000 requests, p99", percentile(&matched, 99), 20.0, "ms"),
+        ],
+        medians: vec![
+            ("an event until the follower has it".to_owned(), format!("{:.1} ms", median(delays))),
+            ("the newest of 10,000 requests".to_owned(), format!("{:.1} ms", median(newest))),
+            ("those that fit".to_owned(), format!("{:.1} ms", median(matched))),
+        ],
+        tables: Vec::new(),
+    })
+}
+
+/// Tells lines at the rate, each with the microseconds since `began`.
+async fn tell(link: &mut Link, token: &TabToken, began: Instant) -> Result<()> {
+    let mut ticks = interval(Duration::from_millis(1));
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
+    let mut seq = 0;
+    for _ in 0..SECONDS * 1_000 {
+        ticks.tick().await;
+        for _ in 0..RATE / 1_000 {
+            seq += 1;
+            let at = began.elapsed().as_micros();
+            link.feed(line(token, seq, &format!("{at:09} {}", "x".repeat(EVENT - 10)))).await?;
+        }
+        link.flush().await?;
+    }
+    link.settle().await
+}
+
+fn line(token: &TabToken, seq: usize, text: &str) -> Value {
+    let timestamp = Timestamp::now().as_millisecond();
+    json!({
+        "type": "browser_debug_console_event", "token": token, "seq": seq,
+        "entry": {"timestamp": timestamp, "level": "log", "message": text, "args": []},
+    })
+}
+
+/// The milliseconds that each line was on its way.
+async fn follow(client: Client, token: TabToken, began: Instant) -> Result<Vec<f64>> {
+    let mut delays = Vec::with_capacity(RATE * SECONDS);
+    let mut filters =
+        ConsoleFilters { after: Some(0), limit: Some(1_000), ..ConsoleFilters::default() };
+    while delays.len() < RATE * SECONDS {
+        let found = client.get_console(&token, &filters, WAIT).await?;
+        let now = began.elapsed();
+        ensure!(found.gaps.is_empty(), "expected every line, found {:?}", found.gaps);
+        ensure!(!found.entries.is_empty(), "expected more lines than {}", delays.len());
+        for entry in found.entries {
+            let at = entry.message.split(' ').next().context("expected an instant")?;
+            let delay = now.saturating_sub(Duration::from_micros(at.parse()?));
+            delays.push(delay.as_secs_f64() * 1e3);
+        }
+        filters.after = Some(found.cursor);
+    }
+    Ok(delays)
+}
+
+/// Tells of as many requests as are kept, with their answers.
+async fn request(link: &mut Link, token: &TabToken) -> Result<()> {
+    let first = RATE * SECONDS + 1;
+    for number in 0..REQUESTS {
+        let timestamp = Timestamp::now().as_millisecond();
+        let event = |at: usize, event: &str, data: Value| {
+            json!({
+                "type": "browser_debug_network_event", "token": token, "seq": first + number * 2 + at,
+                "event": event, "data": data,
+            })
+        };
+        let id = number.to_string();
+        let url = format!("http://shop.localhost/items/{number}");
+        let headers = json!({"accept": "application/json", "user-agent": "x".repeat(120)});
+        let sent = json!({
+            "request_id": id, "timestamp": timestamp, "method": "GET", "url": url, "headers": headers,
+        });
+        link.feed(event(0, "request", sent)).await?;
+        let answered = json!({
+            "request_id": id, "timestamp": timestamp, "status": 200, "mime_type": "application/json",
+            "headers": {"content-type": "application/json", "server": "x".repeat(60)},
+        });
+        link.feed(event(1, "response", answered)).await?;
+    }
+    link.settle().await
+}
+
+/// Milliseconds of questions for requests.
+async fn ask(client: &Client, token: &TabToken, pattern: Option<&str>) -> Result<Vec<f64>> {
+    let filters =
+        NetworkFilters { url_pattern: pattern.map(str::to_owned), ..NetworkFilters::default() };
+    let mut took = Vec::new();
+    for _ in 0..QUESTIONS {
+        let begun = Instant::now();
+        let found = client.get_network(token, &filters, Duration::ZERO).await?;
+        took.push(begun.elapsed().as_secs_f64() * 1e3);
+        ensure!(found.requests.len() == 500, "expected a full answer, found {found:?}");
+    }
+    Ok(took)
+}
