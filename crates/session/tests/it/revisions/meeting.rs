@@ -12,12 +12,19 @@ use jiff::SignedDuration;
 pub(super) struct Letter {
     offer: Offer,
     acknowledged: Edits,
+    /// How many revisions there were.
+    revisions: usize,
 }
+
+/// After how many more revisions an offer that is still on its way is lost: nobody remembers by then
+/// what it tells of, and a copy of a node shows no more.
+const ON_ITS_WAY: usize = 32;
 
 impl World {
     pub(super) fn letter(&self, from: usize) -> Letter {
         let folder = &self.nodes[from].folder;
-        Letter { offer: folder.replica.offer(), acknowledged: folder.acknowledged }
+        let (offer, revisions) = (folder.replica.offer(), self.oracle.revisions());
+        Letter { offer, acknowledged: folder.acknowledged, revisions }
     }
 
     pub(super) fn sync(&mut self, from: usize, to: usize) {
@@ -51,6 +58,8 @@ impl World {
     }
 
     pub(super) fn deliver(&mut self, letter: u8, to: usize, is_last: bool) {
+        let revisions = self.oracle.revisions();
+        self.letters.retain(|letter| revisions - letter.revisions <= ON_ITS_WAY);
         if self.letters.is_empty() {
             return;
         }

@@ -24,6 +24,11 @@ impl Oracle {
         self.edits < Edits::BITS
     }
 
+    /// How many revisions there are.
+    pub(super) fn revisions(&self) -> usize {
+        self.seen.len()
+    }
+
     /// A new edit.
     pub(super) fn edit(&mut self) -> Edits {
         self.edits += 1;
