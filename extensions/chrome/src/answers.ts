@@ -88,7 +88,7 @@ function tabStatus(tab: Tab, watch: Watch | undefined): TabStatus {
   return {
     tabId,
     title: title === '' ? url : title,
-    cocoon: cocoon.name,
+    cocoon: cocoon.name ?? cocoon.id,
     state: isPaused ? 'paused' : hasToken ? 'looking' : 'no_token',
     ...(watch?.failure !== undefined && { failure: watch.failure }),
     sent,

@@ -54,7 +54,6 @@ pub struct ConsoleEntry {
     pub level: ConsoleLevel,
     /// What was given to the console.
     #[serde(default)]
-    #[schema(value_type = Vec<Object>)]
     pub args: Vec<Value>,
     /// The same as one text; may be cut.
     pub message: String,

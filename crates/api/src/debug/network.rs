@@ -23,6 +23,7 @@ pub type Headers = BTreeMap<String, String>;
     Deserialize,
     ToSchema,
 )]
+#[schema(as = DebugSource)]
 pub enum Source {
     /// The extension, by `chrome.webRequest`: no bodies, but from the very first request on.
     #[serde(rename = "webRequest")]

@@ -46,6 +46,7 @@ mod takeover;
 mod two_agents;
 mod two_logins;
 mod two_nodes;
+mod types;
 mod unread;
 mod web_page;
 mod with;

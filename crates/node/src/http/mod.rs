@@ -43,6 +43,7 @@ use crate::sessions::FILE_LIMIT;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use baton_api::Problem;
+use baton_api::debug::{BrowserMessage, ClientMessage, RelayMessage};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
@@ -162,7 +163,8 @@ pub fn document() -> utoipa::openapi::OpenApi {
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Baton", description = "Keeps browser sessions alive. Every error is a problem."),
-    components(schemas(Problem)),
+    // What goes over the relay's WebSocket belongs to no operation.
+    components(schemas(Problem, BrowserMessage, ClientMessage, RelayMessage)),
     modifiers(&ApiKey)
 )]
 struct Document;

@@ -1,4 +1,7 @@
 //! The document of the API says what the router does.
+//!
+//! It stands in the reference, too: types of other languages are made from it. When it was changed,
+//! `BATON_UPDATE_DOCS=1 cargo test -p baton-node document` writes it anew.
 
 use crate::fixture::Node;
 use reqwest::Method;
@@ -99,6 +102,18 @@ fn the_reference_lists_every_operation() {
             assert!(page.contains(&row), "expected a row that begins with {row}");
         }
     }
+}
+
+#[test]
+fn the_document_in_the_reference_is_that_of_the_router() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/openapi.json");
+    let document = serde_json::to_value(baton_node::http::document()).unwrap();
+    let written = format!("{document:#}\n");
+    if std::env::var_os("BATON_UPDATE_DOCS").is_some() {
+        std::fs::write(file, &written).unwrap();
+    }
+    let found = std::fs::read_to_string(file).unwrap();
+    assert!(found == written, "openapi.json is old; BATON_UPDATE_DOCS=1 writes it anew");
 }
 
 #[test]

@@ -8,8 +8,10 @@ mod install;
 mod npm;
 mod python;
 mod room;
+mod types;
 
 pub use extension::Extension;
 pub use npm::Npm;
 pub use python::Python;
 pub use room::Room;
+pub use types::chrome_types;

@@ -1,0 +1,37 @@
+//! The types of the extensions, as they are made from the document of the API.
+
+use super::install::Shelf;
+use super::npm::Npm;
+use anyhow::{Context as _, Result};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// What makes them.
+const MAKER: Shelf = Shelf {
+    name: "types",
+    files: &[
+        ("package.json", include_str!("../../../../extensions/types/package.json")),
+        ("package-lock.json", include_str!("../../../../extensions/types/package-lock.json")),
+        (".npmrc", include_str!("../../../../extensions/types/.npmrc")),
+    ],
+};
+const LIMIT: Duration = Duration::from_mins(1);
+
+/// Makes the types of the Chrome extension from the document of this checkout.
+pub async fn chrome_types() -> Result<String> {
+    let room = Npm::of_this_node(&MAKER).await?.room()?;
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
+    for file in ["types/build.mjs", "chrome/schemas.json"] {
+        let copy = room.path().join(file);
+        fs::create_dir_all(copy.parent().context("expected a folder")?)?;
+        fs::copy(checkout.join("extensions").join(file), copy)?;
+    }
+    fs::create_dir_all(room.path().join("chrome/src"))?;
+    let mut make = room.command("node")?;
+    make.arg("types/build.mjs").arg(checkout.join("docs/reference/openapi.json"));
+    room.run(make, LIMIT).await?;
+    let types = fs::read_to_string(room.path().join("chrome/src/api.ts"))?;
+    room.clear().await?;
+    Ok(types)
+}
