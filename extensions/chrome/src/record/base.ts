@@ -132,12 +132,12 @@ function since(open: Open, now: number): number {
   return Math.max(0, Math.round(now - open.begun))
 }
 
-/** Registers a layer's ears with the browser; `run` says when they are called. */
-export function listenToRequests(base: BaseLayer, urls: string[], run: (what: () => void) => void): void {
+/** Registers a layer's ears with the browser; `run` says when they are called of what happened then. */
+export function listenToRequests(base: BaseLayer, urls: string[], run: (what: () => void, at: number) => void): void {
   const filter = { urls }
   const web = chrome.webRequest
-  const later = <T>(what: (details: T) => void): Parameters<Listener<T>>[0] => (details) => {
-    run(() => what(details))
+  const later = <T extends { timeStamp: number }>(what: (details: T) => void): Parameters<Listener<T>>[0] => (details) => {
+    run(() => what(details), details.timeStamp)
     return undefined
   }
   web.onBeforeRequest.addListener(later<chrome.webRequest.OnBeforeRequestDetails>((it) => base.begins(it)), filter)
