@@ -10,7 +10,7 @@ import { Worker } from './worker.ts'
 const ALARM_MINUTES = 0.5
 const ALARM = 'wake'
 /** What the manifest allows to see; what a person allowed besides is added below. */
-const URLS = ['http://127.0.0.1/*', 'http://localhost/*', 'http://*.localhost/*']
+const URLS = ['http', 'ws'].flatMap((scheme) => ['127.0.0.1', 'localhost', '*.localhost'].map((host) => `${scheme}://${host}/*`))
 
 const worker = new Worker()
 const arrivals = new Arrivals()

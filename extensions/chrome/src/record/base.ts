@@ -100,10 +100,12 @@ export class BaseLayer {
   }
 
   ends(details: chrome.webRequest.OnCompletedDetails): void {
-    const { requestId, timeStamp } = details
+    const { requestId, timeStamp, type } = details
     const open = this.open.get(requestId)
     if (open === undefined) return
     this.open.delete(requestId)
+    // A WebSocket has just begun.
+    if (type === 'websocket') return
     const data = { request_id: requestId, timestamp: Math.round(timeStamp), duration_ms: since(open, timeStamp) }
     this.ears.tell(open.tab, { event: 'finished', data })
   }
