@@ -84,7 +84,7 @@ async fn in_pieces() -> Body {
 }
 
 /// A WebSocket that answers every text with the same.
-async fn echo(mut request: Request) -> Response {
+pub(super) async fn echo(mut request: Request) -> Response {
     let accept = keeper::accept_key(request.headers()["sec-websocket-key"].as_bytes());
     let upgrade = hyper::upgrade::on(&mut request);
     tokio::spawn(async move {

@@ -2,7 +2,11 @@
 
 mod browser;
 mod busy;
+mod elsewhere;
+mod link;
 mod own;
 mod scene;
+mod secrets;
+mod talker;
 mod told;
 mod whole;

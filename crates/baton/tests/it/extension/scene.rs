@@ -37,15 +37,76 @@ impl Scene {
         asks(&self.house, arguments)
     }
 
+    /// What a command says for people.
+    pub(super) fn says(&self, arguments: &[&str]) -> String {
+        let ended = baton(&self.house, arguments).output().unwrap();
+        assert!(ended.status.success(), "{arguments:?}: {ended:?}");
+        String::from_utf8(ended.stdout).unwrap()
+    }
+
+    /// Why a command fails.
+    pub(super) fn fails(&self, arguments: &[&str]) -> String {
+        let ended = baton(&self.house, arguments).output().unwrap();
+        assert!(!ended.status.success(), "{arguments:?}: {ended:?}");
+        String::from_utf8(ended.stderr).unwrap()
+    }
+
     /// The token of the tab that shows this address, once it is listed.
     pub(super) async fn tab(&self, address: &str) -> String {
+        self.tab_with("url", address).await
+    }
+
+    /// The token of the tab that has this in a field, once it is listed.
+    pub(super) async fn tab_with(&self, field: &str, value: &str) -> String {
         let mut found = None;
-        eventually("the tab is listed", async || {
-            found = self.tabs().into_iter().find(|tab| tab["url"] == address);
+        eventually(&format!("a tab has the {field} {value}"), async || {
+            found = self.tabs().into_iter().find(|tab| tab[field] == value);
             found.is_some()
         })
         .await;
         found.unwrap()["token"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits until a line was written, so many times and no more.
+    pub(super) async fn hears_line(&self, token: &str, line: &str, times: usize) {
+        eventually(&format!("{line} is told {times} times"), async || {
+            let console = self.asks(&["debug", "console", token]);
+            let lines = console["entries"].as_array().unwrap().iter();
+            lines.filter(|entry| entry["message"] == line).count() == times
+        })
+        .await;
+    }
+
+    /// Waits until a request whose address has this in it was answered.
+    pub(super) async fn hears_request(&self, token: &str, part: &str) {
+        eventually(&format!("a request with {part} is told"), async || {
+            let found = self.asks(&["debug", "network", token, "--url-pattern", part]);
+            let requests = found["requests"].as_array().unwrap();
+            requests.iter().any(|request| request["status"] == 200)
+        })
+        .await;
+    }
+
+    /// Why something is missing of a tab's requests, in order.
+    pub(super) fn gaps(&self, token: &str) -> Vec<String> {
+        let network = self.asks(&["debug", "network", token]);
+        let gaps = network["gaps"].as_array().into_iter().flatten();
+        gaps.map(|gap| gap["reason"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Ends the node; the next one listens where this one did, and so does its proxy.
+    pub(super) async fn stop_node(&mut self, is_killed: bool) {
+        let settings = self.house.data().settings();
+        let now = std::fs::read_to_string(&settings).unwrap();
+        let port = self.pages.port().unwrap();
+        std::fs::write(&settings, now.replace("127.0.0.1:0\"", &format!("127.0.0.1:{port}\"")))
+            .unwrap();
+        self.house.keep_address().unwrap();
+        if is_killed {
+            self.house.kill_node().await.unwrap();
+        } else {
+            self.house.stop_node().await.unwrap();
+        }
     }
 
     /// The tabs that are listed.
@@ -80,9 +141,13 @@ fn pages(house: &House) -> Url {
 }
 
 fn asks(house: &House, arguments: &[&str]) -> Value {
-    let mut baton = Command::new(env!("CARGO_BIN_EXE_baton"));
-    let baton = baton.arg("--data").arg(house.data().path()).arg("--json").args(arguments);
-    let ended = baton.output().unwrap();
+    let ended = baton(house, arguments).arg("--json").output().unwrap();
     assert!(ended.status.success(), "{arguments:?}: {ended:?}");
     serde_json::from_slice(&ended.stdout).unwrap()
+}
+
+fn baton(house: &House, arguments: &[&str]) -> Command {
+    let mut baton = Command::new(env!("CARGO_BIN_EXE_baton"));
+    baton.arg("--data").arg(house.data().path()).args(arguments);
+    baton
 }

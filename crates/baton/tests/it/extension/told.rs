@@ -55,9 +55,10 @@ impl Told {
 
     /// The requests, a line each, in the order of the alphabet.
     pub(super) fn network(&self, busy: &Busy, seen_at: &str) -> String {
-        let mut lines: Vec<String> = self.requests.iter().map(request).collect();
+        let plain = |it: &Value| busy.plain(&request(it), seen_at);
+        let mut lines: Vec<String> = self.requests.iter().map(plain).collect();
         lines.sort();
-        busy.plain(&lines.join("\n"), seen_at)
+        lines.join("\n")
     }
 
     /// How the requests went: method, address without its query, and status or error.

@@ -35,7 +35,7 @@ async fn all_that_a_page_does_in_a_persons_browser_is_told_by_the_node() {
     tab.reload().await;
     let next = Told::when_done(&scene, &token, 2).await.after(&first);
     insta::assert_snapshot!(next.network(&busy, at), @r#"
-    document GET A/ → 200 "<!doctype html>\n<titl".
+    document GET A/ → 200 "<!doctype html>\n<tit".
     document GET FRAME/ frame FRAME/ → 200 "<script>console.warn".
     fetch GET A/empty → 204.
     fetch GET A/from-worker worker A/worker.js → 200 "for the worker".
