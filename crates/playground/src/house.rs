@@ -31,6 +31,7 @@ pub struct House {
     program: PathBuf,
     settings: Vec<(OsString, OsString)>,
     data: DataFolder,
+    address: String,
     node: Option<Node>,
 }
 
@@ -53,7 +54,14 @@ impl House {
     pub fn build(program: impl Into<PathBuf>) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("baton-").tempdir()?;
         let data = DataFolder::at(&folder.path().join("data"))?;
-        Ok(Self { folder, program: program.into(), settings: Vec::new(), data, node: None })
+        Ok(Self {
+            folder,
+            program: program.into(),
+            settings: Vec::new(),
+            data,
+            address: "127.0.0.1:0".to_owned(),
+            node: None,
+        })
     }
 
     /// With a setting for the nodes to come, such as `BATON_SESSION_SNAPSHOT_INTERVAL`.
@@ -86,7 +94,7 @@ impl House {
         let mut process = command
             .arg("--data")
             .arg(self.data.path())
-            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(["serve", "--listen", &self.address])
             // A browser that is killed leaves temporary files behind, which must go with the house.
             .env("TMPDIR", self.folder.path())
             .env("FEDERATION_DIR", self.board())
@@ -104,6 +112,13 @@ impl House {
             .context("expected the local admin's key in the data folder")?;
         let client = Client::new(file.url, key.trim().into())?;
         self.node = Some(Node { process, client, pid: file.pid });
+        Ok(())
+    }
+
+    /// The nodes to come listen where this one does, for whoever only knows its address.
+    pub fn keep_address(&mut self) -> Result<()> {
+        let port = self.client()?.base().port().context("expected a port of the node")?;
+        self.address = format!("127.0.0.1:{port}");
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 // what was kept.
 
 import { answer, readQuestion } from './answers.ts'
+import { Arrivals } from './arrivals.ts'
 import { listenToRequests } from './record/base.ts'
 import { Worker } from './worker.ts'
 
@@ -9,11 +10,12 @@ import { Worker } from './worker.ts'
 const ALARM_MINUTES = 0.5
 const ALARM = 'wake'
 /** What the manifest allows to see; what a person allowed besides is added below. */
-const URLS = ['http://127.0.0.1/*', 'http://localhost/*', 'http://*.localhost/*']
+const URLS = ['http', 'ws'].flatMap((scheme) => ['127.0.0.1', 'localhost', '*.localhost'].map((host) => `${scheme}://${host}/*`))
 
 const worker = new Worker()
+const arrivals = new Arrivals()
 
-/** What happens before everything was read waits here. */
+/** What has to wait until what was kept is read, and for nothing else. */
 let waiting: (() => void)[] | undefined = []
 
 function run(what: () => void): void {
@@ -21,27 +23,27 @@ function run(what: () => void): void {
   else waiting.push(what)
 }
 
-listenToRequests(worker.base, URLS, run)
+const inOrder = (what: () => void, at?: number) => arrivals.put(what, at)
+
+listenToRequests(worker.base, URLS, inOrder)
 
 chrome.webNavigation.onBeforeNavigate.addListener(({ tabId, frameId, url, timeStamp }) => {
-  if (frameId === 0) run(() => worker.journey.heads(tabId, url, timeStamp))
+  if (frameId === 0) inOrder(() => worker.journey.heads(tabId, url, timeStamp), timeStamp)
 })
-chrome.webNavigation.onCommitted.addListener(({ tabId, frameId, url }) => {
-  if (frameId === 0) run(() => worker.journey.shows(tabId, url))
-})
-for (const moved of [chrome.webNavigation.onHistoryStateUpdated, chrome.webNavigation.onReferenceFragmentUpdated]) {
-  moved.addListener(({ tabId, frameId, url }) => {
-    if (frameId === 0) run(() => worker.journey.shows(tabId, url))
+const { onCommitted, onHistoryStateUpdated, onReferenceFragmentUpdated } = chrome.webNavigation
+for (const moved of [onCommitted, onHistoryStateUpdated, onReferenceFragmentUpdated]) {
+  moved.addListener(({ tabId, frameId, url, timeStamp }) => {
+    if (frameId === 0) inOrder(() => worker.journey.shows(tabId, url), timeStamp)
   })
 }
-chrome.tabs.onUpdated.addListener((tabId, _change, tab) => run(() => worker.journey.updates(tabId, tab)))
-chrome.tabs.onRemoved.addListener((tabId) => run(() => worker.journey.closed(tabId)))
+chrome.tabs.onUpdated.addListener((tabId, _change, tab) => inOrder(() => worker.journey.updates(tabId, tab)))
+chrome.tabs.onRemoved.addListener((tabId) => inOrder(() => worker.journey.closed(tabId)))
 
 chrome.debugger.onEvent.addListener(({ tabId, sessionId }: chrome.debugger.DebuggerSession, method, params) => {
-  if (tabId !== undefined) run(() => worker.registry.watch(worker.registry.get(tabId))?.hear(sessionId, method, params ?? {}))
+  if (tabId !== undefined) inOrder(() => worker.registry.watch(worker.registry.get(tabId))?.hear(sessionId, method, params ?? {}))
 })
 chrome.debugger.onDetach.addListener(({ tabId }, reason) => {
-  if (tabId !== undefined) run(() => worker.journey.detached(tabId, reason))
+  if (tabId !== undefined) inOrder(() => worker.journey.detached(tabId, reason))
 })
 
 chrome.alarms.onAlarm.addListener(() => run(() => worker.link.start()))
@@ -61,10 +63,10 @@ chrome.runtime.onMessage.addListener((message: unknown, sender, reply: (answer: 
 async function listenElsewhere(): Promise<void> {
   const { origins = [] } = await chrome.permissions.getAll()
   const others = origins.filter((origin) => !URLS.includes(origin))
-  if (others.length > 0) listenToRequests(worker.base, others, run)
+  if (others.length > 0) listenToRequests(worker.base, others, inOrder)
 }
 chrome.permissions.onAdded.addListener(({ origins = [] }) => {
-  if (origins.length > 0) listenToRequests(worker.base, origins, run)
+  if (origins.length > 0) listenToRequests(worker.base, origins, inOrder)
 })
 
 async function begin(): Promise<void> {
@@ -73,7 +75,9 @@ async function begin(): Promise<void> {
   const before = waiting ?? []
   waiting = undefined
   for (const one of before) one()
+  worker.begin()
   await chrome.alarms.create(ALARM, { periodInMinutes: ALARM_MINUTES })
-  await worker.begin()
+  await arrivals.ready()
+  await worker.lookAgain()
 }
 void begin()

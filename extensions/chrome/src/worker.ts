@@ -73,10 +73,14 @@ export class Worker {
     this.registry.revive(notes)
   }
 
-  /** Connects, and looks at the tabs again that the worker's life before looked at. */
-  async begin(): Promise<void> {
+  /** Connects. */
+  begin(): void {
     this.link.start()
     if (this.settings.isRevoked) this.link.stop({ state: 'pair_again' })
+  }
+
+  /** Looks at the tabs again that the worker's life before looked at. */
+  async lookAgain(): Promise<void> {
     for (const tab of this.registry.open()) {
       const found = await chrome.tabs.get(tab.note.tabId).catch(() => undefined)
       const top = await chrome.webNavigation.getFrame({ tabId: tab.note.tabId, frameId: 0 }).catch(() => null)

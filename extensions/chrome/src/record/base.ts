@@ -100,10 +100,12 @@ export class BaseLayer {
   }
 
   ends(details: chrome.webRequest.OnCompletedDetails): void {
-    const { requestId, timeStamp } = details
+    const { requestId, timeStamp, type } = details
     const open = this.open.get(requestId)
     if (open === undefined) return
     this.open.delete(requestId)
+    // A WebSocket has just begun.
+    if (type === 'websocket') return
     const data = { request_id: requestId, timestamp: Math.round(timeStamp), duration_ms: since(open, timeStamp) }
     this.ears.tell(open.tab, { event: 'finished', data })
   }
@@ -132,12 +134,12 @@ function since(open: Open, now: number): number {
   return Math.max(0, Math.round(now - open.begun))
 }
 
-/** Registers a layer's ears with the browser; `run` says when they are called. */
-export function listenToRequests(base: BaseLayer, urls: string[], run: (what: () => void) => void): void {
+/** Registers a layer's ears with the browser; `run` says when they are called of what happened then. */
+export function listenToRequests(base: BaseLayer, urls: string[], run: (what: () => void, at: number) => void): void {
   const filter = { urls }
   const web = chrome.webRequest
-  const later = <T>(what: (details: T) => void): Parameters<Listener<T>>[0] => (details) => {
-    run(() => what(details))
+  const later = <T extends { timeStamp: number }>(what: (details: T) => void): Parameters<Listener<T>>[0] => (details) => {
+    run(() => what(details), details.timeStamp)
     return undefined
   }
   web.onBeforeRequest.addListener(later<chrome.webRequest.OnBeforeRequestDetails>((it) => base.begins(it)), filter)

@@ -43,7 +43,7 @@ export async function command<T>(tabId: number, session: string | undefined, met
 
 /** What is switched on in a page, a frame or a worker. */
 export interface Listening {
-  /** Requests are told from here on. */
+  /** Requests are told from here on; fails when they are not. */
   requests: Promise<unknown>
   /** The console was replayed. */
   console: Promise<unknown>
@@ -52,11 +52,13 @@ export interface Listening {
 /** Switches on what is told of a page, a frame or a worker, in the order in which it is said. */
 export function listen(tabId: number, session: string | undefined, kind: 'page' | 'frame' | 'worker'): Listening {
   const post = (method: string, params: object = {}) => command(tabId, session, method, params).catch(() => undefined)
-  const requests = post('Network.enable', {
+  const requests = command(tabId, session, 'Network.enable', {
     maxTotalBufferSize: KEPT,
     maxResourceBufferSize: KEPT_OF_ONE,
     maxPostDataSize: BODY_BYTES,
   })
+  // Not everybody asks.
+  requests.catch(() => {})
   const calls = post('Runtime.enable')
   const log = post('Log.enable')
   if (kind !== 'worker') void post('Page.enable')

@@ -26,7 +26,10 @@ export class Journey implements Ears {
   heads(tabId: number, url: string, at: number): void {
     const { registry } = this.guide
     const cocoon = cocoonOf(url, this.guide.cocoons())
-    if (cocoon === undefined) return
+    if (cocoon === undefined) {
+      registry.turns(tabId)
+      return
+    }
     const tab = registry.heads(tabId, url, cocoon)
     const watch = registry.watch(tab)
     if (tab === undefined || watch === undefined) return
@@ -86,6 +89,7 @@ export class Journey implements Ears {
       return
     }
     tab.note.isInside = true
+    tab.note.isOnItsWay = false
     tab.note.url = url
     const watch = registry.watch(tab)
     if (tab.grant() === undefined && !tab.isAccepted) {

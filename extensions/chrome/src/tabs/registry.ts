@@ -47,7 +47,11 @@ export class Registry {
   /** A tab is on its way to a page of a cocoon: the tab for it. */
   heads(tabId: number, url: string, cocoon: Cocoon): Tab | undefined {
     const known = this.of(tabId, url)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      if (known === this.current.get(tabId)) this.next.delete(tabId)
+      known.note.isOnItsWay = !known.note.isInside
+      return known
+    }
     if (this.current.size >= TABS) return undefined
     const tab = Tab.create(tabId, cocoon, url)
     if (this.current.has(tabId)) this.next.set(tabId, tab)
@@ -55,14 +59,24 @@ export class Registry {
     return tab
   }
 
+  /** A tab is on its way to a page that is no cocoon's. */
+  turns(tabId: number): void {
+    this.next.delete(tabId)
+    const tab = this.current.get(tabId)
+    if (tab !== undefined) tab.note.isOnItsWay = false
+  }
+
   /** The tab shows a page: the tab to which it belongs from now on. What it was before ends. */
   shows(tabId: number, url: string): Tab | undefined {
     const now = this.current.get(tabId)
     const next = this.next.get(tabId)
-    this.next.delete(tabId)
     if (now !== undefined && isWithin(url, now.note.cocoon)) return now
+    const isNext = next !== undefined && isWithin(url, next.note.cocoon)
+    // A page that it was on its way to before may still come.
+    if (now?.note.isOnItsWay === true && !isNext) return undefined
     if (now !== undefined) this.end(tabId)
-    if (next === undefined || !isWithin(url, next.note.cocoon)) return undefined
+    if (!isNext) return undefined
+    this.next.delete(tabId)
     this.put(next)
     return next
   }

@@ -28,6 +28,8 @@ export interface TabNote {
   isAttached: boolean
   /** Whether the page that it shows is the cocoon's. */
   isInside: boolean
+  /** Whether it has not shown a page of the cocoon yet, and is about to. */
+  isOnItsWay: boolean
   /** Closed or elsewhere: the node is to be told. */
   isEnded: boolean
   /** When the newest line of the console was written: what is replayed is told once. */
@@ -67,6 +69,7 @@ export class Tab {
       isPaused: false,
       isAttached: false,
       isInside: false,
+      isOnItsWay: true,
       isEnded: false,
       toldUntil: 0,
       places: [],

@@ -29,6 +29,8 @@ export class Watch implements Host {
   failure: string | undefined
   private recorder: Recorder | undefined
   private isOn = false
+  /** Attempts to attach of before are over. */
+  private turn = 0
 
   constructor(
     private readonly tab: Tab,
@@ -47,15 +49,18 @@ export class Watch implements Host {
     const { note } = this.tab
     if (this.isOn || note.isPaused || note.isEnded) return
     this.isOn = true
+    const turn = (this.turn += 1)
     let isAdopted: boolean
     try {
       isAdopted = await attach(note.tabId)
     } catch (error) {
+      if (turn !== this.turn) return
       this.isOn = false
       this.failure = error instanceof Error ? error.message : String(error)
       return
     }
-    if (!this.isOn) return void detach(note.tabId)
+    // Whoever stopped it has detached; by now another may have attached.
+    if (turn !== this.turn) return
     if (!isAdopted) this.forget()
     this.failure = undefined
     note.isAttached = true
@@ -75,9 +80,12 @@ export class Watch implements Host {
       ({ frameTree }) => recorder.begins(frameTree.frame, isEarly),
       () => recorder.begins(undefined, isEarly),
     )
-    void on.requests.then(() => {
-      if (this.recorder === recorder) this.coveredSince ??= Date.now()
-    })
+    void on.requests.then(
+      () => {
+        if (this.recorder === recorder) this.coveredSince ??= Date.now()
+      },
+      () => {},
+    )
     void on.console.then(() => recorder.replays(undefined, false))
   }
 
@@ -95,6 +103,7 @@ export class Watch implements Host {
 
   /** The browser detached. */
   off(): void {
+    this.turn += 1
     this.isOn = false
     this.tab.note.isAttached = false
     this.forget()

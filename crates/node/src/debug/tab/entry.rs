@@ -14,6 +14,10 @@ use std::sync::Arc;
 /// The word for a method that nobody saw.
 pub(super) const UNKNOWN_METHOD: &str = "?";
 
+/// How much later than the end of a request another source may see its beginning, in milliseconds: the
+/// clocks of sources differ by so much.
+const SLACK: u64 = 20;
+
 /// One request, and who said what of it. Readers share it; a change makes a copy only while they do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
@@ -48,6 +52,13 @@ impl Entry {
     /// Whether the source has said anything of it.
     pub(super) fn is_known_to(&self, source: Source) -> bool {
         self.request.source.contains(&source)
+    }
+
+    /// Whether it had come to its end before this instant: what is sent then is another request.
+    pub(super) fn was_over(&self, at: EpochMs) -> bool {
+        let NetworkRequest { timestamp, duration_ms, .. } = &*self.request;
+        let took = duration_ms.filter(|_| self.request.ended);
+        took.is_some_and(|took| at.since(*timestamp) > took + SLACK)
     }
 
     /// Whether the same id, sent once more, is another request: this one was answered, or it ended, or

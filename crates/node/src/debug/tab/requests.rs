@@ -107,7 +107,9 @@ impl Requests {
     /// A request that this source has not told of yet: another source may have.
     fn sent_first(&mut self, source: Source, sent: Requested, hop: u32) -> Applied {
         let id = sent.request_id.clone();
-        let told = self.told_by_another(source, &sent.url, &sent.method, sent.timestamp);
+        let at = sent.timestamp;
+        let told = self.told_by_another(source, &sent.url, &sent.method, at);
+        let told = told.filter(|number| self.entry(*number).is_some_and(|it| !it.was_over(at)));
         if let Some(number) = told {
             self.addresses.name(source, &id, number);
             return self.change(Some(number), |entry| {

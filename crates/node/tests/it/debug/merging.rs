@@ -178,6 +178,23 @@ fn of_several_requests_of_one_address_each_source_means_the_nearest() {
 }
 
 #[test]
+fn what_one_source_saw_end_is_not_what_another_sees_begin_later() {
+    let mut tab = Tab::new();
+    let base = |change| (Source::WebRequest, change);
+    for (source, change) in [
+        base(NetworkChange::Request(requested("w", "GET", URL, 0))),
+        base(NetworkChange::Finished(finished("w", 300))),
+    ] {
+        tab.apply(source, change);
+    }
+    tab.sent(requested("again", "GET", URL, 900));
+    tab.sent(requested("same", "GET", URL, 2));
+    let sources: Vec<_> = tab.requests().iter().map(|request| request.source.clone()).collect();
+    let both = vec![Source::WebRequest, Source::Debugger];
+    assert_eq!(sources, [both, vec![Source::Debugger]], "the page was loaded again");
+}
+
+#[test]
 fn a_late_event_does_not_bring_back_what_was_dropped() {
     let mut tab = Tab::with(baton_node::debug::Limits { requests: 2, ..Default::default() });
     for id in ["1", "2", "3"] {

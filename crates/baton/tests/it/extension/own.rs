@@ -1,4 +1,4 @@
-//! Baton's extension for Chrome: its own tests, in a real browser.
+//! The extension's own tests, in a real browser.
 
 use baton_playground::tools::Extension;
 use std::time::Duration;

@@ -1,0 +1,153 @@
+//! What a story needs: a service behind the proxy of a node, and a paired browser with the extension.
+
+use super::browser::Browser;
+use crate::houses;
+use crate::notes::eventually;
+use baton_playground::tools::Extension;
+use baton_playground::{House, Site};
+use serde_json::Value;
+use std::process::Command;
+use url::Url;
+
+/// A house in front of a service, and the browser of a person who looks at it.
+pub(super) struct Scene {
+    pub(super) house: House,
+    pub(super) browser: Browser,
+    /// Where the service's pages are.
+    pub(super) pages: Url,
+    extension: Extension,
+}
+
+impl Scene {
+    /// Puts a node in front of a service, and pairs a browser with it.
+    pub(super) async fn open(service: &Site) -> Self {
+        let (extension, house) = tokio::join!(Extension::unpack(), house(service));
+        let extension = extension.unwrap();
+        let browser = Browser::start(&extension.build().await.unwrap()).await;
+        let pages = pages(&house);
+        let scene = Self { house, browser, pages, extension };
+        let paired = scene.asks(&["debug", "pair"]);
+        let word = |name: &str| paired[name].as_str().unwrap();
+        scene.browser.pair(word("address"), word("code")).await;
+        scene
+    }
+
+    /// What a command says, as JSON.
+    pub(super) fn asks(&self, arguments: &[&str]) -> Value {
+        asks(&self.house, arguments)
+    }
+
+    /// What a command says for people.
+    pub(super) fn says(&self, arguments: &[&str]) -> String {
+        let ended = baton(&self.house, arguments).output().unwrap();
+        assert!(ended.status.success(), "{arguments:?}: {ended:?}");
+        String::from_utf8(ended.stdout).unwrap()
+    }
+
+    /// Why a command fails.
+    pub(super) fn fails(&self, arguments: &[&str]) -> String {
+        let ended = baton(&self.house, arguments).output().unwrap();
+        assert!(!ended.status.success(), "{arguments:?}: {ended:?}");
+        String::from_utf8(ended.stderr).unwrap()
+    }
+
+    /// The token of the tab that shows this address, once it is listed.
+    pub(super) async fn tab(&self, address: &str) -> String {
+        self.tab_with("url", address).await
+    }
+
+    /// The token of the tab that has this in a field, once it is listed.
+    pub(super) async fn tab_with(&self, field: &str, value: &str) -> String {
+        let mut found = None;
+        eventually(&format!("a tab has the {field} {value}"), async || {
+            found = self.tabs().into_iter().find(|tab| tab[field] == value);
+            found.is_some()
+        })
+        .await;
+        found.unwrap()["token"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits until a line was written, so many times and no more.
+    pub(super) async fn hears_line(&self, token: &str, line: &str, times: usize) {
+        eventually(&format!("{line} is told {times} times"), async || {
+            let console = self.asks(&["debug", "console", token]);
+            let lines = console["entries"].as_array().unwrap().iter();
+            lines.filter(|entry| entry["message"] == line).count() == times
+        })
+        .await;
+    }
+
+    /// Waits until a request whose address has this in it was answered.
+    pub(super) async fn hears_request(&self, token: &str, part: &str) {
+        eventually(&format!("a request with {part} is told"), async || {
+            let found = self.asks(&["debug", "network", token, "--url-pattern", part]);
+            let requests = found["requests"].as_array().unwrap();
+            requests.iter().any(|request| request["status"] == 200)
+        })
+        .await;
+    }
+
+    /// Why something is missing of a tab's requests, in order.
+    pub(super) fn gaps(&self, token: &str) -> Vec<String> {
+        let network = self.asks(&["debug", "network", token]);
+        let gaps = network["gaps"].as_array().into_iter().flatten();
+        gaps.map(|gap| gap["reason"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Ends the node; the next one listens where this one did, and so does its proxy.
+    pub(super) async fn stop_node(&mut self, is_killed: bool) {
+        let settings = self.house.data().settings();
+        let now = std::fs::read_to_string(&settings).unwrap();
+        let port = self.pages.port().unwrap();
+        std::fs::write(&settings, now.replace("127.0.0.1:0\"", &format!("127.0.0.1:{port}\"")))
+            .unwrap();
+        self.house.keep_address().unwrap();
+        if is_killed {
+            self.house.kill_node().await.unwrap();
+        } else {
+            self.house.stop_node().await.unwrap();
+        }
+    }
+
+    /// The tabs that are listed.
+    pub(super) fn tabs(&self) -> Vec<Value> {
+        self.asks(&["debug", "list-tabs"])["tabs"].as_array().unwrap().clone()
+    }
+
+    /// Ends everybody.
+    pub(super) async fn clear(self) {
+        self.browser.close().await;
+        self.house.clear().await.unwrap();
+        self.extension.clear().await.unwrap();
+    }
+}
+
+/// A house whose node stands in front of the service.
+async fn house(service: &Site) -> House {
+    let house = houses::build();
+    house.data().create().unwrap();
+    let upstream = service.url("/").unwrap();
+    let settings = format!(
+        "[proxy]\nlisten = \"127.0.0.1:0\"\n[[cocoons]]\nid = \"shop\"\nname = \"The shop\"\nupstream = \"{upstream}\"\n"
+    );
+    std::fs::write(house.data().settings(), settings).unwrap();
+    houses::start(house).await
+}
+
+/// Where the pages of its service are, on a host of their own.
+fn pages(house: &House) -> Url {
+    let cocoons = asks(house, &["cocoons", "list"]);
+    cocoons["items"][0]["urls"][0].as_str().unwrap().parse().unwrap()
+}
+
+fn asks(house: &House, arguments: &[&str]) -> Value {
+    let ended = baton(house, arguments).arg("--json").output().unwrap();
+    assert!(ended.status.success(), "{arguments:?}: {ended:?}");
+    serde_json::from_slice(&ended.stdout).unwrap()
+}
+
+fn baton(house: &House, arguments: &[&str]) -> Command {
+    let mut baton = Command::new(env!("CARGO_BIN_EXE_baton"));
+    baton.arg("--data").arg(house.data().path()).args(arguments);
+    baton
+}

@@ -1,0 +1,126 @@
+//! What is told of a tab, in lines that stories compare.
+
+use super::busy::Busy;
+use super::scene::Scene;
+use crate::notes::{LIMIT, eventually};
+use serde_json::Value;
+use tokio::time::Instant;
+
+/// The requests and the lines of a tab.
+pub(super) struct Told {
+    pub(super) requests: Vec<Value>,
+    pub(super) lines: Vec<Value>,
+    pub(super) gaps: Vec<Value>,
+}
+
+impl Told {
+    /// All that is told of a tab now.
+    pub(super) fn now(scene: &Scene, token: &str) -> Self {
+        let network = scene.asks(&["debug", "network", token, "--bodies"]);
+        let console = scene.asks(&["debug", "console", token]);
+        let list = |of: &Value| of.as_array().cloned().unwrap_or_default();
+        Self {
+            requests: list(&network["requests"]),
+            lines: list(&console["entries"]),
+            gaps: list(&network["gaps"]),
+        }
+    }
+
+    /// All that is told of a tab, once its page has said so many times that it is done, and all
+    /// requests have ended; or what is told in the end, when they do not.
+    pub(super) async fn when_done(scene: &Scene, token: &str, times: usize) -> Self {
+        let mut told = None;
+        let end = Instant::now() + LIMIT / 2;
+        let is_done = async || {
+            let now = Self::now(scene, token);
+            let done = now.lines.iter().filter(|line| line["message"] == "done").count();
+            let has_ended = |it: &Value| it["ended"] == true || it["resource_type"] == "websocket";
+            let is_done = done == times && now.requests.iter().all(has_ended);
+            told = Some(now);
+            is_done || Instant::now() >= end
+        };
+        eventually("the page is done", is_done).await;
+        told.unwrap()
+    }
+
+    /// What came after another look.
+    pub(super) fn after(self, before: &Self) -> Self {
+        let last = before.requests.last().map_or(0, |request| request["number"].as_u64().unwrap());
+        let said = before.lines.last().map_or(0, |line| line["seq"].as_u64().unwrap());
+        let mut this = self;
+        this.requests.retain(|request| request["number"].as_u64().unwrap() > last);
+        this.lines.retain(|line| line["seq"].as_u64().unwrap() > said);
+        this
+    }
+
+    /// The requests, a line each, in the order of the alphabet.
+    pub(super) fn network(&self, busy: &Busy, seen_at: &str) -> String {
+        let plain = |it: &Value| busy.plain(&request(it), seen_at);
+        let mut lines: Vec<String> = self.requests.iter().map(plain).collect();
+        lines.sort();
+        lines.join("\n")
+    }
+
+    /// How the requests went: method, address without its query, and status or error.
+    pub(super) fn ways(&self, busy: &Busy, seen_at: &str) -> Vec<String> {
+        let way = |it: &Value| {
+            let url = it["url"].as_str().unwrap().split('?').next().unwrap_or_default();
+            let end = match (it["error"].as_str(), it["status"].as_u64()) {
+                (Some(error), _) => error.to_owned(),
+                (None, Some(status)) => status.to_string(),
+                (None, None) => "without an end".to_owned(),
+            };
+            busy.plain(&format!("{} {url} {end}", it["method"].as_str().unwrap()), seen_at)
+        };
+        let mut ways: Vec<String> = self.requests.iter().map(way).collect();
+        ways.sort();
+        ways
+    }
+
+    /// The lines of the console, in their order.
+    pub(super) fn console(&self, busy: &Busy, seen_at: &str) -> String {
+        let lines: Vec<String> = self.lines.iter().map(line).collect();
+        busy.plain(&lines.join("\n"), seen_at)
+    }
+}
+
+/// How a request went, and what came.
+fn request(it: &Value) -> String {
+    let word = |name: &str| it[name].as_str().unwrap_or("?");
+    let mut line = format!("{} {} {}", word("resource_type"), word("method"), word("url"));
+    line.push_str(&place(it));
+    if let Some(body) = it["request_body"].as_str() {
+        line.push_str(&format!(" {body:?}"));
+    }
+    if let Some(status) = it["status"].as_u64() {
+        line.push_str(&format!(" → {status}"));
+    }
+    if let Some(error) = it["error"].as_str() {
+        line.push_str(&format!(" ✗ {error}"));
+    }
+    if let Some(body) = it["response_body"].as_str() {
+        line.push_str(&format!(" {:?}", body.chars().take(20).collect::<String>()));
+    }
+    if it["response_body_truncated"] == true {
+        line.push_str(" cut");
+    }
+    for message in it["messages"].as_array().into_iter().flatten() {
+        let way = if message["direction"] == "sent" { "↑" } else { "↓" };
+        line.push_str(&format!(" {way}{}", message["payload"].as_str().unwrap_or("?")));
+    }
+    if it["ended"] == true {
+        line.push('.');
+    }
+    line
+}
+
+fn line(it: &Value) -> String {
+    let message = it["message"].as_str().unwrap().lines().next().unwrap_or_default();
+    format!("{} {message}{}", it["level"].as_str().unwrap(), place(it))
+}
+
+/// The frame or the worker that it belongs to.
+fn place(it: &Value) -> String {
+    let place = |name: &str| it[name].as_str().map(|url| format!(" {name} {url}"));
+    ["frame", "worker"].into_iter().filter_map(place).collect()
+}
