@@ -57,3 +57,28 @@ async fn a_tab_is_told_on_when_the_extensions_worker_was_stopped() {
     assert_eq!(scene.tabs().len(), 1);
     scene.clear().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tab_is_told_on_when_the_network_was_cut() {
+    let service = talker::start().await;
+    let (scene, wire) = Scene::open_by_wire(&service).await;
+    let at = scene.pages.to_string();
+    let tab = scene.browser.open(&at).await;
+    let token = scene.tab(&at).await;
+    talker::say(&tab, "before").await;
+    scene.hears_line(&token, "before", 1).await;
+    wire.cut();
+    eventually("it is marked that the browser is away", async || {
+        scene.gaps(&token).last().is_some_and(|gap| gap == "disconnected")
+    })
+    .await;
+    talker::say(&tab, "while it is cut").await;
+    wire.mend();
+    // Nothing is lost: what happened meanwhile waited at the browser.
+    assert_eq!(scene.tab(&at).await, token);
+    scene.hears_line(&token, "while it is cut", 1).await;
+    talker::say(&tab, "after it was cut").await;
+    scene.hears_line(&token, "after it was cut", 1).await;
+    scene.hears_line(&token, "before", 1).await;
+    scene.clear().await;
+}

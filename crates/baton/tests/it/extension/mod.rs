@@ -3,6 +3,7 @@
 mod browser;
 mod busy;
 mod elsewhere;
+mod idle;
 mod link;
 mod own;
 mod scene;
@@ -10,3 +11,4 @@ mod secrets;
 mod talker;
 mod told;
 mod whole;
+mod wire;

@@ -1,12 +1,14 @@
 //! What a story needs: a service behind the proxy of a node, and a paired browser with the extension.
 
 use super::browser::Browser;
+use super::wire::Wire;
 use crate::houses;
 use crate::notes::eventually;
 use baton_playground::tools::Extension;
 use baton_playground::{House, Site};
 use serde_json::Value;
 use std::process::Command;
+use tokio::net::TcpListener;
 use url::Url;
 
 /// A house in front of a service, and the browser of a person who looks at it.
@@ -21,15 +23,32 @@ pub(super) struct Scene {
 impl Scene {
     /// Puts a node in front of a service, and pairs a browser with it.
     pub(super) async fn open(service: &Site) -> Self {
-        let (extension, house) = tokio::join!(Extension::unpack(), house(service));
-        let extension = extension.unwrap();
-        let browser = Browser::start(&extension.build().await.unwrap()).await;
-        let pages = pages(&house);
-        let scene = Self { house, browser, pages, extension };
+        let scene = Self::unpaired(service, "").await;
         let paired = scene.asks(&["debug", "pair"]);
         let word = |name: &str| paired[name].as_str().unwrap();
         scene.browser.pair(word("address"), word("code")).await;
         scene
+    }
+
+    /// The same, but the browser reaches the node by a wire.
+    pub(super) async fn open_by_wire(service: &Site) -> (Self, Wire) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let host = listener.local_addr().unwrap();
+        let settings = format!("[server]\nallowed_hosts = [\"{host}\"]\n");
+        let scene = Self::unpaired(service, &settings).await;
+        let node = scene.house.client().unwrap().base().socket_addrs(|| None).unwrap();
+        let wire = Wire::lay(listener, node[0]);
+        let paired = scene.asks(&["debug", "pair"]);
+        scene.browser.pair(wire.url().as_str(), paired["code"].as_str().unwrap()).await;
+        (scene, wire)
+    }
+
+    async fn unpaired(service: &Site, settings: &str) -> Self {
+        let (extension, house) = tokio::join!(Extension::unpack(), house(service, settings));
+        let extension = extension.unwrap();
+        let browser = Browser::start(&extension.build().await.unwrap()).await;
+        let pages = pages(&house);
+        Self { house, browser, pages, extension }
     }
 
     /// What a command says, as JSON.
@@ -122,13 +141,13 @@ impl Scene {
     }
 }
 
-/// A house whose node stands in front of the service.
-async fn house(service: &Site) -> House {
+/// A house whose node stands in front of the service, with these settings besides.
+async fn house(service: &Site, more: &str) -> House {
     let house = houses::build();
     house.data().create().unwrap();
     let upstream = service.url("/").unwrap();
     let settings = format!(
-        "[proxy]\nlisten = \"127.0.0.1:0\"\n[[cocoons]]\nid = \"shop\"\nname = \"The shop\"\nupstream = \"{upstream}\"\n"
+        "{more}[proxy]\nlisten = \"127.0.0.1:0\"\n[[cocoons]]\nid = \"shop\"\nname = \"The shop\"\nupstream = \"{upstream}\"\n"
     );
     std::fs::write(house.data().settings(), settings).unwrap();
     houses::start(house).await
