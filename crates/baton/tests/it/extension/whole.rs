@@ -106,6 +106,7 @@ fn is_told_of_a_first_page(told: &Told, busy: &Busy, at: &str) {
         "HEAD A/ok 200",
         "POST A/form 200",
     ];
-    assert_eq!(told.ways(busy, at), wanted);
-    assert_eq!(told.console(busy, at), LINES);
+    let lines = told.console(busy, at);
+    assert_eq!(told.ways(busy, at), wanted, "{lines}\n{:?}", told.gaps);
+    assert_eq!(lines, LINES);
 }
