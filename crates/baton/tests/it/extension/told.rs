@@ -26,31 +26,37 @@ impl Told {
         }
     }
 
-    /// All that is told of a tab, once its page has said so many times that it is done, and all
-    /// requests have ended; or what is told in the end, when they do not.
-    pub(super) async fn when_done(scene: &Scene, token: &str, times: usize) -> Self {
+    /// All that is told of a tab, once that is whole; or what is told in the end, when it never is.
+    pub(super) async fn once(scene: &Scene, token: &str, is_whole: impl Fn(&Self) -> bool) -> Self {
         let mut told = None;
         let end = Instant::now() + LIMIT / 2;
         let is_done = async || {
             let now = Self::now(scene, token);
-            let done = now.lines.iter().filter(|line| line["message"] == "done").count();
-            let has_ended = |it: &Value| it["ended"] == true || it["resource_type"] == "websocket";
-            let is_done = done == times && now.requests.iter().all(has_ended);
+            let is_done = is_whole(&now) || Instant::now() >= end;
             told = Some(now);
-            is_done || Instant::now() >= end
+            is_done
         };
         eventually("the page is done", is_done).await;
         told.unwrap()
     }
 
+    /// Whether the page has said so many times that it is done.
+    pub(super) fn is_done(&self, times: usize) -> bool {
+        self.lines.iter().filter(|line| line["message"] == "done").count() == times
+    }
+
+    /// Whether all requests have ended.
+    pub(super) fn has_ended(&self) -> bool {
+        self.requests.iter().all(|request| request["ended"] == true)
+    }
+
     /// What came after another look.
-    pub(super) fn after(self, before: &Self) -> Self {
+    pub(super) fn after(mut self, before: &Self) -> Self {
         let last = before.requests.last().map_or(0, |request| request["number"].as_u64().unwrap());
         let said = before.lines.last().map_or(0, |line| line["seq"].as_u64().unwrap());
-        let mut this = self;
-        this.requests.retain(|request| request["number"].as_u64().unwrap() > last);
-        this.lines.retain(|line| line["seq"].as_u64().unwrap() > said);
-        this
+        self.requests.retain(|request| request["number"].as_u64().unwrap() > last);
+        self.lines.retain(|line| line["seq"].as_u64().unwrap() > said);
+        self
     }
 
     /// The requests, a line each, in the order of the alphabet.

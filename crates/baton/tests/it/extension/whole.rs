@@ -20,6 +20,28 @@ error Uncaught RangeError: thrown
 error Uncaught (in promise) TypeError: rejected
 log done";
 
+/// How the requests of the page go, in the order of the alphabet.
+const WAYS: [&str; 18] = [
+    "GET A/ 200",
+    "GET A/empty 204",
+    "GET A/external.js 200",
+    "GET A/from-worker 200",
+    "GET A/large 200",
+    "GET A/missing 404",
+    "GET A/moved 302",
+    "GET A/ok 200",
+    "GET A/ok 200",
+    "GET A/silent net::ERR_ABORTED",
+    "GET A/stream 200",
+    "GET A/worker.js 200",
+    "GET FRAME/ 200",
+    "GET FRAME/from-frame 200",
+    "GET NOBODY net::ERR_CONNECTION_REFUSED",
+    "GET WS/echo 101",
+    "HEAD A/ok 200",
+    "POST A/form 200",
+];
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_that_a_page_does_in_a_persons_browser_is_told_by_the_node() {
     let busy = Busy::start().await;
@@ -27,13 +49,13 @@ async fn all_that_a_page_does_in_a_persons_browser_is_told_by_the_node() {
     let at = scene.pages.as_str();
     let tab = scene.browser.open(at).await;
     let token = scene.tab(at).await;
-    let first = Told::when_done(&scene, &token, 1).await;
-    is_told_of_a_first_page(&first, &busy, at);
+    let first = first_page(&scene, &token, &busy).await;
     assert_eq!(first.gaps[0]["reason"], "first_load", "{:?}", first.gaps);
 
     // Whoever is there before a page has all of it.
     tab.reload().await;
-    let next = Told::when_done(&scene, &token, 2).await.after(&first);
+    let is_whole = |told: &Told| told.is_done(2) && told.has_ended();
+    let next = Told::once(&scene, &token, is_whole).await.after(&first);
     insta::assert_snapshot!(next.network(&busy, at), @r#"
     document GET A/ → 200 "<!doctype html>\n<tit".
     document GET FRAME/ frame FRAME/ → 200 "<script>console.warn".
@@ -76,8 +98,7 @@ async fn a_page_that_wakes_the_extension_is_told_from_its_beginning() {
         let at = scene.pages.join(&format!("?{round}")).unwrap();
         let tab = scene.browser.open(at.as_str()).await;
         let token = scene.tab(at.as_str()).await;
-        let told = Told::when_done(&scene, &token, 1).await;
-        is_told_of_a_first_page(&told, &busy, scene.pages.as_str());
+        first_page(&scene, &token, &busy).await;
         scene.browser.close_tab(tab).await;
     }
     scene.clear().await;
@@ -85,29 +106,12 @@ async fn a_page_that_wakes_the_extension_is_told_from_its_beginning() {
 
 /// Of a page that began before the debugger came every request is told with its method and its status,
 /// and every line; not all bodies.
-fn is_told_of_a_first_page(told: &Told, busy: &Busy, at: &str) {
-    let wanted = [
-        "GET A/ 200",
-        "GET A/empty 204",
-        "GET A/external.js 200",
-        "GET A/from-worker 200",
-        "GET A/large 200",
-        "GET A/missing 404",
-        "GET A/moved 302",
-        "GET A/ok 200",
-        "GET A/ok 200",
-        "GET A/silent net::ERR_ABORTED",
-        "GET A/stream 200",
-        "GET A/worker.js 200",
-        "GET FRAME/ 200",
-        "GET FRAME/from-frame 200",
-        "GET NOBODY net::ERR_CONNECTION_REFUSED",
-        "GET WS/echo 101",
-        "HEAD A/ok 200",
-        "POST A/form 200",
-    ];
+async fn first_page(scene: &Scene, token: &str, busy: &Busy) -> Told {
+    let at = scene.pages.as_str();
+    let is_whole = |told: &Told| told.is_done(1) && told.ways(busy, at) == WAYS;
+    let told = Told::once(scene, token, is_whole).await;
     let lines = told.console(busy, at);
-    assert_eq!(told.ways(busy, at), wanted, "{lines}\n{:?}", told.gaps);
+    assert_eq!(told.ways(busy, at), WAYS, "{lines}\n{:?}", told.gaps);
     // Lines that were there before the debugger came are told page by page, not in the order of time.
     let sorted = |lines: &str| {
         let mut lines: Vec<String> = lines.lines().map(str::to_owned).collect();
@@ -115,4 +119,5 @@ fn is_told_of_a_first_page(told: &Told, busy: &Busy, at: &str) {
         lines
     };
     assert_eq!(sorted(&lines), sorted(LINES));
+    told
 }
