@@ -4,6 +4,7 @@ use super::busy::Busy;
 use super::scene::Scene;
 use crate::notes::{LIMIT, eventually};
 use serde_json::Value;
+use std::fmt::Write as _;
 use tokio::time::Instant;
 
 /// The requests and the lines of a tab.
@@ -96,23 +97,23 @@ fn request(it: &Value) -> String {
     let mut line = format!("{} {} {}", word("resource_type"), word("method"), word("url"));
     line.push_str(&place(it));
     if let Some(body) = it["request_body"].as_str() {
-        line.push_str(&format!(" {body:?}"));
+        let _ = write!(line, " {body:?}");
     }
     if let Some(status) = it["status"].as_u64() {
-        line.push_str(&format!(" → {status}"));
+        let _ = write!(line, " → {status}");
     }
     if let Some(error) = it["error"].as_str() {
-        line.push_str(&format!(" ✗ {error}"));
+        let _ = write!(line, " ✗ {error}");
     }
     if let Some(body) = it["response_body"].as_str() {
-        line.push_str(&format!(" {:?}", body.chars().take(20).collect::<String>()));
+        let _ = write!(line, " {:?}", body.chars().take(20).collect::<String>());
     }
     if it["response_body_truncated"] == true {
         line.push_str(" cut");
     }
     for message in it["messages"].as_array().into_iter().flatten() {
         let way = if message["direction"] == "sent" { "↑" } else { "↓" };
-        line.push_str(&format!(" {way}{}", message["payload"].as_str().unwrap_or("?")));
+        let _ = write!(line, " {way}{}", message["payload"].as_str().unwrap_or("?"));
     }
     if it["ended"] == true {
         line.push('.');
