@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
+use baton_node::DataFolder;
 use baton_playground::Site;
 use reqwest::{Client, Url};
 use std::path::Path;
@@ -84,7 +85,7 @@ impl Proxy {
         let upstream = site.url("/")?;
         let settings =
             format!("[[cocoons]]\nid = \"shop\"\nname = \"Shop\"\nupstream = \"{upstream}\"\n");
-        std::fs::write(folder.path().join("config.toml"), settings)?;
+        std::fs::write(DataFolder::at(folder.path())?.settings(), settings)?;
         let mut command = Command::new(baton);
         command.arg("--data").arg(folder.path()).args(["proxy", "--listen", "127.0.0.1:0"]);
         let mut child = command.stderr(Stdio::piped()).kill_on_drop(true).spawn()?;
