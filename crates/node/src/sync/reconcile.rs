@@ -81,9 +81,9 @@ impl Sides {
         let Self { base, winner, loser, shown } = self;
         let work = move || {
             let merged = merge(&base, &winner, &loser);
-            (parts::split(&merged.state), wire::checksum_of(&merged.state), merged.lost)
+            (parts::split(&merged.state), wire::checksum_of(&merged.state), merged.decisions)
         };
-        let (split, checksum, lost) = contents::blocking(work).await?;
+        let (split, checksum, decisions) = contents::blocking(work).await?;
         let preview = shown.parts.into_iter().filter(|part| part.kind == PartKind::Preview);
         let carried: Vec<_> = preview.collect();
         let lines = split.iter().map(Part::reference).chain(carried.iter().cloned());
@@ -91,7 +91,8 @@ impl Sides {
         let (parts, size) = (listed.hash(), listed.size());
         let says = Content { checksum, parts, size, ..plan.winner.content() };
         let before = here.whole();
-        let merged = here.shared.replica.merge(plan, says, lost, &author(context));
+        let merged = here.shared.replica.merge(plan, says, &decisions, &author(context));
+        let lost = decisions.left_out().len();
         let snapshot = NewSnapshot { parts: split, carried, ..aside(here) };
         let contents = vec![(merged.id(), RevisionContent::New(snapshot))];
         let released = here.released(&before);

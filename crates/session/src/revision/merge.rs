@@ -10,12 +10,16 @@
 //! one partition may be rotated through another.
 //!
 //! Rooms: `slice` is what belongs to one site, `tabs` are those of one side with the sessionStorage
-//! of both.
+//! of both, `decision` is what was decided.
 
+mod decision;
 mod slice;
 mod tabs;
 
+pub use decision::{Decisions, LeftOut};
+
 use crate::{Environment, Site, State};
+use decision::{Decision, Saying, Topic};
 use slice::{Slice, slices};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +30,8 @@ pub struct Merged {
     pub state: State,
     /// Whether the loser had something that the state has not, so that the loser has to be kept.
     pub lost: bool,
+    /// What was decided, about sites, the list of tabs and the environment.
+    pub decisions: Decisions,
     /// The sites in which the two differed, and from which side each of them comes.
     pub sites: Vec<(Site, MergedFrom)>,
 }
@@ -48,15 +54,21 @@ type Sites = BTreeMap<Site, MergedFrom>;
 pub fn merge(base: &State, winner: &State, loser: &State) -> Merged {
     let [base, winner, loser] = [base, winner, loser].map(normalized);
     let sites = sites(&base, &winner, &loser);
-    let (environment, is_environment_lost) = environment(&base, &winner, &loser);
-    let (tabs, are_tabs_lost) = tabs::merge(&base, &winner, &loser, &sites);
-    let is_site_lost = sites.values().any(|side| *side == MergedFrom::Contested);
+    let (environment, environment_decision) = environment(&base, &winner, &loser);
+    let (tabs, tabs_from) = tabs::merge(&base, &winner, &loser, &sites);
+    let tabs_decision = tabs_from.map(|from| {
+        let [taken, beaten] = [&tabs, &loser.tabs].map(Saying::of);
+        Decision { from, taken, beaten }
+    });
+    let others = [(Topic::tabs(), tabs_decision), (Topic::environment(), environment_decision)];
+    let others = others.into_iter().filter_map(|(topic, decision)| Some((topic, decision?)));
+    let decisions = Decisions::new(about_sites(&sites, &winner, &loser).into_iter().chain(others));
     let mut state = State { tabs, environment, ..State::default() };
     take(&mut state, winner, |site| sites.get(site) != Some(&MergedFrom::Loser));
     take(&mut state, loser, |site| sites.get(site) == Some(&MergedFrom::Loser));
     state.normalize();
-    let lost = is_site_lost || is_environment_lost || are_tabs_lost;
-    Merged { state, lost, sites: sites.into_iter().collect() }
+    let lost = !decisions.left_out().is_empty();
+    Merged { state, lost, decisions, sites: sites.into_iter().collect() }
 }
 
 fn normalized(state: &State) -> State {
@@ -78,6 +90,19 @@ fn sites(base: &State, winner: &State, loser: &State) -> Sites {
     named.into_iter().filter_map(|site| Some((site.clone(), side_of(site)?))).collect()
 }
 
+/// What was decided about sites.
+fn about_sites(sites: &Sites, winner: &State, loser: &State) -> Vec<(Topic, Decision)> {
+    let [winner, loser] = [winner, loser].map(slices);
+    let nothing = Slice::default();
+    let decision = |(site, from): (&Site, &MergedFrom)| {
+        let [won, beaten] =
+            [&winner, &loser].map(|of| Saying::of(of.get(site).unwrap_or(&nothing)));
+        let taken = if *from == MergedFrom::Loser { beaten } else { won };
+        (Topic::site(site), Decision { from: *from, taken, beaten })
+    };
+    sites.iter().map(decision).collect()
+}
+
 /// From which side something comes; none when both have the same.
 fn side<T: PartialEq>(base: &T, winner: &T, loser: &T) -> Option<MergedFrom> {
     match (winner == loser, winner == base, loser == base) {
@@ -88,15 +113,16 @@ fn side<T: PartialEq>(base: &T, winner: &T, loser: &T) -> Option<MergedFrom> {
     }
 }
 
-/// The environment as a whole, without what sites may do; and whether the loser's is lost.
-fn environment(base: &State, winner: &State, loser: &State) -> (Environment, bool) {
+/// The environment as a whole, without what sites may do; and what was decided about it.
+fn environment(base: &State, winner: &State, loser: &State) -> (Environment, Option<Decision>) {
     let alone =
         |state: &State| Environment { permissions: Vec::new(), ..state.environment.clone() };
     let [base, winner, loser] = [base, winner, loser].map(alone);
-    match side(&base, &winner, &loser) {
-        Some(MergedFrom::Loser) => (loser, false),
-        side => (winner, side == Some(MergedFrom::Contested)),
-    }
+    let Some(from) = side(&base, &winner, &loser) else { return (winner, None) };
+    let beaten = Saying::of(&loser);
+    let taken = if from == MergedFrom::Loser { loser } else { winner };
+    let decision = Decision { from, taken: Saying::of(&taken), beaten };
+    (taken, Some(decision))
 }
 
 /// Takes from `other` what belongs to some sites, tabs aside.

@@ -12,7 +12,7 @@
 //! Rooms: [`actor`] is who counts, and [`vector`] tells how far each of them had come; `id` names a
 //! revision by its content; `signed` says who wrote it, `witness` what a writer may claim, and
 //! `refused` why it is not believed; [`offer`] is what nodes exchange, with the [`part_list`] of a
-//! revision; [`replica`] is what one of them holds; [`mod@merge`] makes one state of two.
+//! revision; [`trail`] is a long memory of counters; [`replica`] is what one of them holds; [`mod@merge`] makes one state of two.
 
 pub mod actor;
 mod id;
@@ -22,22 +22,25 @@ pub mod part_list;
 mod refused;
 pub mod replica;
 mod signed;
+pub mod trail;
 pub mod vector;
 mod witness;
 
 pub use actor::{Actor, Epoch};
 pub use id::RevisionId;
-pub use merge::{Merged, MergedFrom, merge};
+pub use merge::{Decisions, LeftOut, Merged, MergedFrom, merge};
 pub use offer::Offer;
 pub use part_list::PartList;
 pub use refused::Refused;
 pub use replica::{Author, Change, Content, MergePlan, Replica};
 pub use signed::Signed;
+pub use trail::Trail;
 pub use vector::{Order, Vector};
 
 use crate::{NodeId, PartHash, SessionId, SessionName};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A published state: what it is, and what it is newer than. Its content is named, not held.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +73,9 @@ pub struct Revision {
     /// Losers of merges, which are kept until someone resolves the conflict; sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<RevisionId>,
+    /// What each of them had that is left out; of one that is not named here that may be anything.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub about: BTreeMap<RevisionId, BTreeSet<LeftOut>>,
     /// What the session is called.
     pub name: SessionName,
     /// Free text for people.

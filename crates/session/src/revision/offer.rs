@@ -1,6 +1,6 @@
 //! What nodes exchange of a session: its heads, and what is needed to believe them.
 
-use super::{RevisionId, Signed};
+use super::{RevisionId, Signed, Trail};
 use crate::SessionId;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,9 @@ pub struct Offer {
     /// Older ones: they vouch for what the heads have seen, and tell copies of a node apart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Signed>,
+    /// Who counted what, of many more.
+    #[serde(default, skip_serializing_if = "Trail::is_empty")]
+    pub trail: Trail,
 }
 
 impl Offer {

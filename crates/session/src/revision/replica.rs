@@ -5,21 +5,23 @@
 //!
 //! Rooms: `write` makes revisions of our own, `receive` takes those of others, `fold` puts heads
 //! together, `fork` knows what to do when copies of one node counted the same number twice, `plan`
-//! merges, and `memory` tells what is remembered of older ones.
+//! says what is merged and `merged` does it, and `memory` tells what is remembered of older ones.
 
 mod content;
 mod fold;
 mod fork;
 mod memory;
+mod merged;
 mod plan;
 mod receive;
 mod write;
 
 pub use content::{Author, Content};
+pub use merged::LEFT_OUT_MAX;
 pub use plan::MergePlan;
 pub use receive::Change;
 
-use super::{Actor, RevisionId, Signed, Vector};
+use super::{Actor, RevisionId, Signed, Trail, Vector};
 use crate::SessionId;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -42,13 +44,16 @@ pub struct Replica {
     kept: BTreeMap<RevisionId, Signed>,
     /// Older ones, without their content.
     history: BTreeMap<RevisionId, Signed>,
+    /// Who counted what, of many more.
+    #[serde(default)]
+    trail: Trail,
 }
 
 impl Replica {
     /// Nothing of a session yet.
     pub fn new(session: SessionId) -> Self {
-        let (heads, kept, history) = Default::default();
-        Self { session, heads, kept, history }
+        let (heads, kept, history, trail) = Default::default();
+        Self { session, heads, kept, history, trail }
     }
 
     /// Which session.

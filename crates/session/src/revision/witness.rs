@@ -6,11 +6,12 @@
 //! will ever write. Only the one who wrote the counter vouches for it: what joins others may be
 //! signed by any node, so it proves nothing.
 
+use super::replica::LEFT_OUT_MAX;
 use super::vector::COUNTER_MAX;
 use super::{Actor, Refused, Signed};
 use crate::SessionId;
 use jiff::{SignedDuration, Timestamp};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// How many actors a vector names at most.
 pub const ACTORS_MAX: usize = 256;
@@ -42,10 +43,13 @@ pub(super) fn check(signed: &Signed, session: SessionId) -> Result<(), Refused> 
 fn check_sizes(signed: &Signed) -> Result<(), Refused> {
     let texts = [&signed.description, &signed.origin.created_by];
     let text = texts.iter().fold(0, |sum, text| text.len().saturating_add(sum));
+    let left_out = signed.about.values().map(BTreeSet::len).max().unwrap_or(0);
     let counted = [
         ("actors", signed.vector.len() as u64, ACTORS_MAX as u64),
         ("parents", signed.parents.len() as u64, NAMED_MAX as u64),
         ("siblings", signed.conflicts.len() as u64, NAMED_MAX as u64),
+        ("siblings with something left out", signed.about.len() as u64, NAMED_MAX as u64),
+        ("things left out of a sibling", left_out as u64, LEFT_OUT_MAX as u64),
         ("bytes of text", text as u64, TEXT_MAX as u64),
         ("as version", signed.version, COUNTER_MAX),
         ("as size", signed.size, COUNTER_MAX),
@@ -80,10 +84,14 @@ impl Vouched {
         vouched
     }
 
+    /// How far an actor is known to have come; 0 when it has written nothing.
+    pub(super) fn of(&self, actor: &Actor) -> u64 {
+        self.0.get(actor).copied().unwrap_or(0)
+    }
+
     /// Checks that a revision claims no more than that.
     pub(super) fn expect(&self, signed: &Signed) -> Result<(), Refused> {
-        let known = |actor| self.0.get(actor).copied().unwrap_or(0);
-        match signed.vector.iter().find(|(actor, counter)| known(actor) < *counter) {
+        match signed.vector.iter().find(|(actor, counter)| self.of(actor) < *counter) {
             Some((actor, counter)) => {
                 Err(Refused::Forged { revision: signed.id(), actor: *actor, counter })
             }

@@ -2,10 +2,11 @@
 
 use crate::state::OriginState;
 use crate::{Cookie, Entries, Permission, Site, State, StorageKey};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// What belongs to one site.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct Slice<'a> {
     cookies: Vec<&'a Cookie>,
     origins: Vec<(&'a StorageKey, &'a OriginState)>,

@@ -8,13 +8,14 @@
 use super::{MergedFrom, Sites, side};
 use crate::{History, Site, State, Tab};
 
-/// The tabs of two states that come from `base`, and whether something of the loser is lost.
+/// The tabs of two states that come from `base`, and from which side; contested when something of the
+/// loser is lost.
 pub(super) fn merge(
     base: &State,
     winner: &State,
     loser: &State,
     sites: &Sites,
-) -> (Vec<Tab>, bool) {
+) -> (Vec<Tab>, Option<MergedFrom>) {
     let [old, won, beaten] = [base, winner, loser].map(outline);
     let is_loser = |site: &Site| sites.get(site) == Some(&MergedFrom::Loser);
     let is_winner = |site: &Site| sites.get(site).is_some_and(|side| *side != MergedFrom::Loser);
@@ -22,12 +23,13 @@ pub(super) fn merge(
     if side == Some(MergedFrom::Loser) {
         let (tabs, unplaced) = fill(loser, winner, is_winner);
         if unplaced == 0 {
-            return (tabs, false);
+            return (tabs, side);
         }
     }
     let (tabs, unplaced) = fill(winner, loser, is_loser);
     let is_list_lost = matches!(side, Some(MergedFrom::Loser | MergedFrom::Contested));
-    (tabs, is_list_lost || unplaced > 0)
+    let is_lost = is_list_lost || unplaced > 0;
+    (tabs, if is_lost { Some(MergedFrom::Contested) } else { side })
 }
 
 /// What makes the list of tabs: all but their sessionStorage, and the numbers that one browser gave.

@@ -4,21 +4,21 @@
 //! proves nothing. What it only seems to cover is *adopted*: written once more, under a counter of
 //! our own and without the forked ones, so that nothing covers it that has not seen it.
 //!
-//! A fork shows in two revisions that bear one counter. When one of them is forgotten it shows in
-//! time: whoever goes on is later than what they go on from, so a counter that was written no later
-//! than a lesser one was not written after it.
+//! A fork shows in two revisions that bear one counter, which the trail remembers. When that is
+//! forgotten too it shows in time: whoever goes on is later than what they go on from, so a counter
+//! that was written no later than a lesser one was not written after it.
 
 use super::{Author, Replica};
 use crate::revision::{Actor, Offer, RevisionId, Signed, Vector};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where the counters of an actor fork.
-pub(super) struct Fork {
-    /// The lesser counter of the two that show it.
+/// A counter of an actor that was written no later than a lesser one.
+struct Late {
+    /// The lesser counter of the two.
     counter: u64,
-    /// The two that show it.
-    pub(super) sides: [RevisionId; 2],
+    /// The two.
+    sides: [RevisionId; 2],
 }
 
 /// What an actor counted.
@@ -34,12 +34,10 @@ impl Replica {
     /// Whether a copy of this node has written, as `actor`, what is not known here. Then this one has
     /// to begin another epoch: [`leave`](Self::leave) the old one before the offer is received.
     pub fn is_cloned(&self, offer: &Offer, actor: Actor) -> bool {
-        let written: BTreeMap<(Actor, u64), RevisionId> =
-            self.known().filter_map(|signed| Some((signed.dot()?, signed.id()))).collect();
         let is_unknown = |signed: &&Signed| {
-            let Some(dot @ (author, counter)) = signed.dot() else { return false };
-            let is_other = written.get(&dot).is_some_and(|known| *known != signed.id());
-            author.is_kin(&actor) && (counter > self.counter(author) || is_other)
+            let Some((author, counter)) = signed.dot() else { return false };
+            let is_newer = counter > self.counter(author);
+            author.is_kin(&actor) && (is_newer || self.trail.contradicts(signed))
         };
         // Anyone can name us as an author; only a copy of this node can sign for it.
         let is_ours = |signed: &Signed| signed.node() == actor.node && signed.verify().is_ok();
@@ -92,33 +90,45 @@ impl Replica {
     /// The actors that are known to have forked up to where a vector has come.
     pub(super) fn forked(&self, seen: &Vector) -> BTreeSet<Actor> {
         let forks = self.forks().into_iter();
-        let seen = forks.filter(|(actor, fork)| fork.counter <= seen.get(actor));
+        let seen = forks.filter(|(actor, counter)| *counter <= seen.get(actor));
         seen.map(|(actor, _)| actor).collect()
     }
 
     /// Where actors are known to have forked first: they counted a number twice, or wrote a greater
     /// one no later than a lesser.
-    pub(super) fn forks(&self) -> BTreeMap<Actor, Fork> {
+    pub(super) fn forks(&self) -> BTreeMap<Actor, u64> {
+        let mut forks: BTreeMap<Actor, u64> = self.trail.forks().collect();
+        for (actor, late) in self.late() {
+            let first = forks.entry(actor).or_insert(late.counter);
+            *first = late.counter.min(*first);
+        }
+        forks
+    }
+
+    /// The revisions that show by their time alone that an actor forked.
+    pub(super) fn late_sides(&self) -> impl Iterator<Item = RevisionId> {
+        self.late().into_values().flat_map(|late| late.sides)
+    }
+
+    /// The first counter of each actor after which a greater one was written no later.
+    fn late(&self) -> BTreeMap<Actor, Late> {
         let dots = self.known().filter_map(|signed| {
             let (actor, counter) = signed.dot()?;
             Some(Dot { actor, counter, written: signed.modified_at, id: signed.id() })
         });
         let mut dots: Vec<Dot> = dots.collect();
         dots.sort_unstable();
-        let mut forks = BTreeMap::new();
-        // The next counter of an actor, and the earliest of all that follow.
-        let mut following: Option<(Dot, Dot)> = None;
+        let mut late = BTreeMap::new();
+        // The earliest of all greater counters of an actor.
+        let mut earliest: Option<Dot> = None;
         for dot in dots.into_iter().rev() {
-            let same = following.filter(|(next, _)| next.actor == dot.actor);
-            let twice = same.filter(|(next, _)| next.counter == dot.counter).map(|(next, _)| next);
-            let late =
-                same.filter(|(_, first)| dot.written >= first.written).map(|(_, first)| first);
-            if let Some(other) = twice.or(late) {
-                forks.insert(dot.actor, Fork { counter: dot.counter, sides: [dot.id, other.id] });
+            let first = earliest.filter(|first| first.actor == dot.actor);
+            if let Some(first) = first.filter(|first| dot.written >= first.written) {
+                late.insert(dot.actor, Late { counter: dot.counter, sides: [dot.id, first.id] });
             }
-            let first = same.map(|(_, first)| first).filter(|first| first.written <= dot.written);
-            following = Some((dot, first.unwrap_or(dot)));
+            let earlier = first.filter(|first| first.written <= dot.written);
+            earliest = Some(earlier.unwrap_or(dot));
         }
-        forks
+        late
     }
 }

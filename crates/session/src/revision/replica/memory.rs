@@ -2,7 +2,8 @@
 //!
 //! The one idea: the newest are remembered, because they tell who had seen what; of each actor the
 //! newest one, because it vouches for what others say they have seen of that actor; and the two that
-//! show where copies of a node parted, because no counter after that proves anything.
+//! show by their time where copies of a node parted, because no counter after that proves anything.
+//! Of a thousand and more the counters are remembered, see [`trail`](crate::revision::trail).
 
 use super::{HISTORY_MAX, Replica};
 use crate::revision::{Actor, RevisionId, Signed};
@@ -26,8 +27,12 @@ impl Replica {
                 self.kept.insert(id, signed);
             }
         }
+        for signed in self.heads.values().chain(self.kept.values()).chain(self.history.values()) {
+            self.trail.note(signed);
+        }
+        self.trail.shorten();
         let mut remembered = self.witnesses();
-        remembered.extend(self.forks().into_values().flat_map(|fork| fork.sides));
+        remembered.extend(self.late_sides());
         remembered.extend(self.heads.values().flat_map(|head| head.parents.iter().copied()));
         remembered.extend(self.history.keys().rev().take(HISTORY_MAX));
         self.history.retain(|id, _| remembered.contains(id));

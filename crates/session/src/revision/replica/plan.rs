@@ -1,11 +1,8 @@
-//! Which heads are merged, and what stands in their place.
-//!
-//! The one idea: every node that merges two heads writes the same revision, which advances nobody's
-//! counter. So two nodes that merge at once agree.
+//! Which heads are merged, and what both of them come from.
 
-use super::{Author, Content, Replica};
+use super::Replica;
 use crate::revision::witness::NAMED_MAX;
-use crate::revision::{Actor, Order, RevisionId, Signed};
+use crate::revision::{Actor, Order, Signed};
 use std::cmp::Reverse;
 
 /// Two heads that can be merged: both come from one revision.
@@ -104,37 +101,5 @@ impl Replica {
         };
         let mut others = all.iter().filter(|old| old.id() != revision.id());
         others.all(|old| ancestors.contains(&old.id()) || is_covered(old))
-    }
-
-    /// Puts a merge in the place of its two heads. Every node that merges them writes the same
-    /// revision: it advances no counter. `lost` says whether the loser has something that the merge
-    /// has not, and is kept. What the loser had left out before is no loss where the winner has it.
-    pub fn merge(
-        &mut self,
-        plan: &MergePlan,
-        content: Content,
-        lost: bool,
-        author: &Author,
-    ) -> Signed {
-        let is_all_the_winners = content.checksum == plan.winner.checksum;
-        let mut merged = self.joined(&[&plan.winner, &plan.loser], content);
-        if is_all_the_winners {
-            merged.conflicts.retain(|id| !self.accounts_for(&plan.winner, *id));
-        }
-        if lost {
-            merged.conflicts.push(plan.loser.id());
-            merged.conflicts.sort_unstable();
-            merged.conflicts.dedup();
-        }
-        self.put(merged, author)
-    }
-
-    /// Whether a head says all that another revision said, or names who says the rest: it has seen it,
-    /// and did not leave it out.
-    fn accounts_for(&self, head: &Signed, id: RevisionId) -> bool {
-        let Some(other) = self.find(id) else { return false };
-        !head.conflicts.contains(&id)
-            && head.vector.compare(&other.vector) == Order::After
-            && self.is_believed(head, other)
     }
 }

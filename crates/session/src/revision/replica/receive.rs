@@ -31,15 +31,18 @@ impl Replica {
             heads: self.heads.values().cloned().collect(),
             kept: self.kept.values().cloned().collect(),
             history: self.history.values().cloned().collect(),
+            trail: self.trail.clone(),
         }
     }
 
     /// Takes what another node offers: all or nothing. `author` is this node, which signs what it
     /// joins or adopts. Ask [`is_cloned`](Self::is_cloned) first.
     pub fn receive(&mut self, offer: &Offer, author: &Author) -> Result<Change, Refused> {
-        self.check(offer, author.now)?;
+        let vouched = self.check(offer, author.now)?;
         let before: BTreeSet<RevisionId> = self.whole().map(Signed::id).collect();
         let mut after = self.clone();
+        offer.all().for_each(|signed| after.trail.note(signed));
+        after.trail.join(&offer.trail, |actor| vouched.of(actor));
         for signed in offer.kept.iter().chain(&offer.history) {
             after.remember(signed);
         }
@@ -56,8 +59,8 @@ impl Replica {
         })
     }
 
-    /// Checks an offer: its size, every signature, and every claim.
-    fn check(&self, offer: &Offer, now: Timestamp) -> Result<(), Refused> {
+    /// Checks an offer: its size, every signature, and every claim. Returns what is vouched for.
+    fn check(&self, offer: &Offer, now: Timestamp) -> Result<Vouched, Refused> {
         let found = offer.all().count();
         if found > OFFER_MAX {
             return Err(Refused::TooLong { limit: OFFER_MAX, found });
@@ -68,7 +71,8 @@ impl Replica {
         offer.heads.iter().filter(is_new).try_for_each(|head| check_clock(head, now))?;
         let vouched = Vouched::by(offer.all().chain(self.known()));
         offer.all().try_for_each(|signed| vouched.expect(signed))?;
-        offer.heads.iter().try_for_each(|head| self.check_siblings(head, offer))
+        offer.heads.iter().try_for_each(|head| self.check_siblings(head, offer))?;
+        Ok(vouched)
     }
 
     /// Checks that the losers that a head names are there with their content.

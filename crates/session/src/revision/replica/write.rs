@@ -1,5 +1,6 @@
 //! Writes revisions: an edit, the end of a conflict, a deletion.
 
+use super::merged::named;
 use super::{Author, Content, Replica};
 use crate::revision::vector::COUNTER_MAX;
 use crate::revision::witness::AHEAD_MAX;
@@ -22,6 +23,7 @@ impl Replica {
         let mut draft = self.joined(&base.iter().collect::<Vec<_>>(), content);
         // A loser that is not here any more was decided about since.
         draft.conflicts.retain(|id| self.whole().any(|signed| signed.id() == *id));
+        draft.about.retain(|id, _| draft.conflicts.contains(id));
         let draft = self.authored(draft, author);
         self.put(draft, author)
     }
@@ -45,7 +47,8 @@ impl Replica {
             return only.clone();
         }
         let draft = self.joined(&heads.iter().collect::<Vec<_>>(), content);
-        let draft = Revision { conflicts: Vec::new(), deleted, ..self.authored(draft, author) };
+        let (conflicts, about) = Default::default();
+        let draft = Revision { deleted, conflicts, about, ..self.authored(draft, author) };
         self.put(draft, author)
     }
 
@@ -69,10 +72,7 @@ impl Replica {
     pub(super) fn joined(&self, on: &[&Signed], content: Content) -> Revision {
         let mut parents: Vec<RevisionId> = on.iter().map(|on| on.id()).collect();
         parents.sort_unstable();
-        let named = on.iter().flat_map(|on| on.conflicts.iter().copied());
-        let mut conflicts: Vec<RevisionId> = named.collect();
-        conflicts.sort_unstable();
-        conflicts.dedup();
+        let (conflicts, about) = named(on);
         let version = on.iter().map(|on| on.version).max().unwrap_or(0);
         Revision {
             session: self.session,
@@ -86,6 +86,7 @@ impl Replica {
             modified_at: on.iter().map(|on| on.modified_at).max().unwrap_or_default(),
             deleted: false,
             conflicts,
+            about,
             name: content.name,
             description: content.description,
             origin: content.origin,
@@ -111,6 +112,7 @@ impl Replica {
     /// Signs a revision of our own and puts it among the heads.
     pub(super) fn put(&mut self, revision: Revision, author: &Author) -> Signed {
         let signed = Signed::new(revision, &author.secret);
+        self.trail.note(&signed);
         self.fold(std::slice::from_ref(&signed), author);
         self.settle();
         signed

@@ -1,7 +1,8 @@
 //! The stories in which a plain vector loses edits: old windows, restored folders, copies of a node.
 
 use super::node::{Node, saying, start};
-use super::stories::two;
+use super::stories::{state, two};
+use baton_session::revision::merge;
 use baton_session::{Epoch, Signed};
 
 #[test]
@@ -174,7 +175,9 @@ fn a_loser_that_is_offered_once_more_is_no_copy_of_itself() {
     let plan = b.folder.replica.merge_plan().unwrap();
     assert_eq!(plan.loser, loser);
     let author = b.author(start());
-    let mut at = b.folder.replica.merge(&plan, saying("merged"), true, &author);
+    let [old, one, other] = ["old", "one", "other"].map(|login| state(&[(0, login)]));
+    let decisions = merge(&old, &one, &other).decisions;
+    let mut at = b.folder.replica.merge(&plan, saying("merged"), &decisions, &author);
     for number in 0..40 {
         at = b.save(Some(&at), &number.to_string());
     }

@@ -2,9 +2,10 @@
 
 use super::node::{advance, content};
 use super::oracle::Edits;
+use super::users::cookies_of;
 use super::world::World;
-use baton_session::revision::{MergePlan, Offer, Refused, merge};
-use baton_session::{Revision, Signed};
+use baton_session::revision::{MergePlan, MergedFrom, Offer, Refused, merge};
+use baton_session::{Revision, Signed, Site};
 use jiff::SignedDuration;
 
 /// An offer that was made, with the edits that whoever made it had acknowledged.
@@ -12,19 +13,12 @@ use jiff::SignedDuration;
 pub(super) struct Letter {
     offer: Offer,
     acknowledged: Edits,
-    /// How many revisions there were.
-    revisions: usize,
 }
-
-/// After how many more revisions an offer that is still on its way is lost: nobody remembers by then
-/// what it tells of, and a copy of a node shows no more.
-const ON_ITS_WAY: usize = 32;
 
 impl World {
     pub(super) fn letter(&self, from: usize) -> Letter {
         let folder = &self.nodes[from].folder;
-        let (offer, revisions) = (folder.replica.offer(), self.oracle.revisions());
-        Letter { offer, acknowledged: folder.acknowledged, revisions }
+        Letter { offer: folder.replica.offer(), acknowledged: folder.acknowledged }
     }
 
     pub(super) fn sync(&mut self, from: usize, to: usize) {
@@ -58,8 +52,6 @@ impl World {
     }
 
     pub(super) fn deliver(&mut self, letter: u8, to: usize, is_last: bool) {
-        let revisions = self.oracle.revisions();
-        self.letters.retain(|letter| revisions - letter.revisions <= ON_ITS_WAY);
         if self.letters.is_empty() {
             return;
         }
@@ -100,12 +92,27 @@ impl World {
             let merged = merge(&base, &winner, &loser);
             let content = content(&merged.state);
             self.states.insert(content.checksum, merged.state);
-            let written = self.folder(at).replica.merge(&plan, content, merged.lost, &author);
-            let kept = if merged.lost { 0 } else { self.oracle.seen(plan.loser.id()) };
-            let seen = self.oracle.seen(plan.winner.id()) | kept;
-            self.oracle.note(written.id(), seen);
+            let written = self.folder(at).replica.merge(&plan, content, &merged.decisions, &author);
+            let contested =
+                |site: &Site| merged.sites.contains(&(site.clone(), MergedFrom::Contested));
+            let taken = self.oracle.of(self.oracle.seen(plan.loser.id()), |site| !contested(site));
+            let seen = self.oracle.seen(plan.winner.id()) | taken;
+            self.oracle.note(written.id(), seen | self.said_again(&plan, &written));
             self.oracle.learn(&self.nodes[at].folder.replica);
         }
+    }
+
+    /// What losers stand for that a merge names no more, as far as the merge says the same.
+    fn said_again(&self, plan: &MergePlan, written: &Signed) -> Edits {
+        let named = plan.winner.conflicts.iter().chain(&plan.loser.conflicts);
+        let dropped = named.filter(|id| !written.conflicts.contains(id));
+        let merged = self.state(written);
+        dropped.fold(0, |all, id| {
+            let known = self.nodes.iter().find_map(|node| node.folder.replica.find(*id));
+            let Some(loser) = known.map(|loser| self.state(loser)) else { return all };
+            let is_same = |site: &Site| cookies_of(&loser, site).eq(cookies_of(&merged, site));
+            all | self.oracle.of(self.oracle.seen(*id), is_same)
+        })
     }
 
     /// What both sides of a merge have seen, its base accounts for: else what was undone before would

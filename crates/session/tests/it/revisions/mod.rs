@@ -3,6 +3,7 @@
 mod copies;
 mod forgery;
 mod forks;
+mod losers;
 mod meeting;
 mod merged;
 mod names;
@@ -12,6 +13,7 @@ mod simulation;
 mod step;
 mod stories;
 mod tell;
+mod trail;
 mod users;
 mod vectors;
 mod world;

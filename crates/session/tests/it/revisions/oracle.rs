@@ -5,34 +5,49 @@
 //! same stand for the same.
 
 use baton_session::revision::Replica;
-use baton_session::{RevisionId, Signed};
+use baton_session::{RevisionId, Signed, Site};
 use std::collections::HashMap;
 
 /// Edits, each a bit.
 pub(super) type Edits = u128;
 
+/// How many sites there are.
+const SITES: usize = 3;
+
+/// All sites of which states hold something.
+pub(super) fn sites() -> Vec<Site> {
+    (0..SITES).map(|number| Site::of_host(&format!("site{number}.test"))).collect()
+}
+
 /// What each revision stands for.
 #[derive(Debug, Default)]
 pub(super) struct Oracle {
     seen: HashMap<RevisionId, Edits>,
-    edits: u32,
+    /// Of each edit the site that it changed; none of one that changed nothing.
+    sites: Vec<Option<Site>>,
 }
 
 impl Oracle {
     /// Whether there is room for another edit.
     pub(super) fn has_room(&self) -> bool {
-        self.edits < Edits::BITS
+        self.sites.len() + SITES < Edits::BITS as usize
     }
 
-    /// How many revisions there are.
-    pub(super) fn revisions(&self) -> usize {
-        self.seen.len()
+    /// A new edit of these sites: one for each, because a merge may take some and leave others out.
+    pub(super) fn edit(&mut self, sites: &[Site]) -> Edits {
+        let first = self.sites.len();
+        self.sites.extend(sites.iter().cloned().map(Some));
+        if sites.is_empty() {
+            self.sites.push(None);
+        }
+        (first..self.sites.len()).fold(0, |all, bit| all | 1 << bit)
     }
 
-    /// A new edit.
-    pub(super) fn edit(&mut self) -> Edits {
-        self.edits += 1;
-        1 << (self.edits - 1)
+    /// Those of these edits that changed such a site, or nothing.
+    pub(super) fn of(&self, edits: Edits, is_in: impl Fn(&Site) -> bool) -> Edits {
+        let fits = |site: &Option<Site>| site.as_ref().is_none_or(&is_in);
+        let bits = self.sites.iter().enumerate().filter(|(_, site)| fits(site));
+        edits & bits.fold(0, |all, (bit, _)| all | 1 << bit)
     }
 
     /// What a revision stands for.

@@ -1,7 +1,7 @@
 //! The stories in which a number and a time lose edits, and those in which a plain vector does.
 
-use super::node::{Node, content, deleted, log_in, saying, start};
-use baton_session::revision::{Author, merge};
+use super::node::{Node, deleted, log_in, saying, start};
+use baton_session::revision::{Author, Decisions};
 use baton_session::{Signed, State};
 use jiff::SignedDuration;
 
@@ -125,90 +125,6 @@ pub(super) fn state(logins: &[(u8, &str)]) -> State {
 }
 
 #[test]
-fn two_nodes_that_merge_at_once_write_the_same_and_keep_the_same_loser() {
-    let (mut a, mut b) = (Node::number(0), Node::number(1));
-    let [base, one, other] = [
-        state(&[(0, "old"), (1, "old")]),
-        state(&[(0, "new at a"), (1, "old")]),
-        state(&[(0, "new at b"), (1, "new at b")]),
-    ];
-    let author = a.author(start());
-    let first = a.folder.replica.edit(None, content(&base), &author);
-    b.pull(&a);
-    a.folder.replica.edit(Some(&first), content(&one), &author);
-    let author = b.author(start() + SignedDuration::from_secs(1));
-    b.folder.replica.edit(Some(&first), content(&other), &author);
-    let [at_a, at_b] = [a.folder.replica.offer(), b.folder.replica.offer()];
-    a.take(&at_b).unwrap();
-    b.take(&at_a).unwrap();
-    let mut written = Vec::new();
-    for node in [&mut a, &mut b] {
-        let plan = node.folder.replica.merge_plan().unwrap();
-        assert_eq!((plan.base.id(), plan.winner.checksum), (first.id(), content(&other).checksum));
-        let merged = merge(&base, &other, &one);
-        assert!(merged.lost);
-        let author = node.author(start());
-        let content = content(&merged.state);
-        written.push(node.folder.replica.merge(&plan, content, merged.lost, &author).id());
-        assert_eq!(node.folder.replica.siblings()[0].checksum, content_of(&one));
-    }
-    assert_eq!(written[0], written[1]);
-    assert!(a.pull(&b).is_none());
-    // An edit is no decision about the loser; a resolution is.
-    let merged = a.folder.replica.current().cloned().unwrap();
-    a.save(Some(&merged), "an edit");
-    assert_eq!(a.folder.replica.siblings().len(), 1);
-    let author = a.author(start());
-    a.folder.replica.resolve(saying("decided"), &author);
-    assert!(a.folder.replica.siblings().is_empty());
-    b.pull(&a);
-    assert!(b.folder.replica.siblings().is_empty());
-    // An old window stands beside the decision, and does not ask for what was decided about.
-    b.save(Some(&merged), "from an old window");
-    assert_eq!(b.heads(&["decided", "from an old window"]).len(), 2);
-    assert_eq!(b.folder.replica.siblings().len(), 1);
-    Node::number(2).pull(&b);
-}
-
-#[test]
-fn what_a_loser_had_left_out_before_is_no_conflict_where_the_winner_has_it() {
-    let (mut a, mut b) = (Node::number(0), Node::number(1));
-    let [base, one, other, later] = ["old", "a", "b", "a, later"].map(|login| state(&[(0, login)]));
-    let author = |node: &Node, seconds| node.author(start() + SignedDuration::from_secs(seconds));
-    let by = author(&b, 0);
-    let first = b.folder.replica.edit(None, content(&base), &by);
-    a.pull(&b);
-    let by = author(&a, 1);
-    let at_a = a.folder.replica.edit(Some(&first), content(&one), &by);
-    let by = author(&b, 2);
-    b.folder.replica.edit(Some(&first), content(&other), &by);
-    b.pull(&a);
-    let merge_at = |node: &mut Node, base: &State, winner: &State, loser: &State| {
-        let plan = node.folder.replica.merge_plan().unwrap();
-        assert_eq!(plan.winner.checksum, content_of(winner));
-        let merged = merge(base, winner, loser);
-        let by = author(node, 9);
-        node.folder.replica.merge(&plan, content(&merged.state), merged.lost, &by)
-    };
-    merge_at(&mut b, &base, &other, &one);
-    assert_eq!(b.folder.replica.siblings(), [&at_a]);
-    // Whoever goes on from what was left out has it.
-    let by = author(&a, 3);
-    a.folder.replica.edit(Some(&at_a), content(&later), &by);
-    a.pull(&b);
-    merge_at(&mut a, &one, &later, &other);
-    let kept: Vec<_> =
-        a.folder.replica.siblings().into_iter().map(|sibling| sibling.checksum).collect();
-    assert_eq!(kept, [content_of(&other)]);
-    b.pull(&a);
-    assert_eq!(b.folder.replica.siblings(), a.folder.replica.siblings());
-}
-
-fn content_of(state: &State) -> baton_session::PartHash {
-    content(state).checksum
-}
-
-#[test]
 fn heads_whose_origin_is_forgotten_are_not_merged() {
     let (mut a, mut b) = (Node::number(0), Node::number(1));
     let mut at = a.save(None, "first");
@@ -249,7 +165,7 @@ fn a_head_of_another_origin_keeps_no_others_from_being_merged() {
     let plan = b.folder.replica.merge_plan().unwrap();
     assert_eq!(plan.base, first);
     let author = b.author(start());
-    b.folder.replica.merge(&plan, saying("a and b"), false, &author);
+    b.folder.replica.merge(&plan, saying("a and b"), &Decisions::default(), &author);
     let words = ["a and b", "from a file, and the latest"];
     assert_eq!(b.heads(&words), words);
     assert!(b.folder.replica.merge_plan().is_none());

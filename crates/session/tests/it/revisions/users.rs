@@ -1,9 +1,15 @@
 //! What users do at their nodes, and what they have seen when they do it.
 
 use super::node::{content, deleted, log_in};
+use super::oracle::sites;
 use super::step::Value;
 use super::world::World;
-use baton_session::{Signed, State};
+use baton_session::{Cookie, Signed, Site, State};
+
+/// The cookies of a site.
+pub(super) fn cookies_of<'a>(state: &'a State, site: &'a Site) -> impl Iterator<Item = &'a Cookie> {
+    state.cookies.iter().filter(|cookie| cookie.site() == *site)
+}
 
 impl World {
     pub(super) fn state(&self, signed: &Signed) -> State {
@@ -32,11 +38,14 @@ impl World {
             return base.cloned();
         }
         let content = content(&state);
+        let before = base.map(|base| self.state(base)).unwrap_or_default();
+        let is_changed = |site: &Site| !cookies_of(&before, site).eq(cookies_of(&state, site));
+        let changed: Vec<Site> = sites().into_iter().filter(is_changed).collect();
         self.states.insert(content.checksum, state);
         let author = self.nodes[at].author(self.time);
         let written = self.folder(at).replica.edit(base, content, &author);
         if self.oracle.find(written.id()).is_none() {
-            let mut seen = self.oracle.edit() | self.oracle.all(base);
+            let mut seen = self.oracle.edit(&changed) | self.oracle.all(base);
             for parent in &written.parents {
                 // The model may know that another revision says the same as the base; no more.
                 if let Some(parent) = self.nodes[at].folder.replica.find(*parent) {
@@ -86,7 +95,7 @@ impl World {
             None => replica.delete(deleted(), &author),
         };
         if self.oracle.find(written.id()).is_none() {
-            let seen = shown | self.oracle.edit();
+            let seen = shown | self.oracle.edit(&sites());
             self.oracle.note(written.id(), seen);
         }
         self.folder(at).acknowledged |= self.oracle.seen(written.id());

@@ -93,7 +93,6 @@ impl World {
                     if self.members[other].is_copy { (other, one) } else { (one, other) };
                 self.pull(one, other).await;
                 self.push(one, other).await;
-                self.remember_merges().await;
             }
         }
         self.expect_nothing_lost("a round").await;

@@ -9,8 +9,7 @@ use super::step::Step;
 use crate::sync::pair::{know, logged_in, save, seed, start, store};
 use baton_node::config::Choices;
 use baton_node::sync::ConflictResolution;
-use baton_session::{RevisionId, SessionId};
-use std::collections::HashMap;
+use baton_session::SessionId;
 use std::fmt::Write as _;
 
 /// All nodes, and the truth.
@@ -24,8 +23,6 @@ pub(super) struct World {
     pub(super) has_chosen: bool,
     /// How many nodes there ever were.
     pub(super) started: usize,
-    /// The edits of every merge that left something out, and what it named for that.
-    merges: HashMap<RevisionId, (Edits, Vec<RevisionId>)>,
 }
 
 impl World {
@@ -52,8 +49,8 @@ impl World {
             member.client().pull_session("node0", &session.to_string()).await.unwrap();
         }
         let started = members.len();
-        let (deleted, has_chosen, merges) = (Vec::new(), false, HashMap::new());
-        Self { members, session, edits: 1, deleted, has_chosen, started, merges }
+        let (deleted, has_chosen) = (Vec::new(), false);
+        Self { members, session, edits: 1, deleted, has_chosen, started }
     }
 
     /// Lets something happen.
@@ -82,19 +79,6 @@ impl World {
             Step::Resolve { at, keep } => self.resolve(self.pick(at), keep).await,
         }
         self.expect_nothing_lost(&format!("{step:?}")).await;
-        self.remember_merges().await;
-    }
-
-    pub(super) async fn remember_merges(&mut self) {
-        for member in &self.members {
-            let contents = member.contents(self.session).await;
-            let replica = member.replica(self.session).await;
-            for revision in replica.known().filter(|revision| !revision.conflicts.is_empty()) {
-                if let Some(edits) = contents.get(&revision.id()) {
-                    self.merges.insert(revision.id(), (*edits, revision.conflicts.clone()));
-                }
-            }
-        }
     }
 
     fn pick(&self, at: u8) -> usize {
@@ -122,16 +106,7 @@ impl World {
             let contents = member.contents(self.session).await;
             let Some(current) = replica.current() else { continue };
             for sibling in replica.siblings() {
-                let edits = contents[&sibling.id()];
-                // What was once left out is named on, though it may be answered since: which sites that
-                // was about is not written.
-                let was_lost = |(merged, names): &(Edits, Vec<RevisionId>)| {
-                    names.contains(&sibling.id()) && edits & !merged != 0
-                };
-                if self.merges.values().any(was_lost) {
-                    continue;
-                }
-                let more = edits & !contents[&current.id()];
+                let more = contents[&sibling.id()] & !contents[&current.id()];
                 assert_ne!(more, 0, "a conflict over nothing\n{}", self.tell().await);
             }
         }
