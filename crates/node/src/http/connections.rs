@@ -4,13 +4,14 @@
 //! nobody waiting; and a silent one is hung up on, so that many of them do not either.
 
 use super::peer::Connection;
-use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
+use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -24,7 +25,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tower::ServiceExt as _;
+use tower::{Service, ServiceExt as _};
 
 /// How long we wait when the system has no socket left for us.
 const OUT_OF_SOCKETS: Duration = Duration::from_secs(1);
@@ -44,28 +45,32 @@ impl Default for Bounds {
     }
 }
 
-/// One listener, and what stands behind it.
-pub(crate) struct Door {
+/// One listener, and what answers behind it.
+pub(crate) struct Door<S> {
     pub(crate) listener: TcpListener,
     pub(crate) tls: Option<TlsAcceptor>,
-    pub(crate) router: Router,
+    pub(crate) service: S,
     pub(crate) bounds: Bounds,
 }
 
-impl Door {
+impl<S> Door<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
     /// Answers whoever comes, until `shutdown`; requests under way then are finished.
     pub(crate) async fn answer(self, shutdown: &CancellationToken) {
         let places = Arc::new(Semaphore::new(self.bounds.connections));
         let connections = TaskTracker::new();
         while let Some((stream, peer, place)) = self.next(&places, shutdown).await {
-            let (router, silence) = (self.router.clone(), self.bounds.silence);
+            let (service, silence) = (self.service.clone(), self.bounds.silence);
             let (tls, shutdown) = (self.tls.clone(), shutdown.clone());
             connections.spawn(async move {
                 match tls {
-                    None => talk(stream, peer, router, silence, &shutdown).await,
+                    None => talk(stream, peer, service, silence, &shutdown).await,
                     Some(tls) => {
                         if let Some(stream) = secure(stream, peer, &tls, silence, &shutdown).await {
-                            talk(stream, peer, router, silence, &shutdown).await;
+                            talk(stream, peer, service, silence, &shutdown).await;
                         }
                     }
                 }
@@ -129,14 +134,18 @@ async fn secure(
 }
 
 /// Answers the requests of one connection.
-async fn talk<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
-    stream: S,
+async fn talk<T, S>(
+    stream: T,
     peer: SocketAddr,
-    router: Router,
+    service: S,
     silence: Duration,
     shutdown: &CancellationToken,
-) {
-    let service = router.map_request(move |mut request: Request<Incoming>| {
+) where
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    let service = service.map_request(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(Connection(peer));
         request.map(Body::new)
     });
@@ -174,7 +183,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let router = Router::new().route("/", get(async || "here"));
         let bounds = Bounds { connections: 1, silence: Duration::from_millis(50) };
-        let door = Door { listener, tls: None, router, bounds };
+        let door = Door { listener, tls: None, service: router, bounds };
         let shutdown = CancellationToken::new();
         let told = shutdown.clone();
         let node = tokio::spawn(async move { door.answer(&told).await });

@@ -90,7 +90,7 @@ impl Doors {
         let door = |listener, tls, config: &HttpConfig| Door {
             listener,
             tls,
-            router: router(context.clone(), config),
+            service: router(context.clone(), config),
             bounds: Bounds::default(),
         };
         let Some(Secured { acceptor, local, local_address }) = self.secured else {

@@ -12,9 +12,10 @@ use crate::debug::token::{Nonce, PageToken};
 use crate::http::Connection;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::header::{CONNECTION, HOST, HeaderValue, LOCATION, UPGRADE};
+use axum::http::header::{ACCEPT, CONNECTION, HOST, HeaderValue, LOCATION, UPGRADE};
 use axum::http::{HeaderMap, StatusCode, Uri, Version};
 use axum::response::Response;
+use hyper::body::Body as _;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::client::legacy::Error;
 use hyper_util::rt::TokioIo;
@@ -25,13 +26,13 @@ use tokio_util::sync::CancellationToken;
 
 /// Answers one request.
 pub(super) async fn answer(proxy: &Proxy, request: Request) -> Response {
-    let headers = request.headers().clone();
+    let accept = request.headers().get(ACCEPT).cloned();
     match find(proxy, &request) {
         Ok((cocoon, route)) => match pass_on(proxy, &cocoon, &route, request).await {
             Ok(response) => response,
-            Err(failure) => failure.show(&headers),
+            Err(failure) => failure.show(accept.as_ref()),
         },
-        Err(Elsewhere::Failed(failure)) => failure.show(&headers),
+        Err(Elsewhere::Failed(failure)) => failure.show(accept.as_ref()),
         Err(Elsewhere::At(place)) => lead(&place),
     }
 }
@@ -168,7 +169,10 @@ fn outgoing(
     }
     parts.extensions.clear();
     let moved = Moved::now();
-    let body = Body::new(Watched { body, moved: moved.clone() });
+    let body = match body.is_end_stream() {
+        true => body,
+        false => Body::new(Watched { body, moved: moved.clone() }),
+    };
     Ok((Request::from_parts(parts, body), moved))
 }
 

@@ -19,14 +19,18 @@ pub(super) const MOST_BYTES: usize = 64 << 10;
 const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 const PROXY_CONNECTION: HeaderName = HeaderName::from_static("proxy-connection");
 /// What tells a cocoon who asked, and how; what a browser says of it is not believed.
-const FORWARDED_BY_US: [&str; 7] = [
-    "x-forwarded-for",
-    "x-forwarded-host",
-    "x-forwarded-port",
-    "x-forwarded-prefix",
-    "x-forwarded-proto",
-    "x-forwarded-server",
-    "x-real-ip",
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+const FORWARDED_PREFIX: HeaderName = HeaderName::from_static("x-forwarded-prefix");
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+const FORWARDED_BY_OTHERS: [HeaderName; 7] = [
+    FORWARDED_FOR,
+    FORWARDED_HOST,
+    FORWARDED_PREFIX,
+    FORWARDED_PROTO,
+    HeaderName::from_static("x-forwarded-port"),
+    HeaderName::from_static("x-forwarded-server"),
+    HeaderName::from_static("x-real-ip"),
 ];
 
 /// Whether the headers are larger than any browser's.
@@ -112,7 +116,7 @@ pub(super) fn drop_hostile(headers: &mut HeaderMap) {
 
 /// Tells the cocoon who asked, and how.
 pub(super) fn add_forwarded(headers: &mut HeaderMap, route: &Route, peer: IpAddr) {
-    for name in FORWARDED_BY_US {
+    for name in FORWARDED_BY_OTHERS {
         headers.remove(name);
     }
     let node = match peer {
@@ -122,10 +126,10 @@ pub(super) fn add_forwarded(headers: &mut HeaderMap, route: &Route, peer: IpAddr
     let forwarded = format!("for={node};host=\"{}\";proto=http", route.host);
     let ours = [
         (FORWARDED, forwarded.as_str()),
-        (HeaderName::from_static("x-forwarded-for"), &peer.to_string()),
-        (HeaderName::from_static("x-forwarded-host"), &route.host),
-        (HeaderName::from_static("x-forwarded-proto"), "http"),
-        (HeaderName::from_static("x-forwarded-prefix"), &route.prefix),
+        (FORWARDED_FOR, &peer.to_string()),
+        (FORWARDED_HOST, &route.host),
+        (FORWARDED_PROTO, "http"),
+        (FORWARDED_PREFIX, &route.prefix),
     ];
     for (name, value) in ours {
         if let Some(value) = HeaderValue::from_str(value).ok().filter(|value| !value.is_empty()) {

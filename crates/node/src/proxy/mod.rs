@@ -25,10 +25,7 @@ pub use place::ProxyPlace;
 use crate::clock;
 use crate::debug::token::{DebugSecret, UsedNonces};
 use crate::http::connections::{Bounds, Door};
-use axum::Router;
 use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::response::Response;
 use baton_api::debug::EpochMs;
 use baton_store::Store;
 use hyper_util::client::legacy::Client;
@@ -38,6 +35,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tower::service_fn;
 
 /// How long a connection to a cocoon may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -94,8 +92,11 @@ impl Proxy {
     /// Answers on `listener` until it is told to end; what is under way then has 15 s.
     pub async fn serve(self, listener: TcpListener) {
         let ending = self.0.ending.clone();
-        let router = Router::new().fallback(answer).with_state(self);
-        let door = Door { listener, tls: None, router, bounds: Bounds::default() };
+        let service = service_fn(move |request| {
+            let proxy = self.clone();
+            async move { Ok(forward::answer(&proxy, request).await) }
+        });
+        let door = Door { listener, tls: None, service, bounds: Bounds::default() };
         let too_late = async {
             ending.cancelled().await;
             tokio::time::sleep(ENDING_LIMIT).await;
@@ -121,10 +122,6 @@ pub fn warn_of_guesses(cocoons: &Cocoons) {
             "navigations are guessed: scripts of its pages can read the token of a page"
         );
     }
-}
-
-async fn answer(State(proxy): State<Proxy>, request: Request) -> Response {
-    forward::answer(&proxy, request).await
 }
 
 fn now() -> EpochMs {

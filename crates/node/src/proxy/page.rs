@@ -1,8 +1,8 @@
 //! What is shown when a cocoon cannot be: a small page for people, a problem for programs.
 
 use axum::body::Body;
-use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 
 /// Why a cocoon is not shown; the second line says what to do.
@@ -16,10 +16,9 @@ impl Failure {
         Self { status, detail: detail.into() }
     }
 
-    /// The answer to a request with these headers.
-    pub(super) fn show(&self, headers: &HeaderMap) -> Response {
-        let accept =
-            headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    /// The answer to a request that accepts this.
+    pub(super) fn show(&self, accept: Option<&HeaderValue>) -> Response {
+        let accept = accept.and_then(|accept| accept.to_str().ok()).unwrap_or_default();
         let (kind, body) = if accept.contains("text/html") {
             ("text/html; charset=utf-8", self.page())
         } else {
