@@ -170,6 +170,8 @@ export interface components {
             cocoon_id: string;
             /** @description What people call that. */
             cocoon_name?: string | null;
+            /** @description Its browser is not connected: what it told before is here, and nothing comes until it is back. */
+            offline?: boolean;
             /** @description The page's title; empty when it has none. */
             title: string;
             /** @description Which one: give it back to ask. */

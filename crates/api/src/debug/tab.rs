@@ -21,6 +21,17 @@ pub struct DebugTab {
     /// What people call that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cocoon_name: Option<String>,
+    /// Its browser is not connected: what it told before is here, and nothing comes until it is back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub offline: bool,
+}
+
+impl DebugTab {
+    /// What people call the cocoon or session that it belongs to, with a word when nothing comes of it.
+    pub fn of(&self) -> String {
+        let name = self.cocoon_name.as_ref().unwrap_or(&self.cocoon_id);
+        if self.offline { format!("{name} (offline)") } else { name.clone() }
+    }
 }
 
 /// A browser offers a tab.

@@ -19,8 +19,7 @@ pub(crate) fn debug_tabs(tabs: &[DebugTab]) -> String {
     }
     let mut table = Table::new(&["TOKEN", "OF", "TITLE", "ADDRESS"]);
     for tab in tabs {
-        let of = tab.cocoon_name.as_ref().unwrap_or(&tab.cocoon_id);
-        table.row([tab.token.to_string(), of.clone(), tab.title.clone(), tab.url.clone()]);
+        table.row([tab.token.to_string(), tab.of(), tab.title.clone(), tab.url.clone()]);
     }
     table.render()
 }

@@ -69,6 +69,7 @@ impl Tab {
             title: buffer.page().title.clone(),
             cocoon_id: about.cocoon_id.clone(),
             cocoon_name: about.cocoon_name.clone(),
+            offline: *self.life.borrow() == Life::Offline,
         }
     }
 

@@ -43,9 +43,9 @@ impl Verb for BrowserDebugListTabs {
 }
 
 fn line(tab: &DebugTab) -> String {
-    let of = tab.cocoon_name.as_ref().unwrap_or(&tab.cocoon_id);
     // What a page wrote begins no line of its own.
     let short = |text: &str, most| text::cut(&words::line(text), most);
-    let (of, url, title) = (short(of, TITLE), short(&tab.url, ADDRESS), short(&tab.title, TITLE));
+    let (of, url, title) =
+        (short(&tab.of(), TITLE), short(&tab.url, ADDRESS), short(&tab.title, TITLE));
     format!("{} {of} {url} {title}", tab.token).trim_end().to_owned()
 }

@@ -113,8 +113,11 @@ async fn who_waits_is_answered_when_something_is_told_when_it_is_over_and_after_
     let error = ask(marked.cursor, LIMIT).await.unwrap_err();
     assert_eq!(error, LookError::BrowserOffline { token: token.clone() });
     assert_eq!(ask(0, Duration::ZERO).await.unwrap().items.len(), 2);
+    let listed = async || relay.tabs(&ada).await.unwrap().remove(0).of();
+    assert_eq!(listed().await, "the shop (offline)");
 
     write(&tab, "back");
+    assert_eq!(listed().await, "the shop");
     let back = ask(marked.cursor, LIMIT).await.unwrap();
     assert_eq!(back.items[0].message, "back");
     let waiting = tokio::spawn(ask(back.cursor, LIMIT));
