@@ -71,6 +71,12 @@ fn hide_credentials(text: &str) -> Cow<'_, str> {
 }
 
 fn hide_known(text: &str) -> Cow<'_, str> {
+    // A text of a few letters again and again, as in a filler, is the pattern's worst case.
+    let has_any = text.contains(['-', '_', '.'])
+        || ["AKIA", "ASIA", "AIza"].iter().any(|word| text.contains(word));
+    if !has_any {
+        return Cow::Borrowed(text);
+    }
     replace(&KNOWN, text, |_| HIDDEN.to_owned())
 }
 
