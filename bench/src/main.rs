@@ -74,8 +74,10 @@ enum Part {
     Carry,
     /// A look at the board that agents share.
     Board,
-    /// The proxy against nginx, and events from a browser to a follower.
-    Look,
+    /// The proxy against nginx.
+    Proxy,
+    /// Events from a browser to a follower.
+    Relay,
     /// Other tools that keep state.
     Peers,
 }
@@ -100,7 +102,8 @@ async fn main() -> Result<()> {
             Part::Mcp => vec![mcp::measure(baton).await?],
             Part::Carry => carry::measure(baton).await?,
             Part::Board => vec![board::measure(baton)?],
-            Part::Look => look::measure(baton).await?,
+            Part::Proxy => vec![look::proxy(baton).await?],
+            Part::Relay => vec![look::relay(baton).await?],
             Part::Peers => peers::measure(baton).await?,
         };
         for section in &sections {
