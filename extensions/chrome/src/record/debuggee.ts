@@ -45,7 +45,7 @@ export async function command<T>(tabId: number, session: string | undefined, met
 export interface Listening {
   /** Requests are told from here on; fails when they are not. */
   requests: Promise<unknown>
-  /** The console was replayed. */
+  /** The console was replayed, and what is below is known. */
   console: Promise<unknown>
 }
 
@@ -62,8 +62,8 @@ export function listen(tabId: number, session: string | undefined, kind: 'page' 
   const calls = post('Runtime.enable')
   const log = post('Log.enable')
   if (kind !== 'worker') void post('Page.enable')
-  void post('Target.setAutoAttach', BELOW)
-  return { requests, console: Promise.all([calls, log]) }
+  const below = post('Target.setAutoAttach', BELOW)
+  return { requests, console: Promise.all([calls, log, below]) }
 }
 
 /** Lets a frame or a worker that waits go on. */

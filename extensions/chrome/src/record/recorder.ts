@@ -6,7 +6,7 @@
 import type { Protocol } from 'devtools-protocol'
 import type { ConsoleEntry, TabEvent } from '../protocol.ts'
 import type { Bodies } from './bodies.ts'
-import { added, called, thrown } from './console.ts'
+import { Lines } from './lines.ts'
 import { type Place, Places } from './places.ts'
 import { Requests, type View } from './requests.ts'
 
@@ -40,8 +40,7 @@ export class Recorder {
   readonly places: Places
   private readonly view: View
   private readonly requests: Requests
-  /** Sessions in which the console may be replayed. */
-  private readonly replaying = new Set<string | undefined>()
+  private readonly lines: Lines
   /** Contexts of scripts of other pages than the cocoon's in the page's own frame. */
   private readonly foreign = new Set<number>()
   private waiting: (() => void)[] | undefined
@@ -55,6 +54,8 @@ export class Recorder {
     this.view = { isInside: known?.isInside ?? false, isEarly: false, topFrame: undefined, topLoader: undefined }
     this.places = new Places(known?.places)
     this.requests = new Requests(host, bodies, this.view)
+    const tell = (entry: ConsoleEntry) => host.tell({ type: 'browser_debug_console_event', entry })
+    this.lines = new Lines({ tell, command: (...asked) => host.command(...asked) }, known === undefined)
     if (known === undefined) this.waiting = []
   }
 
@@ -65,22 +66,28 @@ export class Recorder {
     this.view.isEarly = isEarly
     if (top !== undefined) this.show(top)
     for (const one of waiting ?? []) one()
+    this.lines.begin()
   }
 
   /** Lines that were told before may come again. */
   replays(session: string | undefined, isNow: boolean): void {
-    if (isNow) this.replaying.add(session)
-    else this.replaying.delete(session)
+    this.lines.replays(session, isNow)
   }
 
   /** The tab left the cocoon's pages. */
   leaves(): void {
     this.view.isInside = false
+    this.ends()
+  }
+
+  /** Nothing more is heard: lines wait no longer. */
+  ends(): void {
+    this.lines.end()
   }
 
   /** An event of the browser. */
   hear(session: string | undefined, method: string, params: unknown): void {
-    const isReplayed = this.replaying.has(session)
+    const isReplayed = this.lines.isReplaying(session)
     if (this.waiting === undefined) this.take(session, method, params, isReplayed)
     else if (this.waiting.length < WAITING) this.waiting.push(() => this.take(session, method, params, isReplayed))
   }
@@ -118,7 +125,7 @@ export class Recorder {
     } else if (method === 'Target.detachedFromTarget') {
       const { sessionId } = params as Protocol.Target.DetachedFromTargetEvent
       this.places.detached(sessionId)
-      this.replaying.delete(sessionId)
+      this.lines.replays(sessionId, false)
       this.requests.detached(sessionId)
     }
   }
@@ -126,9 +133,7 @@ export class Recorder {
   private console(session: string | undefined, place: Place, method: string, params: unknown, isReplayed: boolean): void {
     if (session === undefined && this.context(method, params)) return
     if (!this.view.isInside) return
-    const entry = lineOf(method, params, place)
-    if (entry === undefined || (isReplayed && entry.timestamp <= this.host.toldUntil)) return
-    this.host.tell({ type: 'browser_debug_console_event', entry })
+    this.lines.take(session, place, method, params, isReplayed ? this.host.toldUntil : undefined)
   }
 
   /** Whether it is about a context, or comes from one of another page. */
@@ -153,18 +158,5 @@ export class Recorder {
       default:
         return false
     }
-  }
-}
-
-function lineOf(method: string, params: unknown, place: Place): ConsoleEntry | undefined {
-  switch (method) {
-    case 'Runtime.consoleAPICalled':
-      return called(params as Protocol.Runtime.ConsoleAPICalledEvent, place)
-    case 'Runtime.exceptionThrown':
-      return thrown(params as Protocol.Runtime.ExceptionThrownEvent, place)
-    case 'Log.entryAdded':
-      return added(params as Protocol.Log.EntryAddedEvent, place)
-    default:
-      return undefined
   }
 }

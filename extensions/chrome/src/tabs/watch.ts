@@ -110,6 +110,7 @@ export class Watch implements Host {
   }
 
   private forget(): void {
+    this.recorder?.ends()
     this.coveredSince = undefined
     this.recorder = undefined
     this.tab.note.places = []

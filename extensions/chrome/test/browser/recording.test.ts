@@ -74,16 +74,13 @@ const LINES = [
   'log done',
 ]
 
-/** Lines that were there before the debugger came are told page by page, not in the order of time. */
-const SORTED = [...LINES].sort()
-
 test('of the first page every line is told, and every request by one source or the other', async () => {
   const page = await house.browser.open(`${site.origin}/`)
   const tab = await house.relay.tab(site.origin)
   await done(tab, names)
   assert.equal(tab.firstLoad, true)
   assert.deepEqual(tab.holes, [])
-  assert.deepEqual(lines(tab.events, names).sort(), SORTED)
+  assert.deepEqual(lines(tab.events, names), LINES)
   const seen = [...requests(tab.events, 'webRequest', names), ...requests(tab.events, 'debugger', names)]
   for (const wanted of ['GET A/ ', 'GET A/external.js', 'GET A/ok', 'GET NOBODY', 'GET A/from-worker', 'GET FRAME/from-frame', 'GET ECHO']) {
     assert.ok(seen.some((line) => line.includes(wanted)), `${wanted} in ${seen.join('\n')}`)
@@ -96,7 +93,11 @@ test('of the first page every line is told, and every request by one source or t
     const next = await done(tab, names, begin)
     assert.deepEqual(requests(next, 'debugger', names), REQUESTS)
     assert.deepEqual(lines(next, names), LINES)
-    assert.deepEqual(requests(next, 'webRequest', names), [], 'the debugger tells all: nothing is told twice')
+    // A page that follows at once is told by both sources for a moment, and the node puts the two together.
+    const known = REQUESTS.map((line) => line.split(' → ')[0] ?? '')
+    for (const line of requests(next, 'webRequest', names)) {
+      assert.ok(known.includes(line.split(' → ')[0] ?? ''), `${line} is told by the debugger too`)
+    }
     assert.deepEqual(tab.holes, [])
     const instants = next.map((event) => (event.type === 'browser_debug_console_event' ? event.entry.timestamp : event.data.timestamp))
     for (const at of instants) assert.ok(Math.abs(Date.now() - at) < 60_000, `${at} is an instant of today`)
@@ -124,7 +125,7 @@ test('a worker that sleeps is woken by the first page, and misses no line', asyn
   const tab = await house.relay.tab(site.origin)
   await done(tab, names)
   assert.ok(house.relay.connections > connections)
-  assert.deepEqual(lines(tab.events, names).sort(), SORTED)
+  assert.deepEqual(lines(tab.events, names), LINES)
   const base = requests(tab.events, 'webRequest', names)
   assert.ok(base.some((line) => line.startsWith('document GET A/')), base.join('\n'))
   await page.close()
