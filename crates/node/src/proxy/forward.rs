@@ -169,10 +169,8 @@ fn outgoing(
     }
     parts.extensions.clear();
     let moved = Moved::now();
-    let body = match body.is_end_stream() {
-        true => body,
-        false => Body::new(Watched { body, moved: moved.clone() }),
-    };
+    let body =
+        if body.is_end_stream() { body } else { Body::new(Watched { body, moved: moved.clone() }) };
     Ok((Request::from_parts(parts, body), moved))
 }
 
