@@ -6,7 +6,7 @@
 mod install;
 mod need;
 
-pub(crate) use need::{C_COMPILER, CHROMIUM, KEYRING, NODE, Need, POSTGRESQL, PYTHON};
+pub(crate) use need::{C_COMPILER, CHROMIUM, KEYRING, NODE, Need, POSTGRESQL, PYTHON, SANDBOXES};
 
 use anyhow::{Result, bail};
 use std::process::ExitCode;
@@ -15,11 +15,11 @@ use std::process::ExitCode;
 pub(crate) const DEMO: [&Need; 2] = [&C_COMPILER, &CHROMIUM];
 
 /// What the tests start.
-pub(crate) const TESTS: [&Need; 6] =
-    [&C_COMPILER, &CHROMIUM, &POSTGRESQL, &NODE, &PYTHON, &KEYRING];
+pub(crate) const TESTS: [&Need; 7] =
+    [&C_COMPILER, &CHROMIUM, &POSTGRESQL, &NODE, &PYTHON, &KEYRING, &SANDBOXES];
 
 /// Install what the demo and the tests need: Chromium, PostgreSQL's server programs, Node, Python, a
-/// keyring, a C compiler.
+/// keyring, what sandboxes are made with, a C compiler.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Only say what is there and what is missing; install nothing.

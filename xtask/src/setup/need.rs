@@ -112,6 +112,19 @@ pub(crate) const KEYRING: Need = Need {
     ubuntu: None,
 };
 
+/// What makes sandboxes of this machine.
+pub(crate) const SANDBOXES: Need = Need {
+    name: "Sandboxes",
+    purpose: "agents run in sandboxes made of namespaces, with a network of their own",
+    expected: "bwrap, slirp4netns and nft on the PATH or in /usr/sbin",
+    search: find_sandboxes,
+    apt: &["bubblewrap", "slirp4netns", "nftables"],
+    dnf: "sudo dnf install bubblewrap slirp4netns nftables",
+    pacman: "sudo pacman -S bubblewrap slirp4netns nftables",
+    brew: "not there: only Linux has it",
+    ubuntu: None,
+};
+
 /// The same places, in the same order, as `crates/browser` looks at.
 fn find_chromium() -> Option<PathBuf> {
     let binaries = ["/usr/lib/chromium/chromium", "/usr/lib64/chromium-browser/chromium-browser"];
@@ -133,6 +146,12 @@ fn find_python() -> Option<PathBuf> {
     let question = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
     let asked = Command::new(&python).args(["-c", question]).stderr(Stdio::null()).status();
     asked.is_ok_and(|status| status.success()).then_some(python)
+}
+
+/// Administrators' programs are not on everybody's PATH.
+fn find_sandboxes() -> Option<PathBuf> {
+    let nft = on_path("nft").or_else(|| file("/usr/sbin/nft".into()));
+    nft.and_then(|_| on_path("slirp4netns")).and_then(|_| on_path("bwrap"))
 }
 
 /// The first file of this name on the PATH.

@@ -5,19 +5,24 @@ use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
-const DIRECTIONS: [(&str, &[&str]); 10] = [
+const DIRECTIONS: [(&str, &[&str]); 11] = [
     ("session", &[]),
     ("postgres", &[]),
     // `postgres` is there for the tests.
     ("store", &["session", "postgres"]),
     ("browser", &["session"]),
     ("api", &["session"]),
-    // Usable by itself.
+    // Usable by themselves.
     ("federation", &[]),
-    ("node", &["session", "store", "browser", "federation", "api"]),
+    ("sandbox", &[]),
+    ("node", &["session", "store", "browser", "federation", "sandbox", "api"]),
     ("playground", &["session", "browser", "api", "node"]),
-    // `browser` is there for the hidden command that a keeper runs as.
-    ("baton", &["session", "browser", "federation", "api", "node", "playground", "postgres"]),
+    // `browser` and `sandbox` are there for the hidden commands that keepers and first processes of
+    // sandboxes run as.
+    (
+        "baton",
+        &["session", "browser", "federation", "sandbox", "api", "node", "playground", "postgres"],
+    ),
     ("xtask", &[]),
 ];
 

@@ -1,0 +1,55 @@
+//! What the two ends of a sandbox's socket say to each other: JSON, a message a packet.
+
+use crate::Ended;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The longest message, in bytes. A packet has to fit into the socket's buffer, of which Linux grants
+/// 212,992 bytes without asking.
+pub(crate) const MESSAGE_MAX: usize = 128 * 1024;
+
+/// What the first process is told.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Order {
+    /// Get ready.
+    Begin(Begin),
+    /// Start a command; its input, output and errors come along as descriptors.
+    Start(Start),
+    /// End a command and its process group at once.
+    Kill { id: u64 },
+    /// Ask all that runs to end, and tell when it has.
+    Settle,
+}
+
+/// What makes a sandbox ready.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Begin {
+    /// Small files and what is in them.
+    pub(crate) files: BTreeMap<String, String>,
+}
+
+/// A command.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Start {
+    pub(crate) id: u64,
+    pub(crate) words: Vec<String>,
+    pub(crate) env: BTreeMap<String, String>,
+    pub(crate) directory: String,
+}
+
+/// What the first process tells. It comes from a sandbox, so it is believed about nothing else.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Notice {
+    /// Commands may come.
+    Ready,
+    /// A command runs.
+    Started { id: u64 },
+    /// A command could not be started.
+    Failed { id: u64, reason: String },
+    /// A command has ended.
+    Ended { id: u64, ended: Ended },
+    /// All that was asked to end has, or not in time.
+    Settled,
+}

@@ -1,0 +1,16 @@
+//! The first process in a sandbox: it starts what it is told to, and gives up everything when the
+//! socket that it was born with closes.
+//!
+//! The one idea: whatever runs in a sandbox is a child of process 1, and the kernel ends them all when
+//! that one ends. So nothing can outlive whoever holds the other end of the socket.
+
+mod channel;
+mod children;
+mod message;
+mod run;
+mod settle;
+mod tool;
+
+pub(crate) use channel::{pair, receive, send};
+pub(crate) use message::{Begin, MESSAGE_MAX, Notice, Order, Start};
+pub use run::{InitError, run};

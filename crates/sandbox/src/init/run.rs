@@ -1,0 +1,107 @@
+//! The life of a sandbox's first process.
+
+use super::children::Children;
+use super::message::{Begin, Notice, Order};
+use super::{channel, settle, tool};
+use rustix::io::Errno;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Why the first process of a sandbox ended otherwise than it was told to.
+#[derive(Debug, thiserror::Error)]
+pub enum InitError {
+    /// It was not started by a provider.
+    #[error("expected the socket of a sandbox as standard input")]
+    NoSocket(#[source] std::io::Error),
+    /// The other end said something that is no order.
+    #[error("expected an order from the node: {0}")]
+    NoOrder(#[source] std::io::Error),
+    /// A file could not be written or read.
+    #[error("{path}: {source}")]
+    File {
+        /// Which one.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A tool that there is not.
+    #[error("expected read, write, pack or unpack, and a path")]
+    NoTool,
+}
+
+impl InitError {
+    /// Makes an error about a file.
+    pub(super) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.display().to_string();
+        move |source| Self::File { path, source }
+    }
+}
+
+/// Runs as the first process of a sandbox until the socket on standard input closes; or, given words,
+/// as one of the tools that move files: `read PATH`, `write PATH`, `pack PATH`, `unpack PATH`.
+pub fn run(words: &[String]) -> Result<(), InitError> {
+    match words {
+        [] => serve(),
+        [verb, path] => tool::run(verb, Path::new(path)),
+        _ => Err(InitError::NoTool),
+    }
+}
+
+fn serve() -> Result<(), InitError> {
+    let socket = std::io::stdin().as_fd().try_clone_to_owned().map_err(InitError::NoSocket)?;
+    forget_inherited(&socket);
+    let children = Arc::new(Children::new(socket));
+    let reaping = Arc::clone(&children);
+    std::thread::spawn(move || reaping.reap());
+    loop {
+        match channel::receive(children.socket()) {
+            Ok(Some((order, descriptors))) => obey(&children, order, descriptors)?,
+            // The node has gone, or closed the sandbox: that is the end of all that runs here.
+            Ok(None) => return Ok(()),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(InitError::NoOrder(error.into())),
+        }
+    }
+}
+
+fn obey(
+    children: &Arc<Children>,
+    order: Order,
+    descriptors: Vec<OwnedFd>,
+) -> Result<(), InitError> {
+    match order {
+        Order::Begin(begin) => {
+            prepare(&begin)?;
+            children.tell(&Notice::Ready);
+        }
+        Order::Start(start) => children.start(&start, descriptors),
+        Order::Kill { id } => children.kill(id),
+        Order::Settle => {
+            let children = Arc::clone(children);
+            std::thread::spawn(move || {
+                settle::settle();
+                children.tell(&Notice::Settled);
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Closes whatever else we were born with: what a node was started with, and passed on unknowingly.
+fn forget_inherited(socket: &OwnedFd) {
+    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return };
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let open: Vec<RawFd> = names.filter_map(|name| name.parse().ok()).collect();
+    for number in open.into_iter().filter(|number| *number > 2 && *number != socket.as_raw_fd()) {
+        // The folder that was just read is among them, and closed already.
+        let _ = nix::unistd::close(number);
+    }
+}
+
+fn prepare(begin: &Begin) -> Result<(), InitError> {
+    for (path, text) in &begin.files {
+        std::fs::write(path, text).map_err(InitError::file(Path::new(path)))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,29 @@
+//! Isolated workspaces in which agents run.
+//!
+//! The one idea: a sandbox has no way in but one socket that it was born with. What runs in it is
+//! started through that socket, reads and writes through pipes that came over it, and ends when it
+//! closes; so a node that dies takes its sandboxes along, and nothing has to be found again.
+//!
+//! Rooms: [`Provider`] makes sandboxes of a [`SandboxSpec`]; [`local`] is the one that makes them of
+//! this machine, with bubblewrap; [`init`] is the first process in such a sandbox; [`Network`] is
+//! what a sandbox may reach.
+
+mod command;
+mod error;
+mod network;
+mod provider;
+mod spec;
+
+#[cfg(target_os = "linux")]
+pub mod init;
+#[cfg(target_os = "linux")]
+pub mod local;
+
+pub use command::{Command, Ended, Input, Output, Process};
+pub use error::SandboxError;
+pub use network::{Allowed, Destination, InvalidAllowed, Network};
+pub use provider::{Answer, Enforced, Provider, Sandbox};
+pub use spec::{Limits, Mount, SandboxSpec};
+
+/// Where a sandbox's own files are, in it.
+pub const WORKSPACE: &str = "/workspace";

@@ -1,0 +1,179 @@
+//! A sandbox of this machine, while it is there.
+
+use super::arguments::INIT;
+use super::cgroup::Cgroup;
+use super::link::Link;
+use super::slirp::Slirp;
+use super::timed_out;
+use crate::init::{Order, Start};
+use crate::{Answer, Command, Enforced, Input, Output, Process, Sandbox, SandboxError};
+use futures_util::future::BoxFuture;
+use rustix::pipe::{PipeFlags, pipe_with};
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::net::unix::pipe;
+use tokio::process::Child;
+use tokio_util::sync::CancellationToken;
+
+/// How long a command may take to start.
+const START_LIMIT: Duration = Duration::from_secs(10);
+/// How long what runs may take to settle: the sandbox itself waits for 5 s.
+const SETTLE_LIMIT: Duration = Duration::from_secs(8);
+/// How long a sandbox may take to end by itself before it is killed.
+const END_LIMIT: Duration = Duration::from_secs(2);
+
+/// What has to be ended with a sandbox, in this order.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) process: Child,
+    pub(super) slirp: Option<Slirp>,
+    pub(super) cgroup: Option<Cgroup>,
+}
+
+/// A sandbox of this machine.
+#[derive(Debug)]
+pub(super) struct LocalSandbox {
+    pub(super) link: Arc<Link>,
+    pub(super) held: Mutex<Option<Held>>,
+    pub(super) enforced: Enforced,
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) init_args: Vec<String>,
+}
+
+impl Sandbox for LocalSandbox {
+    fn enforced(&self) -> &Enforced {
+        &self.enforced
+    }
+
+    fn start<'a>(&'a self, command: &'a Command) -> Answer<'a, Process> {
+        Box::pin(self.run(command))
+    }
+
+    fn tool(&self, verb: &str, path: &str) -> Command {
+        let words = std::iter::once(INIT).chain(self.init_args.iter().map(String::as_str));
+        Command::new(words.chain([verb, path]))
+    }
+
+    fn settle(&self) -> Answer<'_, ()> {
+        Box::pin(async {
+            let settled = async {
+                self.link.order(&Order::Settle, &[]).await?;
+                self.link.told().await
+            };
+            let limited = tokio::time::timeout(SETTLE_LIMIT, settled).await;
+            limited.map_err(|_| timed_out("commands that end", SETTLE_LIMIT))?
+        })
+    }
+
+    fn remove(&self) -> Answer<'_, ()> {
+        Box::pin(async {
+            self.link.close();
+            let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).take();
+            match held {
+                Some(held) => held.end().await,
+                None => Ok(()),
+            }
+        })
+    }
+
+    fn ended(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.link.closed.cancelled())
+    }
+}
+
+impl LocalSandbox {
+    async fn run(&self, command: &Command) -> Result<Process, SandboxError> {
+        let (input, output, errors) = (Pipe::new()?, Pipe::new()?, Pipe::new()?);
+        let watch = self.link.watch()?;
+        let id = watch.id;
+        let env = self.env.iter().chain(&command.env);
+        let order = Order::Start(Start {
+            id,
+            words: command.words.clone(),
+            env: env.map(|(name, value)| (name.clone(), value.clone())).collect(),
+            directory: command.directory.clone(),
+        });
+        let theirs = [&input.read, &output.write, &errors.write].map(AsFd::as_fd);
+        let started = async {
+            self.link.order(&order, &theirs).await?;
+            watch.started.await.map_err(|_| SandboxError::Gone)?.map_err(|reason| {
+                let command = command.words.first().cloned().unwrap_or_default();
+                SandboxError::NotRun { command, reason }
+            })
+        };
+        let started = tokio::time::timeout(START_LIMIT, started).await;
+        let started =
+            started.unwrap_or_else(|_| Err(timed_out("a command that starts", START_LIMIT)));
+        started.inspect_err(|_| self.link.forget(id))?;
+        Ok(Process {
+            input: Some(writer(input.write)?),
+            output: reader(output.read)?,
+            errors: reader(errors.read)?,
+            ended: watch.ended,
+            _end: self.end_with(id),
+        })
+    }
+
+    /// Ends a command when what this returns is dropped.
+    fn end_with(&self, id: u64) -> tokio_util::sync::DropGuard {
+        let (dropped, link) = (CancellationToken::new(), Arc::clone(&self.link));
+        let guard = dropped.clone().drop_guard();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = link.closed.cancelled() => {}
+                () = dropped.cancelled() => {
+                    // Without the sandbox there is no command either.
+                    let _ = link.order(&Order::Kill { id }, &[]).await;
+                }
+            }
+        });
+        guard
+    }
+}
+
+impl Drop for LocalSandbox {
+    fn drop(&mut self) {
+        self.link.close();
+    }
+}
+
+impl Held {
+    /// Ends what is left of a sandbox whose socket is closed, and waits.
+    pub(super) async fn end(mut self) -> Result<(), SandboxError> {
+        if tokio::time::timeout(END_LIMIT, self.process.wait()).await.is_err() {
+            self.process.kill().await.map_err(SandboxError::system("end a sandbox"))?;
+        }
+        if let Some(slirp) = self.slirp {
+            slirp.end().await;
+        }
+        if let Some(cgroup) = self.cgroup {
+            cgroup.remove().await;
+        }
+        Ok(())
+    }
+}
+
+fn writer(end: OwnedFd) -> Result<Input, SandboxError> {
+    let sender = pipe::Sender::from_owned_fd(end);
+    Ok(Box::new(sender.map_err(SandboxError::system("write to a command"))?))
+}
+
+fn reader(end: OwnedFd) -> Result<Output, SandboxError> {
+    let receiver = pipe::Receiver::from_owned_fd(end);
+    Ok(Box::new(receiver.map_err(SandboxError::system("read from a command"))?))
+}
+
+/// The two ends of a pipe; neither is passed on to processes that we start.
+struct Pipe {
+    read: OwnedFd,
+    write: OwnedFd,
+}
+
+impl Pipe {
+    fn new() -> Result<Self, SandboxError> {
+        let made = pipe_with(PipeFlags::CLOEXEC).map_err(SandboxError::system("make a pipe"))?;
+        Ok(Self { read: made.0, write: made.1 })
+    }
+}

@@ -1,0 +1,44 @@
+//! Who makes sandboxes. One trait, so that containers and clusters can follow.
+
+use crate::{Command, Process, SandboxError, SandboxSpec};
+use futures_util::future::BoxFuture;
+
+/// An answer that takes a while.
+pub type Answer<'a, T> = BoxFuture<'a, Result<T, SandboxError>>;
+
+/// Makes sandboxes.
+pub trait Provider: Send + Sync + std::fmt::Debug {
+    /// Makes a sandbox, which is ready for commands.
+    fn create<'a>(&'a self, spec: &'a SandboxSpec) -> Answer<'a, Box<dyn Sandbox>>;
+}
+
+/// A sandbox that is there. Dropping it removes it without waiting.
+pub trait Sandbox: Send + Sync + std::fmt::Debug {
+    /// Whether the limits of memory, processes and processors hold.
+    fn enforced(&self) -> &Enforced;
+
+    /// Starts a command.
+    fn start<'a>(&'a self, command: &'a Command) -> Answer<'a, Process>;
+
+    /// The command that passes files as a tar archive to its output (`pack`), or takes them from its
+    /// input (`unpack`), and the one that writes a file whole from its input (`write`) or not at all.
+    fn tool(&self, verb: &str, path: &str) -> Command;
+
+    /// Asks every command to end, and waits a while for it.
+    fn settle(&self) -> Answer<'_, ()>;
+
+    /// Ends all that runs in it and waits until nothing is left.
+    fn remove(&self) -> Answer<'_, ()>;
+
+    /// Waits until it has ended, for whatever reason.
+    fn ended(&self) -> BoxFuture<'_, ()>;
+}
+
+/// Whether the limits of memory, processes and processors hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Enforced {
+    /// They do.
+    Yes,
+    /// They do not, because of this.
+    No(String),
+}

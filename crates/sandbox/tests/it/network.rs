@@ -1,0 +1,112 @@
+//! What a sandbox reaches, and what it does not.
+
+use super::fixture::{made, sandbox, says, sh, spec};
+use baton_sandbox::{Allowed, Ended, Network, Sandbox};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpListener;
+
+/// A service on the loopback of this machine, which greets whoever connects.
+async fn service() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            stream.write_all(b"welcome\n").await.unwrap();
+        }
+    });
+    port
+}
+
+async fn with(network: Network) -> Box<dyn Sandbox> {
+    let mut spec = spec();
+    spec.network = network;
+    made(&spec).await
+}
+
+fn allowed(text: &str) -> Vec<Allowed> {
+    vec![text.parse().unwrap()]
+}
+
+/// Connects from inside, and tells what is heard.
+async fn hears(sandbox: &dyn Sandbox, host: &str, port: u16) -> Result<String, String> {
+    let line = format!("exec bash -c 'exec 3<>/dev/tcp/{host}/{port} && head -1 <&3'");
+    let done = sh(sandbox, &line).await;
+    match done.ended {
+        Ended::Code(0) => Ok(done.output),
+        _ => Err(done.errors),
+    }
+}
+
+#[tokio::test]
+async fn without_a_network_there_is_only_the_own_loopback() {
+    let port = service().await;
+    let sandbox = sandbox().await;
+    for host in ["127.0.0.1", "10.0.2.2", "host", "1.1.1.1"] {
+        hears(&*sandbox, host, port).await.unwrap_err();
+    }
+    assert_eq!(
+        says(
+            &*sandbox,
+            "ls /sys/class/net 2>/dev/null; cut -d: -f1 /proc/net/dev | tail -n +3 | tr -d ' '"
+        )
+        .await,
+        "lo"
+    );
+    let own = "python3 -c 'import socket; s=socket.create_server((\"127.0.0.1\",0)); c=socket.create_connection(s.getsockname()); print(\"own\")'";
+    assert_eq!(says(&*sandbox, own).await, "own");
+}
+
+#[tokio::test]
+async fn the_loopback_of_this_machine_is_reached_on_allowed_ports_only() {
+    let (open, closed) = (service().await, service().await);
+    for kind in [Network::Listed, Network::Public] {
+        let sandbox = with(kind(allowed(&format!("host:{open}")))).await;
+        assert_eq!(hears(&*sandbox, "10.0.2.2", open).await.unwrap(), "welcome\n");
+        assert_eq!(hears(&*sandbox, "host", open).await.unwrap(), "welcome\n");
+        hears(&*sandbox, "host", closed).await.unwrap_err();
+        hears(&*sandbox, "127.0.0.1", open).await.unwrap_err();
+    }
+    let sandbox = with(Network::Public(Vec::new())).await;
+    hears(&*sandbox, "host", open).await.unwrap_err();
+}
+
+#[tokio::test]
+async fn private_networks_are_refused_at_once() {
+    let sandbox = with(Network::Public(Vec::new())).await;
+    for host in ["10.1.2.3", "192.168.1.1", "172.16.0.1", "169.254.169.254", "100.64.0.1"] {
+        let error = hears(&*sandbox, host, 80).await.unwrap_err();
+        assert!(error.contains("No route to host") || error.contains("refused"), "{host}: {error}");
+    }
+    assert_eq!(says(&*sandbox, "cat /etc/resolv.conf").await, "nameserver 10.0.2.3");
+}
+
+#[tokio::test]
+async fn the_rules_cannot_be_changed_from_inside() {
+    let port = service().await;
+    let sandbox = with(Network::Listed(allowed("203.0.113.7:443"))).await;
+    for line in [
+        "nft flush ruleset",
+        "unshare -Ur nft flush ruleset",
+        "nft list ruleset",
+        "ip link add d0 type dummy",
+    ] {
+        assert_ne!(sh(&*sandbox, line).await.ended, Ended::Code(0), "{line}");
+    }
+    hears(&*sandbox, "host", port).await.unwrap_err();
+    // Without names there is nobody to ask for one.
+    assert_eq!(says(&*sandbox, "cat /etc/resolv.conf").await, "");
+}
+
+#[test]
+fn what_is_allowed_is_an_address_and_a_port() {
+    for text in ["203.0.113.7", "203.0.113.0/24", "203.0.113.7:443", "host:8080", "0.0.0.0/0:443"] {
+        assert_eq!(text.parse::<Allowed>().unwrap().to_string(), text);
+    }
+    assert_eq!("203.0.113.9/24".parse::<Allowed>().unwrap().to_string(), "203.0.113.0/24");
+    let wrong =
+        ["", "host", "host:0", "host:x", "example.com", "1.2.3", "1.2.3.4/33", "1.2.3.4:70000"];
+    for text in wrong {
+        text.parse::<Allowed>().unwrap_err();
+    }
+    insta::assert_snapshot!("host".parse::<Allowed>().unwrap_err(), @r#"expected an IPv4 address or network with or without a port, or host:PORT for a port of this machine; found "host""#);
+}

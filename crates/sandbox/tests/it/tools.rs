@@ -1,0 +1,33 @@
+//! Files go in and come out.
+
+use super::fixture::{run, sandbox, says};
+use baton_sandbox::Ended;
+
+#[tokio::test]
+async fn a_file_is_written_whole_and_read_back() {
+    let sandbox = sandbox().await;
+    let text = "a text\0with everything\n".repeat(50_000);
+    let write = sandbox.tool("write", "/workspace/deep/in/a file");
+    assert_eq!(run(&*sandbox, &write, text.as_bytes()).await.ended, Ended::Code(0));
+    let read = sandbox.tool("read", "/workspace/deep/in/a file");
+    assert!(run(&*sandbox, &read, b"").await.output == text);
+    assert_eq!(says(&*sandbox, "ls deep/in").await, "a file");
+    let missing = run(&*sandbox, &sandbox.tool("read", "/workspace/none"), b"").await;
+    assert_eq!(missing.ended, Ended::Code(1));
+    insta::assert_snapshot!(missing.errors, @"/workspace/none: No such file or directory (os error 2)");
+}
+
+#[tokio::test]
+async fn folders_move_as_archives() {
+    let sandbox = sandbox().await;
+    says(&*sandbox, "mkdir -p a/b; echo one > a/b/one; ln -s /etc/passwd a/link").await;
+    let mut packed = sandbox.start(&sandbox.tool("pack", "/workspace/a")).await.unwrap();
+    let mut archive = Vec::new();
+    tokio::io::AsyncReadExt::read_to_end(&mut packed.output, &mut archive).await.unwrap();
+    assert_eq!(packed.ended().await, Ended::Code(0));
+    let unpack = sandbox.tool("unpack", "/workspace/c");
+    assert_eq!(run(&*sandbox, &unpack, &archive).await.ended, Ended::Code(0));
+    assert_eq!(says(&*sandbox, "cat c/b/one; readlink c/link").await, "one\n/etc/passwd");
+    let broken = run(&*sandbox, &unpack, b"no archive").await;
+    assert_eq!(broken.ended, Ended::Code(1));
+}
