@@ -31,17 +31,18 @@ pub struct Forecast {
 
 /// The forecast for `state` as seen at `now`.
 pub fn forecast(state: &State, now: Timestamp) -> Forecast {
+    of_cookies(&state.cookies.iter().collect::<Vec<_>>(), now)
+}
+
+/// The forecast for these cookies as seen at `now`.
+pub(crate) fn of_cookies(cookies: &[&Cookie], now: Timestamp) -> Forecast {
     let now = now.as_microsecond();
-    let expired = state.cookies.iter().filter(|cookie| left(cookie, now) <= 0).count();
-    let ends: Vec<Expiry> = state
-        .cookies
-        .iter()
-        .filter_map(|cookie| cookie.expires)
-        .filter(|end| end.0 > now)
-        .collect();
+    let expired = cookies.iter().filter(|cookie| left(cookie, now) <= 0).count();
+    let ends: Vec<Expiry> =
+        cookies.iter().filter_map(|cookie| cookie.expires).filter(|end| end.0 > now).collect();
     let within = |time: i64| ends.iter().filter(|end| end.0.saturating_sub(now) <= time).count();
     Forecast {
-        cookies: state.cookies.len() - expired,
+        cookies: cookies.len() - expired,
         expired,
         within_hour: within(HOUR),
         within_day: within(24 * HOUR),

@@ -1,6 +1,6 @@
-//! Identifiers: who owns a session, which session, snapshot, audit entry or node.
+//! Identifiers: who owns a session, which session, snapshot, sandbox, audit entry or node.
 //!
-//! Ids of sessions, snapshots and audit entries are UUID version 7 (RFC 9562): they sort by creation time. The instant
+//! Ids of sessions, snapshots, sandboxes and audit entries are UUID version 7 (RFC 9562): they sort by creation time. The instant
 //! and the random bits are arguments, because this crate has neither clock nor randomness.
 
 use jiff::Timestamp;
@@ -59,6 +59,10 @@ uuid_id!(
 uuid_id!(
     /// Which snapshot: a version 7 UUID, so that snapshots sort by the time they were taken.
     SnapshotId, "a snapshot id (a UUID)"
+);
+uuid_id!(
+    /// Which sandbox: a version 7 UUID, so that sandboxes sort by the time they were made.
+    SandboxId, "the id of a sandbox (a UUID)"
 );
 uuid_id!(
     /// Which entry of the audit log: a version 7 UUID, so that entries sort by the time they were made.

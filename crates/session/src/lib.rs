@@ -8,10 +8,10 @@
 //! [`value`], [`database`], [`cache`], [`mod@file`], [`registration`], [`tab`] and its [`history`],
 //! [`environment`] with [`permission`]; [`state`] holds them all; [`parts`] cuts a state into content-addressed pieces;
 //! [`checksum`] names a state; [`receipt`] tells what a restore did; [`Holdings`] tell whether a
-//! state has shrunk; [`diff`] and [`forecast`] tell what changed and what expires; [`redact`] hides
+//! state has shrunk; [`diff`], [`forecast`] and [`login`] tell what changed, what expires and where somebody is logged in; [`redact`] hides
 //! secrets; [`playwright`] reads and writes `storageState` files and [`wire`] session files,
 //! [`import`] reads either kind, [`admit`] says what of a file from elsewhere a browser may get, and
-//! [`domains`] takes what belongs to some domains; [`NodeKey`] says who wrote something, and
+//! [`domains`] takes what belongs to some domains, [`write_back`] takes over what a profile elsewhere holds; [`NodeKey`] says who wrote something, and
 //! [`revision`] which published state is newer than which.
 
 pub mod admit;
@@ -33,6 +33,7 @@ mod identity;
 pub mod import;
 mod lease;
 pub mod lifecycle;
+pub mod login;
 mod node;
 pub mod parts;
 pub mod peer;
@@ -57,6 +58,7 @@ pub mod unread;
 pub mod value;
 pub mod wire;
 mod words;
+pub mod write_back;
 
 pub use agent::AgentName;
 pub use audit::AuditOutcome;
@@ -69,7 +71,7 @@ pub use file::FileEntry;
 pub use forecast::Forecast;
 pub use format::ExportFormat;
 pub use history::{History, HistoryEntry};
-pub use id::{AuditId, NodeId, Owner, SessionId, SnapshotId};
+pub use id::{AuditId, NodeId, Owner, SandboxId, SessionId, SnapshotId};
 pub use identity::{BadSignature, Fingerprint, NodeKey, NodeSecret, NodeSignature};
 pub use lease::Lease;
 pub use lifecycle::Lifecycle;

@@ -25,6 +25,8 @@ words! {
     Import "import",
     /// It came from another node.
     Sync "sync",
+    /// A sandbox that held it ended.
+    Sandbox "sandbox",
 }
 
 impl SnapshotReason {

@@ -12,7 +12,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Which cookies and storage keys a state held, without their values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Holdings {
-    /// Each cookie by its [key](Cookie::key), with its end.
+    /// Each cookie by domain, path, name and partition, with its end. From which port it came may become
+    /// known later.
     cookies: HashMap<u64, Option<Expiry>>,
     /// Each storage key that held something.
     storage: BTreeSet<u64>,
@@ -21,19 +22,15 @@ pub struct Holdings {
 impl Holdings {
     /// What `state` holds.
     pub fn of(state: &State) -> Self {
-        let cookies = state.cookies.iter().map(|cookie| (hash(&cookie.key()), cookie.expires));
+        let cookies = state.cookies.iter().map(|cookie| (identity(cookie), cookie.expires));
         Self { cookies: cookies.collect(), storage: storage(state) }
     }
 
     /// Whether `state` has shrunk since: more than half of these cookies, not counting those that
     /// had expired by `now`, or more than half of these storage keys are gone.
     pub fn has_shrunk_to(&self, state: &State, now: Expiry) -> bool {
-        let there: BTreeSet<u64> = state
-            .cookies
-            .iter()
-            .filter(|cookie| lives(cookie, now))
-            .map(|c| hash(&c.key()))
-            .collect();
+        let there: BTreeSet<u64> =
+            state.cookies.iter().filter(|cookie| lives(cookie, now)).map(identity).collect();
         let unexpired = self.cookies.iter().filter(|(_, end)| end.is_none_or(|end| end > now));
         let cookies: Vec<bool> = unexpired.map(|(key, _)| there.contains(key)).collect();
         let now_there = storage(state);
@@ -44,6 +41,10 @@ impl Holdings {
 
 fn lives(cookie: &Cookie, now: Expiry) -> bool {
     cookie.expires.is_none_or(|end| end > now)
+}
+
+fn identity(cookie: &Cookie) -> u64 {
+    hash(&(&cookie.domain, &cookie.path, &cookie.name, cookie.partition_key.as_ref()))
 }
 
 fn storage(state: &State) -> BTreeSet<u64> {

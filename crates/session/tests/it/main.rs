@@ -10,6 +10,7 @@ mod domains;
 mod forecast;
 mod history;
 mod lifecycle;
+mod login;
 mod parts;
 mod permission;
 mod playwright;

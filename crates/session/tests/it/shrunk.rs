@@ -1,10 +1,11 @@
 //! A state that has lost more than half of what it held is told from one that merely changed.
 
 use crate::arbitrary::{cases, state};
-use baton_session::cookie::Expiry;
+use baton_session::cookie::{Expiry, SourceScheme};
 use baton_session::state::OriginState;
 use baton_session::{Cookie, Entries, Holdings, State, StorageKey};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 const NOW: Expiry = Expiry(1_000_000);
 
@@ -69,6 +70,21 @@ fn another_login_in_the_place_of_the_first_is_no_loss() {
     assert!(shrunk(&before, &after), "another path makes it another cookie");
 }
 
+/// What a site calls the same cookie.
+fn identity(cookie: &Cookie) -> (&str, &str, &str, Option<String>) {
+    let partition = cookie.partition_key.as_ref().map(|key| format!("{key:?}"));
+    (&cookie.domain, &cookie.path, &cookie.name, partition)
+}
+
+#[test]
+fn a_port_that_becomes_known_makes_no_other_cookie() {
+    let before = with_cookies(&["sid"]);
+    let mut after = before.clone();
+    after.cookies[0].source_port = Some(8443);
+    after.cookies[0].source_scheme = SourceScheme::Secure;
+    assert!(!shrunk(&before, &after));
+}
+
 #[test]
 fn what_merely_expired_is_not_missed() {
     let mut before = with_cookies(&["sid"]);
@@ -98,9 +114,12 @@ proptest! {
     fn the_decision_is_that_of_counting(before in state(), after in state(), now in 0..4_000_000_000_000_000i64) {
         let now = Expiry(now);
         let lives = |cookie: &&Cookie| cookie.expires.is_none_or(|end| end > now);
-        let unexpired: Vec<&Cookie> = before.cookies.iter().filter(lives).collect();
+        // The last of those that only differ in the port from which they came.
+        let held: BTreeMap<_, _> =
+            before.cookies.iter().map(|cookie| (identity(cookie), cookie)).collect();
+        let unexpired: Vec<&Cookie> = held.into_values().filter(lives).collect();
         let there = |cookie: &&&Cookie| {
-            after.cookies.iter().filter(lives).any(|other| other.key() == cookie.key())
+            after.cookies.iter().filter(lives).any(|other| identity(other) == identity(cookie))
         };
         let cookies_left = unexpired.iter().filter(there).count();
         let full = |state: &State| -> Vec<StorageKey> {

@@ -1,0 +1,116 @@
+//! Whether a state logs somebody in, and what is left of it after a sandbox.
+
+use baton_session::domains::Domain;
+use baton_session::login::{expect_login, logins};
+use baton_session::receipt::{ItemKind, ReceiptItem};
+use baton_session::state::OriginState;
+use baton_session::write_back::written_back;
+use baton_session::{Cookie, Entries, Receipt, State, StorageKey, Tab};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+fn noon() -> Timestamp {
+    "2026-01-01T12:00:00Z".parse().unwrap()
+}
+
+fn cookie(domain: &str, name: &str, hours: Option<i64>) -> Cookie {
+    let expires = hours.map(|hours| (noon() + SignedDuration::from_hours(hours)).as_microsecond());
+    let json =
+        json!({"name": name, "value": "1", "domain": domain, "path": "/", "expires": expires});
+    serde_json::from_value(json).unwrap()
+}
+
+fn state(cookies: &[Cookie]) -> State {
+    State { cookies: cookies.to_vec(), ..State::default() }
+}
+
+fn entries(value: &str) -> Entries {
+    serde_json::from_value(json!({"token": value})).unwrap()
+}
+
+fn stored(mut state: State, origin: &str, value: &str) -> State {
+    let stored = OriginState { local_storage: entries(value), ..OriginState::default() };
+    state.origins.insert(StorageKey::first_party(origin), stored);
+    state
+}
+
+fn says(state: &State, domains: &[&str]) -> String {
+    let domains: Vec<Domain> = domains.iter().map(|domain| domain.parse().unwrap()).collect();
+    match expect_login(state, &domains, noon()) {
+        Ok(()) => "logged in".to_owned(),
+        Err(error) => error.to_string().lines().next().unwrap().to_owned(),
+    }
+}
+
+#[test]
+fn a_login_lasts_as_long_as_one_of_its_cookies() {
+    let kept = state(&[cookie("app.test", "sid", Some(1)), cookie("app.test", "old", Some(-1))]);
+    assert_eq!(says(&kept, &[]), "logged in");
+    assert_eq!(says(&kept, &["app.test"]), "logged in");
+    let ended = state(&[cookie("app.test", "sid", Some(-2)), cookie("app.test", "old", Some(-1))]);
+    insta::assert_snapshot!(says(&ended, &[]), @"expected a login for any site that still lasts, found that its last cookie expired at 2026-01-01T11:00:00Z");
+    insta::assert_snapshot!(says(&ended, &["app.test"]), @"expected a login for app.test that still lasts, found that its last cookie expired at 2026-01-01T11:00:00Z");
+    assert_eq!(says(&state(&[cookie("app.test", "sid", None)]), &["app.test"]), "logged in");
+}
+
+#[test]
+fn what_is_stored_may_be_a_login_too() {
+    let token = stored(State::default(), "https://app.test", "eyJ");
+    assert_eq!(says(&token, &[]), "logged in");
+    assert_eq!(says(&token, &["app.test"]), "logged in");
+    insta::assert_snapshot!(says(&token, &["other.test"]), @"expected a login for other.test, found neither a cookie nor anything stored");
+    insta::assert_snapshot!(says(&State::default(), &[]), @"expected a login for any site, found neither a cookie nor anything stored");
+}
+
+#[test]
+fn every_domain_that_is_wanted_needs_a_login() {
+    let kept = state(&[cookie("a.test", "sid", Some(1)), cookie(".b.test", "sid", Some(1))]);
+    assert_eq!(says(&kept, &["a.test", "b.test"]), "logged in");
+    assert_eq!(says(&kept, &["www.b.test"]), "logged in", "the cookie goes to what is below");
+    for other in ["c.test", "www.a.test", "ab.test"] {
+        assert!(says(&kept, &["a.test", other]).starts_with("expected a login for"), "{other}");
+    }
+}
+
+#[test]
+fn the_forecast_is_told_site_by_site() {
+    let kept = state(&[
+        cookie("www.app.test", "sid", Some(2)),
+        cookie(".app.test", "long", Some(100)),
+        cookie("other.test", "sid", Some(-1)),
+    ]);
+    let told: Vec<String> = logins(&kept, noon())
+        .into_iter()
+        .map(|(site, f)| format!("{} {} {} {:?}", site.as_str(), f.cookies, f.expired, f.next))
+        .collect();
+    assert_eq!(told, ["app.test 2 0 Some(2026-01-01T14:00:00Z)", "other.test 0 1 None"]);
+}
+
+#[test]
+fn a_sandbox_changes_only_what_was_in_its_profile() {
+    let partition = "https://frame.test^0https://app.test";
+    let mut before = stored(state(&[cookie("app.test", "sid", None)]), "https://app.test", "old");
+    before = stored(before, "https://gone.test", "old");
+    before.tabs.push(Tab { url: "https://app.test/a".to_owned(), ..Tab::default() });
+    let never = OriginState { local_storage: entries("kept"), ..OriginState::default() };
+    before.origins.insert(StorageKey::new(partition), never.clone());
+    let place = |origin: &str| ReceiptItem::restored(ItemKind::LocalStorage, origin.to_owned());
+    let first = |origin: &str| StorageKey::first_party(origin);
+    let handed: Receipt = [
+        place(first("https://app.test").as_str()),
+        place(first("https://gone.test").as_str()),
+        ReceiptItem::not_portable(ItemKind::LocalStorage, partition, "no row"),
+    ]
+    .into_iter()
+    .collect();
+    let after = stored(state(&[cookie("app.test", "sid2", None)]), "https://app.test", "new");
+    let after = stored(after, "https://new.test", "new");
+    let held = written_back(before.clone(), after, &handed);
+    assert_eq!(held.cookies, [cookie("app.test", "sid2", None)]);
+    assert_eq!(held.tabs, before.tabs);
+    let token = |origin: &str| held.origins.get(&first(origin)).map(|o| o.local_storage.clone());
+    assert_eq!(token("https://app.test"), Some(entries("new")));
+    assert_eq!(token("https://new.test"), Some(entries("new")));
+    assert!(token("https://gone.test").is_none_or(|entries| entries.is_empty()));
+    assert_eq!(held.origins[&StorageKey::new(partition)], never);
+}
