@@ -22,7 +22,7 @@ pub mod local;
 pub use command::{Command, Ended, Input, Output, Process};
 pub use error::SandboxError;
 pub use network::{Allowed, Destination, InvalidAllowed, Network};
-pub use provider::{Answer, Enforced, Provider, Sandbox};
+pub use provider::{Answer, Enforced, InitCommand, Provider, Sandbox};
 pub use spec::{Limits, Mount, SandboxSpec};
 
 /// Where a sandbox's own files are, in it.

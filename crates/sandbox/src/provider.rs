@@ -2,6 +2,7 @@
 
 use crate::{Command, Process, SandboxError, SandboxSpec};
 use futures_util::future::BoxFuture;
+use std::path::PathBuf;
 
 /// An answer that takes a while.
 pub type Answer<'a, T> = BoxFuture<'a, Result<T, SandboxError>>;
@@ -41,4 +42,14 @@ pub enum Enforced {
     Yes,
     /// They do not, because of this.
     No(String),
+}
+
+/// The program that a sandbox's first process runs, which has to call `init::run` with what
+/// follows `args`: Baton's own, with its hidden subcommand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InitCommand {
+    /// The program. Everybody may read it.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
 }

@@ -1,7 +1,6 @@
 //! What a sandbox sees, as arguments of bubblewrap.
 
-use super::InitCommand;
-use crate::{Network, SandboxError, SandboxSpec, WORKSPACE};
+use crate::{InitCommand, Network, SandboxError, SandboxSpec, WORKSPACE};
 use std::ffi::OsString;
 use std::path::{Component, Path};
 

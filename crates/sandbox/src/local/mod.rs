@@ -15,19 +15,8 @@ mod tools;
 
 pub use tools::Tools;
 
-use crate::{Answer, Provider, Sandbox, SandboxError, SandboxSpec};
+use crate::{Answer, InitCommand, Provider, Sandbox, SandboxError, SandboxSpec};
 use cgroup::Cgroups;
-use std::path::PathBuf;
-
-/// The program that a sandbox's first process runs, which has to call [`crate::init::run`] with what
-/// follows `args`: Baton's own, with its hidden subcommand.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InitCommand {
-    /// The program. Everybody may read it.
-    pub program: PathBuf,
-    /// Its arguments.
-    pub args: Vec<String>,
-}
 
 /// Makes sandboxes on this machine.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! A provider on this machine, and sandboxes that are easy to talk to.
 
-use baton_sandbox::local::{InitCommand, LocalProvider, Tools};
+use baton_sandbox::local::{LocalProvider, Tools};
 use baton_sandbox::{
-    Command, Ended, Limits, Network, Process, Provider, Sandbox, SandboxError, SandboxSpec,
+    Command, Ended, InitCommand, Limits, Network, Process, Provider, Sandbox, SandboxError,
+    SandboxSpec,
 };
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
