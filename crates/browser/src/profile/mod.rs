@@ -17,6 +17,7 @@ pub mod keyring;
 mod leveldb;
 pub(crate) mod local_storage;
 mod note;
+pub mod packed;
 pub mod permissions;
 #[cfg(test)]
 mod permissions_tests;

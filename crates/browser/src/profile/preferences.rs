@@ -64,8 +64,25 @@ impl Preferences {
         serde_json::from_slice(&bytes).map(|all| Some(Self(all))).map_err(|_| wrong(damaged))
     }
 
-    /// Writes them to `profile`.
+    /// Writes them to `profile`; they are on disk when this returns.
     pub(super) fn save(&self, profile: &Path) -> Result<(), ProfileError> {
+        self.write(profile, File::sync_all)?;
+        let path = profile.join(NAME);
+        let folder = path.parent().unwrap_or(profile);
+        let synced = File::open(folder).and_then(|folder| folder.sync_all());
+        synced.map_err(ProfileError::new("sync", folder))
+    }
+
+    /// Writes them to a `profile` that is ours alone and of this moment.
+    pub(super) fn put(&self, profile: &Path) -> Result<(), ProfileError> {
+        self.write(profile, |_| Ok(()))
+    }
+
+    fn write(
+        &self,
+        profile: &Path,
+        sync: impl FnOnce(&File) -> io::Result<()>,
+    ) -> Result<(), ProfileError> {
         let path = profile.join(NAME);
         let (folder, draft) = (path.parent().unwrap_or(profile), path.with_extension("new"));
         fs::create_dir_all(folder).map_err(ProfileError::new("create", folder))?;
@@ -74,12 +91,10 @@ impl Preferences {
         options.write(true).create(true).truncate(true).mode(0o600);
         let written = options.open(&draft).and_then(|mut file| {
             file.write_all(&text)?;
-            file.sync_all()
+            sync(&file)
         });
         written.map_err(ProfileError::new("write", &draft))?;
-        fs::rename(&draft, &path).map_err(ProfileError::new("rename", &draft))?;
-        let synced = File::open(folder).and_then(|folder| folder.sync_all());
-        synced.map_err(ProfileError::new("sync", folder))
+        fs::rename(&draft, &path).map_err(ProfileError::new("rename", &draft))
     }
 
     /// The object at a path.

@@ -17,12 +17,12 @@ use super::cookies::{self, CookieStoreError};
 use super::instant::Instant;
 use super::keep::{create_folder, rename, sync_all};
 use super::leveldb::LevelDbError;
-use super::local_storage::{self, Unwritable};
+use super::local_storage::{self, Areas, Unwritable};
 use super::{ProfileError, permissions};
 use areas::usable_areas;
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
-use baton_session::{Receipt, State};
+use baton_session::{Cookie, Receipt, State};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -57,19 +57,43 @@ pub fn compile(state: &State, profile: &Path, times: Times) -> Result<Receipt, C
         profile.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
     create_folder(parent)?;
     let next = tree::Stage::beside(profile)?;
-    let mut receipt = write_rows(state, next.path(), times)?;
-    receipt.extend(rest::write(state, next.path()));
-    permissions::write(
-        next.path(),
-        &state.environment.permissions,
-        state.environment.geolocation.is_some(),
-        times.now,
-    )?;
+    let receipt = write_unsynced(state, next.path(), times, None)?;
     sync_all(&tree::paths(next.path())?)?;
     rename(next.path(), profile)?;
     next.took_its_place();
+    Ok(receipt)
+}
+
+/// Writes a state into `profile`, an empty folder or none. With a key, the cookies and the localStorage
+/// come from the cache if they are there. The receipt has a line for each item. Blocks on the disk.
+pub(super) fn write_unsynced(
+    state: &State,
+    profile: &Path,
+    times: Times,
+    cached: Option<(&ProfileCache, CacheKey)>,
+) -> Result<Receipt, CompileError> {
+    let mut receipt = match cached {
+        Some((cache, key)) => {
+            cache.write_rows(key, state, profile, times)?;
+            told(state, times)
+        }
+        None => write_rows(state, profile, times)?,
+    };
+    receipt.extend(rest::write(state, profile));
+    let environment = &state.environment;
+    let everywhere = environment.geolocation.is_some();
+    permissions::write(profile, &environment.permissions, everywhere, times.now)?;
     receipt.sort();
     Ok(receipt)
+}
+
+/// What [`write_rows`] tells of a state.
+fn told(state: &State, times: Times) -> Receipt {
+    let (cookies, mut receipt) = cookies::usable(&state.cookies, Expiry(times.now.0));
+    let (areas, strange) = usable_areas(state, times.written);
+    receipt.extend(strange);
+    receipt.extend(lines(&cookies, &areas));
+    receipt
 }
 
 /// Writes the cookies and the localStorage of a state into a profile that has none, and on which no
@@ -87,11 +111,15 @@ pub fn write_rows(state: &State, profile: &Path, times: Times) -> Result<Receipt
         local_storage::write(&default, &areas, times.written)?;
         stored.join().unwrap_or(Err(CompileError::Stopped))
     })?;
-    receipt
-        .extend(cookies.iter().map(|cookie| written(ItemKind::Cookie, cookie.place())).collect());
-    let told = areas.keys().map(|key| written(ItemKind::LocalStorage, key.as_str().to_owned()));
-    receipt.extend(told.collect());
+    receipt.extend(lines(&cookies, &areas));
     Ok(receipt)
+}
+
+/// A line for each of what was written.
+fn lines(cookies: &[Cookie], areas: &Areas) -> Receipt {
+    let cookies = cookies.iter().map(|cookie| written(ItemKind::Cookie, cookie.place()));
+    let areas = areas.keys().map(|key| written(ItemKind::LocalStorage, key.as_str().to_owned()));
+    cookies.chain(areas).collect()
 }
 
 /// What no browser has confirmed yet.

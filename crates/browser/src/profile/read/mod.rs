@@ -32,6 +32,10 @@ pub struct Read {
     pub left_out: Receipt,
 }
 
+/// What a line says that is about everything of its kind.
+const ALL_COOKIES: &str = "all cookies";
+const ALL_STORAGE: &str = "all localStorage";
+
 /// Why nothing of a folder was read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
@@ -68,11 +72,19 @@ pub fn read<'a>(folder: &ProfileFolder, ask: &'a mut AskPassword<'a>, now: Insta
 }
 
 impl Read {
+    /// Why all cookies or all localStorage could not be read, if that is so: then what is in the state is
+    /// not what the profile holds.
+    pub fn is_damaged(&self) -> Option<&str> {
+        let mut items = self.left_out.items.iter();
+        let all = items.find(|item| [ALL_COOKIES, ALL_STORAGE].contains(&item.place.as_str()))?;
+        all.reason.as_deref()
+    }
+
     fn cookies(&mut self, path: &Path, keys: &mut Decryptor<'_>, now: Instant) {
         let open = |value: &[u8], host: &str, version| keys.open(value, host, version);
         let found = match cookies::read(&path.join(cookies::NAME), open) {
             Ok(found) => found.unwrap_or_default(),
-            Err(error) => return self.refuse(ItemKind::Cookie, "all cookies", error),
+            Err(error) => return self.refuse(ItemKind::Cookie, ALL_COOKIES, error),
         };
         self.left_out.extend(found.left_out);
         for cookie in found.cookies {
@@ -87,7 +99,7 @@ impl Read {
         let found = match local_storage::read(path) {
             Ok(found) => found,
             Err(error) => {
-                return self.refuse(ItemKind::LocalStorage, "all localStorage", error);
+                return self.refuse(ItemKind::LocalStorage, ALL_STORAGE, error);
             }
         };
         if found.strange > 0 {

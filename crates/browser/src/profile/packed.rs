@@ -1,0 +1,215 @@
+//! A profile as one archive, for where its browser shares no disk with us.
+//!
+//! The one idea: what comes back was written by strangers. Of an archive only plain files with the names
+//! that a profile has are taken, up to a bound; a link in it leads nowhere, because none is made.
+
+use super::compile::{CacheKey, CompileError, ProfileCache, Times, write_unsynced};
+use super::preferences::Preferences;
+use super::{ProfileError, cookies, local_storage};
+use baton_session::{Receipt, State};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+use tar::EntryType;
+use zeroize::Zeroizing;
+
+/// The most that is taken out of an archive, in bytes and in files.
+const MOST_BYTES: u64 = 256 << 20;
+const MOST_FILES: usize = 20_000;
+
+/// What of a profile is taken back: the files in which state stands, databases with what their browser
+/// keeps beside them while it writes.
+const FOLDERS: [&str; 1] = ["Local Storage"];
+const DATABASES: [&str; 2] = [cookies::NAME, local_storage::SQLITE];
+const BESIDE: [&str; 3] = ["", "-journal", "-wal"];
+const SETTINGS: &str = "Preferences";
+
+/// A new profile with a state, as a tar archive, and what of the state is in it. Its browser keeps the
+/// cookies that end with it, for the browser after it. With a key, the cookies and the localStorage come
+/// from the cache if they are there. In the folder `scratch` it is made, and nothing stays there. Blocks
+/// on the disk.
+pub fn pack(
+    state: &State,
+    scratch: &Path,
+    times: Times,
+    cached: Option<(&ProfileCache, CacheKey)>,
+) -> Result<(Zeroizing<Vec<u8>>, Receipt), CompileError> {
+    let folder = tempfile::tempdir_in(scratch);
+    let folder = folder.map_err(ProfileError::new("make a folder in", scratch))?;
+    let packed = make(state, &folder.path().join("profile"), times, cached)?;
+    let place = folder.path().to_owned();
+    folder.close().map_err(ProfileError::new("remove", place))?;
+    Ok(packed)
+}
+
+fn make(
+    state: &State,
+    profile: &Path,
+    times: Times,
+    cached: Option<(&ProfileCache, CacheKey)>,
+) -> Result<(Zeroizing<Vec<u8>>, Receipt), CompileError> {
+    let receipt = write_unsynced(state, profile, times, cached)?;
+    keep_cookies_of_sessions(profile)?;
+    Ok((archive(profile)?, receipt))
+}
+
+/// Has the browser begin where the last one ended, which is when it keeps the cookies of a session.
+fn keep_cookies_of_sessions(profile: &Path) -> Result<(), ProfileError> {
+    const WHERE_IT_ENDED: u64 = 1;
+    let mut preferences = Preferences::load(profile)?.unwrap_or_default();
+    if let Some(session) = preferences.object_mut(&["session"]) {
+        session.insert("restore_on_startup".to_owned(), WHERE_IT_ENDED.into());
+    }
+    preferences.put(profile)
+}
+
+fn archive(profile: &Path) -> Result<Zeroizing<Vec<u8>>, ProfileError> {
+    let mut files = tar::Builder::new(Vec::new());
+    let packed = files.append_dir_all(".", profile).and_then(|()| files.into_inner());
+    packed.map(Zeroizing::new).map_err(ProfileError::new("pack", profile))
+}
+
+/// Takes the state-bearing files of a profile out of an archive into `profile`, an empty folder. Says
+/// whether there was all of it: past the bounds nothing more is taken. Blocks on the disk.
+pub fn unpack(archive: impl Read, profile: &Path) -> Result<bool, ProfileError> {
+    let (mut left, mut files) = (MOST_BYTES, 0);
+    let failed = |source| ProfileError::new("unpack into", profile)(source);
+    for entry in tar::Archive::new(archive).entries().map_err(failed)? {
+        let mut entry = entry.map_err(failed)?;
+        let Some(place) = place(&entry.path().map_err(failed)?, entry.header().entry_type()) else {
+            continue;
+        };
+        let size = entry.header().size().map_err(failed)?;
+        files += 1;
+        if size > left || files > MOST_FILES {
+            return Ok(false);
+        }
+        left -= size;
+        write(&mut entry, &profile.join(place)).map_err(failed)?;
+    }
+    Ok(true)
+}
+
+fn write(from: &mut impl Read, path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    // One that is there already came from the same archive, and stays.
+    match File::create_new(path) {
+        Ok(mut file) => io::copy(from, &mut file).map(drop),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Where an entry goes, if it is one of those that are taken.
+fn place(path: &Path, kind: EntryType) -> Option<PathBuf> {
+    let mut names = Vec::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::Normal(name) => names.push(name.to_str()?),
+            _ => return None,
+        }
+    }
+    let (first, below) = names.split_first()?;
+    let is_beside = |name: &str, database| {
+        name.strip_prefix(database).is_some_and(|rest: &str| BESIDE.contains(&rest))
+    };
+    let known = |name: &str| name == SETTINGS || DATABASES.iter().any(|one| is_beside(name, one));
+    let is_known = match below {
+        [file] => known(file),
+        [folder, ..] => FOLDERS.contains(folder),
+        [] => false,
+    };
+    (kind == EntryType::Regular && *first == "Default" && is_known).then(|| names.iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tar::Header;
+
+    fn packed(entries: &[(&str, EntryType, &[u8])]) -> Vec<u8> {
+        let mut archive = tar::Builder::new(Vec::new());
+        for (path, kind, bytes) in entries {
+            let mut header = Header::new_ustar();
+            header.set_entry_type(*kind);
+            header.set_size(bytes.len() as u64);
+            header.set_mode(0o644);
+            if *kind != EntryType::Regular {
+                header.set_link_name("/etc/passwd").unwrap();
+            }
+            // As a stranger would write it: the setter of the library refuses some.
+            header.as_mut_bytes()[..path.len()].copy_from_slice(path.as_bytes());
+            header.set_cksum();
+            archive.append(&header, *bytes).unwrap();
+        }
+        archive.into_inner().unwrap()
+    }
+
+    fn found(folder: &Path) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut folders = vec![folder.to_owned()];
+        while let Some(next) = folders.pop() {
+            for entry in fs::read_dir(next).unwrap() {
+                let path = entry.unwrap().path();
+                assert!(!path.is_symlink(), "{path:?}");
+                if path.is_dir() { folders.push(path) } else { found.push(path) }
+            }
+        }
+        let below = |path: PathBuf| path.strip_prefix(folder).unwrap().display().to_string();
+        let mut found: Vec<String> = found.into_iter().map(below).collect();
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn only_the_files_of_a_profile_come_out_of_an_archive() {
+        let file = EntryType::Regular;
+        let archive = packed(&[
+            ("./Default/Cookies", file, b"one"),
+            ("Default/Cookies", file, b"two"),
+            ("Default/Local Storage/leveldb/CURRENT", file, b"x"),
+            ("Default/Preferences", EntryType::Symlink, b""),
+            ("Default/Local Storage/leveldb/LOG", EntryType::Link, b""),
+            ("Default/../../escaped", file, b"x"),
+            ("/Default/Cookies-journal", file, b"x"),
+            ("Default/History", file, b"x"),
+            ("Default/LocalStorage", file, b"x"),
+            ("Default/LocalStorage-wal", file, b"x"),
+            ("Default/LocalStorage-x", file, b"x"),
+            ("Profile 1/Cookies", file, b"x"),
+        ]);
+        let folder = tempfile::tempdir().unwrap();
+        assert!(unpack(&*archive, folder.path()).unwrap());
+        let expected = [
+            "Default/Cookies",
+            "Default/Local Storage/leveldb/CURRENT",
+            "Default/LocalStorage",
+            "Default/LocalStorage-wal",
+        ];
+        assert_eq!(found(folder.path()), expected);
+        assert_eq!(fs::read(folder.path().join("Default/Cookies")).unwrap(), b"one");
+    }
+
+    #[test]
+    fn an_archive_that_is_none_or_ends_early_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        unpack(&[7; 5000][..], folder.path()).unwrap_err();
+        let mut archive = packed(&[("Default/Cookies", EntryType::Regular, &[1; 4000])]);
+        archive.truncate(2000);
+        unpack(&*archive, folder.path()).unwrap_err();
+    }
+
+    #[test]
+    fn more_than_may_be_is_not_taken() {
+        let file = EntryType::Regular;
+        let names: Vec<String> =
+            (0..=MOST_FILES).map(|at| format!("Default/Local Storage/{at}")).collect();
+        let entries: Vec<_> = names.iter().map(|name| (&**name, file, &b""[..])).collect();
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!unpack(&*packed(&entries), folder.path()).unwrap());
+        assert_eq!(found(folder.path()).len(), MOST_FILES);
+    }
+}
