@@ -95,6 +95,8 @@ error_codes! {
     KeyNotFound "key_not_found" 404 NotFound "no such key";
     /// No such cocoon, or it belongs to someone else.
     CocoonNotFound "cocoon_not_found" 404 NotFound "no such cocoon";
+    /// No such sandbox, it has ended, or it belongs to someone else.
+    SandboxNotFound "sandbox_not_found" 404 NotFound "no such sandbox";
     /// No such address.
     RouteNotFound "route_not_found" 404 NotFound "no such address";
     /// The address exists, but not with this method.
@@ -111,6 +113,12 @@ error_codes! {
     PeerPending "peer_pending" 409 Conflict "the peer is not confirmed";
     /// Another agent drives the session.
     OtherAgent "other_agent" 409 Conflict "another agent drives the session";
+    /// A sandbox or a browser has the session.
+    SessionHeld "session_held" 409 Conflict "the session is held";
+    /// The login that should be handed in has expired.
+    SessionExpired "session_expired" 409 Conflict "the login has expired";
+    /// The session has no login where one is needed.
+    LoginMissing "login_missing" 409 Conflict "no login where one is needed";
     /// Something else changed the same thing, or holds it.
     Conflict "conflict" 409 Conflict "something else stands in the way";
     /// The revision that the request is based on is not the newest.
@@ -121,6 +129,10 @@ error_codes! {
     UnsupportedMediaType "unsupported_media_type" 415 Usage "expected JSON";
     /// The request can be read, but makes no sense.
     InvalidRequest "invalid_request" 422 Usage "the request is not valid";
+    /// What should be handed in is no session.
+    InvalidSession "invalid_session" 422 Usage "the session is not valid";
+    /// The settings know no such kind of sandbox.
+    UnknownFlavor "unknown_flavor" 422 Usage "no such flavor";
     /// Revisions from elsewhere are not what they say.
     RevisionRefused "revision_refused" 422 Usage "the revisions are refused";
     /// More requests, or more refused keys, than the node takes in this time.
@@ -137,6 +149,8 @@ error_codes! {
     BrowserUnavailable "browser_unavailable" 503 Failed "the browser is not available";
     /// The tab's browser is not connected.
     BrowserOffline "browser_offline" 503 Failed "the tab's browser is not connected";
+    /// The node makes no sandboxes, or this one did not start.
+    SandboxUnavailable "sandbox_unavailable" 503 Failed "no sandbox can be made";
     /// The database does not answer.
     StorageUnavailable "storage_unavailable" 503 Failed "the database does not answer";
     /// It took longer than its limit.

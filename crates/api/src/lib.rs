@@ -2,7 +2,7 @@
 //!
 //! The one idea: every door of an operation (HTTP, command line, typed client) shares these types,
 //! so that they cannot drift apart. Rooms: [`open`], [`session`], [`history`], [`state`], [`key`],
-//! [`audit`], [`agent`], [`federation`], [`carry`], [`cdp`], [`cocoon`], [`debug`], [`sync`] and
+//! [`audit`], [`agent`], [`federation`], [`carry`], [`cdp`], [`cocoon`], [`debug`], [`sandbox`], [`sync`] and
 //! [`health`] hold requests and views; [`problem`] and [`code`] say how a request fails; `client` asks a node.
 
 pub mod agent;
@@ -20,6 +20,7 @@ pub mod history;
 pub mod key;
 pub mod open;
 pub mod problem;
+pub mod sandbox;
 pub mod session;
 pub mod state;
 pub mod sync;
@@ -31,7 +32,7 @@ pub use carry::{
 };
 pub use cdp::{CdpAccess, OpenCdp};
 #[cfg(feature = "client")]
-pub use client::{Client, ClientError, FederationEvents, Messages, Wishes};
+pub use client::{Client, ClientError, FederationEvents, Messages, SandboxRun, Wishes};
 pub use cocoon::{CocoonId, InvalidCocoonId};
 pub use code::{ErrorCode, Exit};
 pub use federation::{

@@ -5,7 +5,7 @@ pub use baton_session::{SnapshotReason, Unread};
 use crate::agent::DriverView;
 use crate::sync::{HandedView, SharedView};
 use baton_session::{
-    Forecast, Lifecycle, Owner, Permission, Receipt, SessionId, SessionName, SnapshotId,
+    Forecast, Lifecycle, Owner, Permission, Receipt, SandboxId, SessionId, SessionName, SnapshotId,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -66,6 +66,9 @@ pub struct SessionView {
     /// How soon the cookies expire that a resume would bring back; none before the first snapshot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<Forecast>,
+    /// The sandbox that holds it, if one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxId>,
     /// How it stands among nodes; none when it was never saved and came from nowhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<SharedView>,

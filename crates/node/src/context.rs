@@ -13,6 +13,7 @@ use crate::messages::Replays;
 use crate::outbound::Outbound;
 use crate::proxy::{Cocoons, ProxyPlace};
 use crate::rates::Rates;
+use crate::sandboxes::Sandboxes;
 use crate::sessions::Drivers;
 use crate::sync::lease::Asking;
 use crate::sync::peers::Statuses;
@@ -67,6 +68,8 @@ pub struct Context {
     pub tickets: Tickets,
     /// Tells those who drive a browser that another agent may.
     pub(crate) drivers: Drivers,
+    /// The sandboxes that there are.
+    pub sandboxes: Sandboxes,
     /// Who this node is, and in which epoch.
     pub identity: OwnIdentity,
     /// What it says of itself to others.
@@ -102,6 +105,8 @@ pub struct Surroundings {
     pub proxy_settings: ProxySettings,
     /// Where the proxy is reached, when this node has one.
     pub proxy: Option<ProxyPlace>,
+    /// The sandboxes that there are.
+    pub sandboxes: Sandboxes,
     /// Who this node is.
     pub identity: OwnIdentity,
     /// What it says of itself to others.
@@ -129,6 +134,7 @@ impl Context {
             cocoons,
             proxy_settings,
             proxy,
+            sandboxes,
             identity,
             node_settings,
             sync,
@@ -147,6 +153,7 @@ impl Context {
             proxy_settings: Arc::new(proxy_settings),
             proxy,
             relay,
+            sandboxes,
             identity,
             node_settings,
             sync,

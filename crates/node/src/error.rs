@@ -4,6 +4,7 @@ use crate::cocoons::CocoonError;
 use crate::data::DataError;
 use crate::debug::LookError;
 use crate::live::LiveError;
+use crate::sandboxes::SandboxRefusal;
 use crate::sync::SyncError;
 use baton_api::Scope;
 use baton_federation::FederationError;
@@ -26,6 +27,9 @@ pub enum NodeError {
     /// A cocoon is not as the request wants it.
     #[error(transparent)]
     Cocoon(#[from] CocoonError),
+    /// A sandbox is not made, or does not do what the request wants.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxRefusal),
     /// A browser was to be paired with a code that does not count.
     #[error(
         "expected a code that pairs a browser, found one that does not count, or no longer\nbaton debug pair shows another one"

@@ -49,7 +49,7 @@ impl Drop for Request {
     }
 }
 
-/// Returns when the node had no active session and no request for as long as `limit`.
+/// Returns when the node had no active session, no sandbox and no request for as long as `limit`.
 pub async fn idle(context: &Context, limit: Duration) {
     let step = (limit / 10).clamp(Duration::from_millis(50), Duration::from_secs(30));
     let mut useful = Instant::now();
@@ -57,7 +57,8 @@ pub async fn idle(context: &Context, limit: Duration) {
         tokio::time::sleep(step).await;
         // A database that does not answer is no reason to leave.
         let active = context.store.list_active_sessions(context.node).await;
-        if !active.is_ok_and(|sessions| sessions.is_empty()) {
+        let is_used = !active.is_ok_and(|sessions| sessions.is_empty());
+        if is_used || !context.sandboxes.is_empty() {
             useful = Instant::now();
         }
         if useful.elapsed().min(context.activity.quiet()) >= limit {

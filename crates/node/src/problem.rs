@@ -4,6 +4,7 @@ use crate::NodeError;
 use crate::cocoons::CocoonError;
 use crate::debug::LookError;
 use crate::live::LiveError;
+use crate::sandboxes::SandboxRefusal;
 use crate::sync::SyncError;
 use baton_api::{ErrorCode, Problem};
 use baton_browser::cdp::CdpError;
@@ -12,7 +13,9 @@ use baton_browser::launch::LaunchError;
 use baton_browser::profile::compile::CompileError;
 use baton_browser::restore::RestoreError;
 use baton_federation::{FederationError, Kind};
+use baton_sandbox::SandboxError;
 use baton_session::Lifecycle;
+use baton_session::login::NoLogin;
 use baton_store::StoreError;
 use std::io::{self, ErrorKind};
 
@@ -39,6 +42,7 @@ fn code(error: &NodeError) -> ErrorCode {
         NodeError::Sync(error) => sync(error),
         NodeError::Look(error) => look(error),
         NodeError::Cocoon(error) => cocoon(error),
+        NodeError::Sandbox(error) => sandbox(error),
         NodeError::Attach(error) => attach(error),
         NodeError::Invalid { .. } | NodeError::BadFile { .. } | NodeError::NoName => {
             ErrorCode::InvalidRequest
@@ -80,6 +84,39 @@ fn look(error: &LookError) -> ErrorCode {
         LookError::BrowserOffline { .. } => ErrorCode::BrowserOffline,
         LookError::TooManyTabs { .. } => ErrorCode::StorageFull,
         LookError::Ask(_) => ErrorCode::InvalidRequest,
+    }
+}
+
+fn sandbox(error: &SandboxRefusal) -> ErrorCode {
+    match error {
+        SandboxRefusal::NotFound { .. } => ErrorCode::SandboxNotFound,
+        SandboxRefusal::Ambiguous { .. } => ErrorCode::AmbiguousReference,
+        SandboxRefusal::Unavailable { .. } => ErrorCode::SandboxUnavailable,
+        SandboxRefusal::UnknownFlavor { .. } => ErrorCode::UnknownFlavor,
+        SandboxRefusal::TooMany { .. } => ErrorCode::TooManyRequests,
+        SandboxRefusal::NoSession { .. } | SandboxRefusal::BadState(_) => ErrorCode::InvalidSession,
+        SandboxRefusal::NoLogin(NoLogin::Expired { .. }) => ErrorCode::SessionExpired,
+        SandboxRefusal::NoLogin(NoLogin::Missing { .. }) => ErrorCode::LoginMissing,
+        SandboxRefusal::Held { .. } => ErrorCode::SessionHeld,
+        SandboxRefusal::Profile(CompileError::Profile(error)) => file(&error.source),
+        SandboxRefusal::Profile(_) | SandboxRefusal::NotPut { .. } => ErrorCode::Internal,
+        SandboxRefusal::Path { .. } => ErrorCode::InvalidRequest,
+        SandboxRefusal::Full { .. } => ErrorCode::StorageFull,
+        SandboxRefusal::Sandbox(error) => provider(error),
+    }
+}
+
+fn provider(error: &SandboxError) -> ErrorCode {
+    match error {
+        SandboxError::Missing { .. } | SandboxError::NotStarted { .. } => {
+            ErrorCode::SandboxUnavailable
+        }
+        SandboxError::TimedOut { .. } => ErrorCode::TimedOut,
+        SandboxError::Gone => ErrorCode::SandboxNotFound,
+        SandboxError::NotRun { .. } | SandboxError::TooLong { .. } => ErrorCode::InvalidRequest,
+        SandboxError::TooMany { .. } => ErrorCode::TooManyRequests,
+        SandboxError::System { source, .. } => file(source),
+        SandboxError::InvalidMount(_) => ErrorCode::Internal,
     }
 }
 
@@ -132,6 +169,7 @@ fn live(error: &LiveError) -> ErrorCode {
         LiveError::Busy { .. } | LiveError::LeaseLost { .. } | LiveError::Twin { .. } => {
             ErrorCode::Conflict
         }
+        LiveError::Lent { .. } => ErrorCode::SessionHeld,
         LiveError::NoSnapshot(_) => ErrorCode::NoSnapshot,
         LiveError::ProfileInUse { .. } | LiveError::ProfileElsewhere { .. } => {
             ErrorCode::ProfileInUse

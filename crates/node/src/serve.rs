@@ -13,11 +13,15 @@ use crate::identity::{IdentityError, OwnIdentity, load_or_create};
 use crate::live::{Hub, HubConfig, LiveError};
 use crate::proxy::{Cocoons, Proxy, ProxyConfig, ProxyPlace};
 use crate::rates::Rates;
+use crate::sandboxes::{self, Sandboxes};
 use crate::{Config, Context, DataFolder, board, cocoons, idle, metrics, proxy, sync};
+use baton_sandbox::Provider;
 use baton_session::NodeId;
 use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};
 use secrecy::{ExposeSecret, SecretString};
+use std::fs::DirBuilder;
 use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
@@ -140,6 +144,7 @@ async fn run(
         let served = metrics::serve(address, shutdown.clone()).await;
         served.map_err(|source| ServeError::Metrics { address, source })?;
     }
+    let sandboxes = sandboxes(&config, node)?;
     let idle_exit = config.idle_exit;
     let (exposure, body_bytes) = (config.exposure.clone(), config.body_bytes);
     let rates = Rates::new(config.rates);
@@ -155,6 +160,7 @@ async fn run(
         cocoons,
         proxy_settings: config.proxy.clone(),
         proxy,
+        sandboxes,
         identity,
         node_settings: config.node,
         sync: config.sync,
@@ -260,6 +266,36 @@ fn hub_config(config: &Config, node: NodeId, relay: Relay) -> Result<HubConfig, 
     })
 }
 
+/// Who makes sandboxes at this node. What the last node of the folder left of them is removed.
+fn sandboxes(config: &Config, node: NodeId) -> Result<Sandboxes, DataError> {
+    let scratch = config.data.sandboxes();
+    let emptied = match std::fs::remove_dir_all(&scratch) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        emptied => emptied,
+    };
+    let made = emptied.and_then(|()| DirBuilder::new().mode(0o700).create(&scratch));
+    made.map_err(|source| DataError::Io { path: scratch.clone(), source })?;
+    let provider = provider(config, node);
+    if let Err(why) = &provider {
+        tracing::info!(why, "this node makes no sandboxes");
+    }
+    Ok(Sandboxes::new(provider, config.sandboxes.clone(), scratch))
+}
+
+#[cfg(target_os = "linux")]
+fn provider(config: &Config, node: NodeId) -> Result<Box<dyn Provider>, String> {
+    use baton_sandbox::local::{LocalProvider, Tools};
+    let init = config.sandbox_init.clone().ok_or("this program makes no sandboxes")?;
+    let path = config.inherited.get("PATH").map(String::as_str).unwrap_or_default();
+    let tools = Tools::find(path.as_ref()).map_err(|error| error.to_string())?;
+    Ok(Box::new(LocalProvider::new(tools, init, &node.to_string())))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn provider(_: &Config, _: NodeId) -> Result<Box<dyn Provider>, String> {
+    Err("sandboxes need Linux".to_owned())
+}
+
 /// Looks at every session that was active when the last node ended.
 async fn recover(hub: &Hub) -> Result<(), LiveError> {
     let begun = Instant::now();
@@ -312,6 +348,11 @@ async fn shut_down(context: &Context, data: &DataFolder) {
     context.tasks.close();
     if tokio::time::timeout(REQUESTS_LIMIT, context.tasks.wait()).await.is_err() {
         tracing::warn!("some requests were still under way");
+    }
+    if tokio::time::timeout(CAPTURES_LIMIT, sandboxes::end_all(context)).await.is_err() {
+        tracing::warn!(
+            "some sandboxes were not written back in time; what they held stands as it was"
+        );
     }
     if tokio::time::timeout(CAPTURES_LIMIT, context.hub.shut_down()).await.is_err() {
         tracing::warn!("some sessions could not be captured in time; their last snapshots stand");

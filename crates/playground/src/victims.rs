@@ -24,9 +24,10 @@ pub(crate) fn kill(pid: u32) {
     let _ = known(pid).map(|pid| kill_process(pid, Signal::KILL));
 }
 
-/// Every process but this one whose command line or environment names a folder.
-pub(crate) fn naming(folder: &Path) -> Vec<u32> {
-    let folder = folder.to_string_lossy();
+/// Every process but this one whose command line or environment names a folder, or whatever else is as
+/// unlike all others.
+pub fn naming(folder: impl AsRef<Path>) -> Vec<u32> {
+    let folder = folder.as_ref().to_string_lossy();
     let names = |pid: u32, file: &str| {
         let text = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
         String::from_utf8_lossy(&text).contains(&*folder)

@@ -13,12 +13,14 @@ mod federation;
 mod history;
 mod keys;
 mod mcp;
+mod sandboxes;
 mod sessions;
 mod sync;
 
 pub use error::ClientError;
 pub use federation::FederationEvents;
 pub use mcp::{Messages, Wishes};
+pub use sandboxes::SandboxRun;
 
 use crate::{AGENT_HEADER, Health, Problem, Ready};
 use baton_session::AgentName;

@@ -24,6 +24,7 @@ fn the_table_is_what_programs_rely_on() {
     404 3 tab_gone
     404 3 key_not_found
     404 3 cocoon_not_found
+    404 3 sandbox_not_found
     404 3 route_not_found
     405 2 method_not_allowed
     409 4 name_taken
@@ -32,11 +33,16 @@ fn the_table_is_what_programs_rely_on() {
     409 4 profile_in_use
     409 4 peer_pending
     409 4 other_agent
+    409 4 session_held
+    409 4 session_expired
+    409 4 login_missing
     409 4 conflict
     412 4 other_revision
     413 2 body_too_large
     415 2 unsupported_media_type
     422 2 invalid_request
+    422 2 invalid_session
+    422 2 unknown_flavor
     422 2 revision_refused
     429 1 too_many_requests
     500 1 internal
@@ -45,6 +51,7 @@ fn the_table_is_what_programs_rely_on() {
     502 1 peer_unreachable
     503 1 browser_unavailable
     503 1 browser_offline
+    503 1 sandbox_unavailable
     503 1 storage_unavailable
     504 1 timed_out
     507 1 storage_full

@@ -26,6 +26,8 @@ mod peers;
 mod profile;
 mod proxy;
 mod restore;
+mod sandbox;
+mod sandbox_init;
 mod save;
 mod serve;
 mod sessions;
@@ -105,6 +107,8 @@ enum Command {
     Proxy(proxy::Proxy),
     #[command(subcommand)]
     Cocoons(cocoons::Cocoons),
+    #[command(subcommand)]
+    Sandbox(sandbox::Sandbox),
     Backup(Box<backup::Backup>),
     Restore(restore::Restore),
     Doctor(Box<doctor::Doctor>),
@@ -112,6 +116,8 @@ enum Command {
     Completions(completions::Completions),
     #[command(hide = true)]
     Keeper(keeper::Keeper),
+    #[command(hide = true)]
+    SandboxInit(sandbox_init::SandboxInit),
 }
 
 const EXAMPLES: &str = "\
@@ -137,9 +143,13 @@ pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
         Err(error) => return not_parsed(&error, wants_json),
     };
     let output = Output::new(cli.global.json, cli.global.quiet);
-    let exit = Context::new(cli.global.data, cli.global.as_agent, output)
-        .and_then(|context| run(cli.command, &context))
-        .unwrap_or_else(|error| failure::report(&error, output));
+    let exit = match cli.command {
+        // In a sandbox there is no home, and so no data folder.
+        Command::SandboxInit(command) => command.run(),
+        command => Context::new(cli.global.data, cli.global.as_agent, output)
+            .and_then(|context| run(command, &context)),
+    };
+    let exit = exit.unwrap_or_else(|error| failure::report(&error, output));
     ExitCode::from(exit.code())
 }
 
@@ -171,6 +181,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Serve(command) => command.run(context).await,
             Command::Proxy(command) => command.run(context).await,
             Command::Cocoons(command) => command.run(context).await,
+            Command::Sandbox(command) => command.run(context).await,
             Command::Backup(command) => command.run(context).await,
             Command::Restore(command) => command.run(context).await,
             Command::Doctor(command) => command.run(context).await,
@@ -180,6 +191,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             | Command::Keeper(_)
             | Command::Mcp(_)
             | Command::Profile(_)
+            | Command::SandboxInit(_)
             | Command::Skill(_) => Ok(Exit::Done),
         }
     })

@@ -16,6 +16,7 @@ mod peers;
 mod progress;
 mod receipt;
 mod revisions;
+mod sandboxes;
 mod style;
 mod table;
 mod views;
@@ -34,6 +35,7 @@ pub(crate) use peers::{Names, fingerprint, next_for_peer, peer, peers, pinged};
 pub(crate) use progress::Progress;
 pub(crate) use receipt::{receipt, resumed};
 pub(crate) use revisions::{conflicts, resolved, saved};
+pub(crate) use sandboxes::{ended_sandbox, sandbox, sandboxes};
 pub(crate) use style::{bad, counted, doubtful, good, plain, size};
 pub(crate) use views::{audit, keys, session, sessions, with_unread};
 
@@ -79,6 +81,19 @@ impl Output {
         let line =
             if self.json { serde_json::to_string(document).unwrap_or_default() } else { text() };
         writeln!(std::io::stdout(), "{line}").is_ok()
+    }
+
+    /// What somebody else wrote, as it is, for a person.
+    #[expect(clippy::unused_self, reason = "only who has an output may write")]
+    pub(crate) fn pass_on(self, text: &str) {
+        let _ = std::io::stdout().write_all(text.as_bytes());
+        let _ = std::io::stdout().flush();
+    }
+
+    /// What somebody else complained about, as it is.
+    #[expect(clippy::unused_self, reason = "only who has an output may write")]
+    pub(crate) fn pass_on_errors(self, text: &str) {
+        let _ = std::io::stderr().write_all(text.as_bytes());
     }
 
     /// Something worth knowing beside the result.

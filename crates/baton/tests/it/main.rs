@@ -36,6 +36,7 @@ mod permissions;
 mod profiles;
 mod recipes;
 mod rotating;
+mod sandboxes;
 mod settings;
 mod shutdown;
 mod silent;

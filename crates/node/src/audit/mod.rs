@@ -63,6 +63,12 @@ pub enum Action {
     PutCocoon,
     /// A service left it.
     RemoveCocoon,
+    /// A sandbox was made.
+    CreateSandbox,
+    /// A command was run in a sandbox.
+    ExecSandbox,
+    /// A sandbox was ended.
+    DeleteSandbox,
     /// A session became a revision.
     Save,
     /// A session was pulled from a peer.
@@ -109,6 +115,9 @@ impl Action {
             Self::RevokeKey => "key.revoke",
             Self::PutCocoon => "cocoon.put",
             Self::RemoveCocoon => "cocoon.remove",
+            Self::CreateSandbox => "sandbox.create",
+            Self::ExecSandbox => "sandbox.exec",
+            Self::DeleteSandbox => "sandbox.delete",
             Self::Save => "session.save",
             Self::Pull => "session.pull",
             Self::Push => "session.push",

@@ -166,6 +166,8 @@ scoped! {
     Admin: Admin;
     /// A caller that may look into tabs.
     Debug: Debug;
+    /// A caller that may make sandboxes, and run commands in them.
+    Sandbox: Sandbox;
     /// A browser that may tell of its tabs.
     Browser: Browser;
     /// A caller that may read the audit log, or a part of it.

@@ -7,7 +7,7 @@ mod caller;
 mod local;
 mod secret;
 
-pub use caller::{Admin, Auditor, Browser, Caller, Debug, Drive, Read, Sync};
+pub use caller::{Admin, Auditor, Browser, Caller, Debug, Drive, Read, Sandbox, Sync};
 pub(crate) use caller::{count, is_revoked, refuse};
 pub(crate) use local::revoke_local_keys;
 pub use local::{LocalKeyError, ensure_local_key};

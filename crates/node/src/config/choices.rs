@@ -1,6 +1,6 @@
 //! The settings of one source, checked: a field that the source does not set is `None`.
 
-use super::{ConfigError, ProxyChoices, Settings, node};
+use super::{ConfigError, ProxyChoices, SandboxSettings, Settings, node};
 use crate::outbound::Allowed;
 use crate::sync::ConflictResolution;
 use axum::http::uri::Authority;
@@ -82,6 +82,8 @@ pub struct Choices {
     pub refused_keys_per_minute: Option<u32>,
     /// What stands in front of cocoons, and which these are.
     pub proxy: ProxyChoices,
+    /// See [`Config::sandboxes`](super::Config::sandboxes).
+    pub sandboxes: Option<SandboxSettings>,
 }
 
 /// The longest time that a setting may say: ten years, in seconds.
@@ -96,6 +98,7 @@ impl Choices {
     pub fn check(origin: &str, settings: Settings) -> Result<Self, ConfigError> {
         let Settings { server, node: own, sync, outbound, storage, .. } = settings;
         let Settings { browser, recovery, metrics, limits, proxy, cocoons, .. } = settings;
+        let sandboxes = settings.sandboxes;
         let seconds = |key, value| {
             let seconds = number(origin, key, value, 1..=LONGEST)?;
             Ok(seconds.map(Duration::from_secs))
@@ -184,6 +187,7 @@ impl Choices {
                 1..=1_000_000,
             )?,
             proxy: ProxyChoices::check(origin, proxy, cocoons)?,
+            sandboxes: sandboxes.map(|texts| SandboxSettings::check(origin, texts)).transpose()?,
         })
     }
 
@@ -225,6 +229,7 @@ impl Choices {
             requests_per_minute: self.requests_per_minute.or(other.requests_per_minute),
             refused_keys_per_minute: self.refused_keys_per_minute.or(other.refused_keys_per_minute),
             proxy: self.proxy.or(other.proxy),
+            sandboxes: self.sandboxes.or(other.sandboxes),
         }
     }
 }

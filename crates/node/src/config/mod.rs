@@ -9,6 +9,7 @@ mod error;
 mod exposure;
 mod node;
 mod proxy;
+mod sandboxes;
 mod settings;
 
 pub use baton_store::DatabaseUrl;
@@ -18,6 +19,7 @@ pub use exposure::{Exposure, TlsFiles};
 pub use node::{NodeSettings, detect_node_type};
 pub(crate) use node::{is_node_name, is_node_url};
 pub use proxy::{ProxyChoices, ProxySettings};
+pub use sandboxes::{DEFAULT_FLAVOR, Flavor, FlavorTexts, SandboxSettings, SandboxTexts};
 pub use settings::{
     BrowserDebugTexts, BrowserSettings, CocoonTexts, LimitSettings, MetricsSettings, NodeTexts,
     OutboundTexts, ProxyTexts, RecoveryTexts, ServerSettings, Settings, StorageSettings, SyncTexts,
@@ -30,6 +32,7 @@ use crate::outbound::Outbound;
 use crate::rates::RateLimits;
 use crate::sync::SyncSettings;
 use baton_browser::keeper::KeeperCommand;
+use baton_sandbox::InitCommand;
 use baton_session::Owner;
 use baton_store::Limits;
 use secrecy::SecretString;
@@ -92,6 +95,10 @@ pub struct Config {
     /// What other programs share that sign or check the tokens of pages; none means that this data folder
     /// has a secret of its own.
     pub debug_secret: Option<SecretString>,
+    /// What the settings say of sandboxes.
+    pub sandboxes: SandboxSettings,
+    /// What runs first in a sandbox; none makes a node without sandboxes.
+    pub sandbox_init: Option<InitCommand>,
     /// Where metrics are served; none means nowhere.
     pub metrics: Option<SocketAddr>,
     /// How long the node stays without an active session and without a request; none means for
@@ -111,6 +118,8 @@ pub struct Surroundings {
     pub keeper: KeeperCommand,
     /// The variables of the environment that keepers and browsers may inherit.
     pub inherited: BTreeMap<String, String>,
+    /// See [`Config::sandbox_init`].
+    pub sandbox_init: Option<InitCommand>,
     /// See [`Config::board`].
     pub board: Option<PathBuf>,
     /// See [`Config::idle_exit`].
@@ -187,6 +196,8 @@ impl Config {
             board: around.board,
             proxy: choices.proxy.settle(&Owner::local()),
             debug_secret: around.debug_secret,
+            sandboxes: choices.sandboxes.unwrap_or_default(),
+            sandbox_init: around.sandbox_init,
             metrics: choices.metrics,
             idle_exit: around.idle_exit,
             data: around.data,

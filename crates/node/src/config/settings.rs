@@ -2,7 +2,7 @@
 //!
 //! Numbers are signed here, so that a negative one gets an error that says what was expected.
 
-use super::ConfigError;
+use super::{ConfigError, SandboxTexts};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +33,8 @@ pub struct Settings {
     pub proxy: ProxyTexts,
     /// `[[cocoons]]`
     pub cocoons: Option<Vec<CocoonTexts>>,
+    /// `[sandboxes]`
+    pub sandboxes: Option<SandboxTexts>,
 }
 
 /// `[server]`

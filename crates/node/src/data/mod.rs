@@ -145,6 +145,11 @@ impl DataFolder {
         self.session(id).join("keeper.log")
     }
 
+    /// The folder in which profiles are made before they go into sandboxes.
+    pub fn sandboxes(&self) -> PathBuf {
+        self.0.join("sandboxes")
+    }
+
     /// The folder of the files that tools of models write and read.
     pub fn exchange(&self) -> PathBuf {
         self.0.join("exchange")

@@ -25,6 +25,7 @@ mod mcp;
 mod noted;
 mod peer;
 mod refusal;
+mod sandboxes;
 mod sessions;
 mod signaling;
 mod sync;
@@ -44,6 +45,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use baton_api::Problem;
 use baton_api::debug::{BrowserMessage, ClientMessage, RelayMessage};
+use baton_api::sandbox::ExecEvent;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
@@ -72,6 +74,7 @@ pub struct HttpConfig {
 /// Every route of a node.
 fn routes() -> OpenApiRouter<Context> {
     let long = DefaultBodyLimit::max(FILE_LIMIT);
+    let files = DefaultBodyLimit::max(crate::sandboxes::FILE_LIMIT);
     OpenApiRouter::with_openapi(Document::openapi())
         // Without a key.
         .routes(routes!(system::health))
@@ -137,6 +140,13 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(cocoons::list))
         .routes(routes!(cocoons::put, cocoons::remove))
         .routes(routes!(cocoons::enter))
+        // Sandboxes.
+        .routes(routes!(sandboxes::create).layer((compression::bodies(), long)))
+        .routes(routes!(sandboxes::list))
+        .routes(routes!(sandboxes::show, sandboxes::delete))
+        .routes(routes!(sandboxes::exec))
+        .routes(routes!(sandboxes::read))
+        .routes(routes!(sandboxes::write).layer(files))
         // Models.
         .routes(routes!(mcp::post, mcp::listen, mcp::end))
         // What was done.
@@ -163,8 +173,8 @@ pub fn document() -> utoipa::openapi::OpenApi {
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Baton", description = "Keeps browser sessions alive. Every error is a problem."),
-    // What goes over the relay's WebSocket belongs to no operation.
-    components(schemas(Problem, BrowserMessage, ClientMessage, RelayMessage)),
+    // What goes over the relay's WebSocket, or as an event, belongs to no operation.
+    components(schemas(Problem, BrowserMessage, ClientMessage, RelayMessage, ExecEvent)),
     modifiers(&ApiKey)
 )]
 struct Document;

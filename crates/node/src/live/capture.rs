@@ -156,34 +156,43 @@ struct Occasion {
 }
 
 /// A snapshot's parts: those with new bytes, and those that the last snapshot has already.
-struct Draft {
-    changed: Vec<Part>,
-    carried: Vec<PartRef>,
+pub(super) struct Draft {
+    pub(super) changed: Vec<Part>,
+    pub(super) carried: Vec<PartRef>,
+}
+
+impl Draft {
+    /// Of all parts, those that are as they were in `last` are carried over.
+    pub(super) fn of(all: Vec<Part>, last: &[PartRef]) -> Self {
+        let known: HashMap<_, _> =
+            last.iter().map(|part| ((part.kind, part.name.as_str()), part)).collect();
+        let mut draft = Self { changed: Vec::new(), carried: Vec::new() };
+        for part in all {
+            match known.get(&(part.kind, part.name.as_str())) {
+                Some(known) if **known == part.reference() => draft.carried.push((*known).clone()),
+                _ => draft.changed.push(part),
+            }
+        }
+        draft
+    }
 }
 
 /// Cuts what was captured into parts, off the async threads: hashing takes the processor.
 async fn draft(captured: &Arc<Captured>, last: &[PartRef]) -> Result<Draft, LiveError> {
     let (captured, last) = (Arc::clone(captured), last.to_vec());
     let work = move || {
-        let known: HashMap<_, _> =
-            last.iter().map(|part| ((part.kind, part.name.as_str()), part)).collect();
         let mut all = parts::split(&captured.state);
         let preview = captured.preview.clone().map(|bytes| Part {
             kind: PartKind::Preview,
             name: String::new(),
             bytes,
         });
-        let mut draft = Draft { changed: Vec::new(), carried: Vec::new() };
-        if preview.is_none() {
-            draft.carried.extend(known.get(&(PartKind::Preview, "")).copied().cloned());
-        }
+        let has_preview = preview.is_some();
         all.extend(preview);
         all.extend(Unread::part(&captured.unread));
-        for part in all {
-            match known.get(&(part.kind, part.name.as_str())) {
-                Some(known) if **known == part.reference() => draft.carried.push((*known).clone()),
-                _ => draft.changed.push(part),
-            }
+        let mut draft = Draft::of(all, &last);
+        if !has_preview {
+            draft.carried.extend(last.into_iter().filter(|part| part.kind == PartKind::Preview));
         }
         draft
     };

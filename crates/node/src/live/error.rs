@@ -6,7 +6,7 @@ use baton_browser::launch::LaunchError;
 use baton_browser::profile::ProfileError;
 use baton_browser::profile::compile::CompileError;
 use baton_browser::restore::RestoreError;
-use baton_session::{NodeId, SessionId, SnapshotId};
+use baton_session::{NodeId, SandboxId, SessionId, SnapshotId};
 use baton_store::StoreError;
 use std::io;
 use std::path::PathBuf;
@@ -28,6 +28,17 @@ pub enum LiveError {
         id: SessionId,
         /// What is being done with it.
         doing: &'static str,
+    },
+    /// A sandbox has the session.
+    #[error(
+        "expected session {id} to be held by nobody, found that sandbox {sandbox} holds it\n\
+         baton sandbox delete {sandbox} ends it and writes the session back"
+    )]
+    Lent {
+        /// Which session.
+        id: SessionId,
+        /// Which sandbox.
+        sandbox: SandboxId,
     },
     /// Nothing to come back from.
     #[error("expected session {0} to have a snapshot, found none")]

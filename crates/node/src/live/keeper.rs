@@ -8,9 +8,17 @@ use baton_browser::keeper::{
 use baton_browser::launch::{self, LaunchOptions};
 use baton_session::{Environment, Session, SessionId};
 use serde_json::json;
+use std::path::PathBuf;
 use url::Url;
 
 impl Hub {
+    /// The browser that sessions are opened in, if there is one.
+    pub fn browser(&self) -> Option<PathBuf> {
+        let config = self.config();
+        let path = config.inherited.get("PATH").map(std::ffi::OsStr::new);
+        launch::find_browser(config.browser.as_deref(), path).ok()
+    }
+
     /// Starts a keeper with a browser on the session's own profile.
     pub(super) async fn start_browser(
         &self,

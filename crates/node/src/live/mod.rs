@@ -15,6 +15,7 @@ mod ground;
 mod held;
 mod keeper;
 mod lease;
+mod lend;
 mod load;
 mod open;
 mod orphans;
@@ -29,6 +30,8 @@ mod runner;
 mod stopwatch;
 
 pub use error::LiveError;
+pub use lend::Handed;
+pub(crate) use lend::{Lending, Loan};
 pub use recover::Recovered;
 pub use resume::Resumed;
 
@@ -36,7 +39,7 @@ use crate::data::DataFolder;
 use crate::debug::Relay;
 use baton_browser::keeper::KeeperCommand;
 use baton_browser::profile::compile::ProfileCache;
-use baton_session::{NodeId, SessionId};
+use baton_session::{NodeId, SandboxId, SessionId};
 use baton_store::Store;
 use lease::Pulse;
 use record::Recording;
@@ -68,6 +71,8 @@ struct Inner {
     recordings: Mutex<HashMap<SessionId, Recording>>,
     /// Sessions that something is being done with, so that two requests never start two browsers.
     busy: Mutex<HashMap<SessionId, &'static str>>,
+    /// Sessions that sandboxes have.
+    lent: Mutex<HashMap<SessionId, SandboxId>>,
     /// Tells that one of them is free again.
     freed: Notify,
     pulse: Pulse,
@@ -122,6 +127,7 @@ impl Hub {
             runners: Mutex::default(),
             recordings: Mutex::default(),
             busy: Mutex::default(),
+            lent: Mutex::default(),
             freed: Notify::new(),
             pulse: Pulse::default(),
             compiled: ProfileCache::new(COMPILED_LIMIT),
@@ -144,6 +150,11 @@ impl Hub {
         &self.config().data
     }
 
+    /// Profiles that were compiled.
+    pub(crate) fn compiled(&self) -> &ProfileCache {
+        &self.0.compiled
+    }
+
     fn store(&self) -> &Store {
         &self.0.store
     }
@@ -162,7 +173,10 @@ impl Hub {
     }
 
     fn runner(&self, id: SessionId) -> Result<Arc<Runner>, LiveError> {
-        self.runners().get(&id).cloned().ok_or(LiveError::NotActive(id))
+        self.runners().get(&id).cloned().ok_or_else(|| match self.borrower(id) {
+            Some(sandbox) => LiveError::Lent { id, sandbox },
+            None => LiveError::NotActive(id),
+        })
     }
 
     fn recordings(&self) -> MutexGuard<'_, HashMap<SessionId, Recording>> {
@@ -182,13 +196,16 @@ impl Hub {
             // From here on no end of another's is missed.
             freed.as_mut().enable();
             match self.try_take(id, doing) {
-                Err(_) if timeout_at(deadline, freed).await.is_ok() => {}
+                Err(LiveError::Busy { .. }) if timeout_at(deadline, freed).await.is_ok() => {}
                 taken => return taken,
             }
         }
     }
 
     fn try_take(&self, id: SessionId, doing: &'static str) -> Result<Taken, LiveError> {
+        if let Some(sandbox) = self.borrower(id) {
+            return Err(LiveError::Lent { id, sandbox });
+        }
         let mut busy = self.busy();
         if let Some(other) = busy.get(&id) {
             return Err(LiveError::Busy { id, doing: other });

@@ -74,7 +74,8 @@ impl Hub {
     /// Makes row and browser of an active session agree, unless they do. Fails with `Busy` while the
     /// session is still being opened.
     pub async fn settle(&self, session: &Session) -> Result<(), LiveError> {
-        if session.lifecycle != Lifecycle::Active || self.runner(session.id).is_ok() {
+        let is_held = self.runner(session.id).is_ok() || self.borrower(session.id).is_some();
+        if session.lifecycle != Lifecycle::Active || is_held {
             return Ok(());
         }
         let now = self.look_at(session).await?;

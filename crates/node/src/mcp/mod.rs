@@ -4,7 +4,7 @@
 //! operations are. What a model reads is short: a line an item, names in the place of ids, and an
 //! error says what to call next. No tool returns a secret, and none reads or writes a file outside
 //! of the exchange folder. Rooms: `server` speaks the protocol (the only user of rmcp beside what
-//! it is given here); `verb` is what a tool is, `keep`, `carry`, `look` and `turns` hold the tools themselves; `answer`,
+//! it is given here); `verb` is what a tool is, `keep`, `carry`, `look`, `turns` and `sandbox` hold the tools themselves; `answer`,
 //! `confirm`, `progress`, `resources` and `subscriptions` are what the protocol has besides.
 
 mod answer;
@@ -17,6 +17,7 @@ mod keep;
 mod look;
 mod progress;
 mod resources;
+mod sandbox;
 mod server;
 mod subscriptions;
 mod text;

@@ -1,7 +1,7 @@
 //! Toolsets: which tools a client is offered.
 
 use super::verb::Entry;
-use super::{carry, keep, look, turns};
+use super::{carry, keep, look, sandbox, turns};
 use std::str::FromStr;
 
 /// Tools that belong together; a client may be offered some sets only.
@@ -15,11 +15,13 @@ pub enum Toolset {
     Look,
     /// Agents share a board, and pass sessions to each other.
     Turns,
+    /// Isolated workspaces start logged in, and commands run in them.
+    Sandbox,
 }
 
 impl Toolset {
     /// Every one, in the order in which lists show them.
-    pub const ALL: [Self; 4] = [Self::Keep, Self::Carry, Self::Look, Self::Turns];
+    pub const ALL: [Self; 5] = [Self::Keep, Self::Carry, Self::Look, Self::Turns, Self::Sandbox];
 
     /// The word for it.
     pub fn as_str(self) -> &'static str {
@@ -28,6 +30,7 @@ impl Toolset {
             Self::Carry => "carry",
             Self::Look => "look",
             Self::Turns => "turns",
+            Self::Sandbox => "sandbox",
         }
     }
 
@@ -38,13 +41,14 @@ impl Toolset {
             Self::Carry => carry::entries(),
             Self::Look => look::entries(),
             Self::Turns => turns::entries(),
+            Self::Sandbox => sandbox::entries(),
         }
     }
 }
 
 /// A word that names no toolset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("expected toolsets among keep, carry, look and turns, found {0:?}")]
+#[error("expected toolsets among keep, carry, look, turns and sandbox, found {0:?}")]
 pub struct UnknownToolset(String);
 
 impl FromStr for Toolset {

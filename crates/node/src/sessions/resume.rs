@@ -3,7 +3,7 @@
 use super::drive::drive;
 use super::show;
 use crate::auth::Caller;
-use crate::live::Resumed;
+use crate::live::{LiveError, Resumed};
 use crate::{Context, NodeError, sync};
 use baton_api::ResumeResult;
 use baton_session::{Lifecycle, Session};
@@ -18,6 +18,9 @@ pub async fn resume(
     drive(context, caller, &context.find(&caller.owner, reference).await?).await?;
     let handed = Box::pin(sync::lease::take(context, caller, reference)).await?;
     let (session, _turn) = context.take_turn_here(&caller.owner, reference).await?;
+    if let Some(sandbox) = context.hub.borrower(session.id) {
+        return Err(LiveError::Lent { id: session.id, sandbox }.into());
+    }
     if session.lifecycle == Lifecycle::Active {
         let (name, found) = (session.name, session.lifecycle);
         let expected = "recoverable, stale, failed or closed";

@@ -51,6 +51,7 @@ pub(super) async fn describe(
         snapshot: view,
         forecast: held.as_ref().map(|held| forecast(held, clock::now())),
         permissions: held.map(|held| held.environment.permissions).unwrap_or_default(),
+        sandbox: context.hub.borrower(session.id),
         shared: Box::pin(sync::shown(context, &session)).await?,
         receipt,
         session: SessionSummary { agent, ..view::summary(session) },
@@ -76,7 +77,7 @@ async fn tabs(
 ) -> Result<Vec<Tab>, NodeError> {
     if session.lifecycle == Lifecycle::Active {
         match context.hub.tabs(session.id).await {
-            Err(LiveError::NotActive(_) | LiveError::Browser(_)) => {}
+            Err(LiveError::NotActive(_) | LiveError::Lent { .. } | LiveError::Browser(_)) => {}
             tabs => return Ok(tabs?),
         }
     }

@@ -54,7 +54,7 @@ async fn every_other_address_wants_a_key() {
             asked += 1;
         }
     }
-    assert_eq!(asked, 63, "every operation was tried");
+    assert_eq!(asked, 70, "every operation was tried");
     node.stop().await;
 }
 

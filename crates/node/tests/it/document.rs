@@ -20,12 +20,16 @@ async fn the_document_names_every_operation() {
     }
     operations.sort();
     insta::assert_snapshot!(operations.join("\n"), @r"
+    DELETE /api/sandboxes/{id} (key)
     DELETE /cocoons/{id} (key)
     DELETE /keys/{id} (key)
     DELETE /mcp (key)
     DELETE /sessions/{id} (key)
     DELETE /sync/peers/{peer} (key)
     DELETE /sync/sessions/{id} (key)
+    GET /api/sandboxes (key)
+    GET /api/sandboxes/{id} (key)
+    GET /api/sandboxes/{id}/files (key)
     GET /api/signaling/ws (key)
     GET /audit (key)
     GET /cocoons (key)
@@ -54,6 +58,8 @@ async fn the_document_names_every_operation() {
     GET /sync/peers (key)
     GET /sync/sessions/{id} (key)
     GET /sync/sessions/{id}/revisions (key)
+    POST /api/sandboxes (key)
+    POST /api/sandboxes/{id}/exec (key)
     POST /cocoons/{id}/ticket (key)
     POST /debug/connect (key)
     POST /debug/pair (key)
@@ -86,6 +92,7 @@ async fn the_document_names_every_operation() {
     POST /sync/sessions/{id}/parts (key)
     POST /sync/sessions/{id}/parts/fetch (key)
     POST /sync/sessions/{id}/revisions (key)
+    PUT /api/sandboxes/{id}/files (key)
     PUT /cocoons/{id} (key)
     ");
     node.stop().await;

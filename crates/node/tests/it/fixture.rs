@@ -71,6 +71,7 @@ impl Folder {
             master_key: None,
             debug_secret: None,
             keeper,
+            sandbox_init: None,
             inherited: BTreeMap::new(),
             board: Some(self.board()),
             idle_exit: None,

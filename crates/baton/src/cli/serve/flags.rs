@@ -259,6 +259,7 @@ impl From<Flags> for Settings {
                 browser_debug: BrowserDebugTexts::default(),
             },
             cocoons: None,
+            sandboxes: None,
             server: ServerSettings {
                 listen: flags.listen,
                 behind_proxy: flags.behind_proxy,

@@ -7,6 +7,7 @@ use baton_node::config::{
     Choices, DatabaseUrl, ProxySettings, ProxyTexts, Settings, StorageSettings, Surroundings,
 };
 use baton_node::{Config, DataFolder};
+use baton_sandbox::InitCommand;
 use baton_session::Owner;
 use clap::Args;
 use secrecy::{ExposeSecret, SecretString};
@@ -58,6 +59,7 @@ impl NodeArgs {
             master_key: self.master_key.clone(),
             debug_secret: self.hive_secret.clone(),
             keeper: keeper(data)?,
+            sandbox_init: Some(sandbox_init()?),
             inherited: inherited(),
             board: self.board.clone().or_else(board),
             idle_exit: None,
@@ -114,6 +116,12 @@ fn keeper(data: &DataFolder) -> anyhow::Result<KeeperCommand> {
     // The folder is named so that a list of processes tells whose keeper it is.
     let args = ["--data".into(), data.path().into(), OsString::from("keeper")];
     Ok(KeeperCommand { program, args: args.into() })
+}
+
+/// The first process in a sandbox is this program with another hidden subcommand.
+fn sandbox_init() -> anyhow::Result<InitCommand> {
+    let program = std::env::current_exe().context("expected to know this program's own file")?;
+    Ok(InitCommand { program, args: vec!["sandbox-init".to_owned()] })
 }
 
 /// The variables of this process; whoever starts a browser passes on only those that it needs.

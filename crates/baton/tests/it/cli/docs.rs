@@ -20,7 +20,7 @@ A command that needs a node finds the one of the data folder, or starts one in t
 ends itself after ten minutes without an active session and without a request.
 ";
 
-const COMMANDS: [&[&str]; 70] = [
+const COMMANDS: [&[&str]; 75] = [
     &[],
     &["open"],
     &["attach"],
@@ -61,6 +61,11 @@ const COMMANDS: [&[&str]; 70] = [
     &["cocoons", "list"],
     &["cocoons", "open"],
     &["cocoons", "remove"],
+    &["sandbox", "create"],
+    &["sandbox", "list"],
+    &["sandbox", "show"],
+    &["sandbox", "exec"],
+    &["sandbox", "delete"],
     &["mcp"],
     &["mcp", "install"],
     &["mcp", "uninstall"],

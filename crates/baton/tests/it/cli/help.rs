@@ -30,6 +30,7 @@ fn the_first_page_says_what_there_is() {
       serve        Run a node: the service that keeps sessions
       proxy        Run a proxy in front of your services, so that their pages can be looked into
       cocoons      Name the services behind the node's proxy, list, open and remove them
+      sandbox      Make sandboxes that are logged in, run commands in them, list, show and end them
       backup       Write the database, and what opens it, to one sealed file; the node may run
       restore      Make a data folder of a backup; no node may run on it
       doctor       Look for what is missing or wrong on this machine, and say what to do

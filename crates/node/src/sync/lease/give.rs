@@ -72,6 +72,9 @@ async fn end_for(
         record(context, owner, session, asked).await?;
         return Ok(LeaseOutcome::Free);
     };
+    if context.hub.borrower(session).is_some() {
+        return kept("a sandbox holds it there");
+    }
     if found.lifecycle == Lifecycle::Active && found.node != context.node {
         return kept("it runs at another node of the same database");
     }

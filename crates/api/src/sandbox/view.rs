@@ -1,0 +1,134 @@
+//! What a sandbox is, and what became of the session that was handed in.
+
+use super::BrowserSessionType;
+use baton_session::{Forecast, Owner, Receipt, SandboxId, SessionId, SessionName, SnapshotId};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A sandbox that is there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SandboxView {
+    /// Which one.
+    pub id: SandboxId,
+    /// What is in it.
+    pub flavor: String,
+    /// To whom it belongs.
+    #[schema(value_type = String)]
+    pub owner: Owner,
+    /// Since when it is there.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    /// When it ends by itself.
+    #[schema(value_type = String, format = DateTime)]
+    pub expires_at: Timestamp,
+    /// Whether this machine enforces the limits.
+    pub limits: Enforcement,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits_reason: Option<String>,
+    /// What it may use.
+    pub allowed: WrittenLimits,
+    /// The session that was handed in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub browser_session: Option<HandedIn>,
+    /// What its maker should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// Whether the limits of memory, processes and processors hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub enum Enforcement {
+    /// They do.
+    #[serde(rename = "enforced")]
+    Enforced,
+    /// They do not: this machine lets the node make no control groups.
+    #[serde(rename = "not enforced")]
+    NotEnforced,
+}
+
+/// What a sandbox may use.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct WrittenLimits {
+    /// Memory of all processes and files, in bytes.
+    pub memory: u64,
+    /// Processes and threads.
+    pub processes: u32,
+    /// Processors; 0.5 is half of one.
+    pub processors: f64,
+    /// Files in the workspace, in bytes.
+    pub disk: u64,
+}
+
+/// A session in a sandbox.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HandedIn {
+    /// How it came.
+    #[serde(rename = "type")]
+    pub kind: BrowserSessionType,
+    /// Which session of this node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<SessionId>,
+    /// Its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub name: Option<SessionName>,
+    /// From which snapshot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<SnapshotId>,
+    /// Whether the sandbox holds the session, and writes back what changes when it ends.
+    pub writes_back: bool,
+    /// Where it is logged in, as far as cookies tell, and how long they last.
+    pub logins: Vec<Login>,
+    /// What of it is in the sandbox's profile, and what is not.
+    pub receipt: Receipt,
+}
+
+/// The cookies of one site.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Login {
+    /// The site: a registrable domain.
+    pub domain: String,
+    /// How long they last.
+    pub forecast: Forecast,
+}
+
+/// The sandboxes of an owner.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SandboxList {
+    /// The oldest first.
+    pub items: Vec<SandboxView>,
+}
+
+/// A sandbox that has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EndedSandbox {
+    /// Which one.
+    pub id: SandboxId,
+    /// What became of the session that it held; none when it held none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub browser_session: Option<WrittenBack>,
+}
+
+/// What became of a session that a sandbox held.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WrittenBack {
+    /// Which session.
+    pub session_id: SessionId,
+    /// The snapshot that holds what the sandbox left; none when the one before stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<SnapshotId>,
+    /// Whether more than half of the cookies or of the storage is gone, so that a resume passes the
+    /// snapshot over.
+    pub shrunk: bool,
+    /// Why the one before stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What in the profile could not be taken over.
+    pub left_out: Receipt,
+}

@@ -1,0 +1,105 @@
+//! `baton sandbox create`
+
+use super::Context;
+use crate::cli::serve::duration;
+use crate::output;
+use anyhow::Context as _;
+use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox};
+use baton_api::{Exit, FileText};
+use baton_session::Receipt;
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Make an isolated workspace, with a session handed in
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The session belongs to the sandbox until that ends, and what changes there is written back: where
+tokens rotate, two holders would log each other out. With --shared the sandbox gets a copy.
+
+In the sandbox, agent-browser finds the session by itself. It has no files of this machine but
+programs and libraries, and reaches what [sandboxes] in the node's settings allows.
+
+Examples:
+  baton sandbox create --session shopping --domain shop.example
+  baton sandbox exec 0197c0de -- agent-browser open https://shop.example
+  baton sandbox delete 0197c0de")]
+pub(crate) struct Create {
+    /// The session that is handed in
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Hand in a copy, and write nothing back
+    #[arg(long, requires = "session")]
+    shared: bool,
+    /// Hand in a Playwright storageState or a session file instead
+    #[arg(long, value_name = "FILE", conflicts_with = "session")]
+    state: Option<PathBuf>,
+    /// A domain for which a login is needed; may be given more than once
+    #[arg(long, value_name = "DOMAIN")]
+    domain: Vec<String>,
+    /// What is in it, by a name of the settings [default: agent-ready]
+    #[arg(long, value_name = "NAME")]
+    flavor: Option<String>,
+    /// End it after so long, such as 30m [default: as the settings say]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    ttl: Option<Duration>,
+    /// A variable of every command in it, NAME=VALUE; may be given more than once
+    #[arg(long, value_name = "VARIABLE", value_parser = variable)]
+    env: Vec<(String, String)>,
+}
+
+/// A variable as it is typed.
+pub(super) fn variable(text: &str) -> Result<(String, String), String> {
+    let split = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let (name, value) = split.ok_or("expected NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+impl Create {
+    pub(crate) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        let browser_session = match (self.session, &self.state) {
+            (Some(session), _) => Some(BrowserSession {
+                kind: BrowserSessionType::Reference,
+                storage_state: None,
+                session_id: Some(session),
+                session_service_url: None,
+                shared: self.shared,
+            }),
+            (None, Some(file)) => Some(inline(file)?),
+            (None, None) => None,
+        };
+        let request = CreateSandbox {
+            flavor: self.flavor,
+            browser_session,
+            domains: self.domain,
+            ttl: self.ttl.map(|ttl| u32::try_from(ttl.as_secs()).unwrap_or(u32::MAX)),
+            env: self.env.into_iter().collect(),
+            ..CreateSandbox::default()
+        };
+        let client = context.client().await?;
+        let progress = context.output.progress("making a sandbox");
+        let made = client.create_sandbox(&request).await;
+        progress.end();
+        let made = made?;
+        context.output.answer(&made, || output::sandbox(&made));
+        for warning in &made.warnings {
+            context.output.note(warning);
+        }
+        let receipt = made.browser_session.as_ref().map(|session| &session.receipt);
+        Ok(if receipt.is_some_and(Receipt::has_losses) { Exit::Losses } else { Exit::Done })
+    }
+}
+
+fn inline(file: &Path) -> anyhow::Result<BrowserSession> {
+    let text = std::fs::read_to_string(file);
+    let text = text.with_context(|| format!("expected to be able to read {}", file.display()))?;
+    let state = FileText::new(text)
+        .with_context(|| format!("expected {} to be a storageState in JSON", file.display()))?;
+    Ok(BrowserSession {
+        kind: BrowserSessionType::Inline,
+        storage_state: Some(state),
+        session_id: None,
+        session_service_url: None,
+        shared: false,
+    })
+}

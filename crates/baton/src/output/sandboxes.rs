@@ -1,0 +1,86 @@
+//! How sandboxes read.
+
+use super::{history, receipt, style, table::Table};
+use baton_api::sandbox::{EndedSandbox, Enforcement, HandedIn, SandboxList, SandboxView};
+use jiff::Timestamp;
+
+/// A list of sandboxes.
+pub(crate) fn sandboxes(list: &SandboxList) -> String {
+    if list.items.is_empty() {
+        return "no sandboxes\nbaton sandbox create makes one".to_owned();
+    }
+    let now = Timestamp::now();
+    let mut table = Table::new(&["ID", "FLAVOR", "SESSION", "ENDS"]);
+    for sandbox in &list.items {
+        table.row([
+            sandbox.id.to_string(),
+            sandbox.flavor.clone(),
+            sandbox.browser_session.as_ref().map_or_else(|| "none".to_owned(), session),
+            style::until(sandbox.expires_at, now),
+        ]);
+    }
+    table.render()
+}
+
+fn session(handed: &HandedIn) -> String {
+    let name = handed.name.as_ref().map_or_else(|| "inline".to_owned(), ToString::to_string);
+    if handed.session_id.is_some() && !handed.writes_back { format!("{name} (copy)") } else { name }
+}
+
+/// A sandbox in full.
+pub(crate) fn sandbox(view: &SandboxView) -> String {
+    let now = Timestamp::now();
+    let allowed = view.allowed;
+    let mut lines = vec![
+        format!("sandbox   {}", view.id),
+        format!("flavor    {}", view.flavor),
+        format!("ends      {}", style::until(view.expires_at, now)),
+        format!(
+            "may use   {} of memory, {} of files, {} processes, {} processors",
+            style::size(allowed.memory),
+            style::size(allowed.disk),
+            allowed.processes,
+            allowed.processors
+        ),
+    ];
+    if view.limits == Enforcement::NotEnforced {
+        let why = view.limits_reason.as_deref().unwrap_or("this machine does not allow it");
+        lines.push(format!("limits    {}: {why}", style::doubtful("not enforced")));
+    }
+    if let Some(handed) = &view.browser_session {
+        lines.push(format!("session   {}", session(handed)));
+        let back = if handed.writes_back { "when it ends" } else { "never" };
+        lines.push(format!("written   back {back}"));
+        for login in &handed.logins {
+            let told = history::forecast(&login.forecast, now);
+            let told = told.unwrap_or_else(|| format!("{} cookies", login.forecast.cookies));
+            lines.push(format!("login     {}: {told}", login.domain));
+        }
+        lines.push(String::new());
+        lines.push(receipt::receipt(&handed.receipt));
+    }
+    lines.join("\n")
+}
+
+/// What became of a sandbox's session.
+pub(crate) fn ended_sandbox(ended: &EndedSandbox) -> String {
+    let id = ended.id;
+    let Some(written) = &ended.browser_session else { return format!("ended {id}") };
+    match (&written.snapshot, &written.reason) {
+        (Some(snapshot), _) if written.shrunk => format!(
+            "ended {id}; {} lost more than half of its cookies or storage: snapshot {snapshot} is kept, and a resume passes it over",
+            written.session_id
+        ),
+        (Some(snapshot), None) => {
+            format!(
+                "ended {id}; session {} is written back: snapshot {snapshot}",
+                written.session_id
+            )
+        }
+        (Some(snapshot), Some(why)) => format!("ended {id}; snapshot {snapshot}: {why}"),
+        (None, why) => {
+            let why = why.as_deref().unwrap_or("nothing could be read");
+            format!("ended {id}; session {} is as it was: {why}", written.session_id)
+        }
+    }
+}

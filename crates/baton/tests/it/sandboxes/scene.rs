@@ -1,0 +1,191 @@
+//! A site that knows its users by a cookie that rotates, a node that makes sandboxes which may reach it,
+//! and sessions that are logged in there.
+
+use crate::houses::{build, start};
+use axum::Router;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::http::header::{COOKIE, SET_COOKIE};
+use axum::response::{Html, IntoResponse};
+use axum::routing::get;
+use baton_api::sandbox::{
+    BrowserSession, BrowserSessionType, CommandLine, CreateSandbox, EndedSandbox, ExecEnd,
+    ExecEvent, ExecSandbox, SandboxView,
+};
+use baton_api::{Client, ClientError, FileText, ImportSession, Problem};
+use baton_playground::{House, Site};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What a command did.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) output: String,
+    pub(super) errors: String,
+    pub(super) end: ExecEnd,
+}
+
+/// A site, a node, and sandboxes that reach the site.
+pub(super) struct Scene {
+    pub(super) house: House,
+    pub(super) site: Site,
+}
+
+/// Which refresh token counts now. Each one counts once.
+type Tokens = Arc<AtomicU32>;
+
+/// A page for whoever bears the token that counts, who gets the next one with it.
+async fn home(State(tokens): State<Tokens>, headers: HeaderMap) -> impl IntoResponse {
+    let cookie = headers.get(COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let borne = cookie.split("; ").find_map(|pair| pair.strip_prefix("refresh=")?.parse().ok());
+    let next = borne.filter(|borne: &u32| {
+        let counts = tokens.compare_exchange(*borne, borne + 1, Ordering::SeqCst, Ordering::SeqCst);
+        counts.is_ok()
+    });
+    match next {
+        Some(now) => {
+            let cookie = format!("refresh={}; Max-Age=86400; Path=/", now + 1);
+            ([(SET_COOKIE, cookie)], Html("<p id=who>Ada</p>"))
+        }
+        None => ([(SET_COOKIE, "seen=1".to_owned())], Html("<p id=who>nobody</p>")),
+    }
+}
+
+impl Scene {
+    pub(super) async fn set() -> Self {
+        Self::set_with("").await
+    }
+
+    /// With more settings of sandboxes.
+    pub(super) async fn set_with(settings: &str) -> Self {
+        let tokens = Tokens::new(AtomicU32::new(1));
+        let pages = Router::new()
+            .route("/", get(home))
+            .route("/favicon.ico", get(|| async { "" }))
+            .with_state(tokens);
+        let site = Site::start(pages).await.unwrap();
+        let house = build();
+        let port = site.url("/").unwrap().port().unwrap();
+        let text =
+            format!("[sandboxes]\nnetwork = \"listed\"\nallow = [\"host:{port}\"]\n{settings}");
+        house.data().create().unwrap();
+        std::fs::write(house.data().settings(), text).unwrap();
+        Self { house: start(house).await, site }
+    }
+
+    pub(super) fn client(&self) -> &Client {
+        self.house.client().unwrap()
+    }
+
+    /// The site's address as sandboxes know it.
+    pub(super) fn url(&self) -> String {
+        format!("http://host:{}/", self.site.url("/").unwrap().port().unwrap())
+    }
+
+    /// A storageState of somebody who is logged in.
+    pub(super) fn state(&self) -> Value {
+        let origin = self.url().trim_end_matches('/').to_owned();
+        json!({
+            "cookies": [cookie("refresh", "1", 4_000_000_000), cookie("ends", "with-it", -1)],
+            "origins": [{"origin": origin, "localStorage": [{"name": "token", "value": "t0k3n"}]}],
+        })
+    }
+
+    /// A session of that.
+    pub(super) async fn session(&self, name: &str) -> String {
+        self.session_of(name, &self.state()).await
+    }
+
+    pub(super) async fn session_of(&self, name: &str, state: &Value) -> String {
+        let request = ImportSession {
+            name: Some(name.parse().unwrap()),
+            description: None,
+            file: FileText::new(state.to_string()).unwrap(),
+        };
+        self.client().import_session(&request).await.unwrap().session.session.id.to_string()
+    }
+
+    pub(super) async fn sandbox_of(&self, session: &str) -> SandboxView {
+        let request =
+            CreateSandbox { browser_session: Some(reference(session)), ..CreateSandbox::default() };
+        self.client().create_sandbox(&request).await.unwrap()
+    }
+
+    pub(super) async fn sandbox(&self) -> SandboxView {
+        self.client().create_sandbox(&CreateSandbox::default()).await.unwrap()
+    }
+
+    /// Runs a line of the shell.
+    pub(super) async fn sh(&self, sandbox: &SandboxView, line: &str) -> Done {
+        let request = ExecSandbox {
+            command: CommandLine::Line(line.to_owned()),
+            env: std::collections::BTreeMap::new(),
+            directory: None,
+            input: None,
+            timeout: Some(60),
+        };
+        let mut run = self.client().exec_sandbox(&sandbox.id.to_string(), &request).await.unwrap();
+        let (mut output, mut errors) = (String::new(), String::new());
+        while let Some(event) = run.next().await.unwrap() {
+            match event {
+                ExecEvent::Stdout(text) => output.push_str(&text),
+                ExecEvent::Stderr(text) => errors.push_str(&text),
+                ExecEvent::Exit(end) => return Done { output, errors, end },
+            }
+        }
+        panic!("a command whose end was not told: {output}{errors}");
+    }
+
+    /// What a line of the shell writes, when it ends well.
+    pub(super) async fn says(&self, sandbox: &SandboxView, line: &str) -> String {
+        let done = self.sh(sandbox, line).await;
+        assert_eq!(done.end, ExecEnd::Code(0), "{line}: {}{}", done.output, done.errors);
+        done.output.trim_end().to_owned()
+    }
+
+    pub(super) async fn end(&self, sandbox: &SandboxView) -> EndedSandbox {
+        self.client().delete_sandbox(&sandbox.id.to_string()).await.unwrap()
+    }
+
+    /// The cookies of a session's newest snapshot, with their values.
+    pub(super) async fn cookies(&self, session: &str) -> Vec<(String, String)> {
+        let state = self.client().fetch_state(session, true).await.unwrap().state;
+        let cookies = state["cookies"].as_array().unwrap().iter();
+        let text = |cookie: &Value, name| cookie[name].as_str().unwrap().to_owned();
+        let mut found: Vec<_> =
+            cookies.map(|cookie| (text(cookie, "name"), text(cookie, "value"))).collect();
+        found.sort();
+        found
+    }
+
+    pub(super) async fn strike(self) {
+        self.house.clear().await.unwrap();
+    }
+}
+
+/// A cookie as Playwright writes it, of the host that sandboxes know as `host`.
+pub(super) fn cookie(name: &str, value: &str, expires: i64) -> Value {
+    json!({
+        "name": name, "value": value, "domain": "host", "path": "/", "expires": expires,
+        "httpOnly": true, "secure": false, "sameSite": "Lax",
+    })
+}
+
+pub(super) fn reference(session: &str) -> BrowserSession {
+    BrowserSession {
+        kind: BrowserSessionType::Reference,
+        storage_state: None,
+        session_id: Some(session.to_owned()),
+        session_service_url: None,
+        shared: false,
+    }
+}
+
+/// What a node refuses.
+pub(super) fn refused<T: std::fmt::Debug>(answer: Result<T, ClientError>) -> Problem {
+    match answer {
+        Err(ClientError::Problem(problem)) => *problem,
+        other => panic!("expected a refusal, found {other:?}"),
+    }
+}

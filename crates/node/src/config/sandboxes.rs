@@ -1,0 +1,213 @@
+//! `[sandboxes]`: how many there may be, what they may use and reach, and what is in them.
+
+use super::ConfigError;
+use super::choices::{invalid, number};
+use baton_sandbox::{Allowed, Limits, Mount, Network};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The flavor of a sandbox whose maker names none.
+pub const DEFAULT_FLAVOR: &str = "agent-ready";
+/// Where a sandbox looks for programs, behind the folders of its flavor.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+/// The most bytes that memory or files may be said to have.
+const MOST_BYTES: i64 = 1 << 44;
+/// The longest that a sandbox may be said to live: a year, in seconds.
+const LONGEST: i64 = 366 * 24 * 60 * 60;
+/// How many flavors a file names at most.
+const MOST_FLAVORS: usize = 100;
+
+/// `[sandboxes]`
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
+pub struct SandboxTexts {
+    /// How many there are at once at most.
+    pub most: Option<i64>,
+    /// Seconds after which one ends by itself, unless its maker says otherwise.
+    pub ttl: Option<i64>,
+    /// The most seconds that its maker may say.
+    pub longest_ttl: Option<i64>,
+    /// What they may reach: `none`, `public` or `listed`.
+    pub network: Option<String>,
+    /// Addresses that they may reach besides; `host:PORT` is a port of this machine's loopback.
+    pub allow: Option<Vec<String>>,
+    /// The most memory of all processes and files of one, in bytes.
+    pub memory: Option<i64>,
+    /// The most processes and threads of one.
+    pub processes: Option<i64>,
+    /// The most processors of one.
+    pub processors: Option<f64>,
+    /// The most bytes of files in one.
+    pub disk: Option<i64>,
+    /// `[[sandboxes.flavors]]`
+    pub flavors: Option<Vec<FlavorTexts>>,
+}
+
+/// `[[sandboxes.flavors]]`: what is in a sandbox.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct FlavorTexts {
+    /// What requests call it.
+    pub name: String,
+    /// What of this machine it sees besides programs and libraries, read-only: `SOURCE:TARGET`.
+    #[serde(default)]
+    pub mounts: Vec<String>,
+    /// Folders in it in which its programs are looked for first.
+    #[serde(default)]
+    pub path: Vec<String>,
+    /// Variables of every command in it.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+}
+
+/// What the settings say of sandboxes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SandboxSettings {
+    /// How many there are at once at most, of all owners.
+    pub most: usize,
+    /// After which time one ends by itself, unless its maker says otherwise.
+    pub ttl: Duration,
+    /// The longest that its maker may say.
+    pub longest_ttl: Duration,
+    /// What they may reach.
+    pub network: Network,
+    /// What one may use at most.
+    pub limits: Limits,
+    /// What may be in one, by name.
+    pub flavors: BTreeMap<String, Flavor>,
+}
+
+/// What is in a sandbox.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flavor {
+    /// What of this machine it sees besides programs and libraries, read-only.
+    pub mounts: Vec<Mount>,
+    /// Variables of every command in it.
+    pub env: BTreeMap<String, String>,
+}
+
+impl Default for SandboxSettings {
+    fn default() -> Self {
+        Self {
+            most: 64,
+            ttl: Duration::from_hours(1),
+            longest_ttl: Duration::from_hours(24),
+            network: Network::Public(Vec::new()),
+            limits: Limits::default(),
+            flavors: BTreeMap::from([(DEFAULT_FLAVOR.to_owned(), Flavor::default())]),
+        }
+    }
+}
+
+impl SandboxSettings {
+    /// Checks what one source says.
+    pub(super) fn check(origin: &str, texts: SandboxTexts) -> Result<Self, ConfigError> {
+        let usual = Self::default();
+        let seconds = |key, value| {
+            let seconds = number(origin, key, value, 1..=LONGEST)?;
+            Ok::<_, ConfigError>(seconds.map(Duration::from_secs))
+        };
+        let bytes = |key, value| number::<u64>(origin, key, value, 1 << 20..=MOST_BYTES);
+        let limits = Limits {
+            memory: bytes("sandboxes.memory", texts.memory)?.unwrap_or(usual.limits.memory),
+            processes: number(origin, "sandboxes.processes", texts.processes, 8..=1 << 20)?
+                .unwrap_or(usual.limits.processes),
+            processors: processors(origin, texts.processors)?.unwrap_or(usual.limits.processors),
+            disk: bytes("sandboxes.disk", texts.disk)?.unwrap_or(usual.limits.disk),
+        };
+        let ttl = seconds("sandboxes.ttl", texts.ttl)?.unwrap_or(usual.ttl);
+        let longest = seconds("sandboxes.longest_ttl", texts.longest_ttl)?;
+        let mut flavors = usual.flavors;
+        flavors.extend(read_flavors(origin, texts.flavors.unwrap_or_default())?);
+        Ok(Self {
+            most: number(origin, "sandboxes.most", texts.most, 0..=100_000)?.unwrap_or(usual.most),
+            ttl,
+            longest_ttl: longest.unwrap_or(usual.longest_ttl.max(ttl)),
+            network: network(origin, texts.network.as_deref(), texts.allow.unwrap_or_default())?,
+            limits,
+            flavors,
+        })
+    }
+}
+
+fn processors(origin: &str, value: Option<f64>) -> Result<Option<f64>, ConfigError> {
+    match value {
+        Some(value) if !(0.01..=4096.0).contains(&value) => {
+            Err(invalid(origin, "sandboxes.processors", "a number from 0.01 to 4096", value))
+        }
+        value => Ok(value),
+    }
+}
+
+fn network(origin: &str, word: Option<&str>, texts: Vec<String>) -> Result<Network, ConfigError> {
+    let allow = |text: String| {
+        let expected = "addresses and networks such as 10.0.0.0/8, or host:PORT";
+        let read = text.parse::<Allowed>();
+        read.map_err(|_| invalid(origin, "sandboxes.allow", expected, format!("{text:?}")))
+    };
+    let allowed = texts.into_iter().map(allow).collect::<Result<Vec<_>, _>>()?;
+    match word {
+        None | Some("public") => Ok(Network::Public(allowed)),
+        Some("listed") => Ok(Network::Listed(allowed)),
+        Some("none") if allowed.is_empty() => Ok(Network::None),
+        Some("none") => {
+            let found = format!("{} addresses", allowed.len());
+            Err(invalid(origin, "sandboxes.allow", "nothing with network = \"none\"", found))
+        }
+        Some(other) => {
+            let found = format!("{other:?}");
+            Err(invalid(origin, "sandboxes.network", "none, public or listed", found))
+        }
+    }
+}
+
+fn read_flavors(
+    origin: &str,
+    texts: Vec<FlavorTexts>,
+) -> Result<BTreeMap<String, Flavor>, ConfigError> {
+    if texts.len() > MOST_FLAVORS {
+        let expected = format!("at most {MOST_FLAVORS} flavors");
+        return Err(invalid(origin, "sandboxes.flavors", expected, texts.len()));
+    }
+    let mut flavors = BTreeMap::new();
+    for text in texts {
+        let name = text.name.clone();
+        let is_name = (1..=63).contains(&name.len())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if !is_name {
+            let expected = "1 to 63 letters, digits or '-'";
+            return Err(invalid(origin, "sandboxes.flavors.name", expected, format!("{name:?}")));
+        }
+        if flavors.insert(name.clone(), read_flavor(origin, text)?).is_some() {
+            let expected = "another one for each flavor";
+            return Err(invalid(origin, "sandboxes.flavors.name", expected, name));
+        }
+    }
+    Ok(flavors)
+}
+
+fn read_flavor(origin: &str, text: FlavorTexts) -> Result<Flavor, ConfigError> {
+    let mounts = text.mounts.iter().map(|mount| read_mount(origin, mount));
+    let mounts = mounts.collect::<Result<Vec<_>, _>>()?;
+    let mut env = text.env;
+    if !text.path.is_empty() {
+        let path = format!("{}:{PATH}", text.path.join(":"));
+        env.insert("PATH".to_owned(), path);
+    }
+    Ok(Flavor { mounts, env })
+}
+
+fn read_mount(origin: &str, text: &str) -> Result<Mount, ConfigError> {
+    let split = text.split_once(':').map(|(from, to)| (PathBuf::from(from), PathBuf::from(to)));
+    match split {
+        Some((source, target)) if source.is_absolute() && target.is_absolute() => {
+            Ok(Mount { source, target })
+        }
+        _ => {
+            let expected = "two absolute paths with ':' between them";
+            Err(invalid(origin, "sandboxes.flavors.mounts", expected, format!("{text:?}")))
+        }
+    }
+}

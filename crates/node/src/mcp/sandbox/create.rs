@@ -1,0 +1,70 @@
+//! `sandbox_create`
+
+use crate::mcp::answer::{Answer, Failure};
+use crate::mcp::text;
+use crate::mcp::verb::{Call, Effect, Verb};
+use crate::sandboxes;
+use baton_api::Scope;
+use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+/// Makes an isolated workspace with a saved session handed in: there, agent-browser is logged in. The session is the sandbox's until sandbox_delete.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct SandboxCreate {
+    /// Default: no session
+    #[serde(alias = "session_id")]
+    session_id: Option<String>,
+    /// Hand in a copy; nothing is written back
+    #[serde(default)]
+    shared: bool,
+    /// Domains that need a login
+    #[serde(default)]
+    domains: Vec<String>,
+    /// Seconds it lives
+    ttl: Option<u32>,
+    flavor: Option<String>,
+}
+
+impl Verb for SandboxCreate {
+    const NAME: &'static str = "sandbox_create";
+    const EFFECT: Effect = Effect::Changes;
+
+    async fn call(self, call: Call) -> Result<Answer, Failure> {
+        call.require(Scope::Sandbox).await?;
+        let shared = self.shared;
+        let session = self.session_id.map(|session| BrowserSession {
+            kind: BrowserSessionType::Reference,
+            storage_state: None,
+            session_id: Some(session),
+            session_service_url: None,
+            shared,
+        });
+        let request = CreateSandbox {
+            flavor: self.flavor,
+            browser_session: session,
+            domains: self.domains,
+            ttl: self.ttl,
+            ..CreateSandbox::default()
+        };
+        let making = Box::pin(sandboxes::create(&call.context, &call.caller, request));
+        let view = call.progress.during("making a sandbox", making).await?;
+        let mut told =
+            vec![format!("Sandbox {} is ready; sandbox_exec runs commands there.", view.id)];
+        let mut domains = Vec::new();
+        if let Some(handed) = &view.browser_session {
+            domains.extend(handed.logins.iter().map(|login| login.domain.clone()));
+            told.push(format!("Logged in, as far as cookies tell: {}.", domains.join(", ")));
+            let (receipt, _) = text::receipt(&handed.receipt);
+            told.extend(receipt);
+        }
+        told.extend(view.warnings.iter().cloned());
+        let data = json!({
+            "sandboxId": view.id, "expiresAt": view.expires_at, "limits": view.limits,
+            "domains": domains,
+        });
+        Ok(Answer::new(&told, data))
+    }
+}

@@ -1,0 +1,85 @@
+//! Ends sandboxes: what they held of a session is written back first.
+
+use super::SandboxRefusal;
+use super::registry::Kept;
+use super::take_back::take_back;
+use crate::audit::{Action, Actor, Note};
+use crate::auth::Caller;
+use crate::{Context, NodeError};
+use baton_api::sandbox::{EndedSandbox, WrittenBack};
+use baton_session::SandboxId;
+use futures_util::future::join_all;
+
+/// Ends one of the caller's sandboxes. What runs in it is asked to end; what it held of a session is on
+/// disk, and nothing of it is left, when this returns.
+pub async fn delete(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+) -> Result<EndedSandbox, NodeError> {
+    let kept = context.sandboxes.find(&caller.owner, reference)?;
+    let note = note(&caller.actor, &kept);
+    note.end(&context.store, end(context, kept.view.id).await).await
+}
+
+/// Ends a sandbox because its time has come, or it ended by itself.
+pub(super) async fn expire(context: &Context, kept: &Kept) -> Result<(), NodeError> {
+    let note = note(&Actor::node(), kept);
+    note.end(&context.store, end(context, kept.view.id).await.map(drop)).await
+}
+
+/// Ends all sandboxes, because the node ends: they would end with it.
+pub async fn end_all(context: &Context) {
+    let all = context.sandboxes.all();
+    let ended = all.iter().map(|kept| async {
+        if let Err(error) = expire(context, kept).await {
+            tracing::error!(sandbox = %kept.view.id, %error, "a sandbox ended without being written back");
+        }
+    });
+    join_all(ended).await;
+}
+
+/// Ends a sandbox whose maker never heard of it.
+pub(super) async fn drop_unnoted(context: &Context, id: SandboxId) {
+    match end(context, id).await {
+        Ok(_) | Err(NodeError::Sandbox(SandboxRefusal::NotFound { .. })) => {}
+        Err(error) => tracing::error!(sandbox = %id, %error, "a sandbox was not ended"),
+    }
+}
+
+fn note(actor: &Actor, kept: &Kept) -> Note {
+    let note = Note::new(actor, &kept.view.owner, Action::DeleteSandbox, kept.view.id.to_string());
+    match &kept.lent {
+        Some(lent) => note.with("session", lent.loan.session.id.to_string()),
+        None => note,
+    }
+}
+
+async fn end(context: &Context, id: SandboxId) -> Result<EndedSandbox, NodeError> {
+    let gone = || SandboxRefusal::NotFound { reference: id.to_string() };
+    let (kept, slot) = context.sandboxes.take(id).ok_or_else(gone)?;
+    let browser_session = match save(context, &kept).await {
+        Ok(saved) => saved,
+        Err(error) => {
+            // Nothing is lost while the database does not answer: the sandbox stays, and is ended later.
+            slot.keep(kept);
+            return Err(error);
+        }
+    };
+    kept.ended.cancel();
+    if let Err(error) = kept.sandbox.remove().await {
+        tracing::error!(sandbox = %id, %error, "a sandbox was not removed whole");
+    }
+    drop(slot);
+    tracing::info!(sandbox = %id, "ended a sandbox");
+    Ok(EndedSandbox { id, browser_session })
+}
+
+/// Writes back what a sandbox holds of a session, after what runs in it was asked to end.
+async fn save(context: &Context, kept: &Kept) -> Result<Option<WrittenBack>, NodeError> {
+    let Some(lent) = &kept.lent else { return Ok(None) };
+    if let Err(error) = kept.sandbox.settle().await {
+        tracing::warn!(sandbox = %kept.view.id, %error, "what ran in a sandbox did not end by itself");
+    }
+    Box::pin(take_back(context, kept, lent)).await.map(Some)
+}

@@ -1,0 +1,96 @@
+//! Why something of a sandbox is refused.
+
+use baton_browser::profile::compile::CompileError;
+use baton_sandbox::SandboxError;
+use baton_session::SessionName;
+use baton_session::import::ImportError;
+use baton_session::login::NoLogin;
+
+/// Why something of a sandbox is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxRefusal {
+    /// There is none, or it belongs to someone else.
+    #[error("no sandbox {reference}\nbaton sandbox list shows yours")]
+    NotFound {
+        /// What was asked for.
+        reference: String,
+    },
+    /// More than one fits.
+    #[error("expected one sandbox whose id begins with {reference}, found {found}")]
+    Ambiguous {
+        /// What was asked for.
+        reference: String,
+        /// How many fit.
+        found: usize,
+    },
+    /// This node makes none.
+    #[error("{why}")]
+    Unavailable {
+        /// What is missing, and what to do.
+        why: String,
+    },
+    /// The settings know no such flavor.
+    #[error(
+        "expected a flavor among {known}, found {found:?}\n[[sandboxes.flavors]] in the settings names them"
+    )]
+    UnknownFlavor {
+        /// What was asked for.
+        found: String,
+        /// What there is.
+        known: String,
+    },
+    /// There are too many.
+    #[error("expected at most {most} sandboxes at once, found as many\nend one first")]
+    TooMany {
+        /// How many there may be.
+        most: usize,
+    },
+    /// What should be handed in is no session.
+    #[error("expected browserSession to be {expected}, found {found}")]
+    NoSession {
+        /// What it may be.
+        expected: &'static str,
+        /// What it is; never a value of it.
+        found: String,
+    },
+    /// What came with the request is no state.
+    #[error("in browserSession.storageState, {0}")]
+    BadState(#[from] ImportError),
+    /// It logs nobody in.
+    #[error(transparent)]
+    NoLogin(#[from] NoLogin),
+    /// Somebody else has it.
+    #[error(
+        "expected session {name} to be held by nobody, found that {holder}\nend that first, or hand in a copy: shared = true"
+    )]
+    Held {
+        /// Which session.
+        name: SessionName,
+        /// Who has it.
+        holder: String,
+    },
+    /// No profile could be made of it.
+    #[error("the session does not become a profile: {0}")]
+    Profile(#[from] CompileError),
+    /// It could not be put into the sandbox.
+    #[error("the session could not be put into the sandbox: {why}")]
+    NotPut {
+        /// What the sandbox said.
+        why: String,
+    },
+    /// A file in the sandbox could not be read or written.
+    #[error("{why}")]
+    Path {
+        /// What the sandbox said.
+        why: String,
+    },
+    /// There is no room left in the sandbox.
+    #[error("no room left in the sandbox: {why}\nits limit of disk is part of its view")]
+    Full {
+        /// What the sandbox said.
+        why: String,
+    },
+    /// The sandbox refused or failed.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+}

@@ -1,0 +1,16 @@
+//! Shows sandboxes.
+
+use crate::auth::Caller;
+use crate::{Context, NodeError};
+use baton_api::sandbox::{SandboxList, SandboxView};
+
+/// The caller's sandboxes at this node, the oldest first.
+pub fn list(context: &Context, caller: &Caller) -> SandboxList {
+    let kept = context.sandboxes.of(&caller.owner);
+    SandboxList { items: kept.iter().map(|kept| kept.view.clone()).collect() }
+}
+
+/// One of the caller's sandboxes, by its id or a unique prefix of it.
+pub fn show(context: &Context, caller: &Caller, reference: &str) -> Result<SandboxView, NodeError> {
+    Ok(context.sandboxes.find(&caller.owner, reference)?.view.clone())
+}

@@ -1,0 +1,35 @@
+//! Sandboxes: isolated workspaces in which agents run, with a session handed in. One file a verb.
+//!
+//! The one idea: a sandbox lives as long as this process at most, so all that is known of it is in memory.
+//! What outlives it is the session that it held: the session is lent, and what became of it is written
+//! back before the sandbox is gone.
+//!
+//! Rooms: `registry` knows the sandboxes that there are; `create`, `list`, `exec`, `files` and `end` are
+//! the verbs; `hand_in` finds a session's state and takes the session, `profile` puts it into a sandbox,
+//! and `take_back` reads what it has become; `watch` ends a sandbox when its time has come.
+
+mod create;
+mod end;
+mod error;
+mod exec;
+mod files;
+mod hand_in;
+mod list;
+mod profile;
+mod registry;
+mod run;
+mod take_back;
+mod watch;
+
+pub use create::create;
+pub use end::{delete, end_all};
+pub use error::SandboxRefusal;
+pub use exec::{Events, exec};
+pub use files::{FILE_LIMIT, read, write};
+pub use list::{list, show};
+pub use registry::Sandboxes;
+
+/// Where the profile of a session is, in its sandbox.
+const PROFILE: &str = "/workspace/.browser-profile";
+/// The variable by which agent-browser finds it.
+const PROFILE_VARIABLE: &str = "AGENT_BROWSER_PROFILE";

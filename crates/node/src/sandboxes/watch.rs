@@ -1,0 +1,41 @@
+//! Ends a sandbox when its time has come, or when it has ended by itself.
+
+use super::end::expire;
+use super::registry::Kept;
+use crate::Context;
+use crate::NodeError;
+use crate::sandboxes::SandboxRefusal;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// How long until it is tried again where the database did not answer, and how often.
+const AGAIN: Duration = Duration::from_secs(10);
+const ATTEMPTS: u32 = 30;
+
+/// Watches a sandbox for as long as it is there.
+pub(super) fn watch(context: &Context, kept: Arc<Kept>, ttl: Duration) {
+    let context = context.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            biased;
+            () = kept.ended.cancelled() => return,
+            () = kept.sandbox.ended() => {
+                tracing::warn!(sandbox = %kept.view.id, "a sandbox ended by itself");
+            }
+            () = sleep(ttl) => tracing::info!(sandbox = %kept.view.id, "a sandbox's time has come"),
+        }
+        for _ in 0..ATTEMPTS {
+            match expire(&context, &kept).await {
+                Ok(()) | Err(NodeError::Sandbox(SandboxRefusal::NotFound { .. })) => return,
+                Err(error) => {
+                    tracing::error!(sandbox = %kept.view.id, %error, "a sandbox was not ended");
+                }
+            }
+            let waited = kept.ended.run_until_cancelled(sleep(AGAIN)).await;
+            if waited.is_none() {
+                return;
+            }
+        }
+    });
+}
