@@ -25,7 +25,7 @@ fn state(cookies: &[Cookie]) -> State {
 }
 
 fn entries(value: &str) -> Entries {
-    serde_json::from_value(json!({"token": value})).unwrap()
+    [("token", value)].into_iter().collect()
 }
 
 fn stored(mut state: State, origin: &str, value: &str) -> State {
