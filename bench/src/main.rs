@@ -20,6 +20,7 @@ mod profile;
 mod ratio;
 mod report;
 mod resume;
+mod sandbox;
 mod site;
 mod thousand;
 
@@ -64,6 +65,8 @@ enum Part {
     Elsewhere,
     /// A profile compiled and read, against a browser that is given the same.
     Profile,
+    /// A sandbox with a session, against one without.
+    Sandbox,
     /// An idle session.
     Idle,
     /// A thousand sessions against a hundred.
@@ -97,6 +100,7 @@ async fn main() -> Result<()> {
                 vec![resume::measure(baton, args.resume_pairs, Memory::Elsewhere).await?]
             }
             Part::Profile => vec![profile::measure(baton).await?],
+            Part::Sandbox => vec![sandbox::measure(baton).await?],
             Part::Idle => vec![idle::measure(baton).await?],
             Part::Thousand => vec![thousand::measure(baton).await?],
             Part::Mcp => vec![mcp::measure(baton).await?],

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-const COOKIES: usize = 3000;
+pub(crate) const COOKIES: usize = 3000;
 const ORIGINS: usize = 200;
 const ITEMS: usize = 50;
 /// Characters of each item: 11 MB in all.
@@ -57,7 +57,7 @@ fn no_keyring() -> Result<secrecy::SecretString, KeyringError> {
 }
 
 /// A login at two hundred sites. Its texts are of letters that say nothing, and compress little.
-fn state(now: i64) -> State {
+pub(crate) fn state(now: i64) -> State {
     let mut state = State::default();
     for number in 0..COOKIES {
         let host = format!("host{}.test", number % ORIGINS);

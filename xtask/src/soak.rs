@@ -25,7 +25,7 @@ pub(crate) struct Args {
 /// One that knows no rounds takes no heed of them.
 struct Story(&'static str, &'static str, u32);
 
-const STORIES: [Story; 16] = [
+const STORIES: [Story; 18] = [
     Story(
         "baton-session",
         "revisions::simulation::nodes_that_have_met_agree_and_nothing_is_lost",
@@ -56,6 +56,8 @@ const STORIES: [Story; 16] = [
     Story("baton", "mcp::twenty_clients_hear_their_own_answers", 1),
     Story("baton", "extension::idle::a_link_outlives_a_time_in_which_nothing_happens", 32),
     Story("baton-federation", "processes::writers_that_are_killed_lose_nothing", 1),
+    Story("baton-sandbox", "leaks::many_sandboxes_come_and_go_and_leave_nothing", 1),
+    Story("baton", "sandboxes::leaks::many_sandboxes_leave_nothing_behind", 1),
     Story("baton", "disk::a_full_disk_costs_no_snapshot_and_no_browser", u32::MAX),
     Story("baton", "disk::a_disk_that_takes_no_writes_costs_no_snapshot_and_no_browser", u32::MAX),
 ];
