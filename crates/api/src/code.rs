@@ -145,6 +145,8 @@ error_codes! {
     CdpUnreachable "cdp_unreachable" 502 Failed "no browser answers at the address";
     /// A peer does not answer, or refuses.
     PeerUnreachable "peer_unreachable" 502 Failed "the peer does not answer";
+    /// A session service does not give a session.
+    SessionServiceFailed "session_service_failed" 502 Failed "the session service gives no session";
     /// No browser was found, it did not start, or it ended.
     BrowserUnavailable "browser_unavailable" 503 Failed "the browser is not available";
     /// The tab's browser is not connected.

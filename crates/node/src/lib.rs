@@ -27,6 +27,7 @@ pub mod idle;
 pub mod inspect;
 pub mod keys;
 mod latest;
+mod line;
 pub mod live;
 pub mod mcp;
 pub mod messages;

@@ -49,6 +49,7 @@ fn the_table_is_what_programs_rely_on() {
     500 1 storage_damaged
     502 1 cdp_unreachable
     502 1 peer_unreachable
+    502 1 session_service_failed
     503 1 browser_unavailable
     503 1 browser_offline
     503 1 sandbox_unavailable

@@ -19,7 +19,10 @@ pub use exposure::{Exposure, TlsFiles};
 pub use node::{NodeSettings, detect_node_type};
 pub(crate) use node::{is_node_name, is_node_url};
 pub use proxy::{ProxyChoices, ProxySettings};
-pub use sandboxes::{DEFAULT_FLAVOR, Flavor, FlavorTexts, SandboxSettings, SandboxTexts};
+pub use sandboxes::{
+    DEFAULT_FLAVOR, Flavor, FlavorTexts, SandboxSettings, SandboxTexts, SessionService,
+    SessionServiceTexts,
+};
 pub use settings::{
     BrowserDebugTexts, BrowserSettings, CocoonTexts, LimitSettings, MetricsSettings, NodeTexts,
     OutboundTexts, ProxyTexts, RecoveryTexts, ServerSettings, Settings, StorageSettings, SyncTexts,

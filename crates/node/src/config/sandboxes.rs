@@ -3,10 +3,12 @@
 use super::ConfigError;
 use super::choices::{invalid, number};
 use baton_sandbox::{Allowed, Limits, Mount, Network};
+use baton_session::Owner;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
+use url::Url;
 
 /// The flavor of a sandbox whose maker names none.
 pub const DEFAULT_FLAVOR: &str = "agent-ready";
@@ -43,6 +45,20 @@ pub struct SandboxTexts {
     pub disk: Option<i64>,
     /// `[[sandboxes.flavors]]`
     pub flavors: Option<Vec<FlavorTexts>>,
+    /// `[[sandboxes.session_services]]`
+    pub session_services: Option<Vec<SessionServiceTexts>>,
+}
+
+/// `[[sandboxes.session_services]]`: who else is asked for a session.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct SessionServiceTexts {
+    /// Where it answers.
+    pub url: String,
+    /// The file with the key with which it is asked.
+    pub key_file: PathBuf,
+    /// For whom it is asked; left out, for who runs the node.
+    pub owner: Option<String>,
 }
 
 /// `[[sandboxes.flavors]]`: what is in a sandbox.
@@ -77,6 +93,19 @@ pub struct SandboxSettings {
     pub limits: Limits,
     /// What may be in one, by name.
     pub flavors: BTreeMap<String, Flavor>,
+    /// Who else is asked for a session that is handed in.
+    pub services: Vec<SessionService>,
+}
+
+/// Who else is asked for a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionService {
+    /// Where it answers.
+    pub url: Url,
+    /// The file with the key with which it is asked.
+    pub key_file: PathBuf,
+    /// For whom it is asked.
+    pub owner: Owner,
 }
 
 /// What is in a sandbox.
@@ -97,6 +126,7 @@ impl Default for SandboxSettings {
             network: Network::Public(Vec::new()),
             limits: Limits::default(),
             flavors: BTreeMap::from([(DEFAULT_FLAVOR.to_owned(), Flavor::default())]),
+            services: Vec::new(),
         }
     }
 }
@@ -128,6 +158,12 @@ impl SandboxSettings {
             network: network(origin, texts.network.as_deref(), texts.allow.unwrap_or_default())?,
             limits,
             flavors,
+            services: texts
+                .session_services
+                .unwrap_or_default()
+                .into_iter()
+                .map(|text| read_service(origin, text))
+                .collect::<Result<Vec<_>, _>>()?,
         })
     }
 }
@@ -197,6 +233,24 @@ fn read_flavor(origin: &str, text: FlavorTexts) -> Result<Flavor, ConfigError> {
         env.insert("PATH".to_owned(), path);
     }
     Ok(Flavor { mounts, env })
+}
+
+fn read_service(origin: &str, text: SessionServiceTexts) -> Result<SessionService, ConfigError> {
+    let expected = "an http or https address without a user";
+    // What was found may hold a password, and is not repeated.
+    let wrong = || invalid(origin, "sandboxes.session_services.url", expected, "another text");
+    let url: Url = text.url.parse().map_err(|_| wrong())?;
+    if !matches!(url.scheme(), "http" | "https") || !url.username().is_empty() {
+        return Err(wrong());
+    }
+    let owner = match text.owner {
+        Some(name) => name.parse().map_err(|_| {
+            let key = "sandboxes.session_services.owner";
+            invalid(origin, key, "an owner's name", "another text")
+        })?,
+        None => Owner::local(),
+    };
+    Ok(SessionService { url, key_file: text.key_file, owner })
 }
 
 fn read_mount(origin: &str, text: &str) -> Result<Mount, ConfigError> {

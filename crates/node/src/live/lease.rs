@@ -19,6 +19,9 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+/// How often it is looked whether a beat came in time.
+const LOOK: Duration = Duration::from_millis(500);
+
 /// What this node knows of its own life and that of others. Its clocks start when it is made.
 pub(super) struct Pulse {
     /// When the last beat that reached the database began.
@@ -131,6 +134,18 @@ impl Hub {
     pub(super) fn hold_until(&self) -> Option<BootInstant> {
         let lease = self.config().lease?;
         Some(self.0.pulse.renewed().after(lease * 3 / 4))
+    }
+
+    /// Waits until this node can no longer say that it holds what it holds, because no beat reached the
+    /// database; for ever where it has the database for itself.
+    pub(crate) async fn lost(&self) {
+        loop {
+            match self.hold_until() {
+                None => std::future::pending().await,
+                Some(until) if until <= BootInstant::now() => return,
+                Some(_) => sleep(LOOK).await,
+            }
+        }
     }
 
     /// Gives a keeper the time of the last beat, and from now on that of every beat, for as long as

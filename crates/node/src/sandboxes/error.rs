@@ -5,6 +5,7 @@ use baton_sandbox::SandboxError;
 use baton_session::SessionName;
 use baton_session::import::ImportError;
 use baton_session::login::NoLogin;
+use url::Url;
 
 /// Why something of a sandbox is refused.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +53,25 @@ pub enum SandboxRefusal {
         expected: &'static str,
         /// What it is; never a value of it.
         found: String,
+    },
+    /// The settings name no such service for the caller.
+    #[error(
+        "expected a service that the settings name for you, found another one\n[[sandboxes.session_services]] in the settings names them"
+    )]
+    UnknownService,
+    /// A service does not give a session.
+    #[error("the session service at {url} gives no session: {why}")]
+    Service {
+        /// Which one.
+        url: Url,
+        /// What was found instead.
+        why: String,
+    },
+    /// A service has no such session.
+    #[error("the session service has no session {session}")]
+    NotThere {
+        /// Which one.
+        session: String,
     },
     /// What came with the request is no state.
     #[error("in browserSession.storageState, {0}")]

@@ -1,6 +1,6 @@
 //! Finds the session that is to be handed in, checks that it logs somebody in, and takes it.
 
-use super::SandboxRefusal;
+use super::{SandboxRefusal, service};
 use crate::auth::Caller;
 use crate::live::{Handed, Lending, LiveError, Loan};
 use crate::sessions::drive;
@@ -10,7 +10,7 @@ use baton_browser::profile::compile::CacheKey;
 use baton_session::cookie::Expiry;
 use baton_session::domains::Domain;
 use baton_session::login::{expect_login, logins};
-use baton_session::{Lifecycle, Owner, SandboxId, Session, State, admit, import};
+use baton_session::{Lifecycle, Owner, Receipt, SandboxId, Session, State, admit, import};
 use baton_store::StoreError;
 use jiff::Timestamp;
 
@@ -56,15 +56,32 @@ pub(super) async fn find(
             let read = tokio::task::spawn_blocking(read).await.map_err(|_| LiveError::Stopping)?;
             accept(read?, domains)
         }
-        (BrowserSessionType::Reference, None, Some(_)) if wanted.session_service_url.is_some() => {
-            refuse("a session of this node", "sessionServiceUrl, which this node does not ask")
-        }
-        (BrowserSessionType::Reference, None, Some(reference)) if wanted.shared => {
-            copy(context, &caller.owner, reference, domains).await
-        }
         (BrowserSessionType::Reference, None, Some(reference)) => {
-            borrow(context, caller, reference, domains, to).await
+            let Some(url) = &wanted.session_service_url else {
+                return kept_here(context, caller, wanted, reference, domains, to).await;
+            };
+            if wanted.shared {
+                return refuse("without shared where a service keeps it", "both");
+            }
+            let (state, left_out) = service::fetch(context, caller, url, reference).await?;
+            accept(admitted(BrowserSessionType::Reference, state, left_out, clock::now()), domains)
         }
+    }
+}
+
+/// A session of this node.
+async fn kept_here(
+    context: &Context,
+    caller: &Caller,
+    wanted: &BrowserSession,
+    reference: &str,
+    domains: &[Domain],
+    to: SandboxId,
+) -> Result<Found, NodeError> {
+    if wanted.shared {
+        copy(context, &caller.owner, reference, domains).await
+    } else {
+        borrow(context, caller, reference, domains, to).await
     }
 }
 
@@ -72,18 +89,26 @@ fn refuse<T>(expected: &'static str, found: impl Into<String>) -> Result<T, Node
     Err(SandboxRefusal::NoSession { expected, found: found.into() }.into())
 }
 
-/// What came with the request, as far as a browser can be given it. Cookies that have expired stay until
-/// it is clear whether somebody is logged in.
+/// What came with the request.
 fn inline(file: &[u8], now: Timestamp) -> Result<Found, NodeError> {
     let read = import::read(file).map_err(SandboxRefusal::from)?;
-    let mut state = read.state;
+    Ok(admitted(BrowserSessionType::Inline, read.state, read.left_out, now))
+}
+
+/// What came from elsewhere, as far as a browser can be given it. Cookies that have expired stay until it
+/// is clear whether somebody is logged in.
+fn admitted(
+    kind: BrowserSessionType,
+    mut state: State,
+    mut receipt: Receipt,
+    now: Timestamp,
+) -> Found {
     let ended: Vec<_> =
         state.cookies.iter().filter(|cookie| is_over(cookie, now)).cloned().collect();
-    let mut receipt = read.left_out;
     receipt.extend(admit::admit(&mut state, Expiry(now.as_microsecond())));
     state.cookies.extend(ended);
     let told = HandedIn {
-        kind: BrowserSessionType::Inline,
+        kind,
         session_id: None,
         name: None,
         snapshot: None,
@@ -91,7 +116,7 @@ fn inline(file: &[u8], now: Timestamp) -> Result<Found, NodeError> {
         logins: Vec::new(),
         receipt,
     };
-    Ok(Found { state, taken_at: now, key: None, loan: None, told })
+    Found { state, taken_at: now, key: None, loan: None, told }
 }
 
 fn is_over(cookie: &baton_session::Cookie, now: Timestamp) -> bool {

@@ -5,7 +5,7 @@
 //! back before the sandbox is gone.
 //!
 //! Rooms: `registry` knows the sandboxes that there are; `create`, `list`, `exec`, `files` and `end` are
-//! the verbs; `hand_in` finds a session's state and takes the session, `profile` puts it into a sandbox,
+//! the verbs; `hand_in` finds a session's state and takes the session, or asks another `service` for it, `profile` puts it into a sandbox,
 //! and `take_back` reads what it has become; `watch` ends a sandbox when its time has come.
 
 mod create;
@@ -18,6 +18,7 @@ mod list;
 mod profile;
 mod registry;
 mod run;
+mod service;
 mod take_back;
 mod watch;
 

@@ -9,9 +9,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How long until it is tried again where the database did not answer, and how often.
+/// How long until it is tried again where the database did not answer.
 const AGAIN: Duration = Duration::from_secs(10);
-const ATTEMPTS: u32 = 30;
+
+/// Waits until this node can no longer say that it holds the sandbox's session.
+async fn lost(context: &Context, kept: &Kept) {
+    match kept.lent {
+        Some(_) => context.hub.lost().await,
+        None => std::future::pending().await,
+    }
+}
 
 /// Watches a sandbox for as long as it is there.
 pub(super) fn watch(context: &Context, kept: Arc<Kept>, ttl: Duration) {
@@ -23,11 +30,16 @@ pub(super) fn watch(context: &Context, kept: Arc<Kept>, ttl: Duration) {
             () = kept.sandbox.ended() => {
                 tracing::warn!(sandbox = %kept.view.id, "a sandbox ended by itself");
             }
+            () = lost(&context, &kept) => {
+                tracing::warn!(sandbox = %kept.view.id, "another node may take the session of a sandbox: it ends");
+            }
             () = sleep(ttl) => tracing::info!(sandbox = %kept.view.id, "a sandbox's time has come"),
         }
-        for _ in 0..ATTEMPTS {
+        loop {
             match expire(&context, &kept).await {
-                Ok(()) | Err(NodeError::Sandbox(SandboxRefusal::NotFound { .. })) => return,
+                Ok(()) => return,
+                // Somebody else ends it right now.
+                Err(NodeError::Sandbox(SandboxRefusal::NotFound { .. })) => {}
                 Err(error) => {
                     tracing::error!(sandbox = %kept.view.id, %error, "a sandbox was not ended");
                 }

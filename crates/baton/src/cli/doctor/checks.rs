@@ -16,6 +16,7 @@ pub(super) async fn all(args: NodeArgs, context: &Context) -> Vec<Check> {
     let data = &context.data;
     let mut checks = vec![user(), folder(data), private("master key", &data.key())];
     checks.push(private("admin key", &data.admin_key()));
+    checks.push(sandboxes());
     checks.extend(inside(data));
     match args.config(data) {
         Ok(config) => {
@@ -54,6 +55,25 @@ fn user() -> Check {
     } else {
         Check::ok("user", "not root: Chromium runs in its sandbox")
     }
+}
+
+/// What sandboxes are made with; who makes none does not need it.
+#[cfg(target_os = "linux")]
+fn sandboxes() -> Check {
+    let path = inherited().remove("PATH").unwrap_or_default();
+    match baton_sandbox::local::Tools::find(OsStr::new(&path)) {
+        Ok(_) => Check::ok("sandboxes", "bubblewrap, slirp4netns and nftables are here"),
+        Err(error) => {
+            let text = error.to_string();
+            let (found, fix) = text.split_once('\n').unwrap_or((&text, ""));
+            Check::warning("sandboxes", found, fix.trim())
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sandboxes() -> Check {
+    Check::warning("sandboxes", "sandboxes need Linux", "make them at a node on Linux")
 }
 
 fn node(found: anyhow::Result<Option<local::Found>>) -> Check {

@@ -23,6 +23,18 @@ fn a_missing_browser_is_broken_and_nothing_is_made() {
 }
 
 #[test]
+fn what_sandboxes_need_is_named() {
+    let folder = Folder::new();
+    let here = stdout(&folder.run(&["doctor"]), &folder.data());
+    insta::assert_snapshot!(check(&here, " sandboxes "), @"ok       sandboxes    bubblewrap, slirp4netns and nftables are here");
+    let run = folder.run_with(&["doctor"], &[("PATH", "/nowhere")]);
+    insta::assert_snapshot!(check(&stdout(&run, &folder.data()), " sandboxes "), @r"
+    warning  sandboxes    sandboxes need bwrap, which is not installed
+    → install it: the package bubblewrap
+    ");
+}
+
+#[test]
 fn a_server_that_is_empty_or_away_is_told_from_one_in_use() {
     let server = baton_postgres::create_database().unwrap();
     let folder = Folder::new();

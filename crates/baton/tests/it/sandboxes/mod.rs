@@ -5,4 +5,5 @@ mod escapes;
 mod leaks;
 mod refusals;
 mod scene;
+mod services;
 mod tasks;

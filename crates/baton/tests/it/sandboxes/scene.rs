@@ -74,6 +74,13 @@ impl Scene {
         Self { house: start(house).await, site }
     }
 
+    /// The node begins again with these settings alone.
+    pub(super) async fn settle(&mut self, settings: &str) {
+        self.house.stop_node().await.unwrap();
+        std::fs::write(self.house.data().settings(), settings).unwrap();
+        self.house.start_node().await.unwrap();
+    }
+
     pub(super) fn client(&self) -> &Client {
         self.house.client().unwrap()
     }

@@ -1,7 +1,7 @@
 //! One request to a peer: sealed, signed, sent, and its answer verified.
 
-use super::line::{SMALL_MAX, address, bearer, bounded};
 use super::{Remote, SEALED, Topic};
+use crate::line::{SMALL_MAX, address, bearer, bounded};
 use crate::messages::{sign_request, verify_response};
 use crate::sealing::{self, SealContext};
 use crate::sync::SyncError;

@@ -5,19 +5,19 @@
 //! two nodes can cut the line, and no more.
 //!
 //! Here is what can be asked; `topic` says what a message is about, `ask` seals, signs, sends and
-//! verifies, and `line` is the way to the other node.
+//! verifies.
 
 mod ask;
-mod line;
 mod topic;
 
-pub(super) use line::{SMALL_MAX, address, bearer, bounded, client, said};
+pub(super) use crate::line::{SMALL_MAX, address, bearer, bounded, client, said};
 pub(crate) use topic::{SEALED, Topic};
 
 use super::SyncError;
 use super::contents::blocking;
 use super::pace::Pace;
 use crate::identity::{Identity, SealKey};
+use crate::line::is_loopback;
 use crate::outbound::Reach;
 use crate::{Context, NodeError};
 use ask::Ask;
@@ -28,7 +28,6 @@ use baton_api::sync::{
 };
 use baton_session::{Lease, SessionId};
 use baton_store::Peer;
-use line::is_loopback;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! The way to another node: a client that goes where it was checked, and bodies that are bounded.
+//! The way to another node or service: a client that goes where it was checked, and bodies that are
+//! bounded.
 
 use crate::outbound::Reach;
 use crate::sync::SyncError;
@@ -13,10 +14,10 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// How long one answer may take.
 const ANSWER_LIMIT: Duration = Duration::from_mins(2);
 /// The largest card or problem.
-pub(in crate::sync) const SMALL_MAX: usize = 64 << 10;
+pub(crate) const SMALL_MAX: usize = 64 << 10;
 
 /// A client that goes to the addresses which were checked, and nowhere else.
-pub(in crate::sync) async fn client(
+pub(crate) async fn client(
     context: &Context,
     url: &Url,
     reach: Reach,
@@ -33,7 +34,7 @@ pub(in crate::sync) async fn client(
     Ok(client.map_err(|error| SyncError::NotANode { url: url.clone(), why: said(error) })?)
 }
 
-pub(super) fn is_loopback(url: &Url) -> bool {
+pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(url::Host::Ipv4(address)) => address.is_loopback(),
         Some(url::Host::Ipv6(address)) => address.is_loopback(),
@@ -42,14 +43,14 @@ pub(super) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-pub(in crate::sync) fn address(base: &Url, segments: &[&str]) -> Result<Url, NodeError> {
+pub(crate) fn address(base: &Url, segments: &[&str]) -> Result<Url, NodeError> {
     let mut url = base.clone();
     let found = || SyncError::AddressNotAllowed { found: base.to_string() };
     url.path_segments_mut().map_err(|()| found())?.pop_if_empty().extend(segments);
     Ok(url)
 }
 
-pub(in crate::sync) fn bearer(key: &SecretString) -> Result<HeaderValue, NodeError> {
+pub(crate) fn bearer(key: &SecretString) -> Result<HeaderValue, NodeError> {
     let value = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()));
     let mut value = value.map_err(|_| SyncError::NotAKey)?;
     value.set_sensitive(true);
@@ -57,7 +58,7 @@ pub(in crate::sync) fn bearer(key: &SecretString) -> Result<HeaderValue, NodeErr
 }
 
 /// The body of a response, if it is no longer than that.
-pub(in crate::sync) async fn bounded(
+pub(crate) async fn bounded(
     mut response: reqwest::Response,
     most: usize,
 ) -> Result<Vec<u8>, String> {
@@ -73,7 +74,7 @@ pub(in crate::sync) async fn bounded(
 }
 
 /// What went wrong, down to the cause; the address is known.
-pub(in crate::sync) fn said(error: reqwest::Error) -> String {
+pub(crate) fn said(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut cause: &dyn std::error::Error = &error;
     while let Some(deeper) = cause.source() {
