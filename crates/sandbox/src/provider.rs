@@ -25,7 +25,8 @@ pub trait Sandbox: Send + Sync + std::fmt::Debug {
     /// input (`unpack`), and the one that writes a file whole from its input (`write`) or not at all.
     fn tool(&self, verb: &str, path: &str) -> Command;
 
-    /// Asks every command to end, and waits a while for it.
+    /// Asks every command to end, and waits a while for it. Fails when a browser did not end in time: what
+    /// it had not written down is lost.
     fn settle(&self) -> Answer<'_, ()>;
 
     /// Ends all that runs in it and waits until nothing is left.

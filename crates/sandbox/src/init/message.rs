@@ -50,6 +50,6 @@ pub(crate) enum Notice {
     Failed { id: u64, reason: String },
     /// A command has ended.
     Ended { id: u64, ended: Ended },
-    /// All that was asked to end has, or not in time.
-    Settled,
+    /// All that was asked to end has, or not in time; and whether the browsers have.
+    Settled { whole: bool },
 }

@@ -14,3 +14,4 @@ mod tool;
 pub(crate) use channel::{pair, receive, send};
 pub(crate) use message::{Begin, MESSAGE_MAX, Notice, Order, Start};
 pub use run::{InitError, run};
+pub(crate) use settle::BROWSERS_LIMIT;

@@ -80,8 +80,8 @@ fn obey(
         Order::Settle => {
             let children = Arc::clone(children);
             std::thread::spawn(move || {
-                settle::settle();
-                children.tell(&Notice::Settled);
+                let whole = settle::settle();
+                children.tell(&Notice::Settled { whole });
             });
         }
     }

@@ -2,8 +2,11 @@
 
 use super::InitError;
 use std::fs::File;
-use std::io::{Write, stdin, stdout};
+use std::io::{BufReader, Write, stdin, stdout};
 use std::path::{Path, PathBuf};
+
+/// How much is read at once, in bytes.
+const CHUNK: usize = 256 << 10;
 
 /// Runs a tool.
 pub(super) fn run(verb: &str, path: &Path) -> Result<(), InitError> {
@@ -51,5 +54,5 @@ fn pack(path: &Path) -> std::io::Result<()> {
 
 fn unpack(path: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(path)?;
-    tar::Archive::new(stdin().lock()).unpack(path)
+    tar::Archive::new(BufReader::with_capacity(CHUNK, stdin().lock())).unpack(path)
 }

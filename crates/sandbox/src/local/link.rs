@@ -7,6 +7,7 @@ use rustix::net::Shutdown;
 use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as Socket;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::Interest;
 use tokio::net::UnixStream;
@@ -38,6 +39,8 @@ pub(super) struct Link {
     commands: Mutex<Commands>,
     /// Everything is ready, or has settled.
     told: Notify,
+    /// Whether a browser had not ended when everything had settled.
+    unsettled: AtomicBool,
     /// The other end has closed, or is to.
     pub(super) closed: CancellationToken,
 }
@@ -58,6 +61,7 @@ impl Link {
             socket: UnixStream::from_std(socket).map_err(SandboxError::system(doing))?,
             commands: Mutex::default(),
             told: Notify::new(),
+            unsettled: AtomicBool::new(false),
             closed: CancellationToken::new(),
         });
         let listening = Arc::clone(&link);
@@ -71,6 +75,11 @@ impl Link {
             () = self.told.notified() => Ok(()),
             () = self.closed.cancelled() => Err(SandboxError::Gone),
         }
+    }
+
+    /// Whether all browsers had ended when it told that everything has settled.
+    pub(super) fn is_whole(&self) -> bool {
+        !self.unsettled.load(Ordering::Acquire)
     }
 
     /// Closes the socket, which ends the sandbox.
@@ -158,7 +167,11 @@ impl Link {
             }
         };
         match notice {
-            Notice::Ready | Notice::Settled => self.told.notify_one(),
+            Notice::Ready => self.told.notify_one(),
+            Notice::Settled { whole } => {
+                self.unsettled.store(!whole, Ordering::Release);
+                self.told.notify_one();
+            }
             Notice::Started { id } => tell(commands.waiting.get_mut(&id), Ok(())),
             Notice::Failed { id, reason } => {
                 tell(commands.waiting.remove(&id).as_mut(), Err(reason));

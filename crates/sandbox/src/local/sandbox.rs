@@ -5,10 +5,10 @@ use super::cgroup::Cgroup;
 use super::link::Link;
 use super::slirp::Slirp;
 use super::timed_out;
-use crate::init::{Order, Start};
+use crate::init::{BROWSERS_LIMIT, Order, Start};
 use crate::{Answer, Command, Enforced, Input, Output, Process, Sandbox, SandboxError};
 use futures_util::future::BoxFuture;
-use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,10 +17,12 @@ use tokio::net::unix::pipe;
 use tokio::process::Child;
 use tokio_util::sync::CancellationToken;
 
+/// How much a wide pipe holds, in bytes: what the kernel lets anybody ask for (`pipe(7)`).
+const WIDTH: usize = 1 << 20;
 /// How long a command may take to start.
 const START_LIMIT: Duration = Duration::from_secs(10);
-/// How long what runs may take to settle: the sandbox itself waits for 5 s.
-const SETTLE_LIMIT: Duration = Duration::from_secs(8);
+/// How long what runs may take to settle: the sandbox itself waits for 23 s.
+const SETTLE_LIMIT: Duration = Duration::from_secs(30);
 /// How long a sandbox may take to end by itself before it is killed.
 const END_LIMIT: Duration = Duration::from_secs(2);
 
@@ -63,7 +65,12 @@ impl Sandbox for LocalSandbox {
                 self.link.told().await
             };
             let limited = tokio::time::timeout(SETTLE_LIMIT, settled).await;
-            limited.map_err(|_| timed_out("commands that end", SETTLE_LIMIT))?
+            limited.map_err(|_| timed_out("commands that end", SETTLE_LIMIT))??;
+            if self.link.is_whole() {
+                Ok(())
+            } else {
+                Err(timed_out("a browser that ends", BROWSERS_LIMIT))
+            }
         })
     }
 
@@ -85,7 +92,7 @@ impl Sandbox for LocalSandbox {
 
 impl LocalSandbox {
     async fn run(&self, command: &Command) -> Result<Process, SandboxError> {
-        let (input, output, errors) = (Pipe::new()?, Pipe::new()?, Pipe::new()?);
+        let (input, output, errors) = (Pipe::wide()?, Pipe::new()?, Pipe::new()?);
         let watch = self.link.watch()?;
         let id = watch.id;
         let env = self.env.iter().chain(&command.env);
@@ -175,5 +182,12 @@ impl Pipe {
     fn new() -> Result<Self, SandboxError> {
         let made = pipe_with(PipeFlags::CLOEXEC).map_err(SandboxError::system("make a pipe"))?;
         Ok(Self { read: made.0, write: made.1 })
+    }
+
+    /// One in which each side waits for the other less often; where it may not be so, it is slower.
+    fn wide() -> Result<Self, SandboxError> {
+        let pipe = Self::new()?;
+        let _ = fcntl_setpipe_size(&pipe.write, WIDTH);
+        Ok(pipe)
     }
 }

@@ -83,12 +83,29 @@ async fn what_is_left_behind_by_a_command_is_reaped() {
 async fn a_browser_may_end_before_whoever_drives_it() {
     let sandbox = sandbox().await;
     let write =
-        "trap 'sleep 0.1; echo written > note; exit 0' TERM; echo on; while :; do sleep 0.01; done";
+        "trap 'sleep 0.1; echo written > note; exit 0' INT; echo on; while :; do sleep 0.01; done";
     let browser = Command::new(["/bin/sh", "-c", write, "chromium", "--user-data-dir=/tmp/p"]);
     let kill =
         "trap 'pkill -9 -f user-data-dir; exit 0' TERM; echo on; while :; do sleep 0.01; done";
     let mut running = Vec::new();
     for command in [browser, Command::shell(kill)] {
+        let mut process = sandbox.start(&command).await.unwrap();
+        process.output.read_exact(&mut [0; 3]).await.unwrap();
+        running.push(process);
+    }
+    sandbox.settle().await.unwrap();
+    assert_eq!(says(&*sandbox, "cat note").await, "written");
+}
+
+#[tokio::test]
+async fn nobody_disturbs_a_browser_that_writes_down_what_it_holds() {
+    let sandbox = sandbox().await;
+    // As drivers do: the browser hangs up first and writes then, and who drives it kills what hung up.
+    let write = "trap 'rm open; sleep 0.3; echo written > note; exit 0' INT; touch open; echo on; while :; do sleep 0.01; done";
+    let browser = Command::new(["/bin/sh", "-c", write, "chromium", "--user-data-dir=/tmp/p"]);
+    let drive = "echo on; while [ -e open ]; do sleep 0.01; done; pkill -9 -f user-data-dir";
+    let mut running = Vec::new();
+    for command in [browser, Command::shell(drive)] {
         let mut process = sandbox.start(&command).await.unwrap();
         process.output.read_exact(&mut [0; 3]).await.unwrap();
         running.push(process);
