@@ -160,6 +160,11 @@ impl Receipt {
         self.items.sort_by(|a, b| (a.kind, &a.place).cmp(&(b.kind, &b.place)));
     }
 
+    /// Leaves the lines of what did not come back; what did stays counted.
+    pub fn forget_restored(&mut self) {
+        self.items.retain(|item| item.outcome != Outcome::Restored);
+    }
+
     /// Whether something did not come back.
     pub fn has_losses(&self) -> bool {
         self.rejected + self.not_portable > 0

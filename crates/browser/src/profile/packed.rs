@@ -3,7 +3,9 @@
 //! The one idea: what comes back was written by strangers. Of an archive only plain files with the names
 //! that a profile has are taken, up to a bound; a link in it leads nowhere, because none is made.
 
-use super::compile::{CacheKey, CompileError, ProfileCache, Times, write_unsynced};
+use super::compile::{
+    CacheKey, CompileError, ProfileCache, Times, archive, told, write_rest, write_rows,
+};
 use super::preferences::Preferences;
 use super::{ProfileError, cookies, local_storage};
 use baton_session::{Receipt, State};
@@ -13,6 +15,8 @@ use std::path::{Component, Path, PathBuf};
 use tar::EntryType;
 use zeroize::Zeroizing;
 
+/// The end of an archive: two empty blocks (POSIX, `pax`).
+const END: usize = 1024;
 /// The most that is taken out of an archive, in bytes and in files.
 const MOST_BYTES: u64 = 256 << 20;
 const MOST_FILES: usize = 20_000;
@@ -36,7 +40,7 @@ pub fn pack(
 ) -> Result<(Zeroizing<Vec<u8>>, Receipt), CompileError> {
     let folder = tempfile::tempdir_in(scratch);
     let folder = folder.map_err(ProfileError::new("make a folder in", scratch))?;
-    let packed = make(state, &folder.path().join("profile"), times, cached)?;
+    let packed = make(state, folder.path(), times, cached)?;
     let place = folder.path().to_owned();
     folder.close().map_err(ProfileError::new("remove", place))?;
     Ok(packed)
@@ -44,13 +48,32 @@ pub fn pack(
 
 fn make(
     state: &State,
-    profile: &Path,
+    folder: &Path,
     times: Times,
     cached: Option<(&ProfileCache, CacheKey)>,
 ) -> Result<(Zeroizing<Vec<u8>>, Receipt), CompileError> {
-    let receipt = write_unsynced(state, profile, times, cached)?;
-    keep_cookies_of_sessions(profile)?;
-    Ok((archive(profile)?, receipt))
+    let (rows, rest) = (folder.join("rows"), folder.join("rest"));
+    let (mut files, mut receipt) = if let Some((cache, key)) = cached {
+        (cache.archive_rows(key, state, &rows, times)?, told(state, times))
+    } else {
+        let receipt = write_rows(state, &rows, times)?;
+        (archive(&rows)?, receipt)
+    };
+    receipt.extend(write_rest(state, &rest, times)?);
+    receipt.sort();
+    keep_cookies_of_sessions(&rest)?;
+    add(&mut files, &rest).map_err(ProfileError::new("pack", rest))?;
+    Ok((files, receipt))
+}
+
+/// Adds the files of one more folder to an archive.
+fn add(files: &mut Zeroizing<Vec<u8>>, folder: &Path) -> io::Result<()> {
+    let whole = files.len().saturating_sub(END);
+    files.truncate(whole);
+    let mut longer = tar::Builder::new(std::mem::take(&mut **files));
+    longer.append_dir_all("Default", folder.join("Default"))?;
+    **files = longer.into_inner()?;
+    Ok(())
 }
 
 /// Has the browser begin where the last one ended, which is when it keeps the cookies of a session.
@@ -61,12 +84,6 @@ fn keep_cookies_of_sessions(profile: &Path) -> Result<(), ProfileError> {
         session.insert("restore_on_startup".to_owned(), WHERE_IT_ENDED.into());
     }
     preferences.put(profile)
-}
-
-fn archive(profile: &Path) -> Result<Zeroizing<Vec<u8>>, ProfileError> {
-    let mut files = tar::Builder::new(Vec::new());
-    let packed = files.append_dir_all(".", profile).and_then(|()| files.into_inner());
-    packed.map(Zeroizing::new).map_err(ProfileError::new("pack", profile))
 }
 
 /// Takes the state-bearing files of a profile out of an archive into `profile`, an empty folder. Says

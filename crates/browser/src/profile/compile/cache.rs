@@ -10,7 +10,6 @@ use crate::profile::instant::Instant;
 use baton_session::cookie::Expiry;
 use baton_session::{PartHash, PartKind, PartRef, State};
 use std::collections::HashMap;
-use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zeroize::Zeroizing;
@@ -56,6 +55,8 @@ struct Shelf {
 #[derive(Clone)]
 struct Packed {
     bytes: Arc<Zeroizing<Vec<u8>>>,
+    /// How many bytes they are when they are not packed.
+    unpacked: usize,
     /// When the first of its cookies ends: from then on it is another profile.
     until: Option<Expiry>,
     last_used: u64,
@@ -82,13 +83,41 @@ impl ProfileCache {
         }
         write_rows(state, profile, times)?;
         if key.size >= WORTH_IT {
-            let until = state.cookies.iter().filter_map(|cookie| cookie.expires);
-            // Those that ended before are not in it.
-            let until = until.filter(|expires| *expires > Expiry(times.now.0)).min();
-            let bytes = pack(profile)?;
-            self.shelf().put(key, bytes, until);
+            self.keep(key, state, &archive(profile)?, times);
         }
         Ok(())
+    }
+
+    /// The same as a tar archive. Where nothing is kept, the files are written into `profile` first.
+    pub(in crate::profile) fn archive_rows(
+        &self,
+        key: CacheKey,
+        state: &State,
+        profile: &Path,
+        times: Times,
+    ) -> Result<Zeroizing<Vec<u8>>, CompileError> {
+        if let Some(packed) = self.shelf().take_out(key, times.now) {
+            let failed = ProfileError::new("unpack", profile);
+            let files = zstd::bulk::decompress(&packed.bytes, packed.unpacked);
+            return Ok(Zeroizing::new(files.map_err(failed)?));
+        }
+        write_rows(state, profile, times)?;
+        let files = archive(profile)?;
+        if key.size >= WORTH_IT {
+            self.keep(key, state, &files, times);
+        }
+        Ok(files)
+    }
+
+    fn keep(&self, key: CacheKey, state: &State, files: &[u8], times: Times) {
+        let until = state.cookies.iter().filter_map(|cookie| cookie.expires);
+        // Those that ended before are not in it.
+        let until = until.filter(|expires| *expires > Expiry(times.now.0)).min();
+        // What cannot be kept is made again.
+        if let Ok(bytes) = zstd::bulk::compress(files, LEVEL) {
+            let bytes = Arc::new(Zeroizing::new(bytes));
+            self.shelf().put(key, Packed { bytes, unpacked: files.len(), until, last_used: 0 });
+        }
     }
 
     /// How many bytes are kept.
@@ -102,7 +131,7 @@ impl ProfileCache {
 }
 
 impl Shelf {
-    fn take_out(&mut self, key: CacheKey, now: Instant) -> Option<Arc<Zeroizing<Vec<u8>>>> {
+    fn take_out(&mut self, key: CacheKey, now: Instant) -> Option<Packed> {
         if self.profiles.get(&key)?.until.is_some_and(|until| until.0 <= now.0) {
             self.drop_one(key);
             return None;
@@ -110,23 +139,23 @@ impl Shelf {
         self.clock += 1;
         let packed = self.profiles.get_mut(&key)?;
         packed.last_used = self.clock;
-        Some(Arc::clone(&packed.bytes))
+        Some(packed.clone())
     }
 
-    fn put(&mut self, key: CacheKey, bytes: Zeroizing<Vec<u8>>, until: Option<Expiry>) {
-        if bytes.len() > self.limit {
+    fn put(&mut self, key: CacheKey, packed: Packed) {
+        let size = packed.bytes.len();
+        if size > self.limit {
             return;
         }
         self.drop_one(key);
-        while self.used + bytes.len() > self.limit {
+        while self.used + size > self.limit {
             let oldest = self.profiles.iter().min_by_key(|(_, packed)| packed.last_used);
             let Some(oldest) = oldest.map(|(key, _)| *key) else { break };
             self.drop_one(oldest);
         }
-        self.used += bytes.len();
+        self.used += size;
         self.clock += 1;
-        let packed = Packed { bytes: Arc::new(bytes), until, last_used: self.clock };
-        self.profiles.insert(key, packed);
+        self.profiles.insert(key, Packed { last_used: self.clock, ..packed });
     }
 
     fn drop_one(&mut self, key: CacheKey) {
@@ -136,19 +165,17 @@ impl Shelf {
     }
 }
 
-fn pack(profile: &Path) -> Result<Zeroizing<Vec<u8>>, ProfileError> {
-    let packed = (|| {
-        let mut files = tar::Builder::new(Vec::new());
-        files.append_dir_all("Default", profile.join("Default"))?;
-        let files = Zeroizing::new(files.into_inner()?);
-        Ok::<_, io::Error>(Zeroizing::new(zstd::bulk::compress(&files, LEVEL)?))
-    })();
-    packed.map_err(ProfileError::new("pack", profile))
+/// The files of a profile, as a tar archive.
+pub(in crate::profile) fn archive(profile: &Path) -> Result<Zeroizing<Vec<u8>>, ProfileError> {
+    let mut files = tar::Builder::new(Vec::new());
+    let packed =
+        files.append_dir_all("Default", profile.join("Default")).and_then(|()| files.into_inner());
+    packed.map(Zeroizing::new).map_err(ProfileError::new("pack", profile))
 }
 
-fn unpack(packed: &[u8], profile: &Path) -> Result<(), ProfileError> {
+fn unpack(packed: &Packed, profile: &Path) -> Result<(), ProfileError> {
     let unpacked = (|| {
-        let files = zstd::stream::read::Decoder::with_buffer(packed)?;
+        let files = zstd::stream::read::Decoder::with_buffer(packed.bytes.as_slice())?;
         tar::Archive::new(files).unpack(profile)
     })();
     unpacked.map_err(ProfileError::new("unpack", profile))

@@ -10,6 +10,7 @@ mod merge;
 mod rest;
 mod tree;
 
+pub(super) use cache::archive;
 pub use cache::{CacheKey, ProfileCache};
 pub use merge::merge;
 
@@ -57,38 +58,31 @@ pub fn compile(state: &State, profile: &Path, times: Times) -> Result<Receipt, C
         profile.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
     create_folder(parent)?;
     let next = tree::Stage::beside(profile)?;
-    let receipt = write_unsynced(state, next.path(), times, None)?;
+    let mut receipt = write_rows(state, next.path(), times)?;
+    receipt.extend(write_rest(state, next.path(), times)?);
     sync_all(&tree::paths(next.path())?)?;
     rename(next.path(), profile)?;
     next.took_its_place();
-    Ok(receipt)
-}
-
-/// Writes a state into `profile`, an empty folder or none. With a key, the cookies and the localStorage
-/// come from the cache if they are there. The receipt has a line for each item. Blocks on the disk.
-pub(super) fn write_unsynced(
-    state: &State,
-    profile: &Path,
-    times: Times,
-    cached: Option<(&ProfileCache, CacheKey)>,
-) -> Result<Receipt, CompileError> {
-    let mut receipt = match cached {
-        Some((cache, key)) => {
-            cache.write_rows(key, state, profile, times)?;
-            told(state, times)
-        }
-        None => write_rows(state, profile, times)?,
-    };
-    receipt.extend(rest::write(state, profile));
-    let environment = &state.environment;
-    let everywhere = environment.geolocation.is_some();
-    permissions::write(profile, &environment.permissions, everywhere, times.now)?;
     receipt.sort();
     Ok(receipt)
 }
 
+/// Writes what of a state is neither a cookie nor localStorage into `profile`, and lists what no profile
+/// has. Blocks on the disk.
+pub(super) fn write_rest(
+    state: &State,
+    profile: &Path,
+    times: Times,
+) -> Result<Receipt, CompileError> {
+    let receipt = rest::write(state, profile);
+    let environment = &state.environment;
+    let everywhere = environment.geolocation.is_some();
+    permissions::write(profile, &environment.permissions, everywhere, times.now)?;
+    Ok(receipt)
+}
+
 /// What [`write_rows`] tells of a state.
-fn told(state: &State, times: Times) -> Receipt {
+pub(super) fn told(state: &State, times: Times) -> Receipt {
     let (cookies, mut receipt) = cookies::usable(&state.cookies, Expiry(times.now.0));
     let (areas, strange) = usable_areas(state, times.written);
     receipt.extend(strange);
