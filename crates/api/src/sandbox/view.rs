@@ -83,7 +83,7 @@ pub struct HandedIn {
     pub writes_back: bool,
     /// Where it is logged in, as far as cookies tell, and how long they last.
     pub logins: Vec<Login>,
-    /// What of it is in the sandbox's profile, and what is not.
+    /// How much of it is in the sandbox's profile, and line by line what is not.
     pub receipt: Receipt,
 }
 
@@ -126,7 +126,7 @@ pub struct WrittenBack {
     /// Whether more than half of the cookies or of the storage is gone, so that a resume passes the
     /// snapshot over.
     pub shrunk: bool,
-    /// Why the one before stands.
+    /// Why the one before stands, or why something may be missing in the new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// What in the profile could not be taken over.

@@ -78,8 +78,13 @@ async fn end(context: &Context, id: SandboxId) -> Result<EndedSandbox, NodeError
 /// Writes back what a sandbox holds of a session, after what runs in it was asked to end.
 async fn save(context: &Context, kept: &Kept) -> Result<Option<WrittenBack>, NodeError> {
     let Some(lent) = &kept.lent else { return Ok(None) };
-    if let Err(error) = kept.sandbox.settle().await {
+    let settled = kept.sandbox.settle().await;
+    let mut told = Box::pin(take_back(context, kept, lent)).await?;
+    if let Err(error) = settled {
         tracing::warn!(sandbox = %kept.view.id, %error, "what ran in a sandbox did not end by itself");
+        told.reason.get_or_insert(format!(
+            "what a browser had not written down yet is not in it: {error}"
+        ));
     }
-    Box::pin(take_back(context, kept, lent)).await.map(Some)
+    Ok(Some(told))
 }

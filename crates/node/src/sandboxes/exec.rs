@@ -18,8 +18,8 @@ const WAITING: usize = 16;
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// The longest that a command may be given.
 const LONGEST: u32 = 24 * 60 * 60;
-/// How many characters of a command are in the audit log.
-const NOTED: usize = 200;
+/// How many characters of a program's name are in the audit log.
+const NOTED: usize = 100;
 
 /// What a command does, until its end is told. Dropping it ends the command.
 pub type Events = mpsc::Receiver<ExecEvent>;
@@ -34,9 +34,10 @@ pub async fn exec(
     let kept = context.sandboxes.find(&caller.owner, reference)?;
     let ExecSandbox { command, env, directory, input, timeout } = request;
     let limit = limit(timeout)?;
-    let said = match &command {
-        CommandLine::Line(line) => line.clone(),
-        CommandLine::Words(words) => words.join(" "),
+    // What follows may be a secret.
+    let program = match &command {
+        CommandLine::Line(_) => "sh".to_owned(),
+        CommandLine::Words(words) => words.first().cloned().unwrap_or_default(),
     };
     let mut command = match command {
         CommandLine::Line(line) => Command::shell(line),
@@ -48,7 +49,7 @@ pub async fn exec(
     }
     let id = kept.view.id.to_string();
     let note = Note::new(&caller.actor, &caller.owner, Action::ExecSandbox, id);
-    let note = note.with("command", said.chars().take(NOTED).collect::<String>());
+    let note = note.with("program", program.chars().take(NOTED).collect::<String>());
     let started = kept.sandbox.start(&command).await.map_err(|e| SandboxRefusal::from(e).into());
     let process = note.end(&context.store, started).await?;
     let (sender, events) = mpsc::channel(WAITING);

@@ -5,16 +5,20 @@
 //! back before the sandbox is gone.
 //!
 //! Rooms: `registry` knows the sandboxes that there are; `create`, `list`, `exec`, `files` and `end` are
-//! the verbs; `hand_in` finds a session's state and takes the session, or asks another `service` for it, `profile` puts it into a sandbox,
+//! the verbs; `plan` is what a sandbox will be; `hand_in` finds a session's state, `borrow` takes the
+//! session, and `service` asks another one for it; `profile` puts it into a sandbox,
 //! and `take_back` reads what it has become; `watch` ends a sandbox when its time has come.
 
+mod borrow;
 mod create;
 mod end;
 mod error;
 mod exec;
 mod files;
+mod found;
 mod hand_in;
 mod list;
+mod plan;
 mod profile;
 mod registry;
 mod run;

@@ -1,6 +1,6 @@
 //! Puts the profile of a session into a sandbox.
 
-use super::hand_in::Found;
+use super::found::Found;
 use super::run::tool;
 use super::{PROFILE, SandboxRefusal};
 use crate::live::LiveError;

@@ -1,0 +1,125 @@
+//! `[sandboxes]`: how many there may be, what they may use and reach, and what is in them.
+
+mod flavor;
+mod service;
+mod texts;
+
+pub use flavor::Flavor;
+pub use service::SessionService;
+pub use texts::{FlavorTexts, SandboxTexts, SessionServiceTexts};
+
+use super::ConfigError;
+use super::choices::{invalid, number};
+use baton_sandbox::{Allowed, Limits, Network};
+use flavor::read_flavors;
+use service::read_service;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The flavor of a sandbox whose maker names none.
+pub const DEFAULT_FLAVOR: &str = "agent-ready";
+/// The most bytes that memory or files may be said to have.
+const MOST_BYTES: i64 = 1 << 44;
+/// The longest that a sandbox may be said to live: a year, in seconds.
+const LONGEST: i64 = 366 * 24 * 60 * 60;
+
+/// What the settings say of sandboxes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SandboxSettings {
+    /// How many there are at once at most, of all owners.
+    pub most: usize,
+    /// After which time one ends by itself, unless its maker says otherwise.
+    pub ttl: Duration,
+    /// The longest that its maker may say.
+    pub longest_ttl: Duration,
+    /// What they may reach.
+    pub network: Network,
+    /// What one may use at most.
+    pub limits: Limits,
+    /// What may be in one, by name.
+    pub flavors: BTreeMap<String, Flavor>,
+    /// Who else is asked for a session that is handed in.
+    pub services: Vec<SessionService>,
+}
+
+impl Default for SandboxSettings {
+    fn default() -> Self {
+        Self {
+            most: 64,
+            ttl: Duration::from_hours(1),
+            longest_ttl: Duration::from_hours(24),
+            network: Network::Public(Vec::new()),
+            limits: Limits::default(),
+            flavors: BTreeMap::from([(DEFAULT_FLAVOR.to_owned(), Flavor::default())]),
+            services: Vec::new(),
+        }
+    }
+}
+
+impl SandboxSettings {
+    /// Checks what one source says.
+    pub(super) fn check(origin: &str, texts: SandboxTexts) -> Result<Self, ConfigError> {
+        let usual = Self::default();
+        let seconds = |key, value| {
+            let seconds = number(origin, key, value, 1..=LONGEST)?;
+            Ok::<_, ConfigError>(seconds.map(Duration::from_secs))
+        };
+        let bytes = |key, value| number::<u64>(origin, key, value, 1 << 20..=MOST_BYTES);
+        let limits = Limits {
+            memory: bytes("sandboxes.memory", texts.memory)?.unwrap_or(usual.limits.memory),
+            processes: number(origin, "sandboxes.processes", texts.processes, 8..=1 << 20)?
+                .unwrap_or(usual.limits.processes),
+            processors: processors(origin, texts.processors)?.unwrap_or(usual.limits.processors),
+            disk: bytes("sandboxes.disk", texts.disk)?.unwrap_or(usual.limits.disk),
+        };
+        let ttl = seconds("sandboxes.ttl", texts.ttl)?.unwrap_or(usual.ttl);
+        let longest = seconds("sandboxes.longest_ttl", texts.longest_ttl)?;
+        let mut flavors = usual.flavors;
+        flavors.extend(read_flavors(origin, texts.flavors.unwrap_or_default())?);
+        Ok(Self {
+            most: number(origin, "sandboxes.most", texts.most, 0..=100_000)?.unwrap_or(usual.most),
+            ttl,
+            longest_ttl: longest.unwrap_or(usual.longest_ttl.max(ttl)),
+            network: network(origin, texts.network.as_deref(), texts.allow.unwrap_or_default())?,
+            limits,
+            flavors,
+            services: texts
+                .session_services
+                .unwrap_or_default()
+                .into_iter()
+                .map(|text| read_service(origin, text))
+                .collect::<Result<Vec<_>, _>>()?,
+        })
+    }
+}
+
+fn processors(origin: &str, value: Option<f64>) -> Result<Option<f64>, ConfigError> {
+    match value {
+        Some(value) if !(0.01..=4096.0).contains(&value) => {
+            Err(invalid(origin, "sandboxes.processors", "a number from 0.01 to 4096", value))
+        }
+        value => Ok(value),
+    }
+}
+
+fn network(origin: &str, word: Option<&str>, texts: Vec<String>) -> Result<Network, ConfigError> {
+    let allow = |text: String| {
+        let expected = "addresses and networks such as 10.0.0.0/8, or host:PORT";
+        let read = text.parse::<Allowed>();
+        read.map_err(|_| invalid(origin, "sandboxes.allow", expected, format!("{text:?}")))
+    };
+    let allowed = texts.into_iter().map(allow).collect::<Result<Vec<_>, _>>()?;
+    match word {
+        None | Some("public") => Ok(Network::Public(allowed)),
+        Some("listed") => Ok(Network::Listed(allowed)),
+        Some("none") if allowed.is_empty() => Ok(Network::None),
+        Some("none") => {
+            let found = format!("{} addresses", allowed.len());
+            Err(invalid(origin, "sandboxes.allow", "nothing with network = \"none\"", found))
+        }
+        Some(other) => {
+            let found = format!("{other:?}");
+            Err(invalid(origin, "sandboxes.network", "none, public or listed", found))
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! `[[sandboxes.session_services]]`: who else is asked for a session that is handed in.
+
+use super::SessionServiceTexts;
+use crate::config::ConfigError;
+use crate::config::choices::invalid;
+use baton_session::Owner;
+use std::path::PathBuf;
+use url::Url;
+
+/// Who else is asked for a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionService {
+    /// Where it answers.
+    pub url: Url,
+    /// The file with the key with which it is asked.
+    pub key_file: PathBuf,
+    /// For whom it is asked.
+    pub owner: Owner,
+}
+
+/// A service of a file. What was found may hold a password, and is not repeated.
+pub(super) fn read_service(
+    origin: &str,
+    text: SessionServiceTexts,
+) -> Result<SessionService, ConfigError> {
+    let expected = "an http or https address without a user";
+    let wrong = || invalid(origin, "sandboxes.session_services.url", expected, "another text");
+    let url: Url = text.url.parse().map_err(|_| wrong())?;
+    if !matches!(url.scheme(), "http" | "https") || !url.username().is_empty() {
+        return Err(wrong());
+    }
+    let owner = match text.owner {
+        Some(name) => name.parse().map_err(|_| {
+            let key = "sandboxes.session_services.owner";
+            invalid(origin, key, "an owner's name", "another text")
+        })?,
+        None => Owner::local(),
+    };
+    Ok(SessionService { url, key_file: text.key_file, owner })
+}

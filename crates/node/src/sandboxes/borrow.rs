@@ -1,0 +1,127 @@
+//! Sessions of this node that are handed in: lent, or copied.
+
+use super::SandboxRefusal;
+use super::found::{Found, accept, with_logins};
+use crate::auth::Caller;
+use crate::live::{Handed, Lending, LiveError};
+use crate::sessions::drive;
+use crate::{Context, NodeError, clock, sync};
+use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn};
+use baton_browser::profile::compile::CacheKey;
+use baton_session::domains::Domain;
+use baton_session::login::expect_login;
+use baton_session::{Lifecycle, Owner, SandboxId, Session};
+use baton_store::StoreError;
+
+/// A session of this node: lent to the sandbox `to`, or a copy.
+pub(super) async fn kept_here(
+    context: &Context,
+    caller: &Caller,
+    wanted: &BrowserSession,
+    reference: &str,
+    domains: &[Domain],
+    to: SandboxId,
+) -> Result<Found, NodeError> {
+    if wanted.shared {
+        copy(context, &caller.owner, reference, domains).await
+    } else {
+        borrow(context, caller, reference, domains, to).await
+    }
+}
+
+/// A copy of a session, which stays with whoever has it.
+async fn copy(
+    context: &Context,
+    owner: &Owner,
+    reference: &str,
+    domains: &[Domain],
+) -> Result<Found, NodeError> {
+    let session = context.find(owner, reference).await?;
+    let runs_here = session.lifecycle == Lifecycle::Active && context.hub.holds(session.id);
+    let session = if runs_here { context.take_turn(owner, reference).await?.0 } else { session };
+    let handed = context.hub.copy_out(&session).await?;
+    accept(of(&session, handed, false), domains)
+}
+
+/// A session that the sandbox has until it ends.
+async fn borrow(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+    domains: &[Domain],
+    to: SandboxId,
+) -> Result<Found, NodeError> {
+    let owner = &caller.owner;
+    let found = context.find(owner, reference).await?;
+    expect_free(context, &found)?;
+    drive(context, caller, &found).await?;
+    Box::pin(sync::lease::take(context, caller, reference)).await?;
+    let here = context.take_turn_here(owner, reference).await;
+    let (session, _turn) = here.map_err(|error| held_elsewhere(&found, error))?;
+    expect_free(context, &session)?;
+    let lent = Box::pin(settle_and_lend(context, &session, domains, to)).await;
+    if lent.is_err() {
+        sync::lease::release(context, owner, session.id).await?;
+    }
+    lent
+}
+
+async fn settle_and_lend(
+    context: &Context,
+    session: &Session,
+    domains: &[Domain],
+    to: SandboxId,
+) -> Result<Found, NodeError> {
+    // What another node saved since is what is handed in.
+    sync::settle(context, session).await?;
+    let lending = context.hub.begin_lending(session).await?;
+    lend(context, session, lending, domains, to).await
+}
+
+async fn lend(
+    context: &Context,
+    session: &Session,
+    lending: Lending,
+    domains: &[Domain],
+    to: SandboxId,
+) -> Result<Found, NodeError> {
+    // Before anything changes: what logs nobody in is not even taken.
+    expect_login(&lending.handed.state, domains, clock::now()).map_err(SandboxRefusal::from)?;
+    let (loan, handed) = context.hub.lend(lending, to).await?;
+    let found = with_logins(of(session, handed, true), clock::now());
+    Ok(Found { loan: Some(loan), ..found })
+}
+
+fn of(session: &Session, handed: Handed, writes_back: bool) -> Found {
+    let told = HandedIn {
+        kind: BrowserSessionType::Reference,
+        session_id: Some(session.id),
+        name: Some(session.name.clone()),
+        snapshot: Some(handed.snapshot),
+        writes_back,
+        logins: Vec::new(),
+        receipt: handed.receipt,
+    };
+    let key = Some(CacheKey::of(&handed.parts));
+    Found { state: handed.state, taken_at: handed.taken_at, key, loan: None, told }
+}
+
+/// Checks that nobody has a session now.
+fn expect_free(context: &Context, session: &Session) -> Result<(), NodeError> {
+    let holder = match context.hub.borrower(session.id) {
+        Some(sandbox) => format!("sandbox {sandbox} has it"),
+        None if session.lifecycle == Lifecycle::Active => "its browser runs".to_owned(),
+        None => return Ok(()),
+    };
+    Err(SandboxRefusal::Held { name: session.name.clone(), holder }.into())
+}
+
+fn held_elsewhere(session: &Session, error: NodeError) -> NodeError {
+    let node = match error {
+        NodeError::Store(StoreError::HeldElsewhere { node })
+        | NodeError::Live(LiveError::Store(StoreError::HeldElsewhere { node })) => node,
+        error => return error,
+    };
+    let holder = format!("node {node} has it");
+    SandboxRefusal::Held { name: session.name.clone(), holder }.into()
+}

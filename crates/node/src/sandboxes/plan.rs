@@ -1,0 +1,138 @@
+//! What a sandbox will be: what a request wants, within what the settings allow.
+
+use super::{PROFILE, PROFILE_VARIABLE, SandboxRefusal};
+use crate::config::{DEFAULT_FLAVOR, Flavor};
+use crate::{Context, NodeError};
+use baton_api::sandbox::{CreateSandbox, WantedLimits};
+use baton_sandbox::{Limits, SandboxSpec};
+use baton_session::SandboxId;
+use baton_session::domains::Domain;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The most that the variables of a request may have, in bytes.
+const ENV_LIMIT: usize = 64 << 10;
+
+/// What a sandbox will be.
+pub(super) struct Plan {
+    /// By which name its maker asked for it.
+    pub(super) flavor: String,
+    pub(super) spec: SandboxSpec,
+    /// Which domains need a login.
+    pub(super) domains: Vec<Domain>,
+    pub(super) ttl: Duration,
+    /// What its maker should know.
+    pub(super) warnings: Vec<String>,
+}
+
+impl Plan {
+    /// What a request wants, as far as the settings allow it.
+    pub(super) fn of(
+        context: &Context,
+        id: SandboxId,
+        request: &CreateSandbox,
+    ) -> Result<Self, NodeError> {
+        let settings = context.sandboxes.settings();
+        let name = request.flavor.as_deref().unwrap_or(DEFAULT_FLAVOR);
+        let flavor = settings.flavors.get(name).ok_or_else(|| {
+            let known = settings.flavors.keys().cloned().collect::<Vec<_>>().join(", ");
+            SandboxRefusal::UnknownFlavor { found: name.to_owned(), known }
+        })?;
+        let ttl = ttl(request.ttl, settings.ttl, settings.longest_ttl)?;
+        let domains = domains(&request.domains)?;
+        let spec = SandboxSpec {
+            name: format!("sandbox-{id}"),
+            mounts: flavor.mounts.clone(),
+            env: env(context, flavor, request)?,
+            network: settings.network.clone(),
+            limits: limits(request.limits, settings.limits)?,
+        };
+        let mut warnings = Vec::new();
+        if request.browser_session.as_ref().is_some_and(|wanted| wanted.shared) {
+            warnings.push(
+                "shared: what changes here is not written back; where tokens rotate, the session or \
+                 the sandbox will be logged out"
+                    .to_owned(),
+            );
+        }
+        Ok(Self { flavor: name.to_owned(), spec, domains, ttl, warnings })
+    }
+}
+
+fn ttl(wanted: Option<u32>, usual: Duration, longest: Duration) -> Result<Duration, NodeError> {
+    let wanted = wanted.map(|seconds| Duration::from_secs(seconds.into()));
+    match wanted {
+        Some(ttl) if ttl.is_zero() || ttl > longest => Err(NodeError::Invalid {
+            field: "ttl",
+            expected: "a number of seconds from 1 to what [sandboxes] longest_ttl says",
+            found: ttl.as_secs().to_string(),
+        }),
+        wanted => Ok(wanted.unwrap_or(usual)),
+    }
+}
+
+fn domains(texts: &[String]) -> Result<Vec<Domain>, NodeError> {
+    let read = |text: &String| {
+        text.parse().map_err(|_| NodeError::Invalid {
+            field: "domains",
+            expected: "domains such as example.com, without a scheme, port or path",
+            found: format!("{text:?}"),
+        })
+    };
+    texts.iter().map(read).collect()
+}
+
+fn env(
+    context: &Context,
+    flavor: &Flavor,
+    request: &CreateSandbox,
+) -> Result<BTreeMap<String, String>, NodeError> {
+    const PROGRAM: &str = "AGENT_BROWSER_EXECUTABLE_PATH";
+    let size: usize = request.env.iter().map(|(name, value)| name.len() + value.len()).sum();
+    let is_bad = |(name, value): (&String, &String)| {
+        name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
+    };
+    if size > ENV_LIMIT || request.env.iter().any(is_bad) {
+        return Err(NodeError::Invalid {
+            field: "env",
+            expected: "at most 64 KiB of variables, with names without '='",
+            found: "others".to_owned(),
+        });
+    }
+    let mut env = flavor.env.clone();
+    if !env.contains_key(PROGRAM)
+        && let Some(browser) = context.hub.browser()
+    {
+        env.insert(PROGRAM.to_owned(), browser.display().to_string());
+    }
+    if request.browser_session.is_some() {
+        env.insert(PROFILE_VARIABLE.to_owned(), PROFILE.to_owned());
+    }
+    env.extend(request.env.clone());
+    Ok(env)
+}
+
+fn limits(wanted: WantedLimits, most: Limits) -> Result<Limits, NodeError> {
+    let limits = Limits {
+        memory: wanted.memory.unwrap_or(most.memory),
+        processes: wanted.processes.unwrap_or(most.processes),
+        processors: wanted.processors.unwrap_or(most.processors),
+        disk: wanted.disk.unwrap_or(most.disk),
+    };
+    let fits = limits.memory <= most.memory
+        && limits.processes <= most.processes
+        && limits.processors <= most.processors
+        && limits.disk <= most.disk;
+    let is_enough = limits.memory >= 1 << 20
+        && limits.processes >= 8
+        && limits.processors >= 0.01
+        && limits.disk >= 1 << 20;
+    if fits && is_enough {
+        return Ok(limits);
+    }
+    Err(NodeError::Invalid {
+        field: "limits",
+        expected: "no more than [sandboxes] allows, and at least 1 MiB, 8 processes, 0.01 processors",
+        found: format!("{limits:?}"),
+    })
+}
