@@ -31,7 +31,13 @@ const SHOWN: &str = "/mnt/baton";
 const SHOW: &str = "mount -t tmpfs -o mode=755,size=64k baton /mnt && : > /mnt/baton && \
     mount --bind \"$1\" /mnt/baton && shift && exec \"$@\"";
 /// Tells that the namespaces are there, waits for a byte, sets the rules, and goes on.
-const SETUP: &str = "printf in && read -r go && if [ -n \"$1\" ]; then printf %s \"$1\" | \
+///
+/// The network that comes meanwhile gives itself no address of IPv6: that would be there a second or two
+/// later only, and a browser that sees addresses change drops what it is loading (`ERR_NETWORK_CHANGED`).
+/// Where `/proc/sys` cannot be written it does all the same, and works.
+const SETUP: &str = "if [ -n \"$1\" ]; then \
+    { echo 1 > /proc/sys/net/ipv6/conf/default/addr_gen_mode; } 2> /dev/null; fi; \
+    printf in && read -r go && if [ -n \"$1\" ]; then printf %s \"$1\" | \
     \"$2\" -f - || exit 1; fi; shift 2; exec \"$@\"";
 /// The user and group `nobody` of Linux, who owns nothing.
 const NOBODY: &str = "65534";
