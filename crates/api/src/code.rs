@@ -97,6 +97,8 @@ error_codes! {
     CocoonNotFound "cocoon_not_found" 404 NotFound "no such cocoon";
     /// No such sandbox, it has ended, or it belongs to someone else.
     SandboxNotFound "sandbox_not_found" 404 NotFound "no such sandbox";
+    /// There is no such agent behind the gateway.
+    ModelNotFound "model_not_found" 404 NotFound "no such model";
     /// No such address.
     RouteNotFound "route_not_found" 404 NotFound "no such address";
     /// The address exists, but not with this method.
@@ -147,6 +149,10 @@ error_codes! {
     PeerUnreachable "peer_unreachable" 502 Failed "the peer does not answer";
     /// A session service does not give a session.
     SessionServiceFailed "session_service_failed" 502 Failed "the session service gives no session";
+    /// An agent behind the gateway did not end well.
+    AgentFailed "agent_failed" 502 Failed "the agent failed";
+    /// The model of an agent does not answer.
+    UpstreamFailed "upstream_failed" 502 Failed "the model does not answer";
     /// No browser was found, it did not start, or it ended.
     BrowserUnavailable "browser_unavailable" 503 Failed "the browser is not available";
     /// The tab's browser is not connected.

@@ -2,13 +2,14 @@
 //!
 //! The one idea: every door of an operation (HTTP, command line, typed client) shares these types,
 //! so that they cannot drift apart. Rooms: [`open`], [`session`], [`history`], [`state`], [`key`],
-//! [`audit`], [`agent`], [`federation`], [`carry`], [`cdp`], [`cocoon`], [`debug`], [`sandbox`], [`sync`] and
-//! [`health`] hold requests and views; [`problem`] and [`code`] say how a request fails; `client` asks a node.
+//! [`audit`], [`agent`], [`chat`], [`federation`], [`carry`], [`cdp`], [`cocoon`], [`debug`], [`sandbox`],
+//! [`sync`] and [`health`] hold requests and views; [`problem`] and [`code`] say how a request fails; `client` asks a node.
 
 pub mod agent;
 pub mod audit;
 pub mod carry;
 pub mod cdp;
+pub mod chat;
 #[cfg(feature = "client")]
 pub mod client;
 pub mod cocoon;

@@ -2,7 +2,7 @@
 
 use crate::NodeError;
 use crate::board::Feed;
-use crate::config::{NodeSettings, ProxySettings};
+use crate::config::{GatewaySettings, NodeSettings, ProxySettings};
 use crate::debug::relay::Bus;
 use crate::debug::token::DebugSecret;
 use crate::debug::{Browsers, Relay};
@@ -70,6 +70,8 @@ pub struct Context {
     pub(crate) drivers: Drivers,
     /// The sandboxes that there are.
     pub sandboxes: Sandboxes,
+    /// Which agents are asked as if they were models.
+    pub(crate) gateway: Arc<GatewaySettings>,
     /// Who this node is, and in which epoch.
     pub identity: OwnIdentity,
     /// What it says of itself to others.
@@ -107,6 +109,8 @@ pub struct Surroundings {
     pub proxy: Option<ProxyPlace>,
     /// The sandboxes that there are.
     pub sandboxes: Sandboxes,
+    /// Which agents are asked as if they were models.
+    pub gateway: GatewaySettings,
     /// Who this node is.
     pub identity: OwnIdentity,
     /// What it says of itself to others.
@@ -135,6 +139,7 @@ impl Context {
             proxy_settings,
             proxy,
             sandboxes,
+            gateway,
             identity,
             node_settings,
             sync,
@@ -154,6 +159,7 @@ impl Context {
             proxy,
             relay,
             sandboxes,
+            gateway: Arc::new(gateway),
             identity,
             node_settings,
             sync,

@@ -3,6 +3,7 @@
 use crate::cocoons::CocoonError;
 use crate::data::DataError;
 use crate::debug::LookError;
+use crate::gateway::GatewayRefusal;
 use crate::live::LiveError;
 use crate::sandboxes::SandboxRefusal;
 use crate::sync::SyncError;
@@ -30,6 +31,9 @@ pub enum NodeError {
     /// A sandbox is not made, or does not do what the request wants.
     #[error(transparent)]
     Sandbox(#[from] SandboxRefusal),
+    /// An agent does not answer.
+    #[error(transparent)]
+    Gateway(#[from] GatewayRefusal),
     /// A browser was to be paired with a code that does not count.
     #[error(
         "expected a code that pairs a browser, found one that does not count, or no longer\nbaton debug pair shows another one"

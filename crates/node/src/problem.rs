@@ -3,6 +3,7 @@
 use crate::NodeError;
 use crate::cocoons::CocoonError;
 use crate::debug::LookError;
+use crate::gateway::GatewayRefusal;
 use crate::live::LiveError;
 use crate::sandboxes::SandboxRefusal;
 use crate::sync::SyncError;
@@ -43,6 +44,7 @@ fn code(error: &NodeError) -> ErrorCode {
         NodeError::Look(error) => look(error),
         NodeError::Cocoon(error) => cocoon(error),
         NodeError::Sandbox(error) => sandbox(error),
+        NodeError::Gateway(error) => gateway(error),
         NodeError::Attach(error) => attach(error),
         NodeError::Invalid { .. } | NodeError::BadFile { .. } | NodeError::NoName => {
             ErrorCode::InvalidRequest
@@ -106,6 +108,15 @@ fn sandbox(error: &SandboxRefusal) -> ErrorCode {
         SandboxRefusal::Path { .. } => ErrorCode::InvalidRequest,
         SandboxRefusal::Full { .. } => ErrorCode::StorageFull,
         SandboxRefusal::Sandbox(error) => provider(error),
+    }
+}
+
+fn gateway(error: &GatewayRefusal) -> ErrorCode {
+    match error {
+        GatewayRefusal::UnknownModel { .. } => ErrorCode::ModelNotFound,
+        GatewayRefusal::Agent { .. } => ErrorCode::AgentFailed,
+        GatewayRefusal::Upstream { .. } => ErrorCode::UpstreamFailed,
+        GatewayRefusal::TooSlow { .. } => ErrorCode::TimedOut,
     }
 }
 

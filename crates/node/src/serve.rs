@@ -161,6 +161,7 @@ async fn run(
         proxy_settings: config.proxy.clone(),
         proxy,
         sandboxes,
+        gateway: config.gateway,
         identity,
         node_settings: config.node,
         sync: config.sync,

@@ -25,6 +25,7 @@ fn the_table_is_what_programs_rely_on() {
     404 3 key_not_found
     404 3 cocoon_not_found
     404 3 sandbox_not_found
+    404 3 model_not_found
     404 3 route_not_found
     405 2 method_not_allowed
     409 4 name_taken
@@ -50,6 +51,8 @@ fn the_table_is_what_programs_rely_on() {
     502 1 cdp_unreachable
     502 1 peer_unreachable
     502 1 session_service_failed
+    502 1 agent_failed
+    502 1 upstream_failed
     503 1 browser_unavailable
     503 1 browser_offline
     503 1 sandbox_unavailable

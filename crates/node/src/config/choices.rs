@@ -1,6 +1,6 @@
 //! The settings of one source, checked: a field that the source does not set is `None`.
 
-use super::{ConfigError, ProxyChoices, SandboxSettings, Settings, node};
+use super::{ConfigError, GatewaySettings, ProxyChoices, SandboxSettings, Settings, node};
 use crate::outbound::Allowed;
 use crate::sync::ConflictResolution;
 use axum::http::uri::Authority;
@@ -84,6 +84,8 @@ pub struct Choices {
     pub proxy: ProxyChoices,
     /// See [`Config::sandboxes`](super::Config::sandboxes).
     pub sandboxes: Option<SandboxSettings>,
+    /// See [`Config::gateway`](super::Config::gateway).
+    pub gateway: Option<GatewaySettings>,
 }
 
 /// The longest time that a setting may say: ten years, in seconds.
@@ -98,7 +100,7 @@ impl Choices {
     pub fn check(origin: &str, settings: Settings) -> Result<Self, ConfigError> {
         let Settings { server, node: own, sync, outbound, storage, .. } = settings;
         let Settings { browser, recovery, metrics, limits, proxy, cocoons, .. } = settings;
-        let sandboxes = settings.sandboxes;
+        let (sandboxes, gateway) = (settings.sandboxes, settings.gateway);
         let seconds = |key, value| {
             let seconds = number(origin, key, value, 1..=LONGEST)?;
             Ok(seconds.map(Duration::from_secs))
@@ -188,6 +190,7 @@ impl Choices {
             )?,
             proxy: ProxyChoices::check(origin, proxy, cocoons)?,
             sandboxes: sandboxes.map(|texts| SandboxSettings::check(origin, texts)).transpose()?,
+            gateway: gateway.map(|texts| GatewaySettings::check(origin, texts)).transpose()?,
         })
     }
 
@@ -230,6 +233,7 @@ impl Choices {
             refused_keys_per_minute: self.refused_keys_per_minute.or(other.refused_keys_per_minute),
             proxy: self.proxy.or(other.proxy),
             sandboxes: self.sandboxes.or(other.sandboxes),
+            gateway: self.gateway.or(other.gateway),
         }
     }
 }

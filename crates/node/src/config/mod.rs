@@ -7,6 +7,7 @@
 mod choices;
 mod error;
 mod exposure;
+mod gateway;
 mod node;
 mod proxy;
 mod sandboxes;
@@ -16,6 +17,10 @@ pub use baton_store::DatabaseUrl;
 pub use choices::Choices;
 pub use error::ConfigError;
 pub use exposure::{Exposure, TlsFiles};
+pub use gateway::{
+    AgentSettings, AgentTexts, BUILT_IN_AGENT, GatewaySettings, GatewayTexts, Prompt,
+    UpstreamSettings, UpstreamTexts,
+};
 pub use node::{NodeSettings, detect_node_type};
 pub(crate) use node::{is_node_name, is_node_url};
 pub use proxy::{ProxyChoices, ProxySettings};
@@ -100,6 +105,8 @@ pub struct Config {
     pub debug_secret: Option<SecretString>,
     /// What the settings say of sandboxes.
     pub sandboxes: SandboxSettings,
+    /// What the settings say of the gateway.
+    pub gateway: GatewaySettings,
     /// What runs first in a sandbox; none makes a node without sandboxes.
     pub sandbox_init: Option<InitCommand>,
     /// Where metrics are served; none means nowhere.
@@ -200,6 +207,7 @@ impl Config {
             proxy: choices.proxy.settle(&Owner::local()),
             debug_secret: around.debug_secret,
             sandboxes: choices.sandboxes.unwrap_or_default(),
+            gateway: choices.gateway.unwrap_or_default(),
             sandbox_init: around.sandbox_init,
             metrics: choices.metrics,
             idle_exit: around.idle_exit,

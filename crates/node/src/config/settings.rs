@@ -2,7 +2,7 @@
 //!
 //! Numbers are signed here, so that a negative one gets an error that says what was expected.
 
-use super::{ConfigError, SandboxTexts};
+use super::{ConfigError, GatewayTexts, SandboxTexts};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +35,8 @@ pub struct Settings {
     pub cocoons: Option<Vec<CocoonTexts>>,
     /// `[sandboxes]`
     pub sandboxes: Option<SandboxTexts>,
+    /// `[gateway]`
+    pub gateway: Option<GatewayTexts>,
 }
 
 /// `[server]`

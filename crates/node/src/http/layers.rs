@@ -2,7 +2,7 @@
 
 use super::guard::{Guard, guard};
 use super::noted::note_refusals;
-use super::{HttpConfig, Refusal, peer};
+use super::{HttpConfig, Refusal, gateway, peer};
 use crate::sessions::FILE_LIMIT;
 use crate::{Context, metrics};
 use axum::Router;
@@ -21,7 +21,6 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
 use tower_http::sensitive_headers::SetSensitiveRequestHeadersLayer;
-use tower_http::timeout::TimeoutLayer;
 use tower_http::trace::TraceLayer;
 use tracing::Instrument;
 
@@ -44,7 +43,7 @@ pub(super) fn around(
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
         .layer(from_fn(write_problem))
         .layer(from_fn_with_state(context.clone(), observe))
-        .layer(TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, ANSWER_LIMIT))
+        .layer(from_fn(limit))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(context.clone(), finish))
         .layer(from_fn_with_state(Guard::new(config), guard))
@@ -65,6 +64,7 @@ fn span(request: &Request) -> tracing::Span {
 /// Writes the body of every answer that is an error; see [`Refusal`].
 async fn write_problem(request: Request, next: Next) -> Response {
     let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
+    let speaks_openai = gateway::speaks_openai(request.uri().path());
     let mut response = next.run(request).await;
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
@@ -77,6 +77,11 @@ async fn write_problem(request: Request, next: Next) -> Response {
     let (mut parts, _) = response.into_parts();
     parts.status = StatusCode::from_u16(problem.status).unwrap_or(parts.status);
     parts.headers.remove(axum::http::header::CONTENT_LENGTH);
+    if speaks_openai {
+        let (own, body) = gateway::error(&problem).into_parts();
+        parts.headers.extend(own.headers);
+        return Response::from_parts(parts, body);
+    }
     parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static(problem::CONTENT_TYPE));
     let body = serde_json::to_vec(&problem).unwrap_or_default();
     Response::from_parts(parts, Body::from(body))
@@ -120,9 +125,21 @@ async fn observe(State(context): State<Context>, request: Request, next: Next) -
     response
 }
 
+/// An answer has its time, but for those that take as long as somebody listens.
+async fn limit(request: Request, next: Next) -> Response {
+    if gateway::is_listened_to(request.uri().path()) {
+        return next.run(request).await;
+    }
+    let answer = tokio::time::timeout(ANSWER_LIMIT, next.run(request)).await;
+    answer.unwrap_or_else(|_| StatusCode::GATEWAY_TIMEOUT.into_response())
+}
+
 /// What was begun is finished, also when the caller leaves or the limit passes: half an open or
 /// half a close would leave a browser that nobody knows of.
 async fn finish(State(context): State<Context>, request: Request, next: Next) -> Response {
+    if gateway::is_listened_to(request.uri().path()) {
+        return next.run(request).await;
+    }
     let task = context.tasks.spawn(next.run(request).in_current_span());
     match task.await {
         Ok(response) => response,

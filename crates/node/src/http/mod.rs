@@ -15,6 +15,7 @@ mod debug_browsers;
 mod doors;
 mod exchange;
 mod federation;
+mod gateway;
 mod guard;
 mod here;
 mod history;
@@ -44,6 +45,7 @@ use crate::sessions::FILE_LIMIT;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use baton_api::Problem;
+use baton_api::chat::ChatChunk;
 use baton_api::debug::{BrowserMessage, ClientMessage, RelayMessage};
 use baton_api::sandbox::ExecEvent;
 use std::net::SocketAddr;
@@ -147,6 +149,9 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sandboxes::exec))
         .routes(routes!(sandboxes::read))
         .routes(routes!(sandboxes::write).layer(files))
+        // Agents that are asked as if they were models.
+        .routes(routes!(gateway::models))
+        .routes(routes!(gateway::complete))
         // Models.
         .routes(routes!(mcp::post, mcp::listen, mcp::end))
         // What was done.
@@ -174,7 +179,7 @@ pub fn document() -> utoipa::openapi::OpenApi {
 #[openapi(
     info(title = "Baton", description = "Keeps browser sessions alive. Every error is a problem."),
     // What goes over the relay's WebSocket, or as an event, belongs to no operation.
-    components(schemas(Problem, BrowserMessage, ClientMessage, RelayMessage, ExecEvent)),
+    components(schemas(Problem, BrowserMessage, ClientMessage, RelayMessage, ExecEvent, ChatChunk)),
     modifiers(&ApiKey)
 )]
 struct Document;

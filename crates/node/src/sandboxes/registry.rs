@@ -78,7 +78,7 @@ impl Sandboxes {
         self.places().is_empty()
     }
 
-    pub(super) fn settings(&self) -> &SandboxSettings {
+    pub(crate) fn settings(&self) -> &SandboxSettings {
         &self.0.settings
     }
 

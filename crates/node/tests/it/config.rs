@@ -113,6 +113,13 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         "[node]\npublic_url = \"https://baton.example.org\"",
         "[storage]\ndatabase_url = \"mysql://root:hunter2@db/x\"",
         "[storage]\ndatabase_url = 5 # hunter2",
+        "[gateway]\nlimit = 0",
+        "[gateway.upstream]\nurl = \"https://ada:hunter2@models.example.org\"\nmodel = \"large\"",
+        "[gateway.upstream]\nurl = \"https://models.example.org\"\nmodel = \"large\"\nturns = 0",
+        "[[gateway.agents]]\nname = \"an agent\"\ncommand = [\"true\"]",
+        "[[gateway.agents]]\nname = \"baseline-cli-agent\"\ncommand = [\"true\"]",
+        "[[gateway.agents]]\nname = \"agent\"\ncommand = []",
+        "[[gateway.agents]]\nname = \"agent\"\ncommand = [\"true\"]\nprompt = \"mail\"",
         "[storage",
     ];
     let errors: Vec<String> =
@@ -143,7 +150,7 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     the file /etc/baton.toml: expected storage.part_bytes to be a number from 1024 to 4294967296, found 9999999999
     the file /etc/baton.toml: expected storage.snapshot_parts to be a number from 1 to 1000000, found 0
     the file /etc/baton.toml: expected storage.database_url to be a path or "postgres://user@host/database", found nothing
-    expected valid settings in /etc/baton.toml at line 1, found: unknown field `recover`, expected one of `server`, `node`, `sync`, `outbound`, `storage`, `browser`, `recovery`, `metrics`, `limits`, `proxy`, `cocoons`, `sandboxes`
+    expected valid settings in /etc/baton.toml at line 1, found: unknown field `recover`, expected one of `server`, `node`, `sync`, `outbound`, `storage`, `browser`, `recovery`, `metrics`, `limits`, `proxy`, `cocoons`, `sandboxes`, `gateway`
     the file /etc/baton.toml: expected node.type to be cloud or hosted, found "server"
     the file /etc/baton.toml: expected node.name to be 1 to 64 characters that can be shown, without spaces around them, found ""
     the file /etc/baton.toml: expected node.publicUrl to be an address such as https://baton.example.org, without a path, a query or a user, found something else
@@ -151,6 +158,13 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     expected valid settings in /etc/baton.toml at line 2, found: unknown field `public_url`, expected one of `type`, `name`, `publicUrl`, `internalUrl`
     the file /etc/baton.toml: expected storage.database_url to be a path or "postgres://user@host/database", found the scheme "mysql"
     expected valid settings in /etc/baton.toml at line 2, found: invalid type: integer `5`, expected a string
+    the file /etc/baton.toml: expected gateway.limit to be a number from 1 to 86400, found 0
+    the file /etc/baton.toml: expected gateway.upstream.url to be an http or https address without a user, found another text
+    the file /etc/baton.toml: expected gateway.upstream.turns to be a number from 1 to 1000, found 0
+    the file /etc/baton.toml: expected gateway.agents.name to be 1 to 63 letters, digits, '-', '.' or '_', found "an agent"
+    the file /etc/baton.toml: expected gateway.agents.name to be a name that no other agent has, found baseline-cli-agent
+    the file /etc/baton.toml: expected gateway.agents.command to be a program and its arguments, found nothing
+    the file /etc/baton.toml: expected gateway.agents.prompt to be argument, stdin or file, found "mail"
     expected valid settings in /etc/baton.toml at line 1, found: unclosed table, expected `]`
     "#);
 }

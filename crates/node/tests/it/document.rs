@@ -58,6 +58,7 @@ async fn the_document_names_every_operation() {
     GET /sync/peers (key)
     GET /sync/sessions/{id} (key)
     GET /sync/sessions/{id}/revisions (key)
+    GET /v1/models (key)
     POST /api/sandboxes (key)
     POST /api/sandboxes/{id}/exec (key)
     POST /cocoons/{id}/ticket (key)
@@ -92,6 +93,7 @@ async fn the_document_names_every_operation() {
     POST /sync/sessions/{id}/parts (key)
     POST /sync/sessions/{id}/parts/fetch (key)
     POST /sync/sessions/{id}/revisions (key)
+    POST /v1/chat/completions (key)
     PUT /api/sandboxes/{id}/files (key)
     PUT /cocoons/{id} (key)
     ");

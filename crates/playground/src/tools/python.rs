@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::process::Command;
 
-/// browser-use, and the SDK of the Model Context Protocol.
+/// browser-use, the SDK of the Model Context Protocol, and OpenAI's.
 const TOOLS: Shelf = Shelf {
     name: "python",
     files: &[("requirements.txt", include_str!("../../tools/python/requirements.txt"))],

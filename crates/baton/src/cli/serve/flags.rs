@@ -260,6 +260,7 @@ impl From<Flags> for Settings {
             },
             cocoons: None,
             sandboxes: None,
+            gateway: None,
             server: ServerSettings {
                 listen: flags.listen,
                 behind_proxy: flags.behind_proxy,

@@ -6,7 +6,7 @@ use baton_api::{Problem, SnapshotReason};
 use baton_playground::tools::Npm;
 
 /// Settings of a flavor that has agent-browser.
-fn tools(npm: &Npm) -> String {
+pub(super) fn tools(npm: &Npm) -> String {
     let program = npm.agent_browser();
     let folder = program.parent().unwrap().display();
     let name = program.file_name().unwrap().to_str().unwrap();

@@ -2,7 +2,10 @@
 
 mod agent;
 mod escapes;
+mod gateway;
+mod gateway_bad;
 mod leaks;
+mod model;
 mod refusals;
 mod scene;
 mod services;

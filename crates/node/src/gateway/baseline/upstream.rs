@@ -1,0 +1,153 @@
+//! The model: how it is asked, and what it answers.
+
+use crate::config::UpstreamSettings;
+use crate::gateway::GatewayRefusal;
+use crate::outbound::Reach;
+use crate::{Context, NodeError, line};
+use baton_api::chat::Usage;
+use secrecy::SecretString;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+use url::Url;
+
+/// How long one answer of a model may take.
+const ANSWER_LIMIT: Duration = Duration::from_mins(10);
+/// The largest answer, in bytes.
+const ANSWER_MAX: usize = 4 << 20;
+/// How much of what a model says of an error is told, in characters.
+const TOLD: usize = 300;
+
+/// A model that can be asked.
+pub(super) struct Upstream<'a> {
+    settings: &'a UpstreamSettings,
+    client: reqwest::Client,
+    url: Url,
+    key: Option<SecretString>,
+}
+
+/// What a model answers.
+pub(super) struct Reply {
+    /// What it says.
+    pub(super) text: String,
+    /// What it wants to be run.
+    pub(super) calls: Vec<Call>,
+    pub(super) usage: Option<Usage>,
+    /// All of it, as it is told again in the next turn.
+    pub(super) message: Value,
+}
+
+/// A tool that a model calls.
+#[derive(Debug, Deserialize)]
+pub(super) struct Call {
+    pub(super) id: String,
+    pub(super) function: Function,
+}
+
+/// Which one, and with what.
+#[derive(Debug, Deserialize)]
+pub(super) struct Function {
+    pub(super) name: String,
+    /// A text in JSON.
+    pub(super) arguments: String,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    choices: Vec<Choice>,
+    #[serde(default)]
+    usage: Option<Usage>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Value,
+}
+
+#[derive(Deserialize)]
+struct Spoken {
+    #[serde(default)]
+    content: Option<String>,
+    #[serde(default)]
+    tool_calls: Option<Vec<Call>>,
+}
+
+impl<'a> Upstream<'a> {
+    /// Looks its address up, and reads its key.
+    pub(super) async fn reach(
+        context: &Context,
+        settings: &'a UpstreamSettings,
+    ) -> Result<Self, NodeError> {
+        // The address is of the settings, so it may be on this machine.
+        let client = line::client(context, &settings.url, Reach { loopback: true }).await?;
+        let url = line::address(&settings.url, &["chat", "completions"])?;
+        let key = match &settings.key_file {
+            Some(file) => {
+                let text = tokio::fs::read_to_string(file).await;
+                let unread = |error| failed(format!("its key cannot be read: {error}"));
+                Some(SecretString::from(text.map_err(unread)?.trim()))
+            }
+            None => None,
+        };
+        Ok(Self { settings, client, url, key })
+    }
+
+    /// Asks for the next turn.
+    pub(super) async fn ask(&self, messages: &[Value], tools: &Value) -> Result<Reply, NodeError> {
+        let body = json!({"model": self.settings.model, "messages": messages, "tools": tools});
+        let mut call = self.client.post(self.url.clone()).timeout(ANSWER_LIMIT).json(&body);
+        if let Some(key) = &self.key {
+            call = call.header("authorization", line::bearer(key)?);
+        }
+        let response = call.send().await.map_err(|error| failed(line::said(error)))?;
+        let status = response.status();
+        let answer = line::bounded(response, ANSWER_MAX).await.map_err(failed)?;
+        if !status.is_success() {
+            return Err(failed(format!("it answers {status}{}", complaint(&answer))).into());
+        }
+        Ok(read(&answer).map_err(failed)?)
+    }
+}
+
+fn failed(why: String) -> GatewayRefusal {
+    GatewayRefusal::Upstream { why }
+}
+
+fn read(answer: &[u8]) -> Result<Reply, String> {
+    let unread = |error: serde_json::Error| format!("expected a chat completion, found {error}");
+    let Answer { choices, usage } = serde_json::from_slice(answer).map_err(unread)?;
+    let first = choices.into_iter().next().ok_or("expected a choice, found none")?;
+    let spoken: Spoken = serde_json::from_value(first.message.clone()).map_err(unread)?;
+    Ok(Reply {
+        text: spoken.content.unwrap_or_default(),
+        calls: spoken.tool_calls.unwrap_or_default(),
+        usage,
+        message: first.message,
+    })
+}
+
+/// What a model says of its error, behind a colon; nothing when it says none.
+fn complaint(answer: &[u8]) -> String {
+    let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
+    match answer["error"]["message"].as_str() {
+        Some(text) => format!(": {}", text.chars().take(TOLD).collect::<String>()),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{complaint, read};
+
+    #[test]
+    fn what_is_no_answer_says_what_was_expected() {
+        let why = |text: &str| read(text.as_bytes()).err().unwrap_or_default();
+        insta::assert_snapshot!(why("<html>"), @"expected a chat completion, found expected value at line 1 column 1");
+        insta::assert_snapshot!(why(r#"{"choices": []}"#), @"expected a choice, found none");
+        insta::assert_snapshot!(why(r#"{"choices": [{"message": {"content": 1}}]}"#), @"expected a chat completion, found invalid type: integer `1`, expected a string");
+        let said = read(br#"{"choices": [{"message": {"role": "assistant", "content": null}}]}"#);
+        assert!(said.is_ok_and(|reply| reply.text.is_empty() && reply.calls.is_empty()));
+        assert_eq!(complaint(br#"{"error": {"message": "no such model"}}"#), ": no such model");
+        assert_eq!(complaint(b"\xff"), "");
+    }
+}
