@@ -5,6 +5,7 @@
 
 mod audit;
 mod carry;
+mod chat;
 mod cocoons;
 mod debug;
 mod error;

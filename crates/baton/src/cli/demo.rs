@@ -4,7 +4,7 @@ use super::Context;
 use baton_api::Exit;
 use clap::Args;
 
-/// See a session outlive its browser and its node, and move to another node
+/// See a session outlive its browser and its node, and go on elsewhere
 #[derive(Debug, Args)]
 #[command(after_help = "Needs Chromium, and neither an account nor the network.")]
 pub(super) struct Demo {}

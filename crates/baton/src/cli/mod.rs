@@ -10,6 +10,7 @@ mod completions;
 mod consent;
 mod debug;
 mod demo;
+mod demo_agent;
 mod destination;
 mod doctor;
 mod environment;
@@ -118,6 +119,8 @@ enum Command {
     Keeper(keeper::Keeper),
     #[command(hide = true)]
     SandboxInit(sandbox_init::SandboxInit),
+    #[command(hide = true)]
+    DemoAgent(demo_agent::DemoAgent),
 }
 
 const EXAMPLES: &str = "\
@@ -146,6 +149,7 @@ pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
     let exit = match cli.command {
         // In a sandbox there is no home, and so no data folder.
         Command::SandboxInit(command) => command.run(),
+        Command::DemoAgent(command) => command.run(),
         command => Context::new(cli.global.data, cli.global.as_agent, output)
             .and_then(|context| run(command, &context)),
     };
@@ -187,6 +191,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Doctor(command) => command.run(context).await,
             Command::Demo(command) => command.run(context).await,
             Command::Completions(_)
+            | Command::DemoAgent(_)
             | Command::Federation(_)
             | Command::Keeper(_)
             | Command::Mcp(_)

@@ -1,10 +1,12 @@
 //! `baton demo`: a browser session loses its browser, its keeper and its node, and comes back; then it
-//! goes on at another node.
+//! goes on at another node, and in a sandbox there.
 //!
 //! Everything is real and on this machine: a small site with a login, two nodes of its own in temporary
 //! folders, Chromium, SIGKILL. The demo succeeds only when the page itself shows, after each resume,
 //! what it showed before.
 
+pub(crate) mod agent;
+mod hand_in;
 mod second;
 mod site;
 mod steps;
@@ -64,9 +66,11 @@ async fn tell(house: &mut House, other: &mut House, mut steps: Steps) -> Result<
     steps.step("start the node again", start_node_again(house)).await?;
     let resume = steps.step("resume the session", resume(house)).await?;
     let after = steps.step("look at the page", look(house, id, &home, &before)).await?;
+    configure(other, &hand_in::settings(&home))?;
     let second = second::carry(&mut steps, house, other, &home, &before).await?;
+    let handed_in = hand_in::hand_in(&mut steps, other, &before.who).await?;
     let (steps, total_ms) = steps.finish();
-    Ok(Story { signed_in: true, steps, total_ms, before, after, resume, second })
+    Ok(Story { signed_in: true, steps, total_ms, before, after, resume, second, handed_in })
 }
 
 /// Ends when somebody wants the demo to end.
@@ -82,6 +86,12 @@ async fn start_site() -> Result<(Site, String)> {
     let site = Site::start(site::pages()).await?;
     let shown = site.url("/")?.to_string();
     Ok((site, shown))
+}
+
+/// Settings for a node that does not run yet.
+fn configure(house: &House, settings: &str) -> Result<()> {
+    house.data().create()?;
+    Ok(std::fs::write(house.data().settings(), settings)?)
 }
 
 async fn start_node(house: &mut House) -> Result<((), String)> {

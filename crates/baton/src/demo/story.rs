@@ -1,5 +1,6 @@
 //! What happened in the demo: one document for a program, some lines for a person.
 
+use super::hand_in::HandedIn;
 use super::second::Carried;
 use super::steps::Step;
 use super::visitor::Shown;
@@ -24,17 +25,23 @@ pub(super) struct Story {
     pub(super) resume: ResumeResult,
     /// What became of the session at the second node.
     pub(super) second: Carried,
+    /// What an agent in a sandbox found; none where this machine makes no sandboxes.
+    pub(super) handed_in: Option<HandedIn>,
 }
 
 impl Story {
     /// The session, the receipt, what the page shows, and what to do next.
     pub(super) fn in_words(&self) -> String {
         let resumed = output::resumed(&self.resume);
+        let agent = match self.handed_in {
+            Some(_) => ", and into a sandbox, to an agent",
+            None => "",
+        };
         let seconds = std::time::Duration::from_millis(self.total_ms).as_secs_f64();
         format!(
             "\n{resumed}\n\n{}\n\
              Browser, keeper and node died, and then the session went to a second node, with a browser \
-             of its own.\nIt is still signed in. It took {seconds:.1} s.\n\
+             of its own{agent}.\nIt is still signed in. It took {seconds:.1} s.\n\
              Everything that the demo made is gone again.\n\n{}",
             self.comparison(),
             next_commands(),
@@ -73,6 +80,8 @@ What next:
   docs/guide/getting-started.md
       a first session, step by step
   docs/guide/carry.md
-      sessions between your machines"
+      sessions between your machines
+  docs/guide/hand-in.md
+      agents in sandboxes that start logged in"
     )
 }

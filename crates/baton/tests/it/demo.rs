@@ -28,7 +28,10 @@ fn the_demo_ends_signed_in_and_leaves_nothing_behind() {
     assert_eq!(story["resume"]["receipt"]["rejected"], 0, "{story}");
     assert_eq!(story["second"]["shown"], story["before"], "at the second node");
     assert_eq!(story["second"]["resume"]["receipt"]["rejected"], 0, "{story}");
-    assert_eq!(story["steps"].as_array().unwrap().len(), 16, "{story}");
+    let said = story["handed_in"]["said"].as_str().unwrap_or_default();
+    assert_eq!(said, "The page says “Signed in as Ada”.\n", "{story}");
+    assert_eq!(story["handed_in"]["browser_session"]["shrunk"], false, "{story}");
+    assert_eq!(story["steps"].as_array().unwrap().len(), 19, "{story}");
     assert!(is_empty(folder.path()));
 }
 

@@ -34,7 +34,7 @@ fn the_first_page_says_what_there_is() {
       backup       Write the database, and what opens it, to one sealed file; the node may run
       restore      Make a data folder of a backup; no node may run on it
       doctor       Look for what is missing or wrong on this machine, and say what to do
-      demo         See a session outlive its browser and its node, and move to another node
+      demo         See a session outlive its browser and its node, and go on elsewhere
       completions  Write the completions of a shell to standard output
       help         Print this message or the help of the given subcommand(s)
 
