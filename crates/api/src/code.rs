@@ -159,6 +159,8 @@ error_codes! {
     BrowserOffline "browser_offline" 503 Failed "the tab's browser is not connected";
     /// The node makes no sandboxes, or this one did not start.
     SandboxUnavailable "sandbox_unavailable" 503 Failed "no sandbox can be made";
+    /// A sandbox can have no display.
+    VncUnavailable "vnc_unavailable" 503 Failed "no display can be made";
     /// The database does not answer.
     StorageUnavailable "storage_unavailable" 503 Failed "the database does not answer";
     /// It took longer than its limit.

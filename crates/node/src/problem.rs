@@ -94,6 +94,7 @@ fn sandbox(error: &SandboxRefusal) -> ErrorCode {
         SandboxRefusal::NotFound { .. } => ErrorCode::SandboxNotFound,
         SandboxRefusal::Ambiguous { .. } => ErrorCode::AmbiguousReference,
         SandboxRefusal::Unavailable { .. } => ErrorCode::SandboxUnavailable,
+        SandboxRefusal::NoDisplay { .. } => ErrorCode::VncUnavailable,
         SandboxRefusal::UnknownFlavor { .. } => ErrorCode::UnknownFlavor,
         SandboxRefusal::TooMany { .. } => ErrorCode::TooManyRequests,
         SandboxRefusal::UnknownService => ErrorCode::AddressNotAllowed,

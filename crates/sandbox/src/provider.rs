@@ -22,7 +22,8 @@ pub trait Sandbox: Send + Sync + std::fmt::Debug {
     fn start<'a>(&'a self, command: &'a Command) -> Answer<'a, Process>;
 
     /// The command that passes files as a tar archive to its output (`pack`), or takes them from its
-    /// input (`unpack`), and the one that writes a file whole from its input (`write`) or not at all.
+    /// input (`unpack`), the one that writes a file whole from its input (`write`) or not at all,
+    /// and the one that passes its input and output to a socket and back (`connect`).
     fn tool(&self, verb: &str, path: &str) -> Command;
 
     /// Asks every command to end, and waits a while for it. Fails when a browser did not end in time: what

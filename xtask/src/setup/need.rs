@@ -115,12 +115,12 @@ pub(crate) const KEYRING: Need = Need {
 /// What makes sandboxes of this machine.
 pub(crate) const SANDBOXES: Need = Need {
     name: "Sandboxes",
-    purpose: "agents run in sandboxes made of namespaces, with a network of their own",
-    expected: "bwrap, slirp4netns and nft on the PATH or in /usr/sbin",
+    purpose: "agents run in sandboxes made of namespaces, with a network and a display of their own",
+    expected: "bwrap, slirp4netns, nft and Xtigervnc on the PATH or in /usr/sbin",
     search: find_sandboxes,
-    apt: &["bubblewrap", "slirp4netns", "nftables"],
-    dnf: "sudo dnf install bubblewrap slirp4netns nftables",
-    pacman: "sudo pacman -S bubblewrap slirp4netns nftables",
+    apt: &["bubblewrap", "slirp4netns", "nftables", "tigervnc-standalone-server"],
+    dnf: "sudo dnf install bubblewrap slirp4netns nftables tigervnc-server",
+    pacman: "sudo pacman -S bubblewrap slirp4netns nftables tigervnc",
     brew: "not there: only Linux has it",
     ubuntu: None,
 };
@@ -151,7 +151,8 @@ fn find_python() -> Option<PathBuf> {
 /// Administrators' programs are not on everybody's PATH.
 fn find_sandboxes() -> Option<PathBuf> {
     let nft = on_path("nft").or_else(|| file("/usr/sbin/nft".into()));
-    nft.and_then(|_| on_path("slirp4netns")).and_then(|_| on_path("bwrap"))
+    let display = nft.and_then(|_| on_path("Xtigervnc").or_else(|| on_path("Xvnc")));
+    display.and_then(|_| on_path("slirp4netns")).and_then(|_| on_path("bwrap"))
 }
 
 /// The first file of this name on the PATH.

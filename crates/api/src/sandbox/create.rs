@@ -12,6 +12,10 @@ pub struct CreateSandbox {
     /// What is in it, by a name of the node's settings; `agent-ready` when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flavor: Option<String>,
+    /// Whether it has a display, which a VNC viewer on the node's machine shows: for a browser with a
+    /// window. The answer says where, and with which password.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub enable_vnc: bool,
     /// The session that is handed in; none makes a sandbox that is logged in nowhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser_session: Option<BrowserSession>,

@@ -10,6 +10,6 @@ pub mod view;
 pub use create::{BrowserSession, BrowserSessionType, CreateSandbox, WantedLimits};
 pub use exec::{CommandLine, ExecEnd, ExecEvent, ExecSandbox, SandboxFile};
 pub use view::{
-    EndedSandbox, Enforcement, HandedIn, Login, SandboxList, SandboxView, WrittenBack,
+    EndedSandbox, Enforcement, HandedIn, Login, SandboxList, SandboxView, Vnc, WrittenBack,
     WrittenLimits,
 };

@@ -33,9 +33,30 @@ pub struct SandboxView {
     /// The session that was handed in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser_session: Option<HandedIn>,
+    /// Where its display is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vnc: Option<Vnc>,
     /// What its maker should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+/// A display that a VNC viewer shows (RFB 3.8, RFC 6143).
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Vnc {
+    /// An address of the node's own loopback, with its port.
+    pub address: String,
+    /// The password, of 8 characters as the protocol has it; told to the sandbox's maker only, once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password: Option<String>,
+}
+
+impl std::fmt::Debug for Vnc {
+    /// Without the password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Vnc").field("address", &self.address).finish_non_exhaustive()
+    }
 }
 
 /// Whether the limits of memory, processes and processors hold.

@@ -47,6 +47,10 @@ pub(crate) fn sandbox(view: &SandboxView) -> String {
         let why = view.limits_reason.as_deref().unwrap_or("this machine does not allow it");
         lines.push(format!("limits    {}: {why}", style::doubtful("not enforced")));
     }
+    if let Some(vnc) = &view.vnc {
+        let password = vnc.password.as_deref().map(|word| format!(", password {word}"));
+        lines.push(format!("vnc       {}{}", vnc.address, password.unwrap_or_default()));
+    }
     if let Some(handed) = &view.browser_session {
         lines.push(format!("session   {}", session(handed)));
         let back = if handed.writes_back { "when it ends" } else { "never" };

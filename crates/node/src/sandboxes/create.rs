@@ -5,6 +5,7 @@ use super::hand_in;
 use super::plan::Plan;
 use super::profile::{self, Packed};
 use super::registry::{Kept, Lent, Slot};
+use super::vnc::Display;
 use super::{SandboxRefusal, watch};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
@@ -54,14 +55,22 @@ async fn make(
         None => None,
     };
     let made = build(context, &plan, found.as_mut()).await;
-    let (sandbox, packed) = match made {
-        Ok(made) => made,
+    let built = match made {
+        Ok(built) => built,
         Err(error) => {
             give_back(context, found).await;
             return Err(error);
         }
     };
-    Ok(keep(context, caller, slot, plan, sandbox, found.zip(packed)))
+    Ok(keep(context, caller, slot, plan, built, found))
+}
+
+/// What was made.
+struct Built {
+    sandbox: Box<dyn Sandbox>,
+    /// The profile in it.
+    packed: Option<Packed>,
+    display: Option<Display>,
 }
 
 /// Makes the sandbox while the profile is made, and puts it there.
@@ -69,7 +78,7 @@ async fn build(
     context: &Context,
     plan: &Plan,
     found: Option<&mut Found>,
-) -> Result<(Box<dyn Sandbox>, Option<Packed>), NodeError> {
+) -> Result<Built, NodeError> {
     let provider = context.sandboxes.provider()?;
     let make = async {
         Ok::<_, NodeError>(provider.create(&plan.spec).await.map_err(SandboxRefusal::from)?)
@@ -89,13 +98,28 @@ async fn build(
         }
         (Err(error), _) => return Err(error),
     };
-    if let Some(packed) = &packed
-        && let Err(error) = profile::put(&*sandbox, packed).await
-    {
-        remove(&*sandbox).await;
-        return Err(error);
+    match furnish(&*sandbox, plan, packed.as_ref()).await {
+        Ok(display) => Ok(Built { sandbox, packed, display }),
+        Err(error) => {
+            remove(&*sandbox).await;
+            Err(error)
+        }
     }
-    Ok((sandbox, packed))
+}
+
+/// Puts the profile there, and makes the display.
+async fn furnish(
+    sandbox: &dyn Sandbox,
+    plan: &Plan,
+    packed: Option<&Packed>,
+) -> Result<Option<Display>, NodeError> {
+    if let Some(packed) = packed {
+        profile::put(sandbox, packed).await?;
+    }
+    if !plan.has_display {
+        return Ok(None);
+    }
+    Ok(Some(Display::start(sandbox).await?))
 }
 
 async fn remove(sandbox: &dyn Sandbox) {
@@ -122,15 +146,16 @@ fn keep(
     caller: &Caller,
     slot: Slot,
     plan: Plan,
-    sandbox: Box<dyn Sandbox>,
-    handed: Option<(Found, Packed)>,
+    built: Built,
+    found: Option<Found>,
 ) -> SandboxView {
+    let Built { sandbox, packed, display } = built;
     let created_at = clock::now();
     let (limits, limits_reason) = match sandbox.enforced() {
         Enforced::Yes => (Enforcement::Enforced, None),
         Enforced::No(why) => (Enforcement::NotEnforced, Some(why.clone())),
     };
-    let (told, lent) = match handed {
+    let (told, lent) = match found.zip(packed) {
         Some((mut found, packed)) => {
             found.told.receipt.extend(packed.receipt.clone());
             found.told.receipt.forget_restored();
@@ -150,11 +175,16 @@ fn keep(
         limits_reason,
         allowed: WrittenLimits { memory, processes, processors, disk },
         browser_session: told,
+        vnc: display.as_ref().map(Display::view),
         warnings: plan.warnings,
     };
     let ended = CancellationToken::new();
-    let kept = Arc::new(Kept { view: view.clone(), sandbox, lent, ended });
+    let kept = Arc::new(Kept { view, sandbox, lent, ended });
     slot.keep(Arc::clone(&kept));
+    let mut view = kept.view.clone();
+    if let Some(display) = display {
+        view.vnc = Some(display.serve(Arc::clone(&kept)));
+    }
     watch::watch(context, kept, plan.ttl);
     tracing::info!(sandbox = %view.id, flavor = view.flavor, "made a sandbox");
     view

@@ -30,6 +30,14 @@ pub enum SandboxRefusal {
         /// What is missing, and what to do.
         why: String,
     },
+    /// A sandbox can have no display.
+    #[error(
+        "expected a display for VNC, found none: {why}\nXtigervnc makes it: the package tigervnc-standalone-server"
+    )]
+    NoDisplay {
+        /// What was found instead.
+        why: String,
+    },
     /// The settings know no such flavor.
     #[error(
         "expected a flavor among {known}, found {found:?}\n[[sandboxes.flavors]] in the settings names them"

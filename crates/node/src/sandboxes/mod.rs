@@ -7,7 +7,7 @@
 //! Rooms: `registry` knows the sandboxes that there are; `create`, `list`, `exec`, `files` and `end` are
 //! the verbs; `plan` is what a sandbox will be; `hand_in` finds a session's state, `borrow` takes the
 //! session, and `service` asks another one for it; `profile` puts it into a sandbox,
-//! and `take_back` reads what it has become; `watch` ends a sandbox when its time has come.
+//! and `take_back` reads what it has become; `vnc` gives it a display; `watch` ends a sandbox when its time has come.
 
 mod borrow;
 mod create;
@@ -24,6 +24,7 @@ mod registry;
 mod run;
 mod service;
 mod take_back;
+mod vnc;
 mod watch;
 
 pub use create::create;

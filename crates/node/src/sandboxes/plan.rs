@@ -1,5 +1,6 @@
 //! What a sandbox will be: what a request wants, within what the settings allow.
 
+use super::vnc::variables;
 use super::{PROFILE, PROFILE_VARIABLE, SandboxRefusal};
 use crate::config::{DEFAULT_FLAVOR, Flavor};
 use crate::{Context, NodeError};
@@ -21,6 +22,8 @@ pub(super) struct Plan {
     /// Which domains need a login.
     pub(super) domains: Vec<Domain>,
     pub(super) ttl: Duration,
+    /// Whether it has a display.
+    pub(super) has_display: bool,
     /// What its maker should know.
     pub(super) warnings: Vec<String>,
 }
@@ -55,7 +58,8 @@ impl Plan {
                     .to_owned(),
             );
         }
-        Ok(Self { flavor: name.to_owned(), spec, domains, ttl, warnings })
+        let (flavor, has_display) = (name.to_owned(), request.enable_vnc);
+        Ok(Self { flavor, spec, domains, ttl, has_display, warnings })
     }
 }
 
@@ -99,7 +103,8 @@ fn env(
             found: "others".to_owned(),
         });
     }
-    let mut env = flavor.env.clone();
+    let mut env = variables(request.enable_vnc);
+    env.extend(flavor.env.clone());
     if !env.contains_key(PROGRAM)
         && let Some(browser) = context.hub.browser()
     {

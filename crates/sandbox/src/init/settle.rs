@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 /// once, and loses what it has not written for up to 30 s, as cookies
 /// (`chrome/browser/chrome_browser_main_posix.cc`).
 const CLOSE: Signal = Signal::INT;
+/// What X servers are called.
+const DISPLAYS: [&[u8]; 4] = [b"Xtigervnc", b"Xvnc", b"Xvfb", b"Xorg"];
 /// How long browsers may take to write down what they hold. Chromium needs well below a second, but not
 /// on a machine that has much else to do.
 pub(crate) const BROWSERS_LIMIT: Duration = Duration::from_secs(20);
@@ -45,7 +47,7 @@ struct Kinds {
     browsers: Vec<Pid>,
     /// What these have started, and what that has.
     helpers: Vec<Pid>,
-    /// All others.
+    /// All others, but for displays: a browser with a window waits for its display.
     drivers: Vec<Pid>,
 }
 
@@ -64,6 +66,8 @@ impl Kinds {
                 &mut kinds.browsers
             } else if line.any(|pid| browsers.contains(pid)) {
                 &mut kinds.helpers
+            } else if one.is_display() {
+                continue;
             } else {
                 &mut kinds.drivers
             };
@@ -106,6 +110,13 @@ impl Running {
     /// (`content/public/common/content_switches.cc`).
     fn leads(&self) -> bool {
         self.says(b"--user-data-dir") && !self.says(b"--type=")
+    }
+
+    /// Whether it is an X server.
+    fn is_display(&self) -> bool {
+        let program = self.command.split(|byte| *byte == 0).next().unwrap_or_default();
+        let name = program.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        DISPLAYS.contains(&name)
     }
 
     fn says(&self, start: &[u8]) -> bool {

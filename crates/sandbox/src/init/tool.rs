@@ -1,8 +1,12 @@
-//! The tools that move files into a sandbox and out of it: they run in it, with its rights.
+//! The tools that move files into a sandbox and out of it, and reach its sockets: they run in it, with its
+//! rights.
 
 use super::InitError;
 use std::fs::File;
-use std::io::{BufReader, Write, stdin, stdout};
+use std::io::{BufReader, Read, Write, stdin, stdout};
+use std::net::Shutdown;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 /// How much is read at once, in bytes.
@@ -15,6 +19,7 @@ pub(super) fn run(verb: &str, path: &Path) -> Result<(), InitError> {
         "write" => write(path),
         "pack" => pack(path),
         "unpack" => unpack(path),
+        "connect" => connect(path),
         _ => return Err(InitError::NoTool),
     }
     .map_err(InitError::file(path))
@@ -55,4 +60,30 @@ fn pack(path: &Path) -> std::io::Result<()> {
 fn unpack(path: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(path)?;
     tar::Archive::new(BufReader::with_capacity(CHUNK, stdin().lock())).unpack(path)
+}
+
+/// Passes everything on in both directions, until the socket's other end closes.
+fn connect(path: &Path) -> std::io::Result<()> {
+    let mut near = UnixStream::connect(path)?;
+    let mut far = near.try_clone()?;
+    std::thread::spawn(move || {
+        // Whichever side breaks, the other one hears of it.
+        let _ = pass_on(&mut stdin(), &mut far);
+        let _ = far.shutdown(Shutdown::Write);
+    });
+    // Not the buffered one: every byte is waited for.
+    let mut output = File::from(stdout().as_fd().try_clone_to_owned()?);
+    pass_on(&mut near, &mut output)
+}
+
+/// Not `std::io::copy`, which splices into a pipe: who waits for that with epoll is then not woken (seen on
+/// Linux 6).
+fn pass_on(from: &mut dyn Read, to: &mut dyn Write) -> std::io::Result<()> {
+    let mut bytes = vec![0; CHUNK];
+    loop {
+        match from.read(&mut bytes)? {
+            0 => return Ok(()),
+            read => to.write_all(&bytes[..read])?,
+        }
+    }
 }

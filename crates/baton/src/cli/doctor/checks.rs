@@ -62,12 +62,24 @@ fn user() -> Check {
 fn sandboxes() -> Check {
     let path = inherited().remove("PATH").unwrap_or_default();
     match baton_sandbox::local::Tools::find(OsStr::new(&path)) {
-        Ok(_) => Check::ok("sandboxes", "bubblewrap, slirp4netns and nftables are here"),
+        Ok(_) => Check::ok("sandboxes", made_with(&path)),
         Err(error) => {
             let text = error.to_string();
             let (found, fix) = text.split_once('\n').unwrap_or((&text, ""));
             Check::warning("sandboxes", found, fix.trim())
         }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn made_with(path: &str) -> &'static str {
+    let mut folders = std::env::split_paths(path);
+    let has_display =
+        folders.any(|folder| ["Xtigervnc", "Xvnc"].iter().any(|name| folder.join(name).is_file()));
+    if has_display {
+        "bubblewrap, slirp4netns and nftables are here, and Xtigervnc for displays"
+    } else {
+        "bubblewrap, slirp4netns and nftables are here; displays (VNC) need tigervnc-standalone-server"
     }
 }
 

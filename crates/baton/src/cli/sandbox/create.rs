@@ -40,6 +40,9 @@ pub(crate) struct Create {
     /// What is in it, by a name of the settings [default: agent-ready]
     #[arg(long, value_name = "NAME")]
     flavor: Option<String>,
+    /// Give it a display for browsers with a window, which a VNC viewer shows
+    #[arg(long)]
+    vnc: bool,
     /// End it after so long, such as 30m [default: as the settings say]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     ttl: Option<Duration>,
@@ -70,6 +73,7 @@ impl Create {
         };
         let request = CreateSandbox {
             flavor: self.flavor,
+            enable_vnc: self.vnc,
             browser_session,
             domains: self.domain,
             ttl: self.ttl.map(|ttl| u32::try_from(ttl.as_secs()).unwrap_or(u32::MAX)),

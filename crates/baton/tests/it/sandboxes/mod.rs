@@ -10,3 +10,5 @@ mod refusals;
 mod scene;
 mod services;
 mod tasks;
+mod viewer;
+mod vnc;

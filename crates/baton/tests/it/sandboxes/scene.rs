@@ -32,6 +32,9 @@ pub(super) struct Scene {
     pub(super) site: Site,
 }
 
+/// The colour of the page that its users see: red, green, blue.
+pub(super) const COLOUR: u32 = 0x0a_7b5c;
+
 /// Which refresh token counts now. Each one counts once.
 type Tokens = Arc<AtomicU32>;
 
@@ -46,9 +49,10 @@ async fn home(State(tokens): State<Tokens>, headers: HeaderMap) -> impl IntoResp
     match next {
         Some(now) => {
             let cookie = format!("refresh={}; Max-Age=86400; Path=/", now + 1);
-            ([(SET_COOKIE, cookie)], Html("<p id=who>Ada</p>"))
+            let page = format!("<body style='background: #{COLOUR:06x}'><p id=who>Ada</p>");
+            ([(SET_COOKIE, cookie)], Html(page))
         }
-        None => ([(SET_COOKIE, "seen=1".to_owned())], Html("<p id=who>nobody</p>")),
+        None => ([(SET_COOKIE, "seen=1".to_owned())], Html("<p id=who>nobody</p>".to_owned())),
     }
 }
 
