@@ -3,17 +3,26 @@
 use super::scene::{Scene, reference};
 use baton_api::sandbox::CreateSandbox;
 use baton_api::{Problem, SnapshotReason};
+use baton_browser::launch::find_browser;
 use baton_playground::tools::Npm;
+use std::path::PathBuf;
 
 /// Settings of a flavor that has agent-browser.
 pub(super) fn tools(npm: &Npm) -> String {
     let program = npm.agent_browser();
     let folder = program.parent().unwrap().display();
     let name = program.file_name().unwrap().to_str().unwrap();
+    let browser = browser().display().to_string();
     format!(
         "[[sandboxes.flavors]]\nname = \"tools\"\nmounts = [\"{folder}:/opt/tools\"]\n\
-         path = [\"/opt/tools\"]\nenv = {{ AB = \"{name}\" }}\n"
+         path = [\"/opt/tools\"]\n\
+         env = {{ AB = \"{name}\", AGENT_BROWSER_EXECUTABLE_PATH = \"{browser}\" }}\n"
     )
+}
+
+/// The browser of this machine.
+pub(super) fn browser() -> PathBuf {
+    find_browser(None, std::env::var_os("PATH").as_deref()).unwrap()
 }
 
 /// The first block of commands of the guide, as it is typed.

@@ -1,12 +1,16 @@
 //! Agents that are asked as if they were models, with OpenAI's own SDK.
 
-use super::agent::tools;
+use super::agent::{browser, tools};
 use super::model::{Model, runs, says, written};
 use super::scene::Scene;
-use baton_api::{CreateKey, Scope, SnapshotReason};
+use baton_api::{CreateKey, OpenSession, Scope, SnapshotReason};
+use baton_playground::Page;
 use baton_playground::tools::{Npm, Python, Room};
 use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::Duration;
+use url::Url;
 
 /// How long a program may take.
 const LIMIT: Duration = Duration::from_mins(2);
@@ -50,12 +54,38 @@ fn guide() -> &'static str {
     text.split("```python\n").nth(1).unwrap().split("```").next().unwrap()
 }
 
+/// A browser that finds `host` at this machine, as sandboxes do; and settings that name it.
+fn browser_that_knows_host(folder: &Path) -> String {
+    let (program, real) = (folder.join("browser"), browser());
+    let script = format!(
+        "#!/bin/sh\nexec {} --host-resolver-rules='MAP host 127.0.0.1' \"$@\"\n",
+        real.display()
+    );
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    format!("[browser]\nprogram = \"{}\"\n", program.display())
+}
+
+/// Somebody logs in, in a browser of the node, which is closed then.
+async fn log_in(scene: &Scene, name: &str) {
+    let login = Url::parse(&scene.url()).unwrap().join("login").unwrap();
+    let request = OpenSession::new(name.parse().unwrap(), [login.clone()]);
+    let id = scene.client().open_session(&request).await.unwrap().session.id;
+    let page = Page::attach(&scene.house.keeper_socket(id), login.as_str()).await.unwrap();
+    page.wait_for("document.getElementById('name') !== null").await.unwrap();
+    page.type_into("name", "Ada").await.unwrap();
+    page.press_enter().await.unwrap();
+    page.wait_for("document.getElementById('who')?.textContent === 'Ada'").await.unwrap();
+    scene.client().close_session(name).await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_says_who_is_logged_in() {
     let (npm, python) = (Npm::install().await.unwrap(), Python::install().await.unwrap());
-    let agency = Agency::open(&tools(&npm), "").await;
+    let folder = tempfile::tempdir().unwrap();
+    let agency = Agency::open(&tools(&npm), &browser_that_knows_host(folder.path())).await;
     let (scene, model) = (&agency.scene, &agency.model);
-    scene.session("shop").await;
+    log_in(scene, "shop").await;
     let line = format!("$AB open {} > open.log && $AB get text '#who'", scene.url());
     model.then(move |_| runs(&line));
     model.then(|asked| says(&format!("You are {}.", written(asked).lines().next().unwrap())));
@@ -74,7 +104,7 @@ async fn an_agent_says_who_is_logged_in() {
     assert!(shown.sandbox.is_none());
     let cookies = scene.cookies("shop").await;
     let rotated = cookies.iter().find(|(name, _)| name == "refresh").unwrap();
-    assert!(rotated.1.parse::<u32>().unwrap() > 1, "{cookies:?}");
+    assert!(rotated.1.parse::<u32>().unwrap() > 2, "{cookies:?}");
     assert!(scene.client().list_sandboxes().await.unwrap().items.is_empty());
     agency.scene.strike().await;
 }

@@ -6,7 +6,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{COOKIE, SET_COOKIE};
-use axum::response::{Html, IntoResponse};
+use axum::response::{Html, IntoResponse, Redirect};
 use axum::routing::get;
 use baton_api::sandbox::{
     BrowserSession, BrowserSessionType, CommandLine, CreateSandbox, EndedSandbox, ExecEnd,
@@ -56,6 +56,18 @@ async fn home(State(tokens): State<Tokens>, headers: HeaderMap) -> impl IntoResp
     }
 }
 
+/// Where somebody logs in.
+async fn form() -> Html<&'static str> {
+    Html("<form method=post><input id=name name=name></form>")
+}
+
+/// Whoever says who they are is given the token that counts.
+async fn login(State(tokens): State<Tokens>, name: String) -> impl IntoResponse {
+    assert_eq!(name, "name=Ada");
+    let cookie = format!("refresh={}; Max-Age=86400; Path=/", tokens.load(Ordering::SeqCst));
+    ([(SET_COOKIE, cookie)], Redirect::to("/"))
+}
+
 impl Scene {
     pub(super) async fn set() -> Self {
         Self::set_with("").await
@@ -66,6 +78,7 @@ impl Scene {
         let tokens = Tokens::new(AtomicU32::new(1));
         let pages = Router::new()
             .route("/", get(home))
+            .route("/login", get(form).post(login))
             .route("/favicon.ico", get(|| async { "" }))
             .with_state(tokens);
         let site = Site::start(pages).await.unwrap();
