@@ -6,8 +6,6 @@ use crate::auth::Sandbox;
 use crate::gateway::{self, Run, RunEvent, Shape, failure};
 use crate::{Context, NodeError};
 use axum::extract::State;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{HeaderName, HeaderValue};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use baton_api::Problem;
@@ -15,13 +13,6 @@ use baton_api::chat::{ChatChunk, ChatCompletion, ChatError, ChatRequest, ModelLi
 use futures_util::{Stream, StreamExt, stream};
 use serde::Serialize;
 use std::convert::Infallible;
-
-/// What stands before the addresses of the protocol: their errors have its shape.
-const PREFIX: &str = "/v1/";
-/// Where agents are asked: for as long as their caller listens, and no longer.
-const COMPLETIONS: &str = "/v1/chat/completions";
-/// Tells OpenAI's clients whether to try again by themselves.
-const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 /// The agents that may be asked.
 #[utoipa::path(
@@ -84,25 +75,4 @@ fn last(shape: &Shape, done: Result<gateway::Done, NodeError>) -> Vec<Event> {
 /// Pieces are made of texts and numbers.
 fn piece<T: Serialize>(piece: &T) -> Event {
     Event::default().json_data(piece).unwrap_or_default()
-}
-
-/// Whether a request is worked on for as long as its caller listens, and no longer.
-pub(super) fn is_listened_to(path: &str) -> bool {
-    path == COMPLETIONS
-}
-
-/// Whether errors of an address have the protocol's shape.
-pub(super) fn speaks_openai(path: &str) -> bool {
-    path.starts_with(PREFIX)
-}
-
-/// An error in the protocol's shape. What failed is not tried again by itself: an agent may have done
-/// half of what it was told.
-pub(super) fn error(problem: &Problem) -> Response {
-    let headers = [
-        (CONTENT_TYPE, HeaderValue::from_static("application/json")),
-        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        (SHOULD_RETRY, HeaderValue::from_static("false")),
-    ];
-    (headers, serde_json::to_vec(&failure(problem)).unwrap_or_default()).into_response()
 }

@@ -2,7 +2,7 @@
 
 use super::guard::{Guard, guard};
 use super::noted::note_refusals;
-use super::{HttpConfig, Refusal, gateway, peer};
+use super::{HttpConfig, Refusal, openai, peer};
 use crate::sessions::FILE_LIMIT;
 use crate::{Context, metrics};
 use axum::Router;
@@ -64,7 +64,7 @@ fn span(request: &Request) -> tracing::Span {
 /// Writes the body of every answer that is an error; see [`Refusal`].
 async fn write_problem(request: Request, next: Next) -> Response {
     let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
-    let speaks_openai = gateway::speaks_openai(request.uri().path());
+    let speaks_openai = openai::is_spoken(request.uri().path());
     let mut response = next.run(request).await;
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
@@ -78,7 +78,7 @@ async fn write_problem(request: Request, next: Next) -> Response {
     parts.status = StatusCode::from_u16(problem.status).unwrap_or(parts.status);
     parts.headers.remove(axum::http::header::CONTENT_LENGTH);
     if speaks_openai {
-        let (own, body) = gateway::error(&problem).into_parts();
+        let (own, body) = openai::error(&problem).into_parts();
         parts.headers.extend(own.headers);
         return Response::from_parts(parts, body);
     }
@@ -127,7 +127,7 @@ async fn observe(State(context): State<Context>, request: Request, next: Next) -
 
 /// An answer has its time, but for those that take as long as somebody listens.
 async fn limit(request: Request, next: Next) -> Response {
-    if gateway::is_listened_to(request.uri().path()) {
+    if openai::is_listened_to(request.uri().path()) {
         return next.run(request).await;
     }
     let answer = tokio::time::timeout(ANSWER_LIMIT, next.run(request)).await;
@@ -137,7 +137,7 @@ async fn limit(request: Request, next: Next) -> Response {
 /// What was begun is finished, also when the caller leaves or the limit passes: half an open or
 /// half a close would leave a browser that nobody knows of.
 async fn finish(State(context): State<Context>, request: Request, next: Next) -> Response {
-    if gateway::is_listened_to(request.uri().path()) {
+    if openai::is_listened_to(request.uri().path()) {
         return next.run(request).await;
     }
     let task = context.tasks.spawn(next.run(request).in_current_span());

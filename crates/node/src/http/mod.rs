@@ -24,6 +24,7 @@ mod keys;
 mod layers;
 mod mcp;
 mod noted;
+mod openai;
 mod peer;
 mod refusal;
 mod sandboxes;

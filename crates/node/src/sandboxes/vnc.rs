@@ -33,6 +33,8 @@ const START: &str = "server=$(command -v Xtigervnc || command -v Xvnc) || \
     -SecurityTypes VncAuth -PasswordFile /tmp/.vnc/password -geometry 1280x800 -depth 24 -nolisten tcp";
 /// How long it may take to be ready.
 const LIMIT: Duration = Duration::from_secs(15);
+/// How long until a viewer is waited for again after one could not be taken.
+const PAUSE: Duration = Duration::from_millis(100);
 /// How many characters of a password the protocol reads.
 const LENGTH: usize = 8;
 /// How many viewers there are at once at most.
@@ -88,7 +90,11 @@ impl Display {
             let viewers = Arc::new(Semaphore::new(MOST_VIEWERS));
             let served = async {
                 loop {
-                    let Ok((viewer, _)) = listener.accept().await else { return };
+                    let Ok((viewer, _)) = listener.accept().await else {
+                        // Too many files are open, as a rule, which passes.
+                        tokio::time::sleep(PAUSE).await;
+                        continue;
+                    };
                     let Ok(place) = Arc::clone(&viewers).try_acquire_owned() else { continue };
                     let kept = Arc::clone(&kept);
                     tokio::spawn(async move {
@@ -101,7 +107,7 @@ impl Display {
                 () = kept.ended.cancelled() => {}
                 () = served => {}
                 () = drained(&mut server) => {
-                    tracing::warn!(sandbox = %kept.view.id, "the display of a sandbox ended");
+                    tracing::debug!(sandbox = %kept.view.id, "the display of a sandbox has ended");
                 }
             }
         });
