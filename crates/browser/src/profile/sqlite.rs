@@ -10,6 +10,7 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs;
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
@@ -42,7 +43,7 @@ pub(super) fn open_copy(path: &Path) -> Result<Option<Copy>, SqliteError> {
     if !path.exists() {
         return Ok(None);
     }
-    let folder = tempfile::tempdir()?;
+    let folder = own_folder()?;
     let target = folder.path().join("copy");
     for attempt in 1.. {
         let (start, before) = (SystemTime::now(), look(path)?);
@@ -56,6 +57,11 @@ pub(super) fn open_copy(path: &Path) -> Result<Option<Copy>, SqliteError> {
         std::thread::sleep(PAUSE);
     }
     Ok(Some(Copy { connection: open(&target)?, _folder: folder }))
+}
+
+/// A folder that nobody else looks into: where a file system shares blocks, a copy may be read by all.
+fn own_folder() -> io::Result<TempDir> {
+    tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o700)).tempdir()
 }
 
 /// Opens a database that nobody vouches for, if it is whole.
@@ -193,5 +199,16 @@ impl SqliteError {
     /// Whether the disk had no room.
     pub(super) fn is_full(&self) -> bool {
         matches!(self, Self::Full)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_else_looks_at_a_copy() {
+        let mode = own_folder().unwrap().path().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
     }
 }
