@@ -94,7 +94,7 @@ fn sandbox(error: &SandboxRefusal) -> ErrorCode {
         SandboxRefusal::NotFound { .. } => ErrorCode::SandboxNotFound,
         SandboxRefusal::Ambiguous { .. } => ErrorCode::AmbiguousReference,
         SandboxRefusal::Unavailable { .. } => ErrorCode::SandboxUnavailable,
-        SandboxRefusal::NoDisplay { .. } => ErrorCode::VncUnavailable,
+        SandboxRefusal::NoDisplay { .. } | SandboxRefusal::NotIsolated => ErrorCode::VncUnavailable,
         SandboxRefusal::UnknownFlavor { .. } => ErrorCode::UnknownFlavor,
         SandboxRefusal::TooMany { .. } => ErrorCode::TooManyRequests,
         SandboxRefusal::UnknownService => ErrorCode::AddressNotAllowed,
@@ -131,7 +131,7 @@ fn provider(error: &SandboxError) -> ErrorCode {
         SandboxError::NotRun { .. } | SandboxError::TooLong { .. } => ErrorCode::InvalidRequest,
         SandboxError::TooMany { .. } => ErrorCode::TooManyRequests,
         SandboxError::System { source, .. } => file(source),
-        SandboxError::InvalidMount(_) => ErrorCode::Internal,
+        SandboxError::InvalidMount(_) | SandboxError::NotShown { .. } => ErrorCode::Internal,
     }
 }
 

@@ -285,11 +285,21 @@ fn sandboxes(config: &Config, node: NodeId) -> Result<Sandboxes, DataError> {
 
 #[cfg(target_os = "linux")]
 fn provider(config: &Config, node: NodeId) -> Result<Box<dyn Provider>, String> {
+    use baton_sandbox::local::bare::BareProvider;
     use baton_sandbox::local::{LocalProvider, Tools};
     let init = config.sandbox_init.clone().ok_or("this program makes no sandboxes")?;
     let path = config.inherited.get("PATH").map(String::as_str).unwrap_or_default();
-    let tools = Tools::find(path.as_ref()).map_err(|error| error.to_string())?;
-    Ok(Box::new(LocalProvider::new(tools, init, &node.to_string())))
+    let label = node.to_string();
+    match Tools::find(path.as_ref()) {
+        Ok(tools) => Ok(Box::new(LocalProvider::new(tools, init, &label))),
+        Err(error) if config.sandboxes.allows_unsandboxed => {
+            tracing::warn!(%error, "sandboxes of this node isolate nothing: allow_unsandboxed");
+            // Short, because it is in the paths of sockets; these bits of the id are random.
+            let short = label.rsplit('-').next().unwrap_or_default();
+            Ok(Box::new(BareProvider::new(init, short)))
+        }
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 #[cfg(not(target_os = "linux"))]

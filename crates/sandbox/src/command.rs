@@ -15,7 +15,7 @@ pub struct Command {
     pub words: Vec<String>,
     /// Its environment, beside the sandbox's own.
     pub env: BTreeMap<String, String>,
-    /// In which folder it runs.
+    /// In which folder it runs, from the workspace on.
     pub directory: String,
 }
 

@@ -51,6 +51,14 @@ pub enum SandboxError {
         /// How many may.
         limit: usize,
     },
+    /// Nothing of this machine can be shown elsewhere than where it is.
+    #[error("{} cannot be shown at {}: without bubblewrap everything is where it is on this machine", from.display(), to.display())]
+    NotShown {
+        /// Where it is.
+        from: PathBuf,
+        /// Where the sandbox should see it.
+        to: PathBuf,
+    },
     /// The system refused something.
     #[error("could not {doing}: {source}")]
     System {

@@ -4,9 +4,9 @@
 //! started through that socket, reads and writes through pipes that came over it, and ends when it
 //! closes; so a node that dies takes its sandboxes along, and nothing has to be found again.
 //!
-//! Rooms: [`Provider`] makes sandboxes of a [`SandboxSpec`]; [`local`] is the one that makes them of
-//! this machine, with bubblewrap; [`init`] is the first process in such a sandbox; [`Network`] is
-//! what a sandbox may reach.
+//! Rooms: [`Provider`] makes sandboxes of a [`SandboxSpec`]; [`local`] has those that make them of
+//! this machine, with bubblewrap, or without any isolation; [`init`] is the first process in such a
+//! sandbox; [`Network`] is what a sandbox may reach.
 
 mod command;
 mod error;

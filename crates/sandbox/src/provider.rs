@@ -11,12 +11,19 @@ pub type Answer<'a, T> = BoxFuture<'a, Result<T, SandboxError>>;
 pub trait Provider: Send + Sync + std::fmt::Debug {
     /// Makes a sandbox, which is ready for commands.
     fn create<'a>(&'a self, spec: &'a SandboxSpec) -> Answer<'a, Box<dyn Sandbox>>;
+
+    /// Whether what runs in a sandbox is kept away from this machine.
+    fn isolates(&self) -> bool;
 }
 
 /// A sandbox that is there. Dropping it removes it without waiting.
 pub trait Sandbox: Send + Sync + std::fmt::Debug {
     /// Whether the limits of memory, processes and processors hold.
     fn enforced(&self) -> &Enforced;
+
+    /// Where its own files are, as its commands know it: [`WORKSPACE`](crate::WORKSPACE), or a folder of
+    /// this machine that every path below that is taken for.
+    fn workspace(&self) -> &str;
 
     /// Starts a command.
     fn start<'a>(&'a self, command: &'a Command) -> Answer<'a, Process>;

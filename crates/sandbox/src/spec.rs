@@ -13,6 +13,8 @@ pub struct SandboxSpec {
     pub mounts: Vec<Mount>,
     /// The environment of every command in it.
     pub env: BTreeMap<String, String>,
+    /// More of it: variables that name a file of the workspace, from there on.
+    pub files: BTreeMap<String, String>,
     /// What it may reach.
     pub network: Network,
     /// What it may use.

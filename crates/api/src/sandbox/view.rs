@@ -17,6 +17,8 @@ pub struct SandboxView {
     /// To whom it belongs.
     #[schema(value_type = String)]
     pub owner: Owner,
+    /// Where its own files are, as its commands know it.
+    pub workspace: String,
     /// Since when it is there.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,

@@ -8,8 +8,9 @@ use crate::config::{AgentSettings, Prompt};
 use baton_api::chat::FinishReason;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent};
 
-/// Where an agent finds what it is told, when it is told in a file.
-const PROMPT_FILE: &str = "/workspace/prompt.md";
+/// What the file is called, in the workspace, in which an agent finds what it is told, when it is told in
+/// a file.
+const PROMPT_FILE: &str = "prompt.md";
 /// How much of what a program complains about is told, in bytes.
 const COMPLAINT: usize = 2048;
 
@@ -27,7 +28,7 @@ pub(super) async fn answer(
         Prompt::Stdin => input = Some(told),
         Prompt::File => {
             desk.write(PROMPT_FILE, &told).await?;
-            words.push(PROMPT_FILE.to_owned());
+            words.push(format!("{}/{PROMPT_FILE}", desk.sandbox.workspace));
         }
     }
     let mut events = desk.run(CommandLine::Words(words), input, None).await?;

@@ -45,8 +45,8 @@ async fn make(
     id: SandboxId,
     request: CreateSandbox,
 ) -> Result<SandboxView, NodeError> {
-    let plan = Plan::of(context, id, &request)?;
-    context.sandboxes.provider()?;
+    let provider = context.sandboxes.provider()?;
+    let plan = Plan::of(context, id, &request, provider.isolates())?;
     let slot = context.sandboxes.reserve(id)?;
     let mut found = match &request.browser_session {
         Some(wanted) => {
@@ -169,6 +169,7 @@ fn keep(
         id: slot.id,
         flavor: plan.flavor,
         owner: caller.owner.clone(),
+        workspace: sandbox.workspace().to_owned(),
         created_at,
         expires_at: created_at.checked_add(plan.ttl).unwrap_or(created_at),
         limits,

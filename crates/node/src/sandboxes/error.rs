@@ -38,6 +38,11 @@ pub enum SandboxRefusal {
         /// What was found instead.
         why: String,
     },
+    /// A display of a sandbox that isolates nothing would be one of this machine.
+    #[error(
+        "expected a sandbox of its own for a display, found that this node isolates none\ninstall the package bubblewrap, and start the node again"
+    )]
+    NotIsolated,
     /// The settings know no such flavor.
     #[error(
         "expected a flavor among {known}, found {found:?}\n[[sandboxes.flavors]] in the settings names them"

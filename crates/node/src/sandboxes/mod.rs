@@ -37,5 +37,7 @@ pub use registry::Sandboxes;
 
 /// Where the profile of a session is, in its sandbox.
 const PROFILE: &str = "/workspace/.browser-profile";
+/// The same, from the workspace on.
+const PROFILE_NAME: &str = ".browser-profile";
 /// The variable by which agent-browser finds it.
 const PROFILE_VARIABLE: &str = "AGENT_BROWSER_PROFILE";

@@ -1,7 +1,7 @@
 //! What a sandbox will be: what a request wants, within what the settings allow.
 
 use super::vnc::variables;
-use super::{PROFILE, PROFILE_VARIABLE, SandboxRefusal};
+use super::{PROFILE_NAME, PROFILE_VARIABLE, SandboxRefusal};
 use crate::config::{DEFAULT_FLAVOR, Flavor};
 use crate::{Context, NodeError};
 use baton_api::sandbox::{CreateSandbox, WantedLimits};
@@ -13,6 +13,10 @@ use std::time::Duration;
 
 /// The most that the variables of a request may have, in bytes.
 const ENV_LIMIT: usize = 64 << 10;
+
+/// What is said of a sandbox that is none.
+const NOT_ISOLATED: &str = "not isolated: what runs here can read and change whatever the node can, its \
+    keys and all of its sessions, too ([sandboxes] allow_unsandboxed)";
 
 /// What a sandbox will be.
 pub(super) struct Plan {
@@ -29,11 +33,12 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// What a request wants, as far as the settings allow it.
+    /// What a request wants, as far as the settings allow it, of a provider that isolates or does not.
     pub(super) fn of(
         context: &Context,
         id: SandboxId,
         request: &CreateSandbox,
+        isolates: bool,
     ) -> Result<Self, NodeError> {
         let settings = context.sandboxes.settings();
         let name = request.flavor.as_deref().unwrap_or(DEFAULT_FLAVOR);
@@ -46,11 +51,18 @@ impl Plan {
         let spec = SandboxSpec {
             name: format!("sandbox-{id}"),
             mounts: flavor.mounts.clone(),
-            env: env(context, flavor, request)?,
+            env: env(context, flavor, request, isolates)?,
+            files: files(request),
             network: settings.network.clone(),
             limits: limits(request.limits, settings.limits)?,
         };
         let mut warnings = Vec::new();
+        if !isolates {
+            warnings.push(NOT_ISOLATED.to_owned());
+        }
+        if !isolates && request.enable_vnc {
+            return Err(SandboxRefusal::NotIsolated.into());
+        }
         if request.browser_session.as_ref().is_some_and(|wanted| wanted.shared) {
             warnings.push(
                 "shared: what changes here is not written back; where tokens rotate, the session or \
@@ -90,6 +102,7 @@ fn env(
     context: &Context,
     flavor: &Flavor,
     request: &CreateSandbox,
+    isolates: bool,
 ) -> Result<BTreeMap<String, String>, NodeError> {
     const PROGRAM: &str = "AGENT_BROWSER_EXECUTABLE_PATH";
     let size: usize = request.env.iter().map(|(name, value)| name.len() + value.len()).sum();
@@ -104,17 +117,24 @@ fn env(
         });
     }
     let mut env = variables(request.enable_vnc);
+    if !isolates && rustix::process::geteuid().is_root() {
+        // Chromium refuses to run in its own sandbox as root, and here that is who runs it.
+        env.insert("AGENT_BROWSER_ARGS".to_owned(), "--no-sandbox".to_owned());
+    }
     env.extend(flavor.env.clone());
     if !env.contains_key(PROGRAM)
         && let Some(browser) = context.hub.browser()
     {
         env.insert(PROGRAM.to_owned(), browser.display().to_string());
     }
-    if request.browser_session.is_some() {
-        env.insert(PROFILE_VARIABLE.to_owned(), PROFILE.to_owned());
-    }
     env.extend(request.env.clone());
     Ok(env)
+}
+
+/// The variable that says where the profile is.
+fn files(request: &CreateSandbox) -> BTreeMap<String, String> {
+    let handed_in = request.browser_session.iter();
+    handed_in.map(|_| (PROFILE_VARIABLE.to_owned(), PROFILE_NAME.to_owned())).collect()
 }
 
 fn limits(wanted: WantedLimits, most: Limits) -> Result<Limits, NodeError> {

@@ -4,13 +4,16 @@
 //! The one idea: whatever runs in a sandbox is a child of process 1, and the kernel ends them all when
 //! that one ends. So nothing can outlive whoever holds the other end of the socket.
 
+mod bare;
 mod channel;
 mod children;
 mod message;
+mod processes;
 mod run;
 mod settle;
 mod tool;
 
+pub(crate) use bare::BARE;
 pub(crate) use channel::{pair, receive, send};
 pub(crate) use message::{Begin, MESSAGE_MAX, Notice, Order, Start};
 pub use run::{InitError, run};

@@ -2,7 +2,7 @@
 
 use super::children::Children;
 use super::message::{Begin, Notice, Order};
-use super::{channel, settle, tool};
+use super::{bare, channel, settle, tool};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::path::Path;
@@ -26,7 +26,7 @@ pub enum InitError {
         source: std::io::Error,
     },
     /// A tool that there is not.
-    #[error("expected read, write, pack or unpack, and a path")]
+    #[error("expected bare, read, write, pack, unpack or connect, and a path")]
     NoTool,
 }
 
@@ -38,17 +38,20 @@ impl InitError {
     }
 }
 
-/// Runs as the first process of a sandbox until the socket on standard input closes; or, given words,
-/// as one of the tools that move files: `read PATH`, `write PATH`, `pack PATH`, `unpack PATH`.
+/// Runs as the first process of a sandbox until the socket on standard input closes: in namespaces that the
+/// kernel takes away with it, or, given `bare PATH`, without any, in that folder. Given other words, runs
+/// as one of the tools that move files: `read PATH`, `write PATH`, `pack PATH`, `unpack PATH`; or as the
+/// one that reaches a socket: `connect PATH`.
 pub fn run(words: &[String]) -> Result<(), InitError> {
     match words {
         [] => serve(),
+        [verb, path] if verb == bare::BARE => bare::hold(Path::new(path)),
         [verb, path] => tool::run(verb, Path::new(path)),
         _ => Err(InitError::NoTool),
     }
 }
 
-fn serve() -> Result<(), InitError> {
+pub(super) fn serve() -> Result<(), InitError> {
     let socket = std::io::stdin().as_fd().try_clone_to_owned().map_err(InitError::NoSocket)?;
     forget_inherited(&socket);
     let children = Arc::new(Children::new(socket));

@@ -1,7 +1,7 @@
 //! What sandboxes may use, held by the kernel's control groups, versions 1 and 2
 //! (Documentation/admin-guide/cgroup-v1 and cgroup-v2.rst of Linux).
 
-use crate::Limits;
+use crate::{Enforced, Limits};
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -76,8 +76,21 @@ impl Cgroups {
 }
 
 impl Cgroup {
+    /// Puts a process into the groups that were made for it, if they were, and says whether they hold.
+    pub(super) fn hold(
+        made: std::result::Result<Self, String>,
+        pid: u32,
+    ) -> (Option<Self>, Enforced) {
+        let added =
+            made.and_then(|made| made.add(pid).map(|()| made).map_err(|error| error.to_string()));
+        match added {
+            Ok(cgroup) => (Some(cgroup), Enforced::Yes),
+            Err(reason) => (None, Enforced::No(reason)),
+        }
+    }
+
     /// Puts a process, and whatever it starts, into the groups.
-    pub(super) fn add(&self, pid: u32) -> Result<()> {
+    fn add(&self, pid: u32) -> Result<()> {
         let mut folders = self.folders.iter();
         folders.try_for_each(|folder| write(folder, "cgroup.procs", pid))
     }

@@ -1,11 +1,13 @@
 //! Sandboxes on this machine: bubblewrap for what they see, slirp4netns and nftables for what they
-//! reach, cgroups for what they use.
+//! reach, cgroups for what they use. [`bare`] makes them without the first three.
 //!
 //! The one idea: everything is made of namespaces that belong to a user without rights, so nothing
 //! outside has to be undone; when the first process ends, the kernel takes all of it away.
 
 mod arguments;
+pub mod bare;
 mod cgroup;
+mod environment;
 mod link;
 mod rules;
 mod sandbox;
@@ -42,6 +44,10 @@ impl Provider for LocalProvider {
             let sandbox = start::start(self, spec).await?;
             Ok(Box::new(sandbox) as Box<dyn Sandbox>)
         })
+    }
+
+    fn isolates(&self) -> bool {
+        true
     }
 }
 

@@ -1,18 +1,23 @@
 //! A sandbox of this machine, while it is there.
 
-use super::arguments::INIT;
 use super::cgroup::Cgroup;
 use super::link::Link;
 use super::slirp::Slirp;
 use super::timed_out;
 use crate::init::{BROWSERS_LIMIT, Order, Start};
-use crate::{Answer, Command, Enforced, Input, Output, Process, Sandbox, SandboxError};
+use crate::{
+    Answer, Command, Enforced, InitCommand, Input, Output, Process, Sandbox, SandboxError,
+    WORKSPACE,
+};
 use futures_util::future::BoxFuture;
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tempfile::TempDir;
 use tokio::net::unix::pipe;
 use tokio::process::Child;
 use tokio_util::sync::CancellationToken;
@@ -23,8 +28,9 @@ const WIDTH: usize = 1 << 20;
 const START_LIMIT: Duration = Duration::from_secs(10);
 /// How long what runs may take to settle: the sandbox itself waits for 23 s.
 const SETTLE_LIMIT: Duration = Duration::from_secs(30);
-/// How long a sandbox may take to end by itself before it is killed.
-const END_LIMIT: Duration = Duration::from_secs(2);
+/// How long a sandbox may take to end by itself before it is killed: the kernel ends it at once, but one
+/// without namespaces ends what runs in it one by one.
+const END_LIMIT: Duration = Duration::from_secs(10);
 
 /// What has to be ended with a sandbox, in this order.
 #[derive(Debug)]
@@ -32,6 +38,8 @@ pub(super) struct Held {
     pub(super) process: Child,
     pub(super) slirp: Option<Slirp>,
     pub(super) cgroup: Option<Cgroup>,
+    /// The workspace, if it is a folder of this machine.
+    pub(super) folder: Option<TempDir>,
 }
 
 /// A sandbox of this machine.
@@ -41,7 +49,9 @@ pub(super) struct LocalSandbox {
     pub(super) held: Mutex<Option<Held>>,
     pub(super) enforced: Enforced,
     pub(super) env: BTreeMap<String, String>,
-    pub(super) init_args: Vec<String>,
+    /// Where its first program is, as its commands know it, and with which arguments.
+    pub(super) init: InitCommand,
+    pub(super) workspace: String,
 }
 
 impl Sandbox for LocalSandbox {
@@ -49,13 +59,18 @@ impl Sandbox for LocalSandbox {
         &self.enforced
     }
 
+    fn workspace(&self) -> &str {
+        &self.workspace
+    }
+
     fn start<'a>(&'a self, command: &'a Command) -> Answer<'a, Process> {
         Box::pin(self.run(command))
     }
 
     fn tool(&self, verb: &str, path: &str) -> Command {
-        let words = std::iter::once(INIT).chain(self.init_args.iter().map(String::as_str));
-        Command::new(words.chain([verb, path]))
+        let program = self.init.program.display().to_string();
+        let words = std::iter::once(program).chain(self.init.args.iter().cloned());
+        Command::new(words.chain([verb.to_owned(), self.place(path)]))
     }
 
     fn settle(&self) -> Answer<'_, ()> {
@@ -100,7 +115,7 @@ impl LocalSandbox {
             id,
             words: command.words.clone(),
             env: env.map(|(name, value)| (name.clone(), value.clone())).collect(),
-            directory: command.directory.clone(),
+            directory: self.place(&command.directory),
         });
         let theirs = [&input.read, &output.write, &errors.write].map(AsFd::as_fd);
         let started = async {
@@ -121,6 +136,13 @@ impl LocalSandbox {
             ended: watch.ended,
             _end: self.end_with(id),
         })
+    }
+
+    /// Where a path is, from the workspace on, wherever that is.
+    fn place(&self, path: &str) -> String {
+        let path = Path::new(path);
+        let path = path.strip_prefix(WORKSPACE).unwrap_or(path);
+        Path::new(&self.workspace).join(path).display().to_string()
     }
 
     /// Ends a command when what this returns is dropped.
@@ -158,7 +180,12 @@ impl Held {
         if let Some(cgroup) = self.cgroup {
             cgroup.remove().await;
         }
-        Ok(())
+        match self.folder.map(TempDir::close) {
+            // Its first process removed it.
+            Some(Err(error)) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Some(Err(error)) => Err(SandboxError::system("remove the folder of a sandbox")(error)),
+            None | Some(Ok(())) => Ok(()),
+        }
     }
 }
 

@@ -4,14 +4,16 @@
 //! user without rights first; then a network namespace is made whose rules nothing in the sandbox can
 //! change, because it belongs to a user namespace outside of it.
 
-use super::arguments::arguments;
+use super::arguments::{INIT, arguments};
+use super::cgroup::Cgroup;
+use super::environment::{PATH, environment};
 use super::link::Link;
 use super::rules::rules;
 use super::sandbox::{Held, LocalSandbox};
 use super::slirp::Slirp;
 use super::{LocalProvider, timed_out};
 use crate::init::{Begin, Order, pair};
-use crate::{Destination, Enforced, Network, SandboxError, SandboxSpec};
+use crate::{Destination, InitCommand, Network, SandboxError, SandboxSpec, WORKSPACE};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -42,9 +44,6 @@ const SETUP: &str = "if [ -n \"$1\" ]; then \
 /// The user and group `nobody` of Linux, who owns nothing.
 const NOBODY: &str = "65534";
 
-/// The path on which the sandbox looks for programs, and on which the script does.
-const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
 pub(super) async fn start(
     provider: &LocalProvider,
     spec: &SandboxSpec,
@@ -63,12 +62,7 @@ async fn steps(provider: &LocalProvider, spec: &SandboxSpec) -> Result<LocalSand
     if let Err(error) = is_in(&mut process).await {
         return Err(told(&mut process, error).await);
     }
-    let (cgroup, enforced) = match cgroup
-        .and_then(|cgroup| cgroup.add(pid).map(|()| cgroup).map_err(|error| error.to_string()))
-    {
-        Ok(cgroup) => (Some(cgroup), Enforced::Yes),
-        Err(reason) => (None, Enforced::No(reason)),
-    };
+    let (cgroup, enforced) = Cgroup::hold(cgroup, pid);
     let slirp = match &spec.network {
         Network::None => None,
         network => {
@@ -82,10 +76,11 @@ async fn steps(provider: &LocalProvider, spec: &SandboxSpec) -> Result<LocalSand
     }
     Ok(LocalSandbox {
         link,
-        held: Mutex::new(Some(Held { process, slirp, cgroup })),
+        held: Mutex::new(Some(Held { process, slirp, cgroup, folder: None })),
         enforced,
-        env: env(spec),
-        init_args: provider.init.args.clone(),
+        env: environment(spec, WORKSPACE, "/tmp"),
+        init: InitCommand { program: INIT.into(), args: provider.init.args.clone() },
+        workspace: WORKSPACE.to_owned(),
     })
 }
 
@@ -149,7 +144,7 @@ async fn begin(link: &Arc<Link>, spec: &SandboxSpec) -> Result<(), SandboxError>
 }
 
 /// What went wrong, in the words of the programs that should have made the sandbox.
-async fn told(process: &mut Child, error: SandboxError) -> SandboxError {
+pub(super) async fn told(process: &mut Child, error: SandboxError) -> SandboxError {
     let mut reason = String::new();
     if let Some(errors) = process.stderr.take() {
         // What they say is told as far as it can be read.
@@ -177,19 +172,4 @@ fn files(spec: &SandboxSpec) -> BTreeMap<String, String> {
         ("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n".to_owned()),
     ];
     files.into_iter().map(|(name, text)| (format!("/etc/{name}"), text)).collect()
-}
-
-/// The environment of every command.
-fn env(spec: &SandboxSpec) -> BTreeMap<String, String> {
-    let ours = [
-        ("HOME", crate::WORKSPACE),
-        ("LANG", "C.UTF-8"),
-        ("PATH", PATH),
-        ("TMPDIR", "/tmp"),
-        ("USER", "agent"),
-    ];
-    let mut env: BTreeMap<String, String> =
-        ours.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    env.extend(spec.env.clone());
-    env
 }

@@ -38,6 +38,7 @@ pub fn spec() -> SandboxSpec {
         name: format!("s{}", MADE.fetch_add(1, Ordering::Relaxed)),
         mounts: Vec::new(),
         env: BTreeMap::new(),
+        files: BTreeMap::new(),
         network: Network::None,
         limits: Limits::default(),
     }

@@ -1,6 +1,7 @@
 //! Sandboxes as their users have them: sessions handed in, and written back.
 
 mod agent;
+mod bare;
 mod escapes;
 mod gateway;
 mod gateway_bad;

@@ -68,6 +68,16 @@ async fn login(State(tokens): State<Tokens>, name: String) -> impl IntoResponse 
     ([(SET_COOKIE, cookie)], Redirect::to("/"))
 }
 
+async fn site() -> Site {
+    let tokens = Tokens::new(AtomicU32::new(1));
+    let pages = Router::new()
+        .route("/", get(home))
+        .route("/login", get(form).post(login))
+        .route("/favicon.ico", get(|| async { "" }))
+        .with_state(tokens);
+    Site::start(pages).await.unwrap()
+}
+
 impl Scene {
     pub(super) async fn set() -> Self {
         Self::set_with("").await
@@ -75,19 +85,21 @@ impl Scene {
 
     /// With more settings of sandboxes.
     pub(super) async fn set_with(settings: &str) -> Self {
-        let tokens = Tokens::new(AtomicU32::new(1));
-        let pages = Router::new()
-            .route("/", get(home))
-            .route("/login", get(form).post(login))
-            .route("/favicon.ico", get(|| async { "" }))
-            .with_state(tokens);
-        let site = Site::start(pages).await.unwrap();
-        let house = build();
+        let site = site().await;
         let port = site.url("/").unwrap().port().unwrap();
         let text =
             format!("[sandboxes]\nnetwork = \"listed\"\nallow = [\"host:{port}\"]\n{settings}");
+        Self::of(site, build(), &text).await
+    }
+
+    /// A house that has something else than others, with these settings alone.
+    pub(super) async fn set_in(house: House, settings: &str) -> Self {
+        Self::of(site().await, house, settings).await
+    }
+
+    async fn of(site: Site, house: House, settings: &str) -> Self {
         house.data().create().unwrap();
-        std::fs::write(house.data().settings(), text).unwrap();
+        std::fs::write(house.data().settings(), settings).unwrap();
         Self { house: start(house).await, site }
     }
 

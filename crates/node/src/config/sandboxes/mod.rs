@@ -36,6 +36,8 @@ pub struct SandboxSettings {
     pub network: Network,
     /// What one may use at most.
     pub limits: Limits,
+    /// Whether there may be some that isolate nothing, where bubblewrap is missing.
+    pub allows_unsandboxed: bool,
     /// What may be in one, by name.
     pub flavors: BTreeMap<String, Flavor>,
     /// Who else is asked for a session that is handed in.
@@ -50,6 +52,7 @@ impl Default for SandboxSettings {
             longest_ttl: Duration::from_hours(24),
             network: Network::Public(Vec::new()),
             limits: Limits::default(),
+            allows_unsandboxed: false,
             flavors: BTreeMap::from([(DEFAULT_FLAVOR.to_owned(), Flavor::default())]),
             services: Vec::new(),
         }
@@ -82,6 +85,7 @@ impl SandboxSettings {
             longest_ttl: longest.unwrap_or(usual.longest_ttl.max(ttl)),
             network: network(origin, texts.network.as_deref(), texts.allow.unwrap_or_default())?,
             limits,
+            allows_unsandboxed: texts.allow_unsandboxed.unwrap_or(usual.allows_unsandboxed),
             flavors,
             services: texts
                 .session_services

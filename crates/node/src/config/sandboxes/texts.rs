@@ -26,6 +26,8 @@ pub struct SandboxTexts {
     pub processors: Option<f64>,
     /// The most bytes of files in one.
     pub disk: Option<i64>,
+    /// Whether there may be sandboxes that isolate nothing, where bubblewrap is missing.
+    pub allow_unsandboxed: Option<bool>,
     /// `[[sandboxes.flavors]]`
     pub flavors: Option<Vec<FlavorTexts>>,
     /// `[[sandboxes.session_services]]`

@@ -1,0 +1,117 @@
+//! A machine without bubblewrap: there are no sandboxes, or some that isolate nothing and say so.
+
+use super::agent::browser;
+use super::scene::{Scene, reference, refused};
+use crate::houses::build;
+use baton_api::Problem;
+use baton_api::sandbox::{CreateSandbox, SandboxView};
+use baton_playground::tools::Npm;
+use baton_playground::victims;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+const ALLOWED: &str = "[sandboxes]\nallow_unsandboxed = true\n";
+
+/// A node that finds a browser, and no bubblewrap.
+async fn set(settings: &str) -> Scene {
+    let house = build();
+    house.data().create().unwrap();
+    let programs = house.data().path().join("programs");
+    std::fs::create_dir(&programs).unwrap();
+    symlink(browser(), programs.join("chromium")).unwrap();
+    Scene::set_in(house.with("PATH", programs), settings).await
+}
+
+/// A session of somebody who is logged in at the site, as this machine knows it.
+async fn session(scene: &Scene) {
+    let here = "127.0.0.1";
+    let state = scene.state().to_string();
+    let state =
+        state.replace("//host:", &format!("//{here}:")).replace("\"host\"", &format!("{here:?}"));
+    scene.session_of("shop", &serde_json::from_str(&state).unwrap()).await;
+}
+
+fn told(problem: &Problem) -> String {
+    format!("{} {}: {}", problem.status, problem.code.as_str(), problem.detail)
+}
+
+async fn create(scene: &Scene) -> SandboxView {
+    let request =
+        CreateSandbox { browser_session: Some(reference("shop")), ..CreateSandbox::default() };
+    scene.client().create_sandbox(&request).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_bubblewrap_there_is_none_and_nothing_was_taken() {
+    let scene = set("").await;
+    session(&scene).await;
+    let request =
+        CreateSandbox { browser_session: Some(reference("shop")), ..CreateSandbox::default() };
+    let problem = refused(scene.client().create_sandbox(&request).await);
+    insta::assert_snapshot!(told(&problem), @"503 sandbox_unavailable: sandboxes need bwrap, which is not installed");
+    assert_eq!(scene.client().fetch_session("shop").await.unwrap().sandbox, None);
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_that_nothing_isolates_is_logged_in_and_everybody_is_told() {
+    let npm = Npm::install().await.unwrap();
+    let scene = set(ALLOWED).await;
+    session(&scene).await;
+    let sandbox = create(&scene).await;
+    insta::assert_snapshot!(sandbox.warnings.join("\n"), @"not isolated: what runs here can read and change whatever the node can, its keys and all of its sessions, too ([sandboxes] allow_unsandboxed)");
+    let id = sandbox.id.to_string();
+    let shown = scene.client().fetch_sandbox(&id).await.unwrap();
+    let listed = scene.client().list_sandboxes().await.unwrap();
+    assert_eq!(
+        (&shown.warnings, &listed.items[0].warnings),
+        (&sandbox.warnings, &sandbox.warnings)
+    );
+    let (agent, browser) = (npm.agent_browser().display().to_string(), browser());
+    let url = scene.site.url("/").unwrap();
+    let line = format!(
+        "export AGENT_BROWSER_EXECUTABLE_PATH={}; {agent} open {url} >&2 && {agent} get text '#who'",
+        browser.display()
+    );
+    assert_eq!(scene.says(&sandbox, &line).await, "Ada");
+    let written =
+        scene.client().read_sandbox_file(&id, "/workspace/.browser-profile/Default/Cookies").await;
+    assert!(!written.unwrap().is_empty());
+    let ended = scene.end(&sandbox).await.browser_session.unwrap();
+    assert!(ended.snapshot.is_some(), "{:?}", ended.reason);
+    assert!(scene.cookies("shop").await.contains(&("refresh".to_owned(), "2".to_owned())));
+    assert!(!Path::new(&sandbox.workspace).exists());
+    assert_eq!(victims::naming(&sandbox.workspace), [0; 0]);
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_is_shown_the_displays_of_this_machine() {
+    let scene = set(ALLOWED).await;
+    let request = CreateSandbox { enable_vnc: true, ..CreateSandbox::default() };
+    let problem = refused(scene.client().create_sandbox(&request).await);
+    insta::assert_snapshot!(told(&problem), @"503 vnc_unavailable: expected a sandbox of its own for a display, found that this node isolates none");
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_is_killed_leaves_nothing_of_what_it_did_not_isolate() {
+    let mut scene = set(ALLOWED).await;
+    session(&scene).await;
+    let sandbox = create(&scene).await;
+    scene.says(&sandbox, "setsid nohup sleep 1000 > /dev/null 2>&1 &").await;
+    assert!(victims::naming(&sandbox.workspace).len() > 1);
+    scene.house.kill_node().await.unwrap();
+    let end = Instant::now() + Duration::from_secs(10);
+    while Path::new(&sandbox.workspace).exists() || !victims::naming(&sandbox.workspace).is_empty()
+    {
+        assert!(Instant::now() < end, "expected nothing of the sandbox to be left");
+        sleep(Duration::from_millis(20)).await;
+    }
+    scene.house.start_node().await.unwrap();
+    let shown = scene.client().fetch_session("shop").await.unwrap();
+    assert_eq!((shown.session.state.as_str(), shown.sandbox), ("recoverable", None));
+    scene.strike().await;
+}

@@ -1,0 +1,42 @@
+//! The first process of a sandbox without namespaces: what the kernel would end and remove with it, it ends
+//! and removes itself.
+
+use super::InitError;
+use super::processes::{running, tell};
+use super::run::serve;
+use rustix::process::{Pid, Signal, getpid, set_child_subreaper, setsid};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The word with which it is started, before the folder.
+pub(crate) const BARE: &str = "bare";
+/// How long it tries to end what runs.
+const LIMIT: Duration = Duration::from_secs(5);
+/// How often it looks.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Serves until the socket on standard input closes, and then ends all that was started and removes
+/// `folder`.
+pub(super) fn hold(folder: &Path) -> Result<(), InitError> {
+    // Whoever interrupts the node from a terminal does not interrupt this.
+    let _ = setsid();
+    // Processes whose parent ends are left to this one, so that it can end them.
+    set_child_subreaper(Some(getpid())).map_err(|error| InitError::file(folder)(error.into()))?;
+    let served = serve();
+    end_all();
+    std::fs::remove_dir_all(folder).map_err(InitError::file(folder))?;
+    served
+}
+
+fn end_all() {
+    let until = Instant::now() + LIMIT;
+    loop {
+        let left: Vec<Pid> = running().iter().map(|one| one.pid).collect();
+        if left.is_empty() || Instant::now() >= until {
+            return;
+        }
+        // Those that start others meanwhile are found by the next look.
+        tell(&left, Signal::KILL);
+        std::thread::sleep(PAUSE);
+    }
+}
