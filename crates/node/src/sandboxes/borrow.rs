@@ -13,19 +13,34 @@ use baton_session::login::expect_login;
 use baton_session::{Lifecycle, Owner, SandboxId, Session};
 use baton_store::StoreError;
 
+/// A session of this node that the caller may have now.
+pub(super) async fn seek(
+    context: &Context,
+    caller: &Caller,
+    wanted: &BrowserSession,
+    reference: &str,
+) -> Result<Session, NodeError> {
+    let found = context.find(&caller.owner, reference).await?;
+    if !wanted.shared {
+        expect_free(context, &found)?;
+        drive(context, caller, &found).await?;
+    }
+    Ok(found)
+}
+
 /// A session of this node: lent to the sandbox `to`, or a copy.
 pub(super) async fn kept_here(
     context: &Context,
     caller: &Caller,
     wanted: &BrowserSession,
-    reference: &str,
+    session: &Session,
     domains: &[Domain],
     to: SandboxId,
 ) -> Result<Found, NodeError> {
     if wanted.shared {
-        copy(context, &caller.owner, reference, domains).await
+        copy(context, &caller.owner, session, domains).await
     } else {
-        borrow(context, caller, reference, domains, to).await
+        borrow(context, caller, session, domains, to).await
     }
 }
 
@@ -33,31 +48,32 @@ pub(super) async fn kept_here(
 async fn copy(
     context: &Context,
     owner: &Owner,
-    reference: &str,
+    session: &Session,
     domains: &[Domain],
 ) -> Result<Found, NodeError> {
-    let session = context.find(owner, reference).await?;
     let runs_here = session.lifecycle == Lifecycle::Active && context.hub.holds(session.id);
-    let session = if runs_here { context.take_turn(owner, reference).await?.0 } else { session };
-    let handed = context.hub.copy_out(&session).await?;
-    accept(of(&session, handed, false), domains)
+    let turn = if runs_here {
+        Some(context.take_turn(owner, &session.id.to_string()).await?)
+    } else {
+        None
+    };
+    let session = turn.as_ref().map_or(session, |(session, _)| session);
+    let handed = context.hub.copy_out(session).await?;
+    accept(of(session, handed, false), domains)
 }
 
 /// A session that the sandbox has until it ends.
 async fn borrow(
     context: &Context,
     caller: &Caller,
-    reference: &str,
+    found: &Session,
     domains: &[Domain],
     to: SandboxId,
 ) -> Result<Found, NodeError> {
-    let owner = &caller.owner;
-    let found = context.find(owner, reference).await?;
-    expect_free(context, &found)?;
-    drive(context, caller, &found).await?;
-    Box::pin(sync::lease::take(context, caller, reference)).await?;
-    let here = context.take_turn_here(owner, reference).await;
-    let (session, _turn) = here.map_err(|error| held_elsewhere(&found, error))?;
+    let (owner, reference) = (&caller.owner, found.id.to_string());
+    Box::pin(sync::lease::take(context, caller, &reference)).await?;
+    let here = context.take_turn_here(owner, &reference).await;
+    let (session, _turn) = here.map_err(|error| held_elsewhere(found, error))?;
     expect_free(context, &session)?;
     let lent = Box::pin(settle_and_lend(context, &session, domains, to)).await;
     if lent.is_err() {

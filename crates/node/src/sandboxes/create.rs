@@ -1,7 +1,7 @@
 //! Makes a sandbox, with a session in it.
 
 use super::found::Found;
-use super::hand_in;
+use super::hand_in::{self, Sought};
 use super::plan::Plan;
 use super::profile::{self, Packed};
 use super::registry::{Kept, Lent, Slot};
@@ -48,13 +48,12 @@ async fn make(
     let provider = context.sandboxes.provider()?;
     let plan = Plan::of(context, id, &request, provider.isolates())?;
     let slot = context.sandboxes.reserve(id)?;
-    let mut found = match &request.browser_session {
-        Some(wanted) => {
-            Some(Box::pin(hand_in::find(context, caller, wanted, &plan.domains, id)).await?)
-        }
+    let sought = match &request.browser_session {
+        Some(wanted) => Some(hand_in::seek(context, caller, wanted).await?),
         None => None,
     };
-    let made = build(context, &plan, found.as_mut()).await;
+    let mut found = None;
+    let made = build(context, caller, &plan, id, sought, &mut found).await;
     let built = match made {
         Ok(built) => built,
         Err(error) => {
@@ -73,21 +72,24 @@ struct Built {
     display: Option<Display>,
 }
 
-/// Makes the sandbox while the profile is made, and puts it there.
+/// Makes the sandbox while the session is found and its profile made, and puts that there. What was found
+/// has to be given back if this fails.
 async fn build(
     context: &Context,
+    caller: &Caller,
     plan: &Plan,
-    found: Option<&mut Found>,
+    id: SandboxId,
+    sought: Option<Sought<'_>>,
+    found: &mut Option<Found>,
 ) -> Result<Built, NodeError> {
     let provider = context.sandboxes.provider()?;
     let make = async {
         Ok::<_, NodeError>(provider.create(&plan.spec).await.map_err(SandboxRefusal::from)?)
     };
     let pack = async {
-        match found {
-            Some(found) => profile::pack(context, found).await.map(Some),
-            None => Ok(None),
-        }
+        let Some(sought) = sought else { return Ok(None) };
+        let session = Box::pin(hand_in::find(context, caller, sought, &plan.domains, id)).await?;
+        profile::pack(context, found.insert(session)).await.map(Some)
     };
     let (sandbox, packed) = tokio::join!(make, pack);
     let (sandbox, packed) = match (sandbox, packed) {
@@ -114,7 +116,7 @@ async fn furnish(
     packed: Option<&Packed>,
 ) -> Result<Option<Display>, NodeError> {
     if let Some(packed) = packed {
-        profile::put(sandbox, packed).await?;
+        profile::put(sandbox, &packed.pack).await?;
     }
     if !plan.has_display {
         return Ok(None);
@@ -156,10 +158,11 @@ fn keep(
         Enforced::No(why) => (Enforcement::NotEnforced, Some(why.clone())),
     };
     let (told, lent) = match found.zip(packed) {
-        Some((mut found, packed)) => {
-            found.told.receipt.extend(packed.receipt.clone());
+        Some((mut found, Packed { pack, state: before })) => {
+            let receipt = pack.receipt().clone();
+            profile::keep(context, pack);
+            found.told.receipt.extend(receipt.clone());
             found.told.receipt.forget_restored();
-            let Packed { receipt, state: before, .. } = packed;
             (Some(found.told), found.loan.map(|loan| Lent { loan, before, receipt }))
         }
         None => (None, None),

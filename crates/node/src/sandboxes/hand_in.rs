@@ -1,25 +1,34 @@
 //! Finds the session that is to be handed in, and checks that it logs somebody in.
 
-use super::borrow::kept_here;
+use super::borrow::{self, kept_here};
 use super::found::{Found, accept};
 use super::{SandboxRefusal, service};
 use crate::auth::Caller;
 use crate::live::LiveError;
 use crate::{Context, NodeError, clock};
+use baton_api::FileText;
 use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn};
 use baton_session::cookie::Expiry;
 use baton_session::domains::Domain;
-use baton_session::{Receipt, SandboxId, State, admit, import};
+use baton_session::{Receipt, SandboxId, Session, State, admit, import};
 use jiff::Timestamp;
 
-/// Finds a session by what a request says of it, and takes it for the sandbox `to`.
-pub(super) async fn find(
+/// A session that a request wants.
+pub(super) enum Sought<'a> {
+    /// What came with it.
+    Inline(&'a FileText),
+    /// One of this node.
+    Here(Session, &'a BrowserSession),
+    /// One of another service, by its id there.
+    Elsewhere(&'a str, &'a str),
+}
+
+/// Understands what a request wants, and refuses at once what cannot be had.
+pub(super) async fn seek<'a>(
     context: &Context,
     caller: &Caller,
-    wanted: &BrowserSession,
-    domains: &[Domain],
-    to: SandboxId,
-) -> Result<Found, NodeError> {
+    wanted: &'a BrowserSession,
+) -> Result<Sought<'a>, NodeError> {
     match (wanted.kind, &wanted.storage_state, &wanted.session_id) {
         (BrowserSessionType::Inline, Some(_), Some(_))
         | (BrowserSessionType::Reference, Some(_), _) => {
@@ -35,18 +44,40 @@ pub(super) async fn find(
             if wanted.shared || wanted.session_service_url.is_some() {
                 return refuse("inline with storageState alone", "fields of a reference");
             }
+            Ok(Sought::Inline(file))
+        }
+        (BrowserSessionType::Reference, None, Some(reference)) => {
+            let Some(url) = &wanted.session_service_url else {
+                let session = borrow::seek(context, caller, wanted, reference).await?;
+                return Ok(Sought::Here(session, wanted));
+            };
+            if wanted.shared {
+                return refuse("without shared where a service keeps it", "both");
+            }
+            Ok(Sought::Elsewhere(url, reference))
+        }
+    }
+}
+
+/// Finds what is sought, checks that it logs somebody in, and takes it for the sandbox `to`.
+pub(super) async fn find(
+    context: &Context,
+    caller: &Caller,
+    sought: Sought<'_>,
+    domains: &[Domain],
+    to: SandboxId,
+) -> Result<Found, NodeError> {
+    match sought {
+        Sought::Inline(file) => {
             let text = file.clone();
             let read = move || inline(text.as_str().as_bytes(), clock::now());
             let read = tokio::task::spawn_blocking(read).await.map_err(|_| LiveError::Stopping)?;
             accept(read?, domains)
         }
-        (BrowserSessionType::Reference, None, Some(reference)) => {
-            let Some(url) = &wanted.session_service_url else {
-                return kept_here(context, caller, wanted, reference, domains, to).await;
-            };
-            if wanted.shared {
-                return refuse("without shared where a service keeps it", "both");
-            }
+        Sought::Here(session, wanted) => {
+            kept_here(context, caller, wanted, &session, domains, to).await
+        }
+        Sought::Elsewhere(url, reference) => {
             let (state, left_out) = service::fetch(context, caller, url, reference).await?;
             accept(admitted(BrowserSessionType::Reference, state, left_out, clock::now()), domains)
         }

@@ -1,27 +1,28 @@
 //! Puts the profile of a session into a sandbox.
 
 use super::found::Found;
-use super::run::tool;
+use super::run::tool_from;
 use super::{PROFILE, SandboxRefusal};
 use crate::live::LiveError;
 use crate::{Context, NodeError, clock};
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::Times;
-use baton_browser::profile::packed;
+use baton_browser::profile::packed::Pack;
 use baton_sandbox::Sandbox;
-use baton_session::{Receipt, State};
-use zeroize::Zeroizing;
+use baton_session::State;
+use std::io::BufWriter;
+use std::sync::Arc;
 
-/// A profile on its way.
+/// How much is written into a sandbox at once, in bytes.
+const CHUNK: usize = 256 << 10;
+
+/// A profile on its way, and what was packed.
 pub(super) struct Packed {
-    archive: Zeroizing<Vec<u8>>,
-    /// What of the session is in it.
-    pub(super) receipt: Receipt,
-    /// What was packed.
+    pub(super) pack: Arc<Pack>,
     pub(super) state: State,
 }
 
-/// Makes the profile of a session, beside whatever else is done meanwhile.
+/// Makes the profile of a session.
 pub(super) async fn pack(context: &Context, found: &mut Found) -> Result<Packed, NodeError> {
     let now = Instant(clock::now().as_microsecond());
     let times = Times { now, written: Instant(found.taken_at.as_microsecond()) };
@@ -29,19 +30,34 @@ pub(super) async fn pack(context: &Context, found: &mut Found) -> Result<Packed,
     let (scratch, state) = (context.sandboxes.scratch().clone(), std::mem::take(&mut found.state));
     let work = move || {
         let cached = key.map(|key| (&cache, key));
-        let made = packed::pack(&state, &scratch, times, cached);
-        let (archive, receipt) = made.map_err(SandboxRefusal::from)?;
-        Ok(Packed { archive, receipt, state })
+        let pack = Pack::make(&state, &scratch, times, cached).map_err(SandboxRefusal::from)?;
+        Ok(Packed { pack: Arc::new(pack), state })
     };
     tokio::task::spawn_blocking(work).await.map_err(|_| LiveError::Stopping)?
 }
 
 /// Puts it there.
-pub(super) async fn put(sandbox: &dyn Sandbox, packed: &Packed) -> Result<(), NodeError> {
-    let unpack = sandbox.tool("unpack", PROFILE);
-    match tool(sandbox, &unpack, &packed.archive, 0).await? {
+pub(super) async fn put(sandbox: &dyn Sandbox, pack: &Arc<Pack>) -> Result<(), NodeError> {
+    let (unpack, pack) = (sandbox.tool("unpack", PROFILE), Arc::clone(pack));
+    let written = tool_from(sandbox, &unpack, move |input| {
+        // What has ended reads no more; how it ended tells why.
+        let _ = pack.write_to(BufWriter::with_capacity(CHUNK, input));
+    });
+    match written.await? {
         Ok(_) => Ok(()),
         Err(why) if why.contains("os error 28") => Err(SandboxRefusal::Full { why }.into()),
         Err(why) => Err(SandboxRefusal::NotPut { why }.into()),
     }
+}
+
+/// Keeps what was made of it for the next one, and forgets the rest, while its maker has the sandbox
+/// already.
+pub(super) fn keep(context: &Context, pack: Arc<Pack>) {
+    let cache = context.hub.compiled().clone();
+    tokio::task::spawn_blocking(move || {
+        let Some(pack) = Arc::into_inner(pack) else { return };
+        if let Err(error) = pack.keep(&cache) {
+            tracing::warn!(%error, "a profile that was handed in is not kept for the next one");
+        }
+    });
 }

@@ -1,14 +1,18 @@
 //! Runs one of the tools of a sandbox to its end.
 
 use super::SandboxRefusal;
-use baton_sandbox::{Command, Ended, Process, Sandbox, SandboxError};
+use baton_sandbox::{Command, Ended, Input, Process, Sandbox, SandboxError};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio_util::io::SyncIoBridge;
 
 /// How long a tool may take.
 pub(super) const LIMIT: Duration = Duration::from_mins(1);
 /// How much of what it complains about is told, in bytes.
 const COMPLAINT: u64 = 4096;
+
+/// What a tool did: what it wrote, or why it failed.
+pub(super) type Said = Result<Vec<u8>, String>;
 
 /// Runs a tool that reads `input`, and answers what it writes, up to `most` bytes and one more.
 pub(super) async fn tool(
@@ -16,37 +20,58 @@ pub(super) async fn tool(
     command: &Command,
     input: &[u8],
     most: usize,
-) -> Result<Result<Vec<u8>, String>, SandboxRefusal> {
-    let run = async {
+) -> Result<Said, SandboxRefusal> {
+    within_limit(async {
         let mut process = sandbox.start(command).await?;
-        let (mut sender, mut output) = (process.input.take(), Vec::new());
+        let sender = process.input.take();
         let write = async {
-            if let Some(sender) = &mut sender {
+            if let Some(mut sender) = sender {
                 // What has ended reads no more; how it ended tells why.
                 let _ = sender.write_all(input).await;
             }
-            drop(sender);
         };
-        let mut complaint = Vec::new();
-        let mut errors = process.errors.take(COMPLAINT);
-        let mut bounded = process.output.take(most as u64 + 1);
-        let (read, complained) =
-            (bounded.read_to_end(&mut output), errors.read_to_end(&mut complaint));
-        // A pipe that breaks is the end of what it says.
-        let ((), _, _) = tokio::join!(write, read, complained);
-        (process.output, process.errors) = (bounded.into_inner(), errors.into_inner());
-        Ok::<_, SandboxRefusal>(said(process, output, &complaint, most).await)
-    };
+        let ((), said) = tokio::join!(write, hear(process, most));
+        Ok(said)
+    })
+    .await
+}
+
+/// Runs a tool that writes nothing and reads what `write` writes, which blocks.
+pub(super) async fn tool_from(
+    sandbox: &dyn Sandbox,
+    command: &Command,
+    write: impl FnOnce(SyncIoBridge<Input>) + Send + 'static,
+) -> Result<Said, SandboxRefusal> {
+    within_limit(async {
+        let mut process = sandbox.start(command).await?;
+        let input = process.input.take().map(SyncIoBridge::new);
+        let written = tokio::task::spawn_blocking(move || input.map(write));
+        // Whether it was written is told by how the tool ends.
+        let (_, said) = tokio::join!(written, hear(process, 0));
+        Ok(said)
+    })
+    .await
+}
+
+async fn within_limit(
+    run: impl Future<Output = Result<Said, SandboxRefusal>>,
+) -> Result<Said, SandboxRefusal> {
     let limited = tokio::time::timeout(LIMIT, run).await;
     limited.map_err(|_| SandboxError::TimedOut { what: "a sandbox that answers", limit: LIMIT })?
 }
 
-async fn said(
-    mut process: Process,
-    output: Vec<u8>,
-    complaint: &[u8],
-    most: usize,
-) -> Result<Vec<u8>, String> {
+/// What a tool says until it ends.
+async fn hear(mut process: Process, most: usize) -> Said {
+    let (mut output, mut complaint) = (Vec::new(), Vec::new());
+    let mut errors = process.errors.take(COMPLAINT);
+    let mut bounded = process.output.take(most as u64 + 1);
+    // A pipe that breaks is the end of what it says.
+    let (_, _) = tokio::join!(bounded.read_to_end(&mut output), errors.read_to_end(&mut complaint));
+    (process.output, process.errors) = (bounded.into_inner(), errors.into_inner());
+    said(process, output, &complaint, most).await
+}
+
+async fn said(mut process: Process, output: Vec<u8>, complaint: &[u8], most: usize) -> Said {
     if output.len() > most {
         return Err(format!("expected at most {most} bytes, found more"));
     }

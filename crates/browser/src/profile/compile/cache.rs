@@ -1,14 +1,16 @@
-//! Profiles that were compiled before, for whoever starts many browsers with one login.
+//! Stores that were compiled before, for whoever starts many browsers with one login.
 //!
-//! The one idea: a profile follows from its parts, so the parts are its name. What is kept is packed,
-//! in memory only, for it is a login in plain text; and not more of it than a bound, the profile that
-//! was used last for the longest.
+//! The one idea: a store follows from its parts, so the parts are its name. What is kept is packed,
+//! in memory only, for it is a login in plain text; and not more of it than a bound, the store that
+//! was used last for the longest. Cookies and localStorage are kept apart: mostly a site has changed
+//! the former only.
 
-use super::{CompileError, Times, write_rows};
+use super::store::{Rows, Store};
+use super::{CompileError, Times};
 use crate::profile::ProfileError;
 use crate::profile::instant::Instant;
 use baton_session::cookie::Expiry;
-use baton_session::{PartHash, PartKind, PartRef, State};
+use baton_session::{PartHash, PartRef, Receipt, State};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,12 +18,17 @@ use zeroize::Zeroizing;
 
 /// How hard the packing tries: hardly, for it shall be done at once.
 const LEVEL: i32 = 1;
-/// Profiles that are compiled sooner than they are unpacked, in bytes of their parts.
+/// Stores that are compiled sooner than they are unpacked, in bytes of their parts.
 const WORTH_IT: u64 = 256 << 10;
 
-/// What a compiled profile is made of: the names of its parts.
+/// What the stores of a profile are made of: the names of their parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheKey([StoreKey; 2]);
+
+/// What one store is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct CacheKey {
+pub(in crate::profile) struct StoreKey {
+    store: Store,
     parts: PartHash,
     size: u64,
 }
@@ -29,17 +36,29 @@ pub struct CacheKey {
 impl CacheKey {
     /// The key of the cookies and the localStorage among these parts.
     pub fn of(parts: &[PartRef]) -> Self {
-        let is_row =
-            |part: &&PartRef| matches!(part.kind, PartKind::Cookies | PartKind::LocalStorage);
-        let mut named: Vec<_> = parts.iter().filter(is_row).collect();
-        named.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
-        let hashes: Vec<u8> = named.iter().flat_map(|part| part.hash.0).collect();
-        let size = named.iter().map(|part| part.size).sum();
-        Self { parts: PartHash::of(&hashes), size }
+        Self(Store::ALL.map(|store| StoreKey::of(store, parts)))
+    }
+
+    pub(in crate::profile) fn of_store(&self, store: Store) -> StoreKey {
+        let [cookies, local_storage] = self.0;
+        match store {
+            Store::Cookies => cookies,
+            Store::LocalStorage => local_storage,
+        }
     }
 }
 
-/// Compiled profiles, packed. Cheap to clone; clones share what they hold.
+impl StoreKey {
+    fn of(store: Store, parts: &[PartRef]) -> Self {
+        let mut named: Vec<_> = parts.iter().filter(|part| part.kind == store.kind()).collect();
+        named.sort_by(|a, b| a.name.cmp(&b.name));
+        let hashes: Vec<u8> = named.iter().flat_map(|part| part.hash.0).collect();
+        let size = named.iter().map(|part| part.size).sum();
+        Self { store, parts: PartHash::of(&hashes), size }
+    }
+}
+
+/// Compiled stores, packed. Cheap to clone; clones share what they hold.
 #[derive(Clone)]
 pub struct ProfileCache(Arc<Mutex<Shelf>>);
 
@@ -49,7 +68,7 @@ struct Shelf {
     used: usize,
     /// Counts up with each use.
     clock: u64,
-    profiles: HashMap<CacheKey, Packed>,
+    stores: HashMap<StoreKey, Packed>,
 }
 
 #[derive(Clone)]
@@ -57,7 +76,7 @@ struct Packed {
     bytes: Arc<Zeroizing<Vec<u8>>>,
     /// How many bytes they are when they are not packed.
     unpacked: usize,
-    /// When the first of its cookies ends: from then on it is another profile.
+    /// When the first of its cookies ends: from then on it is another store.
     until: Option<Expiry>,
     last_used: u64,
 }
@@ -65,59 +84,61 @@ struct Packed {
 impl ProfileCache {
     /// An empty one, which keeps at most `limit` bytes.
     pub fn new(limit: usize) -> Self {
-        let profiles = HashMap::new();
-        Self(Arc::new(Mutex::new(Shelf { limit, used: 0, clock: 0, profiles })))
+        let stores = HashMap::new();
+        Self(Arc::new(Mutex::new(Shelf { limit, used: 0, clock: 0, stores })))
     }
 
-    /// As [`write_rows`], of what is kept under this key if there is something, and keeps it. The state
-    /// is that of the key. Blocks on the disk.
+    /// As [`write_rows`](super::write_rows), of what is kept under this key if there is something, and
+    /// keeps it. The state is that of the key. Blocks on the disk.
     pub fn write_rows(
         &self,
         key: CacheKey,
         state: &State,
         profile: &Path,
         times: Times,
-    ) -> Result<(), CompileError> {
-        if let Some(packed) = self.shelf().take_out(key, times.now) {
-            return unpack(&packed, profile).map_err(CompileError::from);
-        }
-        write_rows(state, profile, times)?;
-        if key.size >= WORTH_IT {
-            self.keep(key, state, &archive(profile)?, times);
-        }
-        Ok(())
+    ) -> Result<Receipt, CompileError> {
+        let rows = Rows::of(state, times);
+        Store::each(|store| {
+            let key = key.of_store(store);
+            if let Some(files) = self.find(key, times.now)? {
+                let unpacked = tar::Archive::new(files.as_slice()).unpack(profile);
+                return Ok(unpacked.map_err(ProfileError::new("unpack", profile))?);
+            }
+            rows.write(store, profile)?;
+            Ok(self.keep(key, rows.until(store), profile)?)
+        })?;
+        Ok(rows.receipt())
     }
 
-    /// The same as a tar archive. Where nothing is kept, the files are written into `profile` first.
-    pub(in crate::profile) fn archive_rows(
+    /// The files of a store as a tar archive, if they are kept.
+    pub(in crate::profile) fn find(
         &self,
-        key: CacheKey,
-        state: &State,
-        profile: &Path,
-        times: Times,
-    ) -> Result<Zeroizing<Vec<u8>>, CompileError> {
-        if let Some(packed) = self.shelf().take_out(key, times.now) {
-            let failed = ProfileError::new("unpack", profile);
-            let files = zstd::bulk::decompress(&packed.bytes, packed.unpacked);
-            return Ok(Zeroizing::new(files.map_err(failed)?));
-        }
-        write_rows(state, profile, times)?;
-        let files = archive(profile)?;
-        if key.size >= WORTH_IT {
-            self.keep(key, state, &files, times);
-        }
-        Ok(files)
+        key: StoreKey,
+        now: Instant,
+    ) -> Result<Option<Zeroizing<Vec<u8>>>, ProfileError> {
+        let Some(packed) = self.shelf().take_out(key, now) else { return Ok(None) };
+        let files = zstd::bulk::decompress(&packed.bytes, packed.unpacked);
+        let files = files.map_err(ProfileError::new("unpack", Path::new("a kept profile")))?;
+        Ok(Some(Zeroizing::new(files)))
     }
 
-    fn keep(&self, key: CacheKey, state: &State, files: &[u8], times: Times) {
-        let until = state.cookies.iter().filter_map(|cookie| cookie.expires);
-        // Those that ended before are not in it.
-        let until = until.filter(|expires| *expires > Expiry(times.now.0)).min();
+    /// Keeps the files of a store of a profile, until the first of its cookies ends. Blocks on the disk.
+    pub(in crate::profile) fn keep(
+        &self,
+        key: StoreKey,
+        until: Option<Expiry>,
+        profile: &Path,
+    ) -> Result<(), ProfileError> {
+        if key.size < WORTH_IT {
+            return Ok(());
+        }
+        let files = key.store.archive(profile)?;
         // What cannot be kept is made again.
-        if let Ok(bytes) = zstd::bulk::compress(files, LEVEL) {
+        if let Ok(bytes) = zstd::bulk::compress(&files, LEVEL) {
             let bytes = Arc::new(Zeroizing::new(bytes));
             self.shelf().put(key, Packed { bytes, unpacked: files.len(), until, last_used: 0 });
         }
+        Ok(())
     }
 
     /// How many bytes are kept.
@@ -131,65 +152,50 @@ impl ProfileCache {
 }
 
 impl Shelf {
-    fn take_out(&mut self, key: CacheKey, now: Instant) -> Option<Packed> {
-        if self.profiles.get(&key)?.until.is_some_and(|until| until.0 <= now.0) {
+    fn take_out(&mut self, key: StoreKey, now: Instant) -> Option<Packed> {
+        if self.stores.get(&key)?.until.is_some_and(|until| until.0 <= now.0) {
             self.drop_one(key);
             return None;
         }
         self.clock += 1;
-        let packed = self.profiles.get_mut(&key)?;
+        let packed = self.stores.get_mut(&key)?;
         packed.last_used = self.clock;
         Some(packed.clone())
     }
 
-    fn put(&mut self, key: CacheKey, packed: Packed) {
+    fn put(&mut self, key: StoreKey, packed: Packed) {
         let size = packed.bytes.len();
         if size > self.limit {
             return;
         }
         self.drop_one(key);
         while self.used + size > self.limit {
-            let oldest = self.profiles.iter().min_by_key(|(_, packed)| packed.last_used);
+            let oldest = self.stores.iter().min_by_key(|(_, packed)| packed.last_used);
             let Some(oldest) = oldest.map(|(key, _)| *key) else { break };
             self.drop_one(oldest);
         }
         self.used += size;
         self.clock += 1;
-        self.profiles.insert(key, Packed { last_used: self.clock, ..packed });
+        self.stores.insert(key, Packed { last_used: self.clock, ..packed });
     }
 
-    fn drop_one(&mut self, key: CacheKey) {
-        if let Some(packed) = self.profiles.remove(&key) {
+    fn drop_one(&mut self, key: StoreKey) {
+        if let Some(packed) = self.stores.remove(&key) {
             self.used -= packed.bytes.len();
         }
     }
 }
 
-/// The files of a profile, as a tar archive.
-pub(in crate::profile) fn archive(profile: &Path) -> Result<Zeroizing<Vec<u8>>, ProfileError> {
-    let mut files = tar::Builder::new(Vec::new());
-    let packed =
-        files.append_dir_all("Default", profile.join("Default")).and_then(|()| files.into_inner());
-    packed.map(Zeroizing::new).map_err(ProfileError::new("pack", profile))
-}
-
-fn unpack(packed: &Packed, profile: &Path) -> Result<(), ProfileError> {
-    let unpacked = (|| {
-        let files = zstd::stream::read::Decoder::with_buffer(packed.bytes.as_slice())?;
-        tar::Archive::new(files).unpack(profile)
-    })();
-    unpacked.map_err(ProfileError::new("unpack", profile))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use baton_session::PartKind;
 
     const HOUR: i64 = 3_600_000_000;
 
     fn part(name: &str, size: u64) -> PartRef {
         let hash = PartHash::of(name.as_bytes());
-        PartRef { kind: PartKind::LocalStorage, name: name.to_owned(), hash, size }
+        PartRef { kind: PartKind::Cookies, name: name.to_owned(), hash, size }
     }
 
     fn state(expires: Option<i64>) -> State {
@@ -199,7 +205,7 @@ mod tests {
         State { cookies: vec![serde_json::from_value(cookie).unwrap()], ..State::default() }
     }
 
-    /// Whether the profile comes from the cache: then it has the cookies of `first`.
+    /// Whether the cookies come from the cache: then they are those of `first`.
     fn is_kept(cache: &ProfileCache, key: CacheKey, first: &State, now: Instant) -> bool {
         let folder = tempfile::tempdir().unwrap();
         let other = State::default();
@@ -239,8 +245,18 @@ mod tests {
         kept(&cache, keys[1], &state);
         assert!(is_kept(&cache, keys[0], &state, Instant(HOUR)));
         kept(&cache, keys[2], &state);
-        let known = |key| cache.shelf().profiles.contains_key(key);
+        let known =
+            |key: &CacheKey| cache.shelf().stores.contains_key(&key.of_store(Store::Cookies));
         assert_eq!(keys.each_ref().map(known), [true, false, true]);
         assert!(cache.used() <= cache.shelf().limit);
+    }
+
+    #[test]
+    fn cookies_that_changed_leave_the_rest_where_it_is() {
+        let storage = PartRef { kind: PartKind::LocalStorage, ..part("s", WORTH_IT) };
+        let [one, other] =
+            ["a", "b"].map(|name| CacheKey::of(&[part(name, WORTH_IT), storage.clone()]));
+        assert_ne!(one.of_store(Store::Cookies), other.of_store(Store::Cookies));
+        assert_eq!(one.of_store(Store::LocalStorage), other.of_store(Store::LocalStorage));
     }
 }

@@ -8,26 +8,25 @@ mod areas;
 mod cache;
 mod merge;
 mod rest;
+mod store;
 mod tree;
 
-pub(super) use cache::archive;
+pub(super) use cache::StoreKey;
 pub use cache::{CacheKey, ProfileCache};
 pub use merge::merge;
+pub(super) use store::{DEFAULT, Rows, Store};
 
-use super::cookies::{self, CookieStoreError};
+use super::cookies::CookieStoreError;
 use super::instant::Instant;
 use super::keep::{create_folder, rename, sync_all};
 use super::leveldb::LevelDbError;
-use super::local_storage::{self, Areas, Unwritable};
+use super::local_storage::{Areas, Unwritable};
 use super::{ProfileError, permissions};
-use areas::usable_areas;
-use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
 use baton_session::{Cookie, Receipt, State};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::thread;
 
 /// When a profile is compiled, and of which instant it shall be.
 #[derive(Debug, Clone, Copy)]
@@ -81,32 +80,12 @@ pub(super) fn write_rest(
     Ok(receipt)
 }
 
-/// What [`write_rows`] tells of a state.
-pub(super) fn told(state: &State, times: Times) -> Receipt {
-    let (cookies, mut receipt) = cookies::usable(&state.cookies, Expiry(times.now.0));
-    let (areas, strange) = usable_areas(state, times.written);
-    receipt.extend(strange);
-    receipt.extend(lines(&cookies, &areas));
-    receipt
-}
-
 /// Writes the cookies and the localStorage of a state into a profile that has none, and on which no
 /// browser runs. Nothing is synced. The receipt has a line for each of both. Blocks on the disk.
 pub fn write_rows(state: &State, profile: &Path, times: Times) -> Result<Receipt, CompileError> {
-    let default = profile.join("Default");
-    create_folder(&default)?;
-    let (cookies, mut receipt) = cookies::usable(&state.cookies, Expiry(times.now.0));
-    let (areas, strange) = usable_areas(state, times.written);
-    receipt.extend(strange);
-    let store = default.join(cookies::NAME);
-    thread::scope(|scope| {
-        let stored = scope
-            .spawn(|| cookies::create(&store, &cookies, times.written).map_err(in_store(&store)));
-        local_storage::write(&default, &areas, times.written)?;
-        stored.join().unwrap_or(Err(CompileError::Stopped))
-    })?;
-    receipt.extend(lines(&cookies, &areas));
-    Ok(receipt)
+    let rows = Rows::of(state, times);
+    Store::each(|store| rows.write(store, profile))?;
+    Ok(rows.receipt())
 }
 
 /// A line for each of what was written.

@@ -1,22 +1,11 @@
-//! A profile as one archive, for where its browser shares no disk with us.
-//!
-//! The one idea: what comes back was written by strangers. Of an archive only plain files with the names
-//! that a profile has are taken, up to a bound; a link in it leads nowhere, because none is made.
+//! The state of a profile that comes back from where it was used.
 
-use super::compile::{
-    CacheKey, CompileError, ProfileCache, Times, archive, told, write_rest, write_rows,
-};
-use super::preferences::Preferences;
-use super::{ProfileError, cookies, local_storage};
-use baton_session::{Receipt, State};
+use crate::profile::{ProfileError, cookies, local_storage};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use tar::EntryType;
-use zeroize::Zeroizing;
 
-/// The end of an archive: two empty blocks (POSIX, `pax`).
-const END: usize = 1024;
 /// The most that is taken out of an archive, in bytes and in files.
 const MOST_BYTES: u64 = 256 << 20;
 const MOST_FILES: usize = 20_000;
@@ -27,64 +16,6 @@ const FOLDERS: [&str; 1] = ["Local Storage"];
 const DATABASES: [&str; 2] = [cookies::NAME, local_storage::SQLITE];
 const BESIDE: [&str; 3] = ["", "-journal", "-wal"];
 const SETTINGS: &str = "Preferences";
-
-/// A new profile with a state, as a tar archive, and what of the state is in it. Its browser keeps the
-/// cookies that end with it, for the browser after it. With a key, the cookies and the localStorage come
-/// from the cache if they are there. In the folder `scratch` it is made, and nothing stays there. Blocks
-/// on the disk.
-pub fn pack(
-    state: &State,
-    scratch: &Path,
-    times: Times,
-    cached: Option<(&ProfileCache, CacheKey)>,
-) -> Result<(Zeroizing<Vec<u8>>, Receipt), CompileError> {
-    let folder = tempfile::tempdir_in(scratch);
-    let folder = folder.map_err(ProfileError::new("make a folder in", scratch))?;
-    let packed = make(state, folder.path(), times, cached)?;
-    let place = folder.path().to_owned();
-    folder.close().map_err(ProfileError::new("remove", place))?;
-    Ok(packed)
-}
-
-fn make(
-    state: &State,
-    folder: &Path,
-    times: Times,
-    cached: Option<(&ProfileCache, CacheKey)>,
-) -> Result<(Zeroizing<Vec<u8>>, Receipt), CompileError> {
-    let (rows, rest) = (folder.join("rows"), folder.join("rest"));
-    let (mut files, mut receipt) = if let Some((cache, key)) = cached {
-        (cache.archive_rows(key, state, &rows, times)?, told(state, times))
-    } else {
-        let receipt = write_rows(state, &rows, times)?;
-        (archive(&rows)?, receipt)
-    };
-    receipt.extend(write_rest(state, &rest, times)?);
-    receipt.sort();
-    keep_cookies_of_sessions(&rest)?;
-    add(&mut files, &rest).map_err(ProfileError::new("pack", rest))?;
-    Ok((files, receipt))
-}
-
-/// Adds the files of one more folder to an archive.
-fn add(files: &mut Zeroizing<Vec<u8>>, folder: &Path) -> io::Result<()> {
-    let whole = files.len().saturating_sub(END);
-    files.truncate(whole);
-    let mut longer = tar::Builder::new(std::mem::take(&mut **files));
-    longer.append_dir_all("Default", folder.join("Default"))?;
-    **files = longer.into_inner()?;
-    Ok(())
-}
-
-/// Has the browser begin where the last one ended, which is when it keeps the cookies of a session.
-fn keep_cookies_of_sessions(profile: &Path) -> Result<(), ProfileError> {
-    const WHERE_IT_ENDED: u64 = 1;
-    let mut preferences = Preferences::load(profile)?.unwrap_or_default();
-    if let Some(session) = preferences.object_mut(&["session"]) {
-        session.insert("restore_on_startup".to_owned(), WHERE_IT_ENDED.into());
-    }
-    preferences.put(profile)
-}
 
 /// Takes the state-bearing files of a profile out of an archive into `profile`, an empty folder. Says
 /// whether there was all of it: past the bounds nothing more is taken. Blocks on the disk.
