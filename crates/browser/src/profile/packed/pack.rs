@@ -123,3 +123,59 @@ fn keep_cookies_of_sessions(profile: &Path) -> Result<(), ProfileError> {
     }
     preferences.put(profile)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::instant::Instant;
+    use crate::profile::keyring::KeyringError;
+    use crate::profile::packed::unpack;
+    use crate::profile::read::{ProfileFolder, read};
+    use baton_session::{StorageKey, parts};
+    use std::fs;
+
+    const TIMES: Times = Times { now: Instant(0), written: Instant(0) };
+
+    fn state() -> State {
+        let cookie = serde_json::json!({
+            "name": "sid", "value": "1", "domain": "app.test", "path": "/", "expires": 4_000_000,
+            "sourceScheme": "Secure", "sourcePort": 443,
+        });
+        let mut state =
+            State { cookies: vec![serde_json::from_value(cookie).unwrap()], ..State::default() };
+        let key = StorageKey::new("https://app.test/");
+        let long = "x".repeat(300 << 10);
+        state.origins.entry(key).or_default().local_storage =
+            [("token".to_owned(), long)].into_iter().collect();
+        state
+    }
+
+    /// What a sandbox would hand back of it.
+    fn handed_back(pack: &Pack) -> State {
+        let mut archive = Vec::new();
+        pack.write_to(&mut archive).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        assert!(unpack(&*archive, folder.path()).unwrap());
+        let mut no_key = || Err(KeyringError::Locked);
+        read(&ProfileFolder::find(folder.path()).unwrap(), &mut no_key, Instant(0)).state
+    }
+
+    #[test]
+    fn what_was_kept_is_handed_in_as_if_it_were_made() {
+        let (scratch, cache, mut state) =
+            (tempfile::tempdir().unwrap(), ProfileCache::new(1 << 20), state());
+        let parts: Vec<_> = parts::split(&state).iter().map(|part| part.reference()).collect();
+        let cached = Some((&cache, CacheKey::of(&parts)));
+        let first = Pack::make(&state, scratch.path(), TIMES, cached).unwrap();
+        assert_eq!(handed_back(&first).origins, state.origins);
+        assert_eq!(first.receipt().losses().count(), 0);
+        first.keep(&cache).unwrap();
+        assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0);
+        // The cookies are small, and made anew: here, other ones.
+        state.cookies[0].value = "2".to_owned();
+        let again = Pack::make(&state, scratch.path(), TIMES, cached).unwrap();
+        assert_eq!((again.kept.len(), again.made.len()), (1, 1));
+        let back = handed_back(&again);
+        assert_eq!((&back.origins, &back.cookies), (&state.origins, &state.cookies));
+    }
+}
