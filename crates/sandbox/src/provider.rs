@@ -2,6 +2,7 @@
 
 use crate::{Command, Process, SandboxError, SandboxSpec};
 use futures_util::future::BoxFuture;
+use std::fs::File;
 use std::path::PathBuf;
 
 /// An answer that takes a while.
@@ -28,8 +29,11 @@ pub trait Sandbox: Send + Sync + std::fmt::Debug {
     /// Starts a command.
     fn start<'a>(&'a self, command: &'a Command) -> Answer<'a, Process>;
 
+    /// Starts a command that reads a file, from its beginning.
+    fn start_on<'a>(&'a self, command: &'a Command, input: File) -> Answer<'a, Process>;
+
     /// The command that passes files as a tar archive to its output (`pack`), or takes them from its
-    /// input (`unpack`), the one that writes a file whole from its input (`write`) or not at all,
+    /// input, which is a file then (`unpack`), the one that writes a file whole from its input (`write`) or not at all,
     /// and the one that passes its input and output to a socket and back (`connect`).
     fn tool(&self, verb: &str, path: &str) -> Command;
 

@@ -1,7 +1,7 @@
 //! Puts the profile of a session into a sandbox.
 
 use super::found::Found;
-use super::run::tool_from;
+use super::run::tool_on;
 use super::{PROFILE, SandboxRefusal};
 use crate::live::LiveError;
 use crate::{Context, NodeError, clock};
@@ -10,15 +10,10 @@ use baton_browser::profile::compile::Times;
 use baton_browser::profile::packed::Pack;
 use baton_sandbox::Sandbox;
 use baton_session::State;
-use std::io::BufWriter;
-use std::sync::Arc;
-
-/// How much is written into a sandbox at once, in bytes.
-const CHUNK: usize = 256 << 10;
 
 /// A profile on its way, and what was packed.
 pub(super) struct Packed {
-    pub(super) pack: Arc<Pack>,
+    pub(super) pack: Pack,
     pub(super) state: State,
 }
 
@@ -31,19 +26,16 @@ pub(super) async fn pack(context: &Context, found: &mut Found) -> Result<Packed,
     let work = move || {
         let cached = key.map(|key| (&cache, key));
         let pack = Pack::make(&state, &scratch, times, cached).map_err(SandboxRefusal::from)?;
-        Ok(Packed { pack: Arc::new(pack), state })
+        Ok(Packed { pack, state })
     };
     tokio::task::spawn_blocking(work).await.map_err(|_| LiveError::Stopping)?
 }
 
 /// Puts it there.
-pub(super) async fn put(sandbox: &dyn Sandbox, pack: &Arc<Pack>) -> Result<(), NodeError> {
-    let (unpack, pack) = (sandbox.tool("unpack", PROFILE), Arc::clone(pack));
-    let written = tool_from(sandbox, &unpack, move |input| {
-        // What has ended reads no more; how it ended tells why.
-        let _ = pack.write_to(BufWriter::with_capacity(CHUNK, input));
-    });
-    match written.await? {
+pub(super) async fn put(sandbox: &dyn Sandbox, pack: &Pack) -> Result<(), NodeError> {
+    let unpack = sandbox.tool("unpack", PROFILE);
+    let archive = pack.open().map_err(|error| SandboxRefusal::NotPut { why: error.to_string() })?;
+    match tool_on(sandbox, &unpack, archive).await? {
         Ok(_) => Ok(()),
         Err(why) if why.contains("os error 28") => Err(SandboxRefusal::Full { why }.into()),
         Err(why) => Err(SandboxRefusal::NotPut { why }.into()),
@@ -52,10 +44,9 @@ pub(super) async fn put(sandbox: &dyn Sandbox, pack: &Arc<Pack>) -> Result<(), N
 
 /// Keeps what was made of it for the next one, and forgets the rest, while its maker has the sandbox
 /// already.
-pub(super) fn keep(context: &Context, pack: Arc<Pack>) {
+pub(super) fn keep(context: &Context, pack: Pack) {
     let cache = context.hub.compiled().clone();
     tokio::task::spawn_blocking(move || {
-        let Some(pack) = Arc::into_inner(pack) else { return };
         if let Err(error) = pack.keep(&cache) {
             tracing::warn!(%error, "a profile that was handed in is not kept for the next one");
         }

@@ -1,10 +1,10 @@
 //! Runs one of the tools of a sandbox to its end.
 
 use super::SandboxRefusal;
-use baton_sandbox::{Command, Ended, Input, Process, Sandbox, SandboxError};
+use baton_sandbox::{Command, Ended, Process, Sandbox, SandboxError};
+use std::fs::File;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio_util::io::SyncIoBridge;
 
 /// How long a tool may take.
 pub(super) const LIMIT: Duration = Duration::from_mins(1);
@@ -36,21 +36,13 @@ pub(super) async fn tool(
     .await
 }
 
-/// Runs a tool that writes nothing and reads what `write` writes, which blocks.
-pub(super) async fn tool_from(
+/// Runs a tool that reads a file and writes nothing.
+pub(super) async fn tool_on(
     sandbox: &dyn Sandbox,
     command: &Command,
-    write: impl FnOnce(SyncIoBridge<Input>) + Send + 'static,
+    input: File,
 ) -> Result<Said, SandboxRefusal> {
-    within_limit(async {
-        let mut process = sandbox.start(command).await?;
-        let input = process.input.take().map(SyncIoBridge::new);
-        let written = tokio::task::spawn_blocking(move || input.map(write));
-        // Whether it was written is told by how the tool ends.
-        let (_, said) = tokio::join!(written, hear(process, 0));
-        Ok(said)
-    })
-    .await
+    within_limit(async { Ok(hear(sandbox.start_on(command, input).await?, 0).await) }).await
 }
 
 async fn within_limit(

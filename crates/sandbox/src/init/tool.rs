@@ -3,13 +3,12 @@
 
 use super::InitError;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Write, stdin, stdout};
+use std::io::{BufReader, BufWriter, ErrorKind, Read, Write, stdin, stdout};
 use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
-use tar::Entry;
 
 /// How much is read at once, in bytes.
 const CHUNK: usize = 256 << 10;
@@ -59,15 +58,19 @@ fn pack(path: &Path) -> std::io::Result<()> {
     archive.into_inner()?.flush()
 }
 
+/// What is unpacked is a file, of which the kernel copies the large ones in one go.
 fn unpack(path: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(path)?;
-    let mut archive = tar::Archive::new(BufReader::with_capacity(CHUNK, stdin().lock()));
-    for entry in archive.entries()? {
+    let input = File::from(stdin().as_fd().try_clone_to_owned()?);
+    let mut archive = tar::Archive::new(BufReader::new(&input));
+    for entry in archive.entries_with_seek()? {
         let mut entry = entry?;
         let name = entry.path()?.into_owned();
         let is_plain = name.components().all(|part| matches!(part, Component::Normal(_)));
         if is_plain && entry.header().entry_type().is_file() {
-            unpack_file(&mut entry, &path.join(name))?;
+            let since = UNIX_EPOCH + Duration::from_secs(entry.header().mtime()?);
+            let (start, size) = (entry.raw_file_position(), entry.size());
+            copy_part(&input, start, size, &path.join(name))?.set_modified(since)?;
         } else {
             entry.unpack_in(path)?;
         }
@@ -75,15 +78,20 @@ fn unpack(path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// As the library does, but in larger steps.
-fn unpack_file<R: Read>(entry: &mut Entry<'_, R>, path: &Path) -> std::io::Result<()> {
-    let since = UNIX_EPOCH + Duration::from_secs(entry.header().mtime()?);
-    if let Some(folder) = path.parent() {
+/// Makes a file of a part of another one.
+fn copy_part(from: &File, mut start: u64, mut left: u64, to: &Path) -> std::io::Result<File> {
+    if let Some(folder) = to.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    let mut file = BufWriter::with_capacity(CHUNK, File::create(path)?);
-    std::io::copy(entry, &mut file)?;
-    file.into_inner()?.set_modified(since)
+    let file = File::create(to)?;
+    while left > 0 {
+        let most = usize::try_from(left).unwrap_or(usize::MAX);
+        match rustix::fs::sendfile(&file, from, Some(&mut start), most)? {
+            0 => return Err(ErrorKind::UnexpectedEof.into()),
+            copied => left = left.saturating_sub(copied as u64),
+        }
+    }
+    Ok(file)
 }
 
 /// Passes everything on in both directions, until the socket's other end closes.

@@ -12,6 +12,7 @@ use crate::{
 use futures_util::future::BoxFuture;
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::ErrorKind;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
@@ -64,7 +65,16 @@ impl Sandbox for LocalSandbox {
     }
 
     fn start<'a>(&'a self, command: &'a Command) -> Answer<'a, Process> {
-        Box::pin(self.run(command))
+        Box::pin(async {
+            let input = Pipe::wide()?;
+            let mut process = self.run(command, input.read).await?;
+            process.input = Some(writer(input.write)?);
+            Ok(process)
+        })
+    }
+
+    fn start_on<'a>(&'a self, command: &'a Command, input: File) -> Answer<'a, Process> {
+        Box::pin(self.run(command, input.into()))
     }
 
     fn tool(&self, verb: &str, path: &str) -> Command {
@@ -106,8 +116,9 @@ impl Sandbox for LocalSandbox {
 }
 
 impl LocalSandbox {
-    async fn run(&self, command: &Command) -> Result<Process, SandboxError> {
-        let (input, output, errors) = (Pipe::wide()?, Pipe::new()?, Pipe::new()?);
+    /// Starts a command with this input.
+    async fn run(&self, command: &Command, input: OwnedFd) -> Result<Process, SandboxError> {
+        let (output, errors) = (Pipe::new()?, Pipe::new()?);
         let watch = self.link.watch()?;
         let id = watch.id;
         let env = self.env.iter().chain(&command.env);
@@ -117,7 +128,7 @@ impl LocalSandbox {
             env: env.map(|(name, value)| (name.clone(), value.clone())).collect(),
             directory: self.place(&command.directory),
         });
-        let theirs = [&input.read, &output.write, &errors.write].map(AsFd::as_fd);
+        let theirs = [&input, &output.write, &errors.write].map(AsFd::as_fd);
         let started = async {
             self.link.order(&order, &theirs).await?;
             watch.started.await.map_err(|_| SandboxError::Gone)?.map_err(|reason| {
@@ -130,7 +141,7 @@ impl LocalSandbox {
             started.unwrap_or_else(|_| Err(timed_out("a command that starts", START_LIMIT)));
         started.inspect_err(|_| self.link.forget(id))?;
         Ok(Process {
-            input: Some(writer(input.write)?),
+            input: None,
             output: reader(output.read)?,
             errors: reader(errors.read)?,
             ended: watch.ended,

@@ -6,6 +6,7 @@ use baton_sandbox::{
     SandboxSpec,
 };
 use std::collections::BTreeMap;
+use std::io::{Seek, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -67,13 +68,14 @@ pub async fn says(sandbox: &dyn Sandbox, line: &str) -> String {
 
 /// Gives a process its input, and waits for all of its output and its end.
 pub async fn finish(mut process: Process, input: &[u8]) -> Done {
-    let mut sender = process.input.take().unwrap();
+    let sender = process.input.take();
     let (mut output, mut errors) = (Vec::new(), Vec::new());
     let all = async {
         let write = async {
-            // What has ended reads no more.
-            let _ = sender.write_all(input).await;
-            drop(sender);
+            if let Some(mut sender) = sender {
+                // What has ended reads no more.
+                let _ = sender.write_all(input).await;
+            }
         };
         let read = process.output.read_to_end(&mut output);
         let complain = process.errors.read_to_end(&mut errors);
@@ -88,6 +90,14 @@ pub async fn finish(mut process: Process, input: &[u8]) -> Done {
 
 pub async fn run(sandbox: &dyn Sandbox, command: &Command, input: &[u8]) -> Done {
     finish(sandbox.start(command).await.unwrap(), input).await
+}
+
+/// Runs a command that reads a file with these bytes.
+pub async fn run_on(sandbox: &dyn Sandbox, command: &Command, input: &[u8]) -> Done {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(input).unwrap();
+    file.rewind().unwrap();
+    finish(sandbox.start_on(command, file).await.unwrap(), b"").await
 }
 
 pub async fn removed(sandbox: Box<dyn Sandbox>) -> Result<(), SandboxError> {

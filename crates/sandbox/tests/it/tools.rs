@@ -1,6 +1,6 @@
 //! Files go in and come out.
 
-use super::fixture::{run, sandbox, says};
+use super::fixture::{run, run_on, sandbox, says};
 use baton_sandbox::Ended;
 
 #[tokio::test]
@@ -26,8 +26,8 @@ async fn folders_move_as_archives() {
     tokio::io::AsyncReadExt::read_to_end(&mut packed.output, &mut archive).await.unwrap();
     assert_eq!(packed.ended().await, Ended::Code(0));
     let unpack = sandbox.tool("unpack", "/workspace/c");
-    assert_eq!(run(&*sandbox, &unpack, &archive).await.ended, Ended::Code(0));
+    assert_eq!(run_on(&*sandbox, &unpack, &archive).await.ended, Ended::Code(0));
     assert_eq!(says(&*sandbox, "cat c/b/one; readlink c/link").await, "one\n/etc/passwd");
-    let broken = run(&*sandbox, &unpack, b"no archive").await;
+    let broken = run_on(&*sandbox, &unpack, b"no archive").await;
     assert_eq!(broken.ended, Ended::Code(1));
 }

@@ -12,12 +12,16 @@ use crate::profile::instant::Instant;
 use baton_session::cookie::Expiry;
 use baton_session::{PartHash, PartRef, Receipt, State};
 use std::collections::HashMap;
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zeroize::Zeroizing;
+use zstd::stream::read::Decoder;
 
 /// How hard the packing tries: hardly, for it shall be done at once.
 const LEVEL: i32 = 1;
+/// The end of an archive: two empty blocks (POSIX, `pax`).
+const END: usize = 1024;
 /// Stores that are compiled sooner than they are unpacked, in bytes of their parts.
 const WORTH_IT: u64 = 256 << 10;
 
@@ -81,6 +85,22 @@ struct Packed {
     last_used: u64,
 }
 
+/// The files of a store, packed.
+pub(in crate::profile) struct Kept(Packed);
+
+impl Kept {
+    /// Writes them as the entries of a tar archive, without its end.
+    pub(in crate::profile) fn write_to(&self, to: &mut impl Write) -> io::Result<()> {
+        let files = Decoder::with_buffer(self.0.bytes.as_slice())?;
+        let whole = self.0.unpacked.saturating_sub(END) as u64;
+        io::copy(&mut files.take(whole), to).map(drop)
+    }
+
+    fn unpack(&self, profile: &Path) -> io::Result<()> {
+        tar::Archive::new(Decoder::with_buffer(self.0.bytes.as_slice())?).unpack(profile)
+    }
+}
+
 impl ProfileCache {
     /// An empty one, which keeps at most `limit` bytes.
     pub fn new(limit: usize) -> Self {
@@ -100,8 +120,8 @@ impl ProfileCache {
         let rows = Rows::of(state, times);
         Store::each(|store| {
             let key = key.of_store(store);
-            if let Some(files) = self.find(key, times.now)? {
-                let unpacked = tar::Archive::new(files.as_slice()).unpack(profile);
+            if let Some(kept) = self.find(key, times.now) {
+                let unpacked = kept.unpack(profile);
                 return Ok(unpacked.map_err(ProfileError::new("unpack", profile))?);
             }
             rows.write(store, profile)?;
@@ -110,16 +130,9 @@ impl ProfileCache {
         Ok(rows.receipt())
     }
 
-    /// The files of a store as a tar archive, if they are kept.
-    pub(in crate::profile) fn find(
-        &self,
-        key: StoreKey,
-        now: Instant,
-    ) -> Result<Option<Zeroizing<Vec<u8>>>, ProfileError> {
-        let Some(packed) = self.shelf().take_out(key, now) else { return Ok(None) };
-        let files = zstd::bulk::decompress(&packed.bytes, packed.unpacked);
-        let files = files.map_err(ProfileError::new("unpack", Path::new("a kept profile")))?;
-        Ok(Some(Zeroizing::new(files)))
+    /// The files of a store, if they are kept.
+    pub(in crate::profile) fn find(&self, key: StoreKey, now: Instant) -> Option<Kept> {
+        self.shelf().take_out(key, now).map(Kept)
     }
 
     /// Keeps the files of a store of a profile, until the first of its cookies ends. Blocks on the disk.

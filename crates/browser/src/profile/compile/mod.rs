@@ -11,8 +11,8 @@ mod rest;
 mod store;
 mod tree;
 
-pub(super) use cache::StoreKey;
 pub use cache::{CacheKey, ProfileCache};
+pub(super) use cache::{Kept, StoreKey};
 pub use merge::merge;
 pub(super) use store::{DEFAULT, Rows, Store};
 

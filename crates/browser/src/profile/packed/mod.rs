@@ -8,6 +8,3 @@ mod unpack;
 
 pub use pack::Pack;
 pub use unpack::unpack;
-
-/// The end of an archive: two empty blocks (POSIX, `pax`).
-const END: usize = 1024;

@@ -1,27 +1,29 @@
 //! A new profile on its way to where it is used.
 
-use super::END;
 use crate::profile::ProfileError;
 use crate::profile::compile::{
-    CacheKey, CompileError, DEFAULT, ProfileCache, Rows, Store, StoreKey, Times, write_rest,
+    CacheKey, CompileError, DEFAULT, Kept, ProfileCache, Rows, Store, StoreKey, Times, write_rest,
 };
 use crate::profile::preferences::Preferences;
 use baton_session::cookie::Expiry;
 use baton_session::{Receipt, State};
-use std::io::{self, Write};
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, BufWriter, Seek};
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use zeroize::Zeroizing;
 
-/// A new profile with a state. Its browser keeps the cookies that end with it, for the browser after it.
+/// How much is written at once, in bytes.
+const CHUNK: usize = 256 << 10;
+
+/// A new profile with a state, as a tar archive. Its browser keeps the cookies that end with it, for the
+/// browser after it.
 #[derive(Debug)]
 pub struct Pack {
-    /// What was made: the two stores, and what is in neither, each a profile of its own.
-    folder: TempDir,
-    /// What was kept, as archives.
-    kept: Vec<Zeroizing<Vec<u8>>>,
-    made: Vec<Made>,
+    archive: File,
     receipt: Receipt,
+    /// The stores that were made, each in a profile of its own below the folder.
+    made: Vec<Made>,
+    folder: TempDir,
 }
 
 /// A store that was made.
@@ -35,11 +37,11 @@ struct Made {
 
 /// Where a store comes from.
 enum Source {
-    Kept(Zeroizing<Vec<u8>>),
+    Kept(Kept),
     Made(Made),
 }
 
-/// What of a profile is in neither of the two stores.
+/// The profile of what is in neither of the two stores.
 const REST: &str = "rest";
 
 impl Pack {
@@ -56,12 +58,11 @@ impl Pack {
         let rows = Rows::of(state, times);
         let sources = Store::each(|store| {
             let key = cached.map(|(_, key)| key.of_store(store));
-            if let Some((cache, key)) = cached.map(|(cache, _)| cache).zip(key)
-                && let Some(kept) = cache.find(key, times.now)?
-            {
+            let kept = cached.zip(key).and_then(|((cache, _), key)| cache.find(key, times.now));
+            if let Some(kept) = kept {
                 return Ok(Source::Kept(kept));
             }
-            rows.write(store, &folder.path().join(store.kind().as_str()))?;
+            rows.write(store, &place(&folder, store))?;
             Ok(Source::Made(Made { store, key, until: rows.until(store) }))
         })?;
         let mut receipt = rows.receipt();
@@ -69,14 +70,10 @@ impl Pack {
         receipt.extend(write_rest(state, &rest, times)?);
         receipt.sort();
         keep_cookies_of_sessions(&rest)?;
-        let mut pack = Self { folder, kept: Vec::new(), made: Vec::new(), receipt };
-        for source in sources {
-            match source {
-                Source::Kept(archive) => pack.kept.push(archive),
-                Source::Made(made) => pack.made.push(made),
-            }
-        }
-        Ok(pack)
+        let archive = archive(&sources, &folder);
+        let archive = archive.map_err(ProfileError::new("pack", folder.path()))?;
+        let made = sources.into_iter().filter_map(Source::made).collect();
+        Ok(Self { archive, receipt, made, folder })
     }
 
     /// What of the state is in it.
@@ -84,34 +81,64 @@ impl Pack {
         &self.receipt
     }
 
-    /// Writes it as a tar archive. Blocks on the disk.
-    pub fn write_to(&self, to: impl Write) -> io::Result<()> {
-        let mut files = tar::Builder::new(to);
-        for archive in &self.kept {
-            files.get_mut().write_all(&archive[..archive.len().saturating_sub(END)])?;
-        }
-        for Made { store, .. } in &self.made {
-            store.add_to(&mut files, &self.place(*store))?;
-        }
-        files.append_dir_all(DEFAULT, self.folder.path().join(REST).join(DEFAULT))?;
-        files.into_inner()?.flush()
+    /// The archive, from its beginning. It is in memory, and goes when nobody has it open any more.
+    pub fn open(&self) -> io::Result<File> {
+        let mut archive = self.archive.try_clone()?;
+        archive.rewind()?;
+        Ok(archive)
     }
 
     /// Keeps in the cache what was made under a key, and removes the folder. Blocks on the disk.
     pub fn keep(self, cache: &ProfileCache) -> Result<(), ProfileError> {
         for Made { store, key, until } in &self.made {
             if let Some(key) = key {
-                cache.keep(*key, *until, &self.place(*store))?;
+                cache.keep(*key, *until, &place(&self.folder, *store))?;
             }
         }
         let place = self.folder.path().to_owned();
         self.folder.close().map_err(ProfileError::new("remove", place))
     }
+}
 
-    /// The profile in which a store was made.
-    fn place(&self, store: Store) -> std::path::PathBuf {
-        self.folder.path().join(store.kind().as_str())
+impl Source {
+    fn made(self) -> Option<Made> {
+        match self {
+            Self::Made(made) => Some(made),
+            Self::Kept(_) => None,
+        }
     }
+}
+
+/// The profile in which a store is made.
+fn place(folder: &TempDir, store: Store) -> PathBuf {
+    folder.path().join(store.kind().as_str())
+}
+
+/// Stores and the rest as one archive.
+fn archive(sources: &[Source], folder: &TempDir) -> io::Result<File> {
+    let room = BufWriter::with_capacity(CHUNK, in_memory()?);
+    let mut files = tar::Builder::new(room);
+    for source in sources {
+        match source {
+            Source::Kept(kept) => kept.write_to(files.get_mut())?,
+            Source::Made(made) => made.store.add_to(&mut files, &place(folder, made.store))?,
+        }
+    }
+    files.append_dir_all(DEFAULT, folder.path().join(REST).join(DEFAULT))?;
+    Ok(files.into_inner()?.into_inner()?)
+}
+
+/// A file that no disk has.
+#[cfg(target_os = "linux")]
+fn in_memory() -> io::Result<File> {
+    let file = rustix::fs::memfd_create("profile", rustix::fs::MemfdFlags::CLOEXEC)?;
+    Ok(file.into())
+}
+
+/// A file without a name.
+#[cfg(not(target_os = "linux"))]
+fn in_memory() -> io::Result<File> {
+    tempfile::tempfile()
 }
 
 /// Has the browser begin where the last one ended, which is when it keeps the cookies of a session.
@@ -131,7 +158,7 @@ mod tests {
     use crate::profile::keyring::KeyringError;
     use crate::profile::packed::unpack;
     use crate::profile::read::{ProfileFolder, read};
-    use baton_session::{StorageKey, parts};
+    use baton_session::{Part, StorageKey, parts};
     use std::fs;
 
     const TIMES: Times = Times { now: Instant(0), written: Instant(0) };
@@ -152,10 +179,8 @@ mod tests {
 
     /// What a sandbox would hand back of it.
     fn handed_back(pack: &Pack) -> State {
-        let mut archive = Vec::new();
-        pack.write_to(&mut archive).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        assert!(unpack(&*archive, folder.path()).unwrap());
+        assert!(unpack(pack.open().unwrap(), folder.path()).unwrap());
         let mut no_key = || Err(KeyringError::Locked);
         read(&ProfileFolder::find(folder.path()).unwrap(), &mut no_key, Instant(0)).state
     }
@@ -164,7 +189,7 @@ mod tests {
     fn what_was_kept_is_handed_in_as_if_it_were_made() {
         let (scratch, cache, mut state) =
             (tempfile::tempdir().unwrap(), ProfileCache::new(1 << 20), state());
-        let parts: Vec<_> = parts::split(&state).iter().map(|part| part.reference()).collect();
+        let parts: Vec<_> = parts::split(&state).iter().map(Part::reference).collect();
         let cached = Some((&cache, CacheKey::of(&parts)));
         let first = Pack::make(&state, scratch.path(), TIMES, cached).unwrap();
         assert_eq!(handed_back(&first).origins, state.origins);
@@ -174,7 +199,7 @@ mod tests {
         // The cookies are small, and made anew: here, other ones.
         state.cookies[0].value = "2".to_owned();
         let again = Pack::make(&state, scratch.path(), TIMES, cached).unwrap();
-        assert_eq!((again.kept.len(), again.made.len()), (1, 1));
+        assert_eq!(again.made.len(), 1);
         let back = handed_back(&again);
         assert_eq!((&back.origins, &back.cookies), (&state.origins, &state.cookies));
     }
