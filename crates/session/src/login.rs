@@ -46,27 +46,34 @@ pub fn logins(state: &State, now: Timestamp) -> BTreeMap<Site, Forecast> {
 }
 
 /// Checks that a state logs somebody in at `now`: for each of these domains, or for any site when none
-/// is named.
-pub fn expect_login(state: &State, domains: &[Domain], now: Timestamp) -> Result<(), NoLogin> {
+/// is named. `stored` has more for which something is stored.
+pub fn expect_login(
+    state: &State,
+    stored: &[StorageKey],
+    domains: &[Domain],
+    now: Timestamp,
+) -> Result<(), NoLogin> {
     if domains.is_empty() {
-        return expect_one("any site", state, |_| true, |_| true, now);
+        return expect_one("any site", state, stored, |_| true, |_| true, now);
     }
     domains.iter().try_for_each(|domain| {
         let counts = |cookie: &Cookie| counts_for(cookie, domain);
         let has = |key: &StorageKey| host(key).is_some_and(|host| domain.has(&host));
-        expect_one(&domain.to_string(), state, counts, has, now)
+        expect_one(&domain.to_string(), state, stored, counts, has, now)
     })
 }
 
 fn expect_one(
     place: &str,
     state: &State,
+    stored: &[StorageKey],
     counts: impl Fn(&Cookie) -> bool,
     has: impl Fn(&StorageKey) -> bool,
     now: Timestamp,
 ) -> Result<(), NoLogin> {
     let cookies: Vec<&Cookie> = state.cookies.iter().filter(|cookie| counts(cookie)).collect();
-    let is_stored = state.origins.iter().any(|(key, origin)| has(key) && holds_something(origin));
+    let is_stored = stored.iter().any(&has)
+        || state.origins.iter().any(|(key, origin)| has(key) && holds_something(origin));
     if is_stored || of_cookies(&cookies, now).cookies > 0 {
         return Ok(());
     }

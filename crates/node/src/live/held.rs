@@ -22,6 +22,11 @@ impl Held {
         Self { holdings, since: Anchor::new(Timestamp::now(), uptime()) }
     }
 
+    /// This was held at that instant.
+    pub(super) fn then(holdings: Holdings, since: Anchor) -> Self {
+        Self { holdings, since }
+    }
+
     /// Whether a state that was read at this instant, by both clocks, has shrunk since.
     pub(super) fn has_shrunk_to(&self, state: &State, at: Timestamp, up: Duration) -> bool {
         let now = self.since.earliest(at, up);

@@ -7,9 +7,11 @@
 use super::capture::Draft;
 use super::ending::Ending;
 use super::held::Held;
-use super::load::Loaded;
+use super::load::{Loaded, Read};
 use super::{Hub, LiveError, Taken};
-use crate::clock::uptime;
+use crate::clock::{Anchor, uptime};
+use baton_browser::profile::at_rest::Instant;
+use baton_browser::profile::compile::{CacheKey, Kept};
 use baton_session::{
     Holdings, Lifecycle, Part, PartKind, PartRef, Receipt, SandboxId, Session, SessionId,
     SnapshotId, SnapshotReason, State, Term, parts,
@@ -26,13 +28,14 @@ pub struct Handed {
     pub snapshot: SnapshotId,
     /// When it was taken.
     pub taken_at: Timestamp,
-    /// What it holds.
+    /// What it holds, but for localStorage that is at hand.
     pub state: State,
+    /// That localStorage, in the form of a profile.
+    pub local_storage: Option<Kept>,
     /// Its parts that could be read.
     pub parts: Vec<PartRef>,
     /// What could not be read.
     pub receipt: Receipt,
-    held: Holdings,
 }
 
 /// A session that is about to be lent; nothing else is done with it until this is dropped.
@@ -49,8 +52,9 @@ pub(crate) struct Loan {
     /// Which one, as it was before.
     pub(crate) session: Session,
     term: Term,
+    /// What it held then.
     parts: Vec<PartRef>,
-    held: Held,
+    since: Anchor,
 }
 
 impl Hub {
@@ -80,9 +84,19 @@ impl Hub {
 
     async fn hand(&self, session: &Session) -> Result<Handed, LiveError> {
         let found = self.last_good(session.id).await?.ok_or(LiveError::NoSnapshot(session.id))?;
-        let Loaded { snapshot, taken_at, state, receipt, good: parts, held, .. } =
-            self.load(session, found).await?;
-        Ok(Handed { snapshot, taken_at, state, parts, receipt, held })
+        let (key, now) = (CacheKey::of(&found.snapshot.parts), Timestamp::now().as_microsecond());
+        let local_storage = self.compiled().local_storage(key, Instant(now));
+        let at_hand = local_storage.as_ref().map(|_| PartKind::LocalStorage);
+        let Loaded { snapshot, taken_at, state, receipt, good: parts, .. } =
+            self.load_but(session, found, at_hand).await?;
+        Ok(Handed { snapshot, taken_at, state, local_storage, parts, receipt })
+    }
+
+    /// What a session held when it was lent, and what of that cannot be read any more.
+    pub(crate) async fn recall(&self, loan: &Loan) -> Result<(State, Receipt), LiveError> {
+        let wanted = loan.parts.iter().filter(|part| part.kind != PartKind::Preview).cloned();
+        let Read { state, receipt, .. } = self.read(&loan.session.owner, wanted.collect()).await?;
+        Ok((state, receipt))
     }
 
     /// Lends it: from now on the sandbox has it, and nobody else.
@@ -91,7 +105,7 @@ impl Hub {
         lending: Lending,
         to: SandboxId,
     ) -> Result<(Loan, Handed), LiveError> {
-        let Lending { session, mut handed, _taken } = lending;
+        let Lending { session, handed, _taken } = lending;
         let (id, node) = (session.id, self.config().node);
         self.end_keeper(id, Ending::Close).await;
         let term = self.acquire(&session).await?;
@@ -103,18 +117,20 @@ impl Hub {
         }
         self.lent().insert(id, to);
         tracing::info!(session = %id, sandbox = %to, "lent a session to a sandbox");
-        let held = Held::now(std::mem::take(&mut handed.held));
-        Ok((Loan { session, term, parts: handed.parts.clone(), held }, handed))
+        let since = Anchor::new(Timestamp::now(), uptime());
+        Ok((Loan { session, term, parts: handed.parts.clone(), since }, handed))
     }
 
-    /// Stores what became of a session that is lent. When this returns it is on disk.
+    /// Stores what became of a session that is lent and held `before` then. When this returns it is on
+    /// disk.
     pub(crate) async fn write_back(
         &self,
         loan: &Loan,
+        before: Holdings,
         state: State,
     ) -> Result<Snapshot, LiveError> {
         let taken_at = Timestamp::now();
-        let shrunk = loan.held.has_shrunk_to(&state, taken_at, uptime());
+        let shrunk = Held::then(before, loan.since).has_shrunk_to(&state, taken_at, uptime());
         let cut = |known: Vec<PartRef>, state: State| {
             self.blocking(move || Ok::<_, LiveError>(draft(&state, &known)))
         };

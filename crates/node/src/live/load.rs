@@ -4,7 +4,7 @@ use super::{Hub, LiveError};
 use crate::latest::{self, Latest};
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
 use baton_session::{
-    Holdings, Part, PartKind, PartRef, Receipt, Session, SessionId, SnapshotId, State, Term,
+    Holdings, Owner, Part, PartKind, PartRef, Receipt, Session, SessionId, SnapshotId, State, Term,
     Unread, parts,
 };
 use baton_store::{Snapshot, StoreError};
@@ -44,6 +44,16 @@ impl Hub {
 
     /// Loads what `session` held in a snapshot.
     pub(super) async fn load(&self, session: &Session, found: Latest) -> Result<Loaded, LiveError> {
+        Box::pin(self.load_but(session, found, None)).await
+    }
+
+    /// The same without the parts of a kind, which somebody has at hand.
+    pub(super) async fn load_but(
+        &self,
+        session: &Session,
+        found: Latest,
+        at_hand: Option<PartKind>,
+    ) -> Result<Loaded, LiveError> {
         let Latest { snapshot, damaged, passed_over } = found;
         let (taken_at, term) = (snapshot.taken_at, snapshot.term);
         let is_newest = passed_over.is_none() && damaged.is_none();
@@ -55,11 +65,26 @@ impl Hub {
             let why = format!("{why}; taken instead: the one of {}", snapshot.taken_at);
             receipt.push(ReceiptItem::rejected(ItemKind::Part, format!("snapshot {id}"), why));
         }
-        let (previews, wanted): (Vec<PartRef>, Vec<PartRef>) =
-            snapshot.parts.into_iter().partition(|part| part.kind == PartKind::Preview);
+        let is_left = |part: &PartRef| part.kind == PartKind::Preview || Some(part.kind) == at_hand;
+        let (left, wanted): (Vec<PartRef>, Vec<PartRef>) =
+            snapshot.parts.into_iter().partition(is_left);
+        let Read { state, mut good, receipt: unread } = self.read(&session.owner, wanted).await?;
+        good.extend(left);
+        receipt.extend(unread);
+        let (held, goes_back) = (Holdings::of(&state), passed_over.is_some());
+        let snapshot = snapshot.id;
+        Ok(Loaded { snapshot, taken_at, term, is_newest, state, receipt, good, held, goes_back })
+    }
+
+    /// What parts hold, as far as they can be read.
+    pub(super) async fn read(
+        &self,
+        owner: &Owner,
+        wanted: Vec<PartRef>,
+    ) -> Result<Read, LiveError> {
+        let (mut receipt, mut good) = (Receipt::default(), Vec::with_capacity(wanted.len()));
         let mut read: Vec<Part> = Vec::with_capacity(wanted.len());
-        let mut good = previews;
-        let found = self.store().fetch_parts(&session.owner, &wanted).await?;
+        let found = self.store().fetch_parts(owner, &wanted).await?;
         for (part, reference) in found.into_iter().zip(wanted) {
             match part {
                 Ok(part) => {
@@ -78,10 +103,18 @@ impl Hub {
             let place = format!("{} {}", part.kind, part.name);
             receipt.push(ReceiptItem::rejected(ItemKind::Part, place, part));
         }
-        let (held, goes_back) = (Holdings::of(&state), passed_over.is_some());
-        let snapshot = snapshot.id;
-        Ok(Loaded { snapshot, taken_at, term, is_newest, state, receipt, good, held, goes_back })
+        Ok(Read { state, good, receipt })
     }
+}
+
+/// What parts hold.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) state: State,
+    /// Those that could be read.
+    pub(super) good: Vec<PartRef>,
+    /// What could not.
+    pub(super) receipt: Receipt,
 }
 
 /// Says of which session all snapshots are damaged.

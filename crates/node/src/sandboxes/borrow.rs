@@ -10,7 +10,7 @@ use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn};
 use baton_browser::profile::compile::CacheKey;
 use baton_session::domains::Domain;
 use baton_session::login::expect_login;
-use baton_session::{Lifecycle, Owner, SandboxId, Session};
+use baton_session::{Lifecycle, Owner, PartKind, PartRef, SandboxId, Session, StorageKey};
 use baton_store::StoreError;
 
 /// A session of this node that the caller may have now.
@@ -102,13 +102,16 @@ async fn lend(
     to: SandboxId,
 ) -> Result<Found, NodeError> {
     // Before anything changes: what logs nobody in is not even taken.
-    expect_login(&lending.handed.state, domains, clock::now()).map_err(SandboxRefusal::from)?;
+    let stored = stored(&lending.handed);
+    let login = expect_login(&lending.handed.state, &stored, domains, clock::now());
+    login.map_err(SandboxRefusal::from)?;
     let (loan, handed) = context.hub.lend(lending, to).await?;
     let found = with_logins(of(session, handed, true), clock::now());
     Ok(Found { loan: Some(loan), ..found })
 }
 
 fn of(session: &Session, handed: Handed, writes_back: bool) -> Found {
+    let (key, stored) = (Some(CacheKey::of(&handed.parts)), stored(&handed));
     let told = HandedIn {
         kind: BrowserSessionType::Reference,
         session_id: Some(session.id),
@@ -118,8 +121,15 @@ fn of(session: &Session, handed: Handed, writes_back: bool) -> Found {
         logins: Vec::new(),
         receipt: handed.receipt,
     };
-    let key = Some(CacheKey::of(&handed.parts));
-    Found { state: handed.state, taken_at: handed.taken_at, key, loan: None, told }
+    let local_storage = handed.local_storage.map(|kept| (kept, stored));
+    Found { state: handed.state, local_storage, taken_at: handed.taken_at, key, loan: None, told }
+}
+
+/// For which storage keys it has localStorage that was not loaded.
+fn stored(handed: &Handed) -> Vec<StorageKey> {
+    let is_one = |part: &&PartRef| part.kind == PartKind::LocalStorage;
+    let parts = handed.local_storage.iter().flat_map(|_| handed.parts.iter().filter(is_one));
+    parts.map(|part| StorageKey::new(part.name.clone())).collect()
 }
 
 /// Checks that nobody has a session now.

@@ -3,7 +3,7 @@
 use super::found::Found;
 use super::hand_in::{self, Sought};
 use super::plan::Plan;
-use super::profile::{self, Packed};
+use super::profile;
 use super::registry::{Kept, Lent, Slot};
 use super::vnc::Display;
 use super::{SandboxRefusal, watch};
@@ -11,6 +11,7 @@ use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::{Context, NodeError, clock, sync};
 use baton_api::sandbox::{CreateSandbox, Enforcement, SandboxView, WrittenLimits};
+use baton_browser::profile::packed::Pack;
 use baton_sandbox::{Enforced, Limits, Sandbox};
 use baton_session::SandboxId;
 use std::sync::Arc;
@@ -68,7 +69,7 @@ async fn make(
 struct Built {
     sandbox: Box<dyn Sandbox>,
     /// The profile in it.
-    packed: Option<Packed>,
+    packed: Option<Pack>,
     display: Option<Display>,
 }
 
@@ -113,10 +114,10 @@ async fn build(
 async fn furnish(
     sandbox: &dyn Sandbox,
     plan: &Plan,
-    packed: Option<&Packed>,
+    packed: Option<&Pack>,
 ) -> Result<Option<Display>, NodeError> {
     if let Some(packed) = packed {
-        profile::put(sandbox, &packed.pack).await?;
+        profile::put(sandbox, packed).await?;
     }
     if !plan.has_display {
         return Ok(None);
@@ -158,12 +159,12 @@ fn keep(
         Enforced::No(why) => (Enforcement::NotEnforced, Some(why.clone())),
     };
     let (told, lent) = match found.zip(packed) {
-        Some((mut found, Packed { pack, state: before })) => {
+        Some((mut found, pack)) => {
             let receipt = pack.receipt().clone();
             profile::keep(context, pack);
             found.told.receipt.extend(receipt.clone());
             found.told.receipt.forget_restored();
-            (Some(found.told), found.loan.map(|loan| Lent { loan, before, receipt }))
+            (Some(found.told), found.loan.map(|loan| Lent { loan, receipt }))
         }
         None => (None, None),
     };

@@ -4,16 +4,18 @@ use super::SandboxRefusal;
 use crate::live::Loan;
 use crate::{NodeError, clock};
 use baton_api::sandbox::{HandedIn, Login};
-use baton_browser::profile::compile::CacheKey;
-use baton_session::State;
+use baton_browser::profile::compile::{CacheKey, Kept};
 use baton_session::domains::Domain;
 use baton_session::login::{expect_login, logins};
+use baton_session::{State, StorageKey};
 use jiff::Timestamp;
 
 /// A session on its way into a sandbox.
 pub(super) struct Found {
-    /// What it holds.
+    /// What it holds, but for localStorage that is at hand.
     pub(super) state: State,
+    /// That localStorage, and where it belongs.
+    pub(super) local_storage: Option<(Kept, Vec<StorageKey>)>,
     /// When that was.
     pub(super) taken_at: Timestamp,
     /// Under which name its profile may be kept.
@@ -27,7 +29,8 @@ pub(super) struct Found {
 /// Checks that a session logs somebody in, and says for how long.
 pub(super) fn accept(found: Found, domains: &[Domain]) -> Result<Found, NodeError> {
     let now = clock::now();
-    expect_login(&found.state, domains, now).map_err(SandboxRefusal::from)?;
+    let stored = found.local_storage.as_ref().map_or(&[][..], |(_, keys)| keys);
+    expect_login(&found.state, stored, domains, now).map_err(SandboxRefusal::from)?;
     Ok(with_logins(found, now))
 }
 

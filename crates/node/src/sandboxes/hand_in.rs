@@ -115,7 +115,7 @@ fn admitted(
         logins: Vec::new(),
         receipt,
     };
-    Found { state, taken_at: now, key: None, loan: None, told }
+    Found { state, local_storage: None, taken_at: now, key: None, loan: None, told }
 }
 
 fn is_over(cookie: &baton_session::Cookie, now: Timestamp) -> bool {

@@ -9,26 +9,20 @@ use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::Times;
 use baton_browser::profile::packed::Pack;
 use baton_sandbox::Sandbox;
-use baton_session::State;
 
-/// A profile on its way, and what was packed.
-pub(super) struct Packed {
-    pub(super) pack: Pack,
-    pub(super) state: State,
-}
-
-/// Makes the profile of a session.
-pub(super) async fn pack(context: &Context, found: &mut Found) -> Result<Packed, NodeError> {
+/// Makes the profile of a session, whose state goes with that.
+pub(super) async fn pack(context: &Context, found: &mut Found) -> Result<Pack, NodeError> {
     let now = Instant(clock::now().as_microsecond());
     let times = Times { now, written: Instant(found.taken_at.as_microsecond()) };
     let (cache, key) = (context.hub.compiled().clone(), found.key);
     let (scratch, state) = (context.sandboxes.scratch().clone(), std::mem::take(&mut found.state));
+    let local_storage = found.local_storage.take().map(|(kept, _)| kept);
     let work = move || {
         let cached = key.map(|key| (&cache, key));
-        let pack = Pack::make(&state, &scratch, times, cached).map_err(SandboxRefusal::from)?;
-        Ok(Packed { pack, state })
+        Pack::make(&state, &scratch, times, cached, local_storage.as_ref())
     };
-    tokio::task::spawn_blocking(work).await.map_err(|_| LiveError::Stopping)?
+    let made = tokio::task::spawn_blocking(work).await.map_err(|_| LiveError::Stopping)?;
+    Ok(made.map_err(SandboxRefusal::from)?)
 }
 
 /// Puts it there.

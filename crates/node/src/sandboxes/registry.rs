@@ -6,7 +6,7 @@ use crate::config::SandboxSettings;
 use crate::live::Loan;
 use baton_api::sandbox::SandboxView;
 use baton_sandbox::{Provider, Sandbox};
-use baton_session::{Owner, Receipt, SandboxId, State};
+use baton_session::{Owner, Receipt, SandboxId};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -49,8 +49,6 @@ pub(super) struct Kept {
 /// A session that a sandbox has.
 pub(super) struct Lent {
     pub(super) loan: Loan,
-    /// What was handed in.
-    pub(super) before: State,
     /// What of it was in the profile.
     pub(super) receipt: Receipt,
 }

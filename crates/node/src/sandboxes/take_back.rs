@@ -13,7 +13,7 @@ use baton_browser::profile::read::{self, ProfileFolder};
 use baton_sandbox::Sandbox;
 use baton_session::cookie::Expiry;
 use baton_session::write_back::written_back;
-use baton_session::{Receipt, State, admit};
+use baton_session::{Holdings, Receipt, State, admit};
 use std::path::Path;
 use tokio_util::io::SyncIoBridge;
 
@@ -35,9 +35,12 @@ pub(super) async fn take_back(
     };
     match read_profile(context, &*kept.sandbox).await {
         Ok((after, left_out)) => {
-            let state = written_back(lent.before.clone(), after, &lent.receipt);
-            let snapshot = context.hub.write_back(&lent.loan, state).await?;
+            let (before, unread) = context.hub.recall(&lent.loan).await?;
+            let held = Holdings::of(&before);
+            let state = written_back(before, after, &lent.receipt);
+            let snapshot = context.hub.write_back(&lent.loan, held, state).await?;
             told.left_out = left_out;
+            told.left_out.extend(unread);
             told.shrunk = snapshot.shrunk;
             told.snapshot = Some(snapshot.id);
             if snapshot.sibling {

@@ -36,7 +36,7 @@ fn stored(mut state: State, origin: &str, value: &str) -> State {
 
 fn says(state: &State, domains: &[&str]) -> String {
     let domains: Vec<Domain> = domains.iter().map(|domain| domain.parse().unwrap()).collect();
-    match expect_login(state, &domains, noon()) {
+    match expect_login(state, &[], &domains, noon()) {
         Ok(()) => "logged in".to_owned(),
         Err(error) => error.to_string().lines().next().unwrap().to_owned(),
     }

@@ -12,6 +12,7 @@ use crate::profile::instant::Instant;
 use baton_session::cookie::Expiry;
 use baton_session::{PartHash, PartRef, Receipt, State};
 use std::collections::HashMap;
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -82,13 +83,28 @@ struct Packed {
     unpacked: usize,
     /// When the first of its cookies ends: from then on it is another store.
     until: Option<Expiry>,
+    /// A line for each of what is in it, and of what could not be.
+    receipt: Arc<Receipt>,
     last_used: u64,
 }
 
-/// The files of a store, packed.
-pub(in crate::profile) struct Kept(Packed);
+/// The files of a store, packed: they stay for whoever has this, whatever the cache forgets.
+#[derive(Clone)]
+pub struct Kept(Packed);
+
+impl fmt::Debug for Kept {
+    /// Without what is in it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kept").field("bytes", &self.0.unpacked).finish_non_exhaustive()
+    }
+}
 
 impl Kept {
+    /// A line for each of what is in it, and of what could not be.
+    pub(in crate::profile) fn receipt(&self) -> &Receipt {
+        &self.0.receipt
+    }
+
     /// Writes them as the entries of a tar archive, without its end.
     pub(in crate::profile) fn write_to(&self, to: &mut impl Write) -> io::Result<()> {
         let files = Decoder::with_buffer(self.0.bytes.as_slice())?;
@@ -125,9 +141,14 @@ impl ProfileCache {
                 return Ok(unpacked.map_err(ProfileError::new("unpack", profile))?);
             }
             rows.write(store, profile)?;
-            Ok(self.keep(key, rows.until(store), profile)?)
+            Ok(self.keep(key, rows.until(store), rows.receipt_of(store), profile)?)
         })?;
         Ok(rows.receipt())
+    }
+
+    /// The localStorage under a key, if it is kept: of what is made with it, the state need not have any.
+    pub fn local_storage(&self, key: CacheKey, now: Instant) -> Option<Kept> {
+        self.find(key.of_store(Store::LocalStorage), now)
     }
 
     /// The files of a store, if they are kept.
@@ -135,11 +156,12 @@ impl ProfileCache {
         self.shelf().take_out(key, now).map(Kept)
     }
 
-    /// Keeps the files of a store of a profile, until the first of its cookies ends. Blocks on the disk.
+    /// Keeps the files of a store of a profile, about which the receipt tells, until the first of its cookies ends. Blocks on the disk.
     pub(in crate::profile) fn keep(
         &self,
         key: StoreKey,
         until: Option<Expiry>,
+        receipt: Receipt,
         profile: &Path,
     ) -> Result<(), ProfileError> {
         if key.size < WORTH_IT {
@@ -149,7 +171,8 @@ impl ProfileCache {
         // What cannot be kept is made again.
         if let Ok(bytes) = zstd::bulk::compress(&files, LEVEL) {
             let bytes = Arc::new(Zeroizing::new(bytes));
-            self.shelf().put(key, Packed { bytes, unpacked: files.len(), until, last_used: 0 });
+            let (unpacked, receipt) = (files.len(), Arc::new(receipt));
+            self.shelf().put(key, Packed { bytes, unpacked, until, receipt, last_used: 0 });
         }
         Ok(())
     }

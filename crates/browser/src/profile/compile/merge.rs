@@ -6,14 +6,13 @@
 
 use super::areas::usable_areas;
 use super::tree::{self, Stage};
-use super::{CompileError, Times, in_store, rest, written};
+use super::{CompileError, Times, area_lines, cookie_lines, in_store, rest};
 use crate::launch::{self, LockState};
 use crate::profile::bounds::expect_file;
 use crate::profile::cookies;
 use crate::profile::keep::{create_folder, sync_all};
 use crate::profile::{ProfileError, local_storage, permissions};
 use baton_session::cookie::Expiry;
-use baton_session::receipt::ItemKind;
 use baton_session::{Permission, Receipt, State};
 use std::fs;
 use std::io::ErrorKind;
@@ -83,10 +82,8 @@ fn change(
     }
     let (areas, strange) = usable_areas(state, times.written);
     receipt.extend(strange);
-    receipt
-        .extend(cookies.iter().map(|cookie| written(ItemKind::Cookie, cookie.place())).collect());
-    let told = areas.keys().map(|key| written(ItemKind::LocalStorage, key.as_str().to_owned()));
-    receipt.extend(told.collect());
+    receipt.extend(cookie_lines(&cookies));
+    receipt.extend(area_lines(&areas));
     merge_areas(profile, &to, areas, times)?;
     receipt.extend(rest::write(state, next.path()));
     merge_permissions(state, profile, next.path(), times)?;

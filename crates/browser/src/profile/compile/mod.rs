@@ -11,8 +11,8 @@ mod rest;
 mod store;
 mod tree;
 
-pub use cache::{CacheKey, ProfileCache};
-pub(super) use cache::{Kept, StoreKey};
+pub(super) use cache::StoreKey;
+pub use cache::{CacheKey, Kept, ProfileCache};
 pub use merge::merge;
 pub(super) use store::{DEFAULT, Rows, Store};
 
@@ -88,11 +88,14 @@ pub fn write_rows(state: &State, profile: &Path, times: Times) -> Result<Receipt
     Ok(rows.receipt())
 }
 
-/// A line for each of what was written.
-fn lines(cookies: &[Cookie], areas: &Areas) -> Receipt {
-    let cookies = cookies.iter().map(|cookie| written(ItemKind::Cookie, cookie.place()));
-    let areas = areas.keys().map(|key| written(ItemKind::LocalStorage, key.as_str().to_owned()));
-    cookies.chain(areas).collect()
+/// A line for each cookie that was written.
+fn cookie_lines(cookies: &[Cookie]) -> Receipt {
+    cookies.iter().map(|cookie| written(ItemKind::Cookie, cookie.place())).collect()
+}
+
+/// A line for each area that was written.
+fn area_lines(areas: &Areas) -> Receipt {
+    areas.keys().map(|key| written(ItemKind::LocalStorage, key.as_str().to_owned())).collect()
 }
 
 /// What no browser has confirmed yet.

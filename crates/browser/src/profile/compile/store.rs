@@ -1,7 +1,7 @@
 //! The two stores of a profile that are written as rows: cookies and localStorage.
 
 use super::areas::usable_areas;
-use super::{CompileError, Times, in_store, lines};
+use super::{CompileError, Times, area_lines, cookie_lines, in_store};
 use crate::profile::ProfileError;
 use crate::profile::cookies;
 use crate::profile::keep::create_folder;
@@ -85,23 +85,33 @@ impl Store {
 pub(in crate::profile) struct Rows {
     cookies: Vec<Cookie>,
     areas: Areas,
-    /// What no browser would take.
-    left_out: Receipt,
+    /// What of each store no browser would take.
+    left_out: [Receipt; 2],
     times: Times,
 }
 
 impl Rows {
     pub(in crate::profile) fn of(state: &State, times: Times) -> Self {
-        let (cookies, mut left_out) = cookies::usable(&state.cookies, Expiry(times.now.0));
+        let (cookies, unusable) = cookies::usable(&state.cookies, Expiry(times.now.0));
         let (areas, strange) = usable_areas(state, times.written);
-        left_out.extend(strange);
-        Self { cookies, areas, left_out, times }
+        Self { cookies, areas, left_out: [unusable, strange], times }
     }
 
     /// A line for each of them, and for what was left out.
     pub(in crate::profile) fn receipt(&self) -> Receipt {
-        let mut receipt = self.left_out.clone();
-        receipt.extend(lines(&self.cookies, &self.areas));
+        let [mut receipt, local_storage] = Store::ALL.map(|store| self.receipt_of(store));
+        receipt.extend(local_storage);
+        receipt
+    }
+
+    /// The lines of one store.
+    pub(in crate::profile) fn receipt_of(&self, store: Store) -> Receipt {
+        let [unusable, strange] = &self.left_out;
+        let (mut receipt, lines) = match store {
+            Store::Cookies => (unusable.clone(), cookie_lines(&self.cookies)),
+            Store::LocalStorage => (strange.clone(), area_lines(&self.areas)),
+        };
+        receipt.extend(lines);
         receipt
     }
 

@@ -33,6 +33,7 @@ struct Made {
     key: Option<StoreKey>,
     /// When the first of its cookies ends.
     until: Option<Expiry>,
+    receipt: Receipt,
 }
 
 /// Where a store comes from.
@@ -46,26 +47,34 @@ const REST: &str = "rest";
 
 impl Pack {
     /// Makes a profile with a state in a new folder of `scratch`, which goes with this. With a key, what the
-    /// cache has under it is not made again. Blocks on the disk.
+    /// cache has under it is not made again. What was kept of `local_storage` takes the place of the
+    /// state's. Blocks on the disk.
     pub fn make(
         state: &State,
         scratch: &Path,
         times: Times,
         cached: Option<(&ProfileCache, CacheKey)>,
+        local_storage: Option<&Kept>,
     ) -> Result<Self, CompileError> {
         let folder = tempfile::tempdir_in(scratch);
         let folder = folder.map_err(ProfileError::new("make a folder in", scratch))?;
         let rows = Rows::of(state, times);
         let sources = Store::each(|store| {
             let key = cached.map(|(_, key)| key.of_store(store));
-            let kept = cached.zip(key).and_then(|((cache, _), key)| cache.find(key, times.now));
+            let at_hand = local_storage.filter(|_| store == Store::LocalStorage).cloned();
+            let find = || cached.zip(key).and_then(|((cache, _), key)| cache.find(key, times.now));
+            let kept = at_hand.or_else(find);
             if let Some(kept) = kept {
                 return Ok(Source::Kept(kept));
             }
             rows.write(store, &place(&folder, store))?;
-            Ok(Source::Made(Made { store, key, until: rows.until(store) }))
+            let (until, receipt) = (rows.until(store), rows.receipt_of(store));
+            Ok(Source::Made(Made { store, key, until, receipt }))
         })?;
         let mut receipt = rows.receipt();
+        if let Some(kept) = local_storage {
+            receipt.extend(kept.receipt().clone());
+        }
         let rest = folder.path().join(REST);
         receipt.extend(write_rest(state, &rest, times)?);
         receipt.sort();
@@ -90,9 +99,9 @@ impl Pack {
 
     /// Keeps in the cache what was made under a key, and removes the folder. Blocks on the disk.
     pub fn keep(self, cache: &ProfileCache) -> Result<(), ProfileError> {
-        for Made { store, key, until } in &self.made {
+        for Made { store, key, until, receipt } in self.made {
             if let Some(key) = key {
-                cache.keep(*key, *until, &place(&self.folder, *store))?;
+                cache.keep(key, until, receipt, &place(&self.folder, store))?;
             }
         }
         let place = self.folder.path().to_owned();
@@ -190,17 +199,23 @@ mod tests {
         let (scratch, cache, mut state) =
             (tempfile::tempdir().unwrap(), ProfileCache::new(1 << 20), state());
         let parts: Vec<_> = parts::split(&state).iter().map(Part::reference).collect();
-        let cached = Some((&cache, CacheKey::of(&parts)));
-        let first = Pack::make(&state, scratch.path(), TIMES, cached).unwrap();
+        let key = CacheKey::of(&parts);
+        let cached = Some((&cache, key));
+        let first = Pack::make(&state, scratch.path(), TIMES, cached, None).unwrap();
         assert_eq!(handed_back(&first).origins, state.origins);
         assert_eq!(first.receipt().losses().count(), 0);
         first.keep(&cache).unwrap();
         assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0);
         // The cookies are small, and made anew: here, other ones.
         state.cookies[0].value = "2".to_owned();
-        let again = Pack::make(&state, scratch.path(), TIMES, cached).unwrap();
+        let again = Pack::make(&state, scratch.path(), TIMES, cached, None).unwrap();
         assert_eq!(again.made.len(), 1);
         let back = handed_back(&again);
         assert_eq!((&back.origins, &back.cookies), (&state.origins, &state.cookies));
+        // Without any of its own it is the same.
+        let kept = cache.local_storage(key, TIMES.now);
+        let without = State { cookies: state.cookies.clone(), ..State::default() };
+        let third = Pack::make(&without, scratch.path(), TIMES, None, kept.as_ref()).unwrap();
+        assert_eq!((handed_back(&third), third.receipt()), (back, again.receipt()));
     }
 }
