@@ -20,11 +20,15 @@ async fn a_file_is_written_whole_and_read_back() {
 #[tokio::test]
 async fn folders_move_as_archives() {
     let sandbox = sandbox().await;
-    says(&*sandbox, "mkdir -p a/b; echo one > a/b/one; ln -s /etc/passwd a/link").await;
+    let line = "mkdir -p a/b; echo one > a/b/one; ln -s /etc/passwd a/link; \
+                touch -d 2001-09-09T01:46:40.000000007Z a/b/one";
+    says(&*sandbox, line).await;
     let mut packed = sandbox.start(&sandbox.tool("pack", "/workspace/a")).await.unwrap();
     let mut archive = Vec::new();
     tokio::io::AsyncReadExt::read_to_end(&mut packed.output, &mut archive).await.unwrap();
     assert_eq!(packed.ended().await, Ended::Code(0));
+    // Of two databases the one counts that was written later.
+    assert!(String::from_utf8_lossy(&archive).contains("mtime=1000000000.000000007\n"));
     let unpack = sandbox.tool("unpack", "/workspace/c");
     assert_eq!(run_on(&*sandbox, &unpack, &archive).await.ended, Ended::Code(0));
     assert_eq!(says(&*sandbox, "cat c/b/one; readlink c/link").await, "one\n/etc/passwd");

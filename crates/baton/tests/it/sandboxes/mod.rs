@@ -1,5 +1,6 @@
 //! Sandboxes as their users have them: sessions handed in, and written back.
 
+mod again;
 mod agent;
 mod bare;
 mod escapes;

@@ -5,12 +5,14 @@
 //! was used last for the longest. Cookies and localStorage are kept apart: mostly a site has changed
 //! the former only.
 
+use super::key::{CacheKey, StoreKey};
+use super::shelf::{Packed, Shelf};
 use super::store::{Rows, Store};
 use super::{CompileError, Times};
 use crate::profile::ProfileError;
 use crate::profile::instant::Instant;
 use baton_session::cookie::Expiry;
-use baton_session::{PartHash, PartRef, Receipt, State};
+use baton_session::{Receipt, State};
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -26,67 +28,9 @@ const END: usize = 1024;
 /// Stores that are compiled sooner than they are unpacked, in bytes of their parts.
 const WORTH_IT: u64 = 256 << 10;
 
-/// What the stores of a profile are made of: the names of their parts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CacheKey([StoreKey; 2]);
-
-/// What one store is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::profile) struct StoreKey {
-    store: Store,
-    parts: PartHash,
-    size: u64,
-}
-
-impl CacheKey {
-    /// The key of the cookies and the localStorage among these parts.
-    pub fn of(parts: &[PartRef]) -> Self {
-        Self(Store::ALL.map(|store| StoreKey::of(store, parts)))
-    }
-
-    pub(in crate::profile) fn of_store(&self, store: Store) -> StoreKey {
-        let [cookies, local_storage] = self.0;
-        match store {
-            Store::Cookies => cookies,
-            Store::LocalStorage => local_storage,
-        }
-    }
-}
-
-impl StoreKey {
-    fn of(store: Store, parts: &[PartRef]) -> Self {
-        let mut named: Vec<_> = parts.iter().filter(|part| part.kind == store.kind()).collect();
-        named.sort_by(|a, b| a.name.cmp(&b.name));
-        let hashes: Vec<u8> = named.iter().flat_map(|part| part.hash.0).collect();
-        let size = named.iter().map(|part| part.size).sum();
-        Self { store, parts: PartHash::of(&hashes), size }
-    }
-}
-
 /// Compiled stores, packed. Cheap to clone; clones share what they hold.
 #[derive(Clone)]
 pub struct ProfileCache(Arc<Mutex<Shelf>>);
-
-struct Shelf {
-    /// The most bytes that are kept.
-    limit: usize,
-    used: usize,
-    /// Counts up with each use.
-    clock: u64,
-    stores: HashMap<StoreKey, Packed>,
-}
-
-#[derive(Clone)]
-struct Packed {
-    bytes: Arc<Zeroizing<Vec<u8>>>,
-    /// How many bytes they are when they are not packed.
-    unpacked: usize,
-    /// When the first of its cookies ends: from then on it is another store.
-    until: Option<Expiry>,
-    /// A line for each of what is in it, and of what could not be.
-    receipt: Arc<Receipt>,
-    last_used: u64,
-}
 
 /// The files of a store, packed: they stay for whoever has this, whatever the cache forgets.
 #[derive(Clone)]
@@ -187,45 +131,10 @@ impl ProfileCache {
     }
 }
 
-impl Shelf {
-    fn take_out(&mut self, key: StoreKey, now: Instant) -> Option<Packed> {
-        if self.stores.get(&key)?.until.is_some_and(|until| until.0 <= now.0) {
-            self.drop_one(key);
-            return None;
-        }
-        self.clock += 1;
-        let packed = self.stores.get_mut(&key)?;
-        packed.last_used = self.clock;
-        Some(packed.clone())
-    }
-
-    fn put(&mut self, key: StoreKey, packed: Packed) {
-        let size = packed.bytes.len();
-        if size > self.limit {
-            return;
-        }
-        self.drop_one(key);
-        while self.used + size > self.limit {
-            let oldest = self.stores.iter().min_by_key(|(_, packed)| packed.last_used);
-            let Some(oldest) = oldest.map(|(key, _)| *key) else { break };
-            self.drop_one(oldest);
-        }
-        self.used += size;
-        self.clock += 1;
-        self.stores.insert(key, Packed { last_used: self.clock, ..packed });
-    }
-
-    fn drop_one(&mut self, key: StoreKey) {
-        if let Some(packed) = self.stores.remove(&key) {
-            self.used -= packed.bytes.len();
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use baton_session::PartKind;
+    use baton_session::{PartHash, PartKind, PartRef};
 
     const HOUR: i64 = 3_600_000_000;
 

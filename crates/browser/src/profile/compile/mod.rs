@@ -6,13 +6,16 @@
 
 mod areas;
 mod cache;
+mod key;
 mod merge;
 mod rest;
+mod shelf;
 mod store;
 mod tree;
 
-pub(super) use cache::StoreKey;
-pub use cache::{CacheKey, Kept, ProfileCache};
+pub use cache::{Kept, ProfileCache};
+pub use key::CacheKey;
+pub(super) use key::StoreKey;
 pub use merge::merge;
 pub(super) use store::{DEFAULT, Rows, Store};
 

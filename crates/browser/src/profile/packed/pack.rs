@@ -1,19 +1,21 @@
 //! A new profile on its way to where it is used.
 
+use super::archive::Archive;
+use super::source::{Made, Source, Sources};
 use crate::profile::ProfileError;
 use crate::profile::compile::{
-    CacheKey, CompileError, DEFAULT, Kept, ProfileCache, Rows, Store, StoreKey, Times, write_rest,
+    CacheKey, CompileError, Kept, ProfileCache, Rows, Store, Times, write_rest,
 };
 use crate::profile::preferences::Preferences;
-use baton_session::cookie::Expiry;
 use baton_session::{Receipt, State};
 use std::fs::File;
-use std::io::{self, BufWriter, Seek};
-use std::path::{Path, PathBuf};
+use std::io::{self, Seek};
+use std::path::Path;
+use std::thread;
 use tempfile::TempDir;
 
-/// How much is written at once, in bytes.
-const CHUNK: usize = 256 << 10;
+/// The profile of what is in neither of the two stores.
+const REST: &str = "rest";
 
 /// A new profile with a state, as a tar archive. Its browser keeps the cookies that end with it, for the
 /// browser after it.
@@ -21,29 +23,10 @@ const CHUNK: usize = 256 << 10;
 pub struct Pack {
     archive: File,
     receipt: Receipt,
-    /// The stores that were made, each in a profile of its own below the folder.
+    /// The stores that were made, below the folder.
     made: Vec<Made>,
     folder: TempDir,
 }
-
-/// A store that was made.
-#[derive(Debug)]
-struct Made {
-    store: Store,
-    key: Option<StoreKey>,
-    /// When the first of its cookies ends.
-    until: Option<Expiry>,
-    receipt: Receipt,
-}
-
-/// Where a store comes from.
-enum Source {
-    Kept(Kept),
-    Made(Made),
-}
-
-/// The profile of what is in neither of the two stores.
-const REST: &str = "rest";
 
 impl Pack {
     /// Makes a profile with a state in a new folder of `scratch`, which goes with this. With a key, what the
@@ -58,30 +41,16 @@ impl Pack {
     ) -> Result<Self, CompileError> {
         let folder = tempfile::tempdir_in(scratch);
         let folder = folder.map_err(ProfileError::new("make a folder in", scratch))?;
-        let rows = Rows::of(state, times);
-        let sources = Store::each(|store| {
-            let key = cached.map(|(_, key)| key.of_store(store));
-            let at_hand = local_storage.filter(|_| store == Store::LocalStorage).cloned();
-            let find = || cached.zip(key).and_then(|((cache, _), key)| cache.find(key, times.now));
-            let kept = at_hand.or_else(find);
-            if let Some(kept) = kept {
-                return Ok(Source::Kept(kept));
-            }
-            rows.write(store, &place(&folder, store))?;
-            let (until, receipt) = (rows.until(store), rows.receipt_of(store));
-            Ok(Source::Made(Made { store, key, until, receipt }))
-        })?;
-        let mut receipt = rows.receipt();
-        if let Some(kept) = local_storage {
-            receipt.extend(kept.receipt().clone());
-        }
-        let rest = folder.path().join(REST);
+        let (rows, place) = (Rows::of(state, times), folder.path());
+        let sources = Sources { rows, times, cached, local_storage, folder: place };
+        let mut archive = Archive::new().map_err(ProfileError::new("pack", place))?;
+        let stores = add_stores(&sources, &mut archive)?;
+        let (mut receipt, rest) = (sources.receipt(), place.join(REST));
         receipt.extend(write_rest(state, &rest, times)?);
         receipt.sort();
         keep_cookies_of_sessions(&rest)?;
-        let archive = archive(&sources, &folder);
-        let archive = archive.map_err(ProfileError::new("pack", folder.path()))?;
-        let made = sources.into_iter().filter_map(Source::made).collect();
+        let archive = archive.end(&rest)?;
+        let made = stores.into_iter().filter_map(Source::made).collect();
         Ok(Self { archive, receipt, made, folder })
     }
 
@@ -99,55 +68,24 @@ impl Pack {
 
     /// Keeps in the cache what was made under a key, and removes the folder. Blocks on the disk.
     pub fn keep(self, cache: &ProfileCache) -> Result<(), ProfileError> {
-        for Made { store, key, until, receipt } in self.made {
-            if let Some(key) = key {
-                cache.keep(key, until, receipt, &place(&self.folder, store))?;
-            }
-        }
-        let place = self.folder.path().to_owned();
+        let place = self.folder.path();
+        self.made.into_iter().try_for_each(|made| made.keep(cache, place))?;
+        let place = place.to_owned();
         self.folder.close().map_err(ProfileError::new("remove", place))
     }
 }
 
-impl Source {
-    fn made(self) -> Option<Made> {
-        match self {
-            Self::Made(made) => Some(made),
-            Self::Kept(_) => None,
-        }
-    }
-}
-
-/// The profile in which a store is made.
-fn place(folder: &TempDir, store: Store) -> PathBuf {
-    folder.path().join(store.kind().as_str())
-}
-
-/// Stores and the rest as one archive.
-fn archive(sources: &[Source], folder: &TempDir) -> io::Result<File> {
-    let room = BufWriter::with_capacity(CHUNK, in_memory()?);
-    let mut files = tar::Builder::new(room);
-    for source in sources {
-        match source {
-            Source::Kept(kept) => kept.write_to(files.get_mut())?,
-            Source::Made(made) => made.store.add_to(&mut files, &place(folder, made.store))?,
-        }
-    }
-    files.append_dir_all(DEFAULT, folder.path().join(REST).join(DEFAULT))?;
-    Ok(files.into_inner()?.into_inner()?)
-}
-
-/// A file that no disk has.
-#[cfg(target_os = "linux")]
-fn in_memory() -> io::Result<File> {
-    let file = rustix::fs::memfd_create("profile", rustix::fs::MemfdFlags::CLOEXEC)?;
-    Ok(file.into())
-}
-
-/// A file without a name.
-#[cfg(not(target_os = "linux"))]
-fn in_memory() -> io::Result<File> {
-    tempfile::tempfile()
+/// Adds both stores: the larger one while the other one is made.
+fn add_stores(sources: &Sources<'_>, archive: &mut Archive) -> Result<[Source; 2], CompileError> {
+    let (cookies, larger) = thread::scope(|scope| {
+        let cookies = scope.spawn(|| sources.of(Store::Cookies));
+        let larger = sources.of(Store::LocalStorage)?;
+        archive.add(&larger, sources.folder)?;
+        let cookies = cookies.join().unwrap_or(Err(CompileError::Stopped))?;
+        Ok::<_, CompileError>((cookies, larger))
+    })?;
+    archive.add(&cookies, sources.folder)?;
+    Ok([cookies, larger])
 }
 
 /// Has the browser begin where the last one ended, which is when it keeps the cookies of a session.

@@ -4,7 +4,8 @@ use crate::profile::{ProfileError, cookies, local_storage};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
-use tar::EntryType;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tar::{Entry, EntryType};
 
 /// The most that is taken out of an archive, in bytes and in files.
 const MOST_BYTES: u64 = 256 << 20;
@@ -33,18 +34,35 @@ pub fn unpack(archive: impl Read, profile: &Path) -> Result<bool, ProfileError> 
             return Ok(false);
         }
         left -= size;
-        write(&mut entry, &profile.join(place)).map_err(failed)?;
+        let at = written_at(&mut entry).map_err(failed)?;
+        write(&mut entry, &profile.join(place), at).map_err(failed)?;
     }
     Ok(true)
 }
 
-fn write(from: &mut impl Read, path: &Path) -> io::Result<()> {
+/// When a file was written where it comes from, if the archive says so to the nanosecond (POSIX, `pax`).
+fn written_at(entry: &mut Entry<'_, impl Read>) -> io::Result<Option<SystemTime>> {
+    for extension in entry.pax_extensions()?.into_iter().flatten() {
+        let extension = extension?;
+        if extension.key_bytes() == b"mtime" {
+            let since: Option<f64> = extension.value().ok().and_then(|text| text.parse().ok());
+            let since = since.and_then(|since| Duration::try_from_secs_f64(since).ok());
+            return Ok(since.and_then(|since| UNIX_EPOCH.checked_add(since)));
+        }
+    }
+    Ok(None)
+}
+
+fn write(from: &mut impl Read, path: &Path, at: Option<SystemTime>) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
     // One that is there already came from the same archive, and stays.
     match File::create_new(path) {
-        Ok(mut file) => io::copy(from, &mut file).map(drop),
+        Ok(mut file) => {
+            io::copy(from, &mut file)?;
+            at.map_or(Ok(()), |at| file.set_modified(at))
+        }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
     }
@@ -139,6 +157,33 @@ mod tests {
         ];
         assert_eq!(found(folder.path()), expected);
         assert_eq!(fs::read(folder.path().join("Default/Cookies")).unwrap(), b"one");
+    }
+
+    #[test]
+    fn what_was_written_later_there_is_later_here_whatever_comes_first() {
+        let one = |files: &mut tar::Builder<Vec<u8>>, path: &str, at: &str| {
+            files.append_pax_extensions([("mtime", at.as_bytes())]).unwrap();
+            let mut header = Header::new_ustar();
+            header.set_size(1);
+            header.set_mode(0o644);
+            files.append_data(&mut header, path, &b"x"[..]).unwrap();
+        };
+        let (earlier, later) = ("1000000000.000001000", "1000000000.000002000");
+        let names = ["Default/LocalStorage", "Default/Local Storage/leveldb/CURRENT"];
+        for [first, second] in [[earlier, later], [later, earlier]] {
+            let mut files = tar::Builder::new(Vec::new());
+            one(&mut files, names[0], first);
+            one(&mut files, names[1], second);
+            let folder = tempfile::tempdir().unwrap();
+            assert!(unpack(&*files.into_inner().unwrap(), folder.path()).unwrap());
+            let [one, other] = names.map(|name| folder.path().join(name).metadata().unwrap());
+            let order = one.modified().unwrap().cmp(&other.modified().unwrap());
+            assert_eq!(order, first.cmp(second));
+        }
+        let mut files = tar::Builder::new(Vec::new());
+        one(&mut files, names[0], "-1e400");
+        let folder = tempfile::tempdir().unwrap();
+        assert!(unpack(&*files.into_inner().unwrap(), folder.path()).unwrap());
     }
 
     #[test]
