@@ -45,6 +45,9 @@ async fn import(client: &Client, name: &str, round: usize) -> Result<()> {
     if let Some(cookie) = state.cookies.first_mut() {
         cookie.value = format!("of round {round}");
     }
+    for origin in state.origins.values_mut() {
+        origin.local_storage.0.insert("round".into(), round.to_string().into());
+    }
     // It has no word for the port from which a cookie came, which costs nothing here.
     let (text, _) = playwright::write(&state);
     let file = FileText::new(text)?;
