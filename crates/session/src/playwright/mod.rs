@@ -1,6 +1,6 @@
 //! Playwright's `storageState` JSON, in and out, exactly wherever it can say a thing.
 //!
-//! The format knows cookies, localStorage and IndexedDB of first parties. What it has no word for
+//! The format knows cookies, localStorage, IndexedDB and files of first parties. What it has no word for
 //! is listed as [`Lost`] when a state is written, and what cannot be used is listed as [`Ignored`]
 //! when a file is read; neither ever costs the rest, and neither ever holds a value. The source of
 //! the format is playwright-core 1.65: `storageScript` and `utilityScriptSerializers`.
@@ -8,6 +8,7 @@
 mod cookie;
 mod decode;
 mod encode;
+mod files;
 mod indexed_db;
 mod json;
 mod key;

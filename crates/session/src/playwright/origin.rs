@@ -1,7 +1,7 @@
-//! One origin of a `storageState` file: localStorage and IndexedDB of a first party.
+//! One origin of a `storageState` file: localStorage, IndexedDB and files of a first party.
 
 use super::json::Json;
-use super::{Ignored, Lost, indexed_db};
+use super::{Ignored, Lost, files, indexed_db};
 use crate::receipt::ItemKind;
 use crate::redact::redact_url;
 use crate::state::OriginState;
@@ -43,13 +43,9 @@ pub(super) fn read(
             Err(reason) => ignored.push(reason),
         }
     }
-    if !list(json, "opfs", &name, ignored).is_empty() {
-        let place = format!("{name} opfs");
-        ignored.push(Ignored::new(
-            ItemKind::Part,
-            place,
-            "files of the origin's file system are not kept",
-        ));
+    let found = files::read(list(json, "opfs", &name, ignored), &name, ignored);
+    if !found.is_empty() {
+        origin.files = found;
     }
 }
 
@@ -71,6 +67,7 @@ fn kind_of(name: &str) -> ItemKind {
     match name {
         "localStorage" => ItemKind::LocalStorage,
         "indexedDB" => ItemKind::IndexedDb,
+        "opfs" => ItemKind::Files,
         _ => ItemKind::Part,
     }
 }
@@ -106,13 +103,17 @@ pub(super) fn write(key: &StorageKey, origin: &OriginState, lost: &mut Vec<Lost>
         .filter_map(|database| indexed_db::write(database, name, lost))
         .collect();
     let entries: Vec<Json> = entries.collect();
-    if entries.is_empty() && databases.is_empty() {
+    let files = files::write(&origin.files, name, lost);
+    if entries.is_empty() && databases.is_empty() && files.is_empty() {
         return None;
     }
     let mut members: Vec<(Text, Json)> =
         vec![("origin".into(), Json::text(name)), ("localStorage".into(), Json::Array(entries))];
     if !databases.is_empty() {
         members.push(("indexedDB".into(), Json::Array(databases)));
+    }
+    if !files.is_empty() {
+        members.push(("opfs".into(), Json::Array(files)));
     }
     Some(Json::Object(members))
 }
@@ -127,6 +128,9 @@ fn lose(key: &StorageKey, origin: &OriginState, lost: &mut Vec<Lost>) {
         let place = format!("{key} indexedDB {}", database.name.to_lossy());
         lost.push(Lost::new(ItemKind::IndexedDb, place, reason));
     }
+    if !origin.files.is_empty() {
+        lost.push(Lost::new(ItemKind::Files, format!("{key} files"), reason));
+    }
     lose_stored(key.as_str(), origin, lost);
 }
 
@@ -135,10 +139,6 @@ fn lose_stored(name: &str, origin: &OriginState, lost: &mut Vec<Lost>) {
     for cache in &origin.caches {
         let place = format!("{name} cache {}", cache.name.to_lossy());
         lost.push(Lost::new(ItemKind::Cache, place, "left out: the format has no caches"));
-    }
-    if !origin.files.is_empty() {
-        let place = format!("{name} files");
-        lost.push(Lost::new(ItemKind::Files, place, "left out: the format has no files"));
     }
     if !origin.raw.is_empty() {
         let place = format!("{name} folders of databases");

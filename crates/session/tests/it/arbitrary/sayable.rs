@@ -8,9 +8,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use baton_session::cookie::{Priority, SameSite, SourceScheme};
 use baton_session::database::{Index, KeyPath, ObjectStore, Record};
+use baton_session::file::FileContent;
 use baton_session::state::OriginState;
 use baton_session::value::{Node, Number, Object};
-use baton_session::{Cookie, Database, Environment, State, StorageKey, Text, Value};
+use baton_session::{Cookie, Database, Environment, FileEntry, State, StorageKey, Text, Value};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -229,11 +230,27 @@ fn database() -> impl Strategy<Value = Database> {
     )
 }
 
+/// Files whose folders are listed, too.
+fn files() -> impl Strategy<Value = Vec<FileEntry>> {
+    let file = vec(any::<u8>(), 0..9)
+        .prop_map(|bytes| FileContent::File { bytes: STANDARD.encode(bytes) });
+    // What a folder is called no file is.
+    let paths = (vec("[A-Zé ]{1,3}", 0..3), "[a-z.]{3}");
+    btree_map(paths, file, 0..4).prop_map(|files| {
+        let mut tree = BTreeMap::new();
+        for ((folders, name), file) in files {
+            for end in 1..=folders.len() {
+                tree.insert(folders[..end].to_vec(), FileContent::Folder);
+            }
+            tree.insert([folders, vec![name]].concat(), file);
+        }
+        tree.into_iter().map(|(path, content)| FileEntry { path, content }).collect()
+    })
+}
+
 fn origin_state() -> impl Strategy<Value = OriginState> {
-    (entries(), vec(database(), 0..2)).prop_map(|(local_storage, databases)| OriginState {
-        local_storage,
-        databases,
-        ..OriginState::default()
+    (entries(), vec(database(), 0..2), files()).prop_map(|(local_storage, databases, files)| {
+        OriginState { local_storage, databases, files, ..OriginState::default() }
     })
 }
 

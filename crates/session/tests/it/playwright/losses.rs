@@ -84,12 +84,19 @@ fn what_the_format_cannot_say_is_listed() {
     let shown = StorageKey::first_party("https://app.test");
     state.tabs[0].session_storage.insert(shown.clone(), [("a", "1")].into_iter().collect());
     state.origins.entry(shown).or_default().databases.push(database(unsayable()));
-    let third = StorageKey::new("https://cdn.test/^0https://app.test");
-    let third = state.origins.entry(third).or_default();
+    let third_key = StorageKey::new("https://cdn.test/^0https://app.test");
+    let third = state.origins.entry(third_key.clone()).or_default();
     third.local_storage = [("a", "1")].into_iter().collect();
     third.databases.push(database(Vec::new()));
 
     third.caches.push(Cache { name: "shell".into(), position: 0, entries: Vec::new() });
+    let strange = |path: &str, content| FileEntry { path: vec![path.to_owned()], content };
+    let own = state.origins.entry(StorageKey::first_party("https://app.test")).or_default();
+    own.files = vec![
+        strange("a/b", FileContent::Folder),
+        strange("c", FileContent::File { bytes: "?".to_owned() }),
+    ];
+    let third = state.origins.get_mut(&third_key).unwrap();
     third.files.push(FileEntry { path: vec!["a".to_owned()], content: FileContent::Folder });
 
     let (file, lost) = write(&state);
@@ -103,10 +110,12 @@ fn what_the_format_cannot_say_is_listed() {
     https://app.test indexedDB app/s record 6: a view keeps only its own part of its buffer
     https://app.test indexedDB app/s record 7: left out: the format takes a value nested less than 129 deep
     https://app.test indexedDB app/s: its keys go on at 8, not at 99
+    https://app.test files a/b: left out: expected a path of names with '/' between them
+    https://app.test files c: left out: expected the bytes of a file in base64
     https://cdn.test/^0https://app.test localStorage: left out: the format knows first parties only
     https://cdn.test/^0https://app.test indexedDB app: left out: the format knows first parties only
+    https://cdn.test/^0https://app.test files: left out: the format knows first parties only
     https://cdn.test/^0https://app.test cache shell: left out: the format has no caches
-    https://cdn.test/^0https://app.test files: left out: the format has no files
     tab 0, https://app.test/?code=[redacted]: left out: the format has no tabs
     tab 0, https://app.test/?code=[redacted]: left out: the format has no sessionStorage (of https://app.test/)
     environment: left out: the format has no environment

@@ -83,6 +83,37 @@ fn a_file_of_playwrights_own_is_read_whole() {
 }
 
 #[test]
+fn files_that_do_not_fit_cost_themselves_only() {
+    let file = br#"{"origins":[{"origin":"https://app.test","localStorage":[],"opfs":[
+      {"path":"a/b/good","type":"file","base64":"AAE="},
+      {"path":"a/b","type":"directory"},
+      {"path":"a/b/good","type":"file","base64":"secret"},
+      {"path":"a/b/good","type":"file","base64":"AAI="},
+      {"path":"a/b/good/below","type":"file","base64":""},
+      {"path":"a","type":"file","base64":""},
+      {"path":"a/../c","type":"directory"},
+      {"path":"","type":"directory"},
+      {"path":"c","type":"link"},
+      {"path":"c","type":"file"},
+      "secret"]}]}"#;
+    let (state, ignored) = read(file).unwrap();
+    insta::assert_snapshot!(ignored_lines(&ignored), @r##"
+    https://app.test opfs[2]: expected the bytes of a file in base64
+    https://app.test opfs[3]: expected nothing else with the same path
+    https://app.test opfs[4]: expected a folder above it, found a file
+    https://app.test opfs[5]: expected nothing else with the same path
+    https://app.test opfs[6]: expected a path of names with '/' between them
+    https://app.test opfs[7]: expected a path of names with '/' between them
+    https://app.test opfs[8]: expected a type of directory or file
+    https://app.test opfs[9]: expected the bytes of a file in base64
+    https://app.test opfs[10]: expected a type of directory or file
+    "##);
+    let origin = &state.origins[&StorageKey::first_party("https://app.test")];
+    let found: Vec<String> = origin.files.iter().map(baton_session::FileEntry::place).collect();
+    assert_eq!(found, ["a", "a/b", "a/b/good"]);
+}
+
+#[test]
 fn a_file_of_playwrights_own_is_written_again_but_for_an_invalid_date() {
     let (state, _) = read(FIXTURE).unwrap();
     let (file, lost) = write(&state);
@@ -146,7 +177,7 @@ fn one_bad_thing_never_costs_the_others() {
     https://app.test indexedDB[1] stores[1] records[5]: expected as many bytes as a typed array has elements
     https://app.test indexedDB[1] stores[1] records[6]: expected a value that IndexedDB can hold
     https://app.test localStorage: expected an array, found a string
-    https://app.test opfs: files of the origin's file system are not kept
+    https://app.test opfs[0]: expected a type of directory or file
     credentials: passkeys are not kept
     "#);
     assert_eq!(state.cookies[0].value, "2");
