@@ -296,7 +296,8 @@ fn provider(config: &Config, node: NodeId) -> Result<Box<dyn Provider>, String> 
             tracing::warn!(%error, "sandboxes of this node isolate nothing: allow_unsandboxed");
             // Short, because it is in the paths of sockets; these bits of the id are random.
             let short = label.rsplit('-').next().unwrap_or_default();
-            Ok(Box::new(BareProvider::new(init, short)))
+            let place = config.inherited.get("TMPDIR").map_or("/tmp", String::as_str);
+            Ok(Box::new(BareProvider::new(init, place.into(), short)))
         }
         Err(error) => Err(error.to_string()),
     }

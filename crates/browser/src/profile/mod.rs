@@ -16,6 +16,7 @@ mod keep;
 pub mod keyring;
 mod leveldb;
 pub(crate) mod local_storage;
+mod memory;
 mod note;
 pub mod packed;
 pub mod permissions;

@@ -11,7 +11,7 @@ use super::load::{Loaded, Read};
 use super::{Hub, LiveError, Taken};
 use crate::clock::{Anchor, uptime};
 use baton_browser::profile::at_rest::Instant;
-use baton_browser::profile::compile::{CacheKey, Kept};
+use baton_browser::profile::compile::{CacheKey, StoreArchive};
 use baton_session::{
     Holdings, Lifecycle, Part, PartKind, PartRef, Receipt, SandboxId, Session, SessionId,
     SnapshotId, SnapshotReason, State, Term, parts,
@@ -31,7 +31,7 @@ pub struct Handed {
     /// What it holds, but for localStorage that is at hand.
     pub state: State,
     /// That localStorage, in the form of a profile.
-    pub local_storage: Option<Kept>,
+    pub local_storage: Option<StoreArchive>,
     /// Its parts that could be read.
     pub parts: Vec<PartRef>,
     /// What could not be read.

@@ -57,7 +57,7 @@ use tokio_util::task::TaskTracker;
 const TAKE_LIMIT: Duration = Duration::from_secs(5);
 
 /// How much memory compiled profiles may take, in bytes.
-const COMPILED_LIMIT: usize = 64 << 20;
+const COMPILED_LIMIT: u64 = 128 << 20;
 
 /// All running browsers of this node, by session. Cheap to clone.
 #[derive(Clone)]

@@ -161,7 +161,6 @@ fn keep(
     let (told, lent) = match found.zip(packed) {
         Some((mut found, pack)) => {
             let receipt = pack.receipt().clone();
-            profile::keep(context, pack);
             found.told.receipt.extend(receipt.clone());
             found.told.receipt.forget_restored();
             (Some(found.told), found.loan.map(|loan| Lent { loan, receipt }))

@@ -4,7 +4,7 @@ use super::SandboxRefusal;
 use crate::live::Loan;
 use crate::{NodeError, clock};
 use baton_api::sandbox::{HandedIn, Login};
-use baton_browser::profile::compile::{CacheKey, Kept};
+use baton_browser::profile::compile::{CacheKey, StoreArchive};
 use baton_session::domains::Domain;
 use baton_session::login::{expect_login, logins};
 use baton_session::{State, StorageKey};
@@ -15,7 +15,7 @@ pub(super) struct Found {
     /// What it holds, but for localStorage that is at hand.
     pub(super) state: State,
     /// That localStorage, and where it belongs.
-    pub(super) local_storage: Option<(Kept, Vec<StorageKey>)>,
+    pub(super) local_storage: Option<(StoreArchive, Vec<StorageKey>)>,
     /// When that was.
     pub(super) taken_at: Timestamp,
     /// Under which name its profile may be kept.

@@ -9,6 +9,7 @@ use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::Times;
 use baton_browser::profile::packed::Pack;
 use baton_sandbox::Sandbox;
+use futures_util::future::join_all;
 
 /// Makes the profile of a session, whose state goes with that.
 pub(super) async fn pack(context: &Context, found: &mut Found) -> Result<Pack, NodeError> {
@@ -28,21 +29,17 @@ pub(super) async fn pack(context: &Context, found: &mut Found) -> Result<Pack, N
 /// Puts it there.
 pub(super) async fn put(sandbox: &dyn Sandbox, pack: &Pack) -> Result<(), NodeError> {
     let unpack = sandbox.tool("unpack", PROFILE);
-    let archive = pack.open().map_err(|error| SandboxRefusal::NotPut { why: error.to_string() })?;
-    match tool_on(sandbox, &unpack, archive).await? {
-        Ok(_) => Ok(()),
-        Err(why) if why.contains("os error 28") => Err(SandboxRefusal::Full { why }.into()),
-        Err(why) => Err(SandboxRefusal::NotPut { why }.into()),
-    }
-}
-
-/// Keeps what was made of it for the next one, and forgets the rest, while its maker has the sandbox
-/// already.
-pub(super) fn keep(context: &Context, pack: Pack) {
-    let cache = context.hub.compiled().clone();
-    tokio::task::spawn_blocking(move || {
-        if let Err(error) = pack.keep(&cache) {
-            tracing::warn!(%error, "a profile that was handed in is not kept for the next one");
+    let archives =
+        pack.open().map_err(|error| SandboxRefusal::NotPut { why: error.to_string() })?;
+    let all = archives.into_iter().map(|archive| tool_on(sandbox, &unpack, archive));
+    for said in join_all(all).await {
+        match said? {
+            Ok(_) => {}
+            Err(why) if why.contains("os error 28") => {
+                return Err(SandboxRefusal::Full { why }.into());
+            }
+            Err(why) => return Err(SandboxRefusal::NotPut { why }.into()),
         }
-    });
+    }
+    Ok(())
 }

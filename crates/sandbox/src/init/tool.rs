@@ -8,10 +8,13 @@ use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Component, Path, PathBuf};
+use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// How much is read at once, in bytes.
 const CHUNK: usize = 256 << 10;
+/// A file from which on it is worth a thread of its own, in bytes.
+const LARGE: u64 = 1 << 20;
 
 /// Runs a tool.
 pub(super) fn run(verb: &str, path: &Path) -> Result<(), InitError> {
@@ -78,24 +81,33 @@ fn pack(path: &Path) -> std::io::Result<()> {
     archive.into_inner()?.flush()
 }
 
-/// What is unpacked is a file, of which the kernel copies the large ones in one go.
+/// What is unpacked is a file, of which the kernel copies each in one go, large ones at the same time.
 fn unpack(path: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(path)?;
     let input = File::from(stdin().as_fd().try_clone_to_owned()?);
     let mut archive = tar::Archive::new(BufReader::new(&input));
-    for entry in archive.entries_with_seek()? {
-        let mut entry = entry?;
-        let name = entry.path()?.into_owned();
-        let is_plain = name.components().all(|part| matches!(part, Component::Normal(_)));
-        if is_plain && entry.header().entry_type().is_file() {
+    thread::scope(|scope| {
+        let mut copying = Vec::new();
+        for entry in archive.entries_with_seek()? {
+            let mut entry = entry?;
+            let name = entry.path()?.into_owned();
+            let is_plain = name.components().all(|part| matches!(part, Component::Normal(_)));
+            if !is_plain || !entry.header().entry_type().is_file() {
+                entry.unpack_in(path)?;
+                continue;
+            }
             let since = UNIX_EPOCH + Duration::from_secs(entry.header().mtime()?);
-            let (start, size) = (entry.raw_file_position(), entry.size());
-            copy_part(&input, start, size, &path.join(name))?.set_modified(since)?;
-        } else {
-            entry.unpack_in(path)?;
+            let (start, size, to) = (entry.raw_file_position(), entry.size(), path.join(name));
+            let input = &input;
+            let copy = move || copy_part(input, start, size, &to)?.set_modified(since);
+            if size < LARGE {
+                copy()?;
+            } else {
+                copying.push(scope.spawn(copy));
+            }
         }
-    }
-    Ok(())
+        copying.into_iter().try_for_each(|copy| copy.join().unwrap_or(Err(ErrorKind::Other.into())))
+    })
 }
 
 /// Makes a file of a part of another one.
@@ -118,7 +130,7 @@ fn copy_part(from: &File, mut start: u64, mut left: u64, to: &Path) -> std::io::
 fn connect(path: &Path) -> std::io::Result<()> {
     let mut near = UnixStream::connect(path)?;
     let mut far = near.try_clone()?;
-    std::thread::spawn(move || {
+    thread::spawn(move || {
         // Whichever side breaks, the other one hears of it.
         let _ = pass_on(&mut stdin(), &mut far);
         let _ = far.shutdown(Shutdown::Write);

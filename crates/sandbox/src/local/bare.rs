@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::fs::Permissions;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -32,18 +32,21 @@ const SMALL: &str = "tmp";
 #[derive(Debug)]
 pub struct BareProvider {
     init: InitCommand,
+    /// Where its folders are.
+    place: PathBuf,
     /// How the names of its folders begin.
     prefix: String,
     cgroups: Cgroups,
 }
 
 impl BareProvider {
-    /// A provider. What one of the same `label` left behind, because the machine went down, is removed.
-    pub fn new(init: InitCommand, label: &str) -> Self {
+    /// A provider, whose folders are below `place`, where everybody may make some. What one of the same
+    /// `label` left behind there, because the machine went down, is removed.
+    pub fn new(init: InitCommand, place: PathBuf, label: &str) -> Self {
         let (prefix, cgroups) = (format!("baton-{label}-"), Cgroups::of(label));
         cgroups.sweep();
-        sweep(&prefix);
-        Self { init, prefix, cgroups }
+        sweep(&place, &prefix);
+        Self { init, place, prefix, cgroups }
     }
 
     async fn steps(&self, spec: &SandboxSpec) -> Result<LocalSandbox, SandboxError> {
@@ -81,7 +84,7 @@ impl BareProvider {
         let folder = tempfile::Builder::new()
             .prefix(&self.prefix)
             .permissions(Permissions::from_mode(0o700))
-            .tempdir()?;
+            .tempdir_in(&self.place)?;
         std::fs::create_dir(folder.path().join(SMALL))?;
         Ok(folder)
     }
@@ -116,9 +119,9 @@ impl Provider for BareProvider {
 }
 
 /// Removes our folders whose names begin so.
-fn sweep(prefix: &str) {
+fn sweep(place: &Path, prefix: &str) {
     let us = rustix::process::geteuid().as_raw();
-    for entry in std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
+    for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
         let is_named = entry.file_name().to_string_lossy().starts_with(prefix);
         let is_ours = entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == us);
         if is_named

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 fn provider_of(label: &str) -> BareProvider {
     let program = env!("CARGO_BIN_EXE_baton-sandbox-guest").into();
-    BareProvider::new(InitCommand { program, args: Vec::new() }, label)
+    BareProvider::new(InitCommand { program, args: Vec::new() }, std::env::temp_dir(), label)
 }
 
 async fn made(name: &str, spec: &SandboxSpec) -> Box<dyn Sandbox> {

@@ -1,71 +1,31 @@
 //! Stores that were compiled before, for whoever starts many browsers with one login.
 //!
-//! The one idea: a store follows from its parts, so the parts are its name. What is kept is packed,
-//! in memory only, for it is a login in plain text; and not more of it than a bound, the store that
-//! was used last for the longest. Cookies and localStorage are kept apart: mostly a site has changed
-//! the former only.
+//! The one idea: a store follows from its parts, so the parts are its name. Not more of them are kept than
+//! a bound, the one that was used last for the longest. Cookies and localStorage are kept apart: mostly a
+//! site has changed the former only.
 
+use super::archive::StoreArchive;
 use super::key::{CacheKey, StoreKey};
-use super::shelf::{Packed, Shelf};
+use super::shelf::Shelf;
 use super::store::{Rows, Store};
 use super::{CompileError, Times};
 use crate::profile::ProfileError;
 use crate::profile::instant::Instant;
-use baton_session::cookie::Expiry;
 use baton_session::{Receipt, State};
-use std::collections::HashMap;
-use std::fmt;
-use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use zeroize::Zeroizing;
-use zstd::stream::read::Decoder;
 
-/// How hard the packing tries: hardly, for it shall be done at once.
-const LEVEL: i32 = 1;
-/// The end of an archive: two empty blocks (POSIX, `pax`).
-const END: usize = 1024;
 /// Stores that are compiled sooner than they are unpacked, in bytes of their parts.
 const WORTH_IT: u64 = 256 << 10;
 
-/// Compiled stores, packed. Cheap to clone; clones share what they hold.
+/// Compiled stores. Cheap to clone; clones share what they hold.
 #[derive(Clone)]
 pub struct ProfileCache(Arc<Mutex<Shelf>>);
 
-/// The files of a store, packed: they stay for whoever has this, whatever the cache forgets.
-#[derive(Clone)]
-pub struct Kept(Packed);
-
-impl fmt::Debug for Kept {
-    /// Without what is in it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kept").field("bytes", &self.0.unpacked).finish_non_exhaustive()
-    }
-}
-
-impl Kept {
-    /// A line for each of what is in it, and of what could not be.
-    pub(in crate::profile) fn receipt(&self) -> &Receipt {
-        &self.0.receipt
-    }
-
-    /// Writes them as the entries of a tar archive, without its end.
-    pub(in crate::profile) fn write_to(&self, to: &mut impl Write) -> io::Result<()> {
-        let files = Decoder::with_buffer(self.0.bytes.as_slice())?;
-        let whole = self.0.unpacked.saturating_sub(END) as u64;
-        io::copy(&mut files.take(whole), to).map(drop)
-    }
-
-    fn unpack(&self, profile: &Path) -> io::Result<()> {
-        tar::Archive::new(Decoder::with_buffer(self.0.bytes.as_slice())?).unpack(profile)
-    }
-}
-
 impl ProfileCache {
     /// An empty one, which keeps at most `limit` bytes.
-    pub fn new(limit: usize) -> Self {
-        let stores = HashMap::new();
-        Self(Arc::new(Mutex::new(Shelf { limit, used: 0, clock: 0, stores })))
+    pub fn new(limit: u64) -> Self {
+        Self(Arc::new(Mutex::new(Shelf::new(limit))))
     }
 
     /// As [`write_rows`](super::write_rows), of what is kept under this key if there is something, and
@@ -85,50 +45,43 @@ impl ProfileCache {
                 return Ok(unpacked.map_err(ProfileError::new("unpack", profile))?);
             }
             rows.write(store, profile)?;
-            Ok(self.keep(key, rows.until(store), rows.receipt_of(store), profile)?)
+            if is_worth_it(key) {
+                self.keep(key, StoreArchive::of(store, &rows, profile)?);
+            }
+            Ok(())
         })?;
         Ok(rows.receipt())
     }
 
     /// The localStorage under a key, if it is kept: of what is made with it, the state need not have any.
-    pub fn local_storage(&self, key: CacheKey, now: Instant) -> Option<Kept> {
+    pub fn local_storage(&self, key: CacheKey, now: Instant) -> Option<StoreArchive> {
         self.find(key.of_store(Store::LocalStorage), now)
     }
 
-    /// The files of a store, if they are kept.
-    pub(in crate::profile) fn find(&self, key: StoreKey, now: Instant) -> Option<Kept> {
-        self.shelf().take_out(key, now).map(Kept)
+    /// A store, if it is kept.
+    pub(in crate::profile) fn find(&self, key: StoreKey, now: Instant) -> Option<StoreArchive> {
+        self.shelf().take_out(key, now)
     }
 
-    /// Keeps the files of a store of a profile, about which the receipt tells, until the first of its cookies ends. Blocks on the disk.
-    pub(in crate::profile) fn keep(
-        &self,
-        key: StoreKey,
-        until: Option<Expiry>,
-        receipt: Receipt,
-        profile: &Path,
-    ) -> Result<(), ProfileError> {
-        if key.size < WORTH_IT {
-            return Ok(());
+    /// Keeps a store, until the first of its cookies ends.
+    pub(in crate::profile) fn keep(&self, key: StoreKey, store: StoreArchive) {
+        if is_worth_it(key) {
+            self.shelf().put(key, store);
         }
-        let files = key.store.archive(profile)?;
-        // What cannot be kept is made again.
-        if let Ok(bytes) = zstd::bulk::compress(&files, LEVEL) {
-            let bytes = Arc::new(Zeroizing::new(bytes));
-            let (unpacked, receipt) = (files.len(), Arc::new(receipt));
-            self.shelf().put(key, Packed { bytes, unpacked, until, receipt, last_used: 0 });
-        }
-        Ok(())
     }
 
     /// How many bytes are kept.
-    pub fn used(&self) -> usize {
+    pub fn used(&self) -> u64 {
         self.shelf().used
     }
 
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn is_worth_it(key: StoreKey) -> bool {
+    key.size >= WORTH_IT
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! may do are there before the browser starts, so no page has to be visited for them. What only a page
 //! can make, and what no profile has, is listed; a resume brings it back.
 
+mod archive;
 mod areas;
 mod cache;
 mod key;
@@ -13,9 +14,9 @@ mod shelf;
 mod store;
 mod tree;
 
-pub use cache::{Kept, ProfileCache};
+pub use archive::StoreArchive;
+pub use cache::ProfileCache;
 pub use key::CacheKey;
-pub(super) use key::StoreKey;
 pub use merge::merge;
 pub(super) use store::{DEFAULT, Rows, Store};
 

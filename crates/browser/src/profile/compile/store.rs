@@ -2,7 +2,6 @@
 
 use super::areas::usable_areas;
 use super::{CompileError, Times, area_lines, cookie_lines, in_store};
-use crate::profile::ProfileError;
 use crate::profile::cookies;
 use crate::profile::keep::create_folder;
 use crate::profile::local_storage::{self, Areas};
@@ -11,7 +10,6 @@ use baton_session::{Cookie, PartKind, Receipt, State};
 use std::io;
 use std::path::Path;
 use std::thread;
-use zeroize::Zeroizing;
 
 /// The folder of a profile in which its stores are.
 pub(in crate::profile) const DEFAULT: &str = "Default";
@@ -53,17 +51,7 @@ impl Store {
         }
     }
 
-    /// Its files in a profile, as a tar archive. Blocks on the disk.
-    pub(in crate::profile) fn archive(
-        self,
-        profile: &Path,
-    ) -> Result<Zeroizing<Vec<u8>>, ProfileError> {
-        let mut files = tar::Builder::new(Vec::new());
-        let packed = self.add_to(&mut files, profile).and_then(|()| files.into_inner());
-        packed.map(Zeroizing::new).map_err(ProfileError::new("pack", profile))
-    }
-
-    /// Adds them to an archive. Blocks on the disk.
+    /// Adds its files in a profile to an archive. Blocks on the disk.
     pub(in crate::profile) fn add_to<W: io::Write>(
         self,
         files: &mut tar::Builder<W>,

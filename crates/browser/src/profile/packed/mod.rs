@@ -3,9 +3,7 @@
 //! The one idea: what comes back was written by strangers. Of an archive only plain files with the names
 //! that a profile has are taken, up to a bound; a link in it leads nowhere, because none is made.
 
-mod archive;
 mod pack;
-mod source;
 mod unpack;
 
 pub use pack::Pack;

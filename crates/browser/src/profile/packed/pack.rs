@@ -1,57 +1,64 @@
 //! A new profile on its way to where it is used.
 
-use super::archive::Archive;
-use super::source::{Made, Source, Sources};
-use crate::profile::ProfileError;
 use crate::profile::compile::{
-    CacheKey, CompileError, Kept, ProfileCache, Rows, Store, Times, write_rest,
+    CacheKey, CompileError, DEFAULT, ProfileCache, Rows, Store, StoreArchive, Times, write_rest,
 };
 use crate::profile::preferences::Preferences;
+use crate::profile::{ProfileError, memory};
 use baton_session::{Receipt, State};
 use std::fs::File;
-use std::io::{self, Seek};
+use std::io::{self, BufWriter};
 use std::path::Path;
-use std::thread;
-use tempfile::TempDir;
 
 /// The profile of what is in neither of the two stores.
 const REST: &str = "rest";
+/// A store from which on it is worth an archive of its own, in bytes.
+const LARGE: u64 = 1 << 20;
+/// How much is written at once, in bytes.
+const CHUNK: usize = 256 << 10;
 
-/// A new profile with a state, as a tar archive. Its browser keeps the cookies that end with it, for the
-/// browser after it.
+/// A new profile with a state, as tar archives in memory. Its browser keeps the cookies that end with it,
+/// for the browser after it.
 #[derive(Debug)]
 pub struct Pack {
+    /// Stores that are large, and so are not copied.
+    large: Vec<StoreArchive>,
+    /// All else.
     archive: File,
     receipt: Receipt,
-    /// The stores that were made, below the folder.
-    made: Vec<Made>,
-    folder: TempDir,
 }
 
 impl Pack {
-    /// Makes a profile with a state in a new folder of `scratch`, which goes with this. With a key, what the
-    /// cache has under it is not made again. What was kept of `local_storage` takes the place of the
-    /// state's. Blocks on the disk.
+    /// Makes a profile with a state, in a new folder of `scratch`, in which nothing stays. With a key, what
+    /// the cache has under it is not made again, and what is made is kept there. What was kept of
+    /// `local_storage` takes the place of the state's. Blocks on the disk.
     pub fn make(
         state: &State,
         scratch: &Path,
         times: Times,
         cached: Option<(&ProfileCache, CacheKey)>,
-        local_storage: Option<&Kept>,
+        local_storage: Option<&StoreArchive>,
     ) -> Result<Self, CompileError> {
         let folder = tempfile::tempdir_in(scratch);
         let folder = folder.map_err(ProfileError::new("make a folder in", scratch))?;
-        let (rows, place) = (Rows::of(state, times), folder.path());
-        let sources = Sources { rows, times, cached, local_storage, folder: place };
-        let mut archive = Archive::new().map_err(ProfileError::new("pack", place))?;
-        let stores = add_stores(&sources, &mut archive)?;
-        let (mut receipt, rest) = (sources.receipt(), place.join(REST));
+        let rows = Rows::of(state, times);
+        let stores =
+            Store::each(|store| match local_storage.filter(|_| store == Store::LocalStorage) {
+                Some(known) => Ok(known.clone()),
+                None => find_or_make(store, &rows, folder.path(), times, cached),
+            })?;
+        let mut receipt: Receipt =
+            stores.iter().flat_map(|store| store.receipt().items.clone()).collect();
+        let rest = folder.path().join(REST);
         receipt.extend(write_rest(state, &rest, times)?);
         receipt.sort();
         keep_cookies_of_sessions(&rest)?;
-        let archive = archive.end(&rest)?;
-        let made = stores.into_iter().filter_map(Source::made).collect();
-        Ok(Self { archive, receipt, made, folder })
+        let (large, small): (Vec<_>, Vec<_>) =
+            stores.into_iter().partition(|store| store.size() >= LARGE);
+        let archive = archive(&small, &rest).map_err(ProfileError::new("pack", &rest))?;
+        let place = folder.path().to_owned();
+        folder.close().map_err(ProfileError::new("remove", place))?;
+        Ok(Self { large, archive, receipt })
     }
 
     /// What of the state is in it.
@@ -59,33 +66,39 @@ impl Pack {
         &self.receipt
     }
 
-    /// The archive, from its beginning. It is in memory, and goes when nobody has it open any more.
-    pub fn open(&self) -> io::Result<File> {
-        let mut archive = self.archive.try_clone()?;
-        archive.rewind()?;
-        Ok(archive)
-    }
-
-    /// Keeps in the cache what was made under a key, and removes the folder. Blocks on the disk.
-    pub fn keep(self, cache: &ProfileCache) -> Result<(), ProfileError> {
-        let place = self.folder.path();
-        self.made.into_iter().try_for_each(|made| made.keep(cache, place))?;
-        let place = place.to_owned();
-        self.folder.close().map_err(ProfileError::new("remove", place))
+    /// Its archives, each from its beginning. All of them, in any order, are the profile.
+    pub fn open(&self) -> io::Result<Vec<File>> {
+        let files = self.large.iter().map(StoreArchive::file).chain([&self.archive]);
+        files.map(memory::again).collect()
     }
 }
 
-/// Adds both stores: the larger one while the other one is made.
-fn add_stores(sources: &Sources<'_>, archive: &mut Archive) -> Result<[Source; 2], CompileError> {
-    let (cookies, larger) = thread::scope(|scope| {
-        let cookies = scope.spawn(|| sources.of(Store::Cookies));
-        let larger = sources.of(Store::LocalStorage)?;
-        archive.add(&larger, sources.folder)?;
-        let cookies = cookies.join().unwrap_or(Err(CompileError::Stopped))?;
-        Ok::<_, CompileError>((cookies, larger))
-    })?;
-    archive.add(&cookies, sources.folder)?;
-    Ok([cookies, larger])
+fn find_or_make(
+    store: Store,
+    rows: &Rows,
+    folder: &Path,
+    times: Times,
+    cached: Option<(&ProfileCache, CacheKey)>,
+) -> Result<StoreArchive, CompileError> {
+    let cached = cached.map(|(cache, key)| (cache, key.of_store(store)));
+    if let Some(kept) = cached.and_then(|(cache, key)| cache.find(key, times.now)) {
+        return Ok(kept);
+    }
+    let profile = folder.join(store.kind().as_str());
+    rows.write(store, &profile)?;
+    let made = StoreArchive::of(store, rows, &profile)?;
+    if let Some((cache, key)) = cached {
+        cache.keep(key, made.clone());
+    }
+    Ok(made)
+}
+
+/// Stores and the profile `rest` as one archive.
+fn archive(stores: &[StoreArchive], rest: &Path) -> io::Result<File> {
+    let mut files = tar::Builder::new(BufWriter::with_capacity(CHUNK, memory::file()?));
+    stores.iter().try_for_each(|store| store.write_to(files.get_mut()))?;
+    files.append_dir_all(DEFAULT, rest.join(DEFAULT))?;
+    Ok(files.into_inner()?.into_inner()?)
 }
 
 /// Has the browser begin where the last one ended, which is when it keeps the cookies of a session.
@@ -118,7 +131,7 @@ mod tests {
         let mut state =
             State { cookies: vec![serde_json::from_value(cookie).unwrap()], ..State::default() };
         let key = StorageKey::new("https://app.test/");
-        let long = "x".repeat(300 << 10);
+        let long = "x".repeat(800 << 10);
         state.origins.entry(key).or_default().local_storage =
             [("token".to_owned(), long)].into_iter().collect();
         state
@@ -127,7 +140,9 @@ mod tests {
     /// What a sandbox would hand back of it.
     fn handed_back(pack: &Pack) -> State {
         let folder = tempfile::tempdir().unwrap();
-        assert!(unpack(pack.open().unwrap(), folder.path()).unwrap());
+        for archive in pack.open().unwrap() {
+            assert!(unpack(archive, folder.path()).unwrap());
+        }
         let mut no_key = || Err(KeyringError::Locked);
         read(&ProfileFolder::find(folder.path()).unwrap(), &mut no_key, Instant(0)).state
     }
@@ -135,19 +150,19 @@ mod tests {
     #[test]
     fn what_was_kept_is_handed_in_as_if_it_were_made() {
         let (scratch, cache, mut state) =
-            (tempfile::tempdir().unwrap(), ProfileCache::new(1 << 20), state());
+            (tempfile::tempdir().unwrap(), ProfileCache::new(4 << 20), state());
         let parts: Vec<_> = parts::split(&state).iter().map(Part::reference).collect();
         let key = CacheKey::of(&parts);
         let cached = Some((&cache, key));
         let first = Pack::make(&state, scratch.path(), TIMES, cached, None).unwrap();
         assert_eq!(handed_back(&first).origins, state.origins);
         assert_eq!(first.receipt().losses().count(), 0);
-        first.keep(&cache).unwrap();
+        assert_eq!(first.open().unwrap().len(), 2);
         assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0);
         // The cookies are small, and made anew: here, other ones.
         state.cookies[0].value = "2".to_owned();
         let again = Pack::make(&state, scratch.path(), TIMES, cached, None).unwrap();
-        assert_eq!(again.made.len(), 1);
+        assert!(first.large[0].is(&again.large[0]), "it was not made again");
         let back = handed_back(&again);
         assert_eq!((&back.origins, &back.cookies), (&state.origins, &state.cookies));
         // Without any of its own it is the same.

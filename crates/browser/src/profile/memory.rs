@@ -1,0 +1,54 @@
+//! Files that no disk has.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+
+/// A new file, in memory. It goes when nobody has it open any more.
+#[cfg(target_os = "linux")]
+pub(super) fn file() -> io::Result<File> {
+    let file = rustix::fs::memfd_create("profile", rustix::fs::MemfdFlags::CLOEXEC)?;
+    Ok(file.into())
+}
+
+/// A new file without a name: this system has none in memory.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn file() -> io::Result<File> {
+    tempfile::tempfile()
+}
+
+/// The same file once more, at its beginning.
+#[cfg(target_os = "linux")]
+pub(super) fn again(file: &File) -> io::Result<File> {
+    use std::os::fd::AsRawFd;
+    File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+/// The same file once more, which nobody else may read meanwhile.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn again(file: &File) -> io::Result<File> {
+    use std::io::Seek;
+    let mut file = file.try_clone()?;
+    file.rewind()?;
+    Ok(file)
+}
+
+/// Reads a file from its beginning, whoever else reads it meanwhile.
+pub(super) struct FromStart<'a> {
+    file: &'a File,
+    at: u64,
+}
+
+impl<'a> FromStart<'a> {
+    pub(super) fn of(file: &'a File) -> Self {
+        Self { file, at: 0 }
+    }
+}
+
+impl Read for FromStart<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(bytes, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
