@@ -7,8 +7,24 @@ use std::os::unix::fs::FileExt;
 /// A new file, in memory. It goes when nobody has it open any more.
 #[cfg(target_os = "linux")]
 pub(super) fn file() -> io::Result<File> {
-    let file = rustix::fs::memfd_create("profile", rustix::fs::MemfdFlags::CLOEXEC)?;
-    Ok(file.into())
+    use rustix::fs::MemfdFlags;
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    Ok(rustix::fs::memfd_create("profile", flags)?.into())
+}
+
+/// From now on nobody changes it, whoever gets it.
+#[cfg(target_os = "linux")]
+pub(super) fn seal(file: File) -> io::Result<File> {
+    use rustix::fs::SealFlags;
+    let all = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+    rustix::fs::fcntl_add_seals(&file, all)?;
+    Ok(file)
+}
+
+/// Files of this system have no seals.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn seal(file: File) -> io::Result<File> {
+    Ok(file)
 }
 
 /// A new file without a name: this system has none in memory.

@@ -84,5 +84,5 @@ impl StoreArchive {
 fn pack(store: Store, profile: &Path) -> io::Result<File> {
     let mut files = tar::Builder::new(BufWriter::with_capacity(CHUNK, memory::file()?));
     store.add_to(&mut files, profile)?;
-    Ok(files.into_inner()?.into_inner()?)
+    memory::seal(files.into_inner()?.into_inner()?)
 }

@@ -98,7 +98,7 @@ fn archive(stores: &[StoreArchive], rest: &Path) -> io::Result<File> {
     let mut files = tar::Builder::new(BufWriter::with_capacity(CHUNK, memory::file()?));
     stores.iter().try_for_each(|store| store.write_to(files.get_mut()))?;
     files.append_dir_all(DEFAULT, rest.join(DEFAULT))?;
-    Ok(files.into_inner()?.into_inner()?)
+    memory::seal(files.into_inner()?.into_inner()?)
 }
 
 /// Has the browser begin where the last one ended, which is when it keeps the cookies of a session.
@@ -120,6 +120,8 @@ mod tests {
     use crate::profile::read::{ProfileFolder, read};
     use baton_session::{Part, StorageKey, parts};
     use std::fs;
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
 
     const TIMES: Times = Times { now: Instant(0), written: Instant(0) };
 
@@ -157,7 +159,13 @@ mod tests {
         let first = Pack::make(&state, scratch.path(), TIMES, cached, None).unwrap();
         assert_eq!(handed_back(&first).origins, state.origins);
         assert_eq!(first.receipt().losses().count(), 0);
-        assert_eq!(first.open().unwrap().len(), 2);
+        let mut archives = first.open().unwrap();
+        assert_eq!(archives.len(), 2);
+        // Whoever gets one changes nothing for those who get it next.
+        let path = format!("/proc/self/fd/{}", archives[0].as_raw_fd());
+        let again = fs::File::options().write(true).open(path);
+        assert!(again.and_then(|mut file| file.write_all(b"x")).is_err());
+        assert!(archives[1].write_all(b"x").is_err());
         assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0);
         // The cookies are small, and made anew: here, other ones.
         state.cookies[0].value = "2".to_owned();
