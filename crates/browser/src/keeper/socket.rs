@@ -4,7 +4,7 @@ use super::KeeperError;
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream as Probe;
 use std::path::{Path, PathBuf};
 use tokio::net::UnixListener;
@@ -12,10 +12,15 @@ use tokio::net::UnixListener;
 /// What `sockaddr_un` holds on Linux, without the final NUL.
 const PATH_LIMIT: usize = 107;
 
-/// A listening socket; its file is removed when this is dropped.
+/// A listening socket; its file is removed when this is dropped, unless another one stands there by then: of
+/// a keeper that came when somebody had removed the file.
 pub(super) struct Socket {
     path: PathBuf,
+    is: Identity,
 }
+
+/// Which file it is: device and number.
+type Identity = (u64, u64);
 
 impl Socket {
     /// Listens at `path`. A file that a dead keeper left behind is replaced, a living one refused.
@@ -32,18 +37,26 @@ impl Socket {
         let listener = UnixListener::bind(path).map_err(KeeperError::file("bind", path))?;
         fs::set_permissions(path, Permissions::from_mode(0o600))
             .map_err(KeeperError::file("protect", path))?;
-        Ok((Self { path: path.to_owned() }, listener))
+        let is = identity(path).map_err(KeeperError::file("look at", path))?;
+        Ok((Self { path: path.to_owned(), is }, listener))
     }
 }
 
 impl Drop for Socket {
     fn drop(&mut self) {
+        if identity(&self.path).is_ok_and(|found| found != self.is) {
+            return;
+        }
         if let Err(error) = fs::remove_file(&self.path)
             && error.kind() != ErrorKind::NotFound
         {
             tracing::warn!(path = %self.path.display(), %error, "a socket was not removed");
         }
     }
+}
+
+fn identity(path: &Path) -> io::Result<Identity> {
+    fs::symlink_metadata(path).map(|found| (found.dev(), found.ino()))
 }
 
 /// Refuses a path that the system cannot hold, with a clear error instead of `EINVAL`.
@@ -78,5 +91,24 @@ fn remove_stale(path: &Path) -> Result<(), KeeperError> {
             fs::remove_file(path).map_err(KeeperError::file("replace", path))
         }
         Err(error) => Err(KeeperError::file("probe", path)(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Socket;
+    use std::fs;
+
+    #[tokio::test]
+    async fn the_socket_of_another_keeper_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keeper.sock");
+        let (first, _listener) = Socket::bind(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        let (second, _other) = Socket::bind(&path).unwrap();
+        drop(first);
+        assert!(path.exists(), "the socket of the second one is gone");
+        drop(second);
+        assert!(!path.exists());
     }
 }

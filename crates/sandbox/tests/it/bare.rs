@@ -88,7 +88,7 @@ async fn nothing_is_shown_where_it_is_not() {
     let same = SandboxSpec { mounts: vec![mount("/usr/share")], ..spec() };
     removed(made("shown", &same).await).await.unwrap();
     let other = SandboxSpec { mounts: vec![mount("/opt/tools")], ..spec() };
-    let error = provider_of(&label()).create(&other).await.unwrap_err();
+    let error = provider_of(&format!("{}other", label())).create(&other).await.unwrap_err();
     insta::assert_snapshot!(error, @"/usr/share cannot be shown at /opt/tools: without bubblewrap everything is where it is on this machine");
 }
 

@@ -7,6 +7,7 @@ use baton_sandbox::{
 };
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -22,10 +23,14 @@ pub struct Done {
     pub errors: String,
 }
 
-pub fn provider() -> LocalProvider {
-    let tools = Tools::find(&std::env::var_os("PATH").unwrap()).unwrap();
-    let program = env!("CARGO_BIN_EXE_baton-sandbox-guest").into();
-    LocalProvider::new(tools, InitCommand { program, args: Vec::new() }, &label())
+/// The one of this process: a new one removes the groups in which nothing runs yet.
+pub fn provider() -> &'static LocalProvider {
+    static PROVIDER: LazyLock<LocalProvider> = LazyLock::new(|| {
+        let tools = Tools::find(&std::env::var_os("PATH").unwrap()).unwrap();
+        let program = env!("CARGO_BIN_EXE_baton-sandbox-guest").into();
+        LocalProvider::new(tools, InitCommand { program, args: Vec::new() }, &label())
+    });
+    &PROVIDER
 }
 
 /// A label of this process, so that tests that run at once do not sweep each other's groups.
