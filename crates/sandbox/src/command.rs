@@ -46,7 +46,7 @@ pub type Output = Box<dyn AsyncRead + Send + Unpin>;
 
 /// A command that runs. Dropping it ends the command and its process group.
 pub struct Process {
-    /// What it reads, unless it reads a file; dropping it is the end of its input.
+    /// What it reads; dropping it is the end of its input.
     pub input: Option<Input>,
     /// What it writes.
     pub output: Output,

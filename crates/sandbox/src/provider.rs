@@ -29,12 +29,13 @@ pub trait Sandbox: Send + Sync + std::fmt::Debug {
     /// Starts a command.
     fn start<'a>(&'a self, command: &'a Command) -> Answer<'a, Process>;
 
-    /// Starts a command that reads a file, from its beginning.
-    fn start_on<'a>(&'a self, command: &'a Command, input: File) -> Answer<'a, Process>;
+    /// Unpacks a tar archive, a file from its beginning, into a folder, which is made; or says why it cannot
+    /// be.
+    fn unpack<'a>(&'a self, archive: File, path: &'a str) -> Answer<'a, Result<(), String>>;
 
-    /// The command that passes files as a tar archive to its output (`pack`), or takes them from its
-    /// input, which is a file then (`unpack`), the one that writes a file whole from its input (`write`) or not at all,
-    /// and the one that passes its input and output to a socket and back (`connect`).
+    /// The command that passes a folder as a tar archive to its output (`pack`), the one that writes a file
+    /// whole from its input or not at all (`write`), the one that passes it to its output (`read`), and
+    /// the one that passes its input and output to a socket and back (`connect`).
     fn tool(&self, verb: &str, path: &str) -> Command;
 
     /// Asks every command to end, and waits a while for it. Fails when a browser did not end in time: what

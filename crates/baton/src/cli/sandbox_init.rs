@@ -6,7 +6,7 @@ use clap::Args;
 /// Run as the first process of a sandbox, or as one of its tools
 #[derive(Debug, Args)]
 pub(super) struct SandboxInit {
-    /// `read`, `write`, `pack`, `unpack` or `connect` and a path; without them it obeys the socket on standard input, and with `bare` and a folder there
+    /// `read`, `write`, `pack` or `connect` and a path; without them it obeys the socket on standard input, and with `bare` and a folder there
     #[arg(value_name = "WORD", num_args = 0..)]
     words: Vec<String>,
 }

@@ -1,7 +1,7 @@
 //! Puts the profile of a session into a sandbox.
 
 use super::found::Found;
-use super::run::tool_on;
+use super::run::within_limit;
 use super::{PROFILE, SandboxRefusal};
 use crate::live::LiveError;
 use crate::{Context, NodeError, clock};
@@ -28,18 +28,13 @@ pub(super) async fn pack(context: &Context, found: &mut Found) -> Result<Pack, N
 
 /// Puts it there.
 pub(super) async fn put(sandbox: &dyn Sandbox, pack: &Pack) -> Result<(), NodeError> {
-    let unpack = sandbox.tool("unpack", PROFILE);
-    let archives =
-        pack.open().map_err(|error| SandboxRefusal::NotPut { why: error.to_string() })?;
-    let all = archives.into_iter().map(|archive| tool_on(sandbox, &unpack, archive));
-    for said in join_all(all).await {
-        match said? {
-            Ok(_) => {}
-            Err(why) if why.contains("os error 28") => {
-                return Err(SandboxRefusal::Full { why }.into());
-            }
-            Err(why) => return Err(SandboxRefusal::NotPut { why }.into()),
-        }
+    let not_put = |why| SandboxRefusal::NotPut { why };
+    let archives = pack.open().map_err(|error| not_put(error.to_string()))?;
+    let all = archives.into_iter().map(|archive| sandbox.unpack(archive, PROFILE));
+    for unpacked in within_limit(async { Ok(join_all(all).await) }).await? {
+        unpacked.map_err(SandboxRefusal::from)?.map_err(|why| {
+            if why.contains("os error 28") { SandboxRefusal::Full { why } } else { not_put(why) }
+        })?;
     }
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 use super::SandboxRefusal;
 use baton_sandbox::{Command, Ended, Process, Sandbox, SandboxError};
-use std::fs::File;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -36,18 +35,10 @@ pub(super) async fn tool(
     .await
 }
 
-/// Runs a tool that reads a file and writes nothing.
-pub(super) async fn tool_on(
-    sandbox: &dyn Sandbox,
-    command: &Command,
-    input: File,
-) -> Result<Said, SandboxRefusal> {
-    within_limit(async { Ok(hear(sandbox.start_on(command, input).await?, 0).await) }).await
-}
-
-async fn within_limit(
-    run: impl Future<Output = Result<Said, SandboxRefusal>>,
-) -> Result<Said, SandboxRefusal> {
+/// Bounds how long something in a sandbox takes.
+pub(super) async fn within_limit<T>(
+    run: impl Future<Output = Result<T, SandboxRefusal>>,
+) -> Result<T, SandboxRefusal> {
     let limited = tokio::time::timeout(LIMIT, run).await;
     limited.map_err(|_| SandboxError::TimedOut { what: "a sandbox that answers", limit: LIMIT })?
 }

@@ -16,6 +16,8 @@ pub(crate) enum Order {
     Begin(Begin),
     /// Start a command; its input, output and errors come along as descriptors.
     Start(Start),
+    /// Unpack a tar archive, which comes along as a descriptor.
+    Unpack(Unpack),
     /// End a command and its process group at once.
     Kill { id: u64 },
     /// Ask all that runs to end, and tell when it has.
@@ -38,6 +40,13 @@ pub(crate) struct Start {
     pub(crate) directory: String,
 }
 
+/// A tar archive, and the folder into which it goes.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Unpack {
+    pub(crate) id: u64,
+    pub(crate) path: String,
+}
+
 /// What the first process tells. It comes from a sandbox, so it is believed about nothing else.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -46,9 +55,9 @@ pub(crate) enum Notice {
     Ready,
     /// A command runs.
     Started { id: u64 },
-    /// A command could not be started.
+    /// A command could not be started, or an archive not be unpacked.
     Failed { id: u64, reason: String },
-    /// A command has ended.
+    /// A command has ended, or an archive is unpacked.
     Ended { id: u64, ended: Ended },
     /// All that was asked to end has, or not in time; and whether the browsers have.
     Settled { whole: bool },

@@ -12,9 +12,10 @@ mod processes;
 mod run;
 mod settle;
 mod tool;
+mod unpack;
 
 pub(crate) use bare::BARE;
 pub(crate) use channel::{pair, receive, send};
-pub(crate) use message::{Begin, MESSAGE_MAX, Notice, Order, Start};
+pub(crate) use message::{Begin, MESSAGE_MAX, Notice, Order, Start, Unpack};
 pub use run::{InitError, run};
 pub(crate) use settle::BROWSERS_LIMIT;

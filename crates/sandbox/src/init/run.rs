@@ -2,7 +2,7 @@
 
 use super::children::Children;
 use super::message::{Begin, Notice, Order};
-use super::{bare, channel, settle, tool};
+use super::{bare, channel, settle, tool, unpack};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::path::Path;
@@ -26,7 +26,7 @@ pub enum InitError {
         source: std::io::Error,
     },
     /// A tool that there is not.
-    #[error("expected bare, read, write, pack, unpack or connect, and a path")]
+    #[error("expected bare, read, write, pack or connect, and a path")]
     NoTool,
 }
 
@@ -40,8 +40,8 @@ impl InitError {
 
 /// Runs as the first process of a sandbox until the socket on standard input closes: in namespaces that the
 /// kernel takes away with it, or, given `bare PATH`, without any, in that folder. Given other words, runs
-/// as one of the tools that move files: `read PATH`, `write PATH`, `pack PATH`, `unpack PATH`; or as the
-/// one that reaches a socket: `connect PATH`.
+/// as one of the tools that move files: `read PATH`, `write PATH`, `pack PATH`; or as the one that
+/// reaches a socket: `connect PATH`.
 pub fn run(words: &[String]) -> Result<(), InitError> {
     match words {
         [] => serve(),
@@ -79,6 +79,10 @@ fn obey(
             children.tell(&Notice::Ready);
         }
         Order::Start(start) => children.start(&start, descriptors),
+        Order::Unpack(order) => {
+            let children = Arc::clone(children);
+            std::thread::spawn(move || children.tell(&unpack::obey(&order, descriptors)));
+        }
         Order::Kill { id } => children.kill(id),
         Order::Settle => {
             let children = Arc::clone(children);

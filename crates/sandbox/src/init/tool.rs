@@ -3,18 +3,16 @@
 
 use super::InitError;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, ErrorKind, Read, Write, stdin, stdout};
+use std::io::{BufWriter, Read, Write, stdin, stdout};
 use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 /// How much is read at once, in bytes.
 const CHUNK: usize = 256 << 10;
-/// A file from which on it is worth a thread of its own, in bytes.
-const LARGE: u64 = 1 << 20;
 
 /// Runs a tool.
 pub(super) fn run(verb: &str, path: &Path) -> Result<(), InitError> {
@@ -22,7 +20,6 @@ pub(super) fn run(verb: &str, path: &Path) -> Result<(), InitError> {
         "read" => read(path),
         "write" => write(path),
         "pack" => pack(path),
-        "unpack" => unpack(path),
         "connect" => connect(path),
         _ => return Err(InitError::NoTool),
     }
@@ -79,51 +76,6 @@ fn pack(path: &Path) -> std::io::Result<()> {
         }
     }
     archive.into_inner()?.flush()
-}
-
-/// What is unpacked is a file, of which the kernel copies each in one go, large ones at the same time.
-fn unpack(path: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(path)?;
-    let input = File::from(stdin().as_fd().try_clone_to_owned()?);
-    let mut archive = tar::Archive::new(BufReader::new(&input));
-    thread::scope(|scope| {
-        let mut copying = Vec::new();
-        for entry in archive.entries_with_seek()? {
-            let mut entry = entry?;
-            let name = entry.path()?.into_owned();
-            let is_plain = name.components().all(|part| matches!(part, Component::Normal(_)));
-            if !is_plain || !entry.header().entry_type().is_file() {
-                entry.unpack_in(path)?;
-                continue;
-            }
-            let since = UNIX_EPOCH + Duration::from_secs(entry.header().mtime()?);
-            let (start, size, to) = (entry.raw_file_position(), entry.size(), path.join(name));
-            let input = &input;
-            let copy = move || copy_part(input, start, size, &to)?.set_modified(since);
-            if size < LARGE {
-                copy()?;
-            } else {
-                copying.push(scope.spawn(copy));
-            }
-        }
-        copying.into_iter().try_for_each(|copy| copy.join().unwrap_or(Err(ErrorKind::Other.into())))
-    })
-}
-
-/// Makes a file of a part of another one.
-fn copy_part(from: &File, mut start: u64, mut left: u64, to: &Path) -> std::io::Result<File> {
-    if let Some(folder) = to.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let file = File::create(to)?;
-    while left > 0 {
-        let most = usize::try_from(left).unwrap_or(usize::MAX);
-        match rustix::fs::sendfile(&file, from, Some(&mut start), most)? {
-            0 => return Err(ErrorKind::UnexpectedEof.into()),
-            copied => left = left.saturating_sub(copied as u64),
-        }
-    }
-    Ok(file)
 }
 
 /// Passes everything on in both directions, until the socket's other end closes.

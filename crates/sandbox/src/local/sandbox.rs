@@ -1,12 +1,12 @@
 //! A sandbox of this machine, while it is there.
 
 use super::cgroup::Cgroup;
-use super::link::Link;
+use super::link::{Link, Watch};
 use super::slirp::Slirp;
 use super::timed_out;
-use crate::init::{BROWSERS_LIMIT, Order, Start};
+use crate::init::{BROWSERS_LIMIT, Order, Start, Unpack};
 use crate::{
-    Answer, Command, Enforced, InitCommand, Input, Output, Process, Sandbox, SandboxError,
+    Answer, Command, Ended, Enforced, InitCommand, Input, Output, Process, Sandbox, SandboxError,
     WORKSPACE,
 };
 use futures_util::future::BoxFuture;
@@ -65,16 +65,22 @@ impl Sandbox for LocalSandbox {
     }
 
     fn start<'a>(&'a self, command: &'a Command) -> Answer<'a, Process> {
-        Box::pin(async {
-            let input = Pipe::wide()?;
-            let mut process = self.run(command, input.read).await?;
-            process.input = Some(writer(input.write)?);
-            Ok(process)
-        })
+        Box::pin(self.run(command))
     }
 
-    fn start_on<'a>(&'a self, command: &'a Command, input: File) -> Answer<'a, Process> {
-        Box::pin(self.run(command, input.into()))
+    fn unpack<'a>(&'a self, archive: File, path: &'a str) -> Answer<'a, Result<(), String>> {
+        Box::pin(async move {
+            let Watch { id, started, ended } = self.link.watch()?;
+            let order = Order::Unpack(Unpack { id, path: self.place(path) });
+            let sent = self.link.order(&order, &[archive.as_fd()]).await;
+            sent.inspect_err(|_| self.link.forget(id))?;
+            // What is not begun does not end either.
+            match (ended.await, started.await) {
+                (Ok(Ended::Code(0)), _) => Ok(Ok(())),
+                (_, Ok(Err(reason))) => Ok(Err(reason)),
+                _ => Err(SandboxError::Gone),
+            }
+        })
     }
 
     fn tool(&self, verb: &str, path: &str) -> Command {
@@ -116,9 +122,8 @@ impl Sandbox for LocalSandbox {
 }
 
 impl LocalSandbox {
-    /// Starts a command with this input.
-    async fn run(&self, command: &Command, input: OwnedFd) -> Result<Process, SandboxError> {
-        let (output, errors) = (Pipe::new()?, Pipe::new()?);
+    async fn run(&self, command: &Command) -> Result<Process, SandboxError> {
+        let (input, output, errors) = (Pipe::wide()?, Pipe::new()?, Pipe::new()?);
         let watch = self.link.watch()?;
         let id = watch.id;
         let env = self.env.iter().chain(&command.env);
@@ -128,7 +133,7 @@ impl LocalSandbox {
             env: env.map(|(name, value)| (name.clone(), value.clone())).collect(),
             directory: self.place(&command.directory),
         });
-        let theirs = [&input, &output.write, &errors.write].map(AsFd::as_fd);
+        let theirs = [&input.read, &output.write, &errors.write].map(AsFd::as_fd);
         let started = async {
             self.link.order(&order, &theirs).await?;
             watch.started.await.map_err(|_| SandboxError::Gone)?.map_err(|reason| {
@@ -141,7 +146,7 @@ impl LocalSandbox {
             started.unwrap_or_else(|_| Err(timed_out("a command that starts", START_LIMIT)));
         started.inspect_err(|_| self.link.forget(id))?;
         Ok(Process {
-            input: None,
+            input: Some(writer(input.write)?),
             output: reader(output.read)?,
             errors: reader(errors.read)?,
             ended: watch.ended,

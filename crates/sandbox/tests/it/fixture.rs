@@ -97,12 +97,12 @@ pub async fn run(sandbox: &dyn Sandbox, command: &Command, input: &[u8]) -> Done
     finish(sandbox.start(command).await.unwrap(), input).await
 }
 
-/// Runs a command that reads a file with these bytes.
-pub async fn run_on(sandbox: &dyn Sandbox, command: &Command, input: &[u8]) -> Done {
+/// Unpacks an archive of these bytes.
+pub async fn unpack(sandbox: &dyn Sandbox, archive: &[u8], path: &str) -> Result<(), String> {
     let mut file = tempfile::tempfile().unwrap();
-    file.write_all(input).unwrap();
+    file.write_all(archive).unwrap();
     file.rewind().unwrap();
-    finish(sandbox.start_on(command, file).await.unwrap(), b"").await
+    sandbox.unpack(file, path).await.unwrap()
 }
 
 pub async fn removed(sandbox: Box<dyn Sandbox>) -> Result<(), SandboxError> {
