@@ -1,6 +1,7 @@
 //! Reads the positions of key generators, which no script can read without moving them.
 
 use crate::cdp::{CdpError, CdpSession, WideText};
+use baton_session::database::{LAST_KEY, next_key};
 use baton_session::{Database, StorageKey};
 use serde::Serialize;
 use serde_json::Value;
@@ -23,7 +24,8 @@ pub(crate) async fn read(
             object_store_name: WideText(store.name.clone()),
         };
         let metadata = session.call_within(LIMIT, "IndexedDB.getMetadata", params).await?;
-        store.next_key = as_key(&metadata["keyGeneratorValue"]);
+        let told = as_key(&metadata["keyGeneratorValue"]);
+        store.next_key = told.map(|told| meant(told, next_key(&store.records)));
     }
     Ok(())
 }
@@ -39,7 +41,14 @@ struct GetMetadata<'a> {
 
 /// Key generators count from 1 to 2^53, which the protocol carries as a double.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just before")]
+#[expect(clippy::cast_precision_loss, reason = "a power of two is exact")]
 fn as_key(value: &Value) -> Option<u64> {
-    const HIGHEST: f64 = 9_007_199_254_740_992.0;
-    value.as_f64().filter(|key| (1.0..=HIGHEST).contains(key)).map(|key| key as u64)
+    value.as_f64().filter(|key| (1.0..=LAST_KEY as f64).contains(key)).map(|key| key as u64)
+}
+
+/// What is meant by a key that was told. A generator that has none left stands one behind the last key,
+/// and a double says the same of both; it is at the last one where the records tell so, and hardly
+/// otherwise.
+fn meant(told: u64, by_records: u64) -> u64 {
+    if told == LAST_KEY && by_records != LAST_KEY { LAST_KEY + 1 } else { told }
 }

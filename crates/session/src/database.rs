@@ -2,6 +2,7 @@
 //!
 //! The words are those of the W3C's Indexed Database API 3.0.
 
+use crate::value::{Node, Number};
 use crate::{Text, Value};
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +28,8 @@ pub struct ObjectStore {
     pub key_path: Option<KeyPath>,
     /// Whether the store makes keys.
     pub auto_increment: bool,
-    /// The next key that the generator will give out; `None` when the store makes no keys.
+    /// The next key that the generator will give out, one more than [`LAST_KEY`] when it has none left;
+    /// `None` when the store makes no keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_key: Option<u64>,
     /// In the order of their names.
@@ -67,4 +69,21 @@ pub struct Record {
     pub key: Value,
     /// Anything that structured cloning can carry.
     pub value: Value,
+}
+
+/// The largest key that a key generator gives out: 2^53.
+pub const LAST_KEY: u64 = 1 << 53;
+
+/// The key that the generator of a store with these records gives out next, as far as they tell: those
+/// that are gone may have moved it on. One more than [`LAST_KEY`] says that it has none left ("possibly
+/// update the key generator" of the Indexed Database API).
+pub fn next_key<'a>(records: impl IntoIterator<Item = &'a Record>) -> u64 {
+    let numbers = records.into_iter().filter_map(|record| match record.key.root {
+        Node::Number(Number(number)) if number >= 1.0 => Some(number),
+        _ => None,
+    });
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "capped first")]
+    #[expect(clippy::cast_precision_loss, reason = "a power of two is exact")]
+    let last = numbers.map(|number| number.min(LAST_KEY as f64) as u64).max();
+    last.map_or(1, |last| last.saturating_add(1))
 }

@@ -78,9 +78,13 @@ async function fill({ origin, local, session, databases: wantedDatabases }) {
     return target;
   };
 
-  // Raises the key generator by writing the key before the wanted one and removing it again.
-  const raiseGenerator = (store, next) => {
-    const key = next - 1;
+  // The key that a generator gave out last. It stands at 2 ** 53 + 1 when it has none left, which a
+  // number tells as 2 ** 53; it stands at that where the key before is there, and hardly otherwise.
+  const LAST = 2 ** 53;
+  const lastKey = (nextKey, highest) => (nextKey === LAST && highest !== LAST - 1 ? LAST : nextKey - 1);
+
+  // Raises the key generator by writing a key and removing it again.
+  const raiseGenerator = (store, key) => {
     if (store.keyPath === null) store.put(0, key);
     else store.put(setAt({}, store.keyPath, key));
     store.delete(key);
@@ -95,7 +99,8 @@ async function fill({ origin, local, session, databases: wantedDatabases }) {
     }
     const numbers = all.map(({ key }) => key.root).filter((key) => typeof key === "number");
     const highest = numbers.reduce((most, key) => Math.max(most, key), 0);
-    if (store.autoIncrement && nextKey > highest + 1) raiseGenerator(store, nextKey);
+    const last = lastKey(nextKey, highest);
+    if (store.autoIncrement && last > highest) raiseGenerator(store, last);
   };
 
   const write = async (wanted, differences) => {

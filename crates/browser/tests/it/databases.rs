@@ -133,6 +133,55 @@ async fn what_only_a_script_can_tell_apart_comes_back() {
     running.crash().await;
 }
 
+/// What each store would number its next record, in transactions that are taken back.
+const NEXT: &str = "(async () => {
+        const db = await open('numbered', 1);
+        const next = [];
+        for (const name of db.objectStoreNames) {
+            const transaction = db.transaction(name, 'readwrite');
+            const adding = transaction.objectStore(name).add({});
+            next.push(await new Promise((resolve) => {
+                adding.onsuccess = () => resolve(adding.result);
+                adding.onerror = (event) => (event.preventDefault(), resolve(adding.error.name));
+            }));
+            transaction.abort();
+        }
+        db.close();
+        return next.join(' ');
+    })()";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_that_has_no_number_left_has_none_elsewhere() {
+    let ((_folder, profile), site) = (profile(), site().await);
+    let url = site.url("a", "/");
+    let running = Running::start(&profile).await;
+    let page = running.open(&url).await;
+    let write = "open('numbered', 1, (db) => {
+            const store = (name) => db.createObjectStore(name, { autoIncrement: true });
+            store('a: the last is left').put(1, 2 ** 53 - 1);
+            store('b: none is left').put(1, 2 ** 53);
+            store('c: none is left, and nothing shows it').put(1, 2 ** 53);
+        }).then(async (db) => {
+            const name = db.objectStoreNames[2];
+            const transaction = db.transaction(name, 'readwrite');
+            transaction.objectStore(name).delete(2 ** 53);
+            await done(transaction);
+            db.close();
+            return 'done';
+        })";
+    assert_eq!(evaluate(&page, write).await, "done");
+    let state = running.capture().await;
+    let expected = "9007199254740992 ConstraintError ConstraintError";
+    assert_eq!(evaluate(&page, NEXT).await, expected);
+    running.crash().await;
+    let (_other_folder, other) = crate::story::profile();
+    let (running, restored) = Running::resume(&other, &state).await;
+    assert_eq!(outcomes(&restored, ItemKind::IndexedDb), [(Outcome::Restored, None)]);
+    let page = running.page(&url).await;
+    assert_eq!(evaluate(&page, NEXT).await, expected);
+    running.crash().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn records_that_changed_places_in_a_unique_index_go_back() {
     let ((_folder, profile), site) = (profile(), site().await);

@@ -1,19 +1,15 @@
-//! IndexedDB keys: what a key path finds in a value, and where a key generator stands.
+//! IndexedDB keys: what a key path finds in a value.
 //!
-//! The format leaves a key out when it stands in the value, and never says which key a generator
-//! would give out next. Both follow from the records: "evaluate a key path on a value" and
-//! "possibly update the key generator" of the Indexed Database API.
+//! The format leaves a key out when it stands in the value: "evaluate a key path on a value" of the
+//! Indexed Database API.
 
 use super::json::MAX_VALUE_DEPTH;
 use super::typed_array::view_bytes;
 use crate::Text;
-use crate::database::{KeyPath, Record};
+use crate::database::KeyPath;
 use crate::value::{Node, Number, Object, Value};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-
-/// The largest key that a generator gives out: 2^53.
-const LAST_KEY: u64 = 1 << 53;
 
 /// The key that a path finds in a value; `None` when there is none.
 pub(super) fn key_of(value: &Value, path: &KeyPath) -> Option<Value> {
@@ -31,18 +27,6 @@ pub(super) fn key_of(value: &Value, path: &KeyPath) -> Option<Value> {
 /// A key in its one form: views are buffers, −0 is 0, the heap is in the order of reading.
 pub(super) fn canonical(key: &Value) -> Option<Value> {
     key_of(key, &KeyPath::One("".into()))
-}
-
-/// The key that the generator of a store with these records gives out next.
-pub(super) fn next_key<'a>(records: impl IntoIterator<Item = &'a Record>) -> u64 {
-    let numbers = records.into_iter().filter_map(|record| match record.key.root {
-        Node::Number(Number(number)) if number >= 1.0 => Some(number),
-        _ => None,
-    });
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "capped first")]
-    #[expect(clippy::cast_precision_loss, reason = "a power of two is exact")]
-    let last = numbers.map(|number| number.min(LAST_KEY as f64) as u64).max();
-    last.map_or(1, |last| last.saturating_add(1))
 }
 
 /// What stands in `value` at `path`.
