@@ -61,6 +61,13 @@ impl Shared {
     }
 }
 
+/// The beginning of every document of ours. The browser forgets it as soon as it is left (`onunload`),
+/// and remembers no element as the anchor of its place: of an anchor it would look for the like of it in
+/// the site's own page, and move one that reads from right to left to the side at each return
+/// (`ScrollAnchor::RestoreAnchor` in Blink's `scroll_anchor.cc`).
+const BLANK_DOCUMENT: &str = "<!doctype html><html style='overflow-anchor: none'>\
+    <meta charset=utf-8><title></title><body onunload>";
+
 /// The task behind the stage.
 pub(super) struct Stagehand {
     pub(super) connection: Connection,
@@ -101,8 +108,7 @@ impl Stagehand {
             return target.post("Fetch.fulfillRequest", not_a_document(&paused.request_id, script));
         }
         let inside = self.shared.bodies().get(&paused.request.url).cloned().unwrap_or_default();
-        let body =
-            format!("<!doctype html><meta charset=utf-8><title></title><body onunload>{inside}");
+        let body = format!("{BLANK_DOCUMENT}{inside}");
         target.post(
             "Fetch.fulfillRequest",
             json!({

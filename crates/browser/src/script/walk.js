@@ -6,11 +6,10 @@ async function walk({ at, entries }) {
   for (const { state } of entries) {
     states.push(state && !baton.hasLoss(state) ? await baton.decode(state) : null);
   }
-  // Room to scroll, which no image or font that loads can shift.
+  // Room to scroll.
   const room = (side) => Math.max(...entries.map(({ scroll }) => Math.abs(scroll?.[side] ?? 0)));
   const body = document.body.style;
   body.margin = "0";
-  body.overflowAnchor = "none";
   body.width = `${room("x") + 2 * innerWidth}px`;
   body.height = `${room("y") + 2 * innerHeight}px`;
   document.documentElement.dir = entries.some(({ scroll }) => scroll?.x < 0) ? "rtl" : "ltr";

@@ -301,3 +301,30 @@ async fn popups_and_sites_that_are_down_keep_their_way() {
     assert_eq!(current, 1);
     running.crash().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_reads_from_right_to_left_stays_where_it_was() {
+    let page = "<!doctype html><html dir=rtl>
+        <body style='margin: 0; width: 3000px; height: 5000px'>
+        <script>document.body.append(document.createElement('iframe'))</script>";
+    let site =
+        Site::builder().page("/one", Page::html(page)).page("/two", Page::html(page)).start().await;
+    let (folder, profile) = profile();
+    let running = Running::start(&profile).await;
+    let urls = [site.url("a", "/one"), site.url("a", "/two")];
+    let page = running.open(&urls[0]).await;
+    scroll_to(&page, 900).await;
+    running.capture().await;
+    go(&page, &urls[1]).await;
+    let state = running.capture().await;
+    running.crash().await;
+    let (running, _) = Running::resume(&folder.path().join("other"), &state).await;
+    let page = running.page(&urls[1]).await;
+    for _ in 0..3 {
+        step(&page, -1, &urls[0]).await;
+        shows(&page, "scrollX + ',' + scrollY", "0,900").await;
+        step(&page, 1, &urls[1]).await;
+        shows(&page, "scrollX + ',' + scrollY", "0,0").await;
+    }
+    running.crash().await;
+}
