@@ -78,7 +78,9 @@ impl OpenTab<'_> {
             Err(reason) => return Some(self.astray(reason)),
         };
         let walker = Walker { stage, session: &self.session, target: &self.target };
-        match walker.go(&way, &self.tab.url).await {
+        // Where the visit of its own address left it; one that had nothing to fill did not happen.
+        let home = stage.shown(&self.session).unwrap_or_default();
+        match walker.go(&way, &home).await {
             Ok(history) => {
                 self.history = history;
                 Some(way.item(self.tab))

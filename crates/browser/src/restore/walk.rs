@@ -58,8 +58,8 @@ impl Listed {
 }
 
 impl Walker<'_> {
-    /// Goes the whole way of a tab that shows a blank document at `home`, and returns the history
-    /// as the browser has it then.
+    /// Goes the whole way of a tab that shows a blank document at `home`, or none yet, and returns the
+    /// history as the browser has it then.
     pub(super) async fn go(&self, way: &Way, home: &str) -> Result<History, VisitError> {
         let late = |_| VisitError::Astray(format!("expected an end within {WAY_LIMIT:?}"));
         timeout(WAY_LIMIT, self.go_on(way, home)).await.map_err(late)?

@@ -328,3 +328,30 @@ async fn a_page_that_reads_from_right_to_left_stays_where_it_was() {
     }
     running.crash().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tabs_of_one_site_keep_their_ways_each() {
+    let ((folder, profile), site) = (profile(), site().await);
+    let running = Running::start(&profile).await;
+    // What the second one stores, the first one has filled; it has no storage of its own.
+    let urls = [site.url("a", "/one"), site.url("a", "/two"), site.url("a", "/last")];
+    for (url, y) in urls.iter().zip([300, 600, 900]) {
+        let page = running.open(url).await;
+        evaluate(&page, &format!("history.replaceState({y}, '')")).await;
+        scroll_to(&page, y).await;
+    }
+    let state = running.capture().await;
+    running.crash().await;
+    let (running, restored) = Running::resume(&folder.path().join("other"), &state).await;
+    assert_eq!(outcomes(&restored, ItemKind::History), [(Outcome::Restored, None); 3]);
+    for (url, y) in urls.iter().zip([300, 600, 900]) {
+        let page = running.page(url).await;
+        is_scrolled_to(&page, y).await;
+        assert_eq!(
+            evaluate(&page, "history.state + ' of ' + history.length").await,
+            format!("{y} of 1")
+        );
+    }
+    assert_eq!(tabs(&running.capture().await), tabs(&state));
+    running.crash().await;
+}

@@ -34,7 +34,10 @@ impl Way {
         let scroll = [dice.roll(2000), dice.roll(4000)].map(|pixels| pixels * dice.roll(2));
         let side = "document.documentElement.dir === 'rtl' ? -1 : 1";
         tab.evaluate(&format!("scrollTo(({side}) * {}, {})", scroll[0], scroll[1])).await;
-        tab.evaluate(&format!("fillSession(diceOf('{seed}'))")).await;
+        // A tab that stores nothing of its own has no other reason to be visited by a resume.
+        if dice.roll(3) > 0 {
+            tab.evaluate(&format!("fillSession(diceOf('{seed}'))")).await;
+        }
         self.remember(&tab).await;
     }
 
