@@ -17,7 +17,7 @@ use crate::sandboxes::Sandboxes;
 use crate::sessions::Drivers;
 use crate::sync::lease::Asking;
 use crate::sync::peers::Statuses;
-use crate::sync::{IndexCache, SyncSettings};
+use crate::sync::{FolderState, IndexCache, SyncSettings};
 use crate::tickets::Tickets;
 use crate::turns::{Turn, Turns};
 use baton_federation::Federation;
@@ -88,6 +88,8 @@ pub struct Context {
     pub(crate) indexes: Arc<IndexCache>,
     /// Which sessions peers are asked for.
     pub(crate) asking: Asking,
+    /// What lies in the sync directory.
+    pub(crate) folder: FolderState,
     turns: Turns,
 }
 
@@ -176,6 +178,7 @@ impl Context {
             statuses: Statuses::default(),
             indexes: Arc::default(),
             asking: Asking::default(),
+            folder: FolderState::default(),
             turns: Turns::default(),
         }
     }

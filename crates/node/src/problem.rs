@@ -156,11 +156,15 @@ fn sync(error: &SyncError) -> ErrorCode {
         | SyncError::Denied { .. } => ErrorCode::PeerUnreachable,
         SyncError::OtherNode { .. }
         | SyncError::OtherFingerprint { .. }
+        | SyncError::UnknownWriter { .. }
+        | SyncError::ForgedFile { .. }
         | SyncError::Untrusted { .. } => ErrorCode::Untrusted,
         SyncError::OtherRevision { .. } => ErrorCode::OtherRevision,
         SyncError::Kept { .. } | SyncError::Contended { .. } => ErrorCode::Conflict,
         SyncError::TooLarge { .. } | SyncError::FileTooLarge { .. } => ErrorCode::StorageFull,
-        SyncError::BadContent { .. } | SyncError::NoContent { .. } => ErrorCode::StorageDamaged,
+        SyncError::BadContent { .. } | SyncError::NoContent { .. } | SyncError::Directory(_) => {
+            ErrorCode::StorageDamaged
+        }
         SyncError::Refused(_)
         | SyncError::NoList { .. }
         | SyncError::WrongSize { .. }

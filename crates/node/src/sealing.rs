@@ -85,20 +85,30 @@ pub fn seal(
     if compress {
         let packed = zstd::bulk::compress(plain, ZSTD_LEVEL).map_err(|error| not_sealed(&error))?;
         if packed.len() < plain.len() {
-            return encrypt(recipient, context, ZSTD, &packed);
+            return encrypt(std::slice::from_ref(recipient), context, ZSTD, &packed);
         }
     }
-    encrypt(recipient, context, RAW, plain)
+    encrypt(std::slice::from_ref(recipient), context, RAW, plain)
+}
+
+/// Seals `plain` for each of `recipients`, who may be many; `context` names one of them, mostly the
+/// sender itself. It is not compressed.
+pub fn seal_for_all(
+    recipients: &[SealKey],
+    context: &SealContext<'_>,
+    plain: &[u8],
+) -> Result<Vec<u8>, SealingError> {
+    encrypt(recipients, context, RAW, plain)
 }
 
 fn encrypt(
-    recipient: &SealKey,
+    recipients: &[SealKey],
     context: &SealContext<'_>,
     tag: u8,
     body: &[u8],
 ) -> Result<Vec<u8>, SealingError> {
-    let recipient: &dyn age::Recipient = recipient.recipient();
-    let encryptor = age::Encryptor::with_recipients(std::iter::once(recipient));
+    let recipients = recipients.iter().map(|key| -> &dyn age::Recipient { key.recipient() });
+    let encryptor = age::Encryptor::with_recipients(recipients);
     let encryptor = encryptor.map_err(|error| not_sealed(&error))?;
     let mut sealed = Vec::with_capacity(body.len() + body.len() / 4096 + 1024);
     let written = || -> io::Result<()> {

@@ -110,11 +110,11 @@ fn a_payload_that_does_not_say_how_much_it_holds_is_refused() {
     let small = zstd::bulk::compress(&[0; 16], 1).unwrap();
     let two_frames = [small.clone(), small].concat();
     for body in [endless, two_frames, b"no frame".to_vec()] {
-        let sealed = encrypt(&receiver.seal_key(), &context, ZSTD, &body).unwrap();
+        let sealed = encrypt(&[receiver.seal_key()], &context, ZSTD, &body).unwrap();
         let refused = open(&receiver, &context, &sealed, LIMIT).unwrap_err();
         assert!(matches!(refused, SealingError::Damaged(_)), "{refused}");
     }
-    let sealed = encrypt(&receiver.seal_key(), &context, 9, b"").unwrap();
+    let sealed = encrypt(&[receiver.seal_key()], &context, 9, b"").unwrap();
     let refused = open(&receiver, &context, &sealed, LIMIT).unwrap_err();
     insta::assert_snapshot!(refused, @"expected a whole sealed payload, found one that was cut off or changed: it is packed in an unknown way");
 }

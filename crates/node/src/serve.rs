@@ -171,6 +171,7 @@ async fn run(
         ending: shutdown.clone(),
     });
     sync::start_auto(&context);
+    sync::start_folder(&context);
     publish(&data, doors.local(), node)?;
     let address = doors.address();
     tracing::info!(%address, %node, version = env!("CARGO_PKG_VERSION"), "the node is ready");

@@ -3,8 +3,8 @@
 
 use super::{BROWSER_LIMIT, Client, ClientError};
 use crate::sync::{
-    ConfirmPeer, ConflictList, ConflictView, DifferenceList, Movement, PeerList, PeerView,
-    RegisterPeer, ResolveConflict, SaveSession, SavedView, SyncIndex,
+    ConfirmPeer, ConflictList, ConflictView, DifferenceList, DirectoryView, Movement, PeerList,
+    PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView, SyncIndex,
 };
 use reqwest::Method;
 use std::time::Duration;
@@ -27,6 +27,11 @@ impl Client {
     /// Every session of the caller's owner that was saved.
     pub async fn fetch_sync_index(&self) -> Result<SyncIndex, ClientError> {
         self.fetch(self.request(Method::GET, &["sync", "index"])?).await
+    }
+
+    /// How it stands with the node's sync directory.
+    pub async fn fetch_sync_directory(&self) -> Result<DirectoryView, ClientError> {
+        self.fetch(self.request(Method::GET, &["sync", "directory"])?).await
     }
 
     /// This node, and the owner's peers.

@@ -3,7 +3,10 @@
 use super::style;
 use super::table::Table;
 use baton_api::ClientError;
-use baton_api::sync::{Difference, DifferenceList, Movement, MovementOutcome, SessionDifference};
+use baton_api::sync::{
+    Difference, DifferenceList, DirectoryView, Movement, MovementOutcome, RefusedFile,
+    SessionDifference,
+};
 use baton_session::{SessionId, SessionName};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -78,6 +81,8 @@ pub(crate) struct Standing {
     pub(crate) peers: Vec<DifferenceList>,
     /// Peers that could not say.
     pub(crate) failed: Vec<Failed>,
+    /// How it stands with the sync directory.
+    pub(crate) directory: DirectoryView,
 }
 
 impl Exchange {
@@ -214,7 +219,23 @@ pub(crate) fn standing(standing: &Standing) -> String {
     if rows == 0 && standing.failed.is_empty() {
         lines.push(nothing(standing.peers.len()));
     }
+    lines.extend(folder(&standing.directory));
     lines.join("\n")
+}
+
+/// How it stands with the sync directory, in words; nothing when there is none.
+fn folder(directory: &DirectoryView) -> Vec<String> {
+    let Some(path) = &directory.path else { return Vec::new() };
+    let mut lines =
+        vec![format!("{path}: {} in step", style::counted(directory.sessions, "session"))];
+    let failed = directory.failed.iter().map(|reason| format!("  not in step: {reason}"));
+    lines.extend(failed);
+    for RefusedFile { file, reason, .. } in &directory.refused {
+        let mut reason = reason.lines();
+        lines.push(format!("  left aside: {file}: {}", reason.next().unwrap_or_default()));
+        lines.extend(reason.map(|line| format!("    {line}")));
+    }
+    lines
 }
 
 /// How a session stands, in words.

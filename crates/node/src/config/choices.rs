@@ -39,6 +39,9 @@ pub struct Choices {
     pub deletion_age: Option<Duration>,
     /// The most bytes of parts that wait for their sessions, for each owner.
     pub staged_bytes: Option<u64>,
+    /// See [`SyncSettings::directory`](crate::sync::SyncSettings::directory); a relative one is in the
+    /// data folder.
+    pub sync_directory: Option<PathBuf>,
     /// See [`SyncSettings::bytes_per_second`](crate::sync::SyncSettings::bytes_per_second); zero
     /// means as fast as it goes.
     pub bytes_per_second: Option<u64>,
@@ -129,6 +132,7 @@ impl Choices {
             )?,
             deletion_age: number(origin, "sync.deletion_age", sync.deletion_age, 0..=LONGEST)?
                 .map(Duration::from_secs),
+            sync_directory: sync.directory,
             staged_bytes: number(origin, "sync.staged_bytes", sync.staged_bytes, 1024..=1 << 44)?,
             bytes_per_second: number(
                 origin,
@@ -205,6 +209,7 @@ impl Choices {
             tls_key: self.tls_key.or(other.tls_key),
             auto_sync: self.auto_sync.or(other.auto_sync),
             sync_interval: self.sync_interval.or(other.sync_interval),
+            sync_directory: self.sync_directory.or(other.sync_directory),
             conflict_resolution: self.conflict_resolution.or(other.conflict_resolution),
             session_bytes: self.session_bytes.or(other.session_bytes),
             deletion_age: self.deletion_age.or(other.deletion_age),

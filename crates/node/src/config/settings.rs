@@ -82,6 +82,8 @@ pub struct SyncTexts {
     /// The most bytes of parts that wait for their sessions, for each owner.
     #[serde(rename = "staged_bytes")]
     pub staged_bytes: Option<i64>,
+    /// The folder in which shared sessions lie as files; a relative one is in the data folder.
+    pub directory: Option<PathBuf>,
     /// Bytes a second that go to a peer and come from it; 0 means as fast as it goes.
     #[serde(rename = "bytes_per_second")]
     pub bytes_per_second: Option<i64>,

@@ -104,6 +104,7 @@ fn routes() -> OpenApiRouter<Context> {
         // Other nodes.
         .routes(routes!(sync::save))
         .routes(routes!(sync::index).layer(compression::answers()))
+        .routes(routes!(sync::directory))
         .routes(routes!(sync_files::download, sync::delete))
         .routes(routes!(sync_files::upload).layer((compression::bodies(), long)))
         .routes(routes!(sync::list_peers, sync::register_peer))

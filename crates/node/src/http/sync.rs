@@ -11,8 +11,8 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use baton_api::Problem;
 use baton_api::sync::{
-    ConfirmPeer, ConflictList, ConflictView, DifferenceList, Movement, PeerList, PeerView,
-    RegisterPeer, ResolveConflict, SaveSession, SavedView, SyncIndex,
+    ConfirmPeer, ConflictList, ConflictView, DifferenceList, DirectoryView, Movement, PeerList,
+    PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView, SyncIndex,
 };
 use baton_session::SessionId;
 
@@ -49,6 +49,18 @@ pub(super) async fn index(
     }
     let between = Between::from_request(request, &context).await?;
     Ok(between.tell(&context, Topic::INDEX, &*index).await?)
+}
+
+/// How it stands with the sync directory: where it is, and which files in it are left aside, and why.
+#[utoipa::path(
+    get, path = "/sync/directory", tag = "sync", security(("api_key" = [])),
+    responses((status = 200, body = DirectoryView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn directory(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+) -> Answer<DirectoryView> {
+    Ok(axum::Json(sync::look_at_directory(&context, &caller)))
 }
 
 /// Deletes a session here, and at its peers as soon as they hear of it.

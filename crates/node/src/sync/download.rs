@@ -9,7 +9,7 @@ use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::{FileText, Scope};
 use baton_session::wire::{self, Head, Provenance, SessionFile, Version};
-use baton_session::{RevisionId, SessionId, Signed};
+use baton_session::{Owner, RevisionId, SessionId, Signed};
 
 /// The current revision of a session as a file, and its name, which an upload based on it repeats.
 /// Needs the scope `reveal`: whoever has the file is logged in.
@@ -38,7 +38,7 @@ async fn read(
     let held = context.store.fetch_content(&caller.owner, session, revision.id()).await?;
     let held = held.ok_or(SyncError::NoContent { rev: revision.id() })?;
     let state = state(context, &caller.owner, &shared_parts(&held)).await?;
-    let about = head(context, caller, &shelf, &revision).await?;
+    let about = head(context, &caller.owner, &shelf, &revision).await?;
     let file = SessionFile { head: about, state };
     let text = blocking(move || wire::write(&file)).await?;
     let limit = crate::sessions::FILE_LIMIT;
@@ -51,13 +51,14 @@ async fn read(
     Ok((revision.id(), file))
 }
 
-async fn head(
+/// What a file says of the session itself.
+pub(super) async fn head(
     context: &Context,
-    caller: &Caller,
+    owner: &Owner,
     shelf: &Shelf,
     revision: &Signed,
 ) -> Result<Head, NodeError> {
-    let acks = context.store.list_acks(&caller.owner, revision.session).await?;
+    let acks = context.store.list_acks(owner, revision.session).await?;
     let have = acks.into_iter().filter(|(_, rev, _)| *rev == revision.id());
     let node = &context.node_settings;
     let node_url = node.public_url.as_ref().or(node.internal_url.as_ref());
@@ -79,6 +80,7 @@ async fn head(
             rev: Some(revision.id()),
             vector: revision.vector.clone(),
             parents: revision.parents.clone(),
+            deleted: revision.deleted,
             conflicts: shelf.shared.replica.siblings().iter().map(|one| one.id()).collect(),
             ..Version::default()
         },

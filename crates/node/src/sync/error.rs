@@ -1,5 +1,6 @@
 //! What can go wrong while sessions move.
 
+use super::directory::DirectoryError;
 use crate::shell::word;
 use baton_api::sync::InvalidParcels;
 use baton_session::revision::Refused;
@@ -203,6 +204,24 @@ pub enum SyncError {
     /// A body that holds no parcels.
     #[error(transparent)]
     BadParcels(#[from] InvalidParcels),
+    /// The sync directory, or a file in it, is not as it must be.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    /// A file by a node that nobody has confirmed here.
+    #[error(
+        "expected a file of a confirmed peer, found one of node {node}\n\
+         baton peers add registers a node, and baton peers confirm says that it is the right one"
+    )]
+    UnknownWriter {
+        /// Who says that they wrote it.
+        node: NodeId,
+    },
+    /// A file that its writer did not write like this.
+    #[error("expected a file as node {node} wrote it, found one that was changed")]
+    ForgedFile {
+        /// Who should have written it.
+        node: NodeId,
+    },
     /// A revision whose content is gone.
     #[error("the content of revision {rev} is not here")]
     NoContent {

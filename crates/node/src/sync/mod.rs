@@ -11,7 +11,8 @@
 //! those that just came are `at_hand`; `remote` speaks to a peer, signed and
 //! sealed, and `pull`, `push` and `differences` use it; `stranger` asks who somebody is; `index`
 //! lists; `conflicts` are shown and resolved; `delete` is remembered, until `forget` finds that every
-//! peer has heard; `lease` says who runs a session, and `shown` how it stands among nodes; `peers`
+//! peer has heard; a `file` holds all that is shared of a session, the `directory` is where such files
+//! lie, and `folder` keeps it and the database in step; `lease` says who runs a session, and `shown` how it stands among nodes; `peers`
 //! registers nodes; `auto` does all that by itself.
 
 mod at_hand;
@@ -20,8 +21,11 @@ mod conflicts;
 mod contents;
 mod delete;
 mod differences;
+pub mod directory;
 mod download;
 mod error;
+pub mod file;
+mod folder;
 mod forget;
 mod inbound;
 mod index;
@@ -53,6 +57,8 @@ pub use delete::delete;
 pub use differences::{compare, differences, remote_index};
 pub use download::download;
 pub use error::SyncError;
+pub(crate) use folder::FolderState;
+pub use folder::{look as look_at_directory, start as start_folder};
 pub(crate) use inbound::take_from;
 pub(crate) use index::IndexCache;
 pub use index::index;

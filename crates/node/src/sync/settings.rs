@@ -1,6 +1,7 @@
 //! How sessions move: what is set, and what holds when nothing is.
 
 use std::num::NonZeroU64;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -17,6 +18,8 @@ pub struct SyncSettings {
     pub session_bytes: u64,
     /// How long a deletion is remembered at least, also when every peer has heard of it.
     pub deletion_age: Duration,
+    /// The folder in which the sessions that are shared lie as files; none is the rule.
+    pub directory: Option<PathBuf>,
     /// How many bytes a second go to peers, or come from them; none means as fast as it goes.
     pub bytes_per_second: Option<NonZeroU64>,
 }
@@ -29,6 +32,7 @@ impl Default for SyncSettings {
             conflict_resolution: ConflictResolution::LatestWins,
             session_bytes: 1 << 30,
             deletion_age: Duration::from_hours(30 * 24),
+            directory: None,
             bytes_per_second: None,
         }
     }

@@ -54,6 +54,7 @@ async fn the_document_names_every_operation() {
     GET /sync/card (key)
     GET /sync/conflicts (key)
     GET /sync/differences/{peer} (key)
+    GET /sync/directory (key)
     GET /sync/index (key)
     GET /sync/peers (key)
     GET /sync/sessions/{id} (key)

@@ -102,6 +102,9 @@ pub struct Version {
     /// The revisions that it was made of.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parents: Vec<RevisionId>,
+    /// Whether the session was deleted; such a file holds no state.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub deleted: bool,
     /// Revisions that wait for someone to choose.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<RevisionId>,

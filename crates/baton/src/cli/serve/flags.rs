@@ -51,6 +51,10 @@ pub(in crate::cli) struct Flags {
     /// `merge`; none of them loses anything [default: latest-wins]
     #[arg(long, value_name = "HOW", env = "BATON_CONFLICT_RESOLUTION", hide_env_values = true)]
     conflict_resolution: Option<String>,
+    /// Folder in which the sessions that were saved lie as sealed files, for those whose nodes share a
+    /// folder and no network; a relative one is in the data folder
+    #[arg(long, value_name = "DIR", env = "BATON_SYNC_DIRECTORY", hide_env_values = true)]
+    sync_directory: Option<PathBuf>,
     /// Bytes of the largest session that is taken from elsewhere [default: 1073741824]
     #[arg(
         long,
@@ -273,6 +277,7 @@ impl From<Flags> for Settings {
                 conflict_resolution: flags.conflict_resolution,
                 session_bytes: flags.session_bytes,
                 deletion_age: flags.deletion_age,
+                directory: flags.sync_directory,
                 staged_bytes: flags.staged_bytes,
                 bytes_per_second: flags.bytes_per_second,
             },

@@ -10,7 +10,8 @@ use clap::Args;
 /// Show what differs between this node and its peers, and move nothing
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A line for each session and peer that differs. The exit code is 1 when a peer does not answer.")]
+A line for each session and peer that differs. A node that keeps a sync directory says how it stands
+with that, and which files in it are left aside, and why. The exit code is 1 when a peer does not answer.")]
 pub(crate) struct Status {
     /// Only with this peer: its name, its node id, or a unique prefix of that
     #[arg(value_name = "PEER")]
@@ -25,7 +26,8 @@ impl Status {
         for list in &mut lists {
             list.items.retain(|item| item.difference != Difference::Same);
         }
-        let standing = Standing { peers: lists, failed };
+        let directory = client.fetch_sync_directory().await?;
+        let standing = Standing { peers: lists, failed, directory };
         context.output.answer(&standing, || output::standing(&standing));
         Ok(if standing.failed.is_empty() { Exit::Done } else { Exit::Failed })
     }

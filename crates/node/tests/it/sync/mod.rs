@@ -9,6 +9,7 @@ mod compression;
 mod conflicts;
 mod deletions;
 mod files;
+mod folder;
 mod forgetting;
 mod leases;
 mod moves;

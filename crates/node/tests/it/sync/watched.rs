@@ -32,7 +32,7 @@ async fn kept(node: &Node) -> String {
 }
 
 /// The audit log, oldest first.
-async fn noted(node: &Node) -> Vec<String> {
+pub(super) async fn noted(node: &Node) -> Vec<String> {
     let query = ListAudit { limit: Some(200), ..ListAudit::default() };
     let items = node.admin().list_audit(&query).await.unwrap().items;
     let line = |entry: &AuditView| {

@@ -1,0 +1,137 @@
+//! The sync file: one session with all that is shared of it, signed by the node that wrote it and
+//! sealed for those that may read it.
+//!
+//! The one idea: a file that lies in a folder is a message to whoever comes by. So it says who wrote
+//! it, and a pinned key proves that; what it says in the clear is what the index of a node says, and
+//! the rest opens only for those whom it names. It is the spec's session state file, whose `state`
+//! stands sealed in `sealed.contents`.
+
+mod pack;
+
+pub(super) use pack::{pack, unpack};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use baton_session::wire::Head;
+use baton_session::{
+    BadSignature, NodeId, NodeKey, NodeSecret, NodeSignature, PartHash, SessionId,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What a sealed part of a file begins with.
+const LAYOUT: &str = "baton sync file v1";
+/// The longest file that is read or written.
+pub(super) const FILE_LIMIT: u64 = 128 << 20;
+
+/// A sync file.
+#[derive(Debug, Clone)]
+pub struct SyncFile {
+    /// What it says in the clear.
+    pub head: Head,
+    /// Which session it holds.
+    pub session: SessionId,
+    /// Who wrote it.
+    pub sender: NodeId,
+    /// Who can read it.
+    pub recipients: Vec<NodeId>,
+    contents: Vec<u8>,
+    covered: Vec<u8>,
+    signature: NodeSignature,
+}
+
+/// A file that is no sync file, or a damaged one. It names no value of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidFile {
+    /// It is something else.
+    #[error("expected a sync file, found something else: {0}")]
+    Shape(String),
+    /// It is sealed in a way that is not known here.
+    #[error("expected a sync file of the layout {LAYOUT:?}, found another one")]
+    Layout,
+    /// What is sealed is not base64.
+    #[error("expected sealed contents in base64, found something else")]
+    Base64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Sealed {
+    layout: String,
+    sender: NodeId,
+    recipients: Vec<NodeId>,
+    contents: String,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    #[serde(flatten)]
+    head: Head,
+    sealed: Sealed,
+    signature: NodeSignature,
+}
+
+impl SyncFile {
+    /// Signs a file that was sealed for `recipients`.
+    pub(super) fn sign(
+        head: Head,
+        session: SessionId,
+        secret: &NodeSecret,
+        recipients: Vec<NodeId>,
+        contents: Vec<u8>,
+    ) -> Self {
+        let sender = secret.key().node_id();
+        let mut document = serde_json::to_value(&head).unwrap_or_default();
+        let sealed = json!({"layout": LAYOUT, "sender": sender, "recipients": &recipients});
+        document["sealed"] = sealed;
+        let covered = covered(document, &contents);
+        let signature = secret.sign(&covered);
+        Self { head, session, sender, recipients, contents, covered, signature }
+    }
+
+    /// Reads a file. That it is well formed says nothing of who wrote it.
+    pub fn read(bytes: &[u8]) -> Result<Self, InvalidFile> {
+        let shape = |error: serde_json::Error| {
+            InvalidFile::Shape(format!("line {}, column {}", error.line(), error.column()))
+        };
+        let mut document: Value = serde_json::from_slice(bytes).map_err(shape)?;
+        let Document { head, sealed, signature } = serde_json::from_slice(bytes).map_err(shape)?;
+        let Sealed { layout, sender, recipients, contents } = sealed;
+        if layout != LAYOUT {
+            return Err(InvalidFile::Layout);
+        }
+        let session = head.id.parse();
+        let session = session.map_err(|_| InvalidFile::Shape("its id is no session's".into()))?;
+        let contents = STANDARD.decode(contents).map_err(|_| InvalidFile::Base64)?;
+        if let Some(members) = document.as_object_mut() {
+            members.remove("signature");
+        }
+        let covered = covered(document, &contents);
+        Ok(Self { head, session, sender, recipients, contents, covered, signature })
+    }
+
+    /// The text of the file.
+    pub fn write(&self) -> Vec<u8> {
+        let mut document = serde_json::to_value(&self.head).unwrap_or_default();
+        document["sealed"] = json!(Sealed {
+            layout: LAYOUT.to_owned(),
+            sender: self.sender,
+            recipients: self.recipients.clone(),
+            contents: STANDARD.encode(&self.contents),
+        });
+        document["signature"] = json!(self.signature);
+        // Texts and numbers, so this cannot fail.
+        serde_json::to_vec_pretty(&document).unwrap_or_default()
+    }
+
+    /// Checks that the node with this key wrote every word of it.
+    pub fn verify(&self, key: &NodeKey) -> Result<(), BadSignature> {
+        key.verify(&self.covered, &self.signature)
+    }
+}
+
+/// What is signed: the canonical JSON (RFC 8785) of the file without its signature, in which the hash
+/// of the sealed contents stands in their place. So a field that a reader does not know is signed too.
+fn covered(mut document: Value, contents: &[u8]) -> Vec<u8> {
+    document["sealed"]["contents"] = json!(PartHash::of(contents));
+    serde_json_canonicalizer::to_vec(&document).unwrap_or_default()
+}

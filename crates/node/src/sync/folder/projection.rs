@@ -1,0 +1,147 @@
+//! Writes into the sync directory what does not say there what the database says.
+//!
+//! The one idea: a session has its own place, and a file there that is somebody else's and cannot be
+//! read here is theirs. Then ours goes beside it, under the name of this node, or two nodes of which one
+//! does not know the other would take the place from each other without end.
+
+use super::known::{Said, Standing};
+use super::on_disk;
+use crate::identity::SealKey;
+use crate::sync::directory::{
+    DirectoryIndex, NodeRegistry, RegisteredPeer, RegistrySelf, SyncConfig, SyncDirectory, place_of,
+};
+use crate::sync::{ConflictResolution, file, index};
+use crate::{Context, NodeError};
+use baton_api::sync::IndexedSession;
+use baton_session::peer::PeerState;
+use baton_session::{NodeId, Owner};
+use baton_store::Peer;
+use std::collections::BTreeSet;
+
+/// Writes the sessions that have gone on, then both lists.
+pub(super) async fn write(
+    context: &Context,
+    owner: &Owner,
+    directory: &SyncDirectory,
+) -> Result<(), NodeError> {
+    let peers = context.store.list_peers(owner).await?;
+    let readers = readers(&peers);
+    let index = index::of(context, owner).await?;
+    for session in &index.sessions {
+        write_one(context, owner, directory, session, &readers).await?;
+    }
+    let shared: BTreeSet<_> = index.sessions.iter().map(|session| session.id).collect();
+    for (name, session) in context.folder.deleted() {
+        // Every peer has heard of it, and nobody needs to be told any more.
+        if !shared.contains(&session) {
+            remove(context, directory, name).await?;
+        }
+    }
+    let index = DirectoryIndex::of(context.node, context.folder.lines());
+    let registry = registry(context, &peers);
+    on_disk(directory, move |directory| {
+        directory.save_index(&index)?;
+        directory.save_node_registry(&registry)
+    })
+    .await
+}
+
+async fn write_one(
+    context: &Context,
+    owner: &Owner,
+    directory: &SyncDirectory,
+    session: &IndexedSession,
+    readers: &[(NodeId, SealKey)],
+) -> Result<(), NodeError> {
+    let nodes: Vec<NodeId> = readers.iter().map(|(node, _)| *node).chain([context.node]).collect();
+    let (own, beside) = (place_of(session.id, None), place_of(session.id, Some(context.node)));
+    let place = match context.folder.said(&own) {
+        Some(Said::Session(standing)) if standing.says(session, &nodes) => {
+            return remove_if_there(context, directory, beside).await;
+        }
+        Some(Said::Foreign(_)) => match context.folder.said(&beside) {
+            Some(Said::Session(standing)) if standing.says(session, &nodes) => return Ok(()),
+            _ => beside,
+        },
+        Some(Said::Damaged) => {
+            let name = own.clone();
+            on_disk(directory, move |directory| directory.set_aside(&name)).await?;
+            own
+        }
+        _ => own,
+    };
+    let file = match file::pack(context, owner, session.id, readers).await? {
+        Ok(file) => file,
+        Err(error) => {
+            tracing::debug!(session = %session.id, %error, "a session is not in the directory");
+            return Ok(());
+        }
+    };
+    let name = place.clone();
+    let (file, mark) =
+        on_disk(directory, move |directory| directory.save(&name, &file).map(|mark| (file, mark)))
+            .await?;
+    let standing = Standing::of(&file, mark.bytes);
+    context.folder.knows(&place, mark, Said::Session(Box::new(standing)));
+    Ok(())
+}
+
+async fn remove_if_there(
+    context: &Context,
+    directory: &SyncDirectory,
+    name: String,
+) -> Result<(), NodeError> {
+    match context.folder.said(&name) {
+        None => Ok(()),
+        Some(_) => remove(context, directory, name).await,
+    }
+}
+
+async fn remove(
+    context: &Context,
+    directory: &SyncDirectory,
+    name: String,
+) -> Result<(), NodeError> {
+    context.folder.forget(&name);
+    on_disk(directory, move |directory| directory.remove(&name)).await
+}
+
+/// The confirmed peers, for whom sessions are sealed.
+fn readers(peers: &[Peer]) -> Vec<(NodeId, SealKey)> {
+    let confirmed = peers.iter().filter(|peer| peer.state == PeerState::Confirmed);
+    confirmed.filter_map(|peer| Some((peer.node, peer.seal_key.parse().ok()?))).collect()
+}
+
+fn registry(context: &Context, peers: &[Peer]) -> NodeRegistry {
+    let node = &context.node_settings;
+    let peer = |peer: &Peer| RegisteredPeer {
+        node_id: peer.node,
+        node_type: peer.node_type,
+        url: peer.url.clone().unwrap_or_default(),
+        name: peer.name.clone(),
+        last_seen: peer.last_seen,
+        last_sync: peer.last_sync,
+        status: "unknown".to_owned(),
+        auth_method: peer.auth.as_str().to_owned(),
+    };
+    let resolution = match context.sync.conflict_resolution {
+        ConflictResolution::LatestWins => "latest-wins",
+        ConflictResolution::Manual => "manual",
+        ConflictResolution::Merge => "merge",
+    };
+    let pause = context.sync.interval.unwrap_or_default().as_millis();
+    NodeRegistry {
+        own: RegistrySelf {
+            node_id: context.node,
+            node_type: node.node_type,
+            public_url: node.public_url.as_ref().map(ToString::to_string),
+            internal_url: node.internal_url.as_ref().map(ToString::to_string).unwrap_or_default(),
+        },
+        peers: peers.iter().map(peer).collect(),
+        sync_config: SyncConfig {
+            auto_sync: context.sync.auto_sync,
+            sync_interval: u64::try_from(pause).unwrap_or(u64::MAX),
+            conflict_resolution: resolution.to_owned(),
+        },
+    }
+}
