@@ -2,9 +2,11 @@
 //! its name.
 
 use super::{BROWSER_LIMIT, Client, ClientError};
+use crate::FileText;
 use crate::sync::{
     ConfirmPeer, ConflictList, ConflictView, DifferenceList, DirectoryView, Movement, PeerList,
-    PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView, SyncIndex,
+    PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView, SealedFile, SyncIndex,
+    TakenFile,
 };
 use reqwest::Method;
 use std::time::Duration;
@@ -32,6 +34,18 @@ impl Client {
     /// How it stands with the node's sync directory.
     pub async fn fetch_sync_directory(&self) -> Result<DirectoryView, ClientError> {
         self.fetch(self.request(Method::GET, &["sync", "directory"])?).await
+    }
+
+    /// Saves a session and seals it for a peer: a file that only that node can open.
+    pub async fn seal_session(&self, session: &str, peer: &str) -> Result<SealedFile, ClientError> {
+        let call = self.request(Method::POST, &["sync", "sessions", session, "seal", peer])?;
+        self.fetch(call.timeout(BROWSER_LIMIT)).await
+    }
+
+    /// Takes a file that was sealed for this node.
+    pub async fn take_sync_file(&self, file: &FileText) -> Result<TakenFile, ClientError> {
+        let call = self.request(Method::POST, &["sync", "files"])?;
+        self.fetch(call.timeout(BROWSER_LIMIT).json(file)).await
     }
 
     /// This node, and the owner's peers.

@@ -3,12 +3,13 @@
 //! Names are those that were asked for (`nodeId`, `lastModified`, …). Rooms: [`card`] says who a
 //! node is; [`peer`] how others are registered; [`index`] what there is; [`exchange`] and [`parcel`]
 //! what two nodes tell each other, sealed; [`movement`] what moved; [`conflict`] what someone has to
-//! decide; [`save`] makes a revision; [`directory`] how it stands with the files of a folder; [`lease`] says who holds a session.
+//! decide; [`save`] makes a revision; [`directory`] how it stands with the files of a folder, and [`file`] is one; [`lease`] says who holds a session.
 
 pub mod card;
 pub mod conflict;
 pub mod directory;
 pub mod exchange;
+pub mod file;
 pub mod index;
 pub mod lease;
 pub mod movement;
@@ -20,6 +21,7 @@ pub use card::{NodeCard, NodeIdentity};
 pub use conflict::{ConflictList, ConflictView, ResolveConflict, RevisionView};
 pub use directory::{DirectoryView, RefusedFile};
 pub use exchange::{Exchange, FetchParts, Taken, Wanted};
+pub use file::{SealedFile, TakenFile};
 pub use index::{IndexedSession, SyncIndex};
 pub use lease::{
     HandedView, Handing, HolderView, LeaseAnswer, LeaseOutcome, SharedView, TakeLease,

@@ -107,6 +107,8 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sync::directory))
         .routes(routes!(sync_files::download, sync::delete))
         .routes(routes!(sync_files::upload).layer((compression::bodies(), long)))
+        .routes(routes!(sync_files::seal))
+        .routes(routes!(sync_files::open).layer((compression::bodies(), long)))
         .routes(routes!(sync::list_peers, sync::register_peer))
         .routes(routes!(sync::remove_peer))
         .routes(routes!(sync::confirm_peer))

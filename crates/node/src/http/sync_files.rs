@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, ETAG, IF_MATCH};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
-use baton_api::sync::SavedView;
+use baton_api::sync::{SavedView, SealedFile, TakenFile};
 use baton_api::{ErrorCode, FileText, Problem};
 use baton_session::{RevisionId, SessionId};
 
@@ -44,6 +44,36 @@ pub(super) async fn upload(
     let based_on = based_on(&headers)?;
     let view: SavedView = sync::upload(&context, &caller, file, based_on).await?;
     Ok((StatusCode::CREATED, [(ETAG, format!("\"{}\"", view.rev))], axum::Json(view)))
+}
+
+/// Saves a session and seals all that is shared of it for a confirmed peer, for those without a network
+/// between the nodes. Only that node can open the file.
+#[utoipa::path(
+    post, path = "/sync/sessions/{id}/seal/{peer}", tag = "sync", security(("api_key" = [])),
+    params(("id" = String, Path), ("peer" = String, Path)),
+    responses((status = 200, body = SealedFile), (status = "4XX", body = Problem))
+)]
+pub(super) async fn seal(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    Path((id, peer)): Path<(String, String)>,
+) -> Result<impl IntoResponse, Refusal> {
+    let sealed = sync::file::seal(&context, &caller, &id, &peer).await?;
+    Ok(([(CACHE_CONTROL, "no-store")], axum::Json(sealed)))
+}
+
+/// Takes a sync file that a confirmed peer sealed for this node.
+#[utoipa::path(
+    post, path = "/sync/files", tag = "sync", security(("api_key" = [])),
+    request_body = Object,
+    responses((status = 200, body = TakenFile), (status = "4XX", body = Problem))
+)]
+pub(super) async fn open(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    Json(file): Json<FileText>,
+) -> Result<axum::Json<TakenFile>, Refusal> {
+    Ok(axum::Json(sync::file::open(&context, &caller, file).await?))
 }
 
 /// The revision that a request is based on.

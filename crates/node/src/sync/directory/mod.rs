@@ -21,8 +21,8 @@ pub use lists::{
 };
 pub use place::{DirectoryError, Mark};
 
-use super::file::SyncFile;
-use baton_session::{NodeId, SessionId};
+use super::file::{InvalidFile, SyncFile};
+use baton_session::{NodeId, PartHash, SessionId};
 use place::{Lock, list, make_folder, read_whole, write_whole};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -69,29 +69,41 @@ impl SyncDirectory {
     }
 
     /// Writes the file of a session: the old one or the new one is there, never half of one.
-    pub fn save_session(&self, file: &SyncFile) -> Result<Mark, DirectoryError> {
+    pub fn save_session(&self, file: &SyncFile) -> Result<(Mark, PartHash), DirectoryError> {
         self.save(&file_name(file.session), file)
     }
 
-    /// The same under another name among the sessions.
-    pub fn save(&self, name: &str, file: &SyncFile) -> Result<Mark, DirectoryError> {
+    /// The same under another name among the sessions. How it looks, and the hash of all its bytes.
+    pub fn save(&self, name: &str, file: &SyncFile) -> Result<(Mark, PartHash), DirectoryError> {
         self.ensure_directories()?;
         let _lock = Lock::take(&self.root)?;
-        write_whole(&self.root.join(SESSIONS).join(name), &file.write())
+        let bytes = file.write();
+        let mark = write_whole(&self.root.join(SESSIONS).join(name), &bytes)?;
+        Ok((mark, PartHash::of(&bytes)))
     }
 
     /// The file of a session; none when there is none. One that is no sync file is an error.
     pub fn load_session(&self, session: SessionId) -> Result<Option<SyncFile>, DirectoryError> {
-        self.load(&file_name(session))
+        Ok(self.load(&file_name(session))?.map(|(file, _)| file))
     }
 
-    /// The sync file of this name among the sessions.
-    pub fn load(&self, name: &str) -> Result<Option<SyncFile>, DirectoryError> {
-        let path = self.root.join(SESSIONS).join(name);
-        let Some(bytes) = read_whole(&path, super::file::FILE_LIMIT)? else { return Ok(None) };
-        let read = SyncFile::read(&bytes);
-        read.map(Some)
-            .map_err(|reason| DirectoryError::Invalid { path, reason: reason.to_string() })
+    /// The sync file of this name among the sessions, and the hash of all its bytes.
+    pub fn load(&self, name: &str) -> Result<Option<(SyncFile, PartHash)>, DirectoryError> {
+        let Some(bytes) = self.read(name)? else { return Ok(None) };
+        let invalid = |reason: InvalidFile| DirectoryError::Invalid {
+            path: self.root.join(SESSIONS).join(name),
+            reason: reason.to_string(),
+        };
+        Ok(Some((SyncFile::read(&bytes).map_err(invalid)?, PartHash::of(&bytes))))
+    }
+
+    /// The hash of all bytes of a file among the sessions.
+    pub fn digest(&self, name: &str) -> Result<Option<PartHash>, DirectoryError> {
+        Ok(self.read(name)?.map(|bytes| PartHash::of(&bytes)))
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, DirectoryError> {
+        read_whole(&self.root.join(SESSIONS).join(name), super::file::FILE_LIMIT)
     }
 
     /// Removes the file of a session. That it is missing is no error, and means nothing to anybody.
@@ -122,8 +134,7 @@ impl SyncDirectory {
     pub fn list_sessions(&self, keeper: NodeId) -> Result<DirectoryIndex, DirectoryError> {
         let mut lines = Vec::new();
         for (name, mark) in self.files()? {
-            let file = self.load(&name);
-            if let Ok(Some(file)) = file
+            if let Ok(Some((file, _))) = self.load(&name)
                 && file_name(file.session) == name
                 && !file.head.sync.deleted
             {

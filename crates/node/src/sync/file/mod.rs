@@ -7,8 +7,12 @@
 //! stands sealed in `sealed.contents`.
 
 mod pack;
+mod post;
+mod receive;
 
 pub(super) use pack::{pack, unpack};
+pub use post::{open, seal};
+pub(super) use receive::{Writer, receive, writer};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

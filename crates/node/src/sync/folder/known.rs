@@ -4,7 +4,7 @@ use crate::clock;
 use crate::sync::directory::{IndexLine, Mark, file_name};
 use crate::sync::file::SyncFile;
 use baton_api::sync::{DirectoryView, IndexedSession, RefusedFile};
-use baton_session::{NodeId, RevisionId, SessionId, Vector};
+use baton_session::{NodeId, PartHash, RevisionId, SessionId, Vector};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,11 +25,18 @@ struct Known {
 }
 
 /// A file that was read, or written.
-#[derive(Clone)]
-pub(super) struct Seen {
+struct Seen {
     mark: Mark,
-    pub(super) said: Said,
+    /// The hash of its bytes; none of one that could not be read as a sync file.
+    digest: Option<PartHash>,
+    /// Whether a look since then found it as it was. Clocks of file systems are coarse: who changes a
+    /// file right after it was looked at leaves it looking the same.
+    settled: bool,
+    said: Said,
 }
+
+/// How a file looks, and the hash of its bytes where they were read.
+pub(super) type Looks = (Mark, Option<PartHash>);
 
 /// What a file is found to be.
 #[derive(Clone)]
@@ -106,14 +113,25 @@ impl FolderState {
         there.into_iter().filter(|(name, mark)| !is_known(name, *mark)).collect()
     }
 
-    pub(super) fn knows(&self, name: &str, mark: Mark, said: Said) {
-        let mut known = self.lock();
-        known.refused.remove(name);
-        known.files.insert(name.to_owned(), Seen { mark, said });
+    /// Files that look as they did, but have to be looked at once more, and what they held.
+    pub(super) fn doubtful(&self) -> Vec<(String, Looks)> {
+        let known = self.lock();
+        let doubtful = known.files.iter().filter(|(_, seen)| !seen.settled);
+        doubtful.map(|(name, seen)| (name.clone(), (seen.mark, seen.digest))).collect()
     }
 
-    pub(super) fn refuses(&self, name: &str, mark: Mark, said: Said, reason: String) {
-        self.knows(name, mark, said);
+    pub(super) fn settles(&self, name: &str) {
+        self.lock().files.entry(name.to_owned()).and_modify(|seen| seen.settled = true);
+    }
+
+    pub(super) fn knows(&self, name: &str, (mark, digest): Looks, said: Said) {
+        let mut known = self.lock();
+        known.refused.remove(name);
+        known.files.insert(name.to_owned(), Seen { mark, digest, settled: false, said });
+    }
+
+    pub(super) fn refuses(&self, name: &str, looks: Looks, said: Said, reason: String) {
+        self.knows(name, looks, said);
         let mut known = self.lock();
         if known.refused.len() < REFUSED_MAX {
             let file = RefusedFile { file: name.to_owned(), reason, since: clock::now() };

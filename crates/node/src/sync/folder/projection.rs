@@ -78,11 +78,12 @@ async fn write_one(
         }
     };
     let name = place.clone();
-    let (file, mark) =
-        on_disk(directory, move |directory| directory.save(&name, &file).map(|mark| (file, mark)))
-            .await?;
-    let standing = Standing::of(&file, mark.bytes);
-    context.folder.knows(&place, mark, Said::Session(Box::new(standing)));
+    let (file, (mark, digest)) = on_disk(directory, move |directory| {
+        directory.save(&name, &file).map(|looks| (file, looks))
+    })
+    .await?;
+    let standing = Said::Session(Box::new(Standing::of(&file, mark.bytes)));
+    context.folder.knows(&place, (mark, Some(digest)), standing);
     Ok(())
 }
 

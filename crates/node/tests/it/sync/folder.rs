@@ -161,7 +161,7 @@ async fn nodes_of_which_one_does_not_know_the_other_come_to_rest_too() {
     let files = SyncDirectory::new(&directory);
     until("both have a file", async || {
         let names = files.files().ok()?.into_keys();
-        let writers = names.filter_map(|name| Some(files.load(&name).ok()??.sender));
+        let writers = names.filter_map(|name| Some(files.load(&name).ok()??.0.sender));
         (writers.collect::<BTreeSet<_>>() == [one.id(), other.id()].into()).then_some(())
     })
     .await;

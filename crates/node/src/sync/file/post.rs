@@ -1,0 +1,86 @@
+//! Sync files that people carry: one session for one peer, with no network between the nodes.
+
+use super::{SyncFile, pack, receive, writer};
+use crate::audit::{Action, Note};
+use crate::auth::Caller;
+use crate::identity::SealKey;
+use crate::sync::{SyncError, contents, peers, save};
+use crate::{Context, NodeError};
+use baton_api::FileText;
+use baton_api::sync::{SaveSession, SealedFile, TakenFile};
+use baton_session::Owner;
+
+/// Saves a session, and seals all that is shared of it for a confirmed peer.
+pub async fn seal(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+    peer: &str,
+) -> Result<SealedFile, NodeError> {
+    let note = Note::new(&caller.actor, &caller.owner, Action::Export, reference);
+    let sealed = seal_here(context, caller, reference, peer).await;
+    let note = match &sealed {
+        Ok(sealed) => note.about(sealed.id.to_string()).with("peer", sealed.node_id.to_string()),
+        Err(_) => note.with("peer", peer),
+    };
+    note.end(&context.store, sealed).await
+}
+
+async fn seal_here(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+    peer: &str,
+) -> Result<SealedFile, NodeError> {
+    let peer = peers::find_confirmed(context, &caller.owner, peer).await?;
+    let key: SealKey = peer.seal_key.parse().map_err(|_| SyncError::BadContent {
+        why: format!("the seal key of peer {} cannot be read", peer.name),
+    })?;
+    let saved = save(context, caller, reference, SaveSession::default()).await?;
+    let packed = pack(context, &caller.owner, saved.id, &[(peer.node, key)]).await?;
+    let file = packed.map_err(|error| SyncError::BadContent { why: error.to_string() })?;
+    peers::may_hold(context, &peer, saved.id).await?;
+    let text = contents::blocking(move || text_of(&file)).await?;
+    let file = FileText::new(text)
+        .map_err(|source| NodeError::NotShown { name: saved.name.clone(), source })?;
+    let (id, name, rev) = (saved.id, saved.name, saved.rev);
+    Ok(SealedFile { id, name, rev, node_id: peer.node, peer: peer.name, file })
+}
+
+fn text_of(file: &SyncFile) -> String {
+    // It is JSON, and so valid.
+    String::from_utf8(file.write()).unwrap_or_default()
+}
+
+/// Takes a sync file that somebody brought.
+pub async fn open(
+    context: &Context,
+    caller: &Caller,
+    file: FileText,
+) -> Result<TakenFile, NodeError> {
+    let note = Note::new(&caller.actor, &caller.owner, Action::Receive, "a sync file");
+    let taken = open_here(context, &caller.owner, file).await;
+    let note = match &taken {
+        Ok(taken) => note.about(taken.id.to_string()).with("node", taken.node_id.to_string()),
+        Err(_) => note,
+    };
+    note.end(&context.store, taken).await
+}
+
+async fn open_here(
+    context: &Context,
+    owner: &Owner,
+    file: FileText,
+) -> Result<TakenFile, NodeError> {
+    let bad = |error: super::InvalidFile| NodeError::BadFile { reason: error.to_string() };
+    let file = contents::blocking(move || SyncFile::read(file.as_str().as_bytes())).await?;
+    let file = file.map_err(bad)?;
+    let (id, node_id) = (file.session, file.sender);
+    let writer = writer(context, owner, &file).await?;
+    let writer = writer.ok_or(SyncError::UnknownWriter { node: node_id })?;
+    let peer = writer.1.as_ref().map(|peer| peer.name.clone());
+    let taken = receive(context, owner, file, writer).await?;
+    let name = context.store.fetch_session(owner, id).await.map(|session| session.name).ok();
+    let (rev, conflicts, changed) = (taken.rev, taken.conflicts, taken.changed);
+    Ok(TakenFile { id, name, rev, conflicts, changed, node_id, peer })
+}

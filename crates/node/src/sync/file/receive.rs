@@ -1,0 +1,60 @@
+//! Takes what a sync file offers, once a pinned key has proven who wrote it.
+
+use super::{SyncFile, unpack};
+use crate::sync::at_hand::AtHand;
+use crate::sync::receive::take;
+use crate::sync::{SyncError, parcels, peers};
+use crate::{Context, NodeError};
+use baton_api::sync::Taken;
+use baton_session::peer::PeerState;
+use baton_session::{NodeKey, Owner};
+use baton_store::{Peer, StoreError};
+
+/// Who wrote a file: the key that proves it, and the peer, unless it was this node.
+pub(in crate::sync) type Writer = (NodeKey, Option<Peer>);
+
+/// The key of the node that says that it wrote the file; none when nobody has pinned it.
+pub(in crate::sync) async fn writer(
+    context: &Context,
+    owner: &Owner,
+    file: &SyncFile,
+) -> Result<Option<Writer>, NodeError> {
+    if file.sender == context.node {
+        return Ok(Some((context.identity.now().key(), None)));
+    }
+    match context.store.find_peer(owner, &file.sender.to_string()).await {
+        Ok(peer) if peer.node == file.sender && peer.state == PeerState::Confirmed => {
+            Ok(Some((peer.key, Some(peer))))
+        }
+        Ok(_) | Err(StoreError::PeerNotFound { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Takes what a file offers. All or nothing.
+pub(in crate::sync) async fn receive(
+    context: &Context,
+    owner: &Owner,
+    file: SyncFile,
+    (key, peer): Writer,
+) -> Result<Taken, NodeError> {
+    let (sender, session) = (file.sender, file.session);
+    file.verify(&key).map_err(|_| SyncError::ForgedFile { node: sender })?;
+    let (exchange, parcels) = unpack(context, file).await?;
+    if exchange.offer.session != session {
+        return Err(SyncError::ForgedFile { node: sender }.into());
+    }
+    let mut taken = take(context, owner, &exchange, &mut AtHand::of(context)).await?;
+    if !taken.missing.is_empty() {
+        parcels::stage(context, owner, session, parcels, |_| ()).await?;
+        taken = take(context, owner, &exchange, &mut AtHand::of(context)).await?;
+    }
+    if !taken.missing.is_empty() {
+        let why = "its file lacks parts that it names".to_owned();
+        return Err(SyncError::BadContent { why }.into());
+    }
+    if let Some(peer) = peer {
+        peers::holds(context, &peer, &exchange.offer, taken.rev).await?;
+    }
+    Ok(taken)
+}
