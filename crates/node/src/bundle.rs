@@ -1,10 +1,11 @@
 //! A bundle: a file of a session, sealed for those who may open it.
 //!
-//! The form is that of age (<https://age-encryption.org/v1>) with X25519 keys, so that its own tools
+//! The form is that of age (<https://age-encryption.org/v1>) with X25519 keys or a passphrase, so that its own tools
 //! seal and open bundles too. Nothing is believed before its last byte is verified: one that was cut
 //! off or changed opens not at all.
 
-use age::x25519;
+use age::{scrypt, x25519};
+use secrecy::SecretString;
 use std::io::{self, Read, Write};
 
 /// What every bundle begins with.
@@ -36,6 +37,9 @@ pub enum BundleError {
     /// None of the identities opens it.
     #[error("expected a bundle for one of these identities, found one that is sealed for others")]
     ForOthers,
+    /// Another passphrase opens it.
+    #[error("expected the passphrase of this bundle, found another one")]
+    OtherPassphrase,
     /// It is not as it was sealed.
     #[error("expected a whole bundle, found one that was cut off or changed: {0}")]
     Damaged(String),
@@ -75,8 +79,39 @@ pub fn is_sealed(bytes: &[u8]) -> bool {
 
 /// Seals `file` for each of `recipients`.
 pub fn seal(file: &[u8], recipients: &[Recipient]) -> Result<Vec<u8>, BundleError> {
+    encrypt(file, recipients.iter().map(|recipient| &recipient.0 as &dyn age::Recipient))
+}
+
+/// Seals `file` with a passphrase. Finding a key from it takes about a second, here and for whoever
+/// tries one.
+pub fn seal_by_passphrase(file: &[u8], passphrase: SecretString) -> Result<Vec<u8>, BundleError> {
+    let recipient = scrypt::Recipient::new(passphrase);
+    encrypt(file, std::iter::once(&recipient as &dyn age::Recipient))
+}
+
+/// Whether a passphrase opens a bundle, and nothing else.
+pub fn is_by_passphrase(sealed: &[u8]) -> bool {
+    age::Decryptor::new(sealed).is_ok_and(|decryptor| decryptor.is_scrypt())
+}
+
+/// Opens a bundle that was sealed with a passphrase and holds at most `limit` bytes.
+pub fn open_by_passphrase(
+    sealed: &[u8],
+    passphrase: SecretString,
+    limit: usize,
+) -> Result<Vec<u8>, BundleError> {
+    let identity = scrypt::Identity::new(passphrase);
+    match decrypt(sealed, std::iter::once(&identity as &dyn age::Identity), limit) {
+        Err(BundleError::ForOthers) => Err(BundleError::OtherPassphrase),
+        opened => opened,
+    }
+}
+
+fn encrypt<'a>(
+    file: &[u8],
+    each: impl Iterator<Item = &'a dyn age::Recipient>,
+) -> Result<Vec<u8>, BundleError> {
     let failed = |error: &dyn std::error::Error| BundleError::NotSealed(error.to_string());
-    let each = recipients.iter().map(|recipient| &recipient.0 as &dyn age::Recipient);
     let encryptor = age::Encryptor::with_recipients(each).map_err(|error| failed(&error))?;
     let mut sealed = Vec::with_capacity(file.len() + 1024);
     let written = || -> io::Result<()> {
@@ -91,8 +126,16 @@ pub fn seal(file: &[u8], recipients: &[Recipient]) -> Result<Vec<u8>, BundleErro
 
 /// Opens a bundle that holds at most `limit` bytes.
 pub fn open(sealed: &[u8], identities: &[Identity], limit: usize) -> Result<Vec<u8>, BundleError> {
-    let decryptor = age::Decryptor::new(sealed).map_err(refused)?;
     let each = identities.iter().map(|identity| &identity.0 as &dyn age::Identity);
+    decrypt(sealed, each, limit)
+}
+
+fn decrypt<'a>(
+    sealed: &[u8],
+    each: impl Iterator<Item = &'a dyn age::Identity>,
+    limit: usize,
+) -> Result<Vec<u8>, BundleError> {
+    let decryptor = age::Decryptor::new(sealed).map_err(refused)?;
     let reader = decryptor.decrypt(each).map_err(refused)?;
     let mut file = Vec::new();
     // One byte more than allowed tells whether there is more.

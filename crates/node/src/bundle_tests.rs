@@ -1,6 +1,9 @@
 //! Bundles: sealed for one, opened by nobody else, and never by half.
 
-use super::{BundleError, Identity, Recipient, is_sealed, open, seal};
+use super::{
+    BundleError, Identity, Recipient, is_by_passphrase, is_sealed, open, open_by_passphrase, seal,
+    seal_by_passphrase,
+};
 use age::secrecy::ExposeSecret;
 
 fn somebody() -> (Recipient, Vec<Identity>) {
@@ -49,4 +52,17 @@ fn what_names_nobody_says_what_would() {
     let secret = "AGE-SECRET-KEY-1NOTREALLYONE";
     let text = Identity::parse_all(secret).err().map(told).unwrap();
     assert!(!text.contains("NOTREALLYONE") && text.contains("age-keygen"), "{text}");
+}
+
+#[test]
+fn a_passphrase_opens_what_it_sealed_and_nothing_else() {
+    let sealed = seal_by_passphrase(b"dear Ada", "correct horse battery".into()).unwrap();
+    assert!(is_sealed(&sealed) && is_by_passphrase(&sealed));
+    let opened = open_by_passphrase(&sealed, "correct horse battery".into(), LIMIT);
+    assert_eq!(opened.unwrap(), b"dear Ada");
+    let refused = open_by_passphrase(&sealed, "another horse".into(), LIMIT);
+    assert!(matches!(refused, Err(BundleError::OtherPassphrase)), "{refused:?}");
+    let (ada, hers) = somebody();
+    assert!(matches!(open(&sealed, &hers, LIMIT), Err(BundleError::ForOthers)));
+    assert!(!is_by_passphrase(&seal(b"dear Ada", &[ada]).unwrap()));
 }

@@ -1,10 +1,11 @@
 //! Where a login goes that leaves as a file: never to a screen, and sealed if asked.
 
-use super::Context;
+use super::{Context, passphrase};
 use anyhow::Context as _;
 use baton_node::bundle::{self, Recipient};
 use baton_node::data::write_private;
 use clap::Args;
+use secrecy::SecretString;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -18,6 +19,11 @@ pub(super) struct DestinationArgs {
     /// Seal the file for this age recipient, age1…; may be repeated
     #[arg(long, value_name = "RECIPIENT")]
     to: Vec<String>,
+    /// Seal the file with a passphrase, which is asked for, or is in BATON_BUNDLE_PASSPHRASE
+    #[arg(long, conflicts_with = "to")]
+    passphrase: bool,
+    #[arg(long, env = "BATON_BUNDLE_PASSPHRASE", hide = true, hide_env_values = true)]
+    set_passphrase: Option<SecretString>,
 }
 
 /// A login that was to be shown on a screen, or among other things.
@@ -41,6 +47,7 @@ pub(super) struct Destination {
     /// As they were typed.
     pub(super) sealed_for: Vec<String>,
     recipients: Vec<Recipient>,
+    passphrase: Option<SecretString>,
 }
 
 impl DestinationArgs {
@@ -54,7 +61,23 @@ impl DestinationArgs {
         };
         let recipients = self.to.iter().map(|to| Recipient::parse(to));
         let recipients = recipients.collect::<Result<_, _>>()?;
-        Ok(Destination { path, sealed_for: self.to, recipients })
+        let passphrase = self.passphrase.then(|| passphrase::to_seal_bundle(self.set_passphrase));
+        let passphrase = passphrase.transpose()?;
+        Ok(Destination { path, sealed_for: self.to, recipients, passphrase })
+    }
+
+    /// The peer for which the file is sealed, when it is one that is named: no recipient of age.
+    pub(super) fn peer(&self) -> Option<&str> {
+        match self.to.as_slice() {
+            [to] if !to.trim().starts_with("age1") => Some(to.trim()),
+            _ => None,
+        }
+    }
+
+    /// The same place for a file that is sealed already.
+    pub(super) fn find_for_sealed(mut self, context: &Context) -> anyhow::Result<Destination> {
+        let sealed_for = std::mem::take(&mut self.to);
+        Ok(Destination { sealed_for, ..self.find(context)? })
     }
 }
 
@@ -62,7 +85,10 @@ impl Destination {
     /// Writes the file, sealed if it is for somebody. How many bytes it has.
     pub(super) fn write(&self, text: &str) -> anyhow::Result<usize> {
         let sealed;
-        let bytes = if self.recipients.is_empty() {
+        let bytes = if let Some(passphrase) = &self.passphrase {
+            sealed = bundle::seal_by_passphrase(text.as_bytes(), passphrase.clone())?;
+            sealed.as_slice()
+        } else if self.recipients.is_empty() {
             text.as_bytes()
         } else {
             sealed = bundle::seal(text.as_bytes(), &self.recipients)?;
@@ -77,8 +103,12 @@ impl Destination {
 
     /// Says who can read what was written.
     pub(super) fn warn(&self, context: &Context) {
-        context.output.note(if self.recipients.is_empty() {
+        context.output.note(if self.passphrase.is_some() {
+            "the file is sealed: whoever has it and knows the passphrase is logged in"
+        } else if self.sealed_for.is_empty() {
             "whoever has this file is logged in: keep it as you keep a password"
+        } else if self.recipients.is_empty() {
+            "the file is sealed: only the node of that peer can open it"
         } else {
             "the file is sealed: only who has the identity of a recipient can open it"
         });

@@ -3,11 +3,13 @@
 use super::Context;
 use super::destination::{Destination, DestinationArgs};
 use crate::output;
+use baton_api::sync::SealedFile;
 use baton_api::{Contents, Exit, ExportFormat, ExportSession, ExportView};
 use baton_session::{Receipt, SessionId, SessionName, SnapshotId};
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::json;
 use std::path::Path;
 
 /// Write a session to a file that another Baton, or Playwright, can read
@@ -22,12 +24,18 @@ WHOEVER HAS THE FILE IS LOGGED IN. It is written with mode 0600. With --to it is
 the identity of the recipient can open it. Make an identity with age-keygen -o FILE, which says its
 recipient; baton import --identity FILE, and age -d -i FILE, open what was sealed for it.
 
+--to also takes the name of a confirmed peer. The session is saved then, and the file holds all that
+is shared of it, sealed for that node: baton import there makes it the same session, as baton sync run
+would, with no network between the two. --passphrase seals the file for whoever knows the words.
+
 What the file does not say is listed. The exit code is 6 when something is missing for which the
 format has a place; tabs and sessionStorage have none in storage-state, and are listed only.
 
 Examples:
   baton export shop -o shop.json
   baton export shop --to age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p -o shop.baton
+  baton export shop --to server -o shop.baton
+  baton export shop --passphrase -o shop.baton
   baton export shop --deep --to age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p -o shop.baton
   baton export shop --format storage-state -o state.json
   baton export shop --format storage-state | my-tests --state -")]
@@ -63,6 +71,9 @@ struct Written<'a> {
 
 impl Export {
     pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
+        if let Some(peer) = self.destination.peer().map(ToOwned::to_owned) {
+            return self.run_for(context, &peer).await;
+        }
         let destination = self.destination.find(context)?;
         let client = context.client().await?;
         let query = ExportSession { format: self.format, deep: self.deep };
@@ -75,6 +86,42 @@ impl Export {
         Ok(if exported.receipt.rejected > 0 { Exit::Losses } else { Exit::Done })
     }
 }
+
+impl Export {
+    /// Seals the session for a peer.
+    async fn run_for(self, context: &Context, peer: &str) -> anyhow::Result<Exit> {
+        if self.deep || self.format != ExportFormat::Session {
+            return Err(NotForPeers.into());
+        }
+        let destination = self.destination.find_for_sealed(context)?;
+        let client = context.client().await?;
+        let progress = context.output.progress("sealing the session");
+        let sealed = client.seal_session(&self.id, peer).await;
+        progress.end();
+        let SealedFile { id, name, rev, node_id, peer, file } = sealed?;
+        let bytes = destination.write(file.as_str())?;
+        if let Some(path) = &destination.path {
+            let document = json!({
+                "id": id, "name": name, "rev": rev, "nodeId": node_id, "peer": peer,
+                "path": path, "bytes": bytes,
+            });
+            context.output.answer(&document, || {
+                let path = path.display();
+                format!("{path}: “{name}” as revision {}, sealed for “{peer}”", rev.version())
+            });
+        }
+        destination.warn(context);
+        Ok(Exit::Done)
+    }
+}
+
+/// A form of a file that nodes do not take from each other.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "expected --to to name an age recipient, age1…, found a peer: a file for a peer is its own form, \
+     and has no --format and no --deep"
+)]
+pub(super) struct NotForPeers;
 
 fn tell(context: &Context, exported: &ExportView, destination: &Destination, bytes: usize) {
     let ExportView { id, name, snapshot, taken_at, format, holds, receipt, .. } = exported;

@@ -2,6 +2,7 @@
 
 use super::consent::NobodyToAsk;
 use super::destination::NoPlace;
+use super::export::NotForPeers;
 use super::federation::Nameless;
 use super::import::NotImported;
 use super::mcp::NotChanged;
@@ -129,7 +130,11 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     if error.is::<PeerKeyError>() || error.is::<NotYet>() || error.is::<NotCompared>() {
         return Exit::Usage;
     }
-    if error.is::<NoPlace>() || error.is::<NoCocoons>() || error.is::<NobodyToAsk>() {
+    if error.is::<NoPlace>()
+        || error.is::<NotForPeers>()
+        || error.is::<NoCocoons>()
+        || error.is::<NobodyToAsk>()
+    {
         return Exit::Usage;
     }
     if error.is::<ImportError>() {

@@ -11,6 +11,7 @@ use baton_api::{Exit, FileText, ImportSession};
 use baton_session::{Receipt, SessionName};
 use clap::Args;
 use profile::ProfileArgs;
+use secrecy::SecretString;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -18,7 +19,9 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 What PATH is, is recognised: a session file, a Playwright storageState, either of them sealed, or a
-folder with a Chrome profile. Only a session file has a name of its own.
+folder with a Chrome profile. Only a session file has a name of its own. A file that a peer sealed for
+this node (baton export --to PEER) becomes the same session as there; the exit code is 4 when it was
+changed here and there.
 
 --from takes a profile of your own browser, after asking: cookies, localStorage and what sites may
 do, with --tabs the open tabs too. Nothing in it is changed, and the browser may run. With --domain
@@ -50,6 +53,8 @@ pub(super) struct Import {
     /// What opens a sealed file: a file with age identities
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
     identity: Option<PathBuf>,
+    #[arg(long, env = "BATON_BUNDLE_PASSPHRASE", hide = true, hide_env_values = true)]
+    set_passphrase: Option<SecretString>,
     #[command(flatten)]
     consent: Consent,
     #[command(flatten)]
@@ -69,6 +74,9 @@ impl Import {
             context.output.answer(&document, || "nothing was imported".to_owned());
             return Ok(Exit::Done);
         };
+        if state_file::is_for_a_node(&file) {
+            return self.take(context, &file).await;
+        }
         let request = ImportSession { name: self.name, description: self.description, file };
         let client = context.client().await?;
         let progress = context.output.progress("importing the session");
@@ -83,12 +91,27 @@ impl Import {
         Ok(if whole { Exit::Done } else { Exit::Losses })
     }
 
+    /// Takes a file that a peer sealed for this node.
+    async fn take(self, context: &Context, file: &FileText) -> anyhow::Result<Exit> {
+        if self.name.is_some() || self.description.is_some() {
+            return Err(NotImported::KeepsItsName.into());
+        }
+        let client = context.client().await?;
+        let progress = context.output.progress("taking the session");
+        let taken = client.take_sync_file(file).await;
+        progress.end();
+        let taken = taken?;
+        context.output.answer(&taken, || output::taken(&taken));
+        Ok(if taken.conflicts.is_empty() { Exit::Done } else { Exit::Conflict })
+    }
+
     /// The session file that is sent; none when somebody was asked and did not agree.
     fn bring(&self, context: &Context) -> anyhow::Result<Option<Brought>> {
         match &self.path {
             Some(path) if !path.is_dir() => {
                 self.profile.expect_none(path)?;
-                let file = state_file::read(path, self.identity.as_deref())?;
+                let passphrase = self.set_passphrase.clone();
+                let file = state_file::read(path, self.identity.as_deref(), passphrase)?;
                 Ok(Some(Brought { file, left_out: Receipt::default() }))
             }
             _ if self.name.is_none() => Err(NotImported::NoName.into()),

@@ -1,11 +1,11 @@
-//! The passphrase of a backup: from the environment, or asked for on a terminal.
+//! The passphrase of a backup or a bundle: from the environment, or asked for on a terminal.
 
 use anyhow::Context as _;
 use console::Term;
 use secrecy::{ExposeSecret, SecretString};
 use std::io::IsTerminal;
 
-/// The shortest passphrase that seals a backup, in characters: whoever has the file can try as many
+/// The shortest passphrase that seals something, in characters: whoever has the file can try as many
 /// as he likes.
 const SHORTEST: usize = 12;
 
@@ -23,10 +23,14 @@ pub(super) enum PassphraseError {
     Differ,
     /// Nobody can be asked.
     #[error(
-        "expected the passphrase of the backup, found none\nset BATON_BACKUP_PASSPHRASE, or run \
-         this on a terminal"
+        "expected the passphrase of the {what}, found none\nset {variable}, or run this on a terminal"
     )]
-    Missing,
+    Missing {
+        /// Of what.
+        what: &'static str,
+        /// Which variable of the environment may hold it.
+        variable: &'static str,
+    },
 }
 
 /// The passphrase to seal with. None when it is not set and nobody can be asked, or when an empty
@@ -40,15 +44,45 @@ pub(super) fn to_seal(set: Option<SecretString>) -> anyhow::Result<Option<Secret
             if first.expose_secret().is_empty() {
                 return Ok(None);
             }
-            if ask("the same again: ")?.expose_secret() != first.expose_secret() {
-                return Err(PassphraseError::Differ.into());
-            }
-            first
+            again(first)?
         }
     };
+    long_enough(given).map(Some)
+}
+
+/// The passphrase to seal a bundle with.
+pub(super) fn to_seal_bundle(set: Option<SecretString>) -> anyhow::Result<SecretString> {
+    match set {
+        Some(set) => long_enough(set),
+        None if can_ask() => long_enough(again(ask("passphrase: ")?)?),
+        None => Err(OF_BUNDLE.into()),
+    }
+}
+
+/// The passphrase that opens a bundle.
+pub(super) fn to_open_bundle(set: Option<SecretString>) -> anyhow::Result<SecretString> {
+    match set {
+        Some(set) => Ok(set),
+        None if can_ask() => ask("passphrase: "),
+        None => Err(OF_BUNDLE.into()),
+    }
+}
+
+const OF_BUNDLE: PassphraseError =
+    PassphraseError::Missing { what: "bundle", variable: "BATON_BUNDLE_PASSPHRASE" };
+
+/// Asks for the same once more.
+fn again(first: SecretString) -> anyhow::Result<SecretString> {
+    if ask("the same again: ")?.expose_secret() != first.expose_secret() {
+        return Err(PassphraseError::Differ.into());
+    }
+    Ok(first)
+}
+
+fn long_enough(given: SecretString) -> anyhow::Result<SecretString> {
     match given.expose_secret().chars().count() {
         short @ 0..SHORTEST => Err(PassphraseError::Short(short).into()),
-        _ => Ok(Some(given)),
+        _ => Ok(given),
     }
 }
 
@@ -57,7 +91,10 @@ pub(super) fn to_open(set: Option<SecretString>) -> anyhow::Result<SecretString>
     match set {
         Some(set) => Ok(set),
         None if can_ask() => ask("passphrase: "),
-        None => Err(PassphraseError::Missing.into()),
+        None => {
+            let (what, variable) = ("backup", "BATON_BACKUP_PASSPHRASE");
+            Err(PassphraseError::Missing { what, variable }.into())
+        }
     }
 }
 

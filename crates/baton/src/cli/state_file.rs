@@ -1,5 +1,6 @@
 //! A file that holds a session, as it lies on the disk: read, and opened if it is sealed.
 
+use super::passphrase;
 use anyhow::Context as _;
 use baton_api::FileText;
 use baton_node::bundle::{self, Identity};
@@ -37,11 +38,21 @@ pub(super) enum Unreadable {
     },
 }
 
-/// The document in the file at `path`; `identity` is the file with what opens a sealed one.
-pub(super) fn read(path: &Path, identity: Option<&Path>) -> anyhow::Result<FileText> {
+/// The document in the file at `path`; `identity` is the file with what opens a sealed one, unless a
+/// passphrase does.
+pub(super) fn read(
+    path: &Path,
+    identity: Option<&Path>,
+    passphrase: Option<SecretString>,
+) -> anyhow::Result<FileText> {
     // Sealing adds little, and what is in a bundle has its own bound.
     let mut bytes = read_bounded(path, FILE_LIMIT + FILE_LIMIT / 64)?;
     if bundle::is_sealed(&bytes) {
+        if bundle::is_by_passphrase(&bytes) {
+            let passphrase = passphrase::to_open_bundle(passphrase)?;
+            bytes = bundle::open_by_passphrase(&bytes, passphrase, FILE_LIMIT)?;
+            return text_of(bytes, path);
+        }
         let Some(identity) = identity else {
             return Err(Unreadable::Sealed(path.to_owned()).into());
         };
@@ -49,6 +60,22 @@ pub(super) fn read(path: &Path, identity: Option<&Path>) -> anyhow::Result<FileT
         let identities = Identity::parse_all(text.expose_secret())?;
         bytes = bundle::open(&bytes, &identities, FILE_LIMIT)?;
     }
+    text_of(bytes, path)
+}
+
+/// Whether it is a sync file, which only the node opens for which it was sealed.
+pub(super) fn is_for_a_node(file: &FileText) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Sealed {
+        #[serde(rename = "sealed")]
+        _sealed: serde::de::IgnoredAny,
+        #[serde(rename = "signature")]
+        _signature: serde::de::IgnoredAny,
+    }
+    serde_json::from_str::<Sealed>(file.as_str()).is_ok()
+}
+
+fn text_of(bytes: Vec<u8>, path: &Path) -> anyhow::Result<FileText> {
     let not_json = |source| Unreadable::NoJson { path: path.to_owned(), source };
     let text = String::from_utf8(bytes)
         .map_err(|error| not_json(serde::de::Error::custom(error.utf8_error())))?;

@@ -1,6 +1,7 @@
 //! What left with a file, or came with one.
 
 use super::{style, table::Table, views};
+use baton_api::sync::TakenFile;
 use baton_api::{Contents, ImportView};
 use baton_session::Receipt;
 use std::path::Path;
@@ -43,6 +44,27 @@ pub(crate) fn written(
     let line = format!("{}: {}", path.display(), style::size(bytes as u64));
     let lines = [Some(line), Some(contents(holds)), left_out];
     lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// A file of a peer that was taken.
+pub(crate) fn taken(taken: &TakenFile) -> String {
+    let from = taken
+        .peer
+        .as_deref()
+        .map_or("this node".to_owned(), |peer| format!("“{}”", style::plain(peer)));
+    let Some(name) = &taken.name else {
+        return format!("the session {} was deleted at {from}", taken.id);
+    };
+    match (taken.changed, taken.conflicts.len()) {
+        (false, _) => format!("“{name}” is as {from} has it: nothing new"),
+        (true, 0) => {
+            format!("“{name}” came from {from}\nbaton sessions resume {name} brings it to life")
+        }
+        (true, _) => format!(
+            "“{name}” came from {from}, and was changed here and there: both are kept\nbaton sync \
+             conflicts shows what to choose"
+        ),
+    }
 }
 
 /// A profile that was made, and how a browser is started on it.

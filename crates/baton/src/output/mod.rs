@@ -22,7 +22,7 @@ mod table;
 mod views;
 
 pub(crate) use board::{archived, board, driven, task, tasks};
-pub(crate) use carry::{compiled, imported, in_use, left_out, written};
+pub(crate) use carry::{compiled, imported, in_use, left_out, taken, written};
 pub(crate) use cocoons::cocoons;
 pub(crate) use debug::{
     debug_console, debug_entry, debug_gap, debug_line, debug_request, debug_request_line,

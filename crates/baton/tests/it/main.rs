@@ -4,6 +4,7 @@
 
 mod attach;
 mod backup;
+mod by_hand;
 mod carry;
 mod carry_on;
 mod cdp;

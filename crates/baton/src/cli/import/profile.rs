@@ -46,6 +46,12 @@ pub(in crate::cli) enum NotImported {
          give one with --name"
     )]
     NoName,
+    /// A session that moves between nodes has the name that it has there.
+    #[error(
+        "expected no --name and no --description for a file of a peer, found one: it becomes the same \
+         session as there"
+    )]
+    KeepsItsName,
     /// A file is taken as a whole.
     #[error("expected the folder of a profile together with {option}, found another file at {}\n\
          leave {option} away: a file is imported as a whole", path.display())]

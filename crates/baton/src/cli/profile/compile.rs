@@ -63,7 +63,7 @@ struct Compiled<'a> {
 
 impl Compile {
     pub(super) fn run(self, context: &Context) -> anyhow::Result<Exit> {
-        let file = state_file::read(&self.state, self.identity.as_deref())?;
+        let file = state_file::read(&self.state, self.identity.as_deref(), None)?;
         let Imported { mut state, left_out: mut receipt, .. } =
             import::read(file.as_str().as_bytes())?;
         let profile = std::path::absolute(&self.profile)?;

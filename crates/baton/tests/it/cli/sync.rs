@@ -161,7 +161,10 @@ async fn a_peer_that_does_not_answer_does_not_keep_the_others_from_theirs() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_has_nobody_to_compare_with_is_not_told_that_all_is_in_sync() {
     let peers = list(vec![pending(3, "paris")]);
-    let node = FakeNode::start().await.with("GET /sync/peers", &peers);
+    let node = FakeNode::start()
+        .await
+        .with("GET /sync/peers", &peers)
+        .with("GET /sync/directory", &json!({}));
     for verb in ["run", "status"] {
         let run = node.folder.run(&["sync", verb]).success();
         let told = [stderr(&run, &node.folder.data()), stdout(&run, &node.folder.data())].concat();
@@ -251,7 +254,9 @@ async fn status_tells_what_differs_and_moves_nothing() {
         .await
         .with("GET /sync/peers", &list(vec![berlin.clone()]))
         .with(&asks(&berlin), &differences(&berlin, items))
-        .with(&asks(&berlin), &differences(&berlin, vec![item(4, "news", Difference::Same)]));
+        .with(&asks(&berlin), &differences(&berlin, vec![item(4, "news", Difference::Same)]))
+        .with("GET /sync/directory", &json!({}))
+        .with("GET /sync/directory", &in_step());
     let differ = node.folder.run(&["sync", "status"]).success();
     let same = node.folder.run(&["sync", "status"]).success();
     let told = [differ, same].map(|run| stdout(&run, &node.folder.data()));
@@ -262,8 +267,20 @@ async fn status_tells_what_differs_and_moves_nothing() {
     forum    berlin  only there              5 min ago  33.76 KiB
     old      berlin  deleted here            5 min ago  33.76 KiB
     all in sync
+    /mnt/shared: 2 sessions in step
+      left aside: 3.json: expected a file of a confirmed peer, found one of node 1
+        baton peers add helps
     "#);
     assert!(node.heard().iter().all(|heard| heard.starts_with("GET ")));
+}
+
+/// A sync directory in which somebody put a file of a stranger.
+fn in_step() -> serde_json::Value {
+    let reason = "expected a file of a confirmed peer, found one of node 1\nbaton peers add helps";
+    json!({
+        "path": "/mnt/shared", "sessions": 2,
+        "refused": [{"file": "3.json", "reason": reason, "since": "2026-01-01T00:00:00Z"}],
+    })
 }
 
 /// A session that was changed here and at berlin.

@@ -204,11 +204,16 @@ pub(super) fn list(folder: &Path) -> Result<BTreeMap<String, Mark>, DirectoryErr
         let Ok(name) = entry.file_name().into_string() else { continue };
         // One that goes while it is looked at is not there.
         let Ok(found) = entry.metadata() else { continue };
-        if found.is_file() && name.ends_with(".json") && !name.starts_with('.') {
+        if found.is_file() && is_json(&name) {
             files.insert(name, Mark::of(&found));
         }
     }
     Ok(files)
+}
+
+fn is_json(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension == "json")
+        && !name.starts_with('.')
 }
 
 /// Removes what a writer left that was killed. Whoever calls it holds the lock.
