@@ -204,9 +204,11 @@ fn beside_a_name(args: &[Value]) -> Vec<String> {
 }
 
 fn hide_beside_a_name(args: &mut [Value]) {
-    for at in 1..args.len() {
-        if is_name(&args[at - 1]) && args[at].as_str().is_some_and(|text| !text.is_empty()) {
-            args[at] = HIDDEN.into();
+    // Looked at before any is hidden: what is hidden itself may be the name of the next one.
+    let names: Vec<bool> = args.iter().map(is_name).collect();
+    for (arg, after_a_name) in args.iter_mut().skip(1).zip(names) {
+        if after_a_name && arg.as_str().is_some_and(|text| !text.is_empty()) {
+            *arg = HIDDEN.into();
         }
     }
 }

@@ -133,6 +133,11 @@ fn plant(tab: &mut Tab) {
         args: vec![json!("password"), json!(SECRET)],
         ..line(ConsoleLevel::Log, &format!("password {SECRET}"), 6)
     });
+    // What is hidden itself is the name of the next one.
+    tab.write(ConsoleEntry {
+        args: vec![json!("password"), json!("token"), json!(SECRET)],
+        ..line(ConsoleLevel::Log, &format!("password token {SECRET}"), 7)
+    });
     for url in addresses() {
         let page = Page { url, title: format!("token={SECRET}") };
         tab.buffer.show(Clean::page(&page, &tab.limits));
