@@ -62,6 +62,7 @@ async fn watch(mut house: House, site: &Site) -> Result<Costs> {
         urls: vec![site.url("/resting")?],
         headed: false,
         debug: false,
+        reveal: false,
         environment: Environment::default(),
     };
     let id = house.client()?.open_session(&request).await?.session.id;

@@ -24,6 +24,10 @@ pub struct OpenSession {
     /// Whether what its tabs do, network and console, is recorded, from the first byte on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub debug: bool,
+    /// Whether their secrets are kept too, in memory, for keys with the scope `reveal`: as long as its
+    /// first browser runs. Needs that scope, and `debug`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reveal: bool,
     /// What pages see of the world; a field left out is the browser's own.
     #[serde(default)]
     pub environment: Environment,
@@ -38,6 +42,7 @@ impl OpenSession {
             urls: urls.into_iter().collect(),
             headed: false,
             debug: false,
+            reveal: false,
             environment: Environment::default(),
         }
     }
@@ -63,4 +68,8 @@ pub struct AttachSession {
 pub struct SwitchDebug {
     /// Whether it is recorded from now on. What was recorded is forgotten when it is not.
     pub on: bool,
+    /// Whether secrets of its tabs are kept too, in memory, for keys with the scope `reveal`: from now on,
+    /// as long as its browser runs. Those that were kept are forgotten when it is not. Needs that scope.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reveal: bool,
 }

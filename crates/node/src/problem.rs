@@ -85,6 +85,7 @@ fn look(error: &LookError) -> ErrorCode {
         LookError::TabGone { .. } => ErrorCode::TabGone,
         LookError::BrowserOffline { .. } => ErrorCode::BrowserOffline,
         LookError::TooManyTabs { .. } => ErrorCode::StorageFull,
+        LookError::NotRevealed { .. } => ErrorCode::Conflict,
         LookError::Ask(_) => ErrorCode::InvalidRequest,
     }
 }

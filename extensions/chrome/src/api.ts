@@ -172,6 +172,8 @@ export interface components {
             cocoon_name?: string | null;
             /** @description Its browser is not connected: what it told before is here, and nothing comes until it is back. */
             offline?: boolean;
+            /** @description Its secrets are kept beside it, for those with the scope `reveal` who ask for them. */
+            revealed?: boolean;
             /** @description The page's title; empty when it has none. */
             title: string;
             /** @description Which one: give it back to ask. */
@@ -512,6 +514,8 @@ export interface components {
              *     connection was lost. Counts for a day.
              */
             resume?: string;
+            /** @description Whether secrets of the tab are kept from now on: only then they may be sent. */
+            revealed?: boolean;
             /** @description What it is called from now on, in every event. */
             token: components["schemas"]["TabToken"];
         };
@@ -528,6 +532,11 @@ export interface components {
             favicon?: string | null;
             /** @description Whether the page had begun to load before anyone looked. */
             first_load?: boolean;
+            /**
+             * @description Whether the person at the browser wants secrets of the tab to be kept too, for those with the scope
+             *     `reveal` who ask for them. A tab that was accepted is offered again to change it.
+             */
+            reveal?: boolean;
             /** @description The page's title; empty when it has none. */
             title: string;
             /**

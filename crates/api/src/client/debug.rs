@@ -2,11 +2,11 @@
 
 use super::{BROWSER_LIMIT, Client, ClientError};
 use crate::debug::{
-    ConsoleData, ConsoleFilters, NetworkData, NetworkFilters, PairingCode, TabList, TabToken, Wait,
+    ConsoleData, ConsoleFilters, NetworkData, NetworkFilters, PairingCode, Reveal, TabList,
+    TabToken, Wait,
 };
 use crate::{SessionView, SwitchDebug};
 use reqwest::Method;
-use std::time::Duration;
 
 impl Client {
     /// The tabs that can be looked into.
@@ -14,32 +14,32 @@ impl Client {
         self.fetch(self.request(Method::GET, &["debug", "tabs"])?).await
     }
 
-    /// The requests of a tab; when nothing fits, those that come within `wait`.
+    /// The requests of a tab; when nothing fits, those that come while it waits. See [`Wait`].
     pub async fn get_network(
         &self,
         token: &TabToken,
         filters: &NetworkFilters,
-        wait: Duration,
+        how: impl Into<Wait>,
     ) -> Result<NetworkData, ClientError> {
         let call = self.request(Method::POST, &["debug", "tabs", token.as_str(), "network"])?;
-        self.fetch(call.query(&seconds(wait)).json(filters)).await
+        self.fetch(call.query(&how.into()).json(filters)).await
     }
 
-    /// The console of a tab; when nothing fits, the lines that come within `wait`.
+    /// The console of a tab; when nothing fits, the lines that come while it waits. See [`Wait`].
     pub async fn get_console(
         &self,
         token: &TabToken,
         filters: &ConsoleFilters,
-        wait: Duration,
+        how: impl Into<Wait>,
     ) -> Result<ConsoleData, ClientError> {
         let call = self.request(Method::POST, &["debug", "tabs", token.as_str(), "console"])?;
-        self.fetch(call.query(&seconds(wait)).json(filters)).await
+        self.fetch(call.query(&how.into()).json(filters)).await
     }
 
-    /// What is kept of a tab as an HTTP Archive, as the node wrote it.
-    pub async fn get_har(&self, token: &TabToken) -> Result<Vec<u8>, ClientError> {
+    /// What is kept of a tab as an HTTP Archive, as the node wrote it; with its secrets if `reveal`.
+    pub async fn get_har(&self, token: &TabToken, reveal: bool) -> Result<Vec<u8>, ClientError> {
         let call = self.request(Method::GET, &["debug", "tabs", token.as_str(), "har"])?;
-        self.fetch_bytes(call).await
+        self.fetch_bytes(call.query(&Reveal { reveal })).await
     }
 
     /// A code with which a person pairs a browser.
@@ -47,13 +47,13 @@ impl Client {
         self.fetch(self.request(Method::POST, &["debug", "pair"])?).await
     }
 
-    /// Switches on or off whether what a session's tabs do is recorded.
-    pub async fn switch_debug(&self, id: &str, on: bool) -> Result<SessionView, ClientError> {
+    /// Switches on or off whether what a session's tabs do is recorded, and whether their secrets are.
+    pub async fn switch_debug(
+        &self,
+        id: &str,
+        switch: SwitchDebug,
+    ) -> Result<SessionView, ClientError> {
         let call = self.request(Method::POST, &["sessions", id, "debug"])?;
-        self.fetch(call.timeout(BROWSER_LIMIT).json(&SwitchDebug { on })).await
+        self.fetch(call.timeout(BROWSER_LIMIT).json(&switch)).await
     }
-}
-
-fn seconds(wait: Duration) -> Wait {
-    Wait { wait: u16::try_from(wait.as_secs()).ok().filter(|seconds| *seconds > 0) }
 }

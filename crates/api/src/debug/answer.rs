@@ -25,6 +25,9 @@ pub struct TabAccepted {
     /// connection was lost. Counts for a day.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub resume: String,
+    /// Whether secrets of the tab are kept from now on: only then they may be sent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub revealed: bool,
 }
 
 /// What was offered may be the token of the header.

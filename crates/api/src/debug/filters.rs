@@ -2,6 +2,7 @@
 
 use super::{ConsoleLevel, EpochMs, TabToken, check};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use utoipa::{IntoParams, ToSchema};
 
 /// Asks for the requests of a tab.
@@ -93,7 +94,17 @@ pub struct ConsoleFilters {
     pub id: Option<u64>,
 }
 
-/// How long a question may wait, over HTTP.
+/// Whether an answer shows secrets, over HTTP.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Reveal {
+    /// Show secrets, of a tab whose secrets are kept. Needs the scope `reveal` too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reveal: bool,
+}
+
+/// How long a question may wait, over HTTP, and whether its answer shows secrets.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -102,4 +113,15 @@ pub struct Wait {
     /// follows a tab.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<u16>,
+    /// Show secrets, of a tab whose secrets are kept. Needs the scope `reveal` too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reveal: bool,
+}
+
+/// It waits so long, in whole seconds, and shows no secrets.
+impl From<Duration> for Wait {
+    fn from(wait: Duration) -> Self {
+        let seconds = u16::try_from(wait.as_secs()).ok().filter(|seconds| *seconds > 0);
+        Self { wait: seconds, reveal: false }
+    }
 }

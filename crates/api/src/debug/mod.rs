@@ -31,7 +31,7 @@ pub use event::{
     Answered, ConsoleEvent, Failed, Finished, NetworkChange, NetworkEvent, Redirected, Requested,
     SocketEvent,
 };
-pub use filters::{ConsoleFilters, GetConsole, GetNetwork, NetworkFilters, Wait};
+pub use filters::{ConsoleFilters, GetConsole, GetNetwork, NetworkFilters, Reveal, Wait};
 pub use gap::{Gap, GapReason};
 pub use instant::EpochMs;
 pub use message::{BadMessage, BrowserMessage, ClientMessage, MAX_MESSAGE_BYTES, RelayMessage};

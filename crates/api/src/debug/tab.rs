@@ -24,13 +24,21 @@ pub struct DebugTab {
     /// Its browser is not connected: what it told before is here, and nothing comes until it is back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub offline: bool,
+    /// Its secrets are kept beside it, for those with the scope `reveal` who ask for them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub revealed: bool,
 }
 
 impl DebugTab {
     /// What people call the cocoon or session that it belongs to, with a word when nothing comes of it.
     pub fn of(&self) -> String {
         let name = self.cocoon_name.as_ref().unwrap_or(&self.cocoon_id);
-        if self.offline { format!("{name} (offline)") } else { name.clone() }
+        match (self.offline, self.revealed) {
+            (false, false) => name.clone(),
+            (true, false) => format!("{name} (offline)"),
+            (false, true) => format!("{name} (secrets kept)"),
+            (true, true) => format!("{name} (offline, secrets kept)"),
+        }
     }
 }
 
@@ -56,6 +64,10 @@ pub struct TabAvailable {
     /// Whether the page had begun to load before anyone looked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first_load: bool,
+    /// Whether the person at the browser wants secrets of the tab to be kept too, for those with the scope
+    /// `reveal` who ask for them. A tab that was accepted is offered again to change it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reveal: bool,
 }
 
 /// The token of the header is a secret until it was used.

@@ -30,6 +30,9 @@ pub(super) struct Open {
     /// Record network and console of its tabs, for baton debug; it makes pages slower
     #[arg(long)]
     debug: bool,
+    /// Keep secrets of its tabs too, for baton debug --reveal: in memory, as long as this browser runs
+    #[arg(long, requires = "debug")]
+    reveal: bool,
     #[command(flatten)]
     environment: EnvironmentArgs,
 }
@@ -43,6 +46,7 @@ impl Open {
             urls: self.urls,
             headed: self.headed,
             debug: self.debug,
+            reveal: self.reveal,
             environment: self.environment.into(),
         };
         let progress = context.output.progress("starting a browser");

@@ -7,8 +7,8 @@ use axum::Router;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse};
 use axum::routing::{get, post};
-use baton_api::debug::{ConsoleFilters, GapReason, NetworkFilters, TabToken};
-use baton_api::{ErrorCode, OpenSession};
+use baton_api::debug::{ConsoleFilters, GapReason, NetworkFilters, TabToken, Wait};
+use baton_api::{Client, CreateKey, ErrorCode, OpenSession, Scope, SwitchDebug};
 use baton_playground::{House, Page, Site};
 use serde_json::{Value, json};
 use std::process::{Command, Output, Stdio};
@@ -233,9 +233,9 @@ async fn a_session_is_recorded_later_and_no_longer_and_by_the_next_node() {
     assert_eq!(gone.code(), Some(ErrorCode::TabGone));
 
     let again = token(&house).await;
-    let off = client.switch_debug("shop", false).await.unwrap();
+    let off = client.switch_debug("shop", SwitchDebug { on: false, reveal: false }).await.unwrap();
     assert!(!off.session.debug);
-    let gone = client.get_har(&again).await.unwrap_err();
+    let gone = client.get_har(&again, false).await.unwrap_err();
     assert_eq!(gone.code(), Some(ErrorCode::TabGone));
     house.clear().await.unwrap();
 }
@@ -270,5 +270,143 @@ async fn a_tab_is_followed_until_it_is_closed() {
     assert!(timeout(LIMIT, follower.wait()).await.unwrap().unwrap().success());
     let ended: Output = baton(&house, &["debug", "network", token.as_str()]).output().unwrap();
     assert_eq!(ended.status.code(), Some(3), "{ended:?}");
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn secrets_are_shown_to_who_may_see_them_of_a_tab_whose_secrets_are_kept_and_that_is_noted() {
+    let mut house = houses::build();
+    house.start_node().await.unwrap();
+    let site = shop().await;
+    let url = site.url("/").unwrap();
+    says(&house, &["open", url.as_str(), "--name", "shop", "--debug"]);
+    let token = token(&house).await;
+    done(&house, &token).await;
+    let tab = token.as_str();
+    let refused = baton(&house, &["debug", "network", tab, "--reveal"]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(4), "{refused:?}");
+
+    says(&house, &["debug", "on", "shop", "--reveal"]);
+    assert!(says(&house, &["debug", "list-tabs"]).contains("(secrets kept)"));
+    let id = house.client().unwrap().fetch_session("shop").await.unwrap().session.id;
+    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    // The same as before, once more.
+    let again = "document.cookie; location.reload(); true";
+    page.evaluate::<bool>(again).await.unwrap();
+    let client = house.client().unwrap().clone();
+    eventually("the page is done once more", async || {
+        let filters = ConsoleFilters {
+            message_pattern: Some("^done$".to_owned()),
+            ..ConsoleFilters::default()
+        };
+        client.get_console(&token, &filters, Duration::ZERO).await.unwrap().entries.len() == 2
+    })
+    .await;
+
+    let revealed = says(&house, &["debug", "network", tab, "--bodies", "--reveal", "--json"])
+        + &says(&house, &["debug", "console", tab, "--reveal"])
+        + &says(&house, &["debug", "har", tab, "--reveal"]);
+    let shown =
+        ["Zq7-query-token", "Zq7-password", "Zq7-api-key", "Zq7-bearer", "Zq7-console-token"];
+    for secret in shown {
+        assert!(revealed.contains(secret), "{secret} in {revealed}");
+    }
+
+    // Whoever does not ask gets none of it, nor does a model, nor a key that may not.
+    let mut said = says(&house, &["debug", "network", tab, "--bodies", "--json"])
+        + &says(&house, &["debug", "console", tab])
+        + &says(&house, &["debug", "har", tab])
+        + &says(&house, &["debug", "list-tabs", "--json"]);
+    let model = agent(&house).await;
+    said += &call(&model, "browser_debug_get_network", json!({"token": tab})).await;
+    for id in 1..=8 {
+        let one = json!({"token": tab, "id": id});
+        said += &call(&model, "browser_debug_get_network", one).await;
+    }
+    said += &call(&model, "browser_debug_get_console", json!({"token": tab})).await;
+    model.close().await.unwrap();
+    let request =
+        CreateKey { name: "looks".to_owned(), owner: None, scopes: [Scope::Debug].into() };
+    let secret = client.create_key(&request).await.unwrap().secret;
+    let looks = Client::new(client.base().clone(), secret.into()).unwrap();
+    let how = Wait { wait: None, reveal: true };
+    let denied = looks.get_network(&token, &NetworkFilters::default(), how.clone()).await;
+    assert_eq!(denied.unwrap_err().code(), Some(ErrorCode::Forbidden));
+    let denied = looks.get_console(&token, &ConsoleFilters::default(), how).await;
+    assert_eq!(denied.unwrap_err().code(), Some(ErrorCode::Forbidden));
+    let denied = looks.get_har(&token, true).await;
+    assert_eq!(denied.unwrap_err().code(), Some(ErrorCode::Forbidden));
+    said += &String::from_utf8(looks.get_har(&token, false).await.unwrap()).unwrap();
+
+    let request = CreateKey {
+        name: "drives".to_owned(),
+        owner: None,
+        scopes: [Scope::Drive, Scope::Debug].into(),
+    };
+    let secret = client.create_key(&request).await.unwrap().secret;
+    let drives = Client::new(client.base().clone(), secret.into()).unwrap();
+    let switch = SwitchDebug { on: true, reveal: true };
+    let denied = drives.switch_debug("shop", switch).await.unwrap_err();
+    assert_eq!(denied.code(), Some(ErrorCode::Forbidden));
+    let mut open = OpenSession::new("other".parse().unwrap(), []);
+    (open.debug, open.reveal) = (true, true);
+    let denied = drives.open_session(&open).await.unwrap_err();
+    assert_eq!(denied.code(), Some(ErrorCode::Forbidden));
+
+    let audit = says(&house, &["audit", "--json"]);
+    let log: Value = serde_json::from_str(&audit).unwrap();
+    let mut noted: Vec<String> = log["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|one| {
+            let action = one["action"].as_str().unwrap();
+            action.contains("debug") || action == "session.open"
+        })
+        .map(|one| {
+            let detail = |name: &str| one["detail"][name].as_str().unwrap_or("-").to_owned();
+            let (action, outcome) = (&one["action"], &one["outcome"]);
+            let actor = one["actor"].as_str().unwrap().split(' ').next().unwrap();
+            let (what, reveal) = (detail("what"), detail("reveal"));
+            format!("{actor} {action} {outcome} what={what} reveal={reveal}")
+        })
+        .collect();
+    noted.reverse();
+    insta::assert_snapshot!(noted.join("\n"), @r#"
+    local-admin "session.open" "done" what=- reveal=-
+    local-admin "debug.reveal" "failed" what=network reveal=-
+    local-admin "session.debug" "done" what=- reveal=true
+    local-admin "debug.reveal" "done" what=network reveal=-
+    local-admin "debug.reveal" "done" what=console reveal=-
+    local-admin "debug.reveal" "done" what=har reveal=-
+    looks "debug.reveal" "denied" what=network reveal=-
+    looks "debug.reveal" "denied" what=console reveal=-
+    looks "debug.reveal" "denied" what=har reveal=-
+    drives "session.debug" "denied" what=- reveal=true
+    drives "session.open" "denied" what=- reveal=true
+    "#);
+
+    // It ends with whoever wants it no longer, at once.
+    client.switch_debug("shop", SwitchDebug { on: true, reveal: false }).await.unwrap();
+    let gone = client.get_har(&token, true).await.unwrap_err();
+    assert_eq!(gone.code(), Some(ErrorCode::Conflict));
+
+    // A session can be opened so that its first byte is there too, and it ends with that browser.
+    client.close_session("shop").await.unwrap();
+    says(&house, &["open", url.as_str(), "--name", "whole", "--debug", "--reveal"]);
+    let whole = self::token(&house).await;
+    done(&house, &whole).await;
+    let har = String::from_utf8(client.get_har(&whole, true).await.unwrap()).unwrap();
+    assert!(har.contains("Zq7-query-token") && har.contains("Zq7-bearer"));
+    client.close_session("whole").await.unwrap();
+    client.resume_session("whole").await.unwrap();
+    let again = self::token(&house).await;
+    let hidden = client.get_har(&again, true).await.unwrap_err();
+    assert_eq!(hidden.code(), Some(ErrorCode::Conflict));
+    for text in [said, audit, house.log()] {
+        for secret in SECRETS {
+            assert!(!text.contains(secret), "{secret} came out");
+        }
+    }
     house.clear().await.unwrap();
 }

@@ -51,6 +51,10 @@ pub enum Action {
     Debug,
     /// The secrets of a session were shown.
     Reveal,
+    /// The secrets of a tab were shown.
+    RevealTab,
+    /// Secrets of a tab began to be kept, as the person at its browser wants it, or are no longer.
+    KeepTab,
     /// A session was given out as a file.
     Export,
     /// A session was made of a file.
@@ -109,6 +113,8 @@ impl Action {
             Self::Connect => "session.connect",
             Self::Pass => "session.pass",
             Self::Reveal => "session.reveal",
+            Self::RevealTab => "debug.reveal",
+            Self::KeepTab => "debug.keep_secrets",
             Self::Export => "session.export",
             Self::Import => "session.import",
             Self::CreateKey => "key.create",

@@ -1,6 +1,6 @@
 //! What whoever looks in asks over the relay's protocol; every question is answered.
 
-use super::relay::LookError;
+use super::relay::{LookError, Sight};
 use crate::Context;
 use crate::auth::Caller;
 use baton_api::debug::{
@@ -24,7 +24,7 @@ pub(crate) async fn answer(
         },
         ClientMessage::GetNetwork(GetNetwork { request_id, token, filters }) => {
             let filters = filters.unwrap_or_default();
-            match bus.network(owner, &token, &filters, Duration::ZERO).await {
+            match bus.network(owner, &token, Sight::Hidden, &filters, Duration::ZERO).await {
                 // The protocol's answer has bodies: who asks in it knows no other way to them.
                 Ok(found) => RelayMessage::NetworkData(found.into_data(request_id, true)),
                 Err(error) => refused(Some(request_id), Some(token), &error),
@@ -32,7 +32,7 @@ pub(crate) async fn answer(
         }
         ClientMessage::GetConsole(GetConsole { request_id, token, filters }) => {
             let filters = filters.unwrap_or_default();
-            match bus.console(owner, &token, &filters, Duration::ZERO).await {
+            match bus.console(owner, &token, Sight::Hidden, &filters, Duration::ZERO).await {
                 Ok(found) => RelayMessage::ConsoleData(found.into_data(request_id)),
                 Err(error) => refused(Some(request_id), Some(token), &error),
             }
@@ -45,7 +45,7 @@ fn refused(request_id: Option<String>, token: Option<TabToken>, error: &LookErro
         LookError::TabGone { .. } => DebugErrorCode::TabGone,
         LookError::BrowserOffline { .. } => DebugErrorCode::BrowserOffline,
         LookError::Ask(_) => DebugErrorCode::InvalidFilter,
-        LookError::TooManyTabs { .. } => DebugErrorCode::Untrusted,
+        LookError::TooManyTabs { .. } | LookError::NotRevealed { .. } => DebugErrorCode::Untrusted,
     };
     let text = error.to_string();
     let message = text.lines().next().unwrap_or_default().to_owned();

@@ -12,7 +12,7 @@ use std::ops::Bound;
 const REMEMBERED: usize = 10_000;
 
 /// A bounded store.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Ring<T> {
     kept: BTreeMap<u64, Slot<T>>,
     items: usize,
@@ -22,7 +22,7 @@ pub struct Ring<T> {
     lost: Lost,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Slot<T> {
     item: T,
     bytes: usize,
@@ -149,7 +149,7 @@ impl<T> Ring<T> {
 }
 
 /// The sequence numbers of what went.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Lost {
     /// The latest of them, in their order.
     seqs: VecDeque<u64>,

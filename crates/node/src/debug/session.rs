@@ -1,6 +1,7 @@
 //! Sessions of the node tell of their tabs by themselves: the recorder's words become the relay's.
 
 use super::relay::{About, Relay, TabSender};
+use super::revealing::Revealing;
 use super::secrets::Page;
 use baton_api::debug::{
     Answered, ConsoleEntry, ConsoleEvent, ConsoleLevel, Direction, EpochMs, Failed, Finished,
@@ -15,8 +16,7 @@ use tokio::sync::watch;
 
 /// The tabs of a session that are told of. They outlive a recorder that has to begin anew.
 pub(crate) struct SessionTabs {
-    relay: Relay,
-    about: About,
+    revealing: Revealing,
     tabs: HashMap<TargetId, TabSender>,
     /// Those of which everything is told.
     ready: watch::Sender<HashSet<TargetId>>,
@@ -32,7 +32,13 @@ impl SessionTabs {
             cocoon_id: id,
             cocoon_name: Some(session.name.to_string()),
         };
-        Self { relay, about, tabs: HashMap::new(), ready: watch::Sender::default() }
+        let revealing = Revealing::new(relay, about);
+        Self { revealing, tabs: HashMap::new(), ready: watch::Sender::default() }
+    }
+
+    /// What says whether their secrets are kept.
+    pub(crate) fn revealing(&self) -> Revealing {
+        self.revealing.clone()
     }
 
     /// The tabs of which everything is told.
@@ -83,7 +89,7 @@ impl SessionTabs {
         if self.tabs.contains_key(&tab) {
             return;
         }
-        match self.relay.add(self.about.clone()) {
+        match self.revealing.add() {
             Ok(sender) => {
                 if late {
                     sender.miss(GapReason::FirstLoad, None);
@@ -91,7 +97,8 @@ impl SessionTabs {
                 self.tabs.insert(tab, sender);
             }
             Err(error) => {
-                tracing::warn!(cocoon = self.about.cocoon_id, %error, "a tab is not recorded");
+                let cocoon = &self.revealing.about().cocoon_id;
+                tracing::warn!(cocoon, %error, "a tab is not recorded");
             }
         }
     }

@@ -3,11 +3,12 @@
 use super::Refusal;
 use super::input::{Json, Path, Query};
 use crate::auth::Debug;
+use crate::debug::relay::Sight;
 use crate::{Context, NodeError, debug};
 use axum::extract::State;
 use baton_api::Problem;
 use baton_api::debug::{
-    ConsoleData, ConsoleFilters, NetworkData, NetworkFilters, TabList, TabToken, Wait,
+    ConsoleData, ConsoleFilters, NetworkData, NetworkFilters, Reveal, TabList, TabToken, Wait,
 };
 use serde::Serialize;
 use std::time::Duration;
@@ -26,7 +27,7 @@ pub(super) async fn list_tabs(
     Ok(axum::Json(debug::list_tabs(&context, &caller).await?))
 }
 
-/// The requests of a tab that fit the filters, the newest last. Secrets are hidden.
+/// The requests of a tab that fit the filters, the newest last. Secrets are hidden unless revealed.
 #[utoipa::path(
     post, path = "/debug/tabs/{token}/network", tag = "debug", security(("api_key" = [])),
     params(("token" = String, Path), Wait), request_body = NetworkFilters,
@@ -36,15 +37,17 @@ pub(super) async fn network(
     State(context): State<Context>,
     Debug(caller): Debug,
     Path(token): Path<String>,
-    Query(wait): Query<Wait>,
+    Query(how): Query<Wait>,
     Json(filters): Json<NetworkFilters>,
 ) -> Answer<NetworkData> {
     let token = read(&token)?;
-    let found = debug::network(&context, &caller, &token, &filters, length(&wait)).await?;
+    let found =
+        debug::network(&context, &caller, &token, sight(how.reveal), &filters, length(&how))
+            .await?;
     Ok(axum::Json(found.into_data(String::new(), filters.bodies || filters.id.is_some())))
 }
 
-/// The lines of a tab's console that fit the filters, the newest last. Secrets are hidden.
+/// The lines of a tab's console that fit the filters, the newest last. Secrets are hidden unless revealed.
 #[utoipa::path(
     post, path = "/debug/tabs/{token}/console", tag = "debug", security(("api_key" = [])),
     params(("token" = String, Path), Wait), request_body = ConsoleFilters,
@@ -54,18 +57,20 @@ pub(super) async fn console(
     State(context): State<Context>,
     Debug(caller): Debug,
     Path(token): Path<String>,
-    Query(wait): Query<Wait>,
+    Query(how): Query<Wait>,
     Json(filters): Json<ConsoleFilters>,
 ) -> Answer<ConsoleData> {
     let token = read(&token)?;
-    let found = debug::console(&context, &caller, &token, &filters, length(&wait)).await?;
+    let found =
+        debug::console(&context, &caller, &token, sight(how.reveal), &filters, length(&how))
+            .await?;
     Ok(axum::Json(found.into_data(String::new())))
 }
 
-/// What is kept of a tab as an HTTP Archive (HAR 1.2). Secrets are hidden.
+/// What is kept of a tab as an HTTP Archive (HAR 1.2). Secrets are hidden unless revealed.
 #[utoipa::path(
     get, path = "/debug/tabs/{token}/har", tag = "debug", security(("api_key" = [])),
-    params(("token" = String, Path)),
+    params(("token" = String, Path), Reveal),
     responses(
         (status = 200, description = "An HTTP Archive, version 1.2", body = Object),
         (status = "4XX", body = Problem)
@@ -75,8 +80,9 @@ pub(super) async fn har(
     State(context): State<Context>,
     Debug(caller): Debug,
     Path(token): Path<String>,
+    Query(Reveal { reveal }): Query<Reveal>,
 ) -> Answer<impl Serialize> {
-    Ok(axum::Json(debug::har(&context, &caller, &read(&token)?).await?))
+    Ok(axum::Json(debug::har(&context, &caller, &read(&token)?, sight(reveal)).await?))
 }
 
 fn read(token: &str) -> Result<TabToken, NodeError> {
@@ -85,6 +91,10 @@ fn read(token: &str) -> Result<TabToken, NodeError> {
         expected: "the token of a tab, as lists of tabs show it",
         found: "another text".to_owned(),
     })
+}
+
+fn sight(reveal: bool) -> Sight {
+    if reveal { Sight::Revealed } else { Sight::Hidden }
 }
 
 fn length(wait: &Wait) -> Duration {

@@ -105,7 +105,8 @@ pub(super) async fn capture(
     Ok(axum::Json(sessions::capture(&context, &caller.owner, &id).await?))
 }
 
-/// Switches on or off whether what the session's tabs do is recorded, now and after every resume.
+/// Switches on or off whether what the session's tabs do is recorded, now and after every resume. To keep
+/// their secrets too needs the scope `reveal`.
 #[utoipa::path(
     post, path = "/sessions/{id}/debug", tag = "debug", security(("api_key" = [])),
     params(("id" = String, Path)), request_body = SwitchDebug,
@@ -116,9 +117,9 @@ pub(super) async fn debug(
     Drive(caller): Drive,
     Path(id): Path<String>,
     here: Here,
-    Json(SwitchDebug { on }): Json<SwitchDebug>,
+    Json(switch): Json<SwitchDebug>,
 ) -> Answer<SessionView> {
-    Ok(axum::Json(here.tell(&context, sessions::debug(&context, &caller, &id, on).await?)))
+    Ok(axum::Json(here.tell(&context, sessions::debug(&context, &caller, &id, switch).await?)))
 }
 
 /// Brings a session back from its last good snapshot; the receipt says what came back.

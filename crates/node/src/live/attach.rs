@@ -27,7 +27,7 @@ impl Hub {
         let link = self.connect_to(session.id).await?;
         let live = Live::start(link, State::default()).await?;
         self.watch(session.clone(), term, live, Known::default());
-        self.record_if_asked(session).await;
+        self.record_if_asked(session, false).await;
         self.capture(session.id, SnapshotReason::Open).await?;
         Ok(())
     }

@@ -35,7 +35,7 @@ impl Hub {
         let known = State { environment: request.environment.clone(), ..State::default() };
         let live = self.on_its_profile(session, Live::start(link, known).await?);
         // Before any page is asked for: then nothing of it is missed.
-        self.record_if_asked(session).await;
+        self.record_if_asked(session, request.reveal).await;
         self.open_tabs(session, &live, &request.urls).await?;
         let runner = self.watch(session.clone(), term, live, Known::default());
         self.note_profile(session.id, term, None).await;

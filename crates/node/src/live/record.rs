@@ -5,7 +5,7 @@
 //! session nothing: it begins anew, and what was missed meanwhile is marked.
 
 use super::{Hub, LiveError};
-use crate::debug::{self, SessionTabs};
+use crate::debug::{self, Revealing, SessionTabs};
 use baton_browser::TargetId;
 use baton_browser::keeper::{self, KeeperError, Role};
 use baton_browser::record::{RecordLimits, Recorder};
@@ -26,6 +26,7 @@ const READY_LIMIT: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Recording {
     ready: Ready,
+    revealing: Revealing,
     _end: DropGuard,
 }
 
@@ -33,18 +34,21 @@ pub(super) struct Recording {
 type Ready = watch::Receiver<HashSet<TargetId>>;
 
 impl Hub {
-    /// Records what the session's tabs do from now on, until its browser ends or [`Hub::stop_recording`].
-    pub async fn record(&self, session: &Session) -> Result<(), LiveError> {
-        if self.recordings().contains_key(&session.id) {
+    /// Records what the session's tabs do from now on, until its browser ends or [`Hub::stop_recording`];
+    /// with their secrets, for those who may see them, if `reveal`.
+    pub async fn record(&self, session: &Session, reveal: bool) -> Result<(), LiveError> {
+        if let Some(recording) = self.recordings().get(&session.id) {
+            recording.revealing.switch(reveal);
             return Ok(());
         }
         let recorder = self.begin_recording(session.id).await?;
         let end = CancellationToken::new();
         let tabs = SessionTabs::new(self.config().relay.clone(), session);
-        let (ready, id) = (tabs.ready(), session.id);
+        let (ready, revealing, id) = (tabs.ready(), tabs.revealing(), session.id);
+        revealing.switch(reveal);
         let recording = run(self.clone(), id, tabs, recorder);
         self.0.tasks.spawn(end.clone().run_until_cancelled_owned(recording));
-        self.recordings().insert(id, Recording { ready, _end: end.drop_guard() });
+        self.recordings().insert(id, Recording { ready, revealing, _end: end.drop_guard() });
         Ok(())
     }
 
@@ -59,11 +63,12 @@ impl Hub {
     }
 
     /// The same where a session must not fail over it: then it is not recorded, and the log says so.
-    pub(super) async fn record_if_asked(&self, session: &Session) {
+    /// Secrets are kept only if `reveal`, which holds for one life of the browser.
+    pub(super) async fn record_if_asked(&self, session: &Session, reveal: bool) {
         if !session.debug {
             return;
         }
-        if let Err(error) = self.record(session).await {
+        if let Err(error) = self.record(session, reveal).await {
             tracing::warn!(session = %session.id, %error, "what the tabs do is not recorded");
         }
     }

@@ -149,7 +149,7 @@ impl Hub {
             self.on_its_profile(session, Live::start(link, known).await?)
         };
         self.watch(session.clone(), term, live, Known { last, held });
-        self.record_if_asked(session).await;
+        self.record_if_asked(session, false).await;
         self.note_profile(session.id, term, from).await;
         Ok(())
     }

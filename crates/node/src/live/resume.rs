@@ -99,7 +99,7 @@ impl Hub {
             held: std::mem::take(&mut loaded.held),
         };
         let runner = self.watch(active, term, live, known);
-        self.record_if_asked(&runner.session).await;
+        self.record_if_asked(&runner.session, false).await;
         clock.step("watch");
         let Loaded { snapshot, mut receipt, .. } = loaded;
         self.note_profile(session.id, term, Some(snapshot)).await;

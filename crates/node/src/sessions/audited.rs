@@ -7,7 +7,7 @@ use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::{
     AttachSession, ExportSession, ExportView, ImportSession, ImportView, OpenSession, PassSession,
-    ResumeResult, RollBack, Scope, SessionView, StateView,
+    ResumeResult, RollBack, Scope, SessionView, StateView, SwitchDebug,
 };
 use baton_browser::cdp::Transport;
 use baton_session::{AgentName, SessionName};
@@ -19,9 +19,9 @@ pub async fn open(
     caller: &Caller,
     request: OpenSession,
 ) -> Result<SessionView, NodeError> {
-    let name = request.name.clone();
+    let (name, reveal) = (request.name.clone(), request.reveal);
     let opened = super::open::open(context, caller, request).await;
-    begun(context, caller, Action::Open, name, opened).await
+    begun(context, caller, Action::Open, name, reveal, opened).await
 }
 
 /// Attaches to a browser: see `attach.rs`.
@@ -32,7 +32,7 @@ pub async fn attach(
 ) -> Result<SessionView, NodeError> {
     let name = request.name.clone();
     let attached = super::attach::attach(context, caller, request).await;
-    begun(context, caller, Action::Attach, name, attached).await
+    begun(context, caller, Action::Attach, name, false, attached).await
 }
 
 /// Resumes a session: see `resume.rs`.
@@ -111,11 +111,12 @@ pub async fn debug(
     context: &Context,
     caller: &Caller,
     reference: &str,
-    on: bool,
+    switch: SwitchDebug,
 ) -> Result<SessionView, NodeError> {
     let note = note(context, caller, Action::Debug, reference).await;
-    let note = note.with("on", on.to_string());
-    note.end(&context.store, super::debug::debug(context, caller, reference, on).await).await
+    let note = note.with("on", switch.on.to_string());
+    let note = if switch.reveal { note.with("reveal", "true") } else { note };
+    note.end(&context.store, super::debug::debug(context, caller, reference, switch).await).await
 }
 
 /// Connects to a session's browser, with a ticket or without: see `cdp.rs`.
@@ -188,6 +189,7 @@ async fn begun(
     caller: &Caller,
     action: Action,
     name: SessionName,
+    reveal: bool,
     begun: Result<SessionView, NodeError>,
 ) -> Result<SessionView, NodeError> {
     let subject = match &begun {
@@ -195,7 +197,9 @@ async fn begun(
         Err(_) => name.to_string(),
     };
     let note = Note::new(&caller.actor, &caller.owner, action, subject);
-    note.with("name", name.to_string()).end(&context.store, begun).await
+    let note = note.with("name", name.to_string());
+    let note = if reveal { note.with("reveal", "true") } else { note };
+    note.end(&context.store, begun).await
 }
 
 /// An entry about a session, looked up beforehand, because afterwards it may be gone.

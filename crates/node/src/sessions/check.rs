@@ -18,12 +18,21 @@ const MAX_TEXT: usize = 500;
 /// Whether a session can be opened like this.
 pub(super) fn open(request: &OpenSession) -> Result<(), NodeError> {
     name(&request.name)?;
+    debug(request.debug, request.reveal)?;
     description(request.description.as_deref())?;
     if request.urls.len() > MAX_URLS {
         return invalid("urls", "at most 50 addresses", request.urls.len());
     }
     request.urls.iter().try_for_each(address)?;
     environment(&request.environment)
+}
+
+/// Whether tabs can be recorded like this.
+pub(super) fn debug(on: bool, reveal: bool) -> Result<(), NodeError> {
+    if reveal && !on {
+        return invalid("reveal", "tabs that are recorded", "that they are not");
+    }
+    Ok(())
 }
 
 /// Whether a session can bear this name.

@@ -1,24 +1,29 @@
 //! Switches on or off whether what the tabs of a session do is recorded.
 
 use super::drive::drive;
-use super::show;
+use super::{check, show};
 use crate::auth::Caller;
 use crate::{Context, NodeError, clock};
-use baton_api::SessionView;
+use baton_api::{Scope, SessionView, SwitchDebug};
 use baton_session::Lifecycle;
 
 /// Records what the tabs of a session do from now on, and in every browser it gets later; or no longer,
-/// which forgets what was recorded.
+/// which forgets what was recorded. Secrets are kept, with the scope `reveal`, as long as this browser
+/// runs and nobody switches again.
 pub async fn debug(
     context: &Context,
     caller: &Caller,
     reference: &str,
-    on: bool,
+    SwitchDebug { on, reveal }: SwitchDebug,
 ) -> Result<SessionView, NodeError> {
+    check::debug(on, reveal)?;
+    if reveal {
+        caller.require(Scope::Reveal)?;
+    }
     let (session, _turn) = context.take_turn(&caller.owner, reference).await?;
     drive(context, caller, &session).await?;
     if on && session.lifecycle == Lifecycle::Active {
-        context.hub.record(&session).await?;
+        context.hub.record(&session, reveal).await?;
     }
     let switched = context.store.switch_debug(session.id, on, clock::now()).await;
     if !on || switched.is_err() && !session.debug {

@@ -5,7 +5,7 @@ use super::drive::drive;
 use super::{check, create, show};
 use crate::auth::Caller;
 use crate::{Context, NodeError};
-use baton_api::{OpenSession, SessionView};
+use baton_api::{OpenSession, Scope, SessionView};
 
 /// Starts a browser with the tabs and the environment that are asked for. When it does not start,
 /// nothing is left behind and the name stays free.
@@ -15,6 +15,9 @@ pub async fn open(
     mut request: OpenSession,
 ) -> Result<SessionView, NodeError> {
     check::open(&request)?;
+    if request.reveal {
+        caller.require(Scope::Reveal)?;
+    }
     // They are decided now, whatever a caller says.
     request.environment.permissions.iter_mut().for_each(|one| one.changed = None);
     let wanted = Wanted {

@@ -4,9 +4,8 @@ use super::super::Context;
 use super::{follow, since};
 use crate::output;
 use baton_api::Exit;
-use baton_api::debug::{ConsoleData, ConsoleFilters, ConsoleLevel, EpochMs, TabToken};
+use baton_api::debug::{ConsoleData, ConsoleFilters, ConsoleLevel, EpochMs, TabToken, Wait};
 use clap::Args;
-use std::time::Duration;
 
 /// Show the console of a tab, the newest line last
 #[derive(Debug, Args)]
@@ -37,6 +36,9 @@ pub(in crate::cli) struct Console {
     /// One line by its number, with its stack
     #[arg(long, value_name = "NUMBER", conflicts_with = "follow")]
     id: Option<u64>,
+    /// Show secrets, of a tab whose secrets are kept
+    #[arg(long)]
+    reveal: bool,
     /// Go on with what comes, until the tab is closed
     #[arg(long, short)]
     follow: bool,
@@ -58,8 +60,8 @@ impl Console {
             id: self.id,
             ..ConsoleFilters::default()
         };
-        let token = &self.token;
-        let mut found = client.get_console(token, &filters, Duration::ZERO).await?;
+        let (token, reveal) = (&self.token, self.reveal);
+        let mut found = client.get_console(token, &filters, Wait { wait: None, reveal }).await?;
         if !self.follow {
             context.output.answer(&found, || match (filters.id, found.entries.last()) {
                 (Some(_), Some(entry)) => output::debug_entry(entry),
@@ -70,7 +72,8 @@ impl Console {
         while show(&found, context) {
             filters.after = Some(found.cursor);
             filters.limit = None;
-            let next = follow::next(context, || client.get_console(token, &filters, follow::WAIT));
+            let next =
+                follow::next(context, || client.get_console(token, &filters, follow::wait(reveal)));
             match next.await? {
                 Some(next) => found = next,
                 None => break,

@@ -13,6 +13,12 @@ use super::Context;
 use baton_api::Exit;
 use clap::Subcommand;
 
+/// What stands below the help of `baton debug on`.
+const REVEAL: &str = "\
+Secrets are hidden before anything is kept. With --reveal they are kept beside it, in the node's
+memory only, from now on: until the browser or the node ends, or baton debug on ID is said without
+it. They are shown to a key with the scope reveal that asks with --reveal. The audit log has both.";
+
 /// Look in: network and console of tabs, with their secrets hidden
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
@@ -32,9 +38,10 @@ pub(super) enum Debug {
     Har(har::Har),
     Pair(pair::Pair),
     /// Record what the tabs of a session do, from now on and after every resume
-    On(switch::Switch),
+    #[command(after_help = REVEAL)]
+    On(switch::On),
     /// Record no longer, and forget what was recorded
-    Off(switch::Switch),
+    Off(switch::Off),
 }
 
 impl Debug {
@@ -45,8 +52,8 @@ impl Debug {
             Self::Console(command) => command.run(context).await,
             Self::Har(command) => command.run(context).await,
             Self::Pair(command) => command.run(context).await,
-            Self::On(command) => command.run(true, context).await,
-            Self::Off(command) => command.run(false, context).await,
+            Self::On(command) => command.run(context).await,
+            Self::Off(command) => command.run(context).await,
         }
     }
 }

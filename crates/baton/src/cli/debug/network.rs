@@ -3,11 +3,10 @@
 use super::super::Context;
 use super::{follow, since};
 use crate::output;
-use baton_api::debug::{EpochMs, NetworkData, NetworkFilters, TabToken};
+use baton_api::debug::{EpochMs, NetworkData, NetworkFilters, TabToken, Wait};
 use baton_api::{Client, Exit};
 use clap::Args;
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 /// How many requests without an end are remembered as shown.
 const REMEMBERED: usize = 10_000;
@@ -50,6 +49,9 @@ pub(in crate::cli) struct Network {
     /// With what was sent and what came, for --json
     #[arg(long)]
     bodies: bool,
+    /// Show secrets, of a tab whose secrets are kept
+    #[arg(long)]
+    reveal: bool,
     /// Go on with what comes, until the tab is closed
     #[arg(long, short)]
     follow: bool,
@@ -58,6 +60,7 @@ pub(in crate::cli) struct Network {
 impl Network {
     pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let client = context.client().await?;
+        let reveal = self.reveal;
         let filters = NetworkFilters {
             url_pattern: self.url_pattern,
             method: self.method,
@@ -69,9 +72,9 @@ impl Network {
             bodies: self.bodies,
             ..NetworkFilters::default()
         };
-        let found = client.get_network(&self.token, &filters, Duration::ZERO).await?;
+        let found = client.get_network(&self.token, &filters, Wait { wait: None, reveal }).await?;
         if self.follow {
-            return follow_tab(&client, &self.token, filters, found, context).await;
+            return follow_tab(&client, &self.token, filters, reveal, found, context).await;
         }
         context.output.answer(&found, || match (&filters.id, found.requests.last()) {
             (Some(_), Some(request)) => output::debug_request(request),
@@ -86,6 +89,7 @@ async fn follow_tab(
     client: &Client,
     token: &TabToken,
     mut filters: NetworkFilters,
+    reveal: bool,
     mut found: NetworkData,
     context: &Context,
 ) -> anyhow::Result<Exit> {
@@ -96,7 +100,8 @@ async fn follow_tab(
         }
         filters.after = Some(found.cursor);
         filters.limit = None;
-        let next = follow::next(context, || client.get_network(token, &filters, follow::WAIT));
+        let next =
+            follow::next(context, || client.get_network(token, &filters, follow::wait(reveal)));
         match next.await? {
             Some(next) => found = next,
             None => return Ok(Exit::Done),

@@ -1,6 +1,7 @@
 //! A connected browser, and what it tells. Every message has a defined answer, or needs none.
 
 use crate::Context;
+use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::debug::relay::{About, LookError, TabSender};
 use crate::debug::secrets::Page;
@@ -27,10 +28,17 @@ impl BrowserLink {
     }
 
     /// Takes a message, and answers it if it wants an answer.
-    pub(crate) fn take(&mut self, message: BrowserMessage, now: EpochMs) -> Option<RelayMessage> {
+    pub(crate) async fn take(
+        &mut self,
+        message: BrowserMessage,
+        now: EpochMs,
+    ) -> Option<RelayMessage> {
         match message {
             BrowserMessage::TabAvailable(offer) => Some(match self.accept(&offer, now) {
-                Ok(accepted) => RelayMessage::TabAccepted(accepted),
+                Ok(mut accepted) => {
+                    accepted.revealed = self.reveal(&accepted.token, offer.reveal).await;
+                    RelayMessage::TabAccepted(accepted)
+                }
                 Err((code, message)) => RelayMessage::Error(DebugError {
                     request_id: None,
                     token: None,
@@ -128,7 +136,26 @@ impl BrowserLink {
         let resume = grant.sign(&self.context.browsers.secret, now)?;
         let (offered, token) = (offer.token.clone(), tab.token().clone());
         self.tabs.insert(token.clone(), tab);
-        Ok(TabAccepted { offered, token, last_seq, resume })
+        Ok(TabAccepted { offered, token, last_seq, resume, revealed: false })
+    }
+
+    /// Keeps secrets of a tab or does so no longer, as the person at the browser wants it; whether they
+    /// are kept. They are not before that is in the audit log.
+    async fn reveal(&self, token: &TabToken, wanted: bool) -> bool {
+        let Some(tab) = self.tabs.get(token).filter(|tab| tab.reveals() != wanted) else {
+            return wanted && self.tabs.contains_key(token);
+        };
+        if !wanted {
+            tab.reveal(false);
+        }
+        let Caller { actor, owner, .. } = &self.caller;
+        let note = Note::new(actor, owner, Action::KeepTab, token.as_str());
+        let note = note.with("of", tab.about().cocoon_id.clone()).with("on", wanted.to_string());
+        match note.done(&self.context.store).await {
+            Ok(()) => tab.reveal(wanted),
+            Err(error) => tracing::error!(%error, "a switch of a tab's secrets cannot be noted"),
+        }
+        tab.reveals()
     }
 
     fn about(&self, page: &PageToken) -> About {

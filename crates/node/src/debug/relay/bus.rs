@@ -18,6 +18,16 @@ use tokio::time::{Instant, timeout_at};
 /// How long a question may wait for something new.
 pub const MAX_WAIT: Duration = Duration::from_secs(20);
 
+/// What somebody sees of the secrets in a tab.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sight {
+    /// None of them.
+    Hidden,
+    /// Those that were kept because somebody asked for it. Whoever gives this has checked the scope
+    /// `reveal`, and notes it.
+    Revealed,
+}
+
 /// What a bus answers, some time.
 pub type Answer<'a, T> = BoxFuture<'a, Result<T, LookError>>;
 
@@ -31,6 +41,7 @@ pub trait Bus: Send + Sync {
         &'a self,
         owner: &'a Owner,
         token: &'a TabToken,
+        sight: Sight,
         filters: &'a NetworkFilters,
         wait: Duration,
     ) -> Answer<'a, Found<NetworkRequest>>;
@@ -40,12 +51,13 @@ pub trait Bus: Send + Sync {
         &'a self,
         owner: &'a Owner,
         token: &'a TabToken,
+        sight: Sight,
         filters: &'a ConsoleFilters,
         wait: Duration,
     ) -> Answer<'a, Found<ConsoleEntry>>;
 
     /// What is kept of a tab, as an archive.
-    fn har<'a>(&'a self, owner: &'a Owner, token: &'a TabToken) -> Answer<'a, Har>;
+    fn har<'a>(&'a self, owner: &'a Owner, token: &'a TabToken, sight: Sight) -> Answer<'a, Har>;
 }
 
 impl Bus for Relay {
@@ -57,6 +69,7 @@ impl Bus for Relay {
         &'a self,
         owner: &'a Owner,
         token: &'a TabToken,
+        sight: Sight,
         filters: &'a NetworkFilters,
         wait: Duration,
     ) -> Answer<'a, Found<NetworkRequest>> {
@@ -64,7 +77,7 @@ impl Bus for Relay {
             let filter = RequestFilter::new(filters)?;
             let tab = self.find(owner, token)?;
             let follows = filters.after.is_some();
-            wait_for(&tab, wait, follows, || tab.read(|buffer| filter.find(buffer))).await
+            wait_for(&tab, wait, follows, || tab.read(sight, |buffer| filter.find(buffer))).await
         })
     }
 
@@ -72,6 +85,7 @@ impl Bus for Relay {
         &'a self,
         owner: &'a Owner,
         token: &'a TabToken,
+        sight: Sight,
         filters: &'a ConsoleFilters,
         wait: Duration,
     ) -> Answer<'a, Found<ConsoleEntry>> {
@@ -79,12 +93,12 @@ impl Bus for Relay {
             let filter = ConsoleFilter::new(filters)?;
             let tab = self.find(owner, token)?;
             let follows = filters.after.is_some();
-            wait_for(&tab, wait, follows, || tab.read(|buffer| filter.find(buffer))).await
+            wait_for(&tab, wait, follows, || tab.read(sight, |buffer| filter.find(buffer))).await
         })
     }
 
-    fn har<'a>(&'a self, owner: &'a Owner, token: &'a TabToken) -> Answer<'a, Har> {
-        Box::pin(async move { Ok(self.find(owner, token)?.read(har)) })
+    fn har<'a>(&'a self, owner: &'a Owner, token: &'a TabToken, sight: Sight) -> Answer<'a, Har> {
+        Box::pin(async move { self.find(owner, token)?.read(sight, har) })
     }
 }
 
@@ -94,13 +108,13 @@ async fn wait_for<T>(
     tab: &Tab,
     wait: Duration,
     follows: bool,
-    look: impl Fn() -> Found<T>,
+    look: impl Fn() -> Result<Found<T>, LookError>,
 ) -> Result<Found<T>, LookError> {
     let deadline = Instant::now() + wait.min(MAX_WAIT);
     let mut life = tab.life();
     loop {
         let now = *life.borrow_and_update();
-        let found = look();
+        let found = look()?;
         let is_news = !found.items.is_empty() || follows && !found.gaps.is_empty();
         if wait.is_zero() || is_news {
             return Ok(found);

@@ -22,6 +22,14 @@ pub enum LookError {
         /// Which tab was asked for.
         token: TabToken,
     },
+    /// Secrets of this tab are not kept.
+    #[error(
+        "expected a tab whose secrets are kept, found that those of tab {token} are hidden before anything is kept\nkeep them from now on with baton debug on ID --reveal or, in a browser of your own, in the extension's popup"
+    )]
+    NotRevealed {
+        /// Which tab was asked for.
+        token: TabToken,
+    },
     /// An owner has so many tabs that no other one is taken.
     #[error("expected at most {most} tabs that are looked into, found more\nclose some tabs")]
     TooManyTabs {

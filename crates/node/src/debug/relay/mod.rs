@@ -3,15 +3,17 @@
 //! The one idea: whoever tells holds a [`TabSender`], and the tab is there as long as that is held.
 //! Whoever asks goes by the [`Bus`] and never waits for a browser: what was told is here, in memory
 //! only and bounded, and what is missing is marked. A tab is seen by its owner only; to others it is
-//! gone. Rooms: `tab` is one tab, `bus` is how it is asked, `error` why there is no answer.
+//! gone. Rooms: `tab` is one tab, `sender` who tells of it, `bus` is how it is asked, `error` why there is no answer.
 
 mod bus;
 mod error;
+mod sender;
 mod tab;
 
-pub use bus::{Answer, Bus, MAX_WAIT};
+pub use bus::{Answer, Bus, MAX_WAIT, Sight};
 pub use error::LookError;
-pub use tab::{About, TabSender};
+pub use sender::TabSender;
+pub use tab::About;
 
 use super::Limits;
 use baton_api::debug::{DebugTab, TabToken};
@@ -80,6 +82,17 @@ impl Relay {
         let tab = Arc::new(Tab::new(token.clone(), about, self.0.limits.tab));
         tabs.insert(token, Arc::clone(&tab));
         Ok(TabSender::new(self.clone(), tab))
+    }
+
+    /// Keeps the secrets of all tabs that a browser of this owner has now, or does so no longer.
+    pub(in crate::debug) fn reveal(&self, owner: &Owner, browser_id: &str, on: bool) {
+        let of_it =
+            |tab: &&Arc<Tab>| tab.about.owner == *owner && tab.about.browser_id == browser_id;
+        let tabs: Vec<Arc<Tab>> = self.tabs().values().filter(of_it).cloned().collect();
+        for tab in tabs {
+            let (before, after) = tab.reveal(on);
+            self.account(before, after);
+        }
     }
 
     /// The tabs of an owner, in the order in which they came.

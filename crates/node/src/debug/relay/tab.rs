@@ -1,13 +1,13 @@
-//! One tab of the relay: what is kept of it, and who tells.
+//! One tab of the relay: what is kept of it.
 
-use super::Relay;
-use crate::debug::secrets::Page;
-use crate::debug::{Clean, Limits, TabBuffer};
-use baton_api::debug::{ConsoleEvent, DebugTab, EpochMs, GapReason, NetworkEvent, TabToken};
+use super::{LookError, Sight};
+use crate::debug::tab::Kept;
+use crate::debug::{Limits, TabBuffer};
+use baton_api::debug::{DebugTab, TabToken};
 use baton_session::Owner;
 use jiff::Timestamp;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 /// Whose tab it is, and where.
@@ -41,7 +41,7 @@ pub(super) struct Tab {
     pub(super) about: About,
     pub(super) begun: Timestamp,
     limits: Limits,
-    buffer: Mutex<TabBuffer>,
+    kept: Mutex<Kept>,
     used: AtomicUsize,
     life: watch::Sender<Life>,
 }
@@ -53,7 +53,7 @@ impl Tab {
             about,
             begun: Timestamp::now(),
             limits,
-            buffer: Mutex::new(TabBuffer::new(limits)),
+            kept: Mutex::new(Kept::new(limits)),
             used: AtomicUsize::new(0),
             life: watch::Sender::new(Life::Told(0)),
         }
@@ -61,20 +61,34 @@ impl Tab {
 
     /// The tab as lists show it.
     pub(super) fn view(&self) -> DebugTab {
-        let (buffer, about) = (self.buffer(), &self.about);
+        let (kept, about) = (self.kept(), &self.about);
+        let page = kept.clean().page();
         DebugTab {
             token: self.token.clone(),
             browser_id: about.browser_id.clone(),
-            url: buffer.page().url.clone(),
-            title: buffer.page().title.clone(),
+            url: page.url.clone(),
+            title: page.title.clone(),
             cocoon_id: about.cocoon_id.clone(),
             cocoon_name: about.cocoon_name.clone(),
+            revealed: kept.revealed().is_some(),
             offline: *self.life.borrow() == Life::Offline,
         }
     }
 
-    pub(super) fn read<T>(&self, look: impl FnOnce(&TabBuffer) -> T) -> T {
-        look(&self.buffer())
+    /// What somebody sees who looks like this.
+    pub(super) fn read<T>(
+        &self,
+        sight: Sight,
+        look: impl FnOnce(&TabBuffer) -> T,
+    ) -> Result<T, LookError> {
+        let kept = self.kept();
+        match sight {
+            Sight::Hidden => Ok(look(kept.clean())),
+            Sight::Revealed => {
+                let none = || LookError::NotRevealed { token: self.token.clone() };
+                kept.revealed().map(look).ok_or_else(none)
+            }
+        }
     }
 
     pub(super) fn life(&self) -> watch::Receiver<Life> {
@@ -88,10 +102,10 @@ impl Tab {
 
     /// Halves what is kept; how many bytes that freed.
     pub(super) fn halve(&self) -> usize {
-        let mut buffer = self.buffer();
-        let before = buffer.used();
-        buffer.shrink_to(before / 2);
-        let after = buffer.used();
+        let mut kept = self.kept();
+        let before = kept.used();
+        kept.halve();
+        let after = kept.used();
         self.used.store(after, Ordering::Relaxed);
         before - after
     }
@@ -99,100 +113,44 @@ impl Tab {
     /// Tells those who wait that the tab is gone; how many bytes were kept.
     pub(super) fn end(&self) -> usize {
         self.life.send_replace(Life::Gone);
-        self.buffer().used()
+        self.kept().used()
     }
 
-    fn buffer(&self) -> MutexGuard<'_, TabBuffer> {
-        self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Tells of a tab. It is gone when this is dropped.
-#[derive(Debug)]
-pub struct TabSender {
-    relay: Relay,
-    tab: Arc<Tab>,
-}
-
-impl TabSender {
-    pub(super) fn new(relay: Relay, tab: Arc<Tab>) -> Self {
-        Self { relay, tab }
+    /// Secrets are kept from now on, or no longer; how many bytes are kept before and after.
+    pub(super) fn reveal(&self, on: bool) -> (usize, usize) {
+        let mut kept = self.kept();
+        let before = kept.used();
+        kept.reveal(on);
+        self.weighs(&kept);
+        (before, kept.used())
     }
 
-    /// What it is called.
-    pub fn token(&self) -> &TabToken {
-        &self.tab.token
+    /// Notes how many bytes are kept now.
+    pub(super) fn weighs(&self, kept: &Kept) {
+        self.used.store(kept.used(), Ordering::Relaxed);
     }
 
-    /// Whose it is, and where.
-    pub fn about(&self) -> &About {
-        &self.tab.about
-    }
-
-    /// It shows this.
-    pub fn show(&self, page: &Page) {
-        let page = Clean::page(page, &self.tab.limits);
-        self.change(|buffer| buffer.show(page));
-    }
-
-    /// Something happened to a request.
-    pub fn network(&self, event: NetworkEvent) {
-        let event = Clean::network(event, &self.tab.limits);
-        self.change(|buffer| buffer.network(event));
-    }
-
-    /// Something was written to the console.
-    pub fn console(&self, event: ConsoleEvent) {
-        let event = Clean::console(event, &self.tab.limits);
-        self.change(|buffer| buffer.console(event));
-    }
-
-    /// Something is missing from here on: so many events, or nobody knows how many.
-    pub fn miss(&self, reason: GapReason, missing: Option<u64>) {
-        self.change(|buffer| buffer.miss(reason, missing, now()));
-    }
-
-    /// The sender counts its events anew if its epoch is another one. The last event that is here, in the
-    /// sender's count.
-    pub fn begin(&self, epoch: u64) -> u64 {
-        self.change(|buffer| {
-            buffer.begin(epoch, now());
-            buffer.last_event()
-        })
-    }
-
-    /// Its browser is not connected, until something is told again.
-    pub fn offline(&self) {
-        self.miss(GapReason::Disconnected, None);
-        self.tab.life.send_replace(Life::Offline);
-    }
-
-    fn change<T>(&self, change: impl FnOnce(&mut TabBuffer) -> T) -> T {
-        let (done, before, after) = {
-            let mut buffer = self.tab.buffer();
-            let before = buffer.used();
-            let done = change(&mut buffer);
-            self.tab.used.store(buffer.used(), Ordering::Relaxed);
-            (done, before, buffer.used())
-        };
-        self.tab.life.send_modify(|life| {
+    /// Tells those who wait that something was told.
+    pub(super) fn tell(&self) {
+        self.life.send_modify(|life| {
             *life = match *life {
                 Life::Told(times) => Life::Told(times + 1),
                 Life::Offline => Life::Told(0),
                 Life::Gone => Life::Gone,
             }
         });
-        self.relay.account(before, after);
-        done
     }
-}
 
-impl Drop for TabSender {
-    fn drop(&mut self) {
-        self.relay.remove(&self.tab.token);
+    /// Tells those who wait that its browser is not connected.
+    pub(super) fn leave(&self) {
+        self.life.send_replace(Life::Offline);
     }
-}
 
-fn now() -> EpochMs {
-    EpochMs::new(u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default())
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub(super) fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

@@ -1,13 +1,10 @@
-//! Events without secrets and of a bounded size: the only things that are kept.
+//! Events of a bounded size, without secrets: the only things that are kept, unless somebody has asked to
+//! see the secrets of a tab. Then it is kept a second time, as [`Revealed`].
 
-use super::text::{self, Kind};
-use super::{HIDDEN, address, body, headers, json, names};
+use super::wash::Wash;
 use crate::debug::Limits;
-use baton_api::debug::{
-    Answered, ConsoleEntry, ConsoleEvent, Failed, Finished, Headers, NetworkChange, NetworkEvent,
-    Redirected, Requested, SocketEvent,
-};
-use serde_json::Value;
+use baton_api::debug::{ConsoleEvent, NetworkEvent};
+use std::fmt;
 
 /// Something without secrets, and not too long.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,188 +30,60 @@ impl<T> Clean<T> {
     }
 }
 
-impl Clean<Page> {
-    /// What a tab shows.
-    pub fn page(page: &Page, limits: &Limits) -> Self {
-        let wash = Wash { limits };
-        Self(Page { url: wash.address(&page.url), title: wash.line(&page.title) })
+/// Something as it came, and not too long: with its secrets, for those who may see them.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Revealed<T>(T);
+
+impl<T> Revealed<T> {
+    pub(in crate::debug) fn into_inner(self) -> T {
+        self.0
     }
 }
 
-impl Clean<NetworkEvent> {
-    /// An event of a request.
-    pub fn network(mut event: NetworkEvent, limits: &Limits) -> Self {
-        let wash = Wash { limits };
-        match &mut event.change {
-            NetworkChange::Request(sent) => wash.sent(sent),
-            NetworkChange::Response(answer) => wash.answered(answer),
-            NetworkChange::Finished(end) => wash.finished(end),
-            NetworkChange::Failed(end) => wash.failed(end),
-            NetworkChange::Message(event) => wash.message(event),
+/// What is in it goes to no log.
+impl<T> fmt::Debug for Revealed<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Revealed(_)")
+    }
+}
+
+/// What came while its secrets were hidden stays as it is.
+impl<T> From<Clean<T>> for Revealed<T> {
+    fn from(Clean(thing): Clean<T>) -> Self {
+        Self(thing)
+    }
+}
+
+/// Makes both: `Clean` hides secrets, `Revealed` only cuts.
+macro_rules! washed {
+    ($($kind:ident hides $hides:literal;)*) => {$(
+        impl $kind<Page> {
+            /// What a tab shows.
+            pub fn page(page: &Page, limits: &Limits) -> Self {
+                let wash = Wash { limits, hides: $hides };
+                Self(Page { url: wash.address(&page.url), title: wash.line(&page.title) })
+            }
         }
-        Self(event)
-    }
-}
 
-impl Clean<ConsoleEvent> {
-    /// A line of the console.
-    pub fn console(mut event: ConsoleEvent, limits: &Limits) -> Self {
-        Wash { limits }.entry(&mut event.entry);
-        Self(event)
-    }
-}
-
-struct Wash<'a> {
-    limits: &'a Limits,
-}
-
-impl Wash<'_> {
-    fn sent(&self, sent: &mut Requested) {
-        let mime = content_type(sent.headers.as_ref());
-        self.body(&mut sent.body, &mut sent.body_truncated, &mut false, mime.as_deref());
-        sent.url = self.address(&sent.url);
-        self.headers(&mut sent.headers);
-        self.addresses([&mut sent.frame, &mut sent.worker]);
-        if let Some(Redirected { status_text, headers, .. }) = &mut sent.redirect_response {
-            self.lines([status_text]);
-            self.headers(headers);
+        impl $kind<NetworkEvent> {
+            /// An event of a request.
+            pub fn network(mut event: NetworkEvent, limits: &Limits) -> Self {
+                Wash { limits, hides: $hides }.event(&mut event);
+                Self(event)
+            }
         }
-    }
 
-    fn answered(&self, answer: &mut Answered) {
-        self.headers(&mut answer.headers);
-        self.lines([&mut answer.status_text, &mut answer.mime_type]);
-        self.addresses([&mut answer.url]);
-    }
-
-    fn finished(&self, end: &mut Finished) {
-        self.lines([&mut end.mime_type]);
-        let mime = end.mime_type.as_deref();
-        self.body(&mut end.body, &mut end.body_truncated, &mut end.body_base64, mime);
-    }
-
-    fn failed(&self, end: &mut Failed) {
-        end.error = self.line(&end.error);
-    }
-
-    fn message(&self, event: &mut SocketEvent) {
-        let message = &mut event.message;
-        let mut payload = Some(std::mem::take(&mut message.payload));
-        self.body(&mut payload, &mut message.payload_truncated, &mut message.binary, None);
-        message.payload = payload.unwrap_or_default();
-    }
-
-    fn entry(&self, entry: &mut ConsoleEntry) {
-        let most = self.limits.text_bytes;
-        self.addresses([&mut entry.source, &mut entry.frame, &mut entry.worker]);
-        let beside = beside_a_name(&entry.args);
-        self.args(entry);
-        let message = cut(std::mem::take(&mut entry.message), most, &mut entry.truncated);
-        let mut message = text::redact(&message, Kind::Prose).into_owned();
-        for secret in beside {
-            message = message.replace(&secret, HIDDEN);
+        impl $kind<ConsoleEvent> {
+            /// A line of the console.
+            pub fn console(mut event: ConsoleEvent, limits: &Limits) -> Self {
+                Wash { limits, hides: $hides }.entry(&mut event.entry);
+                Self(event)
+            }
         }
-        entry.message = cut(message, most, &mut entry.truncated);
-        self.lines([&mut entry.stack_trace]);
-    }
-
-    /// What was given to the console, if it is not too much.
-    fn args(&self, entry: &mut ConsoleEntry) {
-        hide_beside_a_name(&mut entry.args);
-        let text = serde_json::to_string(&entry.args).unwrap_or_default();
-        let fits = text.len() <= self.limits.text_bytes;
-        let args =
-            fits.then(|| serde_json::from_str(&json::redact(&text, Kind::Prose)).ok()).flatten();
-        entry.truncated |= args.is_none();
-        entry.args = args.unwrap_or_default();
-    }
-
-    fn body(
-        &self,
-        body: &mut Option<String>,
-        truncated: &mut bool,
-        base64: &mut bool,
-        mime: Option<&str>,
-    ) {
-        let Some(whole) = body.take() else { return };
-        let most = self.limits.body_bytes;
-        let whole = cut(whole, most, truncated);
-        let (redacted, is_base64) = if *base64 {
-            body::redact_base64(&whole, mime)
-        } else {
-            (body::redact(&whole, mime), false)
-        };
-        *base64 = is_base64;
-        *body = Some(cut(redacted, most, truncated));
-    }
-
-    fn headers(&self, all: &mut Option<Headers>) {
-        let Some(headers) = all.take() else { return };
-        let most = self.limits.text_bytes;
-        let clean = headers.into_iter().take(self.limits.headers).map(|(name, value)| {
-            let value = headers::redact(&name, &cut(value, most, &mut false));
-            (cut(name, most, &mut false), cut(value, most, &mut false))
-        });
-        *all = Some(clean.collect());
-    }
-
-    fn address(&self, url: &str) -> String {
-        let most = self.limits.text_bytes;
-        cut(address::redact(&cut(url.to_owned(), most, &mut false)), most, &mut false)
-    }
-
-    fn addresses<const N: usize>(&self, urls: [&mut Option<String>; N]) {
-        for url in urls.into_iter().flatten() {
-            *url = self.address(url);
-        }
-    }
-
-    fn line(&self, text: &str) -> String {
-        let most = self.limits.text_bytes;
-        let text = cut(text.to_owned(), most, &mut false);
-        cut(text::redact(&text, Kind::Prose).into_owned(), most, &mut false)
-    }
-
-    fn lines<const N: usize>(&self, texts: [&mut Option<String>; N]) {
-        for text in texts.into_iter().flatten() {
-            *text = self.line(text);
-        }
-    }
+    )*};
 }
 
-fn content_type(headers: Option<&Headers>) -> Option<String> {
-    let (_, mime) = headers?.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"))?;
-    Some(mime.clone())
-}
-
-/// The beginning of a text, cut between two characters.
-fn cut(mut text: String, most: usize, truncated: &mut bool) -> String {
-    if text.len() > most {
-        text.truncate(text.floor_char_boundary(most));
-        *truncated = true;
-    }
-    text
-}
-
-/// What was written as `console.log("token", token)`.
-fn beside_a_name(args: &[Value]) -> Vec<String> {
-    let beside =
-        args.windows(2).filter(|pair| is_name(&pair[0])).filter_map(|pair| pair[1].as_str());
-    beside.filter(|text| !text.is_empty()).map(ToOwned::to_owned).collect()
-}
-
-fn hide_beside_a_name(args: &mut [Value]) {
-    // Looked at before any is hidden: what is hidden itself may be the name of the next one.
-    let names: Vec<bool> = args.iter().map(is_name).collect();
-    for (arg, after_a_name) in args.iter_mut().skip(1).zip(names) {
-        if after_a_name && arg.as_str().is_some_and(|text| !text.is_empty()) {
-            *arg = HIDDEN.into();
-        }
-    }
-}
-
-fn is_name(arg: &Value) -> bool {
-    let text = arg.as_str().unwrap_or_default().trim_end_matches([' ', ':', '=']);
-    let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
-    (1..=40).contains(&text.len()) && text.chars().all(fits) && names::is_secret(text)
+washed! {
+    Clean hides true;
+    Revealed hides false;
 }

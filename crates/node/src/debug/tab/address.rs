@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Numbers of requests by id, and by URL.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Addresses {
     ids: HashMap<(Source, String), u64>,
     /// By a hash of the URL: who looks compares.

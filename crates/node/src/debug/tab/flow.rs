@@ -12,7 +12,7 @@ pub(super) enum Arrival {
 }
 
 /// How far the sender has come.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Flow {
     epoch: Option<u64>,
     last: u64,

@@ -6,6 +6,7 @@
 mod address;
 mod entry;
 mod flow;
+mod kept;
 mod messages;
 mod requests;
 mod weight;
@@ -17,6 +18,7 @@ use baton_api::debug::{
     ConsoleEntry, ConsoleEvent, EpochMs, Gap, GapReason, NetworkEvent, NetworkRequest,
 };
 use flow::{Arrival, Flow};
+pub(super) use kept::{Kept, Told};
 use requests::Requests;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -38,7 +40,7 @@ pub enum Applied {
 }
 
 /// What is kept of a tab. Who shares it puts a lock around it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct TabBuffer {
     limits: Limits,
     page: Page,
@@ -50,7 +52,7 @@ pub struct TabBuffer {
 }
 
 /// Where something is missing, for readers of requests and for readers of the console.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Mark {
     in_requests: u64,
     in_console: u64,
@@ -93,7 +95,11 @@ impl TabBuffer {
     /// - What *two sources* report is one request when URL and method are the same, and the instants
     ///   are at most two seconds apart. The debugger knows more than webRequest.
     pub fn network(&mut self, event: Clean<NetworkEvent>) -> Applied {
-        let NetworkEvent { seq, source, change, .. } = event.into_inner();
+        self.take_event(event.into_inner())
+    }
+
+    fn take_event(&mut self, event: NetworkEvent) -> Applied {
+        let NetworkEvent { seq, source, change, .. } = event;
         if !self.arrives(seq, change.timestamp()) {
             return Applied::Repeated;
         }
@@ -106,7 +112,11 @@ impl TabBuffer {
 
     /// Takes a line of the console.
     pub fn console(&mut self, event: Clean<ConsoleEvent>) -> Applied {
-        let ConsoleEvent { seq, mut entry, .. } = event.into_inner();
+        self.take_line(event.into_inner())
+    }
+
+    fn take_line(&mut self, event: ConsoleEvent) -> Applied {
+        let ConsoleEvent { seq, mut entry, .. } = event;
         if !self.arrives(seq, entry.timestamp) {
             return Applied::Repeated;
         }

@@ -16,7 +16,7 @@ const SAME_TIME: u64 = 2_000;
 const LOOKED_AT: usize = 64;
 
 /// The requests of a tab.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Requests {
     ring: Ring<Entry>,
     /// Where in the ring each request is, by its number.

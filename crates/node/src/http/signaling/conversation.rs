@@ -35,9 +35,7 @@ impl Side {
     /// Takes a message; what there is to answer.
     async fn take(&mut self, text: &str) -> Result<Option<RelayMessage>, BadMessage> {
         match self {
-            Self::Browser(link) => {
-                BrowserMessage::read(text).map(|message| link.take(message, now()))
-            }
+            Self::Browser(link) => Ok(link.take(BrowserMessage::read(text)?, now()).await),
             Self::Client(context, caller) => {
                 Ok(Some(answer(context, caller, ClientMessage::read(text)?).await))
             }

@@ -64,6 +64,7 @@ impl SessionOpen {
         let environment =
             Environment { timezone: self.timezone, locale: self.locale, ..Environment::default() };
         let (description, headed, debug) = (self.description, self.headed, self.debug);
-        Ok(OpenSession { name, description, urls, headed, debug, environment })
+        let reveal = false;
+        Ok(OpenSession { name, description, urls, headed, debug, reveal, environment })
     }
 }

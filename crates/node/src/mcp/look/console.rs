@@ -1,6 +1,7 @@
 //! `browser_debug_get_console`
 
 use super::token;
+use crate::debug::relay::Sight;
 use crate::debug::{self, words};
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::verb::{Call, Effect, Verb};
@@ -53,7 +54,9 @@ impl Verb for BrowserDebugGetConsole {
             id: self.id,
         };
         let (context, caller) = (&call.context, &call.caller);
-        let found = debug::console(context, caller, &token, &filters, Duration::ZERO).await?;
+        let found =
+            debug::console(context, caller, &token, Sight::Hidden, &filters, Duration::ZERO)
+                .await?;
         let told = match found.items.last() {
             Some(newest) if filters.id.is_some() => words::entry(newest, words::FULL_BUDGET),
             _ => words::console(&found, words::LIST_BUDGET),

@@ -1,6 +1,7 @@
 //! `browser_debug_get_network`
 
 use super::token;
+use crate::debug::relay::Sight;
 use crate::debug::{self, words};
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::verb::{Call, Effect, Verb};
@@ -61,7 +62,9 @@ impl Verb for BrowserDebugGetNetwork {
             bodies: false,
         };
         let (context, caller) = (&call.context, &call.caller);
-        let found = debug::network(context, caller, &token, &filters, Duration::ZERO).await?;
+        let found =
+            debug::network(context, caller, &token, Sight::Hidden, &filters, Duration::ZERO)
+                .await?;
         let told = match found.items.last() {
             Some(newest) if filters.id.is_some() => words::request(newest, words::FULL_BUDGET),
             _ => words::network(&found, words::LIST_BUDGET),

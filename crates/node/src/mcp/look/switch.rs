@@ -3,7 +3,7 @@
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::verb::{Call, Effect, Verb};
 use crate::sessions;
-use baton_api::Scope;
+use baton_api::{Scope, SwitchDebug};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -31,7 +31,8 @@ impl Verb for SessionDebug {
     async fn call(self, call: Call) -> Result<Answer, Failure> {
         call.require(Scope::Drive).await?;
         let session = call.session(self.session_id).await?;
-        sessions::debug(&call.context, &call.caller, &session, self.on).await?;
+        let switch = SwitchDebug { on: self.on, reveal: false };
+        sessions::debug(&call.context, &call.caller, &session, switch).await?;
         let told = if self.on {
             format!(
                 "{session} is recorded. browser_debug_list_tabs lists its tabs; what they did before is not known."

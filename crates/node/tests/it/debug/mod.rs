@@ -8,6 +8,7 @@ mod merging;
 mod page;
 mod planted;
 mod relay;
+mod reveal;
 mod ring;
 mod secrets;
 mod token;

@@ -12,11 +12,11 @@ use baton_node::debug::{Clean, words};
 use proptest::prelude::*;
 use serde_json::json;
 
-const SECRET: &str = "c0rrectHorse7Battery";
-const PUBLIC: &str = "ordinary-words";
+pub(super) const SECRET: &str = "c0rrectHorse7Battery";
+pub(super) const PUBLIC: &str = "ordinary-words";
 
 /// Bodies and messages of many shapes, each with the secret in it.
-fn bodies() -> Vec<String> {
+pub(super) fn bodies() -> Vec<String> {
     let s = SECRET;
     vec![
         format!(r#"{{"user":"ada","password":"{s}","note":"{PUBLIC}"}}"#),
@@ -40,7 +40,7 @@ fn bodies() -> Vec<String> {
 }
 
 /// Lines of a console of many shapes.
-fn messages() -> Vec<String> {
+pub(super) fn messages() -> Vec<String> {
     let s = SECRET;
     vec![
         format!("token: {s}"),
@@ -57,7 +57,7 @@ fn messages() -> Vec<String> {
     ]
 }
 
-fn addresses() -> Vec<String> {
+pub(super) fn addresses() -> Vec<String> {
     let s = SECRET;
     vec![
         format!("https://ada:{s}@a.test/in?token={s}&page=2#access_token={s}"),

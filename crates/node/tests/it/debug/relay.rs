@@ -5,7 +5,7 @@ use baton_api::debug::{
     ConsoleEvent, ConsoleFilters, ConsoleLevel, GapReason, NetworkChange, NetworkEvent,
     NetworkFilters, Source, TabToken,
 };
-use baton_node::debug::relay::{About, Bus, MAX_WAIT, Relay, RelayLimits, TabSender};
+use baton_node::debug::relay::{About, Bus, MAX_WAIT, Relay, RelayLimits, Sight, TabSender};
 use baton_node::debug::secrets::Page;
 use baton_node::debug::{Limits, LookError};
 use baton_session::Owner;
@@ -43,7 +43,7 @@ fn write(tab: &TabSender, message: &str) {
 /// How many requests an owner finds.
 async fn count(relay: &Relay, name: &str, token: &TabToken) -> Result<usize, LookError> {
     let filters = NetworkFilters::default();
-    let found = relay.network(&owner(name), token, &filters, Duration::ZERO).await?;
+    let found = relay.network(&owner(name), token, Sight::Hidden, &filters, Duration::ZERO).await?;
     Ok(found.items.len())
 }
 
@@ -64,7 +64,7 @@ async fn a_tab_is_there_for_its_owner_as_long_as_somebody_tells_of_it() {
     let gone = Err(LookError::TabGone { token: token.clone() });
     assert_eq!(count(&relay, "eve", &token).await, gone);
     assert_eq!(
-        relay.har(&owner("eve"), &token).await.unwrap_err(),
+        relay.har(&owner("eve"), &token, Sight::Hidden).await.unwrap_err(),
         LookError::TabGone { token: token.clone() }
     );
 
@@ -81,7 +81,7 @@ async fn who_waits_is_answered_when_something_is_told_when_it_is_over_and_after_
     let ask = |after, wait| {
         let filters = ConsoleFilters { after: Some(after), ..ConsoleFilters::default() };
         let (relay, ada, token) = (relay.clone(), ada.clone(), token.clone());
-        async move { relay.console(&ada, &token, &filters, wait).await }
+        async move { relay.console(&ada, &token, Sight::Hidden, &filters, wait).await }
     };
     let waiting = tokio::spawn(ask(0, LIMIT));
     write(&tab, "first");
@@ -94,7 +94,9 @@ async fn who_waits_is_answered_when_something_is_told_when_it_is_over_and_after_
         ConsoleFilters { message_pattern: Some("second".to_owned()), ..ConsoleFilters::default() };
     let waiting = {
         let (relay, ada, token) = (relay.clone(), ada.clone(), token.clone());
-        tokio::spawn(async move { relay.console(&ada, &token, &second, LIMIT).await })
+        tokio::spawn(
+            async move { relay.console(&ada, &token, Sight::Hidden, &second, LIMIT).await },
+        )
     };
     tokio::task::yield_now().await;
     write(&tab, "second");
@@ -151,8 +153,10 @@ async fn all_tabs_together_are_bounded_and_the_largest_one_gives_way() {
     let kept = count(&relay, "bob", large.token()).await.unwrap();
     assert!((50..250).contains(&kept), "{kept} of about 900 bytes each");
     let filters = NetworkFilters::default();
-    let found =
-        relay.network(&owner("bob"), large.token(), &filters, Duration::ZERO).await.unwrap();
+    let found = relay
+        .network(&owner("bob"), large.token(), Sight::Hidden, &filters, Duration::ZERO)
+        .await
+        .unwrap();
     let gap = &found.gaps[0];
     assert_eq!((gap.reason, gap.missing), (GapReason::BufferFull, Some(1_000 - kept as u64)));
     // The newest is there.
@@ -171,7 +175,7 @@ async fn a_question_that_makes_no_sense_is_refused_before_anything_is_looked_at(
         },
         NetworkFilters { limit: Some(0), ..NetworkFilters::default() },
     ] {
-        let asked = relay.network(&owner("ada"), tab.token(), &filters, LIMIT).await;
+        let asked = relay.network(&owner("ada"), tab.token(), Sight::Hidden, &filters, LIMIT).await;
         assert!(matches!(asked.unwrap_err(), LookError::Ask(_)));
     }
 }
