@@ -23,6 +23,8 @@ export function readQuestion(message: unknown): Question | undefined {
     case 'pause':
     case 'resume':
     case 'reload':
+    case 'reveal':
+    case 'hide':
       return typeof tabId === 'number' ? { ask, tabId } : undefined
     default:
       return undefined
@@ -53,6 +55,9 @@ async function act(worker: Worker, question: Question): Promise<void> {
       return worker.journey.resume(question.tabId)
     case 'reload':
       return chrome.tabs.reload(question.tabId)
+    case 'reveal':
+    case 'hide':
+      return worker.journey.reveal(question.tabId, question.ask === 'reveal')
     case 'settings':
       return change(worker, question.address, question.bodyBytes)
   }
@@ -82,7 +87,7 @@ function statusOf(worker: Worker): Status {
 }
 
 function tabStatus(tab: Tab, watch: Watch | undefined): TabStatus {
-  const { tabId, title, url, cocoon, isPaused, firstLoad } = tab.note
+  const { tabId, title, url, cocoon, isPaused, firstLoad, reveals } = tab.note
   const hasToken = tab.grant() !== undefined || tab.isAccepted
   const { sent, last, dropped } = tab.ring
   return {
@@ -95,5 +100,6 @@ function tabStatus(tab: Tab, watch: Watch | undefined): TabStatus {
     waiting: Math.max(0, last - sent),
     dropped,
     firstLoad,
+    secrets: reveals !== true ? 'hidden' : tab.isRevealed ? 'told' : 'asked',
   }
 }

@@ -16,6 +16,8 @@ export interface TabStatus {
   dropped: number
   /** Whether the page had begun to load before the debugger came. */
   firstLoad: boolean
+  /** Whether secrets are told: not, or as soon as the node takes them, or they are. */
+  secrets: 'hidden' | 'asked' | 'told'
 }
 
 /** What is true now. */
@@ -33,7 +35,7 @@ export type Question =
   | { ask: 'pair'; address: string; code: string }
   | { ask: 'unpair' }
   | { ask: 'settings'; address: string; bodyBytes: number }
-  | { ask: 'pause' | 'resume' | 'reload'; tabId: number }
+  | { ask: 'pause' | 'resume' | 'reload' | 'reveal' | 'hide'; tabId: number }
 
 /** What it is told. */
 export type Answer = { status: Status } | { error: string }

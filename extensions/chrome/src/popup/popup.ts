@@ -66,6 +66,8 @@ function showTab(list: HTMLElement, tab: TabStatus): void {
   put(part('facts'), tabWords(tab))
   put(part('toggle'), tab.state === 'paused' ? 'Resume' : 'Pause')
   part('toggle').hidden = tab.state === 'no_token'
+  put(part('secrets'), tab.secrets === 'hidden' ? 'Send secrets too' : 'Hide secrets')
+  part('secrets').hidden = tab.state !== 'looking' && tab.secrets === 'hidden'
   part('reload').hidden = tab.state === 'paused' || (tab.state === 'looking' && !tab.firstLoad)
 }
 
@@ -73,6 +75,8 @@ function newRow(list: HTMLElement, tabId: number): HTMLElement {
   const row = (at<HTMLTemplateElement>('tab').content.cloneNode(true) as DocumentFragment).firstElementChild as HTMLElement
   const toggle = row.querySelector('.toggle') as HTMLElement
   toggle.addEventListener('click', () => void ask({ ask: toggle.textContent === 'Resume' ? 'resume' : 'pause', tabId }))
+  const secrets = row.querySelector('.secrets') as HTMLElement
+  secrets.addEventListener('click', () => void ask({ ask: secrets.textContent === 'Hide secrets' ? 'hide' : 'reveal', tabId }))
   row.querySelector('.reload')?.addEventListener('click', () => void ask({ ask: 'reload', tabId }))
   rows.set(tabId, row)
   list.append(row)

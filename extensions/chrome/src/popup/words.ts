@@ -23,6 +23,8 @@ export function tabWords(tab: TabStatus): string {
   const lines = [tab.cocoon]
   if (tab.state === 'no_token') lines.push('Not looked at: the page came without a token.')
   else lines.push(`${count(tab.sent, 'event')} sent${tab.waiting > 0 ? `, ${tab.waiting} waiting` : ''}`)
+  if (tab.secrets === 'told') lines.push('Secrets of this tab are sent too.')
+  else if (tab.secrets === 'asked') lines.push('Secrets are hidden until the node says that it takes them.')
   if (tab.dropped > 0) lines.push(`${count(tab.dropped, 'event')} dropped, because the node did not take them in time`)
   if (tab.failure !== undefined) lines.push(`The debugger could not be attached: ${tab.failure}`)
   else if (tab.state === 'paused') lines.push('Paused')

@@ -148,6 +148,15 @@ export class Journey implements Ears {
     this.guide.watcher.noted()
   }
 
+  /** Secrets of a tab are told from now on, or no longer. */
+  reveal(tabId: number, on: boolean): void {
+    const tab = this.guide.registry.get(tabId)
+    if (tab === undefined) return
+    tab.reveal(on)
+    this.guide.outbox.reveals(tab)
+    this.guide.watcher.noted()
+  }
+
   /** The browser detached: the person said so, or the tab shows what may not be looked at. */
   detached(tabId: number, reason: string): void {
     const tab = this.guide.registry.get(tabId)

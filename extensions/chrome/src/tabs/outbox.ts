@@ -51,14 +51,22 @@ export class Outbox {
       epoch: note.epoch,
       ...(note.favicon !== undefined && { favicon: cleanAddress(note.favicon) }),
       ...(note.firstLoad && note.resume === undefined && { first_load: true }),
+      ...(note.reveals === true && { reveal: true }),
     })
+  }
+
+  /** Whether secrets of a tab are to be told is another thing now: it is offered again to say so. */
+  reveals(tab: Tab): void {
+    if (!tab.isAccepted) return
+    tab.disconnected()
+    this.offer(tab)
   }
 
   /** The node took a tab. */
   accepted(message: TabAccepted): void {
     for (const tab of this.sender.tabs()) {
       if (tab.offered !== message.offered || tab.isAccepted) continue
-      tab.accepted(message.token, message.resume, message.last_seq)
+      tab.accepted(message.token, message.resume, message.last_seq, message.revealed === true)
       this.sender.noted(true)
       this.updated(tab)
       this.flush(tab)

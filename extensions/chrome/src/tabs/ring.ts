@@ -75,6 +75,15 @@ export class Ring {
     this.last += by
   }
 
+  /** Puts something else in the place of each event that is kept. */
+  rewrite(how: (json: string) => string): void {
+    this.kept = this.kept.map(({ seq, json }) => {
+      const changed = how(json)
+      return { seq, json: changed, bytes: bytesIn(changed) }
+    })
+    this.bytes = this.kept.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
   /** Forgets what is kept. */
   clear(): void {
     this.kept = []

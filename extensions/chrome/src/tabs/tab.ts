@@ -1,8 +1,10 @@
 // A tab that is looked at: its grant, its events and how far the node has them.
 
+import { MOST_BODY_BYTES } from '../limits.ts'
 import type { Cocoon, TabEvent } from '../protocol.ts'
 import type { Place } from '../record/places.ts'
 import { clean } from '../secrets/clean.ts'
+import { whole } from '../secrets/whole.ts'
 import { Ring } from './ring.ts'
 
 /** What is kept of a tab when the service worker ends. */
@@ -25,6 +27,8 @@ export interface TabNote {
   firstLoad: boolean
   /** Whether the person does not want it to be looked at. */
   isPaused: boolean
+  /** Whether the person wants secrets of the tab to be told too. */
+  reveals?: boolean | undefined
   isAttached: boolean
   /** Whether the page that it shows is the cocoon's. */
   isInside: boolean
@@ -44,6 +48,10 @@ export class Tab {
   offered: string | undefined
   /** Whether the node took it on this connection. */
   isAccepted = false
+  /** Whether the node keeps secrets of it, as the person wants it: it said so on this connection. */
+  isRevealed = false
+  /** Whether secrets are among the events that are kept. */
+  private hasSecrets = false
   /** Whether its numbers are a guess, for the worker's life before may have given more. */
   private isGuessed: boolean
 
@@ -76,13 +84,14 @@ export class Tab {
     })
   }
 
-  /** Keeps an event, without its secrets. */
+  /** Keeps an event: without its secrets, unless the person wants them told and the node takes them. */
   put(event: TabEvent, bodyBytes: number): void {
     if (this.note.isPaused || this.note.isEnded) return
     if (event.type === 'browser_debug_console_event') {
       this.note.toldUntil = Math.max(this.note.toldUntil, event.entry.timestamp)
     }
-    this.ring.push(JSON.stringify(clean(event, bodyBytes)))
+    this.hasSecrets ||= this.isRevealed
+    this.ring.push(JSON.stringify(this.isRevealed ? whole(event, bodyBytes) : clean(event, bodyBytes)))
   }
 
   /** What the tab can be offered by. */
@@ -90,22 +99,40 @@ export class Tab {
     return this.note.resume ?? this.note.offer
   }
 
-  /** The node took it, and has its events up to this one. */
-  accepted(token: string, resume: string | undefined, lastSeq: number): void {
+  /** The node took it, has its events up to this one, and says whether it keeps secrets of it. */
+  accepted(token: string, resume: string | undefined, lastSeq: number, isRevealed: boolean): void {
     this.note.token = token
     this.note.resume = resume
     this.note.offer = undefined
     this.isAccepted = true
+    this.isRevealed = isRevealed && this.note.reveals === true
+    if (!this.isRevealed) this.hideSecrets()
     // What was under way when the worker ended is missing; nobody knows how much: the hole says so.
     if (this.isGuessed) this.ring.skipTo(Math.max(this.note.last, lastSeq) + 1)
     this.isGuessed = false
     this.ring.rewind(lastSeq)
   }
 
+  /** From now on secrets are told too, as soon as the node says so, or no longer: then none that waits goes. */
+  reveal(on: boolean): void {
+    this.note.reveals = on
+    if (on) return
+    this.isRevealed = false
+    this.hideSecrets()
+  }
+
+  /** What waits was kept with its secrets: they go. */
+  private hideSecrets(): void {
+    if (!this.hasSecrets) return
+    this.hasSecrets = false
+    this.ring.rewrite((json) => JSON.stringify(clean(JSON.parse(json) as TabEvent, MOST_BODY_BYTES)))
+  }
+
   /** The connection is lost, or the node no longer knows what the tab was offered by. */
   disconnected(): void {
     this.offered = undefined
     this.isAccepted = false
+    this.isRevealed = false
   }
 
   forget(): void {

@@ -66,6 +66,51 @@ test('planted secrets never leave the browser, and what is around them does', as
   }
 })
 
+test('secrets of a tab are sent once the person says so, and no longer when not', async () => {
+  const wanted = { password: 'wanted-password-5711', bearer: 'wanted-bearer-5712', line: 'wanted-line-5713' }
+  const pages = { '/': TALKER, '/said': 'yes', '/login': JSON.stringify({ access_token: 'wanted-body-5714' }) }
+  const site = await house.site('vault', pages)
+  const [page, beside] = [await house.browser.open(`${site.origin}/`), await house.browser.open(`${shop.origin}/`)]
+  const tab = await house.relay.tab(site.origin)
+  await house.relay.tab(shop.origin)
+  const log_in = `(async () => {
+    await fetch('/login', { method: 'POST', headers: { authorization: 'Bearer ${wanted.bearer}' }, body: 'password=${wanted.password}' }).then((it) => it.text())
+    console.log('token', '${wanted.line}')
+  })()`
+  const lines = () => tab.events.filter((event) => event.type === 'browser_debug_console_event' && event.entry.message.startsWith('token')).length
+  const sent = () => JSON.stringify(tab.events)
+  const secrets = [...Object.values(wanted), 'wanted-body-5714']
+
+  const popup = await house.browser.popup()
+  const row = "[...document.querySelectorAll('#tabs li')].find((row) => row.innerText.includes('vault'))"
+  const shown = (words: string) => until(words, () => popup.evaluate<boolean>(`${row}?.innerText.includes('${words}') === true`))
+  const click = () => popup.evaluate(`${row}.querySelector('.secrets').click()`)
+  await shown('Send secrets too')
+  await page.evaluate(log_in)
+  await until('it is told', () => lines() === 1)
+  for (const secret of secrets) assert.ok(!heard().includes(secret), secret)
+
+  await click()
+  await shown('Secrets of this tab are sent too.')
+  await page.evaluate(log_in)
+  await until('it is told', () => lines() === 2)
+  await until('the body is told', () => sent().includes('wanted-body-5714'))
+  for (const secret of secrets) assert.ok(sent().includes(secret), secret)
+  const whole = heard().length
+  await beside.evaluate("fetch('/said?api_key=wanted-elsewhere').then((it) => it.text())")
+  await until('the other tab is told of', () => heard().includes('api_key=[redacted]'))
+
+  await click()
+  await shown('Send secrets too')
+  await page.evaluate(log_in)
+  await until('it is told', () => lines() === 3)
+  await page.close()
+  await until('the tab is closed', () => tab.isClosed)
+  for (const secret of [...secrets, 'wanted-elsewhere']) assert.ok(!heard().slice(whole).includes(secret), secret)
+  await beside.close()
+  await popup.close()
+})
+
 test('nothing is told of the page before, nor of where the tab goes next', async () => {
   const page = await house.browser.open(`${other.origin}/?from`)
   await page.goto(`${shop.origin}/`)

@@ -133,12 +133,12 @@ export class Relay {
       return say({ type: 'browser_debug_error', code: 'untrusted', message: 'the token is forged or was used' })
     }
     const token = known?.token ?? `tab${randomBytes(8).toString('hex')}`
-    const { url, title, epoch, first_load } = message as Record<string, unknown>
+    const { url, title, epoch, first_load, reveal } = message as Record<string, unknown>
     const tab: Taken = known ?? { token, url: '', title: '', firstLoad: first_load === true, epoch: Number(epoch), lastSeq: 0, holes: [], events: [], isClosed: false }
     if (tab.epoch !== Number(epoch)) Object.assign(tab, { epoch: Number(epoch), lastSeq: 0 })
     Object.assign(tab, { url, title })
     this.tabs.set(token, tab)
-    say({ type: 'browser_debug_tab_accepted', offered: message.token, token, last_seq: tab.lastSeq, resume: `grant.${token}` })
+    say({ type: 'browser_debug_tab_accepted', offered: message.token, token, last_seq: tab.lastSeq, resume: `grant.${token}`, revealed: reveal === true })
   }
 
   /** The only open tab whose address begins so, once it is there. */

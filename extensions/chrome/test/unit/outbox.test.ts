@@ -6,6 +6,51 @@ import type { BrowserMessage } from '../../src/protocol.ts'
 import { Outbox } from '../../src/tabs/outbox.ts'
 import { Tab } from '../../src/tabs/tab.ts'
 
+test('secrets that wait are hidden when the node does not take them, or the person wants it no longer', () => {
+  const secret = 'c0rrectHorse7Battery'
+  const link = {
+    state: { state: 'connected' as const, since: 0 },
+    buffered: 0,
+    send: (message: BrowserMessage | string) => sent.push(typeof message === 'string' ? message : JSON.stringify(message)) > 0,
+  }
+  const sent: string[] = []
+  const tab = Tab.create(1, { id: 'shop', name: 'shop', origin: 'http://shop.localhost', path: '/' }, 'http://shop.localhost/')
+  const outbox = new Outbox({ link, tabs: () => [tab], browserId: () => 'B', gone: () => {}, noted: () => {} })
+  const accepted = (last_seq: number, revealed?: boolean) =>
+    outbox.accepted({ type: 'browser_debug_tab_accepted', offered: tab.offered ?? '', token: 'tab12345', last_seq, resume: 'grant', ...(revealed !== undefined && { revealed }) })
+  const say = () => tab.put({ type: 'browser_debug_console_event', entry: { timestamp: 1, level: 'log', args: [], message: `token: ${secret}` } }, 100)
+  const isSent = () => {
+    outbox.flush(tab)
+    return sent.splice(0).join('').includes(secret)
+  }
+  tab.note.offer = 'header'
+  outbox.offer(tab)
+  // A node that says so without being asked changes nothing.
+  accepted(0, true)
+  say()
+  assert.equal(isSent(), false)
+
+  tab.reveal(true)
+  outbox.reveals(tab)
+  say()
+  assert.ok(JSON.parse(sent.at(-1) ?? '').reveal === true && !isSent(), 'not before the node takes them')
+  accepted(1, true)
+  assert.equal(isSent(), false, 'what was hidden stays so')
+  say()
+  assert.equal(isSent(), true)
+
+  // The connection is lost, and the next node does not take them: what was sent before goes again, hidden.
+  tab.disconnected()
+  outbox.offer(tab)
+  accepted(0)
+  assert.equal(isSent(), false)
+  outbox.reveals(tab)
+  accepted(3, true)
+  say()
+  tab.reveal(false)
+  assert.equal(isSent(), false)
+})
+
 test('a full socket is left alone until it is not, and what was dropped is counted', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const sent: string[] = []

@@ -2,6 +2,7 @@
 
 use super::busy::echo;
 use super::scene::Scene;
+use crate::notes::eventually;
 use axum::Router;
 use axum::http::header;
 use axum::response::Html;
@@ -83,6 +84,55 @@ async fn no_secret_of_a_page_is_told_logged_or_written() {
         let is_page = request["resource_type"] == "document" && request["method"] == "GET";
         assert!(found.is_none_or(|value| is_page && value == "[redacted]"), "{request}");
     }
+    scene.clear().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn secrets_of_a_tab_are_shown_once_the_person_at_the_browser_says_so() {
+    let service = service().await;
+    let scene = Scene::open(&service).await;
+    let tab = scene.browser.open(scene.pages.as_str()).await;
+    let token = scene.tab_with("title", "in").await;
+    scene.hears_line(&token, "welcome", 1).await;
+    let network = ["debug", "network", &token, "--bodies"];
+    let refused = scene.fails(&[&network[..], &["--reveal"]].concat());
+    assert!(refused.contains("hidden before anything is kept"), "{refused}");
+
+    let popup = scene.browser.popup().await;
+    let button = "document.querySelector('#tabs .secrets')";
+    popup.wait_for(&format!("{button}?.innerText === 'Send secrets too'")).await;
+    popup.evaluate::<serde_json::Value>(&format!("{button}.click()")).await;
+    let is_told =
+        "document.querySelector('#tabs .facts').innerText.includes('Secrets of this tab')";
+    popup.wait_for(is_told).await;
+    assert!(scene.tabs()[0]["revealed"] == true);
+    tab.goto(scene.pages.as_str()).await;
+    scene.hears_line(&token, "welcome", 2).await;
+    let revealed = scene.says(&[&network[..], &["--reveal", "--json"]].concat());
+    for name in ["PASSWORD", "BEARER", "HEADER", "QUERY"] {
+        assert!(revealed.contains(secret(name)), "{name} in {revealed}");
+    }
+    // Whoever does not ask gets none of it, and no file has any.
+    let said = everything(&scene, &token);
+    for (name, secret) in SECRETS {
+        assert!(!said.contains(secret), "{name} came out");
+        for file in files(scene.house.data().path()) {
+            let bytes = std::fs::read(&file).unwrap_or_default();
+            let found = bytes.windows(secret.len()).any(|part| part == secret.as_bytes());
+            assert!(!found, "{name} is in {}", file.display());
+        }
+    }
+
+    popup.evaluate::<serde_json::Value>(&format!("{button}.click()")).await;
+    popup.wait_for(&format!("{button}.innerText === 'Send secrets too'")).await;
+    eventually("the node has forgotten them", async || scene.tabs()[0].get("revealed").is_none())
+        .await;
+    scene.fails(&[&network[..], &["--reveal"]].concat());
+    let log = scene.asks(&["audit"]);
+    let switched = log["items"].as_array().unwrap().iter();
+    let switched = switched.filter(|one| one["action"] == "debug.keep_secrets");
+    let switched: Vec<&str> = switched.map(|one| one["detail"]["on"].as_str().unwrap()).collect();
+    assert_eq!(switched, ["false", "true"], "newest first");
     scene.clear().await;
 }
 
