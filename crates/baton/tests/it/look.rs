@@ -273,8 +273,22 @@ async fn a_tab_is_followed_until_it_is_closed() {
     house.clear().await.unwrap();
 }
 
+/// What the page says and sends that is told with its secrets, to whom they are shown.
+const SHOWN: [&str; 5] =
+    ["Zq7-query-token", "Zq7-password", "Zq7-api-key", "Zq7-bearer", "Zq7-console-token"];
+
+/// All of a tab in every form, for whoever asks for its secrets or does not.
+fn everything(house: &House, tab: &str, more: &[&str]) -> String {
+    let asks: [&[&str]; 3] = [
+        &["debug", "network", tab, "--bodies", "--json"],
+        &["debug", "console", tab],
+        &["debug", "har", tab],
+    ];
+    asks.map(|ask| says(house, &[ask, more].concat())).concat()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn secrets_are_shown_to_who_may_see_them_of_a_tab_whose_secrets_are_kept_and_that_is_noted() {
+async fn secrets_are_shown_to_who_asks_once_they_are_kept_and_to_nobody_else() {
     let mut house = houses::build();
     house.start_node().await.unwrap();
     let site = shop().await;
@@ -288,35 +302,22 @@ async fn secrets_are_shown_to_who_may_see_them_of_a_tab_whose_secrets_are_kept_a
 
     says(&house, &["debug", "on", "shop", "--reveal"]);
     assert!(says(&house, &["debug", "list-tabs"]).contains("(secrets kept)"));
-    let id = house.client().unwrap().fetch_session("shop").await.unwrap().session.id;
-    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
-    // The same as before, once more.
-    let again = "document.cookie; location.reload(); true";
-    page.evaluate::<bool>(again).await.unwrap();
     let client = house.client().unwrap().clone();
+    let id = client.fetch_session("shop").await.unwrap().session.id;
+    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    page.evaluate::<bool>("location.reload(); true").await.unwrap();
     eventually("the page is done once more", async || {
-        let filters = ConsoleFilters {
-            message_pattern: Some("^done$".to_owned()),
-            ..ConsoleFilters::default()
-        };
+        let message_pattern = Some("^done$".to_owned());
+        let filters = ConsoleFilters { message_pattern, ..ConsoleFilters::default() };
         client.get_console(&token, &filters, Duration::ZERO).await.unwrap().entries.len() == 2
     })
     .await;
-
-    let revealed = says(&house, &["debug", "network", tab, "--bodies", "--reveal", "--json"])
-        + &says(&house, &["debug", "console", tab, "--reveal"])
-        + &says(&house, &["debug", "har", tab, "--reveal"]);
-    let shown =
-        ["Zq7-query-token", "Zq7-password", "Zq7-api-key", "Zq7-bearer", "Zq7-console-token"];
-    for secret in shown {
+    let revealed = everything(&house, tab, &["--reveal"]);
+    for secret in SHOWN {
         assert!(revealed.contains(secret), "{secret} in {revealed}");
     }
 
-    // Whoever does not ask gets none of it, nor does a model, nor a key that may not.
-    let mut said = says(&house, &["debug", "network", tab, "--bodies", "--json"])
-        + &says(&house, &["debug", "console", tab])
-        + &says(&house, &["debug", "har", tab])
-        + &says(&house, &["debug", "list-tabs", "--json"]);
+    let mut said = everything(&house, tab, &[]) + &says(&house, &["debug", "list-tabs", "--json"]);
     let model = agent(&house).await;
     said += &call(&model, "browser_debug_get_network", json!({"token": tab})).await;
     for id in 1..=8 {
@@ -325,26 +326,57 @@ async fn secrets_are_shown_to_who_may_see_them_of_a_tab_whose_secrets_are_kept_a
     }
     said += &call(&model, "browser_debug_get_console", json!({"token": tab})).await;
     model.close().await.unwrap();
-    let request =
-        CreateKey { name: "looks".to_owned(), owner: None, scopes: [Scope::Debug].into() };
-    let secret = client.create_key(&request).await.unwrap().secret;
-    let looks = Client::new(client.base().clone(), secret.into()).unwrap();
-    let how = Wait { wait: None, reveal: true };
-    let denied = looks.get_network(&token, &NetworkFilters::default(), how.clone()).await;
-    assert_eq!(denied.unwrap_err().code(), Some(ErrorCode::Forbidden));
-    let denied = looks.get_console(&token, &ConsoleFilters::default(), how).await;
-    assert_eq!(denied.unwrap_err().code(), Some(ErrorCode::Forbidden));
-    let denied = looks.get_har(&token, true).await;
-    assert_eq!(denied.unwrap_err().code(), Some(ErrorCode::Forbidden));
-    said += &String::from_utf8(looks.get_har(&token, false).await.unwrap()).unwrap();
 
-    let request = CreateKey {
-        name: "drives".to_owned(),
-        owner: None,
-        scopes: [Scope::Drive, Scope::Debug].into(),
+    // It ends with whoever wants it no longer, at once.
+    client.switch_debug("shop", SwitchDebug { on: true, reveal: false }).await.unwrap();
+    let gone = client.get_har(&token, true).await.unwrap_err();
+    assert_eq!(gone.code(), Some(ErrorCode::Conflict));
+    for text in [said, says(&house, &["audit", "--json"]), house.log()] {
+        for secret in SECRETS {
+            assert!(!text.contains(secret), "{secret} came out");
+        }
+    }
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn secrets_are_kept_from_the_first_byte_on_as_long_as_that_browser_runs() {
+    let mut house = houses::build();
+    house.start_node().await.unwrap();
+    let site = shop().await;
+    let url = site.url("/").unwrap();
+    says(&house, &["open", url.as_str(), "--name", "shop", "--debug", "--reveal"]);
+    let first = token(&house).await;
+    done(&house, &first).await;
+    let revealed = everything(&house, first.as_str(), &["--reveal"]);
+    for secret in SHOWN {
+        assert!(revealed.contains(secret), "{secret} in {revealed}");
+    }
+    let client = house.client().unwrap().clone();
+    client.close_session("shop").await.unwrap();
+    client.resume_session("shop").await.unwrap();
+    let again = token(&house).await;
+    let hidden = client.get_har(&again, true).await.unwrap_err();
+    assert_eq!(hidden.code(), Some(ErrorCode::Conflict));
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_may_not_see_secrets_is_refused_and_whoever_sees_them_is_noted() {
+    let mut house = houses::build();
+    house.start_node().await.unwrap();
+    let site = shop().await;
+    says(&house, &["open", site.url("/").unwrap().as_str(), "--name", "shop", "--debug"]);
+    let token = token(&house).await;
+    done(&house, &token).await;
+    let client = house.client().unwrap().clone();
+    let as_key = async |name: &str, scopes: &[Scope]| {
+        let scopes = scopes.iter().copied().collect();
+        let request = CreateKey { name: name.to_owned(), owner: None, scopes };
+        let secret = client.create_key(&request).await.unwrap().secret;
+        Client::new(client.base().clone(), secret.into()).unwrap()
     };
-    let secret = client.create_key(&request).await.unwrap().secret;
-    let drives = Client::new(client.base().clone(), secret.into()).unwrap();
+    let drives = as_key("drives", &[Scope::Drive, Scope::Debug]).await;
     let switch = SwitchDebug { on: true, reveal: true };
     let denied = drives.switch_debug("shop", switch).await.unwrap_err();
     assert_eq!(denied.code(), Some(ErrorCode::Forbidden));
@@ -353,60 +385,45 @@ async fn secrets_are_shown_to_who_may_see_them_of_a_tab_whose_secrets_are_kept_a
     let denied = drives.open_session(&open).await.unwrap_err();
     assert_eq!(denied.code(), Some(ErrorCode::Forbidden));
 
-    let audit = says(&house, &["audit", "--json"]);
-    let log: Value = serde_json::from_str(&audit).unwrap();
-    let mut noted: Vec<String> = log["items"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|one| {
-            let action = one["action"].as_str().unwrap();
-            action.contains("debug") || action == "session.open"
-        })
-        .map(|one| {
-            let detail = |name: &str| one["detail"][name].as_str().unwrap_or("-").to_owned();
-            let (action, outcome) = (&one["action"], &one["outcome"]);
-            let actor = one["actor"].as_str().unwrap().split(' ').next().unwrap();
-            let (what, reveal) = (detail("what"), detail("reveal"));
-            format!("{actor} {action} {outcome} what={what} reveal={reveal}")
-        })
-        .collect();
+    client.switch_debug("shop", switch).await.unwrap();
+    let (all, lines) = (NetworkFilters::default(), ConsoleFilters::default());
+    let how = Wait { wait: None, reveal: true };
+    let looks = as_key("looks", &[Scope::Debug]).await;
+    let codes = [
+        looks.get_network(&token, &all, how.clone()).await.unwrap_err().code(),
+        looks.get_console(&token, &lines, how.clone()).await.unwrap_err().code(),
+        looks.get_har(&token, true).await.unwrap_err().code(),
+    ];
+    assert_eq!(codes, [Some(ErrorCode::Forbidden); 3]);
+    assert!(!looks.get_har(&token, false).await.unwrap().is_empty());
+    let sees = as_key("sees", &[Scope::Debug, Scope::Reveal]).await;
+    assert!(!sees.get_network(&token, &all, how.clone()).await.unwrap().requests.is_empty());
+    // An answer with nothing in it shows nothing.
+    let none = NetworkFilters { url_pattern: Some("nowhere".to_owned()), ..all };
+    assert!(sees.get_network(&token, &none, how).await.unwrap().requests.is_empty());
+
+    let log: Value = serde_json::from_str(&says(&house, &["audit", "--json"])).unwrap();
+    let mut noted: Vec<String> = log["items"].as_array().unwrap().iter().map(noted).collect();
+    noted.retain(|line| line.contains("debug") || line.contains("open"));
     noted.reverse();
-    insta::assert_snapshot!(noted.join("\n"), @r#"
-    local-admin "session.open" "done" what=- reveal=-
-    local-admin "debug.reveal" "failed" what=network reveal=-
-    local-admin "session.debug" "done" what=- reveal=true
-    local-admin "debug.reveal" "done" what=network reveal=-
-    local-admin "debug.reveal" "done" what=console reveal=-
-    local-admin "debug.reveal" "done" what=har reveal=-
-    looks "debug.reveal" "denied" what=network reveal=-
-    looks "debug.reveal" "denied" what=console reveal=-
-    looks "debug.reveal" "denied" what=har reveal=-
-    drives "session.debug" "denied" what=- reveal=true
-    drives "session.open" "denied" what=- reveal=true
-    "#);
-
-    // It ends with whoever wants it no longer, at once.
-    client.switch_debug("shop", SwitchDebug { on: true, reveal: false }).await.unwrap();
-    let gone = client.get_har(&token, true).await.unwrap_err();
-    assert_eq!(gone.code(), Some(ErrorCode::Conflict));
-
-    // A session can be opened so that its first byte is there too, and it ends with that browser.
-    client.close_session("shop").await.unwrap();
-    says(&house, &["open", url.as_str(), "--name", "whole", "--debug", "--reveal"]);
-    let whole = self::token(&house).await;
-    done(&house, &whole).await;
-    let har = String::from_utf8(client.get_har(&whole, true).await.unwrap()).unwrap();
-    assert!(har.contains("Zq7-query-token") && har.contains("Zq7-bearer"));
-    client.close_session("whole").await.unwrap();
-    client.resume_session("whole").await.unwrap();
-    let again = self::token(&house).await;
-    let hidden = client.get_har(&again, true).await.unwrap_err();
-    assert_eq!(hidden.code(), Some(ErrorCode::Conflict));
-    for text in [said, audit, house.log()] {
-        for secret in SECRETS {
-            assert!(!text.contains(secret), "{secret} came out");
-        }
-    }
+    insta::assert_snapshot!(noted.join("\n"), @r"
+    local-admin session.open done
+    drives session.debug denied reveal
+    drives session.open denied reveal
+    local-admin session.debug done reveal
+    looks debug.reveal denied network
+    looks debug.reveal denied console
+    looks debug.reveal denied har
+    sees debug.reveal done network
+    ");
     house.clear().await.unwrap();
+}
+
+/// An entry of the audit log in a line.
+fn noted(entry: &Value) -> String {
+    let word = |name: &str| entry[name].as_str().unwrap().split(' ').next().unwrap().to_owned();
+    let mut words = vec![word("actor"), word("action"), word("outcome")];
+    words.extend(entry["detail"].get("reveal").map(|_| "reveal".to_owned()));
+    words.extend(entry["detail"]["what"].as_str().map(ToOwned::to_owned));
+    words.join(" ")
 }
