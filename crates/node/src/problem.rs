@@ -76,7 +76,7 @@ fn cocoon(error: &CocoonError) -> ErrorCode {
         CocoonError::Taken { .. } => ErrorCode::NameTaken,
         CocoonError::InSettings { .. } | CocoonError::NoProxy => ErrorCode::Conflict,
         CocoonError::TooMany { .. } => ErrorCode::StorageFull,
-        CocoonError::Invalid { .. } => ErrorCode::InvalidRequest,
+        CocoonError::Invalid { .. } | CocoonError::Open { .. } => ErrorCode::InvalidRequest,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::http::tls::TlsError;
 use crate::http::{DoorError, Doors};
 use crate::identity::{IdentityError, OwnIdentity, load_or_create};
 use crate::live::{Hub, HubConfig, LiveError};
-use crate::proxy::{Cocoons, Proxy, ProxyConfig, ProxyPlace};
+use crate::proxy::{Cocoons, Outside, OutsideError, Proxy, ProxyConfig, ProxyPlace};
 use crate::rates::Rates;
 use crate::sandboxes::{self, Sandboxes};
 use crate::{Config, Context, DataFolder, board, cocoons, idle, metrics, proxy, sync};
@@ -88,6 +88,15 @@ impl From<DoorError> for ServeError {
     }
 }
 
+impl From<OutsideError> for ServeError {
+    fn from(error: OutsideError) -> Self {
+        match error {
+            OutsideError::Tls(error) => error.into(),
+            OutsideError::Config(error) => error.into(),
+        }
+    }
+}
+
 impl From<IdentityError> for ServeError {
     fn from(error: IdentityError) -> Self {
         match error {
@@ -116,11 +125,12 @@ pub async fn serve(
 ) -> Result<(), ServeError> {
     config.exposure.check(listener.local_addr()?)?;
     let doors = Doors::prepare(&config.exposure, listener).await?;
+    let outside = outside(&config)?;
     let data = config.data.clone();
     data.create()?;
     let _lock = NodeLock::acquire(&data)?;
     let store = open_store(&config).await?;
-    let served = run(config, store.clone(), doors, shutdown).await;
+    let served = run(config, store.clone(), doors, outside, shutdown).await;
     store.close().await;
     served
 }
@@ -130,6 +140,7 @@ async fn run(
     config: Config,
     store: Store,
     doors: Doors,
+    outside: Option<Outside>,
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
     let data = config.data.clone();
@@ -151,7 +162,7 @@ async fn run(
     hub.start_beating(shutdown.clone()).await?;
     recover(&hub).await?;
     let front = Front { cocoons: &cocoons, secret: &debug_secret, store: &store };
-    let proxy = start_proxy(&config.proxy, front, &shutdown).await?;
+    let proxy = start_proxy(&config.proxy, outside, front, &shutdown).await?;
     let context = Context::new(Surroundings {
         store,
         hub,
@@ -202,23 +213,31 @@ struct Front<'a> {
     store: &'a Store,
 }
 
+/// Who reaches the proxy, if the settings want one.
+fn outside(config: &Config) -> Result<Option<Outside>, ServeError> {
+    let prepare = |address| Outside::prepare(&config.exposure, address, &config.proxy.cocoons);
+    Ok(config.proxy.listen.map(prepare).transpose()?)
+}
+
 /// Starts the proxy, if the settings want one; where it is reached.
 async fn start_proxy(
     settings: &ProxySettings,
+    outside: Option<Outside>,
     front: Front<'_>,
     ending: &CancellationToken,
 ) -> Result<Option<ProxyPlace>, ServeError> {
-    let Some(address) = settings.listen else { return Ok(None) };
+    let (Some(address), Some(outside)) = (settings.listen, outside) else { return Ok(None) };
     let failed = |source| ServeError::Proxy { address, source };
     let listener = TcpListener::bind(address).await.map_err(failed)?;
-    let place =
-        ProxyPlace { address: listener.local_addr().map_err(failed)?, host: settings.host.clone() };
+    let (host, listens) = (settings.host.clone(), listener.local_addr().map_err(failed)?);
+    let place = ProxyPlace { address: listens, host, outside: outside.clone() };
     let config = ProxyConfig {
         host: settings.host.clone(),
         cocoons: front.cocoons.clone(),
         secret: front.secret.clone(),
         first_byte: settings.first_byte,
         keys: Some(front.store.clone()),
+        outside,
     };
     proxy::warn_of_guesses(front.cocoons);
     tokio::spawn(Proxy::new(config, ending.clone()).serve(listener));

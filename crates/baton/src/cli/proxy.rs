@@ -4,8 +4,11 @@ use super::Context;
 use super::serve::{cancel_when_told, listen, proxy};
 use crate::output;
 use baton_api::Exit;
+use baton_node::ServeError;
 use baton_node::debug_secret;
-use baton_node::proxy::{Cocoons, Proxy as Front, ProxyConfig, warn_of_guesses};
+use baton_node::proxy::{
+    Cocoons, Outside, Proxy as Front, ProxyConfig, ProxyPlace, warn_of_guesses,
+};
 use clap::Args;
 use secrecy::SecretString;
 use std::net::SocketAddr;
@@ -26,7 +29,10 @@ The settings file names the services (cocoons):
 
 Then open http://shop.localhost:8081/ in a browser that is paired (baton debug pair). A node whose
 settings have [proxy] listen does the same by itself; this command runs apart from it, on the same
-data folder, whose secret both share, or with one HIVE_SECRET for both.")]
+data folder, whose secret both share, or with one HIVE_SECRET for both.
+
+At an address that is not loopback it speaks TLS with [server.tls] of the settings, or another
+proxy in front of it does ([server] behind_proxy); every cocoon wants a key then.")]
 pub(super) struct Proxy {
     /// Address and port [default: 127.0.0.1:8081]
     #[arg(long, value_name = "ADDRESS", env = "BATON_PROXY_LISTEN", hide_env_values = true)]
@@ -49,24 +55,23 @@ pub(super) struct NoCocoons;
 impl Proxy {
     pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         output::log_to_stderr("info", false);
-        let settings = proxy(self.listen, self.config.as_deref(), &context.data)?;
+        let (settings, exposure) = proxy(self.listen, self.config.as_deref(), &context.data)?;
         if settings.cocoons.is_empty() {
             return Err(NoCocoons.into());
         }
         context.data.create()?;
         let secret = debug_secret(self.hive_secret.as_ref(), &context.data)?;
-        let listener = listen(settings.listen.unwrap_or(LISTEN)).await?;
+        let wanted = settings.listen.unwrap_or(LISTEN);
+        let outside = Outside::prepare(&exposure, wanted, &settings.cocoons);
+        let outside = outside.map_err(ServeError::from)?;
+        let listener = listen(wanted).await?;
         let address = listener.local_addr()?;
         let cocoons: Cocoons = settings.cocoons.into_iter().collect();
         warn_of_guesses(&cocoons);
+        let place = ProxyPlace { address, host: settings.host.clone(), outside: outside.clone() };
         for cocoon in cocoons.list() {
-            context.output.note(&format!(
-                "{}  http://{}.localhost:{}/  {}",
-                cocoon.id,
-                cocoon.id,
-                address.port(),
-                cocoon.upstream.url()
-            ));
+            let home = place.home(&cocoon).map(String::from).unwrap_or_default();
+            context.output.note(&format!("{}  {home}  {}", cocoon.id, cocoon.upstream.url()));
         }
         let ending = CancellationToken::new();
         tokio::spawn(cancel_when_told(ending.clone())?);
@@ -76,6 +81,7 @@ impl Proxy {
             secret,
             first_byte: settings.first_byte,
             keys: None,
+            outside,
         };
         Front::new(config, ending).serve(listener).await;
         Ok(Exit::Done)

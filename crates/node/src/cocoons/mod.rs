@@ -20,6 +20,7 @@ use crate::config::{BrowserDebugTexts, CocoonTexts};
 use crate::proxy::{Access, Cocoon};
 use baton_api::CocoonId;
 use baton_api::cocoon::{CocoonAccess, CocoonPages, CocoonView, PutCocoon};
+use std::net::SocketAddr;
 
 /// Why something of a cocoon is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -55,6 +56,15 @@ pub enum CocoonError {
     Invalid {
         /// What was expected, and what was found.
         why: String,
+    },
+    /// It wants no key, and other machines reach the proxy.
+    #[error(
+        "expected a cocoon that wants a key, because other machines reach the proxy at {found}, found one that \
+         wants none\nset its access to \"key\" (baton cocoons add --with-key)"
+    )]
+    Open {
+        /// Where the proxy listens.
+        found: SocketAddr,
     },
     /// The node has no proxy.
     #[error(

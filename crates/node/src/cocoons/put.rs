@@ -50,6 +50,9 @@ async fn store(
     let body = serde_json::to_string(&request).unwrap_or_default();
     let made = cocoon(&context.proxy_settings, texts(id, request), &owner);
     let made = made.map_err(|why| CocoonError::Invalid { why })?;
+    if let Some(place) = &context.proxy {
+        place.outside.allows(made.access)?;
+    }
     let stored = StoredCocoon { id: id.to_string(), owner, body, updated_at: clock::now() };
     match context.store.put_cocoon(&stored).await {
         Err(StoreError::IdTaken { .. }) => Err(CocoonError::Taken { id: id.clone() }.into()),

@@ -1,6 +1,8 @@
 //! The settings of one source, checked: a field that the source does not set is `None`.
 
-use super::{ConfigError, GatewaySettings, ProxyChoices, SandboxSettings, Settings, node};
+use super::{
+    ConfigError, Exposure, GatewaySettings, ProxyChoices, SandboxSettings, Settings, TlsFiles, node,
+};
 use crate::outbound::Allowed;
 use crate::sync::ConflictResolution;
 use axum::http::uri::Authority;
@@ -198,6 +200,15 @@ impl Choices {
         })
     }
 
+    /// What protects a listener that other machines can reach. Fails when that is half said.
+    pub fn exposure(&self) -> Result<Exposure, ConfigError> {
+        Ok(Exposure {
+            tls: TlsFiles::both(self.tls_certificate.clone(), self.tls_key.clone())?,
+            behind_proxy: self.behind_proxy.unwrap_or(false),
+            allowed_hosts: self.allowed_hosts.clone().unwrap_or_default(),
+        })
+    }
+
     /// These choices, and `other`'s where these say nothing.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
@@ -244,17 +255,17 @@ impl Choices {
 }
 
 /// An address with its port.
-fn address(origin: &str, key: &'static str, text: &str) -> Result<SocketAddr, ConfigError> {
+pub(super) fn address(
+    origin: &str,
+    key: &'static str,
+    text: &str,
+) -> Result<SocketAddr, ConfigError> {
     text.parse()
         .map_err(|_| invalid(origin, key, "an address with a port such as 127.0.0.1:7420", text))
 }
 
 /// A loopback address with its port.
-pub(super) fn loopback(
-    origin: &str,
-    key: &'static str,
-    text: &str,
-) -> Result<SocketAddr, ConfigError> {
+fn loopback(origin: &str, key: &'static str, text: &str) -> Result<SocketAddr, ConfigError> {
     let address = address(origin, key, text)?;
     if address.ip().is_loopback() {
         Ok(address)

@@ -1,5 +1,6 @@
 //! How a configuration can be wrong.
 
+use baton_api::CocoonId;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -38,12 +39,27 @@ pub enum ConfigError {
     },
     /// An address that others can reach, in clear text.
     #[error(
-        "expected server.listen to be a loopback address such as 127.0.0.1:7420, found {found}\n\
+        "expected {setting} to be a loopback address such as 127.0.0.1:{}, found {found}\n\
          other machines could read keys and cookies in clear text: set server.tls, or \
-         server.behind_proxy when a proxy in front of the node speaks TLS"
+         server.behind_proxy when a proxy in front of the node speaks TLS",
+        found.port()
     )]
     NotLoopback {
+        /// Which setting.
+        setting: &'static str,
         /// What it is.
+        found: SocketAddr,
+    },
+    /// A cocoon that wants no key, where others can reach it.
+    #[error(
+        "expected every cocoon to want a key, because other machines reach proxy.listen, {found}; found that \
+         {id} wants none\n\
+         set its access to \"key\", or let the proxy listen at a loopback address"
+    )]
+    OpenCocoon {
+        /// Which one.
+        id: CocoonId,
+        /// Where the proxy listens.
         found: SocketAddr,
     },
     /// Only one of the two files that TLS takes.

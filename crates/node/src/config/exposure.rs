@@ -43,10 +43,19 @@ impl TlsFiles {
 impl Exposure {
     /// Refuses an address at which others could read along.
     pub fn check(&self, address: SocketAddr) -> Result<(), ConfigError> {
+        self.check_setting("server.listen", address)
+    }
+
+    /// The same for the address in another setting.
+    pub(crate) fn check_setting(
+        &self,
+        setting: &'static str,
+        address: SocketAddr,
+    ) -> Result<(), ConfigError> {
         if address.ip().is_loopback() || self.tls.is_some() || self.behind_proxy {
             Ok(())
         } else {
-            Err(ConfigError::NotLoopback { found: address })
+            Err(ConfigError::NotLoopback { setting, found: address })
         }
     }
 }

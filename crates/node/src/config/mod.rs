@@ -144,11 +144,7 @@ impl Config {
         let (limits, rates) = (Limits::default(), RateLimits::default());
         let sync = SyncSettings::default();
         let listen = choices.listen.unwrap_or(DEFAULT_LISTEN);
-        let exposure = Exposure {
-            tls: TlsFiles::both(choices.tls_certificate, choices.tls_key)?,
-            behind_proxy: choices.behind_proxy.unwrap_or(false),
-            allowed_hosts: choices.allowed_hosts.unwrap_or_default(),
-        };
+        let exposure = choices.exposure()?;
         exposure.check(listen)?;
         let detected = || detect_node_type(&around.inherited);
         Ok(Self {

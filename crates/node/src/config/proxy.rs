@@ -9,7 +9,7 @@ mod pages;
 pub use cocoon::CocoonChoices;
 pub use pages::PageChoices;
 
-use super::choices::{invalid, loopback, number};
+use super::choices::{address, invalid, number};
 use super::{CocoonTexts, ConfigError, ProxyTexts};
 use crate::proxy::Cocoon;
 use axum::http::uri::Authority;
@@ -24,7 +24,7 @@ const FIRST_BYTE: Duration = Duration::from_mins(1);
 /// What stands in front of cocoons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProxySettings {
-    /// Where it listens, on this machine only; none means that the node has no proxy.
+    /// Where it listens; none means that the node has no proxy.
     pub listen: Option<SocketAddr>,
     /// The name whose subdomains are cocoons, beside `localhost`.
     pub host: Option<String>,
@@ -76,7 +76,7 @@ impl ProxyChoices {
         cocoons: Option<Vec<CocoonTexts>>,
     ) -> Result<Self, ConfigError> {
         Ok(Self {
-            listen: proxy.listen.map(|text| loopback(origin, "proxy.listen", &text)).transpose()?,
+            listen: proxy.listen.map(|text| address(origin, "proxy.listen", &text)).transpose()?,
             host: proxy.host.map(|text| host(origin, &text)).transpose()?,
             first_byte: number(
                 origin,

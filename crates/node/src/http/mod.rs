@@ -37,7 +37,7 @@ pub mod tls;
 mod websocket;
 
 pub use doors::{DoorError, Doors};
-pub(crate) use peer::{Connection, Peer};
+pub(crate) use peer::{Connection, Peer, forwarded_for};
 pub use refusal::Refusal;
 
 use crate::Context;

@@ -31,7 +31,7 @@ pub(super) async fn find(
 }
 
 /// The address that the proxy itself has written, some with a port: the last one.
-fn forwarded_for(headers: &HeaderMap) -> Option<IpAddr> {
+pub(crate) fn forwarded_for(headers: &HeaderMap) -> Option<IpAddr> {
     let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
     let text = last.rsplit(',').next()?.trim();
     text.parse().ok().or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()))

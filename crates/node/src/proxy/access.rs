@@ -73,7 +73,13 @@ pub(super) async fn check(
     peer: IpAddr,
 ) -> Result<(), Failure> {
     let is_allowed = match cocoon.access {
-        Access::Loopback if peer.to_canonical().is_loopback() && route.is_loopback => return Ok(()),
+        Access::Loopback
+            if peer.to_canonical().is_loopback()
+                && route.is_loopback
+                && !proxy.0.config.outside.is_reached() =>
+        {
+            return Ok(());
+        }
         Access::Loopback => {
             let detail = format!(
                 "expected a request of this machine for the cocoon {}, found one from elsewhere\n\
@@ -99,7 +105,9 @@ pub(super) async fn check(
 pub(super) fn check_origin(route: &Route, headers: &HeaderMap) -> Result<(), Failure> {
     let is_own = |origin: &HeaderValue| {
         let origin = origin.to_str().unwrap_or_default();
-        let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        let secure = origin.strip_prefix("https://");
+        let clear = || origin.strip_prefix("http://").filter(|_| route.scheme == "http");
+        let host = secure.or_else(clear);
         host.is_some_and(|host| host.eq_ignore_ascii_case(&route.host))
     };
     if headers.get_all(ORIGIN).iter().all(is_own) {
@@ -162,8 +170,10 @@ pub(super) fn enter(
         .and_then(|pass| sign(secret, &pass, now()))
         .map_err(|error| Failure::new(StatusCode::UNAUTHORIZED, error.to_string()))?;
     let (prefix, limit) = (&route.prefix, CocoonPass::LIFETIME.as_secs());
-    let cookie =
-        format!("{COOKIE_NAME}={pass}; Path={prefix}/; Max-Age={limit}; HttpOnly; SameSite=Lax");
+    let secure = if route.scheme == "https" { "; Secure" } else { "" };
+    let cookie = format!(
+        "{COOKIE_NAME}={pass}; Path={prefix}/; Max-Age={limit}; HttpOnly; SameSite=Lax{secure}"
+    );
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SEE_OTHER;
     let ours = [(SET_COOKIE, cookie), (LOCATION, format!("{prefix}/"))];

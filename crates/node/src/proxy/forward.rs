@@ -9,7 +9,7 @@ use super::route::{NoRoute, Route, route};
 use super::waiting::{Moved, Watched};
 use super::{Cocoon, Proxy, access, inject, now};
 use crate::debug::token::{Nonce, PageToken};
-use crate::http::Connection;
+use crate::http::{Connection, forwarded_for};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::{ACCEPT, CONNECTION, HOST, HeaderValue, LOCATION, UPGRADE};
@@ -51,12 +51,13 @@ fn find(proxy: &Proxy, request: &Request) -> Result<(std::sync::Arc<Cocoon>, Rou
         return Err(failed(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, detail.to_owned()));
     }
     let route = route(request.uri(), request.headers(), proxy.0.config.host.as_deref());
-    let route = route.map_err(|none| match none {
+    let mut route = route.map_err(|none| match none {
         NoRoute::Host => failed(StatusCode::BAD_REQUEST, none.to_string()),
         NoRoute::Foreign => failed(StatusCode::MISDIRECTED_REQUEST, none.to_string()),
         NoRoute::Nothing(_) => failed(StatusCode::NOT_FOUND, none.to_string()),
         NoRoute::Slash(place) => Elsewhere::At(place),
     })?;
+    route.scheme = proxy.0.config.outside.scheme(&route);
     let Some(cocoon) = proxy.cocoons().fetch(&route.cocoon) else {
         let detail = format!(
             "expected a cocoon, found none with the id {}\nthe settings name the cocoons under [[cocoons]]",
@@ -83,7 +84,7 @@ async fn pass_on(
     route: &Route,
     mut request: Request,
 ) -> Result<Response, Failure> {
-    let peer = peer(&request);
+    let peer = peer(proxy, &request);
     if let Some(ticket) = access::ticket(route) {
         return access::enter(proxy, cocoon, route, ticket);
     }
@@ -130,7 +131,13 @@ async fn pass_on(
     Ok(response.map(Body::new))
 }
 
-fn peer(request: &Request) -> IpAddr {
+/// Who asks; a proxy in front of this one says for whom it does.
+fn peer(proxy: &Proxy, request: &Request) -> IpAddr {
+    if proxy.0.config.outside.is_behind_proxy()
+        && let Some(named) = forwarded_for(request.headers())
+    {
+        return named;
+    }
     let connection = request.extensions().get::<Connection>();
     connection.map_or(Ipv4Addr::UNSPECIFIED.into(), |Connection(address)| address.ip())
 }

@@ -123,12 +123,12 @@ pub(super) fn add_forwarded(headers: &mut HeaderMap, route: &Route, peer: IpAddr
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(address) => format!("\"[{address}]\""),
     };
-    let forwarded = format!("for={node};host=\"{}\";proto=http", route.host);
+    let forwarded = format!("for={node};host=\"{}\";proto={}", route.host, route.scheme);
     let ours = [
         (FORWARDED, forwarded.as_str()),
         (FORWARDED_FOR, &peer.to_string()),
         (FORWARDED_HOST, &route.host),
-        (FORWARDED_PROTO, "http"),
+        (FORWARDED_PROTO, route.scheme),
         (FORWARDED_PREFIX, &route.prefix),
     ];
     for (name, value) in ours {

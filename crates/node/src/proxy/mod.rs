@@ -12,6 +12,7 @@ mod cocoon;
 mod forward;
 mod headers;
 mod inject;
+mod outside;
 mod page;
 mod place;
 mod rewrite;
@@ -20,6 +21,7 @@ mod waiting;
 
 pub use access::{CocoonPass, EnterTicket};
 pub use cocoon::{Access, BrowserDebug, Cocoon, Cocoons, InvalidUpstream, Upstream};
+pub use outside::{Outside, OutsideError};
 pub use place::ProxyPlace;
 
 use crate::clock;
@@ -60,6 +62,8 @@ pub struct ProxyConfig {
     pub first_byte: Duration,
     /// Where keys are looked up; without it only passes open cocoons with `access = "key"`.
     pub keys: Option<Store>,
+    /// Who reaches it, and how.
+    pub outside: Outside,
 }
 
 /// A proxy. Cheap to clone.
@@ -91,12 +95,13 @@ impl Proxy {
 
     /// Answers on `listener` until it is told to end; what is under way then has 15 s.
     pub async fn serve(self, listener: TcpListener) {
-        let ending = self.0.ending.clone();
+        let (ending, front) = (self.0.ending.clone(), self.clone());
         let service = service_fn(move |request| {
-            let proxy = self.clone();
+            let proxy = front.clone();
             async move { Ok(forward::answer(&proxy, request).await) }
         });
-        let door = Door { listener, tls: None, service, bounds: Bounds::default() };
+        let tls = self.0.config.outside.tls();
+        let door = Door { listener, tls, service, bounds: Bounds::default() };
         let too_late = async {
             ending.cancelled().await;
             tokio::time::sleep(ENDING_LIMIT).await;

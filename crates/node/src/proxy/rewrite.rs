@@ -33,16 +33,18 @@ fn location(address: &str, route: &Route, upstream: &Upstream) -> Option<String>
     if address.starts_with('/') && !address.starts_with("//") {
         return prefixed(address, &route.prefix);
     }
-    let url = match address.strip_prefix("//") {
-        Some(rest) => Url::parse(&format!("http://{rest}")).ok()?,
-        None => Url::parse(address).ok()?,
+    let read = |scheme: &str| match address.strip_prefix("//") {
+        Some(rest) => Url::parse(&format!("{scheme}://{rest}")).ok(),
+        None => Url::parse(address).ok(),
     };
+    let url = read("http")?;
     let own = url.origin() == upstream.url().origin();
     if own {
         let path = &url[Position::BeforePath..];
         return Some(prefixed(path, &route.prefix).unwrap_or_else(|| path.to_owned()));
     }
-    let ours = Url::parse(&format!("http://{}", route.host)).ok()?;
+    let url = read(route.scheme)?;
+    let ours = Url::parse(&format!("{}://{}", route.scheme, route.host)).ok()?;
     if url.origin() != ours.origin() {
         return None;
     }
@@ -90,6 +92,7 @@ mod tests {
             prefix: prefix.to_owned(),
             host: host.to_owned(),
             is_loopback: true,
+            scheme: "http",
         }
     }
 
@@ -125,6 +128,15 @@ mod tests {
             "http://localhost:8081/proxy/shop/a"
         );
         assert_eq!(shown("http://shop.localhost:8081/a", &by_name), "http://shop.localhost:8081/a");
+        let secure = Route { scheme: "https", ..route("/proxy/shop", "dev.example.org") };
+        for (address, right) in [
+            ("https://dev.example.org/a", "https://dev.example.org/proxy/shop/a"),
+            ("//dev.example.org/a", "https://dev.example.org/proxy/shop/a"),
+            ("http://dev.example.org/a", "http://dev.example.org/a"),
+            ("//127.0.0.1:3000/a", "/proxy/shop/a"),
+        ] {
+            assert_eq!(shown(address, &secure), right);
+        }
     }
 
     #[test]

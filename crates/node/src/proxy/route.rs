@@ -25,6 +25,8 @@ pub(super) struct Route {
     pub(super) host: String,
     /// Whether that name never leads off this machine.
     pub(super) is_loopback: bool,
+    /// How the browser speaks: `http`, or `https` where [`Outside`](super::Outside) says so.
+    pub(super) scheme: &'static str,
 }
 
 /// Why a request is nobody's.
@@ -55,13 +57,14 @@ pub(super) fn route(uri: &Uri, headers: &HeaderMap, ours: Option<&str>) -> Resul
     }
     let name = authority.host().to_ascii_lowercase();
     let target = uri.path_and_query().map_or("/", |target| target.as_str());
+    let scheme = "http";
     let is_loopback = is_loopback(&name) || name.ends_with(".localhost");
     let bases = ["localhost"].into_iter().chain(ours);
     let by_name = bases.clone().find_map(|base| name.strip_suffix(base)?.strip_suffix('.'));
     if let Some(label) = by_name {
         let cocoon = label.parse().map_err(|_| NoRoute::Nothing("localhost".to_owned()))?;
         let target = target.to_owned();
-        return Ok(Route { cocoon, target, prefix: String::new(), host, is_loopback });
+        return Ok(Route { cocoon, target, prefix: String::new(), host, is_loopback, scheme });
     }
     if !is_loopback && !bases.clone().any(|base| base == name) {
         return Err(NoRoute::Foreign);
@@ -76,7 +79,7 @@ pub(super) fn route(uri: &Uri, headers: &HeaderMap, ours: Option<&str>) -> Resul
         return Err(NoRoute::Slash(format!("{PREFIX}{cocoon}/{target}")));
     }
     let prefix = format!("{PREFIX}{cocoon}");
-    Ok(Route { cocoon, target: target.to_owned(), prefix, host, is_loopback })
+    Ok(Route { cocoon, target: target.to_owned(), prefix, host, is_loopback, scheme })
 }
 
 /// The one host that a request names.

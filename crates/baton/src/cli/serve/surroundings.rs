@@ -4,7 +4,8 @@ use super::flags::Flags;
 use anyhow::Context as _;
 use baton_browser::keeper::KeeperCommand;
 use baton_node::config::{
-    Choices, DatabaseUrl, ProxySettings, ProxyTexts, Settings, StorageSettings, Surroundings,
+    Choices, DatabaseUrl, Exposure, ProxySettings, ProxyTexts, Settings, StorageSettings,
+    Surroundings,
 };
 use baton_node::{Config, DataFolder};
 use baton_sandbox::InitCommand;
@@ -90,19 +91,21 @@ impl DatabaseArgs {
     }
 }
 
-/// What stands in front of cocoons, for a proxy that runs by itself: flags and variables first, then the
-/// settings file.
+/// What stands in front of cocoons, and what protects it, for a proxy that runs by itself: flags and
+/// variables first, then the settings file.
 pub(in crate::cli) fn proxy(
     listen: Option<String>,
     config: Option<&Path>,
     data: &DataFolder,
-) -> anyhow::Result<ProxySettings> {
+) -> anyhow::Result<(ProxySettings, Exposure)> {
     let proxy = ProxyTexts { listen, ..ProxyTexts::default() };
     let typed = Choices::check(TYPED, Settings { proxy, ..Settings::default() })?;
     let file = config.map_or_else(|| data.settings(), Path::to_owned);
     let exists = config.is_some() || file.exists();
     let written = if exists { written(&file)? } else { Choices::default() };
-    Ok(typed.or(written).proxy.settle(&Owner::local()))
+    let choices = typed.or(written);
+    let exposure = choices.exposure()?;
+    Ok((choices.proxy.settle(&Owner::local()), exposure))
 }
 
 /// The choices of a settings file.

@@ -61,13 +61,32 @@ fn settings_that_make_no_sense_end_with_2_and_name_their_place() {
     texts.extend(runs.into_iter().map(|run| stderr(&run.code(2), &folder.data())));
     insta::assert_snapshot!(texts.concat(), @r"
     error: the file DATA/baton.toml: expected recovery.max_session_age to be a number from 1 to 316224000, found 0
-    error: expected server.listen to be a loopback address such as 127.0.0.1:7420, found 0.0.0.0:0
+    error: expected server.listen to be a loopback address such as 127.0.0.1:0, found 0.0.0.0:0
       other machines could read keys and cookies in clear text: set server.tls, or server.behind_proxy when a proxy in front of the node speaks TLS
     error: expected a certificate (PEM) at /nowhere/tls.crt, found: No such file or directory (os error 2)
     error: the flags and BATON_* variables: expected recovery.session_snapshot_interval to be a number from 1 to 316224000, found -1
     error: the flags and BATON_* variables: expected recovery.max_session_snapshots to be a number from 1 to 100000, found 0
     error: expected a settings file at /nowhere/baton.toml, found: No such file or directory (os error 2)
     ");
+}
+
+#[test]
+fn a_proxy_that_other_machines_reach_starts_with_protection_and_keys_only() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.data()).unwrap();
+    let shop = "[[cocoons]]\nid = \"shop\"\nupstream = \"http://127.0.0.1:9\"\n";
+    let mut texts = Vec::new();
+    for more in ["", "[server]\nbehind_proxy = true\n"] {
+        std::fs::write(folder.data().join("baton.toml"), format!("{more}{shop}")).unwrap();
+        let run = folder.run(&["proxy", "--listen", "0.0.0.0:0"]);
+        texts.push(stderr(&run.code(2), &folder.data()));
+    }
+    insta::assert_snapshot!(texts.concat(), @r#"
+    error: expected proxy.listen to be a loopback address such as 127.0.0.1:0, found 0.0.0.0:0
+      other machines could read keys and cookies in clear text: set server.tls, or server.behind_proxy when a proxy in front of the node speaks TLS
+    error: expected every cocoon to want a key, because other machines reach proxy.listen, 0.0.0.0:0; found that shop wants none
+      set its access to "key", or let the proxy listen at a loopback address
+    "#);
 }
 
 #[test]

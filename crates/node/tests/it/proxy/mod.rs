@@ -3,12 +3,13 @@
 mod access;
 mod failing;
 mod inject;
+mod outside;
 mod passing;
 
 use crate::fixture::LIMIT;
 use axum::Router;
 use baton_node::debug::token::DebugSecret;
-use baton_node::proxy::{Access, BrowserDebug, Cocoon, Cocoons, Proxy, ProxyConfig};
+use baton_node::proxy::{Access, BrowserDebug, Cocoon, Cocoons, Outside, Proxy, ProxyConfig};
 use baton_store::Store;
 use reqwest::redirect::Policy;
 use reqwest::{Method, RequestBuilder};
@@ -88,8 +89,14 @@ impl Stand {
         let address = listener.local_addr().unwrap();
         let cocoons: Cocoons = cocoons.into_iter().collect();
         let host = Some("dev.example.org".to_owned());
-        let config =
-            ProxyConfig { host, cocoons: cocoons.clone(), secret: secret(), first_byte, keys };
+        let config = ProxyConfig {
+            host,
+            cocoons: cocoons.clone(),
+            secret: secret(),
+            first_byte,
+            keys,
+            outside: Outside::default(),
+        };
         let ending = CancellationToken::new();
         let task = tokio::spawn(Proxy::new(config, ending.clone()).serve(listener));
         Self { address, cocoons, ending, task }
