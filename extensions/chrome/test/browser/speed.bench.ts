@@ -1,7 +1,10 @@
 // What being looked at costs a page: a hundred requests of 20 ms each, with the extension and without, by turns.
 //
 // The site runs in a thread of its own, so that what the relay does is not counted as the extension's doing.
+// On a busy machine the times of a pair differ by chance; the processor's time that both browsers take does
+// so less, and says how much work being looked at is.
 
+import { readFileSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Worker, isMainThread, parentPort } from 'node:worker_threads'
 import type { Cocoon } from '../../src/protocol.ts'
@@ -11,7 +14,9 @@ import { Site } from '../kit/site.ts'
 
 const REQUESTS = 100
 const LATENCY_MS = 20
-const PAIRS = 10
+const PAIRS = 24
+/** How long a page rests between two runs: what is told of one is not counted to the next, in milliseconds. */
+const REST_MS = 300
 
 const PAGE = `<!doctype html><title>bench</title><link rel=icon href=data:,><script>
   globalThis.run = async () => {
@@ -33,6 +38,26 @@ async function serve(): Promise<void> {
   parentPort?.postMessage(site.cocoon)
 }
 
+/** What a process and all below it have taken of the processor, in milliseconds (Linux). */
+function processorTime(root: number): number {
+  const parents = new Map<number, number>()
+  const used = new Map<number, number>()
+  for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
+    let stat: string
+    try {
+      stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    } catch {
+      continue // It ended.
+    }
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ').map(Number)
+    parents.set(pid, fields[1] ?? 0)
+    // Ticks of the kernel, a hundred a second.
+    used.set(pid, ((fields[11] ?? 0) + (fields[12] ?? 0)) * 10)
+  }
+  const isBelow = (pid: number | undefined): boolean => pid === root || (pid !== undefined && pid > 1 && isBelow(parents.get(pid)))
+  return [...used].reduce((sum, [pid, ms]) => (isBelow(pid) ? sum + ms : sum), 0)
+}
+
 async function measure(): Promise<void> {
   const thread = new Worker(fileURLToPath(import.meta.url))
   const cocoon = await new Promise<Cocoon>((done) => thread.once('message', done))
@@ -44,18 +69,27 @@ async function measure(): Promise<void> {
   const tab = await house.relay.tab(cocoon.origin)
   for (const page of pages) await page.evaluate('run()')
 
+  const browsers = [house.browser, without] as const
   const ratios: number[] = []
+  const used = [0, 0]
   for (let pair = 0; pair < PAIRS; pair += 1) {
     const order = pair % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)
     const took: number[] = []
-    for (const which of order) took[which] = await pages[which].evaluate<number>('run()')
+    for (const which of order) {
+      const before = processorTime(browsers[which].pid)
+      took[which] = await pages[which].evaluate<number>('run()')
+      await new Promise((rested) => setTimeout(rested, REST_MS))
+      used[which] = (used[which] ?? 0) + processorTime(browsers[which].pid) - before
+    }
     const [on = 0, off = 1] = took
     ratios.push(on / off)
     console.log(`pair ${pair + 1}: ${on.toFixed(0)} ms looked at, ${off.toFixed(0)} ms not, ratio ${(on / off).toFixed(2)}`)
   }
   ratios.sort((a, b) => a - b)
-  const median = ((ratios[PAIRS / 2 - 1] ?? 0) + (ratios[PAIRS / 2] ?? 0)) / 2
-  console.log(`ratio ${median.toFixed(2)} (${ratios[0]?.toFixed(2)}–${ratios.at(-1)?.toFixed(2)}), ${tab.events.length} events arrived, ${tab.holes.length} holes`)
+  const at = (part: number) => (ratios[Math.min(PAIRS - 1, Math.floor(part * PAIRS))] ?? 0).toFixed(2)
+  console.log(`ratio ${at(0.5)} (quartiles ${at(0.25)} and ${at(0.75)}, ${at(0)}–${at(1)}), ${tab.events.length} events arrived, ${tab.holes.length} holes`)
+  const [on, off] = used.map((all) => (all / PAIRS).toFixed(0))
+  console.log(`the browser takes ${on} ms of the processor for a run that is looked at, ${off} ms for one that is not`)
   await without.close()
   await house.close()
   await thread.terminate()

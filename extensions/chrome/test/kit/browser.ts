@@ -64,6 +64,8 @@ export class Page {
 export class Browser {
   private constructor(
     readonly cdp: Cdp,
+    /** Its process. */
+    readonly pid: number,
     private readonly end: () => Promise<void>,
   ) {}
 
@@ -97,7 +99,7 @@ export class Browser {
       await ended
       await rm(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
     }
-    const browser = new Browser(cdp, end)
+    const browser = new Browser(cdp, child.pid ?? 0, end)
     if (withExtension) await browser.load()
     return browser
   }
