@@ -354,6 +354,9 @@ async fn secrets_are_kept_from_the_first_byte_on_as_long_as_that_browser_runs() 
     }
     let client = house.client().unwrap().clone();
     client.close_session("shop").await.unwrap();
+    let switch = SwitchDebug { on: true, reveal: true };
+    let closed = client.switch_debug("shop", switch).await.unwrap_err();
+    assert_eq!(closed.code(), Some(ErrorCode::WrongState));
     client.resume_session("shop").await.unwrap();
     let again = token(&house).await;
     let hidden = client.get_har(&again, true).await.unwrap_err();

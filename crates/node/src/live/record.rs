@@ -73,6 +73,13 @@ impl Hub {
         }
     }
 
+    /// Keeps secrets of its tabs no longer, and forgets those that were kept.
+    pub fn forget_secrets(&self, id: SessionId) {
+        if let Some(recording) = self.recordings().get(&id) {
+            recording.revealing.switch(false);
+        }
+    }
+
     /// Records no longer. What was recorded is gone.
     pub fn stop_recording(&self, id: SessionId) {
         self.recordings().remove(&id);

@@ -22,12 +22,20 @@ pub async fn debug(
     }
     let (session, _turn) = context.take_turn(&caller.owner, reference).await?;
     drive(context, caller, &session).await?;
+    // They end with a browser, and there is none.
+    if reveal && session.lifecycle != Lifecycle::Active {
+        let (name, found) = (session.name, session.lifecycle);
+        return Err(NodeError::WrongState { name, expected: "active", found });
+    }
     if on && session.lifecycle == Lifecycle::Active {
         context.hub.record(&session, reveal).await?;
     }
     let switched = context.store.switch_debug(session.id, on, clock::now()).await;
     if !on || switched.is_err() && !session.debug {
         context.hub.stop_recording(session.id);
+    } else if switched.is_err() {
+        // Whoever asked for them is told that it failed.
+        context.hub.forget_secrets(session.id);
     }
     show::describe(context, switched?).await
 }
