@@ -6,12 +6,14 @@
 mod extension;
 mod install;
 mod npm;
+mod provider;
 mod python;
 mod room;
 mod types;
 
 pub use extension::Extension;
 pub use npm::Npm;
+pub use provider::{Provider, ProviderSettings};
 pub use python::Python;
 pub use room::Room;
 pub use types::chrome_types;

@@ -1,0 +1,152 @@
+//! An OIDC provider on loopback: npm's `oidc-provider`, the reference that others are measured by.
+//!
+//! It is a real one: it gives tokens to clients that prove who they are, signs them with a key of its
+//! own, and says where that is. It can be stopped, and start again at the same address with another key.
+
+use super::{Npm, Room};
+use anyhow::{Context as _, Result, ensure};
+use serde::Serialize;
+use std::fs::{self, File};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::process::Child;
+use tokio::time::{Instant, sleep};
+
+/// What it runs.
+const SCRIPT: &str = include_str!("../../tools/provider/provider.mjs");
+/// How long it may take until it answers.
+const START_LIMIT: Duration = Duration::from_mins(2);
+/// How long it may take to end.
+const END_LIMIT: Duration = Duration::from_secs(10);
+/// How often to look whether it answers.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// What a provider is told.
+#[derive(Debug, Clone, Serialize)]
+pub struct ProviderSettings {
+    /// Its clients; each has the secret `NAME-secret`.
+    pub clients: Vec<String>,
+    /// How they prove who they are: `client_secret_post` or `client_secret_basic`.
+    pub proof: String,
+    /// What it calls its key: under each name another one, made when it is first wanted.
+    pub key: String,
+    /// `RS256` or `ES256`.
+    pub algorithm: String,
+    /// For how many seconds a token counts.
+    pub lifetime: i64,
+    /// For how many seconds a client is told that it counts.
+    pub said: u64,
+    /// The tenant that its tokens name.
+    pub tenant: String,
+    /// The roles that its tokens have.
+    pub roles: Vec<String>,
+}
+
+impl Default for ProviderSettings {
+    fn default() -> Self {
+        Self {
+            clients: vec!["laptop".to_owned(), "stranger".to_owned()],
+            proof: "client_secret_post".to_owned(),
+            key: "first".to_owned(),
+            algorithm: "RS256".to_owned(),
+            lifetime: 3600,
+            said: 3600,
+            tenant: "t1".to_owned(),
+            roles: vec!["Sessions.Sync".to_owned()],
+        }
+    }
+}
+
+/// A running provider.
+pub struct Provider {
+    room: Room,
+    process: Option<Child>,
+    issuer: String,
+    port: u16,
+}
+
+impl Provider {
+    /// Starts one, at a free port.
+    pub async fn start(settings: &ProviderSettings) -> Result<Self> {
+        let room = Npm::install().await?.room()?;
+        fs::write(room.path().join("provider.mjs"), SCRIPT)?;
+        let mut provider = Self { room, process: None, issuer: String::new(), port: 0 };
+        provider.start_again(settings).await?;
+        Ok(provider)
+    }
+
+    /// Starts it again, at the address that it had.
+    pub async fn start_again(&mut self, settings: &ProviderSettings) -> Result<()> {
+        ensure!(self.process.is_none(), "expected the provider to be stopped");
+        let mut told = serde_json::to_value(settings)?;
+        told["port"] = self.port.into();
+        // Its lines of before stay, so that they can be counted.
+        let before = self.lines()?.len();
+        let log = File::options().create(true).append(true).open(self.log())?;
+        let errors = File::options().create(true).append(true).open(self.errors())?;
+        let mut node = self.room.command("node")?;
+        node.arg("provider.mjs").env("PROVIDER", told.to_string());
+        node.stdin(Stdio::null()).stdout(log).stderr(errors).kill_on_drop(true);
+        let mut process = node.spawn().context("could not start the provider")?;
+        let end = Instant::now() + START_LIMIT;
+        let issuer = loop {
+            if let Some(issuer) = self.lines()?.get(before).cloned() {
+                break issuer;
+            }
+            if let Some(status) = process.try_wait()? {
+                let said = fs::read_to_string(self.errors())?;
+                anyhow::bail!("the provider ended with {status}: {said}");
+            }
+            ensure!(Instant::now() < end, "expected the provider within {START_LIMIT:?}");
+            sleep(PAUSE).await;
+        };
+        let port = issuer.rsplit(':').next().and_then(|port| port.parse().ok());
+        self.port = port.with_context(|| format!("expected an address, found {issuer:?}"))?;
+        (self.process, self.issuer) = (Some(process), issuer);
+        Ok(())
+    }
+
+    /// Ends it.
+    pub async fn stop(&mut self) -> Result<()> {
+        let mut process = self.process.take().context("expected the provider to run")?;
+        process.start_kill()?;
+        tokio::time::timeout(END_LIMIT, process.wait()).await??;
+        Ok(())
+    }
+
+    /// What it calls itself: its address.
+    pub fn issuer(&self) -> &str {
+        &self.issuer
+    }
+
+    /// How often it was asked for something whose address begins so, such as `POST /token`.
+    pub fn asked(&self, what: &str) -> Result<usize> {
+        Ok(self.lines()?.iter().filter(|line| line.starts_with(what)).count())
+    }
+
+    /// Ends it, and removes its room.
+    pub async fn clear(mut self) -> Result<()> {
+        if self.process.is_some() {
+            self.stop().await?;
+        }
+        self.room.clear().await
+    }
+
+    fn lines(&self) -> Result<Vec<String>> {
+        if !self.log().exists() {
+            return Ok(Vec::new());
+        }
+        let text = fs::read_to_string(self.log())?;
+        // Half a line is none yet.
+        let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+        Ok(whole.lines().map(str::to_owned).collect())
+    }
+
+    fn log(&self) -> std::path::PathBuf {
+        self.room.path().join("provider.log")
+    }
+
+    fn errors(&self) -> std::path::PathBuf {
+        self.room.path().join("provider.errors")
+    }
+}

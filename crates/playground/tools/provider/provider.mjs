@@ -1,0 +1,69 @@
+// An OpenID Connect provider on loopback: oidc-provider, as Entra ID would be configured for nodes.
+//
+// What it is told comes as JSON in PROVIDER; where it listens is the first line on stdout; each request
+// is a line after that. A client `name` has the secret `name-secret`. `lifetime` is how many seconds a
+// token counts, and `said` how many the client is told that it does.
+import { generateKeyPairSync } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { Provider, errors } from "oidc-provider";
+
+const told = JSON.parse(process.env.PROVIDER);
+const signs = told.algorithm === "ES256" ? ["ec", { namedCurve: "P-256" }] : ["rsa", { modulusLength: 2048 }];
+const file = `${told.key}.jwk`;
+if (!existsSync(file)) {
+  writeFileSync(file, JSON.stringify(generateKeyPairSync(...signs).privateKey.export({ format: "jwk" })));
+}
+const key = JSON.parse(readFileSync(file, "utf8"));
+const keys = [{ ...key, kid: told.key, use: "sig", alg: told.algorithm }];
+
+const server = createServer();
+await new Promise((ready) => server.listen(told.port, "127.0.0.1", ready));
+const issuer = `http://127.0.0.1:${server.address().port}`;
+
+const provider = new Provider(issuer, {
+  jwks: { keys },
+  clients: told.clients.map((name) => ({
+    client_id: name,
+    client_secret: `${name}-secret`,
+    token_endpoint_auth_method: told.proof,
+    id_token_signed_response_alg: told.algorithm,
+    grant_types: ["client_credentials"],
+    redirect_uris: [],
+    response_types: [],
+  })),
+  scopes: ["Sessions.Sync"],
+  features: {
+    devInteractions: { enabled: false },
+    clientCredentials: { enabled: true },
+    resourceIndicators: {
+      enabled: true,
+      getResourceServerInfo(_, resource) {
+        if (!resource.startsWith("urn:")) throw new errors.InvalidTarget();
+        return {
+          scope: "Sessions.Sync",
+          audience: resource,
+          accessTokenTTL: told.said,
+          accessTokenFormat: "jwt",
+          jwt: { sign: { alg: told.algorithm } },
+        };
+      },
+    },
+  },
+  // Entra ID names the tenant, the client and its roles so.
+  extraTokenClaims: (_, token) => ({ tid: told.tenant, azp: token.clientId, roles: told.roles }),
+  formats: {
+    customizers: {
+      jwt(_, token, jwt) {
+        jwt.payload.exp = jwt.payload.iat + told.lifetime;
+      },
+    },
+  },
+});
+
+const answer = provider.callback();
+server.on("request", (request, response) => {
+  console.log(`${request.method} ${request.url}`);
+  answer(request, response);
+});
+console.log(issuer);
