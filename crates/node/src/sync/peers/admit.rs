@@ -1,8 +1,8 @@
-//! Admits a node that asks us with an API key of ours.
+//! Admits a node that asks us with an API key of ours, or with a token of the provider.
 //!
-//! The one idea: the first node that shows a key is the one that has it for good. A key that turns up
-//! with another node was passed on, or stolen. A node that was registered here waits until a person has
-//! confirmed it, whatever key it shows.
+//! The one idea: the first node that shows a key, or a token of a client, is the one that has it for
+//! good. One that turns up with another node was passed on, or stolen. A node that was registered here
+//! waits until a person has confirmed it, whatever it shows.
 
 use super::super::SyncError;
 use crate::audit::{Action, Note};
@@ -10,7 +10,7 @@ use crate::auth::Caller;
 use crate::{Context, NodeError, clock};
 use baton_api::sync::NodeCard;
 use baton_session::peer::{AuthMethod, PeerState};
-use baton_store::Peer;
+use baton_store::{Peer, StoreError};
 
 /// The peer behind a request that was signed by `card`'s node. One that is unknown is registered:
 /// whoever gave it the key has let it in. One that is pending is refused.
@@ -20,9 +20,9 @@ pub(crate) async fn admit(
     card: &NodeCard,
 ) -> Result<Peer, NodeError> {
     let known = context.store.peer_of_key(&caller.owner, &caller.key).await?;
-    let is_same = |peer: &Peer| peer.node == card.node_id && peer.key == card.key;
-    if let Some(peer) = known.filter(|peer| !is_same(peer) || peer.state == PeerState::Confirmed) {
-        if is_same(&peer) {
+    let counts = |peer: &Peer| !is_same(peer, card) || peer.state == PeerState::Confirmed;
+    if let Some(peer) = known.filter(counts) {
+        if is_same(&peer, card) {
             return Ok(peer);
         }
         let (expected, found) = (peer.node, card.node_id);
@@ -63,9 +63,32 @@ async fn bind(context: &Context, caller: &Caller, card: &NodeCard) -> Result<Pee
         last_seen: Some(clock::now()),
         last_sync: None,
     };
-    context.store.create_peer(&peer).await?;
+    match context.store.create_peer(&peer).await {
+        // Two requests of it came at once, and the other one was first.
+        Err(StoreError::PeerTaken { .. } | StoreError::PeerKeyTaken { .. })
+            if let Some(known) = already(context, caller, card).await? =>
+        {
+            return Ok(known);
+        }
+        created => created?,
+    }
     tracing::info!(peer = %peer.node, name = peer.name, "a node asked with a key for the first time");
     Ok(peer)
+}
+
+/// The peer that shows this key and is this node, if it is confirmed.
+async fn already(
+    context: &Context,
+    caller: &Caller,
+    card: &NodeCard,
+) -> Result<Option<Peer>, NodeError> {
+    let known = context.store.peer_of_key(&caller.owner, &caller.key).await?;
+    let is_it = |peer: &Peer| is_same(peer, card) && peer.state == PeerState::Confirmed;
+    Ok(known.filter(is_it))
+}
+
+fn is_same(peer: &Peer, card: &NodeCard) -> bool {
+    peer.node == card.node_id && peer.key == card.key
 }
 
 /// What the node calls itself, or something like it that no other peer is called.
