@@ -136,6 +136,8 @@ async fn meet(cloud: &House, laptop: &House) -> Result<()> {
         name: "cloud".to_owned(),
         auth_method: AuthMethod::ApiKey,
         api_key: Some(key.secret),
+        oidc: None,
+        tunnel_token: None,
         fingerprint: None,
     };
     laptop.client()?.register_peer(&request).await?;

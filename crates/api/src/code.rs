@@ -145,6 +145,8 @@ error_codes! {
     StorageDamaged "storage_damaged" 500 Failed "stored data is damaged";
     /// Nothing answers at the DevTools address.
     CdpUnreachable "cdp_unreachable" 502 Failed "no browser answers at the address";
+    /// A peer, or the provider of its tokens, does not let this node in.
+    PeerDenied "peer_denied" 502 Denied "the peer does not let this node in";
     /// A peer does not answer, or refuses.
     PeerUnreachable "peer_unreachable" 502 Failed "the peer does not answer";
     /// A session service does not give a session.
@@ -155,6 +157,8 @@ error_codes! {
     UpstreamFailed "upstream_failed" 502 Failed "the model does not answer";
     /// No browser was found, it did not start, or it ended.
     BrowserUnavailable "browser_unavailable" 503 Failed "the browser is not available";
+    /// The provider that gives out tokens does not answer.
+    ProviderUnavailable "provider_unavailable" 503 Failed "the provider does not answer";
     /// The tab's browser is not connected.
     BrowserOffline "browser_offline" 503 Failed "the tab's browser is not connected";
     /// The node makes no sandboxes, or this one did not start.

@@ -10,6 +10,7 @@ use crate::identity::OwnIdentity;
 use crate::idle::Activity;
 use crate::live::{Hub, LiveError};
 use crate::messages::Replays;
+use crate::oidc::{Gate, OidcSettings, Tokens};
 use crate::outbound::Outbound;
 use crate::proxy::{Cocoons, ProxyPlace};
 use crate::rates::Rates;
@@ -80,6 +81,10 @@ pub struct Context {
     pub sync: SyncSettings,
     /// Which addresses it asks.
     pub outbound: Outbound,
+    /// Lets in nodes that show a token; none takes no tokens.
+    pub(crate) gate: Option<Gate>,
+    /// The tokens with which this node is let in elsewhere.
+    pub(crate) tokens: Tokens,
     /// Requests of nodes that were taken.
     pub(crate) replays: Arc<Replays>,
     /// Whether peers answer.
@@ -121,6 +126,8 @@ pub struct Surroundings {
     pub sync: SyncSettings,
     /// Which addresses it asks.
     pub outbound: Outbound,
+    /// Which tokens open this node to others; none takes no tokens.
+    pub oidc: Option<OidcSettings>,
     /// How often somebody may ask.
     pub rates: Rates,
     /// The board that agents share, if there is one.
@@ -146,6 +153,7 @@ impl Context {
             node_settings,
             sync,
             outbound,
+            oidc,
             rates,
             board,
             ending,
@@ -165,6 +173,8 @@ impl Context {
             identity,
             node_settings,
             sync,
+            gate: oidc.map(|settings| Gate::new(settings, outbound.clone())),
+            tokens: Tokens::new(outbound.clone()),
             outbound,
             rates,
             board,

@@ -5,6 +5,7 @@ use crate::data::DataError;
 use crate::debug::LookError;
 use crate::gateway::GatewayRefusal;
 use crate::live::LiveError;
+use crate::oidc::TokenRefusal;
 use crate::sandboxes::SandboxRefusal;
 use crate::sync::SyncError;
 use baton_api::Scope;
@@ -61,6 +62,9 @@ pub enum NodeError {
         /// What it carries instead; never the key itself.
         found: &'static str,
     },
+    /// The request carries a token that opens nothing.
+    #[error(transparent)]
+    Token(#[from] TokenRefusal),
     /// The address bears a ticket that opens nothing.
     #[error(
         "expected a ticket that opens this session, found {found}\n\

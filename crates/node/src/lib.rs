@@ -3,7 +3,7 @@
 //! The one idea: an *operation* takes a [`Context`] and plain data and returns plain data; a door
 //! only translates. So every door of one operation behaves alike. Rooms, from the border inwards:
 //! [`config`] and [`data`] say what the node was given; [`serve`](mod@serve) is its life in steps; [`http`] and [`mcp`] are
-//! the doors; [`proxy`] stands in front of cocoons; [`auth`] says who asks, and [`rates`] how often; [`sessions`], [`keys`] and [`audit`]
+//! the doors; [`proxy`] stands in front of cocoons; [`auth`] says who asks, [`oidc`] reads the tokens of providers, and [`rates`] counts how often; [`sessions`], [`keys`] and [`audit`]
 //! hold the operations, and `audit` what is noted of them; [`live`] holds the running browsers, and [`sandboxes`] those in which agents run, and [`gateway`] asks these as if they were models;
 //! [`identity`] is who this node is, [`messages`] signs what nodes say to each other and [`sealing`]
 //! seals it; [`debug`] keeps what tabs did, and finds it again; [`backup`] carries a whole data folder away and back, and [`bundle`] seals a file of one
@@ -33,6 +33,7 @@ pub mod live;
 pub mod mcp;
 pub mod messages;
 pub mod metrics;
+pub mod oidc;
 pub mod outbound;
 mod page;
 pub mod problem;

@@ -1,9 +1,9 @@
 //! The way to another node or service: a client that goes where it was checked, and bodies that are
 //! bounded.
 
-use crate::outbound::Reach;
+use crate::NodeError;
+use crate::outbound::{Outbound, Reach};
 use crate::sync::SyncError;
-use crate::{Context, NodeError};
 use axum::http::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
@@ -18,11 +18,11 @@ pub(crate) const SMALL_MAX: usize = 64 << 10;
 
 /// A client that goes to the addresses which were checked, and nowhere else.
 pub(crate) async fn client(
-    context: &Context,
+    outbound: &Outbound,
     url: &Url,
     reach: Reach,
 ) -> Result<reqwest::Client, NodeError> {
-    let addresses = context.outbound.check(url, reach).await?;
+    let addresses = outbound.check(url, reach).await?;
     let host = url.host_str().unwrap_or_default();
     let client = reqwest::Client::builder()
         .connect_timeout(CONNECT_LIMIT)

@@ -52,7 +52,9 @@ fn code(error: &NodeError) -> ErrorCode {
         NodeError::FileTooLarge { .. } | NodeError::Exchange(_) => ErrorCode::StorageFull,
         // The protocol knows by 404 that it is to begin anew.
         NodeError::NoMcpSession => ErrorCode::RouteNotFound,
-        NodeError::Unauthenticated { .. }
+        NodeError::Token(refusal) if refusal.is_passing() => ErrorCode::ProviderUnavailable,
+        NodeError::Token(_)
+        | NodeError::Unauthenticated { .. }
         | NodeError::BadTicket { .. }
         | NodeError::BadPairingCode => ErrorCode::Unauthenticated,
         NodeError::Forbidden { .. } => ErrorCode::Forbidden,
@@ -151,7 +153,10 @@ fn sync(error: &SyncError) -> ErrorCode {
         SyncError::Pending { .. } => ErrorCode::PeerPending,
         SyncError::NotShared { .. } => ErrorCode::NotShared,
         SyncError::AddressNotAllowed { .. } => ErrorCode::AddressNotAllowed,
-        SyncError::Unreachable { .. }
+        SyncError::NoToken { why, .. } if !why.is_passing() => ErrorCode::PeerDenied,
+        SyncError::NotLetIn { .. } | SyncError::Tunnel { .. } => ErrorCode::PeerDenied,
+        SyncError::NoToken { .. }
+        | SyncError::Unreachable { .. }
         | SyncError::TooSlow { .. }
         | SyncError::NotANode { .. }
         | SyncError::Denied { .. } => ErrorCode::PeerUnreachable,
@@ -174,7 +179,6 @@ fn sync(error: &SyncError) -> ErrorCode {
         | SyncError::BadParcels(_)
         | SyncError::BadDelta { .. } => ErrorCode::RevisionRefused,
         SyncError::NoAddress { .. }
-        | SyncError::OtherAuth { .. }
         | SyncError::NoKey { .. }
         | SyncError::NotAKey
         | SyncError::TooManyParts { .. }

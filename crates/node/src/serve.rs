@@ -177,6 +177,7 @@ async fn run(
         node_settings: config.node,
         sync: config.sync,
         outbound: config.outbound,
+        oidc: config.oidc,
         rates,
         board: config.board.as_deref().map(board::at),
         ending: shutdown.clone(),

@@ -14,10 +14,11 @@ words! {
 words! {
     /// What a node shows a peer to be let in. It says who may talk, never who wrote something.
     AuthMethod, else UnknownAuthMethod ("way to authenticate"):
-    /// A token of Microsoft Entra ID.
+    /// A token of Microsoft Entra ID, or of another OIDC provider.
     Msal "msal",
     /// An API key of the peer.
     ApiKey "apikey",
-    /// The token of a dev tunnel, and with it an API key of the peer.
+    /// The token of a dev tunnel, and with it an API key of the peer or a token of a provider: what gets
+    /// through a tunnel proves nothing behind it.
     Tunnel "tunnel",
 }

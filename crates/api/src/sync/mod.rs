@@ -28,5 +28,5 @@ pub use lease::{
 };
 pub use movement::{Difference, DifferenceList, Movement, MovementOutcome, SessionDifference};
 pub use parcel::{InvalidParcels, Parcel};
-pub use peer::{ConfirmPeer, PeerList, PeerStatus, PeerView, RegisterPeer};
+pub use peer::{ClientCredential, ConfirmPeer, PeerList, PeerStatus, PeerView, RegisterPeer};
 pub use save::{SaveSession, SavedView};

@@ -19,10 +19,19 @@ pub struct RegisterPeer {
     pub name: String,
     /// How this node says there who it acts for.
     pub auth_method: AuthMethod,
-    /// The API key that the other node gave out, with the scope `sync`. Without one nothing moves
-    /// until the same node is registered again, with a key.
+    /// The API key that the other node gave out, with the scope `sync`: for the method `apikey`, and
+    /// for `tunnel` unless `oidc` is there. Without what its method needs nothing moves until the same
+    /// node is registered again, with that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key: Option<String>,
+    /// As what this node asks the provider whose tokens the other node takes: for the method `msal`,
+    /// and for `tunnel` unless `apiKey` is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oidc: Option<ClientCredential>,
+    /// What gets requests through the dev tunnel that leads to the other node: for the method
+    /// `tunnel`. It proves nothing there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tunnel_token: Option<String>,
     /// The fingerprint that a person has seen at the other node: with it the peer is confirmed at
     /// once. Needs the scope `admin`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,6 +42,30 @@ impl fmt::Debug for RegisterPeer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { url, name, auth_method, .. } = self;
         write!(f, "RegisterPeer({name} at {url} by {auth_method})")
+    }
+}
+
+/// A client of an OIDC provider such as Entra ID (OAuth 2.0, client credentials).
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ClientCredential {
+    /// The provider, as it names itself: `https://login.microsoftonline.com/TENANT/v2.0`.
+    pub issuer: String,
+    /// The client, as the provider knows it.
+    pub client_id: String,
+    /// Its secret.
+    pub client_secret: String,
+    /// What is asked for, such as `api://baton/.default`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+    /// For whom the token is to be, where the provider asks for that (RFC 8707).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource: Option<String>,
+}
+
+impl fmt::Debug for ClientCredential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ClientCredential({} at {})", self.client_id, self.issuer)
     }
 }
 
@@ -86,8 +119,8 @@ pub struct PeerView {
     pub state: PeerState,
     /// What a person compares.
     pub fingerprint: Fingerprint,
-    /// Whether this node has an API key of it. Without one nothing is asked of it; one that only asks
-    /// us needs none.
+    /// Whether this node has what its method needs, such as an API key of it. Without that nothing is
+    /// asked of it; one that only asks us needs none.
     pub has_key: bool,
 }
 

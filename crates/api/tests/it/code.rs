@@ -49,11 +49,13 @@ fn the_table_is_what_programs_rely_on() {
     500 1 internal
     500 1 storage_damaged
     502 1 cdp_unreachable
+    502 5 peer_denied
     502 1 peer_unreachable
     502 1 session_service_failed
     502 1 agent_failed
     502 1 upstream_failed
     503 1 browser_unavailable
+    503 1 provider_unavailable
     503 1 browser_offline
     503 1 sandbox_unavailable
     503 1 vnc_unavailable

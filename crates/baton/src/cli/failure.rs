@@ -7,7 +7,7 @@ use super::federation::Nameless;
 use super::import::NotImported;
 use super::mcp::NotChanged;
 use super::passphrase::PassphraseError;
-use super::peers::{NotCompared, NotYet, PeerKeyError};
+use super::peers::{NotCompared, NotShown, PeerKeyError};
 use super::profile::NeedsMerge;
 use super::proxy::NoCocoons;
 use super::restore::NoKey;
@@ -124,10 +124,10 @@ fn exit_of(error: &anyhow::Error) -> Exit {
             _ => Exit::Usage,
         };
     }
-    if let Some(PeerKeyError::NotThere(_)) = error.downcast_ref() {
+    if let Some(PeerKeyError::NotThere { .. }) = error.downcast_ref() {
         return Exit::NotFound;
     }
-    if error.is::<PeerKeyError>() || error.is::<NotYet>() || error.is::<NotCompared>() {
+    if error.is::<PeerKeyError>() || error.is::<NotShown>() || error.is::<NotCompared>() {
         return Exit::Usage;
     }
     if error.is::<NoPlace>()

@@ -61,6 +61,8 @@ async fn register(first: &House, second: &House) -> Result<((), String)> {
         name: FIRST.to_owned(),
         auth_method: AuthMethod::ApiKey,
         api_key: Some(key.secret),
+        oidc: None,
+        tunnel_token: None,
         fingerprint: None,
     };
     let peer = second.client()?.register_peer(&request).await?;

@@ -2,11 +2,11 @@
 
 use super::style;
 use super::table::Table;
-use baton_api::ClientError;
 use baton_api::sync::{
     Difference, DifferenceList, DirectoryView, Movement, MovementOutcome, RefusedFile,
     SessionDifference,
 };
+use baton_api::{ClientError, ErrorCode};
 use baton_session::{SessionId, SessionName};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -72,6 +72,9 @@ pub(crate) struct Failed {
     way: Option<Way>,
     /// Why.
     reason: String,
+    /// What to do, when the peer does not let this node in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
 }
 
 /// How sessions stand here and at peers.
@@ -97,7 +100,8 @@ impl Exchange {
 impl Failed {
     /// A peer that could not say what differs.
     pub(crate) fn peer(peer: String, error: &ClientError) -> Self {
-        Self { peer, session_id: None, name: None, way: None, reason: error.to_string() }
+        let (reason, hint) = (error.to_string(), hint(error));
+        Self { peer, session_id: None, name: None, way: None, reason, hint }
     }
 
     /// A session that did not move.
@@ -107,7 +111,7 @@ impl Failed {
         way: Way,
         error: &ClientError,
     ) -> Self {
-        Self::because(peer, item, way, error.to_string())
+        Self { hint: hint(error), ..Self::because(peer, item, way, error.to_string()) }
     }
 
     /// A session for which time ran out before any of it moved.
@@ -122,7 +126,18 @@ impl Failed {
             name: Some(item.name.clone()),
             way: Some(way),
             reason,
+            hint: None,
         }
+    }
+}
+
+/// What to do, when a peer does not let this node in: that goes by nothing else.
+fn hint(error: &ClientError) -> Option<String> {
+    match error {
+        ClientError::Problem(problem) if problem.code == ErrorCode::PeerDenied => {
+            problem.hint.clone()
+        }
+        _ => None,
     }
 }
 
@@ -184,13 +199,15 @@ pub(super) fn outcome(outcome: MovementOutcome) -> &'static str {
 }
 
 fn failed(failed: &[Failed]) -> impl Iterator<Item = String> {
-    failed.iter().map(|Failed { peer, name, way, reason, .. }| {
+    failed.iter().map(|Failed { peer, name, way, reason, hint, .. }| {
         let about = match (name, way) {
             (Some(name), Some(way)) => format!("{way} {name}, {peer}"),
             _ => peer.clone(),
         };
         let line = reason.lines().next().unwrap_or_default();
-        style::bad(&format!("{}: {}", style::plain(&about), style::plain(line)))
+        let line = style::bad(&format!("{}: {}", style::plain(&about), style::plain(line)));
+        let next = hint.iter().flat_map(|hint| hint.lines());
+        next.fold(line, |told, next| format!("{told}\n  {}", style::plain(next)))
     })
 }
 

@@ -4,7 +4,7 @@ use super::style;
 use super::table::Table;
 use baton_api::sync::{PeerList, PeerStatus, PeerView};
 use baton_session::NodeId;
-use baton_session::peer::PeerState;
+use baton_session::peer::{AuthMethod, PeerState};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 
@@ -108,8 +108,14 @@ pub(crate) fn next_for_peer(peer: &PeerView) -> Option<String> {
     let name = shell_words::quote(&name);
     match (&peer.url, peer.state) {
         (Some(url), _) if !peer.has_key => {
-            let url = url.as_str();
-            Some(format!("baton peers add {} --name {name}", shell_words::quote(url)))
+            let add = format!("baton peers add {} --name {name}", shell_words::quote(url.as_str()));
+            Some(match peer.auth_method {
+                AuthMethod::ApiKey => add,
+                AuthMethod::Msal => {
+                    format!("{add} --auth msal --tenant TENANT --client-id ID --scope SCOPE")
+                }
+                AuthMethod::Tunnel => format!("{add} --auth tunnel"),
+            })
         }
         (_, PeerState::Pending) => Some(format!("baton peers confirm {name}")),
         (_, PeerState::Confirmed) => None,
@@ -118,7 +124,12 @@ pub(crate) fn next_for_peer(peer: &PeerView) -> Option<String> {
 
 fn key_is_missing(peer: &PeerView) -> String {
     let (name, next) = (style::plain(&peer.name), next_for_peer(peer).unwrap_or_default());
-    format!("nobody has given an API key of {name}: {next} takes one")
+    let key = match peer.auth_method {
+        AuthMethod::ApiKey => "an API key of",
+        AuthMethod::Msal => "a client of the provider for",
+        AuthMethod::Tunnel => "the token of the tunnel, and an API key, for",
+    };
+    format!("nobody has given {key} {name}: {next} takes one")
 }
 
 /// What became of asking a peer.

@@ -113,6 +113,8 @@ async fn meet(pair: &Pair, name: &str) {
         name: "cloud".to_owned(),
         auth_method: AuthMethod::ApiKey,
         api_key: Some(key.secret),
+        oidc: None,
+        tunnel_token: None,
         fingerprint: None,
     };
     laptop.register_peer(&request).await.unwrap();

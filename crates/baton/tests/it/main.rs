@@ -45,6 +45,7 @@ mod start_up;
 mod states;
 mod take_turns;
 mod takeover;
+mod tokens;
 mod two_agents;
 mod two_logins;
 mod two_nodes;

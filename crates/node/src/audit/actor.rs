@@ -3,7 +3,7 @@
 use baton_store::ApiKey;
 use std::fmt;
 
-/// Who does something: an API key, or the node by itself.
+/// Who does something: an API key, a client of a provider, or the node by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor(String);
 
@@ -16,6 +16,16 @@ impl Actor {
     /// A key. Its id stands behind its name, so that no name can pass for another's, or the node's.
     pub fn key(key: &ApiKey) -> Self {
         Self(format!("{} ({})", key.name, key.id))
+    }
+
+    /// Another node, by a token that the provider `issuer` gave to `client`.
+    pub(crate) fn client(client: &str, issuer: &str) -> Self {
+        Self(format!("client {client} of {issuer}"))
+    }
+
+    /// Somebody with a token that opens nothing.
+    pub(crate) fn stranger() -> Self {
+        Self("a token".to_owned())
     }
 }
 

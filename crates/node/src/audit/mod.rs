@@ -93,6 +93,8 @@ pub enum Action {
     ConfirmPeer,
     /// A peer was forgotten.
     RemovePeer,
+    /// A node asked with a token that opens nothing.
+    RefuseToken,
     /// A node asked with a key of ours for the first time, or with that of another one.
     AdmitPeer,
 }
@@ -134,6 +136,7 @@ impl Action {
             Self::RegisterPeer => "peer.register",
             Self::ConfirmPeer => "peer.confirm",
             Self::RemovePeer => "peer.remove",
+            Self::RefuseToken => "peer.refuse",
             Self::AdmitPeer => "peer.admit",
         }
     }

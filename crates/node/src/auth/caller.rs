@@ -1,8 +1,9 @@
 //! The caller of a request, and the scopes that handlers ask for.
 
-use super::KeySecret;
+use super::{KeySecret, may_talk};
 use crate::audit::{Action, Actor, Note, is_asked_by};
 use crate::http::{Peer, Refusal};
+use crate::oidc::TokenRefusal;
 use crate::{Context, NodeError};
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
@@ -18,7 +19,7 @@ use std::collections::BTreeSet;
 pub struct Caller {
     /// Whose sessions are seen.
     pub owner: Owner,
-    /// The id of the key.
+    /// The id of the key, or of the client that a provider vouches for.
     pub key: String,
     /// What the audit log calls the caller.
     pub actor: Actor,
@@ -44,7 +45,7 @@ impl FromRequestParts<Context> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, context: &Context) -> Result<Self, Refusal> {
         let key = match find_key(&parts.headers, context).await {
-            Err(error @ NodeError::Unauthenticated { .. }) => {
+            Err(error @ (NodeError::Unauthenticated { .. } | NodeError::Token(_))) => {
                 return Err(refuse(parts, context, error).into());
             }
             key => key?,
@@ -70,6 +71,9 @@ fn agent(headers: &HeaderMap) -> Result<Option<AgentName>, NodeError> {
 }
 
 async fn find_key(headers: &HeaderMap, context: &Context) -> Result<ApiKey, NodeError> {
+    if may_talk::token(headers).is_some() {
+        return Err(TokenRefusal::NotHere.into());
+    }
     let key = context.store.find_key(bearer(headers)?.hash()).await?;
     key.ok_or(NodeError::Unauthenticated { found: "an unknown or revoked key" })
 }
@@ -106,14 +110,19 @@ pub(crate) async fn is_revoked(context: &Context, caller: &Caller) -> Result<boo
 }
 
 fn bearer(headers: &HeaderMap) -> Result<KeySecret, NodeError> {
+    let token = authorization(headers)?;
+    KeySecret::parse(token).ok_or(NodeError::Unauthenticated { found: "no key of Baton" })
+}
+
+/// What a request shows, be it a key or a token.
+pub(super) fn authorization(headers: &HeaderMap) -> Result<&str, NodeError> {
     let none = NodeError::Unauthenticated { found: "no such header" };
     let value = headers.get(AUTHORIZATION).ok_or(none)?;
     let text = value.to_str().unwrap_or_default();
-    let token = match text.split_once(' ') {
-        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.trim(),
-        _ => return Err(NodeError::Unauthenticated { found: "another kind of credentials" }),
-    };
-    KeySecret::parse(token).ok_or(NodeError::Unauthenticated { found: "no key of Baton" })
+    match text.split_once(' ') {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => Ok(token.trim()),
+        _ => Err(NodeError::Unauthenticated { found: "another kind of credentials" }),
+    }
 }
 
 /// A caller with a scope that allows what is asked for: the type of a handler's argument.

@@ -1,14 +1,16 @@
-//! Who asks: keys, the callers behind them, and what they may do.
+//! Who asks: keys, tokens of nodes, the callers behind them, and what they may do.
 //!
 //! A handler names the scope that it needs as the type of an argument, so a handler that compiles
 //! is authorised.
 
 mod caller;
 mod local;
+mod may_talk;
 mod secret;
 
 pub use caller::{Admin, Auditor, Browser, Caller, Debug, Drive, Read, Sandbox, Sync};
 pub(crate) use caller::{count, is_revoked, refuse};
 pub(crate) use local::revoke_local_keys;
 pub use local::{LocalKeyError, ensure_local_key};
+pub use may_talk::MayTalk;
 pub use secret::KeySecret;

@@ -2,7 +2,9 @@
 
 use super::{
     ConfigError, Exposure, GatewaySettings, ProxyChoices, SandboxSettings, Settings, TlsFiles, node,
+    oidc,
 };
+use crate::oidc::OidcSettings;
 use crate::outbound::Allowed;
 use crate::sync::ConflictResolution;
 use axum::http::uri::Authority;
@@ -49,6 +51,8 @@ pub struct Choices {
     pub bytes_per_second: Option<u64>,
     /// See [`Outbound::allow`](crate::outbound::Outbound::allow).
     pub outbound_allow: Option<Vec<Allowed>>,
+    /// See [`Config::oidc`](super::Config::oidc).
+    pub oidc: Option<OidcSettings>,
     /// See [`NodeSettings::node_type`](super::NodeSettings::node_type).
     pub node_type: Option<NodeType>,
     /// See [`NodeSettings::name`](super::NodeSettings::name).
@@ -105,7 +109,7 @@ impl Choices {
     pub fn check(origin: &str, settings: Settings) -> Result<Self, ConfigError> {
         let Settings { server, node: own, sync, outbound, storage, .. } = settings;
         let Settings { browser, recovery, metrics, limits, proxy, cocoons, .. } = settings;
-        let (sandboxes, gateway) = (settings.sandboxes, settings.gateway);
+        let (sandboxes, gateway, auth) = (settings.sandboxes, settings.gateway, settings.auth);
         let seconds = |key, value| {
             let seconds = number(origin, key, value, 1..=LONGEST)?;
             Ok(seconds.map(Duration::from_secs))
@@ -143,6 +147,7 @@ impl Choices {
                 0..=1 << 40,
             )?,
             outbound_allow: outbound.allow.map(|texts| allowed(origin, &texts)).transpose()?,
+            oidc: auth.oidc.map(|texts| oidc::check(origin, texts)).transpose()?,
             node_type: own.node_type.map(|text| node::node_type(origin, &text)).transpose()?,
             node_name: own.name.map(|text| node::name(origin, text)).transpose()?,
             public_url: own
@@ -227,6 +232,7 @@ impl Choices {
             staged_bytes: self.staged_bytes.or(other.staged_bytes),
             bytes_per_second: self.bytes_per_second.or(other.bytes_per_second),
             outbound_allow: self.outbound_allow.or(other.outbound_allow),
+            oidc: self.oidc.or(other.oidc),
             node_type: self.node_type.or(other.node_type),
             node_name: self.node_name.or(other.node_name),
             public_url: self.public_url.or(other.public_url),

@@ -9,6 +9,7 @@ mod error;
 mod exposure;
 mod gateway;
 mod node;
+mod oidc;
 mod proxy;
 mod sandboxes;
 mod settings;
@@ -23,6 +24,7 @@ pub use gateway::{
 };
 pub use node::{NodeSettings, detect_node_type};
 pub(crate) use node::{is_node_name, is_node_url};
+pub use oidc::{AuthTexts, OidcTexts};
 pub use proxy::{ProxyChoices, ProxySettings};
 pub use sandboxes::{
     DEFAULT_FLAVOR, Flavor, FlavorTexts, SandboxSettings, SandboxTexts, SessionService,
@@ -36,6 +38,7 @@ pub use settings::{
 
 use crate::data::DataFolder;
 use crate::live::RecoverySettings;
+use crate::oidc::OidcSettings;
 use crate::outbound::Outbound;
 use crate::rates::RateLimits;
 use crate::sync::SyncSettings;
@@ -73,6 +76,8 @@ pub struct Config {
     pub sync: SyncSettings,
     /// Which addresses it asks.
     pub outbound: Outbound,
+    /// Which tokens open this node to others; none takes no tokens.
+    pub oidc: Option<OidcSettings>,
     /// How often somebody may ask.
     pub rates: RateLimits,
     /// Its database.
@@ -162,6 +167,7 @@ impl Config {
                 bytes_per_second: choices.bytes_per_second.and_then(NonZeroU64::new),
             },
             outbound: Outbound { allow: choices.outbound_allow.unwrap_or_default() },
+            oidc: choices.oidc,
             node: NodeSettings {
                 node_type: choices.node_type.unwrap_or_else(detected),
                 name: choices.node_name.unwrap_or_else(node::default_name),

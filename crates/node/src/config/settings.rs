@@ -2,7 +2,7 @@
 //!
 //! Numbers are signed here, so that a negative one gets an error that says what was expected.
 
-use super::{ConfigError, GatewayTexts, SandboxTexts};
+use super::{AuthTexts, ConfigError, GatewayTexts, SandboxTexts};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,8 @@ pub struct Settings {
     pub sync: SyncTexts,
     /// `[outbound]`
     pub outbound: OutboundTexts,
+    /// `[auth]`
+    pub auth: AuthTexts,
     /// `[storage]`
     pub storage: StorageSettings,
     /// `[browser]`

@@ -1,11 +1,11 @@
 //! Messages between nodes: opened on the way in, sealed and signed on the way out.
 //!
-//! The one idea: an API key says who may talk, the signature who talks, and the seal keeps whatever
+//! The one idea: an API key or a token says who may talk, the signature who talks, and the seal keeps whatever
 //! stands in between from reading along. A handler is given what was said once all three are checked.
 
 use super::Refusal;
 use crate::audit::{Action, Note};
-use crate::auth::{Caller, Sync};
+use crate::auth::{Caller, MayTalk};
 use crate::identity::SealKey;
 use crate::messages::{sign_response, verify_request};
 use crate::sealing::{self, SealContext};
@@ -37,7 +37,7 @@ impl FromRequest<Context> for Between {
 
     async fn from_request(request: Request, context: &Context) -> Result<Self, Refusal> {
         let (mut parts, body) = request.into_parts();
-        let Sync(caller) = Sync::from_request_parts(&mut parts, context).await?;
+        let MayTalk(caller) = MayTalk::from_request_parts(&mut parts, context).await?;
         let request = Request::from_parts(parts.clone(), body);
         let body = Bytes::from_request(request, context)
             .await

@@ -3,7 +3,7 @@
 use super::Refusal;
 use super::between::Between;
 use super::input::Path;
-use crate::auth::Sync;
+use crate::auth::MayTalk;
 use crate::sync::{self, Topic};
 use crate::{Context, NodeError};
 use axum::extract::State;
@@ -28,7 +28,7 @@ const LEASE_MAX: usize = 1 << 10;
 )]
 pub(super) async fn card(
     State(context): State<Context>,
-    Sync(_caller): Sync,
+    MayTalk(_caller): MayTalk,
 ) -> axum::Json<NodeCard> {
     axum::Json(context.identity.now().card(&context.node_settings))
 }

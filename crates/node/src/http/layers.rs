@@ -4,6 +4,7 @@ use super::guard::{Guard, guard};
 use super::noted::note_refusals;
 use super::{HttpConfig, Refusal, openai, peer};
 use crate::sessions::FILE_LIMIT;
+use crate::sync::TUNNEL;
 use crate::{Context, metrics};
 use axum::Router;
 use axum::body::Body;
@@ -14,7 +15,6 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use baton_api::{ErrorCode, Problem, problem};
 use std::any::Any;
-use std::iter::once;
 use std::time::{Duration, Instant};
 use tower::ServiceBuilder;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -38,7 +38,7 @@ pub(super) fn around(
 ) -> Router<Context> {
     let layers = ServiceBuilder::new()
         .layer(SetRequestIdLayer::new(REQUEST_ID, MakeRequestUuid))
-        .layer(SetSensitiveRequestHeadersLayer::new(once(AUTHORIZATION)))
+        .layer(SetSensitiveRequestHeadersLayer::new([AUTHORIZATION, TUNNEL]))
         .layer(TraceLayer::new_for_http().make_span_with(span).on_failure(()))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
         .layer(from_fn(write_problem))

@@ -4,6 +4,7 @@
 //! only there the request's id is known, and because answers of other layers need one as well.
 
 use crate::NodeError;
+use crate::oidc::TokenRefusal;
 use axum::http::StatusCode;
 use axum::http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
@@ -43,6 +44,7 @@ impl From<NodeError> for Refusal {
             NodeError::TooManyRequests { wait, .. } | NodeError::TooManyTickets { wait, .. } => {
                 Some(wait)
             }
+            NodeError::Token(TokenRefusal::KeysJustFetched { wait, .. }) => Some(wait),
             _ => None,
         };
         Self { problem: Box::new(problem), retry_after }

@@ -6,7 +6,7 @@ use super::input::{Json, Path};
 use crate::Context;
 use crate::auth::{Admin, Sync};
 use crate::sync::{self, Topic, peers};
-use axum::extract::{FromRequest, Request, State};
+use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use baton_api::Problem;
@@ -40,14 +40,15 @@ pub(super) async fn save(
 )]
 pub(super) async fn index(
     State(context): State<Context>,
-    Sync(caller): Sync,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let index = sync::index(&context, &caller).await?;
     if !request.headers().contains_key(crate::messages::BATON_NODE) {
-        return Ok(axum::Json(&*index).into_response());
+        let (mut parts, _) = request.into_parts();
+        let Sync(caller) = Sync::from_request_parts(&mut parts, &context).await?;
+        return Ok(axum::Json(&*sync::index(&context, &caller).await?).into_response());
     }
     let between = Between::from_request(request, &context).await?;
+    let index = sync::index(&context, &between.caller).await?;
     Ok(between.tell(&context, Topic::INDEX, &*index).await?)
 }
 

@@ -65,7 +65,7 @@ async fn ask(
     let key = tokio::fs::read_to_string(&service.key_file).await;
     let key = key.map_err(|error| failed(format!("its key cannot be read: {error}")))?;
     let key = SecretString::from(key.trim());
-    let client = line::client(context, &service.url, Reach::default()).await?;
+    let client = line::client(&context.outbound, &service.url, Reach::default()).await?;
     let url = line::address(&service.url, &[session, "state"])?;
     let call = client.get(url).query(&[("reveal", true)]);
     let call = call.header("authorization", line::bearer(&key)?);

@@ -1,8 +1,11 @@
 //! What can go wrong while sessions move.
 
+use super::credential::{command, preparation};
 use super::directory::DirectoryError;
+use crate::oidc::ProviderError;
 use crate::shell::word;
 use baton_api::sync::InvalidParcels;
+use baton_session::peer::AuthMethod;
 use baton_session::revision::Refused;
 use baton_session::{NodeId, PartHash, RevisionId, SessionId};
 use url::Url;
@@ -35,27 +38,56 @@ pub enum SyncError {
         /// What people call it.
         name: String,
     },
-    /// The way to say who we are there is not known here.
-    #[error("expected a peer that is reached with an API key, found {found}: that comes later")]
-    OtherAuth {
-        /// Which way.
-        found: &'static str,
-    },
-    /// A peer was registered without an API key.
+    /// A peer was registered without what opens it.
     #[error(
-        "expected an API key of peer {name}, found none\n\
-         there, run: baton keys create --name NAME --scope sync\n\
-         with that key, run here: baton peers add {} --name {}",
-        word(.url.as_str()), word(.name)
+        "expected {} peer {name}, found none\n{}\nwith that, run here: {}",
+        key_of(*.way), preparation(*.way), command(.url.as_str(), .name, *.way)
     )]
     NoKey {
         /// What people call it.
         name: String,
         /// Where it is asked.
         url: Url,
+        /// How it is asked.
+        way: AuthMethod,
     },
-    /// What was given as an API key cannot be one.
-    #[error("expected an API key of the other node, found letters that no key has")]
+    /// The peer does not let this node in.
+    #[error("peer {name} does not let this node in by {way}: {why}\n{next}")]
+    NotLetIn {
+        /// What people call it.
+        name: String,
+        /// By what this node wanted to be let in.
+        way: AuthMethod,
+        /// What the peer said.
+        why: String,
+        /// What to do.
+        next: String,
+    },
+    /// The tunnel to the peer does not let this node through.
+    #[error(
+        "the tunnel to peer {name} does not let this node through: {why}\n\
+         there, run: devtunnel token TUNNEL --scopes connect\nwith that, run here: {next}"
+    )]
+    Tunnel {
+        /// What people call it.
+        name: String,
+        /// What it said.
+        why: String,
+        /// The command that takes another token.
+        next: String,
+    },
+    /// The provider gives no token for the peer.
+    #[error("expected a token for peer {name}, found none: {why}\n{next}")]
+    NoToken {
+        /// What people call it.
+        name: String,
+        /// Why not.
+        why: Box<ProviderError>,
+        /// What to do.
+        next: String,
+    },
+    /// What was given as an API key or a token cannot be one.
+    #[error("expected an API key or a token, found letters that none has")]
     NotAKey,
     /// An address that this node does not ask.
     #[error(
@@ -274,6 +306,14 @@ pub enum SyncError {
         /// Which session.
         session: SessionId,
     },
+}
+
+fn key_of(way: AuthMethod) -> &'static str {
+    match way {
+        AuthMethod::ApiKey => "an API key of",
+        AuthMethod::Msal => "a client of the provider for",
+        AuthMethod::Tunnel => "the token of a tunnel, and an API key, for",
+    }
 }
 
 fn newest(found: Option<RevisionId>) -> String {

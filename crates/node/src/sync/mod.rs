@@ -9,7 +9,8 @@
 //! `working` what of it stands here; `receive` takes what another node offers and `offer` gives;
 //! `reconcile` merges what can be merged; `parcels` pack parts, and
 //! those that just came are `at_hand`; `remote` speaks to a peer, signed and
-//! sealed, and `pull`, `push` and `differences` use it; `stranger` asks who somebody is; `index`
+//! sealed, and `pull`, `push` and `differences` use it; `credential` is what
+//! a peer is shown; `stranger` asks who somebody is; `index`
 //! lists; `conflicts` are shown and resolved; `delete` is remembered, until `forget` finds that every
 //! peer has heard; a `file` holds all that is shared of a session, the `directory` is where such files
 //! lie, and `folder` keeps it and the database in step; `lease` says who runs a session, and `shown` how it stands among nodes; `peers`
@@ -19,6 +20,7 @@ mod at_hand;
 mod auto;
 mod conflicts;
 mod contents;
+mod credential;
 mod delete;
 mod differences;
 pub mod directory;
@@ -52,6 +54,7 @@ use auto::as_node;
 pub use auto::start as start_auto;
 pub use conflicts::{conflicts, resolve};
 pub(crate) use contents::blocking;
+pub(crate) use credential::{TUNNEL, command, preparation, wanted};
 pub(crate) use delete::bury;
 pub use delete::delete;
 pub use differences::{compare, differences, remote_index};

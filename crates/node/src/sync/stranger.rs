@@ -4,67 +4,96 @@
 //! the node which is meant, a person finds out.
 
 use super::SyncError;
-use super::remote::{SMALL_MAX, address, bearer, bounded, client, said};
+use super::credential::TUNNEL;
+use super::remote::{SMALL_MAX, Way, address, bounded, client, said};
 use crate::identity::{verify_card, verify_identity};
 use crate::outbound::Reach;
 use crate::{Context, NodeError};
 use axum::http::header::AUTHORIZATION;
 use baton_api::sync::{NodeCard, NodeIdentity};
-use baton_api::{Health, Problem};
+use baton_api::{ErrorCode, Health, Problem};
+use baton_session::peer::AuthMethod;
 use reqwest::{RequestBuilder, StatusCode};
-use secrecy::SecretString;
 use std::time::Duration;
-use url::Url;
 
 /// How long it may take to say so.
 const LIMIT: Duration = Duration::from_secs(15);
 
-/// Who answers at an address to whoever asks.
-pub(super) async fn identity(
-    context: &Context,
-    url: &Url,
+/// A node that nobody has registered yet.
+pub(super) struct Stranger<'a> {
+    context: &'a Context,
+    way: &'a Way,
     reach: Reach,
-) -> Result<NodeIdentity, NodeError> {
-    let http = client(context, url, reach).await?;
-    let request = http.get(address(url, &["health"])?).timeout(LIMIT);
-    let (_, body) = answer(url, request).await?;
-    // What else may listen there is nobody's to read.
-    let why = || "GET /health does not tell who it is".to_owned();
-    let health: Health = serde_json::from_slice(&body)
-        .map_err(|_| SyncError::NotANode { url: url.clone(), why: why() })?;
-    verify_identity(&health.identity)
-        .map_err(|error| SyncError::Untrusted { why: error.to_string() })?;
-    Ok(health.identity)
 }
 
-/// The card of the node at an address, for whoever has an API key of it.
-pub(super) async fn card(
-    context: &Context,
-    url: &Url,
-    key: &SecretString,
-    reach: Reach,
-) -> Result<NodeCard, NodeError> {
-    let http = client(context, url, reach).await?;
-    let request = http.get(address(url, &["sync", "card"])?).header(AUTHORIZATION, bearer(key)?);
-    let (status, body) = answer(url, request).await?;
-    let not_a_node = |why: String| SyncError::NotANode { url: url.clone(), why };
-    if !status.is_success() {
-        let problem = serde_json::from_slice::<Problem>(&body);
-        let problem = problem.map_err(|_| not_a_node(format!("HTTP status {status}")))?;
-        let name = url.host_str().unwrap_or_default().to_owned();
-        return Err(SyncError::Denied { name, why: problem.detail }.into());
+impl<'a> Stranger<'a> {
+    /// The node that is asked this way, and within this reach.
+    pub(super) fn new(context: &'a Context, way: &'a Way, reach: Reach) -> Self {
+        Self { context, way, reach }
     }
-    let card = serde_json::from_slice(&body).map_err(|error| not_a_node(error.to_string()))?;
-    verify_card(&card).map_err(|error| SyncError::Untrusted { why: error.to_string() })?;
-    Ok(card)
-}
 
-async fn answer(url: &Url, request: RequestBuilder) -> Result<(StatusCode, Vec<u8>), NodeError> {
-    let response = request.send().await.map_err(|error| {
-        let name = url.host_str().unwrap_or_default().to_owned();
-        SyncError::Unreachable { name, why: said(error) }
-    })?;
-    let status = response.status();
-    let body = bounded(response, SMALL_MAX).await;
-    Ok((status, body.map_err(|why| SyncError::NotANode { url: url.clone(), why })?))
+    /// Who answers to whoever asks. Nothing is shown but what gets through a tunnel.
+    pub(super) async fn identity(&self) -> Result<NodeIdentity, NodeError> {
+        let http = client(&self.context.outbound, &self.way.url, self.reach).await?;
+        let request = http.get(address(&self.way.url, &["health"])?).timeout(LIMIT);
+        let (status, body) = self.answer(request).await?;
+        if self.way.method == AuthMethod::Tunnel && !status.is_success() {
+            return Err(self.way.not_through(format!("HTTP status {status}")));
+        }
+        // What else may listen there is nobody's to read.
+        let why = || "GET /health does not tell who it is".to_owned();
+        let health: Health = serde_json::from_slice(&body).map_err(|_| self.not_a_node(why()))?;
+        verify_identity(&health.identity)
+            .map_err(|error| SyncError::Untrusted { why: error.to_string() })?;
+        Ok(health.identity)
+    }
+
+    /// Its card, for whoever may talk to it.
+    pub(super) async fn card(&self) -> Result<NodeCard, NodeError> {
+        let shown = self.way.show().await?;
+        let http = client(&self.context.outbound, &self.way.url, self.reach).await?;
+        let request = http.get(address(&self.way.url, &["sync", "card"])?);
+        let request = request.header(AUTHORIZATION, shown.authorization.clone());
+        let (status, body) = self.answer(request).await?;
+        if !status.is_success() {
+            // What does not open it today is not tried again tomorrow.
+            self.way.discard(&shown).await;
+            return Err(self.refused(status, &body));
+        }
+        let card =
+            serde_json::from_slice(&body).map_err(|error| self.not_a_node(error.to_string()))?;
+        verify_card(&card).map_err(|error| SyncError::Untrusted { why: error.to_string() })?;
+        Ok(card)
+    }
+
+    async fn answer(&self, request: RequestBuilder) -> Result<(StatusCode, Vec<u8>), NodeError> {
+        let request = match self.way.tunnel()? {
+            Some(tunnel) => request.header(TUNNEL, tunnel),
+            None => request,
+        };
+        let response = request.send().await.map_err(|error| {
+            let name = self.way.url.host_str().unwrap_or_default().to_owned();
+            SyncError::Unreachable { name, why: said(error) }
+        })?;
+        let status = response.status();
+        let body = bounded(response, SMALL_MAX).await;
+        Ok((status, body.map_err(|why| self.not_a_node(why))?))
+    }
+
+    fn refused(&self, status: StatusCode, body: &[u8]) -> NodeError {
+        match serde_json::from_slice::<Problem>(body) {
+            Ok(Problem { code: ErrorCode::Unauthenticated, detail, hint, .. }) => {
+                self.way.not_let_in(detail, hint)
+            }
+            Ok(Problem { detail, .. }) => {
+                let name = self.way.url.host_str().unwrap_or_default().to_owned();
+                SyncError::Denied { name, why: detail }.into()
+            }
+            Err(_) => self.not_a_node(format!("HTTP status {status}")).into(),
+        }
+    }
+
+    fn not_a_node(&self, why: String) -> SyncError {
+        SyncError::NotANode { url: self.way.url.clone(), why }
+    }
 }

@@ -150,7 +150,7 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     the file /etc/baton.toml: expected storage.part_bytes to be a number from 1024 to 4294967296, found 9999999999
     the file /etc/baton.toml: expected storage.snapshot_parts to be a number from 1 to 1000000, found 0
     the file /etc/baton.toml: expected storage.database_url to be a path or "postgres://user@host/database", found nothing
-    expected valid settings in /etc/baton.toml at line 1, found: unknown field `recover`, expected one of `server`, `node`, `sync`, `outbound`, `storage`, `browser`, `recovery`, `metrics`, `limits`, `proxy`, `cocoons`, `sandboxes`, `gateway`
+    expected valid settings in /etc/baton.toml at line 1, found: unknown field `recover`, expected one of `server`, `node`, `sync`, `outbound`, `auth`, `storage`, `browser`, `recovery`, `metrics`, `limits`, `proxy`, `cocoons`, `sandboxes`, `gateway`
     the file /etc/baton.toml: expected node.type to be cloud or hosted, found "server"
     the file /etc/baton.toml: expected node.name to be 1 to 64 characters that can be shown, without spaces around them, found ""
     the file /etc/baton.toml: expected node.publicUrl to be an address such as https://baton.example.org, without a path, a query or a user, found something else
@@ -203,6 +203,39 @@ fn flags_win_over_the_file() {
 }
 
 #[test]
+fn tokens_are_taken_only_of_those_that_are_named() {
+    let whole = "tenant = \"t1\"\naudience = [\"api://baton\"]\nallowed_clients = [\"c\"]\n";
+    let oidc =
+        |lines: &str| check(&format!("[auth.oidc]\n{lines}")).map(|found| found.oidc.unwrap());
+    let taken = oidc(whole).unwrap();
+    assert_eq!(taken.issuer.as_str(), "https://login.microsoftonline.com/t1/v2.0");
+    assert_eq!((taken.owner, taken.roles), (Owner::local(), Vec::new()));
+    let mut refused = Vec::new();
+    for lines in [
+        whole.replace("tenant = \"t1\"", ""),
+        whole.replace("\"t1\"", "\"../t1\""),
+        whole.replace("[\"c\"]", "[]"),
+        whole.replace("[\"c\"]", "[\"\"]"),
+        whole.replace("audience = [\"api://baton\"]", ""),
+        format!("issuer = \"https://ada:s3cret@id.test\"\n{whole}"),
+        format!("{whole}leeway = 301"),
+        format!("{whole}owner = \"not an owner\""),
+    ] {
+        refused.push(oidc(&lines).unwrap_err().to_string());
+    }
+    insta::assert_snapshot!(refused.join("\n"), @r#"
+    the file /etc/baton.toml: expected auth.oidc.issuer to be an address, or auth.oidc.tenant to be set, found nothing
+    the file /etc/baton.toml: expected auth.oidc.tenant to be the id of a tenant, found "../t1"
+    the file /etc/baton.toml: expected auth.oidc.allowed_clients to be a list of one or more, found none
+    the file /etc/baton.toml: expected auth.oidc.allowed_clients to be a list of texts, found an empty one
+    the file /etc/baton.toml: expected auth.oidc.audience to be a list of one or more, found none
+    the file /etc/baton.toml: expected auth.oidc.issuer to be an http or https address without a user, found another text
+    the file /etc/baton.toml: expected auth.oidc.leeway to be a number from 0 to 300, found 301
+    the file /etc/baton.toml: expected auth.oidc.owner to be the name of an owner, found "not an owner"
+    "#);
+}
+
+#[test]
 fn a_file_that_is_not_there_is_named() {
     let error = Settings::read(Path::new("/nowhere/baton.toml")).err().unwrap();
     assert!(error.to_string().starts_with("expected a settings file at /nowhere/baton.toml"));
@@ -222,6 +255,7 @@ fn the_reference_is_a_valid_file_that_sets_everything() {
     assert!(choices.metrics.is_some() && choices.body_bytes.is_some());
     assert!(choices.behind_proxy.is_some() && choices.allowed_hosts.is_some());
     assert!(choices.tls_certificate.is_some() && choices.tls_key.is_some());
+    assert_eq!(choices.oidc.unwrap().leeway, Duration::from_secs(30));
     let proxy = choices.proxy.settle(&Owner::local());
     assert!(proxy.listen.is_some() && proxy.host.is_some() && proxy.cocoons.len() == 1);
     assert_eq!(proxy.cocoons[0].browser_debug.exclude_paths, ["/health"]);

@@ -45,7 +45,8 @@ pub struct Peer {
     /// What we show it, as its method has it; none when it asks for nothing, or when what was stored
     /// cannot be read any more.
     pub credential: Option<SecretString>,
-    /// The id of the API key of ours that it shows; unique among the owner's peers.
+    /// The id of the API key of ours that it shows, or of the client whose tokens it shows; unique among
+    /// the owner's peers.
     pub api_key: Option<String>,
     /// When it was registered.
     pub added_at: Timestamp,

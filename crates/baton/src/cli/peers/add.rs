@@ -2,13 +2,12 @@
 
 use super::Context;
 use super::confirm;
-use super::key::KeyArgs;
+use super::shown::Shown;
 use baton_api::Exit;
 use baton_api::sync::RegisterPeer;
 use baton_session::Fingerprint;
 use baton_session::peer::AuthMethod;
 use clap::Args;
-use secrecy::ExposeSecret;
 use url::Url;
 
 /// Register another node, so that sessions can move between it and this one
@@ -28,11 +27,21 @@ you are asked; elsewhere give what you saw as --fingerprint, or the peer stays p
 moves until baton peers confirm.
 
 An agent registers a node by its address alone, and nothing moves: register it again here, with the
-key. Another node that answers there by then is refused.
+key. Another node that answers there by then is refused. What has expired is replaced in the same way.
+
+Three methods say there who asks:
+  apikey  a key that the other node made
+  msal    a token of Entra ID, or of another OpenID Connect provider, which this node gets as a
+          client: --tenant or --issuer, --client-id, --scope or --resource, and the client's secret
+  tunnel  through a dev tunnel: its token, and with it one of the other two, as it proves nothing
 
 Examples:
   baton peers add https://baton.example.org --name server --key-file server.key
-  baton peers add https://baton.example.org --name server --fingerprint \"a1b2 c3d4 …\"")]
+  baton peers add https://baton.example.org --name server --fingerprint \"a1b2 c3d4 …\"
+  baton peers add https://baton.example.org --name cloud --auth msal --tenant 0b9e…c1 \\
+    --client-id 5d3a…9f --scope api://baton/.default --client-secret-file laptop.secret
+  baton peers add https://x1y2-7420.euw.devtunnels.ms --name desk --auth tunnel \\
+    --tunnel-token-file desk.token --key-file desk.key")]
 pub(crate) struct Add {
     /// Where the other node is asked, such as `https://baton.example.org`
     #[arg(value_name = "URL")]
@@ -40,35 +49,29 @@ pub(crate) struct Add {
     /// What you call it: 1 to 64 characters
     #[arg(long)]
     name: String,
-    /// How this node says there who it acts for: apikey; msal and tunnel come later
+    /// How this node says there who it acts for: apikey, msal or tunnel
     #[arg(long, value_name = "METHOD", default_value = "apikey")]
     auth: AuthMethod,
     #[command(flatten)]
-    key: KeyArgs,
+    shown: Box<Shown>,
     /// The fingerprint that you saw at the other node: with it the peer is confirmed at once
     #[arg(long)]
     fingerprint: Option<Fingerprint>,
 }
 
-/// A method that this version does not know how to use.
-#[derive(Debug, thiserror::Error)]
-#[error("expected the method apikey, found {0}\n{0} comes later; an API key works with every node")]
-pub(in crate::cli) struct NotYet(AuthMethod);
-
 impl Add {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
-        if self.auth != AuthMethod::ApiKey {
-            return Err(NotYet(self.auth).into());
-        }
-        let key = self.key.find()?;
-        let client = context.client().await?;
-        let request = RegisterPeer {
+        let mut request = RegisterPeer {
             url: self.url,
             name: self.name,
             auth_method: self.auth,
-            api_key: Some(key.expose_secret().to_owned()),
+            api_key: None,
+            oidc: None,
+            tunnel_token: None,
             fingerprint: self.fingerprint,
         };
+        self.shown.put(&mut request)?;
+        let client = context.client().await?;
         let progress = context.output.progress("asking the other node who it is");
         let registered = client.register_peer(&request).await;
         progress.end();

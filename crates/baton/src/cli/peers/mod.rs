@@ -2,14 +2,15 @@
 
 mod add;
 mod confirm;
-mod key;
 mod list;
 mod ping;
 mod remove;
+mod secret;
+mod shown;
 
-pub(super) use add::NotYet;
 pub(super) use confirm::NotCompared;
-pub(super) use key::PeerKeyError;
+pub(super) use secret::PeerKeyError;
+pub(super) use shown::NotShown;
 
 use super::Context;
 use baton_api::Exit;

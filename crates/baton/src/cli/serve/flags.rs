@@ -1,8 +1,9 @@
 //! The settings of a node as flags and variables.
 
 use baton_node::config::{
-    BrowserDebugTexts, BrowserSettings, LimitSettings, MetricsSettings, NodeTexts, OutboundTexts,
-    ProxyTexts, RecoveryTexts, ServerSettings, Settings, StorageSettings, SyncTexts, TlsSettings,
+    AuthTexts, BrowserDebugTexts, BrowserSettings, LimitSettings, MetricsSettings, NodeTexts,
+    OutboundTexts, ProxyTexts, RecoveryTexts, ServerSettings, Settings, StorageSettings, SyncTexts,
+    TlsSettings,
 };
 use clap::Args;
 use std::fmt;
@@ -265,6 +266,7 @@ impl From<Flags> for Settings {
             cocoons: None,
             sandboxes: None,
             gateway: None,
+            auth: AuthTexts::default(),
             server: ServerSettings {
                 listen: flags.listen,
                 behind_proxy: flags.behind_proxy,

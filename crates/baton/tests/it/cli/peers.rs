@@ -194,9 +194,17 @@ async fn a_peer_that_cannot_be_registered_says_why_and_asks_nobody() {
     let place = |name: &str| node.folder.data().with_file_name(name).to_str().unwrap().to_owned();
     let (nowhere, blank) = (place("nowhere"), place("blank"));
     std::fs::write(&blank, " \n").unwrap();
-    let runs: [(&[&str], i32); 6] = [
+    let client = ["--auth", "msal", "--tenant", "t1", "--client-id", "c", "--scope", "s"];
+    let runs: [(&[&str], i32); 13] = [
+        (&["--auth", "password"], 2),
         (&["--auth", "msal"], 2),
         (&["--auth", "tunnel"], 2),
+        (&client[..4], 2),
+        (&client[..6], 2),
+        (&client, 2),
+        (&["--auth", "tunnel", "--tunnel-token-file", &blank], 2),
+        (&["--auth", "tunnel", "--scope", "s"], 2),
+        (&["--client-id", "c"], 2),
         (&[], 2),
         (&["--key-file", &nowhere], 3),
         (&["--key-file", &blank], 2),
@@ -209,15 +217,25 @@ async fn a_peer_that_cannot_be_registered_says_why_and_asks_nobody() {
     }
     assert!(node.heard().is_empty(), "the node was asked nothing");
     insta::assert_snapshot!(heard.concat(), @r#"
-    error: expected the method apikey, found msal
-      msal comes later; an API key works with every node
-    error: expected the method apikey, found tunnel
-      tunnel comes later; an API key works with every node
+    error: invalid value 'password' for '--auth <METHOD>': expected msal, apikey or tunnel, found "password"
+
+    For more information, try '--help'.
+    error: expected --tenant, or --issuer, with --auth msal, found none
+    error: expected the token of the tunnel, found none
+      give --tunnel-token-file, set BATON_PEER_TUNNEL_TOKEN, or run this on a terminal; devtunnel token TUNNEL --scopes connect makes one there
+    error: expected --client-id with --auth msal, found none
+    error: expected --scope, or --resource, with --auth msal, found none
+    error: expected the secret of the client, found none
+      give --client-secret-file, set BATON_PEER_CLIENT_SECRET, or run this on a terminal; the provider, such as Entra ID, makes one for the client
+    error: expected the token of the tunnel, found nothing but blanks
+      devtunnel token TUNNEL --scopes connect makes one there
+    error: expected --client-id with --auth tunnel, found none
+    error: expected no --client-id with --auth apikey; it is for another method
     error: expected the API key of the other node, found none
       give --key-file, set BATON_PEER_KEY, or run this on a terminal; baton keys create --name NAME --scope sync makes a key there
     error: expected a file with the API key of the other node at DATA/nowhere, found none
     error: expected the API key of the other node, found nothing but blanks
-      baton keys create --name NAME --scope sync makes one there
+      baton keys create --name NAME --scope sync makes a key there
     error: invalid value 'a1b2' for '--fingerprint <FINGERPRINT>': expected a fingerprint: 16 groups of four hexadecimal digits
 
     For more information, try '--help'.

@@ -68,7 +68,8 @@ fn the_guide_to_carrying_can_be_followed() {
         let Some((machine @ ("laptop" | "server"), line)) = line.split_once("$ baton ") else {
             continue;
         };
-        if LEFT_OUT.iter().any(|left| line.starts_with(left)) {
+        // A provider and a tunnel are in the stories of tokens.
+        if LEFT_OUT.iter().any(|left| line.starts_with(left)) || line.contains(" --auth ") {
             continue;
         }
         reader.type_in(machine, line);

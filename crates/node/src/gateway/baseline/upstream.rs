@@ -79,7 +79,8 @@ impl<'a> Upstream<'a> {
         settings: &'a UpstreamSettings,
     ) -> Result<Self, NodeError> {
         // The address is of the settings, so it may be on this machine.
-        let client = line::client(context, &settings.url, Reach { loopback: true }).await?;
+        let client =
+            line::client(&context.outbound, &settings.url, Reach { loopback: true }).await?;
         let url = line::address(&settings.url, &["chat", "completions"])?;
         let key = match &settings.key_file {
             Some(file) => {

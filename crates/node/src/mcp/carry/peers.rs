@@ -4,8 +4,8 @@ use crate::mcp::answer::Failure;
 use crate::mcp::verb::Call;
 use crate::shell::word;
 use crate::{NodeError, sync};
-use baton_api::Problem;
 use baton_api::sync::{PeerList, PeerView};
+use baton_api::{ErrorCode, Problem};
 use baton_session::NodeId;
 use baton_session::peer::PeerState;
 
@@ -58,14 +58,19 @@ pub(super) fn command(peer: &PeerView) -> Option<String> {
     let name = word(&peer.name);
     match (&peer.url, peer.state) {
         (Some(url), _) if !peer.has_key => {
-            Some(format!("baton peers add {} --name {name}", word(url.as_str())))
+            Some(sync::command(url.as_str(), &peer.name, peer.auth_method))
         }
         (_, PeerState::Pending) => Some(format!("baton peers confirm {name}")),
         (_, PeerState::Confirmed) => None,
     }
 }
 
-/// Why a peer could not say something, on one line.
+/// Why a peer could not say something, on one line; and what to do where it does not let this node in.
 pub(super) fn reason(error: &NodeError) -> String {
-    text::plain(&Problem::from(error).detail)
+    let problem = Problem::from(error);
+    let why = text::plain(&problem.detail);
+    match problem.hint.filter(|_| problem.code == ErrorCode::PeerDenied) {
+        Some(next) => format!("{why}. Next: {}", next.replace('\n', "; ")),
+        None => why,
+    }
 }

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::json;
 use url::Url;
 
-/// Registers another Baton node. A person confirms its fingerprint and gives its API key, never you.
+/// Registers another Baton node. A person confirms its fingerprint and gives what opens it, never you.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct RegisterPeer {
@@ -34,6 +34,16 @@ enum Method {
     Apikey,
     Msal,
     Tunnel,
+}
+
+impl From<Method> for AuthMethod {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Apikey => Self::ApiKey,
+            Method::Msal => Self::Msal,
+            Method::Tunnel => Self::Tunnel,
+        }
+    }
 }
 
 impl Verb for RegisterPeer {
@@ -72,14 +82,17 @@ impl RegisterPeer {
             expected,
             found: text::plain(found),
         };
-        if self.auth_method != Method::Apikey {
-            let expected = "apikey: the others come later";
-            return Err(invalid("authMethod", expected, "another one").into());
-        }
         let expected = "an address such as https://baton.example.org";
         let url = Url::parse(&self.url).map_err(|_| invalid("url", expected, &self.url))?;
-        let (name, auth_method) = (self.name, AuthMethod::ApiKey);
-        Ok(Request { url, name, auth_method, api_key: None, fingerprint: None })
+        Ok(Request {
+            url,
+            name: self.name,
+            auth_method: self.auth_method.into(),
+            api_key: None,
+            oidc: None,
+            tunnel_token: None,
+            fingerprint: None,
+        })
     }
 }
 
@@ -116,10 +129,12 @@ fn answer(peer: &PeerView) -> Answer {
         None => vec!["browser_sync_list_remote_sessions shows what it has.".to_owned()],
         Some(next) if peer.has_key => vec![format!("Ask the user to type: {next}")],
         Some(next) => vec![
-            "It answers to an API key, which no tool takes; the user makes one on that machine: \
-             baton keys create --name NAME --scope sync"
-                .to_owned(),
-            format!("Ask the user to type here, with that key: {next}"),
+            format!(
+                "It answers to {}, which no tool takes; the user makes one: {}",
+                sync::wanted(peer.auth_method),
+                sync::preparation(peer.auth_method)
+            ),
+            format!("Ask the user to type here, with that: {next}"),
         ],
     });
     let data = json!({

@@ -1,11 +1,14 @@
 //! Registers a peer.
 //!
 //! The one idea: the key that it shows now is the one that it has for good. It may be given nothing
-//! until a person has compared the fingerprint. What moves sessions besides, an API key of the other
-//! node, may come later: an agent registers a node without one, and a person does the same with it.
+//! until a person has compared the fingerprint. What moves sessions besides, such as an API key of the
+//! other node, may come later: an agent registers a node without one, and a person does the same with
+//! it. A person does so again when it has ended.
 
 use super::super::SyncError;
-use super::super::stranger;
+use super::super::credential::Credential;
+use super::super::remote::Way;
+use super::super::stranger::Stranger;
 use super::{find, heard, status};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
@@ -14,9 +17,8 @@ use crate::{Context, NodeError, clock};
 use baton_api::Scope;
 use baton_api::sync::{NodeIdentity, PeerView, RegisterPeer};
 use baton_session::NodeId;
-use baton_session::peer::{AuthMethod, PeerState};
+use baton_session::peer::PeerState;
 use baton_store::Peer;
-use secrecy::SecretString;
 use url::Url;
 
 /// The longest name of a peer, in characters.
@@ -29,7 +31,7 @@ pub async fn register(
     request: RegisterPeer,
 ) -> Result<PeerView, NodeError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::RegisterPeer, &*request.name);
-    let note = note.with("url", shown(&request.url));
+    let note = note.with("url", shown(&request.url)).with("method", request.auth_method.as_str());
     let peer = note.end(&context.store, register_here(context, caller, request).await).await?;
     heard(context, &peer);
     Ok(status::view(context, peer, false).await)
@@ -52,23 +54,36 @@ async fn register_here(
     if request.fingerprint.is_some() {
         caller.require(Scope::Admin)?;
     }
-    let key = request.api_key.take().map(SecretString::from);
+    let is_admin = caller.require(Scope::Admin).is_ok();
     // Whoever administers this machine may name what listens on it.
-    let reach = Reach { loopback: caller.require(Scope::Admin).is_ok() };
+    let reach = Reach { loopback: is_admin };
+    let way = way(context, &mut request, reach)?;
+    let stranger = Stranger::new(context, &way, reach);
     let known = context.store.list_peers(&caller.owner).await?;
-    let found = stranger::identity(context, &request.url, reach).await?;
+    let found = stranger.identity().await?;
     expect(context, &request, &known, &found)?;
-    let found = match &key {
-        Some(key) => show(context, &request.url, key, reach, &found).await?,
+    let found = match &way.credential {
+        Some(_) => show(&stranger, &found).await?,
         None => found,
     };
-    let peer = peer(caller, request, key, found);
-    if let Some(known) = known.iter().find(|known| lacks(known, &peer)) {
+    let peer = peer(caller, request, way.credential.as_ref(), found);
+    if let Some(known) = known.iter().find(|known| completes(known, &peer, is_admin)) {
         return complete(context, known, peer).await;
     }
     context.store.create_peer(&peer).await?;
     tracing::info!(peer = %peer.node, "registered a peer");
     Ok(peer)
+}
+
+/// How the node that is meant is asked: with what the request brings.
+fn way(context: &Context, request: &mut RegisterPeer, reach: Reach) -> Result<Way, NodeError> {
+    Ok(Way {
+        credential: Credential::take(request, reach)?,
+        name: request.name.clone(),
+        url: request.url.clone(),
+        method: request.auth_method,
+        tokens: context.tokens.clone(),
+    })
 }
 
 /// Refuses whoever answers when it is another node than the one that is meant: before it hears a key.
@@ -97,15 +112,9 @@ fn expect(
     }
 }
 
-/// Shows the node that was found an API key of its own, so that one which does not fit is noticed now.
-async fn show(
-    context: &Context,
-    url: &Url,
-    key: &SecretString,
-    reach: Reach,
-    found: &NodeIdentity,
-) -> Result<NodeIdentity, NodeError> {
-    let card = stranger::card(context, url, key, reach).await?.identity();
+/// Shows the node that was found what is to open it, so that what does not fit is noticed now.
+async fn show(stranger: &Stranger<'_>, found: &NodeIdentity) -> Result<NodeIdentity, NodeError> {
+    let card = stranger.card().await?.identity();
     if card.key == found.key { Ok(card) } else { Err(other(found.node_id, &card)) }
 }
 
@@ -116,7 +125,7 @@ fn other(expected: NodeId, found: &NodeIdentity) -> NodeError {
 fn peer(
     caller: &Caller,
     request: RegisterPeer,
-    credential: Option<SecretString>,
+    credential: Option<&Credential>,
     found: NodeIdentity,
 ) -> Peer {
     let is_confirmed = request.fingerprint.is_some();
@@ -130,7 +139,7 @@ fn peer(
         state: if is_confirmed { PeerState::Confirmed } else { PeerState::Pending },
         key: found.key,
         seal_key: found.seal_key,
-        credential,
+        credential: credential.map(Credential::write),
         api_key: None,
         added_at: clock::now(),
         last_seen: Some(clock::now()),
@@ -139,10 +148,6 @@ fn peer(
 }
 
 fn check(request: &RegisterPeer) -> Result<(), NodeError> {
-    match request.auth_method {
-        AuthMethod::ApiKey => {}
-        other => return Err(SyncError::OtherAuth { found: other.as_str() }.into()),
-    }
     let length = request.name.chars().count();
     if !(1..=NAME_MAX).contains(&length) || request.name.chars().any(char::is_control) {
         return Err(NodeError::Invalid {
@@ -154,13 +159,14 @@ fn check(request: &RegisterPeer) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Whether `peer` is a node that is known, with a key that this one did not have of it: it has only
-/// asked us so far, or an agent has registered it.
-fn lacks(known: &Peer, peer: &Peer) -> bool {
-    known.node == peer.node && known.credential.is_none() && peer.credential.is_some()
+/// Whether `peer` is a node that is known, with what this one did not have of it: it has only asked us
+/// so far, or an agent has registered it. What it had, whoever administers this node may replace.
+fn completes(known: &Peer, peer: &Peer, is_admin: bool) -> bool {
+    let may = known.credential.is_none() || is_admin;
+    known.node == peer.node && peer.credential.is_some() && may
 }
 
-/// Gives a peer that is known its key, and the name and the address that came with it. Nobody is
+/// Gives a peer that is known what opens it, and the name and the address that came with it. Nobody is
 /// trusted less than before, and more only by the fingerprint.
 async fn complete(context: &Context, known: &Peer, peer: Peer) -> Result<Peer, NodeError> {
     let is_confirmed = peer.state == PeerState::Confirmed;

@@ -1,16 +1,18 @@
 //! One request to a peer: sealed, signed, sent, and its answer verified.
 
-use super::{Remote, SEALED, Topic};
-use crate::line::{SMALL_MAX, address, bearer, bounded};
+use super::{Remote, SEALED, Shown, Topic};
+use crate::line::{SMALL_MAX, address, bounded};
 use crate::messages::{sign_request, verify_response};
 use crate::sealing::{self, SealContext};
 use crate::sync::SyncError;
 use crate::sync::contents::blocking;
+use crate::sync::credential::TUNNEL;
 use crate::{NodeError, clock};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{Method, Request};
 use backon::{ExponentialBuilder, Retryable};
-use baton_api::Problem;
+use baton_api::{ErrorCode, Problem};
+use baton_session::peer::AuthMethod;
 use std::time::Duration;
 
 /// How often a request is repeated when the line is cut or the peer has no time.
@@ -56,9 +58,27 @@ impl Remote {
         asked.await.map_err(|failed| failed.error)
     }
 
-    /// Asks once.
+    /// Asks once; and once more, with another token, when one that was kept is refused.
     pub(super) async fn ask_once(&self, ask: &Ask<'_>) -> Result<Vec<u8>, Failed> {
-        let (request, signature) = self.request(ask)?;
+        let shown = self.way.show().await?;
+        let asked = Box::pin(self.ask_as(ask, &shown)).await;
+        if !asked.as_ref().is_err_and(|failed| failed.is_unknown) {
+            return asked;
+        }
+        if !self.way.discard(&shown).await {
+            return asked;
+        }
+        let shown = self.way.show().await?;
+        let asked = Box::pin(self.ask_as(ask, &shown)).await;
+        if asked.as_ref().is_err_and(|failed| failed.is_unknown) {
+            self.way.discard(&shown).await;
+        }
+        asked
+    }
+
+    /// Asks, and shows this.
+    async fn ask_as(&self, ask: &Ask<'_>, shown: &Shown) -> Result<Vec<u8>, Failed> {
+        let (request, signature) = self.request(ask, shown)?;
         let sent = request.body().map_or(0, |body| body.as_bytes().map_or(0, <[u8]>::len));
         let answered = self.http.execute(request).await;
         let response = answered.map_err(|error| Failed::passing(self.unreachable(error)))?;
@@ -96,6 +116,7 @@ impl Remote {
     fn request(
         &self,
         ask: &Ask<'_>,
+        shown: &Shown,
     ) -> Result<(reqwest::Request, baton_session::NodeSignature), NodeError> {
         let untrusted = |why: String| SyncError::Untrusted { why };
         let body = match ask.body {
@@ -112,14 +133,13 @@ impl Remote {
                 sealed.map_err(|error| untrusted(error.to_string()))?
             }
         };
-        let key = self.peer.credential.as_ref().ok_or_else(|| SyncError::NoKey {
-            name: self.peer.name.clone(),
-            url: self.url.clone(),
-        })?;
         let mut request = Request::builder()
             .method(ask.method.clone())
             .uri(address(&self.url, ask.path)?.as_str())
-            .header(AUTHORIZATION, bearer(key)?);
+            .header(AUTHORIZATION, shown.authorization.clone());
+        if let Some(tunnel) = self.way.tunnel()? {
+            request = request.header(TUNNEL, tunnel);
+        }
         if ask.body.is_some() {
             request = request.header(CONTENT_TYPE, SEALED);
         }
@@ -136,15 +156,22 @@ impl Remote {
         let status = response.status();
         let body = bounded(response, SMALL_MAX).await.unwrap_or_default();
         let is_passing = matches!(status.as_u16(), 429 | 502..=504);
-        let why = match serde_json::from_slice::<Problem>(&body) {
-            Ok(problem) => match problem.hint {
-                Some(hint) => format!("{}\n{hint}", problem.detail),
-                None => problem.detail,
-            },
-            Err(_) => format!("HTTP status {status}"),
+        let (is_unknown, name) = (status.as_u16() == 401, self.peer.name.clone());
+        let error = match serde_json::from_slice::<Problem>(&body) {
+            Ok(Problem { code: ErrorCode::Unauthenticated, detail, hint, .. }) => {
+                self.way.not_let_in(detail, hint)
+            }
+            Ok(Problem { detail, hint, .. }) => {
+                let why = hint.map_or(detail.clone(), |hint| format!("{detail}\n{hint}"));
+                SyncError::Denied { name, why }.into()
+            }
+            // A node says why; whatever says nothing and is not passing stands in front of it.
+            Err(_) if self.way.method == AuthMethod::Tunnel && !is_passing => {
+                self.way.not_through(format!("HTTP status {status}"))
+            }
+            Err(_) => SyncError::Denied { name, why: format!("HTTP status {status}") }.into(),
         };
-        let name = self.peer.name.clone();
-        Failed { error: SyncError::Denied { name, why }.into(), is_passing }
+        Failed { error, is_passing, is_unknown }
     }
 }
 
@@ -152,11 +179,13 @@ impl Remote {
 pub(super) struct Failed {
     pub(super) error: NodeError,
     is_passing: bool,
+    /// Whether the peer does not know who asks.
+    is_unknown: bool,
 }
 
 impl Failed {
     fn passing(error: NodeError) -> Self {
-        Self { error, is_passing: true }
+        Self { error, is_passing: true, is_unknown: false }
     }
 
     fn is_passing(&self) -> bool {
@@ -166,6 +195,6 @@ impl Failed {
 
 impl<E: Into<NodeError>> From<E> for Failed {
     fn from(error: E) -> Self {
-        Self { error: error.into(), is_passing: false }
+        Self { error: error.into(), is_passing: false, is_unknown: false }
     }
 }

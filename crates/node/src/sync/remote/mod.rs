@@ -5,16 +5,19 @@
 //! two nodes can cut the line, and no more.
 //!
 //! Here is what can be asked; `topic` says what a message is about, `ask` seals, signs, sends and
-//! verifies.
+//! verifies, and `pass` says who asks.
 
 mod ask;
+mod pass;
 mod topic;
 
-pub(super) use crate::line::{SMALL_MAX, address, bearer, bounded, client, said};
+pub(super) use crate::line::{SMALL_MAX, address, bounded, client, said};
+pub(super) use pass::{Shown, Way};
 pub(crate) use topic::{SEALED, Topic};
 
 use super::SyncError;
 use super::contents::blocking;
+use super::credential::{Credential, TUNNEL};
 use super::pace::Pace;
 use crate::identity::{Identity, SealKey};
 use crate::line::is_loopback;
@@ -26,6 +29,7 @@ use baton_api::sync::{
     Exchange, FetchParts, LeaseAnswer, NodeCard, Parcel, SyncIndex, TakeLease, Taken, Wanted,
     parcel,
 };
+use baton_session::peer::AuthMethod;
 use baton_session::{Lease, SessionId};
 use baton_store::Peer;
 use serde::Serialize;
@@ -42,6 +46,7 @@ pub(super) struct Remote {
     http: reqwest::Client,
     url: Url,
     peer: Peer,
+    way: Way,
     seal_key: SealKey,
     identity: Identity,
     card: NodeCard,
@@ -58,10 +63,19 @@ impl Remote {
         let seal_key = peer.seal_key.parse::<SealKey>();
         let seal_key = seal_key.map_err(|error| SyncError::Untrusted { why: error.to_string() })?;
         let reach = Reach { loopback: is_loopback(&url) };
+        let sealed = peer.credential.as_ref();
+        let way = Way {
+            name: name(),
+            url: url.clone(),
+            method: peer.auth,
+            credential: sealed.and_then(|sealed| Credential::open(peer.auth, sealed)),
+            tokens: context.tokens.clone(),
+        };
         Ok(Self {
-            http: client(context, &url, reach).await?,
+            http: client(&context.outbound, &url, reach).await?,
             url,
             peer: peer.clone(),
+            way,
             seal_key,
             identity: context.identity.now(),
             card: context.identity.now().card(&context.node_settings),
@@ -75,10 +89,17 @@ impl Remote {
         self.pace.bytes()
     }
 
-    /// Whether it lives, and is who it was. No key is sent.
+    /// Whether it lives, and is who it was. Nothing is sent but what gets through a tunnel.
     pub(super) async fn health(&self) -> Result<(), NodeError> {
         let request = self.http.get(address(&self.url, &["health"])?).timeout(HEALTH_LIMIT);
+        let request = match self.way.tunnel()? {
+            Some(tunnel) => request.header(TUNNEL, tunnel),
+            None => request,
+        };
         let response = request.send().await.map_err(|error| self.unreachable(error))?;
+        if self.way.method == AuthMethod::Tunnel && !response.status().is_success() {
+            return Err(self.way.not_through(format!("HTTP status {}", response.status())));
+        }
         let body = bounded(response, SMALL_MAX).await.map_err(|why| self.broken(why))?;
         let health: Health = self.json(&body)?;
         let (expected, found) = (self.peer.node, health.node_id);

@@ -4,6 +4,7 @@ use super::{answer, call, message, told, unattended, with_a_session};
 use crate::fixture::{Folder, Node, seed_snapshot, state_at};
 use baton_api::sync::{ConfirmPeer, RegisterPeer};
 use baton_api::{CreateKey, Scope};
+use baton_session::Fingerprint;
 use baton_session::peer::AuthMethod;
 use serde_json::{Value, json};
 
@@ -21,6 +22,8 @@ async fn register(here: &Node, there: &Node, name: &str) {
         name: name.to_owned(),
         auth_method: AuthMethod::ApiKey,
         api_key: Some(key_of(there, name).await),
+        oidc: None,
+        tunnel_token: None,
         fingerprint: None,
     };
     here.admin().register_peer(&request).await.unwrap();
@@ -142,11 +145,11 @@ async fn a_model_registers_a_node_and_a_person_does_the_rest() {
     }
     insta::assert_snapshot!(heard.join("\n"), @r"
     browser_sync_register_peer: my server; id is pending: nothing moves yet. It gave the fingerprint FINGERPRINT.
-    It answers to an API key, which no tool takes; the user makes one on that machine: baton keys create --name NAME --scope sync
-    Ask the user to type here, with that key: baton peers add URL --name 'my server; id'
+    It answers to an API key, which no tool takes; the user makes one: there, run: baton keys create --name NAME --scope sync
+    Ask the user to type here, with that: baton peers add URL --name 'my server; id'
     browser_sync_register_peer: my server; id is pending: nothing moves yet. It gave the fingerprint FINGERPRINT.
-    It answers to an API key, which no tool takes; the user makes one on that machine: baton keys create --name NAME --scope sync
-    Ask the user to type here, with that key: baton peers add URL --name 'my server; id'
+    It answers to an API key, which no tool takes; the user makes one: there, run: baton keys create --name NAME --scope sync
+    Ask the user to type here, with that: baton peers add URL --name 'my server; id'
     browser_sync_list_peers: nodeId state status lastSync
     my server; id pending online never (the user types: baton peers add URL --name 'my server; id')
     browser_sync_list_remote_sessions: No confirmed peers. browser_sync_list_peers tells how they stand.
@@ -163,6 +166,8 @@ async fn a_model_registers_a_node_and_a_person_does_the_rest() {
         name: "server".to_owned(),
         auth_method: AuthMethod::ApiKey,
         api_key: Some(key_of(&server, "laptop").await),
+        oidc: None,
+        tunnel_token: None,
         fingerprint: Some(fingerprint),
     };
     laptop.admin().register_peer(&request).await.unwrap();
@@ -179,7 +184,7 @@ async fn a_node_that_cannot_be_registered_is_no_peer() {
     let mut heard = Vec::new();
     for wrong in [
         json!({"url": "nowhere", "name": "server", "authMethod": "apikey"}),
-        json!({"url": url, "name": "server", "authMethod": "tunnel"}),
+        json!({"url": url, "name": "server", "authMethod": "msal", "clientSecret": "s3cret"}),
         json!({"url": url, "name": "server", "authMethod": "apikey", "apiKey": "s3cret"}),
         json!({"url": "http://10.0.0.7/", "name": "server", "authMethod": "apikey"}),
         json!({"url": laptop.file.url, "name": "server", "authMethod": "apikey"}),
@@ -197,6 +202,35 @@ async fn a_node_that_cannot_be_registered_is_no_peer() {
     }
     assert!(laptop.admin().list_peers().await.unwrap().items.is_empty());
     stop([laptop, server]).await;
+}
+
+#[tokio::test]
+async fn what_opens_a_peer_is_given_by_a_person_whatever_its_method_is() {
+    let (laptop, server) = (with_a_session().await, Node::start().await);
+    let (key, url) = (laptop.admin_key(), server.file.url.clone());
+    for (method, expected) in [
+        ("msal", "--auth msal --tenant TENANT --client-id ID --scope SCOPE"),
+        ("tunnel", "--auth tunnel"),
+    ] {
+        let arguments = json!({"url": url, "name": "server", "authMethod": method});
+        let heard = call(&laptop, &key, "browser_sync_register_peer", arguments).await;
+        assert!(heard.contains("is pending: nothing moves yet"), "{heard}");
+        let typed = format!("baton peers add {url} --name server {expected}");
+        assert!(heard.ends_with(&typed), "{heard}");
+        let confirm = ConfirmPeer { fingerprint: fingerprint(&server).await };
+        laptop.admin().confirm_peer("server", &confirm).await.unwrap();
+        let arguments = json!({"nodeId": "server"});
+        let heard = call(&laptop, &key, "browser_sync_list_remote_sessions", arguments).await;
+        assert!(heard.contains("peer server, found none"), "{heard}");
+        let heard = call(&laptop, &key, "browser_sync_list_peers", json!({})).await;
+        assert!(heard.contains(&typed), "{heard}");
+        laptop.admin().remove_peer("server").await.unwrap();
+    }
+    stop([laptop, server]).await;
+}
+
+async fn fingerprint(node: &Node) -> Fingerprint {
+    node.admin().list_peers().await.unwrap().fingerprint
 }
 
 #[tokio::test]

@@ -178,11 +178,11 @@ async fn an_address_in_a_private_range_is_refused() {
     }
     insta::assert_snapshot!(told.join("\n"), @r#"
     expected an address that this node may ask, found 10.0.0.7, which leads to the private address 10.0.0.7
-    noted: local-admin: peer.register cloud failed {"code":"address_not_allowed","url":"http://10.0.0.7:7420/"}
+    noted: local-admin: peer.register cloud failed {"code":"address_not_allowed","method":"apikey","url":"http://10.0.0.7:7420/"}
     expected an address that this node may ask, found 169.254.169.254, which leads to the private address 169.254.169.254
-    noted: local-admin: peer.register cloud failed {"code":"address_not_allowed","url":"http://169.254.169.254/"}
+    noted: local-admin: peer.register cloud failed {"code":"address_not_allowed","method":"apikey","url":"http://169.254.169.254/"}
     expected an address that this node may ask, found one with a user or a password in it
-    noted: local-admin: peer.register cloud failed {"code":"address_not_allowed","url":"https://10.0.0.7/"}
+    noted: local-admin: peer.register cloud failed {"code":"address_not_allowed","method":"apikey","url":"https://10.0.0.7/"}
     "#);
     cloud.stop().await;
     laptop.stop().await;

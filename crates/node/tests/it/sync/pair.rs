@@ -84,6 +84,8 @@ pub(super) async fn registration(there: &Node, name: &str) -> RegisterPeer {
         name: name.to_owned(),
         auth_method: AuthMethod::ApiKey,
         api_key: Some(key.secret),
+        oidc: None,
+        tunnel_token: None,
         fingerprint: None,
     }
 }

@@ -1,0 +1,83 @@
+//! A node that may talk to this one: by an API key with the scope `sync`, or by a token of the provider.
+//!
+//! The one idea: a token opens what nodes ask each other, and nothing else. So it is looked at here and
+//! nowhere else, and no other extractor takes one. No header but `Authorization` says who may talk.
+
+use super::caller::{authorization, count, refuse};
+use super::{Caller, Sync};
+use crate::audit::{Action, Actor, Note, is_asked_by};
+use crate::http::Refusal;
+use crate::oidc::{Gate, TokenRefusal, Visitor};
+use crate::{Context, NodeError};
+use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
+use baton_api::{Problem, Scope};
+use baton_session::Owner;
+
+/// In whose name a node asks that may talk. Who wrote what it says is another question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MayTalk(pub Caller);
+
+impl FromRequestParts<Context> for MayTalk {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, context: &Context) -> Result<Self, Refusal> {
+        let Some(token) = token(&parts.headers) else {
+            let Sync(caller) = Sync::from_request_parts(parts, context).await?;
+            return Ok(Self(caller));
+        };
+        let checked = match &context.gate {
+            Some(gate) => gate.check(token).await,
+            None => Err(TokenRefusal::NotTaken),
+        };
+        let caller = match checked {
+            Ok(visitor) => caller(visitor),
+            Err(refusal) => return Err(refused(parts, context, refusal).await.into()),
+        };
+        count(context, &caller.key)?;
+        is_asked_by(&caller);
+        Ok(Self(caller))
+    }
+}
+
+/// The token of a request that shows one. What it is worth is not known.
+pub(super) fn token(headers: &HeaderMap) -> Option<&str> {
+    let token = authorization(headers).ok()?;
+    // A key has no dots; three parts with dots between them are a signed token.
+    (token.split('.').count() == 3).then_some(token)
+}
+
+fn caller(visitor: Visitor) -> Caller {
+    let Visitor { client, issuer, owner } = visitor;
+    Caller {
+        owner,
+        // No key has such an id.
+        key: format!("oidc:{client}@{issuer}"),
+        actor: Actor::client(&client, &issuer),
+        scopes: [Scope::Sync].into(),
+        agent: None,
+    }
+}
+
+/// The answer to a token that opens nothing; it is noted, within bounds.
+async fn refused(parts: &Parts, context: &Context, refusal: TokenRefusal) -> NodeError {
+    let (why, is_vouched_for) = (refusal.word(), refusal.is_vouched_for());
+    let error = refuse(parts, context, refusal.into());
+    if matches!(error, NodeError::TooManyRequests { .. }) {
+        return error;
+    }
+    let unnoted = match &context.gate {
+        _ if is_vouched_for => Some(0),
+        Some(gate) => gate.stranger(),
+        None => None,
+    };
+    let Some(unnoted) = unnoted else { return error };
+    let owner = context.gate.as_ref().map_or_else(Owner::local, |gate| Gate::owner(gate).clone());
+    let subject = format!("{} {}", parts.method, parts.uri.path());
+    let note = Note::new(&Actor::stranger(), &owner, Action::RefuseToken, subject);
+    let detail = Problem::from(&error).detail;
+    let note = note.with("refused", why).with("detail", detail);
+    let note = if unnoted > 0 { note.with("unnoted", unnoted) } else { note };
+    note.failed(&context.store, error).await
+}
