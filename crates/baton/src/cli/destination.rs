@@ -19,7 +19,7 @@ pub(super) struct DestinationArgs {
     /// Seal the file for this age recipient, age1…; may be repeated
     #[arg(long, value_name = "RECIPIENT")]
     to: Vec<String>,
-    /// Seal the file with a passphrase, which is asked for, or is in BATON_BUNDLE_PASSPHRASE
+    /// Seal the file with a passphrase, which is asked for, or is in `BATON_BUNDLE_PASSPHRASE`
     #[arg(long, conflicts_with = "to")]
     passphrase: bool,
     #[arg(long, env = "BATON_BUNDLE_PASSPHRASE", hide = true, hide_env_values = true)]
