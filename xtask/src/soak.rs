@@ -25,13 +25,18 @@ pub(crate) struct Args {
 /// One that knows no rounds takes no heed of them.
 struct Story(&'static str, &'static str, u32);
 
-const STORIES: [Story; 18] = [
+const STORIES: [Story; 19] = [
     Story(
         "baton-session",
         "revisions::simulation::nodes_that_have_met_agree_and_nothing_is_lost",
         1,
     ),
     Story("baton-node", "sync::simulation::real_nodes_that_have_met_agree_and_nothing_is_lost", 1),
+    Story(
+        "baton-node",
+        "sync::folder::nodes_that_share_a_directory_have_everything_and_come_to_rest",
+        4,
+    ),
     Story("baton", "kills::what_was_acknowledged_survives_every_kill", 1),
     Story("baton", "cut_off::a_transfer_survives_every_kill_and_is_seen_whole_or_not_at_all", 3),
     Story("baton", "takeover::a_session_never_has_two_holders", 8),
