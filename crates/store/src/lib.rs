@@ -10,7 +10,7 @@
 //! `data_key` open it through `connect`; `copy` and `outside` copy it and look at it while others
 //! use it, `transfer` carries its rows from one engine to the other, `epoch` gives what was restored
 //! to a new node; `sealed_file` seals what leaves the data folder; `seal` compresses and encrypts;
-//! `write` gives turns to writers; `row` decodes rows, and `prefix` the starts of ids; `sessions`,
+//! `write` gives turns to writers, and `changes` tells what they changed; `row` decodes rows, and `prefix` the starts of ids; `sessions`,
 //! `leases`, `snapshots`, `parts`, `collect`, `receipts`, `api_keys`, `cocoons` and `audit` hold the verbs, and
 //! for sync `identities`, `peers`, `shared` (revisions), `packed`, `checked` and `staged` (parts that travel);
 //! `error` is what can go wrong, and `fault` translates what an engine says.
@@ -19,6 +19,7 @@ mod agents;
 mod api_keys;
 mod audit;
 mod beside;
+mod changes;
 mod checked;
 mod cocoons;
 mod collect;
@@ -63,12 +64,14 @@ pub use leases::{Lease, NodeBeat, NodeRecord};
 pub use master_key::{KeyError, MasterKey};
 pub use outside::{Contents, Look, copy_database, is_sealed, look};
 pub use packed::PackedPart;
+pub use parts::SealedParts;
 pub use peers::Peer;
 pub use sealed_file::{FileKey, FileKeyKind, SealedFileError, SealedReader, SealedWriter};
 pub use shared::{Base, CommitShared, Generation, RevisionContent, Shared};
 pub use snapshots::{NewSnapshot, Snapshot};
 pub use transfer::refuse_filled;
 
+use changes::Changes;
 use config::Engine;
 use seal::Seal;
 use sqlx::AnyPool;
@@ -95,6 +98,7 @@ struct Inner {
     turn: Arc<Mutex<()>>,
     seal: Arc<Seal>,
     limits: Limits,
+    changes: Changes,
 }
 
 impl Store {

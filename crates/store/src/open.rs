@@ -3,6 +3,7 @@
 //! One connection looks at the database, brings its tables up to date and fetches the data key; only
 //! then is there a pool.
 
+use crate::changes::changes;
 use crate::config::{Config, DatabaseUrl};
 use crate::connect::{connect, pool, tune_new};
 use crate::migrate::SqliteFile;
@@ -46,6 +47,7 @@ async fn open(config: Config) -> Result<Store, StoreError> {
         turn: Arc::new(Mutex::new(())),
         seal: Arc::new(seal),
         limits: config.limits,
+        changes: changes(),
     };
     Ok(Store { inner: Arc::new(inner) })
 }

@@ -41,19 +41,31 @@ impl Store {
         owner: &Owner,
         parts: &[PartRef],
     ) -> Result<Vec<Result<Part, StoreError>>, StoreError> {
+        let sealed = self.fetch_sealed_parts(owner, parts).await?;
+        crate::blocking(move || sealed.open()).await
+    }
+
+    /// The same parts, for whoever opens them on a thread of its own.
+    pub async fn fetch_sealed_parts(
+        &self,
+        owner: &Owner,
+        parts: &[PartRef],
+    ) -> Result<SealedParts, StoreError> {
         let names = self.seal().part_ids(owner);
         let wanted: Vec<(String, PartRef)> =
             parts.iter().map(|part| (names.id(part.kind, &part.hash), part.clone())).collect();
         let ids: BTreeSet<&String> = wanted.iter().map(|(id, _)| id).collect();
-        let sealed = self.fetch_sealed(owner, ids).await?;
+        let mut sealed = HashMap::with_capacity(ids.len());
+        for some in ids.into_iter().collect::<Vec<_>>().chunks(BATCH) {
+            sealed.extend(self.fetch_sealed(owner, some.iter().copied().collect()).await?);
+        }
         let opener = Opener {
             seal: self.seal(),
             owner: owner.clone(),
             limit: self.inner.limits.part_bytes,
             sealed,
         };
-        crate::blocking(move || wanted.iter().map(|(id, part)| opener.open(id, part)).collect())
-            .await
+        Ok(SealedParts { opener, wanted })
     }
 
     /// What is sealed, by id at rest; an id that is not there is left out.
@@ -91,6 +103,19 @@ pub(crate) async fn present(
         found.extend(query.fetch_all(&mut *connection).await?);
     }
     Ok(found)
+}
+
+/// Parts as they are at rest.
+pub struct SealedParts {
+    opener: Opener,
+    wanted: Vec<(String, PartRef)>,
+}
+
+impl SealedParts {
+    /// Opens them, in the order in which they were asked for. Takes the processor.
+    pub fn open(&self) -> Vec<Result<Part, StoreError>> {
+        self.wanted.iter().map(|(id, part)| self.opener.open(id, part)).collect()
+    }
 }
 
 struct Opener {

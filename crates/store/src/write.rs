@@ -4,10 +4,11 @@
 //! for. On PostgreSQL they run side by side, except those that add or collect parts of one owner:
 //! these take the owner's lock, so that no part is collected while a snapshot is about to name it.
 
+use crate::changes::Changes;
 use crate::config::Engine;
 use crate::fault::SOMEWHERE;
 use crate::{Store, StoreError};
-use baton_session::Owner;
+use baton_session::{Owner, SessionId};
 use sha2::{Digest, Sha256};
 use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyConnection};
@@ -22,6 +23,9 @@ const TURN_LIMIT: Duration = Duration::from_secs(20);
 pub(crate) struct Write {
     connection: PoolConnection<Any>,
     committed: bool,
+    /// The session that it changes, and where that is told.
+    changed: Option<SessionId>,
+    changes: Changes,
     /// Given back after the transaction: fields are dropped in order.
     turn: Option<OwnedMutexGuard<()>>,
 }
@@ -31,10 +35,19 @@ impl Write {
         &mut self.connection
     }
 
+    /// Tells that this session changed, once that is on disk.
+    pub(crate) fn changes(&mut self, session: SessionId) {
+        self.changed = Some(session);
+    }
+
     /// Commits. When this returns, what was written is on disk.
     pub(crate) async fn commit(mut self) -> Result<(), StoreError> {
         sqlx::query("commit").execute(self.connection()).await?;
         self.committed = true;
+        if let Some(session) = self.changed {
+            // Nobody need listen.
+            let _ = self.changes.send(session);
+        }
         Ok(())
     }
 }
@@ -60,7 +73,9 @@ impl Store {
         };
         loop {
             let connection = self.pool().acquire().await?;
-            let mut write = Write { connection, committed: false, turn: None };
+            let changes = self.inner.changes.clone();
+            let mut write =
+                Write { connection, committed: false, changed: None, changes, turn: None };
             let begun = sqlx::query(begin(self.inner.engine)).execute(write.connection()).await;
             match begun.map_err(StoreError::from) {
                 Ok(_) => {

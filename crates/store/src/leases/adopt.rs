@@ -43,6 +43,7 @@ impl Store {
         .bind(at.as_millisecond())
         .execute(write.connection())
         .await?;
+        write.changes(session);
         write.commit().await
     }
 
@@ -60,6 +61,7 @@ impl Store {
         .execute(write.connection())
         .await?;
         if moved.rows_affected() > 0 {
+            write.changes(id);
             return write.commit().await;
         }
         let session = sessions::fetch_row(write.connection(), id).await?;

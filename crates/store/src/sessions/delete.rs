@@ -12,6 +12,7 @@ impl Store {
     pub async fn delete_session(&self, owner: &Owner, id: SessionId) -> Result<(), StoreError> {
         let mut write = self.write_parts(owner).await?;
         if delete(write.connection(), owner, id).await? {
+            write.changes(id);
             write.commit().await
         } else {
             Err(not_found(id))

@@ -42,6 +42,20 @@ impl Store {
             .await?;
         decode_all(&rows)
     }
+
+    /// Up to `limit` (at most 1000) sessions of a node that are not active, of whatever owner, the one
+    /// that changed last first.
+    pub async fn list_resting_sessions(
+        &self,
+        node: NodeId,
+        limit: u32,
+    ) -> Result<Vec<Session>, StoreError> {
+        let sql = select!(
+            "where node = $1 and lifecycle <> 'active' order by updated_at desc, id desc limit $2"
+        );
+        let query = sqlx::query(sql).bind(node.to_string()).bind(page(limit));
+        decode_all(&query.fetch_all(self.pool()).await?)
+    }
 }
 
 #[cfg(test)]

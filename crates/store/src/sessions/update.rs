@@ -57,6 +57,7 @@ impl Store {
         if from == Lifecycle::Active {
             leases::release(write.connection(), id, node).await?;
         }
+        write.changes(id);
         write.commit().await?;
         Ok(after)
     }

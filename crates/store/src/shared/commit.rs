@@ -37,6 +37,7 @@ impl Store {
         if commit.forget {
             sessions::delete(connection, commit.owner, commit.session).await?;
         }
+        write.changes(commit.session);
         write.commit().await?;
         self.collect_after(commit.owner, &pruned).await;
         Ok(generation)

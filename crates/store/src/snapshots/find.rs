@@ -3,9 +3,10 @@
 use super::Snapshot;
 use super::fetch::select;
 use crate::prefix::{self, MATCHES_MAX};
-use crate::row::word;
+use crate::row::{CHUNK, places, word};
 use crate::{Store, StoreError};
-use baton_session::{SessionId, SnapshotId};
+use baton_session::{SessionId, SnapshotId, SnapshotReason};
+use sqlx::AssertSqlSafe;
 
 impl Store {
     /// The snapshot of a session with this id; or the one whose id starts so, at least four digits,
@@ -25,6 +26,28 @@ impl Store {
             .fetch_optional(self.pool())
             .await?;
         self.open_snapshot(&row.ok_or_else(|| unknown(reference))?).await
+    }
+
+    /// Whether one of these sessions has a snapshot of this reason.
+    pub async fn has_snapshot_of(
+        &self,
+        sessions: &[SessionId],
+        reason: SnapshotReason,
+    ) -> Result<bool, StoreError> {
+        for some in sessions.chunks(CHUNK) {
+            let sql = format!(
+                "select 1 from snapshots where reason = $1 and session in ({}) limit 1",
+                places(2, some.len())
+            );
+            let mut query = sqlx::query(AssertSqlSafe(sql)).bind(reason.as_str()).persistent(false);
+            for session in some {
+                query = query.bind(session.to_string());
+            }
+            if query.fetch_optional(self.pool()).await?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The only snapshot whose id starts so.

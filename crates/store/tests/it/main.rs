@@ -8,6 +8,7 @@
 
 mod api_keys;
 mod audit;
+mod changes;
 mod clock;
 mod fixture;
 mod history;
