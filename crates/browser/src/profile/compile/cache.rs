@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Stores that are compiled sooner than they are unpacked, in bytes of their parts.
-const WORTH_IT: u64 = 256 << 10;
+pub(super) const WORTH_IT: u64 = 256 << 10;
 
 /// Compiled stores. Cheap to clone; clones share what they hold.
 #[derive(Clone)]
@@ -39,14 +39,13 @@ impl ProfileCache {
     ) -> Result<Receipt, CompileError> {
         let rows = Rows::of(state, times);
         Store::each(|store| {
-            let key = key.of_store(store);
-            if let Some(kept) = self.find(key, times.now) {
+            if let Some(kept) = self.find(key, store, times.now) {
                 let unpacked = kept.unpack(profile);
                 return Ok(unpacked.map_err(ProfileError::new("unpack", profile))?);
             }
             rows.write(store, profile)?;
-            if is_worth_it(key) {
-                self.keep(key, StoreArchive::of(store, &rows, profile)?);
+            if is_worth_it(key.of_store(store)) {
+                self.keep(key, store, StoreArchive::of(store, &rows, profile)?, times.now);
             }
             Ok(())
         })?;
@@ -55,18 +54,30 @@ impl ProfileCache {
 
     /// The localStorage under a key, if it is kept: of what is made with it, the state need not have any.
     pub fn local_storage(&self, key: CacheKey, now: Instant) -> Option<StoreArchive> {
-        self.find(key.of_store(Store::LocalStorage), now)
+        self.find(key, Store::LocalStorage, now)
     }
 
     /// A store, if it is kept.
-    pub(in crate::profile) fn find(&self, key: StoreKey, now: Instant) -> Option<StoreArchive> {
-        self.shelf().take_out(key, now)
+    pub(in crate::profile) fn find(
+        &self,
+        key: CacheKey,
+        store: Store,
+        now: Instant,
+    ) -> Option<StoreArchive> {
+        self.shelf().take_out(key.of_store(store), key.session(), now)
     }
 
     /// Keeps a store, until the first of its cookies ends.
-    pub(in crate::profile) fn keep(&self, key: StoreKey, store: StoreArchive) {
-        if is_worth_it(key) {
-            self.shelf().put(key, store);
+    pub(in crate::profile) fn keep(
+        &self,
+        key: CacheKey,
+        store: Store,
+        made: StoreArchive,
+        now: Instant,
+    ) {
+        let name = key.of_store(store);
+        if is_worth_it(name) {
+            self.shelf().put(name, key.session(), made, now);
         }
     }
 
@@ -75,12 +86,12 @@ impl ProfileCache {
         self.shelf().used
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+    pub(super) fn shelf(&self) -> MutexGuard<'_, Shelf> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn is_worth_it(key: StoreKey) -> bool {
+pub(super) fn is_worth_it(key: StoreKey) -> bool {
     key.size >= WORTH_IT
 }
 

@@ -1,11 +1,14 @@
 //! The names of compiled stores: those of the parts that they are made of.
 
 use super::store::Store;
-use baton_session::{PartHash, PartRef};
+use baton_session::{PartHash, PartRef, SessionId};
 
 /// What the stores of a profile are made of: the names of their parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CacheKey([StoreKey; 2]);
+pub struct CacheKey {
+    stores: [StoreKey; 2],
+    session: Option<SessionId>,
+}
 
 /// What one store is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,11 +22,26 @@ pub(in crate::profile) struct StoreKey {
 impl CacheKey {
     /// The key of the cookies and the localStorage among these parts.
     pub fn of(parts: &[PartRef]) -> Self {
-        Self(Store::ALL.map(|store| StoreKey::of(store, parts)))
+        Self { stores: Store::ALL.map(|store| StoreKey::of(store, parts)), session: None }
+    }
+
+    /// The same for a session that may be handed in: what is kept under it goes when the session does, or
+    /// has become another one.
+    #[must_use]
+    pub fn of_session(self, session: SessionId) -> Self {
+        Self { session: Some(session), ..self }
+    }
+
+    pub(super) fn session(&self) -> Option<SessionId> {
+        self.session
+    }
+
+    pub(super) fn stores(&self) -> [StoreKey; 2] {
+        self.stores
     }
 
     pub(in crate::profile) fn of_store(&self, store: Store) -> StoreKey {
-        let [cookies, local_storage] = self.0;
+        let [cookies, local_storage] = self.stores;
         match store {
             Store::Cookies => cookies,
             Store::LocalStorage => local_storage,

@@ -4,6 +4,7 @@
 //! may do are there before the browser starts, so no page has to be visited for them. What only a page
 //! can make, and what no profile has, is listed; a resume brings it back.
 
+mod ahead;
 mod archive;
 mod areas;
 mod cache;

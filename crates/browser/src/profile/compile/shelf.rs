@@ -1,9 +1,16 @@
 //! Where compiled stores are kept: not more of them than a bound, the one that was used last for the longest.
+//!
+//! The one idea: what somebody asked for never goes because of what nobody asked for yet, or only when it
+//! was long ago.
 
 use super::archive::StoreArchive;
-use super::key::StoreKey;
+use super::key::{CacheKey, StoreKey};
 use crate::profile::instant::Instant;
-use std::collections::HashMap;
+use baton_session::SessionId;
+use std::collections::{BTreeSet, HashMap};
+
+/// For how long a store that was asked for does not go for one that nobody asked for yet, in microseconds.
+const SPARED: i64 = 3_600_000_000;
 
 /// Stores in memory, within a bound.
 pub(super) struct Shelf {
@@ -19,6 +26,21 @@ pub(super) struct Shelf {
 pub(super) struct Kept {
     store: StoreArchive,
     last_used: u64,
+    /// When somebody last asked for it.
+    asked: Option<Instant>,
+    /// For which sessions it is kept: when the last of them needs it no more, it goes.
+    sessions: BTreeSet<SessionId>,
+}
+
+impl Kept {
+    /// Whether it is another store by now.
+    fn is_over(&self, now: Instant) -> bool {
+        self.store.until().is_some_and(|until| until.0 <= now.0)
+    }
+
+    fn is_spared(&self, now: Instant) -> bool {
+        self.asked.is_some_and(|asked| now.0 - asked.0 < SPARED)
+    }
 }
 
 impl Shelf {
@@ -26,36 +48,130 @@ impl Shelf {
         Self { limit, used: 0, clock: 0, stores: HashMap::new() }
     }
 
-    pub(super) fn take_out(&mut self, key: StoreKey, now: Instant) -> Option<StoreArchive> {
+    /// A store that somebody asks for.
+    pub(super) fn take_out(
+        &mut self,
+        key: StoreKey,
+        session: Option<SessionId>,
+        now: Instant,
+    ) -> Option<StoreArchive> {
         self.clock += 1;
         let kept = self.stores.get_mut(&key)?;
-        if kept.store.until().is_some_and(|until| until.0 <= now.0) {
+        if kept.is_over(now) {
             self.drop_one(key);
             return None;
         }
         kept.last_used = self.clock;
+        kept.asked = Some(now);
+        kept.sessions.extend(session);
         Some(kept.store.clone())
     }
 
-    pub(super) fn put(&mut self, key: StoreKey, store: StoreArchive) {
-        let size = store.size();
-        if size > self.limit {
-            return;
+    /// Keeps a store that somebody asked for.
+    pub(super) fn put(
+        &mut self,
+        key: StoreKey,
+        session: Option<SessionId>,
+        store: StoreArchive,
+        now: Instant,
+    ) {
+        if store.size() <= self.limit {
+            self.make_room(store.size(), |_| true);
+            self.insert(key, session, store, Some(now));
         }
-        self.drop_one(key);
+    }
+
+    /// Keeps a store that nobody asked for yet, if there is room for it.
+    pub(super) fn put_ahead(
+        &mut self,
+        key: StoreKey,
+        session: Option<SessionId>,
+        store: StoreArchive,
+        now: Instant,
+    ) -> bool {
+        let has_room = self.has_room(store.size(), now);
+        if has_room {
+            self.make_room(store.size(), |kept| !kept.is_spared(now));
+            self.insert(key, session, store, None);
+        }
+        has_room
+    }
+
+    /// Whether so many bytes have room that nobody asked for yet.
+    pub(super) fn has_room(&self, size: u64, now: Instant) -> bool {
+        let spared = self.stores.values().filter(|kept| kept.is_spared(now));
+        spared.map(|kept| kept.store.size()).sum::<u64>() + size <= self.limit
+    }
+
+    /// Whether a store is kept, which is then kept for this session, too.
+    pub(super) fn has(&mut self, key: StoreKey, session: Option<SessionId>, now: Instant) -> bool {
+        let kept = self.stores.get_mut(&key).filter(|kept| !kept.is_over(now));
+        kept.map(|kept| kept.sessions.extend(session)).is_some()
+    }
+
+    /// What was kept for a session goes, but for what is kept under `key`.
+    pub(super) fn forget(&mut self, session: SessionId, key: Option<&CacheKey>) {
+        let stays = |store: &StoreKey| key.is_some_and(|key| key.stores().contains(store));
+        self.drop_those(|store, kept| {
+            !stays(store) && kept.sessions.remove(&session) && kept.sessions.is_empty()
+        });
+    }
+
+    /// What is over goes; for which sessions it was kept.
+    pub(super) fn drop_over(&mut self, now: Instant) -> BTreeSet<SessionId> {
+        let mut left = BTreeSet::new();
+        self.drop_those(|_, kept| {
+            let is_over = kept.is_over(now);
+            if is_over {
+                left.append(&mut kept.sessions);
+            }
+            is_over
+        });
+        left
+    }
+
+    /// For which sessions something is kept.
+    pub(super) fn sessions(&self) -> BTreeSet<SessionId> {
+        self.stores.values().flat_map(|kept| kept.sessions.iter().copied()).collect()
+    }
+
+    fn insert(
+        &mut self,
+        key: StoreKey,
+        session: Option<SessionId>,
+        store: StoreArchive,
+        asked: Option<Instant>,
+    ) {
+        let mut sessions = self.drop_one(key).map(|kept| kept.sessions).unwrap_or_default();
+        sessions.extend(session);
+        self.used += store.size();
+        self.clock += 1;
+        self.stores.insert(key, Kept { store, last_used: self.clock, asked, sessions });
+    }
+
+    /// Lets stores go until there is room: first what nobody asked for, then what was used longest ago.
+    fn make_room(&mut self, size: u64, may_go: impl Fn(&Kept) -> bool) {
         while self.used + size > self.limit {
-            let oldest = self.stores.iter().min_by_key(|(_, kept)| kept.last_used);
+            let those = self.stores.iter().filter(|(_, kept)| may_go(kept));
+            let oldest = those.min_by_key(|(_, kept)| (kept.asked.is_some(), kept.last_used));
             let Some(oldest) = oldest.map(|(key, _)| *key) else { break };
             self.drop_one(oldest);
         }
-        self.used += size;
-        self.clock += 1;
-        self.stores.insert(key, Kept { store, last_used: self.clock });
     }
 
-    fn drop_one(&mut self, key: StoreKey) {
-        if let Some(kept) = self.stores.remove(&key) {
-            self.used -= kept.store.size();
-        }
+    fn drop_those(&mut self, mut goes: impl FnMut(&StoreKey, &mut Kept) -> bool) {
+        let mut freed = 0;
+        self.stores.retain(|key, kept| {
+            let stays = !goes(key, kept);
+            freed += if stays { 0 } else { kept.store.size() };
+            stays
+        });
+        self.used -= freed;
+    }
+
+    fn drop_one(&mut self, key: StoreKey) -> Option<Kept> {
+        let kept = self.stores.remove(&key)?;
+        self.used -= kept.store.size();
+        Some(kept)
     }
 }

@@ -80,15 +80,14 @@ fn find_or_make(
     times: Times,
     cached: Option<(&ProfileCache, CacheKey)>,
 ) -> Result<StoreArchive, CompileError> {
-    let cached = cached.map(|(cache, key)| (cache, key.of_store(store)));
-    if let Some(kept) = cached.and_then(|(cache, key)| cache.find(key, times.now)) {
+    if let Some(kept) = cached.and_then(|(cache, key)| cache.find(key, store, times.now)) {
         return Ok(kept);
     }
     let profile = folder.join(store.kind().as_str());
     rows.write(store, &profile)?;
     let made = StoreArchive::of(store, rows, &profile)?;
     if let Some((cache, key)) = cached {
-        cache.keep(key, made.clone());
+        cache.keep(key, store, made.clone(), times.now);
     }
     Ok(made)
 }
