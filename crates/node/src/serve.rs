@@ -184,6 +184,7 @@ async fn run(
     });
     sync::start_auto(&context);
     sync::start_folder(&context);
+    sandboxes::start_preparing(&context);
     publish(&data, doors.local(), node)?;
     let address = doors.address();
     tracing::info!(%address, %node, version = env!("CARGO_PKG_VERSION"), "the node is ready");

@@ -27,7 +27,7 @@ pub(crate) use node::{is_node_name, is_node_url};
 pub use oidc::{AuthTexts, OidcTexts};
 pub use proxy::{ProxyChoices, ProxySettings};
 pub use sandboxes::{
-    DEFAULT_FLAVOR, Flavor, FlavorTexts, SandboxSettings, SandboxTexts, SessionService,
+    DEFAULT_FLAVOR, Flavor, FlavorTexts, Prepare, SandboxSettings, SandboxTexts, SessionService,
     SessionServiceTexts,
 };
 pub use settings::{

@@ -84,7 +84,8 @@ impl Hub {
 
     async fn hand(&self, session: &Session) -> Result<Handed, LiveError> {
         let found = self.last_good(session.id).await?.ok_or(LiveError::NoSnapshot(session.id))?;
-        let (key, now) = (CacheKey::of(&found.snapshot.parts), Timestamp::now().as_microsecond());
+        let key = CacheKey::of(&found.snapshot.parts).of_session(session.id);
+        let now = Timestamp::now().as_microsecond();
         let local_storage = self.compiled().local_storage(key, Instant(now));
         let at_hand = local_storage.as_ref().map(|_| PartKind::LocalStorage);
         let Loaded { snapshot, taken_at, state, receipt, good: parts, .. } =

@@ -4,6 +4,7 @@
 //! watches and captures; when the node ends, however it ends, the browsers live on, and the next
 //! node carries on from the sockets that it finds.
 
+mod ahead;
 mod attach;
 mod capture;
 mod clobber;

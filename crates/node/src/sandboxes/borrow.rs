@@ -111,7 +111,8 @@ async fn lend(
 }
 
 fn of(session: &Session, handed: Handed, writes_back: bool) -> Found {
-    let (key, stored) = (Some(CacheKey::of(&handed.parts)), stored(&handed));
+    let key = Some(CacheKey::of(&handed.parts).of_session(session.id));
+    let stored = stored(&handed);
     let told = HandedIn {
         kind: BrowserSessionType::Reference,
         session_id: Some(session.id),

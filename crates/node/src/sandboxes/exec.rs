@@ -86,6 +86,8 @@ async fn follow(
         () = over => ExecEnd::TimedOut,
         () = sender.closed() => return,
     };
+    // What has taken too long ends now, however long it takes to be told to a slow reader.
+    drop(process);
     // Whoever left wants to know nothing more.
     let _ = sender.send(ExecEvent::Exit(end)).await;
 }

@@ -7,7 +7,8 @@
 //! Rooms: `registry` knows the sandboxes that there are; `create`, `list`, `exec`, `files` and `end` are
 //! the verbs; `plan` is what a sandbox will be; `hand_in` finds a session's state, `borrow` takes the
 //! session, and `service` asks another one for it; `profile` puts it into a sandbox,
-//! and `take_back` reads what it has become; `vnc` gives it a display; `watch` ends a sandbox when its time has come.
+//! and `take_back` reads what it has become; `prepare` makes profiles
+//! before somebody asks for them; `vnc` gives it a display; `watch` ends a sandbox when its time has come.
 
 mod borrow;
 mod create;
@@ -19,6 +20,7 @@ mod found;
 mod hand_in;
 mod list;
 mod plan;
+mod prepare;
 mod profile;
 mod registry;
 mod run;
@@ -33,6 +35,7 @@ pub use error::SandboxRefusal;
 pub use exec::{Events, exec};
 pub use files::{FILE_LIMIT, read, write};
 pub use list::{list, show};
+pub use prepare::start as start_preparing;
 pub use registry::Sandboxes;
 
 /// Where the profile of a session is, in its sandbox.

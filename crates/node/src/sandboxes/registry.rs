@@ -2,7 +2,7 @@
 
 use super::SandboxRefusal;
 use crate::NodeError;
-use crate::config::SandboxSettings;
+use crate::config::{Prepare, SandboxSettings};
 use crate::live::Loan;
 use baton_api::sandbox::SandboxView;
 use baton_sandbox::{Provider, Sandbox};
@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// The start of an id has to be so long at least.
@@ -26,6 +27,8 @@ struct Inner {
     settings: SandboxSettings,
     /// Where profiles are made before they go in.
     scratch: PathBuf,
+    /// Whether somebody wanted one.
+    used: watch::Sender<bool>,
     places: Mutex<BTreeMap<SandboxId, Place>>,
 }
 
@@ -67,8 +70,8 @@ impl Sandboxes {
         settings: SandboxSettings,
         scratch: PathBuf,
     ) -> Self {
-        let places = Mutex::default();
-        Self(Arc::new(Inner { provider, settings, scratch, places }))
+        let (places, used) = (Mutex::default(), watch::Sender::new(false));
+        Self(Arc::new(Inner { provider, settings, scratch, used, places }))
     }
 
     /// Whether there is none.
@@ -90,6 +93,31 @@ impl Sandboxes {
         provider.map_err(|why| SandboxRefusal::Unavailable { why: why.clone() })
     }
 
+    /// Notes that somebody wants sandboxes of this node.
+    pub(super) fn note_use(&self) {
+        self.0.used.send_if_modified(|used| !std::mem::replace(used, true));
+    }
+
+    /// Whether this node makes any, and may prepare what goes into them.
+    pub(super) fn can_prepare(&self) -> bool {
+        let settings = self.settings();
+        self.0.provider.is_ok() && settings.most > 0 && settings.prepare != Prepare::Never
+    }
+
+    /// Whether what goes into them is prepared.
+    pub(super) fn prepares(&self) -> bool {
+        let is_wanted = *self.0.used.borrow() || self.settings().prepare == Prepare::Always;
+        self.can_prepare() && is_wanted
+    }
+
+    /// Returns when somebody wants one of a node that prepares what goes in.
+    pub(super) async fn wanted(&self) {
+        let used = self.0.used.subscribe().wait_for(|used| *used).await.is_ok();
+        if !used || !self.can_prepare() {
+            std::future::pending::<()>().await;
+        }
+    }
+
     /// A place for one more.
     pub(super) fn reserve(&self, id: SandboxId) -> Result<Slot, SandboxRefusal> {
         let most = self.settings().most;
@@ -98,6 +126,7 @@ impl Sandboxes {
             return Err(SandboxRefusal::TooMany { most });
         }
         places.insert(id, Place::Taken);
+        self.note_use();
         Ok(Slot { sandboxes: self.clone(), id, is_kept: false })
     }
 

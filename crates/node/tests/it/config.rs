@@ -1,7 +1,7 @@
 //! Settings: what is typed becomes what it means, and nonsense is refused with its place.
 
 use crate::fixture::Folder;
-use baton_node::config::{Choices, ConfigError, Exposure, Settings};
+use baton_node::config::{Choices, ConfigError, Exposure, Prepare, Settings};
 use baton_node::rates::RateLimits;
 use baton_session::Owner;
 use baton_session::wire::NodeType;
@@ -191,6 +191,16 @@ fn an_address_that_others_can_reach_takes_a_certificate_or_a_proxy() {
     expected both server.tls.certificate and server.tls.key, found only server.tls.certificate
     expected both server.tls.certificate and server.tls.key, found only server.tls.key
     ");
+}
+
+#[test]
+fn profiles_are_prepared_once_a_sandbox_was_made_unless_the_file_says_otherwise() {
+    let of = |text| check(text).unwrap().sandboxes.unwrap().prepare;
+    assert_eq!(of("[sandboxes]\nmost = 1"), Prepare::Used);
+    assert_eq!(of("[sandboxes]\nprepare = \"always\""), Prepare::Always);
+    assert_eq!(of("[sandboxes]\nprepare = \"never\""), Prepare::Never);
+    let error = check("[sandboxes]\nprepare = \"now\"").err().unwrap();
+    insta::assert_snapshot!(error, @r#"the file /etc/baton.toml: expected sandboxes.prepare to be never, used or always, found "now""#);
 }
 
 #[test]

@@ -129,6 +129,15 @@ async fn a_command_without_end_is_ended_and_one_without_bounds_is_bounded() {
     assert_eq!(last, Some(baton_api::sandbox::ExecEvent::Exit(ExecEnd::TimedOut)));
     drop(flood);
     scene.says(&sandbox, "while pgrep 'yes|sleep'; do sleep 0.01; done").await;
+    // Its time ends also while nobody hears what it says, and whoever listens again is told.
+    let line = "yes | head -c 3000000; sleep 1000";
+    let mut unheard = scene.client().exec_sandbox(&id, &run(line, Some(1))).await.unwrap();
+    scene.says(&sandbox, "sleep 0.2; while pgrep 'yes|sleep' > pids; do :; done").await;
+    let mut last = None;
+    while let Some(event) = unheard.next().await.unwrap() {
+        last = Some(event);
+    }
+    assert_eq!(last, Some(baton_api::sandbox::ExecEvent::Exit(ExecEnd::TimedOut)));
     let full = scene.client().write_sandbox_file(&id, "large", vec![0; 5 << 20]).await;
     assert_eq!(refused(full).code.as_str(), "storage_full");
     scene.client().write_sandbox_file(&id, "a/small", b"text".to_vec()).await.unwrap();
@@ -148,5 +157,26 @@ async fn a_command_without_end_is_ended_and_one_without_bounds_is_bounded() {
             .await,
     );
     insta::assert_snapshot!(none.detail, @"no-such-program could not be started in the sandbox: No such file or directory (os error 2)");
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_has_no_room_in_the_sandbox_is_free_again() {
+    let scene = Scene::set().await;
+    let stored = json!([{"name": "a", "value": "x".repeat(3 << 20)}]);
+    let state = json!({
+        "cookies": [cookie("sid", "1", 4_000_000_000)],
+        "origins": [{"origin": "https://app.test", "localStorage": stored}],
+    });
+    scene.session_of("shop", &state).await;
+    let limits = WantedLimits { disk: Some(1 << 20), ..WantedLimits::default() };
+    let request = CreateSandbox { limits, ..with(reference("shop")) };
+    let problem = refused(scene.client().create_sandbox(&request).await);
+    assert_eq!((problem.status, problem.code.as_str()), (507, "storage_full"), "{problem:?}");
+    assert!(scene.client().list_sandboxes().await.unwrap().items.is_empty());
+    let shown = scene.client().fetch_session("shop").await.unwrap();
+    assert_eq!((shown.session.state.as_str(), shown.sandbox), ("recoverable", None));
+    let roomy = scene.sandbox_of("shop").await;
+    scene.end(&roomy).await;
     scene.strike().await;
 }

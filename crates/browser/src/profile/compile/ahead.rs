@@ -14,12 +14,12 @@ use std::path::Path;
 impl ProfileCache {
     /// What of a key is worth keeping, has room, and is not kept.
     pub fn lacks(&self, key: CacheKey, now: Instant) -> Vec<PartKind> {
-        let mut shelf = self.shelf();
+        let mut kept = self.shelf();
         let mut is_lacking = |store: &Store| {
             let name = key.of_store(*store);
             is_worth_it(name)
-                && !shelf.has(name, key.session(), now)
-                && shelf.has_room(name.size, now)
+                && !kept.has(name, key.session(), now)
+                && kept.has_room(name.size, now)
         };
         Store::ALL.iter().filter(|store| is_lacking(store)).map(|store| store.kind()).collect()
     }

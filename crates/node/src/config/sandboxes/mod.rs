@@ -23,6 +23,17 @@ const MOST_BYTES: i64 = 1 << 44;
 /// The longest that a sandbox may be said to live: a year, in seconds.
 const LONGEST: i64 = 366 * 24 * 60 * 60;
 
+/// When a profile is prepared before somebody asks for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prepare {
+    /// When somebody asks for it.
+    Never,
+    /// Once the node has made a sandbox.
+    Used,
+    /// From the start on.
+    Always,
+}
+
 /// What the settings say of sandboxes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SandboxSettings {
@@ -40,6 +51,8 @@ pub struct SandboxSettings {
     pub allows_unsandboxed: bool,
     /// What may be in one, by name.
     pub flavors: BTreeMap<String, Flavor>,
+    /// When what goes into one is prepared.
+    pub prepare: Prepare,
     /// Who else is asked for a session that is handed in.
     pub services: Vec<SessionService>,
 }
@@ -54,6 +67,7 @@ impl Default for SandboxSettings {
             limits: Limits::default(),
             allows_unsandboxed: false,
             flavors: BTreeMap::from([(DEFAULT_FLAVOR.to_owned(), Flavor::default())]),
+            prepare: Prepare::Used,
             services: Vec::new(),
         }
     }
@@ -87,6 +101,7 @@ impl SandboxSettings {
             limits,
             allows_unsandboxed: texts.allow_unsandboxed.unwrap_or(usual.allows_unsandboxed),
             flavors,
+            prepare: prepare(origin, texts.prepare.as_deref())?.unwrap_or(usual.prepare),
             services: texts
                 .session_services
                 .unwrap_or_default()
@@ -104,6 +119,19 @@ fn processors(origin: &str, value: Option<f64>) -> Result<Option<f64>, ConfigErr
         }
         value => Ok(value),
     }
+}
+
+fn prepare(origin: &str, word: Option<&str>) -> Result<Option<Prepare>, ConfigError> {
+    Ok(Some(match word {
+        None => return Ok(None),
+        Some("never") => Prepare::Never,
+        Some("used") => Prepare::Used,
+        Some("always") => Prepare::Always,
+        Some(other) => {
+            let found = format!("{other:?}");
+            return Err(invalid(origin, "sandboxes.prepare", "never, used or always", found));
+        }
+    }))
 }
 
 fn network(origin: &str, word: Option<&str>, texts: Vec<String>) -> Result<Network, ConfigError> {

@@ -28,6 +28,8 @@ pub struct SandboxTexts {
     pub disk: Option<i64>,
     /// Whether there may be sandboxes that isolate nothing, where bubblewrap is missing.
     pub allow_unsandboxed: Option<bool>,
+    /// When what goes into one is prepared: `never`, `used` or `always`.
+    pub prepare: Option<String>,
     /// `[[sandboxes.flavors]]`
     pub flavors: Option<Vec<FlavorTexts>>,
     /// `[[sandboxes.session_services]]`
