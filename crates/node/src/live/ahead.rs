@@ -47,7 +47,7 @@ impl Hub {
     }
 
     /// Makes what is kept of a session that has no browser, if it is worth it and not there: in a folder
-    /// of `scratch`, in which nothing stays. Returns whether there was something to make.
+    /// of `scratch`, in which nothing stays. Returns whether there was something to make, and it is kept.
     pub(crate) async fn prepare(
         &self,
         session: &Session,
@@ -72,7 +72,7 @@ impl Hub {
             // Nobody waits any more when the node ends.
             let _ = done.send(work());
         })?;
-        made.await.map_err(|_| NotPrepared::Stopped)?.map(|()| true)
+        made.await.map_err(|_| NotPrepared::Stopped)?
     }
 }
 
@@ -87,13 +87,13 @@ fn make(
     sealed: &SealedParts,
     times: Times,
     scratch: &Path,
-) -> Result<(), NotPrepared> {
+) -> Result<bool, NotPrepared> {
     let opened: Vec<_> = sealed.open().into_iter().collect::<Result<_, _>>()?;
     let (state, invalid) = parts::join(&opened);
     drop(opened);
     if !invalid.is_empty() {
         // Whoever hands it in is told which part it is, and makes the rest.
-        return Ok(());
+        return Ok(false);
     }
     Ok(cache.make_ahead(key, kinds, &state, scratch, times)?)
 }

@@ -17,16 +17,14 @@ impl ProfileCache {
         let mut kept = self.shelf();
         let mut is_lacking = |store: &Store| {
             let name = key.of_store(*store);
-            is_worth_it(name)
-                && !kept.has(name, key.session(), now)
-                && kept.has_room(name.size, now)
+            is_worth_it(name) && !kept.has(name, key.session(), now) && kept.has_room(name.size)
         };
         Store::ALL.iter().filter(|store| is_lacking(store)).map(|store| store.kind()).collect()
     }
 
     /// Makes the stores of these kinds before somebody asks for them, one after the other, in a new folder
-    /// of `scratch`, in which nothing stays. Only what has room beside what was asked for is kept. The
-    /// state is that of the key. Blocks on the disk.
+    /// of `scratch`, in which nothing stays. Returns whether all of it is kept: what takes more than half of
+    /// the room is not. The state is that of the key. Blocks on the disk.
     pub fn make_ahead(
         &self,
         key: CacheKey,
@@ -34,18 +32,19 @@ impl ProfileCache {
         state: &State,
         scratch: &Path,
         times: Times,
-    ) -> Result<(), CompileError> {
+    ) -> Result<bool, CompileError> {
         let folder = tempfile::tempdir_in(scratch);
         let folder = folder.map_err(ProfileError::new("make a folder in", scratch))?;
-        let rows = Rows::of(state, times);
+        let (rows, mut is_kept) = (Rows::of(state, times), true);
         for store in Store::ALL.into_iter().filter(|store| kinds.contains(&store.kind())) {
             let profile = folder.path().join(store.kind().as_str());
             rows.write(store, &profile)?;
             let made = StoreArchive::of(store, &rows, &profile)?;
-            self.shelf().put_ahead(key.of_store(store), key.session(), made, times.now);
+            is_kept &= self.shelf().put_ahead(key.of_store(store), key.session(), made);
         }
         let place = folder.path().to_owned();
-        Ok(folder.close().map_err(ProfileError::new("remove", place))?)
+        folder.close().map_err(ProfileError::new("remove", place))?;
+        Ok(is_kept)
     }
 
     /// What was kept for a session goes, but for what is kept under `key`.
@@ -119,24 +118,28 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_for_stays_and_gives_way_when_that_was_long_ago() {
-        let [(a, _), (b, _), (c, _)] = ["a", "b", "c"].map(|text| key(text, 1));
+    fn what_nobody_asked_for_takes_half_of_the_room_at_most() {
+        let all = ["a", "b", "c", "d", "e"].map(|text| key(text, 1));
+        let keys = all.each_ref().map(|(key, _)| *key);
+        let kept = |cache: &ProfileCache| keys.map(|key| is_kept(cache, key));
         let one = ProfileCache::new(8 << 20);
-        ahead(&one, a, &key("a", 1).1, NOW);
-        let cache = ProfileCache::new(2 * one.used() + one.used() / 2);
-        ahead(&cache, a, &key("a", 1).1, NOW);
-        ahead(&cache, b, &key("b", 1).1, NOW);
-        assert!(cache.local_storage(a, NOW).is_some());
-        // The other one that was made ahead gives way, and not the one that was asked for.
-        ahead(&cache, c, &key("c", 1).1, NOW);
-        assert_eq!([a, b, c].map(|key| is_kept(&cache, key)), [true, false, true]);
-        assert!(cache.local_storage(c, NOW).is_some());
-        ahead(&cache, b, &key("b", 1).1, NOW);
-        assert_eq!([a, b, c].map(|key| is_kept(&cache, key)), [true, false, true], "no room");
-        let later = Instant(2 * HOUR + 1);
-        ahead(&cache, b, &key("b", 1).1, later);
-        assert_eq!([a, b, c].map(|key| is_kept(&cache, key)), [false, true, true]);
+        ahead(&one, keys[0], &all[0].1, NOW);
+        let cache = ProfileCache::new(4 * one.used() + one.used() / 2);
+        for (key, state) in &all[..2] {
+            ahead(&cache, *key, state, NOW);
+            assert!(cache.local_storage(*key, NOW).is_some());
+        }
+        all[2..].iter().for_each(|(key, state)| ahead(&cache, *key, state, NOW));
+        // Of three that nobody asked for the first one gave way, and none that somebody asked for.
+        assert_eq!(kept(&cache), [true, true, false, true, true]);
+        assert!(cache.local_storage(keys[3], NOW).is_some());
+        ahead(&cache, keys[2], &all[2].1, NOW);
+        // There is room for four: the one that was asked for longest ago gave way.
+        assert_eq!(kept(&cache), [false, true, true, true, true]);
         assert!(cache.used() <= cache.shelf().limit);
+        let small = ProfileCache::new(one.used());
+        ahead(&small, keys[0], &all[0].1, NOW);
+        assert_eq!(small.used(), 0, "it would take all of the room");
     }
 
     #[test]

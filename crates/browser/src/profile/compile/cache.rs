@@ -45,7 +45,7 @@ impl ProfileCache {
             }
             rows.write(store, profile)?;
             if is_worth_it(key.of_store(store)) {
-                self.keep(key, store, StoreArchive::of(store, &rows, profile)?, times.now);
+                self.keep(key, store, StoreArchive::of(store, &rows, profile)?);
             }
             Ok(())
         })?;
@@ -68,16 +68,10 @@ impl ProfileCache {
     }
 
     /// Keeps a store, until the first of its cookies ends.
-    pub(in crate::profile) fn keep(
-        &self,
-        key: CacheKey,
-        store: Store,
-        made: StoreArchive,
-        now: Instant,
-    ) {
+    pub(in crate::profile) fn keep(&self, key: CacheKey, store: Store, made: StoreArchive) {
         let name = key.of_store(store);
         if is_worth_it(name) {
-            self.shelf().put(name, key.session(), made, now);
+            self.shelf().put(name, key.session(), made);
         }
     }
 

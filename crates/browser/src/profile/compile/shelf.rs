@@ -1,16 +1,13 @@
 //! Where compiled stores are kept: not more of them than a bound, the one that was used last for the longest.
 //!
-//! The one idea: what somebody asked for never goes because of what nobody asked for yet, or only when it
-//! was long ago.
+//! The one idea: what nobody asked for yet takes half of the room at most, so that what somebody asked for
+//! has the other half for itself.
 
 use super::archive::StoreArchive;
 use super::key::{CacheKey, StoreKey};
 use crate::profile::instant::Instant;
 use baton_session::SessionId;
 use std::collections::{BTreeSet, HashMap};
-
-/// For how long a store that was asked for does not go for one that nobody asked for yet, in microseconds.
-const SPARED: i64 = 3_600_000_000;
 
 /// Stores in memory, within a bound.
 pub(super) struct Shelf {
@@ -26,8 +23,8 @@ pub(super) struct Shelf {
 pub(super) struct Kept {
     store: StoreArchive,
     last_used: u64,
-    /// When somebody last asked for it.
-    asked: Option<Instant>,
+    /// Whether somebody asked for it.
+    was_asked: bool,
     /// For which sessions it is kept: when the last of them needs it no more, it goes.
     sessions: BTreeSet<SessionId>,
 }
@@ -36,10 +33,6 @@ impl Kept {
     /// Whether it is another store by now.
     fn is_over(&self, now: Instant) -> bool {
         self.store.until().is_some_and(|until| until.0 <= now.0)
-    }
-
-    fn is_spared(&self, now: Instant) -> bool {
-        self.asked.is_some_and(|asked| now.0 - asked.0 < SPARED)
     }
 }
 
@@ -62,22 +55,16 @@ impl Shelf {
             return None;
         }
         kept.last_used = self.clock;
-        kept.asked = Some(now);
+        kept.was_asked = true;
         kept.sessions.extend(session);
         Some(kept.store.clone())
     }
 
     /// Keeps a store that somebody asked for.
-    pub(super) fn put(
-        &mut self,
-        key: StoreKey,
-        session: Option<SessionId>,
-        store: StoreArchive,
-        now: Instant,
-    ) {
+    pub(super) fn put(&mut self, key: StoreKey, session: Option<SessionId>, store: StoreArchive) {
         if store.size() <= self.limit {
-            self.make_room(store.size(), |_| true);
-            self.insert(key, session, store, Some(now));
+            self.make_room(store.size(), self.limit, |_| true);
+            self.insert(key, session, store, true);
         }
     }
 
@@ -87,20 +74,19 @@ impl Shelf {
         key: StoreKey,
         session: Option<SessionId>,
         store: StoreArchive,
-        now: Instant,
     ) -> bool {
-        let has_room = self.has_room(store.size(), now);
+        let has_room = self.has_room(store.size());
         if has_room {
-            self.make_room(store.size(), |kept| !kept.is_spared(now));
-            self.insert(key, session, store, None);
+            self.make_room(store.size(), self.limit / 2, |kept| !kept.was_asked);
+            self.make_room(store.size(), self.limit, |_| true);
+            self.insert(key, session, store, false);
         }
         has_room
     }
 
     /// Whether so many bytes have room that nobody asked for yet.
-    pub(super) fn has_room(&self, size: u64, now: Instant) -> bool {
-        let spared = self.stores.values().filter(|kept| kept.is_spared(now));
-        spared.map(|kept| kept.store.size()).sum::<u64>() + size <= self.limit
+    pub(super) fn has_room(&self, size: u64) -> bool {
+        size <= self.limit / 2
     }
 
     /// Whether a store is kept, which is then kept for this session, too.
@@ -140,21 +126,22 @@ impl Shelf {
         key: StoreKey,
         session: Option<SessionId>,
         store: StoreArchive,
-        asked: Option<Instant>,
+        was_asked: bool,
     ) {
         let mut sessions = self.drop_one(key).map(|kept| kept.sessions).unwrap_or_default();
         sessions.extend(session);
         self.used += store.size();
         self.clock += 1;
-        self.stores.insert(key, Kept { store, last_used: self.clock, asked, sessions });
+        self.stores.insert(key, Kept { store, last_used: self.clock, was_asked, sessions });
     }
 
-    /// Lets stores go until there is room: first what nobody asked for, then what was used longest ago.
-    fn make_room(&mut self, size: u64, may_go: impl Fn(&Kept) -> bool) {
-        while self.used + size > self.limit {
-            let those = self.stores.iter().filter(|(_, kept)| may_go(kept));
-            let oldest = those.min_by_key(|(_, kept)| (kept.asked.is_some(), kept.last_used));
-            let Some(oldest) = oldest.map(|(key, _)| *key) else { break };
+    /// Lets those of these stores go that were used longest ago, until they leave room within `limit`.
+    fn make_room(&mut self, size: u64, limit: u64, is_one: impl Fn(&Kept) -> bool) {
+        loop {
+            let those = || self.stores.iter().filter(|(_, kept)| is_one(kept));
+            let used: u64 = those().map(|(_, kept)| kept.store.size()).sum();
+            let oldest = those().min_by_key(|(_, kept)| kept.last_used).map(|(key, _)| *key);
+            let Some(oldest) = oldest.filter(|_| used + size > limit) else { return };
             self.drop_one(oldest);
         }
     }

@@ -87,7 +87,7 @@ fn find_or_make(
     rows.write(store, &profile)?;
     let made = StoreArchive::of(store, rows, &profile)?;
     if let Some((cache, key)) = cached {
-        cache.keep(key, store, made.clone(), times.now);
+        cache.keep(key, store, made.clone());
     }
     Ok(made)
 }
