@@ -55,7 +55,9 @@ mod tests {
     fn each_waits_once_and_not_too_many_do() {
         let mut waiting = Waiting::new();
         assert!(waiting.since().is_none());
-        [1, 2, 1].map(|number| waiting.push(session(number)));
+        for number in [1, 2, 1] {
+            waiting.push(session(number));
+        }
         assert!(waiting.since().is_some());
         assert_eq!([(); 3].map(|()| waiting.pop()), [Some(session(2)), Some(session(1)), None]);
         (0..=64).for_each(|number| waiting.push(session(number)));
