@@ -24,7 +24,10 @@ async fn every_change_is_told_once_it_is_on_disk(
     assert!(store.create_session_with(&mail, twice).await.is_err());
     assert_eq!(told(&mut changes), [], "nothing was stored");
 
-    store.create_session_with(&mail, new_snapshot(&mail, &[part.clone()])).await.unwrap();
+    store
+        .create_session_with(&mail, new_snapshot(&mail, std::slice::from_ref(&part)))
+        .await
+        .unwrap();
     store.create_snapshot(new_snapshot(&mail, &[part])).await.unwrap();
     store.adopt_session(mail.id, node()).await.unwrap();
     store.delete_session(&mail.owner, mail.id).await.unwrap();
