@@ -1,8 +1,8 @@
 //! The settings of one source, checked: a field that the source does not set is `None`.
 
 use super::{
-    ConfigError, Exposure, GatewaySettings, ProxyChoices, SandboxSettings, Settings, TlsFiles, node,
-    oidc,
+    ConfigError, Exposure, GatewaySettings, ProxyChoices, SandboxSettings, Settings, TlsFiles,
+    node, oidc,
 };
 use crate::oidc::OidcSettings;
 use crate::outbound::Allowed;
