@@ -6,18 +6,18 @@ use utoipa::ToSchema;
 
 /// The sync directory of a node, as it was found last.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 pub struct DirectoryView {
     /// Where it is; none when the node keeps none, or not for the caller.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// How many files of sessions are in step with the database.
     pub sessions: usize,
     /// Files that are left aside, at most 256 of them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedFile>,
     /// What kept the node from reading or writing it when it tried last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
 

@@ -47,7 +47,7 @@ async fn a_file_for_a_peer_is_the_same_session_there_and_nothing_elsewhere() {
     let changed = fs::read_to_string(&file).unwrap().replacen("\"shop\"", "\"shoq\"", 1);
     fs::write(&file, changed).unwrap();
     let refused = baton(&story.hosted, &["import", path]).code(5);
-    let told = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    let told = said(&refused).to_string();
     assert!(told.contains("found one that was changed"), "{told}");
     story.end().await;
 }

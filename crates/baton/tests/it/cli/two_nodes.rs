@@ -36,6 +36,7 @@ impl Reader {
         let line = line
             .replace("https://server.example.org:7420", url["url"].as_str().unwrap())
             .replace("server.key", text(&self.key))
+            .replace("shop.baton", text(&self.key.with_file_name("shop.baton")))
             .replace("a1b2 c3d4 …", &self.fingerprint);
         let (before, quoted) = line.split_once(" \"").unwrap_or((&line, ""));
         let mut args: Vec<&str> = before.split(' ').collect();
@@ -75,7 +76,7 @@ fn the_guide_to_carrying_can_be_followed() {
         reader.type_in(machine, line);
         followed += 1;
     }
-    assert_eq!(followed, 14);
+    assert_eq!(followed, 16);
     let (_, there) = reader.server.json(&["sessions", "list"]);
     assert_eq!(there["items"][0]["name"], "shop", "{there}");
     reader.laptop.stop_node();
