@@ -21,6 +21,7 @@ use crate::sync::peers::Statuses;
 use crate::sync::{FolderState, IndexCache, SyncSettings};
 use crate::tickets::Tickets;
 use crate::turns::{Turn, Turns};
+use crate::webhooks::{WebhookSettings, Webhooks};
 use baton_federation::Federation;
 use baton_session::{NodeId, Owner, Session, SessionId};
 use baton_store::Store;
@@ -95,6 +96,8 @@ pub struct Context {
     pub(crate) asking: Asking,
     /// What lies in the sync directory.
     pub(crate) folder: FolderState,
+    /// Who is told of sessions that come from elsewhere.
+    pub(crate) webhooks: Webhooks,
     turns: Turns,
 }
 
@@ -128,6 +131,8 @@ pub struct Surroundings {
     pub outbound: Outbound,
     /// Which tokens open this node to others; none takes no tokens.
     pub oidc: Option<OidcSettings>,
+    /// Who is told of sessions that come from elsewhere.
+    pub webhooks: Vec<WebhookSettings>,
     /// How often somebody may ask.
     pub rates: Rates,
     /// The board that agents share, if there is one.
@@ -154,6 +159,7 @@ impl Context {
             sync,
             outbound,
             oidc,
+            webhooks,
             rates,
             board,
             ending,
@@ -189,6 +195,7 @@ impl Context {
             indexes: Arc::default(),
             asking: Asking::default(),
             folder: FolderState::default(),
+            webhooks: Webhooks::new(webhooks),
             turns: Turns::default(),
         }
     }

@@ -7,7 +7,7 @@
 //! hold the operations, and `audit` what is noted of them; [`live`] holds the running browsers, and [`sandboxes`] those in which agents run, and [`gateway`] asks these as if they were models;
 //! [`identity`] is who this node is, [`messages`] signs what nodes say to each other and [`sealing`]
 //! seals it; [`debug`] keeps what tabs did, and finds it again; [`backup`] carries a whole data folder away and back, and [`bundle`] seals a file of one
-//! session; [`error`] and [`problem`] say how an operation fails.
+//! session; [`webhooks`] tell programs of people what came from other nodes; [`error`] and [`problem`] say how an operation fails.
 
 pub mod audit;
 pub mod auth;
@@ -47,6 +47,7 @@ mod shell;
 pub mod sync;
 pub mod tickets;
 pub mod turns;
+pub mod webhooks;
 
 pub use config::Config;
 pub use context::Context;

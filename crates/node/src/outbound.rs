@@ -85,7 +85,8 @@ impl Outbound {
         }
         // In clear text a key would be anybody's.
         if url.scheme() == "http" {
-            return refuse(format!("{url}, which is not encrypted"));
+            let place = url.origin().ascii_serialization();
+            return refuse(format!("{place}, which is not encrypted"));
         }
         Ok(found)
     }

@@ -14,7 +14,7 @@ use crate::live::{Hub, HubConfig, LiveError};
 use crate::proxy::{Cocoons, Outside, OutsideError, Proxy, ProxyConfig, ProxyPlace};
 use crate::rates::Rates;
 use crate::sandboxes::{self, Sandboxes};
-use crate::{Config, Context, DataFolder, board, cocoons, idle, metrics, proxy, sync};
+use crate::{Config, Context, DataFolder, board, cocoons, idle, metrics, proxy, sync, webhooks};
 use baton_sandbox::Provider;
 use baton_session::NodeId;
 use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};
@@ -178,6 +178,7 @@ async fn run(
         sync: config.sync,
         outbound: config.outbound,
         oidc: config.oidc,
+        webhooks: config.webhooks,
         rates,
         board: config.board.as_deref().map(board::at),
         ending: shutdown.clone(),
@@ -185,6 +186,8 @@ async fn run(
     sync::start_auto(&context);
     sync::start_folder(&context);
     sandboxes::start_preparing(&context);
+    sync::start_cloud(&context);
+    webhooks::start(&context);
     publish(&data, doors.local(), node)?;
     let address = doors.address();
     tracing::info!(%address, %node, version = env!("CARGO_PKG_VERSION"), "the node is ready");

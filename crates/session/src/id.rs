@@ -69,6 +69,10 @@ uuid_id!(
     AuditId, "the id of an audit entry (a UUID)"
 );
 uuid_id!(
+    /// Which message to a webhook: a version 7 UUID, the same however often it is sent.
+    DeliveryId, "the id of a delivery (a UUID)"
+);
+uuid_id!(
     /// Which node. Its bits are of the hash of the node's key, see [`NodeKey::node_id`](crate::NodeKey::node_id); ids
     /// that were made before nodes had keys are version 7.
     NodeId, "a node id (a UUID)"

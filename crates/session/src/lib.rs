@@ -71,7 +71,7 @@ pub use file::FileEntry;
 pub use forecast::Forecast;
 pub use format::ExportFormat;
 pub use history::{History, HistoryEntry};
-pub use id::{AuditId, NodeId, Owner, SandboxId, SessionId, SnapshotId};
+pub use id::{AuditId, DeliveryId, NodeId, Owner, SandboxId, SessionId, SnapshotId};
 pub use identity::{BadSignature, Fingerprint, NodeKey, NodeSecret, NodeSignature};
 pub use lease::Lease;
 pub use lifecycle::Lifecycle;

@@ -93,6 +93,8 @@ pub enum Action {
     ConfirmPeer,
     /// A peer was forgotten.
     RemovePeer,
+    /// A webhook was not to be told what moved.
+    TellWebhook,
     /// A node asked with a token that opens nothing.
     RefuseToken,
     /// A node asked with a key of ours for the first time, or with that of another one.
@@ -136,6 +138,7 @@ impl Action {
             Self::RegisterPeer => "peer.register",
             Self::ConfirmPeer => "peer.confirm",
             Self::RemovePeer => "peer.remove",
+            Self::TellWebhook => "webhook.tell",
             Self::RefuseToken => "peer.refuse",
             Self::AdmitPeer => "peer.admit",
         }

@@ -2,11 +2,12 @@
 
 use super::{
     ConfigError, Exposure, GatewaySettings, ProxyChoices, SandboxSettings, Settings, TlsFiles,
-    node, oidc,
+    node, oidc, webhooks,
 };
 use crate::oidc::OidcSettings;
 use crate::outbound::Allowed;
 use crate::sync::ConflictResolution;
+use crate::webhooks::WebhookSettings;
 use axum::http::uri::Authority;
 use baton_session::wire::NodeType;
 use baton_store::DatabaseUrl;
@@ -49,10 +50,16 @@ pub struct Choices {
     /// See [`SyncSettings::bytes_per_second`](crate::sync::SyncSettings::bytes_per_second); zero
     /// means as fast as it goes.
     pub bytes_per_second: Option<u64>,
+    /// See [`SyncSettings::cloud_url`](crate::sync::SyncSettings::cloud_url).
+    pub cloud_url: Option<Url>,
+    /// See [`SyncSettings::auto_register_cloud`](crate::sync::SyncSettings::auto_register_cloud).
+    pub auto_register_cloud: Option<bool>,
     /// See [`Outbound::allow`](crate::outbound::Outbound::allow).
     pub outbound_allow: Option<Vec<Allowed>>,
     /// See [`Config::oidc`](super::Config::oidc).
     pub oidc: Option<OidcSettings>,
+    /// See [`Config::webhooks`](super::Config::webhooks).
+    pub webhooks: Option<Vec<WebhookSettings>>,
     /// See [`NodeSettings::node_type`](super::NodeSettings::node_type).
     pub node_type: Option<NodeType>,
     /// See [`NodeSettings::name`](super::NodeSettings::name).
@@ -110,6 +117,7 @@ impl Choices {
         let Settings { server, node: own, sync, outbound, storage, .. } = settings;
         let Settings { browser, recovery, metrics, limits, proxy, cocoons, .. } = settings;
         let (sandboxes, gateway, auth) = (settings.sandboxes, settings.gateway, settings.auth);
+        let hooks = settings.webhooks;
         let seconds = |key, value| {
             let seconds = number(origin, key, value, 1..=LONGEST)?;
             Ok(seconds.map(Duration::from_secs))
@@ -146,18 +154,15 @@ impl Choices {
                 sync.bytes_per_second,
                 0..=1 << 40,
             )?,
+            cloud_url: node::url(origin, "sync.cloudUrl", sync.cloud_url)?,
+            auto_register_cloud: sync.auto_register_cloud,
             outbound_allow: outbound.allow.map(|texts| allowed(origin, &texts)).transpose()?,
             oidc: auth.oidc.map(|texts| oidc::check(origin, texts)).transpose()?,
+            webhooks: hooks.map(|texts| webhooks::check(origin, texts)).transpose()?,
             node_type: own.node_type.map(|text| node::node_type(origin, &text)).transpose()?,
             node_name: own.name.map(|text| node::name(origin, text)).transpose()?,
-            public_url: own
-                .public_url
-                .map(|text| node::url(origin, "node.publicUrl", &text))
-                .transpose()?,
-            internal_url: own
-                .internal_url
-                .map(|text| node::url(origin, "node.internalUrl", &text))
-                .transpose()?,
+            public_url: node::url(origin, "node.publicUrl", own.public_url)?,
+            internal_url: node::url(origin, "node.internalUrl", own.internal_url)?,
             database: storage.database_url.map(|text| database(origin, &text)).transpose()?,
             part_bytes: number(origin, "storage.part_bytes", storage.part_bytes, 1024..=1 << 32)?,
             snapshot_parts: number(
@@ -231,8 +236,11 @@ impl Choices {
             deletion_age: self.deletion_age.or(other.deletion_age),
             staged_bytes: self.staged_bytes.or(other.staged_bytes),
             bytes_per_second: self.bytes_per_second.or(other.bytes_per_second),
+            cloud_url: self.cloud_url.or(other.cloud_url),
+            auto_register_cloud: self.auto_register_cloud.or(other.auto_register_cloud),
             outbound_allow: self.outbound_allow.or(other.outbound_allow),
             oidc: self.oidc.or(other.oidc),
+            webhooks: self.webhooks.or(other.webhooks),
             node_type: self.node_type.or(other.node_type),
             node_name: self.node_name.or(other.node_name),
             public_url: self.public_url.or(other.public_url),

@@ -13,6 +13,7 @@ mod oidc;
 mod proxy;
 mod sandboxes;
 mod settings;
+mod webhooks;
 
 pub use baton_store::DatabaseUrl;
 pub use choices::Choices;
@@ -35,6 +36,7 @@ pub use settings::{
     OutboundTexts, ProxyTexts, RecoveryTexts, ServerSettings, Settings, StorageSettings, SyncTexts,
     TlsSettings,
 };
+pub use webhooks::WebhookTexts;
 
 use crate::data::DataFolder;
 use crate::live::RecoverySettings;
@@ -42,6 +44,7 @@ use crate::oidc::OidcSettings;
 use crate::outbound::Outbound;
 use crate::rates::RateLimits;
 use crate::sync::SyncSettings;
+use crate::webhooks::WebhookSettings;
 use baton_browser::keeper::KeeperCommand;
 use baton_sandbox::InitCommand;
 use baton_session::Owner;
@@ -78,6 +81,8 @@ pub struct Config {
     pub outbound: Outbound,
     /// Which tokens open this node to others; none takes no tokens.
     pub oidc: Option<OidcSettings>,
+    /// Who is told of sessions that come from elsewhere.
+    pub webhooks: Vec<WebhookSettings>,
     /// How often somebody may ask.
     pub rates: RateLimits,
     /// Its database.
@@ -165,9 +170,14 @@ impl Config {
                 deletion_age: choices.deletion_age.unwrap_or(sync.deletion_age),
                 directory: choices.sync_directory.map(|path| around.data.path().join(path)),
                 bytes_per_second: choices.bytes_per_second.and_then(NonZeroU64::new),
+                cloud_url: choices.cloud_url,
+                auto_register_cloud: choices
+                    .auto_register_cloud
+                    .unwrap_or(sync.auto_register_cloud),
             },
             outbound: Outbound { allow: choices.outbound_allow.unwrap_or_default() },
             oidc: choices.oidc,
+            webhooks: choices.webhooks.unwrap_or_default(),
             node: NodeSettings {
                 node_type: choices.node_type.unwrap_or_else(detected),
                 name: choices.node_name.unwrap_or_else(node::default_name),

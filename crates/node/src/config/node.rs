@@ -89,11 +89,16 @@ pub(super) fn name(origin: &str, text: String) -> Result<String, ConfigError> {
 }
 
 /// The address of a setting; what was found may hold a password and is not repeated.
-pub(super) fn url(origin: &str, key: &'static str, text: &str) -> Result<Url, ConfigError> {
+pub(super) fn url(
+    origin: &str,
+    key: &'static str,
+    text: Option<String>,
+) -> Result<Option<Url>, ConfigError> {
+    let Some(text) = text else { return Ok(None) };
     let expected =
         "an address such as https://baton.example.org, without a path, a query or a user";
     let found = text.parse().ok().filter(is_node_url);
-    found.ok_or_else(|| invalid(origin, key, expected, "something else"))
+    found.map(Some).ok_or_else(|| invalid(origin, key, expected, "something else"))
 }
 
 #[cfg(test)]

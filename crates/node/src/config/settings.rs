@@ -2,7 +2,7 @@
 //!
 //! Numbers are signed here, so that a negative one gets an error that says what was expected.
 
-use super::{AuthTexts, ConfigError, GatewayTexts, SandboxTexts};
+use super::{AuthTexts, ConfigError, GatewayTexts, SandboxTexts, WebhookTexts};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +39,8 @@ pub struct Settings {
     pub sandboxes: Option<SandboxTexts>,
     /// `[gateway]`
     pub gateway: Option<GatewayTexts>,
+    /// `[[webhooks]]`
+    pub webhooks: Option<Vec<WebhookTexts>>,
 }
 
 /// `[server]`
@@ -89,6 +91,10 @@ pub struct SyncTexts {
     /// Bytes a second that go to a peer and come from it; 0 means as fast as it goes.
     #[serde(rename = "bytes_per_second")]
     pub bytes_per_second: Option<i64>,
+    /// The node that is registered at the start.
+    pub cloud_url: Option<String>,
+    /// Whether it is.
+    pub auto_register_cloud: Option<bool>,
 }
 
 /// `[outbound]`

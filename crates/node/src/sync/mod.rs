@@ -14,10 +14,11 @@
 //! lists; `conflicts` are shown and resolved; `delete` is remembered, until `forget` finds that every
 //! peer has heard; a `file` holds all that is shared of a session, the `directory` is where such files
 //! lie, and `folder` keeps it and the database in step; `lease` says who runs a session, and `shown` how it stands among nodes; `peers`
-//! registers nodes; `auto` does all that by itself.
+//! registers nodes, and `cloud` the one that the settings name; `auto` does all that by itself.
 
 mod at_hand;
 mod auto;
+mod cloud;
 mod conflicts;
 mod contents;
 mod credential;
@@ -52,6 +53,7 @@ mod working;
 
 use auto::as_node;
 pub use auto::start as start_auto;
+pub use cloud::start as start_cloud;
 pub use conflicts::{conflicts, resolve};
 pub(crate) use contents::blocking;
 pub(crate) use credential::{TUNNEL, command, preparation, wanted};

@@ -7,7 +7,7 @@ use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::sync::{Exchange, Movement, MovementOutcome, Taken};
 use baton_session::revision::PartList;
-use baton_session::{PartHash, PartRef, SessionId, SessionName};
+use baton_session::{NodeId, PartHash, PartRef, SessionId, SessionName};
 use baton_store::{Peer, StoreError};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -31,6 +31,11 @@ impl Way {
     /// Whether time has run out.
     pub(super) fn is_late(&self) -> bool {
         Instant::now() >= self.until
+    }
+
+    /// The node that is asked.
+    pub(super) fn node(&self) -> NodeId {
+        self.peer.node
     }
 
     /// Checks that what came is about the session that was asked for.

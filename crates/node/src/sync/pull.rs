@@ -43,7 +43,7 @@ async fn run(
     way.expect_session(&exchange)?;
     let mut at_hand = AtHand::of(context);
     loop {
-        let taken = take(context, owner, &exchange, &mut at_hand).await?;
+        let taken = take(context, owner, way.node(), &exchange, &mut at_hand).await?;
         if taken.missing.is_empty() || way.is_late() {
             if taken.rev.is_some() && says_deleted(&exchange) {
                 confirm_deletion(context, owner, way).await;

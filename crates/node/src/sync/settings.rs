@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
+use url::Url;
 
 /// How sessions move.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +23,10 @@ pub struct SyncSettings {
     pub directory: Option<PathBuf>,
     /// How many bytes a second go to peers, or come from them; none means as fast as it goes.
     pub bytes_per_second: Option<NonZeroU64>,
+    /// The node that is registered at the start, as one that nobody has confirmed; none is the rule.
+    pub cloud_url: Option<Url>,
+    /// Whether it is.
+    pub auto_register_cloud: bool,
 }
 
 impl Default for SyncSettings {
@@ -34,6 +39,8 @@ impl Default for SyncSettings {
             deletion_age: Duration::from_hours(30 * 24),
             directory: None,
             bytes_per_second: None,
+            cloud_url: None,
+            auto_register_cloud: true,
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::fixture::Folder;
 use baton_node::config::{Choices, ConfigError, Exposure, Prepare, Settings};
 use baton_node::rates::RateLimits;
+use baton_node::webhooks::Event;
 use baton_session::Owner;
 use baton_session::wire::NodeType;
 use std::path::Path;
@@ -113,6 +114,13 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         "[node]\npublic_url = \"https://baton.example.org\"",
         "[storage]\ndatabase_url = \"mysql://root:hunter2@db/x\"",
         "[storage]\ndatabase_url = 5 # hunter2",
+        "[sync]\ncloudUrl = \"baton.example.org\"",
+        "[sync]\nautoRegisterCloud = \"yes\"",
+        "[[webhooks]]\nurl = \"https://ada:hunter2@hooks.test/\"\nsecret_file = \"key\"",
+        "[[webhooks]]\nurl = \"https://hooks.test/\"",
+        "[[webhooks]]\nurl = \"https://hooks.test/\"\nsecret = \"whsec_hunter2\"",
+        "[[webhooks]]\nurl = \"https://hooks.test/\"\nsecret_file = \"key\"\nevents = [\"session.gone\"]",
+        "[[webhooks]]\nurl = \"https://hooks.test/\"\nsecret_file = \"key\"\nevents = []",
         "[gateway]\nlimit = 0",
         "[gateway.upstream]\nurl = \"https://ada:hunter2@models.example.org\"\nmodel = \"large\"",
         "[gateway.upstream]\nurl = \"https://models.example.org\"\nmodel = \"large\"\nturns = 0",
@@ -150,7 +158,7 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     the file /etc/baton.toml: expected storage.part_bytes to be a number from 1024 to 4294967296, found 9999999999
     the file /etc/baton.toml: expected storage.snapshot_parts to be a number from 1 to 1000000, found 0
     the file /etc/baton.toml: expected storage.database_url to be a path or "postgres://user@host/database", found nothing
-    expected valid settings in /etc/baton.toml at line 1, found: unknown field `recover`, expected one of `server`, `node`, `sync`, `outbound`, `auth`, `storage`, `browser`, `recovery`, `metrics`, `limits`, `proxy`, `cocoons`, `sandboxes`, `gateway`
+    expected valid settings in /etc/baton.toml at line 1, found: unknown field `recover`, expected one of `server`, `node`, `sync`, `outbound`, `auth`, `storage`, `browser`, `recovery`, `metrics`, `limits`, `proxy`, `cocoons`, `sandboxes`, `gateway`, `webhooks`
     the file /etc/baton.toml: expected node.type to be cloud or hosted, found "server"
     the file /etc/baton.toml: expected node.name to be 1 to 64 characters that can be shown, without spaces around them, found ""
     the file /etc/baton.toml: expected node.publicUrl to be an address such as https://baton.example.org, without a path, a query or a user, found something else
@@ -158,6 +166,13 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     expected valid settings in /etc/baton.toml at line 2, found: unknown field `public_url`, expected one of `type`, `name`, `publicUrl`, `internalUrl`
     the file /etc/baton.toml: expected storage.database_url to be a path or "postgres://user@host/database", found the scheme "mysql"
     expected valid settings in /etc/baton.toml at line 2, found: invalid type: integer `5`, expected a string
+    the file /etc/baton.toml: expected sync.cloudUrl to be an address such as https://baton.example.org, without a path, a query or a user, found something else
+    expected valid settings in /etc/baton.toml at line 2, found: invalid type: string "yes", expected a boolean
+    the file /etc/baton.toml: expected webhooks.url to be an http or https address without a user, found another text
+    the file /etc/baton.toml: expected webhooks.secret to be set, or webhooks.secret_file, found none of them
+    the file /etc/baton.toml: expected webhooks.secret to be whsec_ and 24 to 64 bytes in base64, found another text
+    the file /etc/baton.toml: expected webhooks.events to be one or more of session.new, session.changed and session.conflict, found "session.gone"
+    the file /etc/baton.toml: expected webhooks.events to be one or more of session.new, session.changed and session.conflict, found none
     the file /etc/baton.toml: expected gateway.limit to be a number from 1 to 86400, found 0
     the file /etc/baton.toml: expected gateway.upstream.url to be an http or https address without a user, found another text
     the file /etc/baton.toml: expected gateway.upstream.turns to be a number from 1 to 1000, found 0
@@ -266,6 +281,9 @@ fn the_reference_is_a_valid_file_that_sets_everything() {
     assert!(choices.behind_proxy.is_some() && choices.allowed_hosts.is_some());
     assert!(choices.tls_certificate.is_some() && choices.tls_key.is_some());
     assert_eq!(choices.oidc.unwrap().leeway, Duration::from_secs(30));
+    assert!(choices.cloud_url.is_some() && choices.auto_register_cloud.is_some());
+    let [hook] = choices.webhooks.unwrap().try_into().unwrap();
+    assert_eq!((hook.events, hook.owner), (Event::ALL.into(), Owner::local()));
     let proxy = choices.proxy.settle(&Owner::local());
     assert!(proxy.listen.is_some() && proxy.host.is_some() && proxy.cocoons.len() == 1);
     assert_eq!(proxy.cocoons[0].browser_debug.exclude_paths, ["/health"]);

@@ -92,6 +92,13 @@ pub(in crate::cli) struct Flags {
         allow_negative_numbers = true
     )]
     bytes_per_second: Option<i64>,
+    /// Where the node answers that this one registers by itself; it is pending until a person confirms
+    /// its fingerprint [default: none]
+    #[arg(long, value_name = "URL", env = "BATON_CLOUD_URL", hide_env_values = true)]
+    cloud_url: Option<String>,
+    /// Whether the node at the cloud URL is registered at the start [default: true]
+    #[arg(long, value_name = "BOOL", env = "BATON_AUTO_REGISTER_CLOUD", hide_env_values = true, num_args = 0..=1, default_missing_value = "true")]
+    auto_register_cloud: Option<bool>,
     /// Private hosts, addresses and networks that the node may ask, such as 10.0.0.0/8 [default:
     /// none]
     #[arg(
@@ -266,6 +273,7 @@ impl From<Flags> for Settings {
             cocoons: None,
             sandboxes: None,
             gateway: None,
+            webhooks: None,
             auth: AuthTexts::default(),
             server: ServerSettings {
                 listen: flags.listen,
@@ -282,6 +290,8 @@ impl From<Flags> for Settings {
                 directory: flags.sync_directory,
                 staged_bytes: flags.staged_bytes,
                 bytes_per_second: flags.bytes_per_second,
+                cloud_url: flags.cloud_url,
+                auto_register_cloud: flags.auto_register_cloud,
             },
             outbound: OutboundTexts { allow: flags.outbound_allow },
             node: NodeTexts {

@@ -92,7 +92,7 @@ fn is_same(peer: &Peer, card: &NodeCard) -> bool {
 }
 
 /// What the node calls itself, or something like it that no other peer is called.
-fn free_name(name: &str, known: &[Peer]) -> String {
+pub(in crate::sync) fn free_name(name: &str, known: &[Peer]) -> String {
     let name: String = name.chars().filter(|letter| !letter.is_control()).take(50).collect();
     let name = if name.is_empty() { "node".to_owned() } else { name };
     let is_free = |candidate: &String| known.iter().all(|peer| peer.name != *candidate);

@@ -14,6 +14,7 @@ mod remove;
 mod status;
 
 pub(crate) use admit::admit;
+pub(in crate::sync) use admit::free_name;
 pub use confirm::confirm;
 pub(in crate::sync) use held::holds;
 pub(crate) use held::may_hold;

@@ -5,6 +5,7 @@
 //! lies aside is not fetched again.
 
 mod arrive;
+mod news;
 mod parts;
 
 use super::SyncError;
@@ -16,7 +17,8 @@ use crate::{Context, NodeError};
 use arrive::store;
 use baton_api::sync::{Exchange, Taken, Wanted};
 use baton_session::revision::PartList;
-use baton_session::{Offer, Owner, PartHash, SessionId, Signed};
+use baton_session::{NodeId, Offer, Owner, PartHash, SessionId, Signed};
+use news::Standing;
 use parts::{check, check_states, missing, parts_of};
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -27,11 +29,12 @@ const TURN_LIMIT: Duration = Duration::from_mins(1);
 /// The lists of an exchange, by their hash.
 type Lists<'a> = HashMap<PartHash, &'a PartList>;
 
-/// Takes an exchange, or says which parts have to come first. All or nothing. Parts that came for it
+/// Takes an exchange that the node `from` offers, or says which parts have to come first. All or nothing. Parts that came for it
 /// just now may be at hand.
 pub(super) async fn take(
     context: &Context,
     owner: &Owner,
+    from: NodeId,
     exchange: &Exchange,
     at_hand: &mut AtHand,
 ) -> Result<Taken, NodeError> {
@@ -54,9 +57,10 @@ pub(super) async fn take(
                 return Ok(Taken { missing, changed: false, rev, conflicts, lease });
             }
             Ok(Attempt::Known) => return told(context, owner, session, false).await,
-            Ok(Attempt::Stored) => {
+            Ok(Attempt::Stored(before)) => {
                 reconcile(context, owner, session).await?;
                 advance(context, owner, session).await?;
+                news::tell(context, owner, session, &before, from).await;
                 return told(context, owner, session, true).await;
             }
         }
@@ -68,8 +72,8 @@ pub(super) async fn take(
 enum Attempt {
     /// Nothing in it is new.
     Known,
-    /// It is on disk.
-    Stored,
+    /// It is on disk; how the session stood before.
+    Stored(Box<Standing>),
     /// Nothing was stored: these parts have to come first.
     Missing(Vec<Wanted>),
     /// Nothing was stored: what was captured here and not saved has to be kept first.
@@ -88,6 +92,7 @@ async fn attempt(
 ) -> Result<Attempt, NodeError> {
     let offer = &exchange.offer;
     let mut shelf = Shelf::take(context, owner, offer.session).await?;
+    let stood = Standing::of(context, &shelf).await?;
     let before = shelf.whole();
     let had: BTreeSet<_> = shelf.shared.replica.whole().map(said).collect();
     leave_copies(context, &mut shelf, offer).await?;
@@ -112,7 +117,7 @@ async fn attempt(
     }
     let released = shelf.released(&before);
     store(context, &mut shelf, gained, released).await?;
-    Ok(Attempt::Stored)
+    Ok(Attempt::Stored(Box::new(stood)))
 }
 
 /// The list of a revision's parts, and the checksum that their state should have.
