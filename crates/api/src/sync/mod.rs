@@ -3,7 +3,7 @@
 //! Names are those that were asked for (`nodeId`, `lastModified`, …). Rooms: [`card`] says who a
 //! node is; [`peer`] how others are registered; [`index`] what there is; [`exchange`] and [`parcel`]
 //! what two nodes tell each other, sealed; [`movement`] what moved; [`conflict`] what someone has to
-//! decide; [`save`] makes a revision; [`directory`] how it stands with the files of a folder, and [`file`] is one; [`lease`] says who holds a session.
+//! decide; [`save`] makes a revision; [`directory`] how it stands with the files of a folder, and [`mod@file`] is one; [`lease`] says who holds a session.
 
 pub mod card;
 pub mod conflict;
