@@ -91,7 +91,9 @@ async fn a_session_file_carries_everything_to_another_house() {
     baton(&first, &["export", "shop", "--to", &to, "-o", text(&sealed)]).success();
     baton(&first, &["export", "shop"]).success();
     baton(&first, &["--json", "export", "shop"]).code(2);
-    baton(&first, &["export", "shop", "--to", "ada"]).code(2);
+    baton(&first, &["export", "shop", "--to", "age1ada", "-o", text(&other)]).code(2);
+    // Whatever is no recipient is the name of a peer.
+    baton(&first, &["export", "shop", "--to", "ada", "-o", text(&other)]).code(3);
     first.clear().await.unwrap();
 
     let second = crate::houses::house().await;
