@@ -1,6 +1,7 @@
 //! Diff: what changed between two states, item by item and without a single value.
 
 mod environment;
+mod sites;
 mod stored;
 mod tabs;
 
@@ -10,6 +11,8 @@ use crate::{Cookie, Database, Entries, State, StorageKey};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+
+pub use sites::{NAME_LENGTH_MAX, NAMES_MAX, SiteDiff};
 
 /// What changed from one state to another.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

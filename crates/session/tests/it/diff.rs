@@ -1,7 +1,7 @@
 //! What changed is told item by item, and no value is told with it.
 
 use crate::arbitrary::{cases, state};
-use baton_session::diff::{Diff, diff};
+use baton_session::diff::{Diff, NAME_LENGTH_MAX, NAMES_MAX, SiteDiff, diff};
 use baton_session::permission::Setting;
 use baton_session::state::OriginState;
 use baton_session::value::Node;
@@ -112,6 +112,42 @@ fn before_and_after() -> (State, State) {
         permission("midi", Setting::Allow, Some(2)),
     ];
     (before, after)
+}
+
+fn by_site(diff: &Diff) -> String {
+    let line = |one: &SiteDiff| {
+        let site = one.site.as_ref().map_or("-", |site| site.as_str());
+        let SiteDiff { kind, added, removed, changed, names, .. } = one;
+        format!("{site} {kind} +{added} -{removed} ~{changed} {}", names.join(", "))
+    };
+    diff.by_site().iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn what_changed_is_counted_by_site_and_kind_and_no_value_is_told() {
+    let (before, mut after) = before_and_after();
+    let frame = StorageKey::first_party("https://www.shop.co.uk");
+    let entries = (0..30).map(|nth| (format!("{nth:02}{}", "x".repeat(200)), SECRET.to_owned()));
+    let local_storage: Entries = entries.collect();
+    after.origins.insert(frame, OriginState { local_storage, ..OriginState::default() });
+    let mut diff = diff(&before, &after);
+    assert!(!serde_json::to_string(&diff.by_site()).unwrap().contains(SECRET));
+    let long = diff.by_site().pop().unwrap();
+    assert_eq!((long.added, long.names.len()), (30, NAMES_MAX));
+    assert!(long.names.iter().all(|name| name.chars().count() == NAME_LENGTH_MAX + 1));
+    diff.items.retain(|item| !item.place.contains("shop.co.uk"));
+    insta::assert_snapshot!(by_site(&diff), @r"
+    - environment +1 -0 ~1 locale, timezone
+    app.test cookie +1 -1 ~1 gone, new, sid
+    app.test local_storage +1 -1 ~1 new, theme, token
+    app.test session_storage +0 -0 ~1 step
+    app.test indexed_db +0 -0 ~1 notes
+    app.test cache +0 -0 ~1 shell
+    app.test files +0 -0 ~1 notes/a.txt
+    app.test service_worker +0 -0 ~1 https://app.test/
+    app.test tab +1 -0 ~0 https://app.test/#[redacted]
+    app.test permission +0 -0 ~1 camera
+    ");
 }
 
 #[test]
