@@ -4,9 +4,9 @@
 use super::{BROWSER_LIMIT, Client, ClientError};
 use crate::FileText;
 use crate::sync::{
-    ConfirmPeer, ConflictList, ConflictView, DifferenceList, DirectoryView, Movement, PeerList,
-    PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView, SealedFile, SyncIndex,
-    TakenFile,
+    ConfirmPeer, ConflictDetails, ConflictList, ConflictView, DifferenceList, DirectoryView,
+    Movement, PeerList, PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView,
+    SealedFile, SyncIndex, TakenFile,
 };
 use reqwest::Method;
 use std::time::Duration;
@@ -104,6 +104,12 @@ impl Client {
     /// The sessions in which someone has to choose.
     pub async fn list_conflicts(&self) -> Result<ConflictList, ClientError> {
         self.fetch(self.request(Method::GET, &["sync", "conflicts"])?).await
+    }
+
+    /// How the revisions of a session differ between which someone has to choose, without a value.
+    pub async fn fetch_conflict(&self, session: &str) -> Result<ConflictDetails, ClientError> {
+        let call = self.request(Method::GET, &["sync", "conflicts", session])?;
+        self.fetch(call.timeout(BROWSER_LIMIT)).await
     }
 
     /// Says which revision of a session counts from now on.

@@ -1,5 +1,6 @@
 //! Conflicts: revisions of one session of which none had seen the other.
 
+use baton_session::diff::SiteDiff;
 use baton_session::{NodeId, PartHash, RevisionId, SessionId, SessionName};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,29 @@ pub struct RevisionView {
     /// Whether it deletes the session.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
+}
+
+/// A session in which someone has to choose, and how what there is to choose from differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ConflictDetails {
+    /// Its revisions.
+    #[serde(flatten)]
+    pub conflict: ConflictView,
+    /// For each of the siblings, in their order, how it differs from what counts now.
+    pub differences: Vec<RevisionDifference>,
+}
+
+/// How a sibling differs from the revision that counts, without a value of either.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RevisionDifference {
+    /// Which sibling.
+    pub rev: RevisionId,
+    /// By site and kind: what is `added` has only the sibling, what is `removed` only the revision
+    /// that counts. Empty when one of the two deletes the session.
+    pub sites: Vec<SiteDiff>,
+    /// Why the two could not be compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<String>,
 }
 
 /// Ends the conflicts of a session.

@@ -18,7 +18,9 @@ pub mod peer;
 pub mod save;
 
 pub use card::{NodeCard, NodeIdentity};
-pub use conflict::{ConflictList, ConflictView, ResolveConflict, RevisionView};
+pub use conflict::{
+    ConflictDetails, ConflictList, ConflictView, ResolveConflict, RevisionDifference, RevisionView,
+};
 pub use directory::{DirectoryView, RefusedFile};
 pub use exchange::{Exchange, FetchParts, Taken, Wanted};
 pub use file::{SealedFile, TakenFile};

@@ -117,7 +117,7 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sync::pull))
         .routes(routes!(sync::push))
         .routes(routes!(sync::conflicts).layer(compression::answers()))
-        .routes(routes!(sync::resolve))
+        .routes(routes!(sync::conflict, sync::resolve))
         // Between nodes.
         .routes(routes!(exchange::card))
         .routes(routes!(exchange::revisions))

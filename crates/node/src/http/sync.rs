@@ -11,8 +11,8 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use baton_api::Problem;
 use baton_api::sync::{
-    ConfirmPeer, ConflictList, ConflictView, DifferenceList, DirectoryView, Movement, PeerList,
-    PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView, SyncIndex,
+    ConfirmPeer, ConflictDetails, ConflictList, ConflictView, DifferenceList, DirectoryView,
+    Movement, PeerList, PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView, SyncIndex,
 };
 use baton_session::SessionId;
 
@@ -203,6 +203,21 @@ pub(super) async fn conflicts(
     Sync(caller): Sync,
 ) -> Answer<ConflictList> {
     Ok(axum::Json(sync::conflicts(&context, &caller).await?))
+}
+
+/// How the revisions of a session differ between which someone has to choose: by site and kind, counts
+/// and names, without a value.
+#[utoipa::path(
+    get, path = "/sync/conflicts/{session}", tag = "sync", security(("api_key" = [])),
+    params(("session" = String, Path)),
+    responses((status = 200, body = ConflictDetails), (status = "4XX", body = Problem))
+)]
+pub(super) async fn conflict(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    Path(session): Path<String>,
+) -> Answer<ConflictDetails> {
+    Ok(axum::Json(sync::conflict(&context, &caller, &session).await?))
 }
 
 /// Ends the conflicts of a session: one revision counts from now on.

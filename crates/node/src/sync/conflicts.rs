@@ -95,7 +95,8 @@ fn find(shelf: &Shelf, keep: &str) -> Result<Signed, SyncError> {
     }
 }
 
-fn view(context: &Context, shelf: &Shelf) -> Option<ConflictView> {
+/// What there is to choose from; none when nothing is shared.
+pub(super) fn view(context: &Context, shelf: &Shelf) -> Option<ConflictView> {
     let counts = current(context, shelf)?;
     let whole: Vec<&Signed> = shelf.shared.replica.whole().collect();
     let mut siblings: Vec<RevisionView> =

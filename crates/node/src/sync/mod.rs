@@ -11,7 +11,7 @@
 //! those that just came are `at_hand`; `remote` speaks to a peer, signed and
 //! sealed, and `pull`, `push` and `differences` use it; `credential` is what
 //! a peer is shown; `stranger` asks who somebody is; `index`
-//! lists; `conflicts` are shown and resolved; `delete` is remembered, until `forget` finds that every
+//! lists; `conflicts` are shown and resolved, and their revisions `compared`; `delete` is remembered, until `forget` finds that every
 //! peer has heard; a `file` holds all that is shared of a session, the `directory` is where such files
 //! lie, and `folder` keeps it and the database in step; `lease` says who runs a session, and `shown` how it stands among nodes; `peers`
 //! registers nodes, and `cloud` the one that the settings name; `auto` does all that by itself.
@@ -19,6 +19,7 @@
 mod at_hand;
 mod auto;
 mod cloud;
+mod compared;
 mod conflicts;
 mod contents;
 mod credential;
@@ -54,6 +55,7 @@ mod working;
 use auto::as_node;
 pub use auto::start as start_auto;
 pub use cloud::start as start_cloud;
+pub use compared::conflict;
 pub use conflicts::{conflicts, resolve};
 pub(crate) use contents::blocking;
 pub(crate) use credential::{TUNNEL, command, preparation, wanted};

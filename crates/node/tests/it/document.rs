@@ -53,6 +53,7 @@ async fn the_document_names_every_operation() {
     GET /sessions/{id}/state (key)
     GET /sync/card (key)
     GET /sync/conflicts (key)
+    GET /sync/conflicts/{session} (key)
     GET /sync/differences/{peer} (key)
     GET /sync/directory (key)
     GET /sync/index (key)

@@ -1,10 +1,12 @@
 //! Two nodes change one session, and neither has heard of the other: nobody loses anything.
 
 use super::pair::{Pair, capture, edit, logged_in, save, seed, state, token};
+use baton_api::ClientError;
 use baton_api::sync::{MovementOutcome, ResolveConflict};
 use baton_node::config::Choices;
 use baton_node::sync::ConflictResolution;
 use baton_session::SessionId;
+use baton_session::diff::SiteDiff;
 
 /// A session that both nodes have, changed at both.
 async fn diverged(pair: &Pair, cloud: &[(&str, &str)], laptop: &[(&str, &str)]) -> SessionId {
@@ -45,6 +47,58 @@ async fn the_latest_counts_and_the_other_one_is_kept_until_someone_chooses() {
         assert_eq!(token(&state(node, "shop").await, "shop.test").unwrap(), "cloud");
         assert!(node.admin().list_conflicts().await.unwrap().items.is_empty());
     }
+    pair.stop().await;
+}
+
+#[tokio::test]
+async fn who_has_to_choose_sees_what_differs_and_no_secret() {
+    let pair = Pair::new().await;
+    let cloud = [("shop.test", "cloud-secret"), ("bank.test", "base")];
+    let laptop = [("shop.test", "laptop-secret"), ("mail.test", "mail-secret")];
+    let id = diverged(&pair, &cloud, &laptop).await;
+    pair.pull("shop").await;
+    let before = state(&pair.laptop, "shop").await;
+    let found = pair.laptop.admin().fetch_conflict("shop").await.unwrap();
+    assert_eq!(found.conflict, pair.laptop.admin().list_conflicts().await.unwrap().items[0]);
+    assert_eq!(found.differences[0].rev, found.conflict.siblings[0].rev);
+    let line = |one: &SiteDiff| {
+        let site = one.site.as_ref().map_or("-", |site| site.as_str());
+        let SiteDiff { kind, added, removed, changed, names, .. } = one;
+        format!("{site} {kind} +{added} -{removed} ~{changed} {}", names.join(", "))
+    };
+    let lines: Vec<String> = found.differences[0].sites.iter().map(line).collect();
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    bank.test cookie +1 -0 ~0 sid
+    bank.test local_storage +1 -0 ~0 token
+    mail.test cookie +0 -1 ~0 sid
+    mail.test local_storage +0 -1 ~0 token
+    shop.test cookie +0 -0 ~1 sid
+    shop.test local_storage +0 -0 ~1 token
+    ");
+    let told = serde_json::to_string(&found).unwrap();
+    assert!(!told.contains("secret") && !told.contains("base"), "{told}");
+    // Looking changes nothing, and what was chosen leaves nothing to compare.
+    assert_eq!(state(&pair.laptop, "shop").await, before);
+    let request = ResolveConflict { keep: found.conflict.current.rev.to_string() };
+    pair.laptop.admin().resolve_conflict(&id.to_string(), &request).await.unwrap();
+    let chosen = pair.laptop.admin().fetch_conflict("shop").await.unwrap();
+    assert!(chosen.conflict.siblings.is_empty() && chosen.differences.is_empty());
+    pair.stop().await;
+}
+
+#[tokio::test]
+async fn one_that_was_deleted_elsewhere_and_one_that_is_not_shared_have_nothing_to_compare() {
+    let pair = Pair::new().await;
+    let id = diverged(&pair, &[("shop.test", "cloud")], &[("shop.test", "laptop")]).await;
+    pair.cloud.admin().delete_synced_session(&id.to_string()).await.unwrap();
+    pair.pull("shop").await;
+    let found = pair.laptop.admin().fetch_conflict("shop").await.unwrap();
+    let [deletes] = &found.conflict.siblings[..] else { panic!("{found:?}") };
+    assert!(deletes.deleted && found.differences[0].sites.is_empty());
+    assert_eq!(found.differences[0].unreadable, None);
+    seed(&pair.laptop, "own", &logged_in(&[("shop.test", "own")])).await;
+    let refused = pair.laptop.admin().fetch_conflict("own").await.unwrap_err();
+    assert!(matches!(&refused, ClientError::Problem(problem) if problem.code.status() == 404));
     pair.stop().await;
 }
 

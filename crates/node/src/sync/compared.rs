@@ -1,0 +1,100 @@
+//! What there is to choose from, compared: how each sibling differs from the revision that counts.
+
+use super::SyncError;
+use super::conflicts::view;
+use super::contents::{self, blocking};
+use super::shelf::Shelf;
+use crate::auth::Caller;
+use crate::{Context, NodeError};
+use baton_api::sync::{ConflictDetails, RevisionDifference, RevisionView};
+use baton_session::diff::diff;
+use baton_session::{RevisionId, SessionId, State};
+use baton_store::StoreError;
+use std::sync::Arc;
+
+/// How the revisions of a session differ between which someone has to choose: by site, and without a
+/// value. It is read, and nothing changes.
+pub async fn conflict(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+) -> Result<ConflictDetails, NodeError> {
+    let session = context.find(&caller.owner, reference).await?;
+    let shelf = Shelf::expect(context, &caller.owner, session.id).await?;
+    let gone = || SyncError::NotShared { session: session.id.to_string() };
+    let conflict = view(context, &shelf).ok_or_else(gone)?;
+    let mut differences = Vec::with_capacity(conflict.siblings.len());
+    if !conflict.siblings.is_empty() {
+        let reader = Reader { context, shelf: &shelf, session: session.id };
+        let current = reader.read(&conflict.current).await?.map(|state| state.map(Arc::new));
+        for sibling in &conflict.siblings {
+            differences.push(reader.compare(&current, sibling).await?);
+        }
+    }
+    Ok(ConflictDetails { conflict, differences })
+}
+
+/// What a revision holds, none when it deletes the session; or why it cannot be read.
+type Held<T> = Result<Option<T>, String>;
+
+/// Reads the revisions of one session.
+struct Reader<'a> {
+    context: &'a Context,
+    shelf: &'a Shelf,
+    session: SessionId,
+}
+
+impl Reader<'_> {
+    /// Compares a sibling with what counts; one at a time is in memory beside it.
+    async fn compare(
+        &self,
+        current: &Held<Arc<State>>,
+        sibling: &RevisionView,
+    ) -> Result<RevisionDifference, NodeError> {
+        let rev = sibling.rev;
+        let nothing = |unreadable| RevisionDifference { rev, sites: Vec::new(), unreadable };
+        let before = match current {
+            Ok(Some(state)) => Arc::clone(state),
+            Ok(None) => return Ok(nothing(None)),
+            Err(why) => return Ok(nothing(Some(why.clone()))),
+        };
+        match self.read(sibling).await? {
+            Ok(Some(after)) => {
+                let sites = blocking(move || diff(&before, &after).by_site()).await?;
+                Ok(RevisionDifference { rev, sites, unreadable: None })
+            }
+            Ok(None) => Ok(nothing(None)),
+            Err(why) => Ok(nothing(Some(why))),
+        }
+    }
+
+    /// What of one cannot be read must not keep anybody from choosing.
+    async fn read(&self, revision: &RevisionView) -> Result<Held<State>, NodeError> {
+        if revision.deleted {
+            return Ok(Ok(None));
+        }
+        match self.state(revision.rev).await {
+            Ok(state) => Ok(Ok(Some(state))),
+            Err(NodeError::Sync(error)) => Ok(Err(error.to_string())),
+            Err(NodeError::Store(error)) if is_unreadable(&error) => Ok(Err(error.to_string())),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn state(&self, rev: RevisionId) -> Result<State, NodeError> {
+        let (store, owner) = (&self.context.store, &self.shelf.owner);
+        let held = store.fetch_content(owner, self.session, rev).await?;
+        let held = held.ok_or(SyncError::NoContent { rev })?;
+        contents::state(self.context, owner, &contents::shared_parts(&held)).await
+    }
+}
+
+/// Whether it is about what one revision holds.
+fn is_unreadable(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::SnapshotCorrupt { .. }
+            | StoreError::PartMissing { .. }
+            | StoreError::PartCorrupt { .. }
+    )
+}
