@@ -1,17 +1,16 @@
-//! What moved between this node and its peers, and what would have to.
+//! What moved between this node and its peers, and what failed.
 
 use super::style;
 use super::table::Table;
-use baton_api::sync::{
-    Difference, DifferenceList, DirectoryView, Movement, MovementOutcome, RefusedFile,
-    SessionDifference,
-};
+use baton_api::sync::{Movement, MovementOutcome, SessionDifference};
 use baton_api::{ClientError, ErrorCode};
 use baton_session::{SessionId, SessionName};
-use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
+
+/// There is nobody to compare with.
+pub(super) const NOBODY: &str = "no confirmed peers; baton peers add URL --name NAME registers one";
 
 /// Which way a session moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -75,17 +74,6 @@ pub(crate) struct Failed {
     /// What to do, when the peer does not let this node in.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
-}
-
-/// How sessions stand here and at peers.
-#[derive(Debug, Serialize)]
-pub(crate) struct Standing {
-    /// A list for each peer, of those that differ.
-    pub(crate) peers: Vec<DifferenceList>,
-    /// Peers that could not say.
-    pub(crate) failed: Vec<Failed>,
-    /// How it stands with the sync directory.
-    pub(crate) directory: DirectoryView,
 }
 
 impl Exchange {
@@ -182,7 +170,7 @@ fn sums(done: &Exchange) -> Vec<String> {
 /// Nothing differs, if there was anybody to compare with.
 fn nothing(asked: usize) -> String {
     match asked {
-        0 => "no confirmed peers; baton peers add URL --name NAME registers one".to_owned(),
+        0 => NOBODY.to_owned(),
         _ => style::good("all in sync"),
     }
 }
@@ -198,7 +186,8 @@ pub(super) fn outcome(outcome: MovementOutcome) -> &'static str {
     }
 }
 
-fn failed(failed: &[Failed]) -> impl Iterator<Item = String> {
+/// What failed, a line each, and below it what to do.
+pub(super) fn failed(failed: &[Failed]) -> impl Iterator<Item = String> {
     failed.iter().map(|Failed { peer, name, way, reason, hint, .. }| {
         let about = match (name, way) {
             (Some(name), Some(way)) => format!("{way} {name}, {peer}"),
@@ -209,62 +198,4 @@ fn failed(failed: &[Failed]) -> impl Iterator<Item = String> {
         let next = hint.iter().flat_map(|hint| hint.lines());
         next.fold(line, |told, next| format!("{told}\n  {}", style::plain(next)))
     })
-}
-
-/// What differs: a line for each session and peer.
-pub(crate) fn standing(standing: &Standing) -> String {
-    let mut lines = Vec::new();
-    let now = Timestamp::now();
-    let mut table = Table::new(&["SESSION", "PEER", "WHAT DIFFERS", "CHANGED", "SIZE"]);
-    let mut rows = 0;
-    for list in &standing.peers {
-        for item in &list.items {
-            rows += 1;
-            table.row([
-                item.name.to_string(),
-                list.name.clone(),
-                difference(item).to_owned(),
-                style::age(item.last_modified, now),
-                style::size(item.size),
-            ]);
-        }
-    }
-    if rows > 0 {
-        lines.push(table.render());
-    }
-    lines.extend(failed(&standing.failed));
-    if rows == 0 && standing.failed.is_empty() {
-        lines.push(nothing(standing.peers.len()));
-    }
-    lines.extend(folder(&standing.directory));
-    lines.join("\n")
-}
-
-/// How it stands with the sync directory, in words; nothing when there is none.
-fn folder(directory: &DirectoryView) -> Vec<String> {
-    let Some(path) = &directory.path else { return Vec::new() };
-    let mut lines =
-        vec![format!("{path}: {} in step", style::counted(directory.sessions, "session"))];
-    let failed = directory.failed.iter().map(|reason| format!("  not in step: {reason}"));
-    lines.extend(failed);
-    for RefusedFile { file, reason, .. } in &directory.refused {
-        let mut reason = reason.lines();
-        lines.push(format!("  left aside: {file}: {}", reason.next().unwrap_or_default()));
-        lines.extend(reason.map(|line| format!("    {line}")));
-    }
-    lines
-}
-
-/// How a session stands, in words.
-fn difference(item: &SessionDifference) -> &'static str {
-    match (item.difference, item.deleted) {
-        (Difference::Same, _) => "nothing",
-        (Difference::Ahead, _) if !item.there => "only here",
-        (Difference::Behind, _) if !item.here => "only there",
-        (Difference::Ahead, false) => "newer here",
-        (Difference::Ahead, true) => "deleted here",
-        (Difference::Behind, false) => "newer there",
-        (Difference::Behind, true) => "deleted there",
-        (Difference::Diverged, _) => "changed here and there",
-    }
 }

@@ -7,6 +7,7 @@
 mod board;
 mod carry;
 mod cocoons;
+mod conflicts;
 mod debug;
 mod exchange;
 mod history;
@@ -17,6 +18,7 @@ mod progress;
 mod receipt;
 mod revisions;
 mod sandboxes;
+mod standing;
 mod style;
 mod table;
 mod views;
@@ -24,18 +26,20 @@ mod views;
 pub(crate) use board::{archived, board, driven, task, tasks};
 pub(crate) use carry::{compiled, imported, in_use, left_out, taken, written};
 pub(crate) use cocoons::cocoons;
+pub(crate) use conflicts::{Conflicts, conflicts};
 pub(crate) use debug::{
     debug_console, debug_entry, debug_gap, debug_line, debug_request, debug_request_line,
     debug_requests, debug_tabs, never_ends,
 };
-pub(crate) use exchange::{Exchange, Failed, Moved, Standing, Way, exchange, standing};
+pub(crate) use exchange::{Exchange, Failed, Moved, Way, exchange};
 pub(crate) use history::{diff, history};
 pub(crate) use log::log_to_stderr;
 pub(crate) use peers::{Names, fingerprint, next_for_peer, peer, peers, pinged};
 pub(crate) use progress::Progress;
 pub(crate) use receipt::{receipt, resumed};
-pub(crate) use revisions::{conflicts, resolved, saved};
+pub(crate) use revisions::{resolved, saved};
 pub(crate) use sandboxes::{ended_sandbox, sandbox, sandboxes};
+pub(crate) use standing::{Standing, Told, standing};
 pub(crate) use style::{bad, counted, doubtful, good, plain, size};
 pub(crate) use views::{audit, keys, session, sessions, with_unread};
 

@@ -1,12 +1,10 @@
-//! Revisions: what was saved, and between which ones somebody has to choose.
+//! Revisions: what was saved, and what somebody chose.
 
 use super::exchange::outcome;
 use super::peers::Names;
 use super::style;
-use super::table::Table;
-use baton_api::sync::{ConflictList, ConflictView, RevisionView, SavedView};
+use baton_api::sync::{ConflictView, RevisionView, SavedView};
 use baton_session::RevisionId;
-use jiff::Timestamp;
 
 /// How many digits of a revision's hash are shown at least: what people type must not become too short.
 const SHORTEST: usize = 8;
@@ -36,33 +34,6 @@ pub(crate) fn saved(view: &SavedView, names: &Names) -> String {
     lines.join("\n")
 }
 
-/// The sessions in which somebody has to choose: a line for each revision.
-pub(crate) fn conflicts(list: &ConflictList, names: &Names) -> String {
-    let Some(first) = list.items.first() else {
-        return style::good("no conflicts");
-    };
-    let now = Timestamp::now();
-    let mut table = Table::new(&["SESSION", "REVISION", "WRITTEN BY", "WHEN", "SIZE", "STANDS"]);
-    for conflict in &list.items {
-        let all = all(conflict);
-        for (at, revision) in revisions(conflict).enumerate() {
-            let content =
-                if revision.deleted { "deletes it".to_owned() } else { style::size(revision.size) };
-            table.row([
-                conflict.name.to_string(),
-                short(&revision.rev, &all),
-                names.name(revision.node_id),
-                style::age(revision.last_modified, now),
-                content,
-                if at == 0 { "counts" } else { "kept beside it" }.to_owned(),
-            ]);
-        }
-    }
-    let (name, rev) = (&first.name, short(&first.current.rev, &all(first)));
-    let next = format!("baton sync resolve {name} --keep {rev} keeps that one and ends the others");
-    format!("{}\n{next}", table.render())
-}
-
 /// A session in which somebody chose.
 pub(crate) fn resolved(view: &ConflictView) -> String {
     let (name, rev) = (&view.name, short(&view.current.rev, &all(view)));
@@ -70,11 +41,13 @@ pub(crate) fn resolved(view: &ConflictView) -> String {
     format!("{ended} baton sync run tells the peers")
 }
 
-fn revisions(conflict: &ConflictView) -> impl Iterator<Item = &RevisionView> {
+/// What there is to choose from; what counts comes first.
+pub(super) fn revisions(conflict: &ConflictView) -> impl Iterator<Item = &RevisionView> {
     std::iter::once(&conflict.current).chain(&conflict.siblings)
 }
 
-fn all(conflict: &ConflictView) -> Vec<RevisionId> {
+/// The same by their names.
+pub(super) fn all(conflict: &ConflictView) -> Vec<RevisionId> {
     revisions(conflict).map(|revision| revision.rev).collect()
 }
 

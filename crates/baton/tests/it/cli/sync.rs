@@ -5,10 +5,11 @@ use super::fixture::{stderr, stdout};
 use super::peers::{ago, list, peer, pending};
 use baton_api::ErrorCode;
 use baton_api::sync::{
-    ConflictList, ConflictView, Difference, DifferenceList, Movement, MovementOutcome, PeerView,
-    RevisionView, SavedView, SessionDifference,
+    ConflictDetails, ConflictList, ConflictView, Difference, DifferenceList, DirectoryView,
+    IndexedSession, Movement, MovementOutcome, PeerView, RevisionDifference, RevisionView,
+    SavedView, SessionDifference, SyncIndex,
 };
-use baton_session::{NodeId, PartHash, RevisionId, SessionId};
+use baton_session::{NodeId, PartHash, RevisionId, SessionId, Vector};
 use serde_json::json;
 
 /// The session of this number.
@@ -164,7 +165,9 @@ async fn who_has_nobody_to_compare_with_is_not_told_that_all_is_in_sync() {
     let node = FakeNode::start()
         .await
         .with("GET /sync/peers", &peers)
-        .with("GET /sync/directory", &json!({}));
+        .with("GET /sync/index", &index(Vec::new()))
+        .with("GET /sync/conflicts", &ConflictList { items: Vec::new() })
+        .with("GET /sync/directory", &DirectoryView::default());
     for verb in ["run", "status"] {
         let run = node.folder.run(&["sync", verb]).success();
         let told = [stderr(&run, &node.folder.data()), stdout(&run, &node.folder.data())].concat();
@@ -238,40 +241,132 @@ async fn what_did_not_come_is_not_joined_with_what_goes() {
     assert!(!node.heard().contains(&push(&berlin, 3)));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn status_tells_what_differs_and_moves_nothing() {
-    let berlin = peer(2, "berlin");
+/// What this node has of a session, changed five minutes ago.
+fn indexed(of: u8, name: &str, version: u64) -> IndexedSession {
+    IndexedSession {
+        id: session(of),
+        name: name.parse().unwrap(),
+        version,
+        checksum: PartHash::of(b"ours"),
+        last_modified: ago(5),
+        origin_node_id: node(),
+        size: 34_567,
+        rev: revision(version, "ours"),
+        conflicts: Vec::new(),
+        vector: Vector::default(),
+        lease: None,
+        deleted: false,
+    }
+}
+
+fn index(sessions: Vec<IndexedSession>) -> SyncIndex {
+    SyncIndex { node_id: node(), last_updated: None, sessions }
+}
+
+/// A node with six sessions and the peers berlin and copenhagen, at which they stand in all ways.
+async fn with_two_peers() -> FakeNode {
+    let (berlin, copenhagen) = (peer(2, "berlin"), peer(4, "copenhagen"));
     let only_there = SessionDifference { here: false, ..item(5, "forum", Difference::Behind) };
-    let deleted = SessionDifference { deleted: true, ..item(6, "old", Difference::Ahead) };
-    let items = vec![
+    let deleted_here =
+        SessionDifference { deleted: true, here: false, ..item(6, "old", Difference::Ahead) };
+    let at_berlin = vec![
         item(1, "shop", Difference::Behind),
+        item(2, "mail", Difference::Ahead),
         item(3, "bank", Difference::Diverged),
         only_there,
-        deleted,
+        deleted_here,
         item(4, "news", Difference::Same),
     ];
-    let node = FakeNode::start()
+    let missing = SessionDifference { there: false, ..item(2, "mail", Difference::Ahead) };
+    let buried =
+        SessionDifference { deleted: true, there: false, ..item(4, "news", Difference::Behind) };
+    let at_copenhagen = vec![missing, buried, item(1, "shop", Difference::Same)];
+    let gone = IndexedSession { deleted: true, ..indexed(6, "old", 4) };
+    let forgotten = IndexedSession { deleted: true, ..indexed(7, "nowhere", 4) };
+    let mut here = vec![indexed(1, "shop", 3), indexed(2, "mail", 12), indexed(3, "bank", 3)];
+    here.extend([indexed(4, "news", 1), gone, forgotten]);
+    FakeNode::start()
         .await
-        .with("GET /sync/peers", &list(vec![berlin.clone()]))
-        .with(&asks(&berlin), &differences(&berlin, items))
-        .with(&asks(&berlin), &differences(&berlin, vec![item(4, "news", Difference::Same)]))
-        .with("GET /sync/directory", &json!({}))
-        .with("GET /sync/directory", &in_step());
-    let differ = node.folder.run(&["sync", "status"]).success();
-    let same = node.folder.run(&["sync", "status"]).success();
-    let told = [differ, same].map(|run| stdout(&run, &node.folder.data()));
-    insta::assert_snapshot!(told.concat(), @r#"
-    SESSION  PEER    WHAT DIFFERS            CHANGED    SIZE
-    shop     berlin  newer there             5 min ago  33.76 KiB
-    bank     berlin  changed here and there  5 min ago  33.76 KiB
-    forum    berlin  only there              5 min ago  33.76 KiB
-    old      berlin  deleted here            5 min ago  33.76 KiB
-    all in sync
+        .with("GET /sync/peers", &list(vec![berlin.clone(), copenhagen.clone()]))
+        .with(&asks(&berlin), &differences(&berlin, at_berlin))
+        .with(&asks(&copenhagen), &differences(&copenhagen, at_copenhagen))
+        .with("GET /sync/index", &index(here))
+        .with("GET /sync/conflicts", &ConflictList { items: vec![conflict(&berlin)] })
+        .with("GET /sync/directory", &in_step())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn status_tells_what_is_where_and_what_waits_and_moves_nothing() {
+    let node = with_two_peers().await;
+    let run = node.folder.run(&["sync", "status"]).success();
+    let told = stdout(&run, &node.folder.data());
+    let mut lines = told.lines().filter(|line| !line.contains("left aside"));
+    assert!(lines.all(|line| line.chars().count() <= 100), "{told}");
+    insta::assert_snapshot!(told, @r"
+    SESSION  HERE               AT PEERS                          WHAT WAITS
+    bank     rev 3, 5 min ago   berlin changed too                in conflict, 1 to pull, 1 to push
+    forum    not here           berlin has it                     1 to pull
+    mail     rev 12, 5 min ago  berlin older, copenhagen missing  2 to push
+    news     rev 1, 5 min ago   berlin same, copenhagen deleted   1 to pull
+    old      deleted 5 min ago  berlin still has it               1 to push
+    shop     rev 3, 5 min ago   berlin newer, copenhagen same     1 to pull
+    bank is in conflict; baton sync conflicts bank shows what differs
+      baton sync resolve bank --keep 3-ae0bec9e  (this node, 5 min ago, counts now)
+      baton sync resolve bank --keep 3-4c55a855  (berlin, 7 min ago)
+      baton sync resolve bank --keep 2-283bb9de  (00000009-0000-8000-…, 1 h ago, deletes it)
     /mnt/shared: 2 sessions in step
       left aside: 3.json: expected a file of a confirmed peer, found one of node 1
         baton peers add helps
-    "#);
+    4 to pull, 4 to push: baton sync run; 1 in conflict: baton sync conflicts
+    ");
     assert!(node.heard().iter().all(|heard| heard.starts_with("GET ")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_is_told_the_same_beside_what_it_was_told_before() {
+    let node = with_two_peers().await;
+    let (code, document) = node.folder.json(&["sync", "status"]);
+    assert_eq!(code, 0);
+    assert_eq!(document["waits"], json!({"toPull": 4, "toPush": 4, "inConflict": 1}));
+    assert_eq!(document["peers"][0]["items"].as_array().unwrap().len(), 5);
+    assert_eq!(document["conflicts"][0]["siblings"].as_array().unwrap().len(), 2);
+    let sessions = document["sessions"].as_array().unwrap();
+    let mail = sessions.iter().find(|row| row["name"] == "mail").unwrap();
+    assert_eq!(mail["here"]["version"], 12);
+    let expected = json!([
+        {"peer": "berlin", "stands": "older"}, {"peer": "copenhagen", "stands": "missing"},
+    ]);
+    assert_eq!(mail["peers"], expected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn status_says_that_all_is_in_sync_only_when_everybody_answered() {
+    let (athens, berlin) = (peer(5, "athens"), peer(2, "berlin"));
+    let node = FakeNode::start()
+        .await
+        .with("GET /sync/peers", &list(vec![athens.clone(), berlin.clone()]))
+        .with(&asks(&berlin), &differences(&berlin, vec![item(4, "news", Difference::Same)]))
+        .refusing(
+            &asks(&athens),
+            ErrorCode::PeerUnreachable,
+            "expected athens to answer, found nobody",
+        )
+        .with(&asks(&athens), &differences(&athens, vec![item(4, "news", Difference::Same)]))
+        .with("GET /sync/index", &index(vec![indexed(4, "news", 1)]))
+        .with("GET /sync/conflicts", &ConflictList { items: Vec::new() })
+        .with("GET /sync/directory", &DirectoryView::default());
+    let silent = node.folder.run(&["sync", "status"]).code(1);
+    let all = node.folder.run(&["sync", "status"]).success();
+    let told = [silent, all].map(|run| stdout(&run, &node.folder.data()));
+    insta::assert_snapshot!(told.concat(), @r"
+    SESSION  HERE              AT PEERS     WHAT WAITS
+    news     rev 1, 5 min ago  berlin same
+    athens: expected athens to answer, found nobody
+    1 peer did not answer
+    SESSION  HERE              AT PEERS                  WHAT WAITS
+    news     rev 1, 5 min ago  athens same, berlin same
+    in sync
+    ");
 }
 
 /// A sync directory in which somebody put a file of a stranger.
@@ -304,14 +399,45 @@ fn conflict(berlin: &PeerView) -> ConflictView {
     }
 }
 
+/// How the siblings of the conflict differ from what counts.
+fn details(conflict: &ConflictView) -> ConflictDetails {
+    let site =
+        |site: Option<&str>, kind: &str, [added, removed, changed]: [usize; 3], names: &[&str]| {
+            json!({
+                "site": site, "kind": kind, "added": added, "removed": removed, "changed": changed,
+                "names": names,
+            })
+        };
+    let many = ["a", "b", "c", "d", "e", "f", "g"];
+    let sites = json!([
+        site(None, "environment", [0, 0, 1], &["locale"]),
+        site(Some("bank.test"), "cookie", [0, 1, 1], &["csrf", "sid"]),
+        site(Some("bank.test"), "local_storage", [7, 0, 0], &many),
+    ]);
+    let [theirs, gone] = [&conflict.siblings[0], &conflict.siblings[1]].map(|one| one.rev);
+    ConflictDetails {
+        conflict: conflict.clone(),
+        differences: vec![
+            RevisionDifference {
+                rev: theirs,
+                sites: serde_json::from_value(sites).unwrap(),
+                unreadable: None,
+            },
+            RevisionDifference { rev: gone, sites: Vec::new(), unreadable: None },
+        ],
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_sees_what_there_is_to_choose_from_and_chooses() {
     let berlin = peer(2, "berlin");
     let before = conflict(&berlin);
     let after = ConflictView { siblings: Vec::new(), ..before.clone() };
+    let by_id = format!("GET /sync/conflicts/{}", session(3));
     let node = FakeNode::start()
         .await
         .with("GET /sync/peers", &list(vec![berlin]))
+        .with(&by_id, &details(&before))
         .with("GET /sync/conflicts", &ConflictList { items: vec![before] })
         .with("GET /sync/conflicts", &ConflictList { items: Vec::new() })
         .with("POST /sync/conflicts/bank", &after);
@@ -319,16 +445,52 @@ async fn a_person_sees_what_there_is_to_choose_from_and_chooses() {
     let chosen = node.folder.run(&["sync", "resolve", "bank", "--keep", "3-93"]).success();
     let ended = node.folder.run(&["sync", "conflicts"]).success();
     let told = [shown, chosen, ended].map(|run| stdout(&run, &node.folder.data()));
-    insta::assert_snapshot!(told.concat(), @r#"
+    insta::assert_snapshot!(told.concat(), @r"
     SESSION  REVISION    WRITTEN BY                            WHEN       SIZE        STANDS
     bank     3-ae0bec9e  this node                             5 min ago  33.76 KiB   counts
     bank     3-4c55a855  berlin                                7 min ago  33.76 KiB   kept beside it
     bank     2-283bb9de  00000009-0000-8000-8000-00000000000f  1 h ago    deletes it  kept beside it
-    baton sync resolve bank --keep 3-ae0bec9e keeps that one and ends the others
+
+    keep 3-ae0bec9e of bank, by this node, leaves what counts now
+      baton sync resolve bank --keep 3-ae0bec9e
+
+    keep 3-4c55a855 of bank, by berlin, changes this:
+    SITE       KIND           WHAT CHANGES          NAMES
+    -          environment    1 changed             locale
+    bank.test  cookie         1 removed, 1 changed  csrf, sid
+    bank.test  local storage  7 added               a, b, c, d, e, …
+      baton sync resolve bank --keep 3-4c55a855
+
+    keep 2-283bb9de of bank, by 00000009-0000-8000-8000-00000000000f, deletes the session
+      baton sync resolve bank --keep 2-283bb9de
     revision 3-ae0bec9e of bank counts from now on; baton sync run tells the peers
     no conflicts
-    "#);
+    ");
     assert!(node.heard().contains(&r#"POST /sync/conflicts/bank {"keep":"3-93"}"#.to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_conflict_is_shown_by_its_name_and_what_cannot_be_read_is_said() {
+    let before = conflict(&peer(2, "berlin"));
+    let mut torn = details(&before);
+    torn.differences[0].sites.clear();
+    torn.differences[0].unreadable = Some("expected its content, found none\nhint".to_owned());
+    let after = ConflictView { siblings: Vec::new(), ..before };
+    let chosen = ConflictDetails { conflict: after, differences: Vec::new() };
+    let node = FakeNode::start()
+        .await
+        .with("GET /sync/peers", &list(Vec::new()))
+        .with("GET /sync/conflicts/bank", &torn)
+        .with("GET /sync/conflicts/bank", &torn)
+        .with("GET /sync/conflicts/bank", &chosen);
+    let told =
+        stdout(&node.folder.run(&["sync", "conflicts", "bank"]).success(), &node.folder.data());
+    assert!(told.contains(", cannot be compared: expected its content, found none\n"), "{told}");
+    let (code, document) = node.folder.json(&["sync", "conflicts", "bank"]);
+    assert_eq!((code, &document["items"][0]["name"]), (0, &json!("bank")));
+    assert!(document["items"][0]["differences"][0]["unreadable"].is_string());
+    let ended = node.folder.run(&["sync", "conflicts", "bank"]).success();
+    assert_eq!(stdout(&ended, &node.folder.data()), "no conflicts\n");
 }
 
 /// A session that was saved.
