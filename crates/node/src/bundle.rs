@@ -147,7 +147,10 @@ fn decrypt<'a>(
 
 fn refused(error: age::DecryptError) -> BundleError {
     match error {
-        age::DecryptError::NoMatchingKeys => BundleError::ForOthers,
+        // The second is said of a passphrase that opens nothing.
+        age::DecryptError::NoMatchingKeys | age::DecryptError::DecryptionFailed => {
+            BundleError::ForOthers
+        }
         other => BundleError::Damaged(other.to_string()),
     }
 }
