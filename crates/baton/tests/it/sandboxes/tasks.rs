@@ -1,11 +1,10 @@
 //! How sandboxes end: by their time, with their node, and after a crash of it.
 
 use super::scene::Scene;
+use crate::notes::eventually;
 use baton_api::SnapshotReason;
 use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox};
 use baton_playground::victims;
-use std::time::Duration;
-use tokio::time::{Instant, sleep};
 
 /// Changes a cookie in a sandbox's profile, as a browser would.
 const ROTATE: &str = "python3 - <<'END'
@@ -16,11 +15,8 @@ db.commit()
 END";
 
 async fn until_free(scene: &Scene) {
-    let end = Instant::now() + Duration::from_secs(30);
-    while scene.client().fetch_session("shop").await.unwrap().sandbox.is_some() {
-        assert!(Instant::now() < end, "expected the sandbox to end");
-        sleep(Duration::from_millis(20)).await;
-    }
+    let is_free = async || scene.client().fetch_session("shop").await.unwrap().sandbox.is_none();
+    eventually("the sandbox ends", is_free).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -63,13 +59,10 @@ async fn a_node_that_is_killed_takes_its_sandboxes_along_and_no_session() {
     let name = sandbox.id.to_string();
     let line = format!("MARK={name} nohup sleep 1000 > /dev/null 2>&1 &");
     scene.says(&sandbox, &line).await;
-    assert!(victims::naming(&name).len() > 1);
+    // A process that is just becoming another program has neither a command line nor an environment.
+    eventually("the task runs", async || victims::naming(&name).len() > 1).await;
     scene.house.kill_node().await.unwrap();
-    let end = Instant::now() + Duration::from_secs(10);
-    while !victims::naming(&name).is_empty() {
-        assert!(Instant::now() < end, "expected nothing of the sandbox to be left");
-        sleep(Duration::from_millis(20)).await;
-    }
+    eventually("nothing of the sandbox is left", async || victims::naming(&name).is_empty()).await;
     scene.house.start_node().await.unwrap();
     let shown = scene.client().fetch_session("shop").await.unwrap();
     assert_eq!((shown.session.state.as_str(), shown.sandbox), ("recoverable", None));
