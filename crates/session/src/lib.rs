@@ -10,8 +10,8 @@
 //! [`checksum`] names a state; [`receipt`] tells what a restore did; [`Holdings`] tell whether a
 //! state has shrunk; [`diff`], [`forecast`] and [`login`] tell what changed, what expires and where somebody is logged in; [`redact`] hides
 //! secrets; [`playwright`] reads and writes `storageState` files and [`wire`] session files,
-//! [`import`] reads either kind, [`admit`] says what of a file from elsewhere a browser may get, and
-//! [`domains`] takes what belongs to some domains, [`write_back`] takes over what a profile elsewhere holds; [`NodeKey`] says who wrote something, and
+//! [`import`] reads either kind, [`admit`] says what of a file from elsewhere a browser may get, [`domains`] takes what belongs to some
+//! domains and [`view`] what of it somebody sees, [`write_back`] takes over what a profile elsewhere holds; [`NodeKey`] says who wrote something, and
 //! [`revision`] which published state is newer than which.
 
 pub mod admit;
@@ -56,6 +56,7 @@ pub mod text;
 mod text_form;
 pub mod unread;
 pub mod value;
+pub mod view;
 pub mod wire;
 mod words;
 pub mod write_back;
@@ -76,7 +77,7 @@ pub use identity::{BadSignature, Fingerprint, NodeKey, NodeSecret, NodeSignature
 pub use lease::Lease;
 pub use lifecycle::Lifecycle;
 pub use parts::{Part, PartHash, PartKind, PartRef};
-pub use peer::{AuthMethod, PeerState};
+pub use peer::{AuthMethod, PeerLimits, PeerState};
 pub use permission::Permission;
 pub use reason::SnapshotReason;
 pub use receipt::Receipt;
@@ -94,3 +95,4 @@ pub use text::Text;
 pub use text_form::InvalidText;
 pub use unread::Unread;
 pub use value::Value;
+pub use view::{StateKind, View};

@@ -1,6 +1,8 @@
 //! Peers: other nodes that an owner registered, and how they are asked.
 
+use crate::View;
 use crate::words::words;
+use serde::{Deserialize, Serialize};
 
 words! {
     /// Whether a peer is trusted.
@@ -21,4 +23,22 @@ words! {
     /// The token of a dev tunnel, and with it an API key of the peer or a token of a provider: what gets
     /// through a tunnel proves nothing behind it.
     Tunnel "tunnel",
+}
+
+/// How much of sessions goes to a peer and is taken from it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct PeerLimits {
+    /// What goes to it.
+    pub give: View,
+    /// What is taken from it.
+    pub take: View,
+}
+
+impl PeerLimits {
+    /// Whether there are none.
+    pub fn is_none(&self) -> bool {
+        self.give.is_whole() && self.take.is_whole()
+    }
 }

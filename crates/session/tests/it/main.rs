@@ -19,4 +19,5 @@ mod redact;
 mod revisions;
 mod session_file;
 mod shrunk;
+mod views;
 mod wire;
