@@ -87,6 +87,7 @@ impl View {
     }
 
     /// What is in both.
+    #[must_use]
     pub fn meet(&self, other: &Self) -> Self {
         Self {
             sites: meet(self.sites.as_ref(), other.sites.as_ref()),

@@ -1,4 +1,4 @@
-//! Merges heads, where that is how conflicts are resolved here.
+//! Merges heads, where that is how conflicts are resolved here, or where there is nothing to resolve.
 
 use super::SyncError;
 use super::contents::{self, shared_parts};
@@ -6,26 +6,30 @@ use super::settings::ConflictResolution;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use crate::{Context, NodeError, clock};
 use baton_session::revision::PartList;
-use baton_session::revision::merge;
-use baton_session::revision::{Content, MergePlan};
+use baton_session::revision::merge::{Side, merge, merge_views};
+use baton_session::revision::{Content, Knowledge, MergePlan};
 use baton_session::{
-    Owner, Part, PartKind, SessionId, SnapshotId, SnapshotReason, State, parts, wire,
+    Owner, Part, PartKind, RevisionId, SessionId, SnapshotId, SnapshotReason, State, parts, wire,
 };
 use baton_store::{NewSnapshot, RevisionContent, Snapshot};
 
-/// Merges the heads of a session for as long as two of them come from one revision that is here.
+/// Merges the heads of a session for as long as two of them come from one revision that is here, where
+/// that is how conflicts are resolved; and everywhere those about which nothing is to be decided, because
+/// each of them says what is newest in another part of the session.
 pub(super) async fn reconcile(
     context: &Context,
     owner: &Owner,
     session: SessionId,
 ) -> Result<(), NodeError> {
-    if context.sync.conflict_resolution != ConflictResolution::Merge {
-        return Ok(());
-    }
     let mut races = 0;
     while races < ATTEMPTS {
         let mut shelf = Shelf::take(context, owner, session).await?;
-        let Some(plan) = shelf.shared.replica.merge_plan() else { return Ok(()) };
+        let replica = &shelf.shared.replica;
+        let plan = match context.sync.conflict_resolution {
+            ConflictResolution::Merge => replica.merge_plan(),
+            _ => replica.settled_plan(),
+        };
+        let Some(plan) = plan else { return Ok(()) };
         let Some(sides) = Sides::read(context, &shelf, &plan).await? else { return Ok(()) };
         match sides.merge(context, &mut shelf, &plan).await {
             Err(error) if is_race(&error) => races += 1,
@@ -35,9 +39,10 @@ pub(super) async fn reconcile(
     Err(SyncError::Contended { session }.into())
 }
 
-/// What the three revisions of a merge hold.
+/// What the revisions of a merge hold.
 struct Sides {
-    base: State,
+    /// None when nothing is to be decided.
+    base: Option<State>,
     winner: State,
     loser: State,
     /// The snapshot of the winner, whose preview is shown for the merge.
@@ -51,23 +56,30 @@ impl Sides {
         shelf: &Shelf,
         plan: &MergePlan,
     ) -> Result<Option<Self>, NodeError> {
-        let (owner, session) = (&shelf.owner, shelf.shared.replica.session());
-        let mut found = Vec::new();
-        for revision in [&plan.base, &plan.loser, &plan.winner] {
-            match context.store.fetch_content(owner, session, revision.id()).await? {
-                Some(snapshot) => found.push(snapshot),
-                None => return Ok(None),
+        let fetch = |revision: RevisionId| {
+            let (owner, session) = (&shelf.owner, shelf.shared.replica.session());
+            context.store.fetch_content(owner, session, revision)
+        };
+        let [winner, loser] = [fetch(plan.winner.id()).await?, fetch(plan.loser.id()).await?];
+        let (Some(shown), Some(loser)) = (winner, loser) else { return Ok(None) };
+        let mut base = None;
+        for revision in &plan.bases {
+            base = fetch(revision.id()).await?;
+            if base.is_some() {
+                break;
             }
         }
-        let mut states = Vec::new();
-        for snapshot in &found {
-            states.push(contents::state(context, owner, &shared_parts(snapshot)).await?);
-        }
-        let (Some(shown), Ok([base, loser, winner])) =
-            (found.pop(), <[State; 3]>::try_from(states))
-        else {
+        if base.is_none() && !plan.bases.is_empty() {
             return Ok(None);
+        }
+        let read = async |snapshot: &Snapshot| {
+            contents::state(context, &shelf.owner, &shared_parts(snapshot)).await
         };
+        let base = match &base {
+            Some(base) => Some(read(base).await?),
+            None => None,
+        };
+        let (winner, loser) = (read(&shown).await?, read(&loser).await?);
         Ok(Some(Self { base, winner, loser, shown }))
     }
 
@@ -79,8 +91,17 @@ impl Sides {
         plan: &MergePlan,
     ) -> Result<(), NodeError> {
         let Self { base, winner, loser, shown } = self;
+        let knowledge = [&plan.winner, &plan.loser].map(|side| side.knowledge());
+        let is_plain = knowledge.iter().all(Knowledge::is_plain);
         let work = move || {
-            let merged = merge(&base, &winner, &loser);
+            let merged = match &base {
+                Some(base) if is_plain => merge(base, &winner, &loser),
+                base => {
+                    let [won, beaten] = [(&knowledge[0], &winner), (&knowledge[1], &loser)]
+                        .map(|(knowledge, state)| Side { knowledge, state });
+                    merge_views(base.as_ref(), won, beaten)
+                }
+            };
             (parts::split(&merged.state), wire::checksum_of(&merged.state), merged.decisions)
         };
         let (split, checksum, decisions) = contents::blocking(work).await?;

@@ -99,6 +99,6 @@ pub(super) fn current<'a>(context: &Context, shelf: &'a Shelf) -> Option<&'a Sig
     let replica = &shelf.shared.replica;
     let is_chosen = context.sync.conflict_resolution == ConflictResolution::Manual;
     let base = shelf.shared.base.as_ref().filter(|_| is_chosen);
-    let own = base.and_then(|base| replica.current_after(&base.revision.vector));
+    let own = base.and_then(|base| replica.current_after(&base.revision));
     own.filter(|own| !own.deleted).or_else(|| replica.current())
 }

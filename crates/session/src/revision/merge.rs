@@ -10,13 +10,16 @@
 //! one partition may be rotated through another.
 //!
 //! Rooms: `slice` is what belongs to one site, `tabs` are those of one side with the sessionStorage
-//! of both, `decision` is what was decided.
+//! of both, `decision` is what was decided,
+//! and `views` come before all that where a revision speaks of a part of a session.
 
 mod decision;
 mod slice;
 mod tabs;
+mod views;
 
 pub use decision::{Decisions, LeftOut};
+pub use views::{Side, merge_views, seen_by};
 
 use crate::{Environment, Site, State};
 use decision::{Decision, Saying, Topic};

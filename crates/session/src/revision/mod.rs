@@ -9,13 +9,15 @@
 //! every edit that its vector covers. So whoever drops what a head covers drops nothing that nobody
 //! has decided about.
 //!
-//! Rooms: [`actor`] is who counts, and [`vector`] tells how far each of them had come; `id` names a
+//! Rooms: [`actor`] is who counts, [`vector`] tells how far each of them had come, and [`knowledge`] in
+//! which parts of the session; `id` names a
 //! revision by its content; `signed` says who wrote it, `witness` what a writer may claim, and
 //! `refused` why it is not believed; [`offer`] is what nodes exchange, with the [`part_list`] of a
 //! revision; [`trail`] is a long memory of counters; [`replica`] is what one of them holds; [`mod@merge`] makes one state of two.
 
 pub mod actor;
 mod id;
+pub mod knowledge;
 pub mod merge;
 pub mod offer;
 pub mod part_list;
@@ -28,7 +30,8 @@ mod witness;
 
 pub use actor::{Actor, Epoch};
 pub use id::RevisionId;
-pub use merge::{Decisions, LeftOut, Merged, MergedFrom, merge};
+pub use knowledge::{Knowledge, Within};
+pub use merge::{Decisions, LeftOut, Merged, MergedFrom, merge, merge_views};
 pub use offer::Offer;
 pub use part_list::PartList;
 pub use refused::Refused;
@@ -54,8 +57,12 @@ pub struct Revision {
     /// The revisions that it was made of, sorted; none for the first.
     #[serde(default)]
     pub parents: Vec<RevisionId>,
-    /// How far each actor had come.
+    /// How far each actor had come, in whatever part of the session.
     pub vector: Vector,
+    /// The views that it speaks of, with how far it had come in each; none when it speaks of the whole
+    /// session and `vector` says it all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<Within>,
     /// Whose counter it advances; none when it only joins what others wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<Actor>,
@@ -117,5 +124,48 @@ impl Revision {
     /// Whether it says of the session what another one says.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         (self.checksum, self.deleted) == (other.checksum, other.deleted)
+            && (self.within == other.within || self.knowledge().is_of_the_same(&other.knowledge()))
+    }
+
+    /// Of which parts of the session it speaks, and how far it had come in each.
+    pub fn knowledge(&self) -> Knowledge {
+        match self.within.as_slice() {
+            [] => Knowledge::whole(self.vector.clone()),
+            within => Knowledge::new(within.iter().cloned()),
+        }
+    }
+
+    /// Says how far it had come, and where.
+    pub(super) fn know(&mut self, knowledge: Knowledge) {
+        self.vector = knowledge.joined();
+        self.within = knowledge.into_within();
+    }
+
+    /// Whether there are parts of the session that it says nothing about.
+    pub fn is_partial(&self) -> bool {
+        !self.within.is_empty() && !self.within.iter().any(|within| within.view.is_whole())
+    }
+
+    /// How what it has seen stands to what another one has.
+    pub fn compare(&self, other: &Self) -> Order {
+        if self.within.is_empty() && other.within.is_empty() {
+            return self.vector.compare(&other.vector);
+        }
+        self.knowledge().compare(&other.knowledge())
+    }
+
+    /// Whether it has seen, wherever the other one speaks, all that that has.
+    pub fn covers(&self, other: &Self) -> bool {
+        matches!(self.compare(other), Order::After | Order::Equal)
+    }
+
+    /// Whether it speaks of all that another one does.
+    pub(super) fn speaks_of(&self, other: &Self) -> bool {
+        self.within.is_empty() || self.knowledge().speaks_of(&other.knowledge())
+    }
+
+    /// Whether it is no more than what somebody sees of its parent.
+    pub(super) fn is_view(&self) -> bool {
+        self.author.is_none() && self.parents.len() == 1 && self.is_partial()
     }
 }

@@ -56,6 +56,12 @@ pub enum Refused {
         /// When it says it was written.
         found: Timestamp,
     },
+    /// What it says of its views is in disorder.
+    #[error("revision {revision}: expected its views in order, and its vector to be all of theirs")]
+    Views {
+        /// Which one.
+        revision: RevisionId,
+    },
     /// It is larger than any that is written in earnest.
     #[error("revision {revision}: expected at most {limit} {what}, found more")]
     TooMany {

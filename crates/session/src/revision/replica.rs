@@ -5,7 +5,8 @@
 //!
 //! Rooms: `write` makes revisions of our own, `receive` takes those of others, `fold` puts heads
 //! together, `fork` knows what to do when copies of one node counted the same number twice, `plan`
-//! says what is merged and `merged` does it, and `memory` tells what is remembered of older ones.
+//! says what is merged and `merged` does it, `memory` tells what is remembered of older ones, and
+//! `views` what is told to whoever sees a part.
 
 mod content;
 mod fold;
@@ -14,6 +15,7 @@ mod memory;
 mod merged;
 mod plan;
 mod receive;
+mod views;
 mod write;
 
 pub use content::{Author, Content};
@@ -21,7 +23,7 @@ pub use merged::LEFT_OUT_MAX;
 pub use plan::MergePlan;
 pub use receive::Change;
 
-use super::{Actor, RevisionId, Signed, Trail, Vector};
+use super::{Actor, RevisionId, Signed, Trail};
 use crate::SessionId;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -64,13 +66,12 @@ impl Replica {
     /// The revision that counts; none before the first. A session that was deleted has a current one
     /// that says so.
     pub fn current(&self) -> Option<&Signed> {
-        self.heads.values().max_by_key(|head| head.rank())
+        foremost(self.heads.values())
     }
 
-    /// The one that counts among the heads that have seen all of `seen`; none when no head has.
-    pub fn current_after(&self, seen: &Vector) -> Option<&Signed> {
-        let after = self.heads.values().filter(|head| head.vector.covers(seen));
-        after.max_by_key(|head| head.rank())
+    /// The one that counts among the heads that have seen all that `base` has; none when no head has.
+    pub fn current_after(&self, base: &Signed) -> Option<&Signed> {
+        foremost(self.heads.values().filter(|head| head.covers(base)))
     }
 
     /// The revisions that nothing covers, by name.
@@ -108,4 +109,14 @@ impl Replica {
     pub fn counter(&self, actor: Actor) -> u64 {
         self.known().map(|signed| signed.vector.get(&actor)).max().unwrap_or(0)
     }
+}
+
+/// The one that counts: one that speaks of a part of the session never before one that speaks of more.
+fn foremost<'a>(heads: impl Iterator<Item = &'a Signed>) -> Option<&'a Signed> {
+    let heads: Vec<&Signed> = heads.collect();
+    let says_less = |one: &Signed, other: &Signed| {
+        one.is_partial() && !other.deleted && other.speaks_of(one) && !one.speaks_of(other)
+    };
+    let is_less = |one: &&&Signed| !heads.iter().any(|other| says_less(one, other));
+    heads.iter().filter(is_less).max_by_key(|head| head.rank()).copied()
 }

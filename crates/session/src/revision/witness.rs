@@ -6,10 +6,12 @@
 //! will ever write. Only the one who wrote the counter vouches for it: what joins others may be
 //! signed by any node, so it proves nothing.
 
+use super::knowledge::VIEWS_MAX;
 use super::replica::LEFT_OUT_MAX;
 use super::vector::COUNTER_MAX;
 use super::{Actor, Refused, Signed};
 use crate::SessionId;
+use crate::view::SITES_MAX;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeSet, HashMap};
 
@@ -29,6 +31,7 @@ pub(super) fn check(signed: &Signed, session: SessionId) -> Result<(), Refused> 
         return Err(Refused::OtherSession { expected: session, found: signed.session });
     }
     check_sizes(signed)?;
+    check_views(signed)?;
     if let Some(actor) = signed.author.filter(|actor| actor.node != signed.node()) {
         return Err(Refused::OtherAuthor { revision, actor });
     }
@@ -43,9 +46,12 @@ pub(super) fn check(signed: &Signed, session: SessionId) -> Result<(), Refused> 
 fn check_sizes(signed: &Signed) -> Result<(), Refused> {
     let texts = [&signed.description, &signed.origin.created_by];
     let text = texts.iter().fold(0, |sum, text| text.len().saturating_add(sum));
+    let sites = signed.within.iter().flat_map(|within| within.view.sites.iter().flatten()).count();
     let left_out = signed.about.values().map(BTreeSet::len).max().unwrap_or(0);
     let counted = [
         ("actors", signed.vector.len() as u64, ACTORS_MAX as u64),
+        ("views", signed.within.len() as u64, VIEWS_MAX as u64),
+        ("sites in its views", sites as u64, (VIEWS_MAX * SITES_MAX) as u64),
         ("parents", signed.parents.len() as u64, NAMED_MAX as u64),
         ("siblings", signed.conflicts.len() as u64, NAMED_MAX as u64),
         ("siblings with something left out", signed.about.len() as u64, NAMED_MAX as u64),
@@ -58,6 +64,14 @@ fn check_sizes(signed: &Signed) -> Result<(), Refused> {
         Some((what, _, limit)) => Err(Refused::TooMany { revision: signed.id(), what, limit }),
         None => Ok(()),
     }
+}
+
+/// Checks that what it says of its views is in one form, and that its vector is all of it.
+fn check_views(signed: &Signed) -> Result<(), Refused> {
+    let knowledge = signed.knowledge();
+    let is_right = knowledge.joined() == signed.vector
+        && (signed.within.is_empty() || knowledge.into_within() == signed.within);
+    if is_right { Ok(()) } else { Err(Refused::Views { revision: signed.id() }) }
 }
 
 /// Checks the clock of a head's writer: of heads the later one is the current one. Of older

@@ -62,9 +62,9 @@ fn environment(
 fn tabs(over: &State, under: &State, is_over: impl Fn(&Site) -> bool) -> Vec<Tab> {
     let is_theirs = |tab: &&Tab| is_over(&tab_site(tab));
     let theirs: Vec<&Tab> = over.tabs.iter().filter(is_theirs).collect();
-    let places: Vec<&Tab> = under.tabs.iter().filter(is_theirs).collect();
-    let mut theirs = with_partners(&theirs, &places).into_iter();
-    let mut left = places.len();
+    let theirs_below: Vec<&Tab> = under.tabs.iter().filter(is_theirs).collect();
+    let mut theirs = with_partners(&theirs, &theirs_below).into_iter();
+    let mut left = theirs_below.len();
     let mut tabs = Vec::new();
     for tab in &under.tabs {
         if !is_theirs(&tab) {

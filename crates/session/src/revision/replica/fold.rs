@@ -15,7 +15,7 @@ enum Fate {
 /// Whether `other` stands before `old`: by what it has seen, or among equals by its name. Equals that
 /// say the same with other losers beside them are joined instead, so that no loser goes.
 fn covers(other: &Signed, old: &Signed) -> bool {
-    match other.vector.compare(&old.vector) {
+    match other.compare(old) {
         Order::After => true,
         Order::Equal if other.is_same(old) && are_joined(other, old) => false,
         Order::Equal => other.id() < old.id(),
@@ -26,6 +26,12 @@ fn covers(other: &Signed, old: &Signed) -> bool {
 /// Whether equals name other losers, or are of copies of one node.
 fn are_joined(one: &Signed, other: &Signed) -> bool {
     one.conflicts != other.conflicts || one.author.is_some() && other.author.is_some()
+}
+
+/// Whether a revision only says that a part of a session was deleted which lives on as a whole: whoever
+/// deletes what they see of it lets go of that, and of nothing else.
+fn is_gone_in_part(old: &Signed, other: &Signed) -> bool {
+    old.deleted && old.is_partial() && !other.deleted && !old.speaks_of(other)
 }
 
 /// Whether a revision says nothing else than its parent.
@@ -59,7 +65,7 @@ impl Replica {
     /// What becomes of a head; none when it stays.
     fn fate(&self, old: &Signed) -> Option<Fate> {
         let others = || self.heads.values().filter(|other| other.id() != old.id());
-        if others().any(|other| self.has_seen(other, old)) {
+        if others().any(|other| self.has_seen(other, old) || is_gone_in_part(old, other)) {
             return Some(Fate::Covered);
         }
         let mut over = others().filter(|other| covers(other, old)).peekable();
@@ -89,7 +95,9 @@ impl Replica {
     fn is_automatic(&self, signed: &Signed) -> bool {
         match signed.parents.as_slice() {
             [] => false,
-            [parent] => self.find(*parent).is_some_and(|parent| repeats(signed, parent)),
+            [parent] => {
+                signed.is_view() || self.find(*parent).is_some_and(|parent| repeats(signed, parent))
+            }
             _ => signed.author.is_none(),
         }
     }
@@ -99,13 +107,22 @@ impl Replica {
         self.ancestors(head).contains(&id)
     }
 
-    /// The revisions that `head` was made of, as far as they are known.
+    /// The revisions that `head` was made of, as far as they are known. Of what it is only a view of it
+    /// was not made.
     pub(super) fn ancestors(&self, head: &Signed) -> BTreeSet<RevisionId> {
-        let mut open = head.parents.clone();
+        let mut open = vec![head];
         let mut ancestors = BTreeSet::new();
-        while let Some(next) = open.pop() {
-            if ancestors.insert(next) {
-                open.extend(self.find(next).into_iter().flat_map(|found| found.parents.iter()));
+        while let Some(child) = open.pop() {
+            for parent in &child.parents {
+                let found = self.find(*parent);
+                // One that is forgotten may have spoken of anything.
+                let is_seen = match found {
+                    Some(found) => child.speaks_of(found),
+                    None => !child.is_partial(),
+                };
+                if is_seen && ancestors.insert(*parent) {
+                    open.extend(found);
+                }
             }
         }
         ancestors

@@ -9,7 +9,7 @@
 //! that was written no later than a lesser one was not written after it.
 
 use super::{Author, Replica};
-use crate::revision::{Actor, Offer, RevisionId, Signed, Vector};
+use crate::revision::{Actor, Offer, Order, RevisionId, Signed, Vector};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,7 +57,7 @@ impl Replica {
 
     /// Whether `over` can be believed when its vector covers that of `old`.
     pub(super) fn is_believed(&self, over: &Signed, old: &Signed) -> bool {
-        if over.vector != old.vector {
+        if over.compare(old) != Order::Equal {
             return self.forked(&old.vector).is_empty();
         }
         // Two merges of the same heads may differ; each of them accounts for all that it covers.
@@ -81,7 +81,7 @@ impl Replica {
         let Some(head) = self.heads.get(&id).cloned() else { return };
         self.retire(id);
         let mut again = self.joined(&[&head], head.content());
-        again.vector = again.vector.without(is_out);
+        again.know(head.knowledge().map(|vector| vector.without(&is_out)));
         again.deleted = head.deleted;
         let again = Signed::new(self.authored(again, author), &author.secret);
         self.heads.insert(again.id(), again);

@@ -34,6 +34,7 @@ impl Replica {
             let about = merged.about.get(id);
             self.is_undecided(plan, *id, about, decisions)
         });
+        self.drop_views(&mut merged);
         let left = decisions.left_out();
         if !left.is_empty() {
             name(&mut merged, plan.loser.id(), left);
@@ -41,6 +42,16 @@ impl Replica {
         let Revision { conflicts, about, .. } = &mut merged;
         about.retain(|id, left| conflicts.contains(id) && left.len() <= LEFT_OUT_MAX);
         self.put(merged, author)
+    }
+
+    /// Names no loser as somebody sees it who sees a part, when it is named as it is.
+    fn drop_views(&self, merged: &mut Revision) {
+        let named = merged.conflicts.clone();
+        let is_view_of_named = |id: &RevisionId| {
+            let found = self.find(*id).filter(|found| found.is_view());
+            found.is_some_and(|found| found.parents.iter().any(|parent| named.contains(parent)))
+        };
+        merged.conflicts.retain(|id| !is_view_of_named(id));
     }
 
     /// Whether a loser that one of the two heads names, or both, waits for a decision still.
@@ -55,7 +66,10 @@ impl Replica {
             [&plan.winner, &plan.loser].map(|head| head.conflicts.contains(&id));
         let other = if by_winner { &plan.loser } else { &plan.winner };
         let is_left_out = about.is_none_or(|left| !left.is_empty());
-        let is_answered = !(by_winner && by_loser)
+        // In views somebody may be ahead who left it out.
+        let is_plain = plan.winner.within.is_empty() && plan.loser.within.is_empty();
+        let is_answered = is_plain
+            && !(by_winner && by_loser)
             && self.accounts_for(other, id)
             && !decisions.takes(about, by_loser);
         is_left_out && !is_answered
@@ -66,7 +80,7 @@ impl Replica {
     fn accounts_for(&self, head: &Signed, id: RevisionId) -> bool {
         let Some(other) = self.find(id) else { return false };
         !head.conflicts.contains(&id)
-            && head.vector.compare(&other.vector) == Order::After
+            && head.compare(other) == Order::After
             && self.is_believed(head, other)
     }
 }

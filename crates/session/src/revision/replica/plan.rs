@@ -2,30 +2,66 @@
 
 use super::Replica;
 use crate::revision::witness::NAMED_MAX;
-use crate::revision::{Actor, Order, Signed};
+use crate::revision::{Actor, Knowledge, Order, Signed, Vector};
+use crate::{Site, StateKind};
 use std::cmp::Reverse;
 
-/// Two heads that can be merged: both come from one revision.
+/// Two heads that can be merged: both come from one revision, or each says what is newest somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergePlan {
-    /// What both come from.
-    pub base: Signed,
+    /// What both come from, where both changed something: any of these, for there they say the same.
+    /// None when one of the two has seen the other wherever both speak.
+    pub bases: Vec<Signed>,
     /// The head whose sites win where both changed one.
     pub winner: Signed,
     /// The other head.
     pub loser: Signed,
 }
 
+/// The places in which neither of two has seen the other, with what both have seen there.
+struct Contested(Vec<((Option<Site>, StateKind), Vector)>);
+
+impl Contested {
+    fn between(one: &Knowledge, other: &Knowledge) -> Self {
+        let both = |(site, kind): (Option<Site>, StateKind)| {
+            let [here, there] = [one, other].map(|of| of.at((site.as_ref(), kind)));
+            let (here, there) = (here?, there?);
+            let is_contested = here.compare(&there) == Order::Concurrent;
+            is_contested.then(|| ((site, kind), here.meet(&there)))
+        };
+        Self(one.places(other).into_iter().filter_map(both).collect())
+    }
+
+    /// Whether somebody has seen that in each of them, and no more.
+    fn is_known(&self, base: &Knowledge) -> bool {
+        let is_it = |((site, kind), seen): &((Option<Site>, StateKind), Vector)| {
+            base.at((site.as_ref(), *kind)).as_ref() == Some(seen)
+        };
+        self.0.iter().all(is_it)
+    }
+}
+
 impl Replica {
     /// The two heads to merge next, the latest first; none when there are no two of one origin that is
-    /// known here.
+    /// known here. Those come before all others about which nothing is to be decided.
     pub fn merge_plan(&self) -> Option<MergePlan> {
+        self.settled_plan().or_else(|| self.first_plan(|_| true))
+    }
+
+    /// Two heads of which each says what is newest somewhere, and about which nothing is to be decided.
+    pub fn settled_plan(&self) -> Option<MergePlan> {
+        let is_plain = self.heads.values().all(|head| head.within.is_empty());
+        if is_plain { None } else { self.first_plan(|plan| plan.bases.is_empty()) }
+    }
+
+    fn first_plan(&self, fits: impl Fn(&MergePlan) -> bool) -> Option<MergePlan> {
         let mut heads: Vec<&Signed> = self.heads.values().filter(|head| !head.deleted).collect();
         heads.sort_by_key(|head| Reverse(head.rank()));
         let mut heads = heads.as_slice();
         // All pairs: two that stay apart keep no others from being merged.
         while let [winner, losers @ ..] = heads {
-            if let Some(plan) = losers.iter().find_map(|loser| self.plan(winner, loser)) {
+            let mut plans = losers.iter().filter_map(|loser| self.plan(winner, loser));
+            if let Some(plan) = plans.find(&fits) {
                 return Some(plan);
             }
             heads = losers;
@@ -37,8 +73,27 @@ impl Replica {
         if winner.conflicts.len() + loser.conflicts.len() >= NAMED_MAX {
             return None;
         }
-        let base = self.base_of(winner, loser)?.clone();
-        Some(MergePlan { base, winner: winner.clone(), loser: loser.clone() })
+        let bases = match (winner.within.as_slice(), loser.within.as_slice()) {
+            ([], []) => vec![self.base_of(winner, loser)?.clone()],
+            _ => self.bases_in_views(winner, loser)?,
+        };
+        Some(MergePlan { bases, winner: winner.clone(), loser: loser.clone() })
+    }
+
+    /// The same of two of which one at least speaks of views: what says in every place, in which neither
+    /// has seen the other, what both have seen there and no more. Where a copy has written vectors prove
+    /// nothing, and then nothing is merged.
+    fn bases_in_views(&self, one: &Signed, other: &Signed) -> Option<Vec<Signed>> {
+        if !self.forked(&one.vector.clone().join(&other.vector)).is_empty() {
+            return None;
+        }
+        let contested = Contested::between(&one.knowledge(), &other.knowledge());
+        if contested.0.is_empty() {
+            return Some(Vec::new());
+        }
+        let fits = |base: &&Signed| !base.deleted && contested.is_known(&base.knowledge());
+        let bases: Vec<Signed> = self.known().filter(fits).cloned().collect();
+        (!bases.is_empty()).then_some(bases)
     }
 
     /// The revision that has seen what both have seen, and nothing else: both were made of it, and it
@@ -53,7 +108,10 @@ impl Replica {
             of_one.intersection(&of_other).filter_map(|id| self.find(*id)).collect();
         let mut bases = common.iter().copied().filter(|base| base.vector.covers(&meet));
         bases.find(|base| {
-            !base.deleted && self.is_made_of(base, &common) && self.is_all_shared(base, one, other)
+            !base.deleted
+                && base.within.is_empty()
+                && self.is_made_of(base, &common)
+                && self.is_all_shared(base, one, other)
         })
     }
 
@@ -96,9 +154,8 @@ impl Replica {
     /// vector.
     fn is_made_of(&self, revision: &Signed, all: &[&Signed]) -> bool {
         let ancestors = self.ancestors(revision);
-        let is_covered = |old: &Signed| {
-            revision.vector.compare(&old.vector) == Order::After && self.is_believed(revision, old)
-        };
+        let is_covered =
+            |old: &Signed| revision.compare(old) == Order::After && self.is_believed(revision, old);
         let mut others = all.iter().filter(|old| old.id() != revision.id());
         others.all(|old| ancestors.contains(&old.id()) || is_covered(old))
     }

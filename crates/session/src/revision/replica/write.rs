@@ -4,7 +4,7 @@ use super::merged::named;
 use super::{Author, Content, Replica};
 use crate::revision::vector::COUNTER_MAX;
 use crate::revision::witness::AHEAD_MAX;
-use crate::revision::{Actor, Revision, RevisionId, Signed, Vector};
+use crate::revision::{Actor, Knowledge, Revision, RevisionId, Signed, Vector};
 use jiff::{SignedDuration, Timestamp};
 
 impl Replica {
@@ -57,14 +57,16 @@ impl Replica {
         if let Some(base) = base {
             return (!base.deleted && base.content() == *content).then_some(base);
         }
-        let says_it = |signed: &&Signed| !signed.deleted && signed.checksum == content.checksum;
+        let says_it = |signed: &&Signed| {
+            !signed.deleted && !signed.is_partial() && signed.checksum == content.checksum
+        };
         self.known().find(says_it)
     }
 
     /// The head that says the same as `base` and has seen more, or `base` itself.
     fn lift<'a>(&'a self, base: &'a Signed) -> &'a Signed {
         let mut heads = self.heads.values();
-        let above = heads.find(|head| head.is_same(base) && head.vector.covers(&base.vector));
+        let above = heads.find(|head| head.is_same(base) && head.covers(base));
         above.unwrap_or(base)
     }
 
@@ -74,11 +76,13 @@ impl Replica {
         parents.sort_unstable();
         let (conflicts, about) = named(on);
         let version = on.iter().map(|on| on.version).max().unwrap_or(0);
+        let knowledge = self.joint(on);
         Revision {
             session: self.session,
             version: version.saturating_add(1).min(COUNTER_MAX),
             parents,
-            vector: on.iter().fold(Vector::default(), |vector, on| vector.join(&on.vector)),
+            vector: knowledge.joined(),
+            within: knowledge.into_within(),
             author: None,
             checksum: content.checksum,
             parts: content.parts,
@@ -95,18 +99,58 @@ impl Replica {
 
     /// The revision as one by this author, which advances a counter.
     pub(super) fn authored(&self, mut revision: Revision, author: &Author) -> Revision {
-        let actor = self.line(&revision.vector, author.actor);
-        revision.vector.advance(actor, self.counter(actor) + 1);
+        let knowledge = revision.knowledge();
+        let actor = self.line(&knowledge, author.actor);
+        let counter = self.counter(actor) + 1;
+        revision.know(knowledge.map(|mut vector| {
+            vector.advance(actor, counter);
+            vector
+        }));
         revision.author = Some(actor);
         revision.modified_at = later(&revision, author.now);
         revision
     }
 
     /// The line of edits on which a revision is written that has seen this: one whose newest edit it
-    /// has seen, or else a new one. On any other it would seem to have seen what it has not.
-    fn line(&self, seen: &Vector, first: Actor) -> Actor {
-        let mut lines = (0..=u32::MAX).map(|line| first.on_line(line));
-        lines.find(|line| seen.get(line) == self.counter(*line)).unwrap_or(first)
+    /// has seen, or else a new one. On any other it would seem to have seen what it has not. All edits
+    /// of a line speak of the same parts of the session.
+    fn line(&self, seen: &Knowledge, first: Actor) -> Actor {
+        let is_seen = |line: &Actor| {
+            let newest = self.counter(*line);
+            seen.vectors().all(|vector| vector.get(line) == newest)
+                && self.extent(*line).is_none_or(|edit| edit.is_of_the_same(seen))
+        };
+        (0..=u32::MAX).map(|line| first.on_line(line)).find(is_seen).unwrap_or(first)
+    }
+
+    /// Of what the edits of a line speak; none when none of them is known.
+    fn extent(&self, line: Actor) -> Option<Knowledge> {
+        self.known().find(|signed| signed.author == Some(line)).map(|edit| edit.knowledge())
+    }
+
+    /// What these know together. What all edits of a line speak of is known everywhere once it is known
+    /// there.
+    fn joint(&self, on: &[&Signed]) -> Knowledge {
+        let joint = on.iter().map(|on| on.knowledge()).reduce(|all, one| all.join(&one));
+        let joint = joint.unwrap_or_else(|| Knowledge::whole(Vector::default()));
+        if joint.is_plain() {
+            return joint;
+        }
+        let known_of = |line: &Actor| {
+            let views = self.extent(*line)?;
+            let found: Option<Vec<u64>> =
+                views.views().map(|view| Some(joint.throughout(view)?.get(line))).collect();
+            found?.into_iter().min()
+        };
+        let all = joint.joined();
+        let known: Vec<(Actor, u64)> =
+            all.iter().filter_map(|(line, _)| Some((*line, known_of(line)?))).collect();
+        joint.map(|mut vector| {
+            for (line, counter) in known.iter().filter(|(_, counter)| *counter > 0) {
+                vector.advance(*line, vector.get(line).max(*counter));
+            }
+            vector
+        })
     }
 
     /// Signs a revision of our own and puts it among the heads.

@@ -27,7 +27,10 @@ fn two_nodes_that_merge_at_once_write_the_same_and_keep_the_same_loser() {
     let mut written = Vec::new();
     for node in [&mut a, &mut b] {
         let plan = node.folder.replica.merge_plan().unwrap();
-        assert_eq!((plan.base.id(), plan.winner.checksum), (first.id(), content(&other).checksum));
+        assert_eq!(
+            (plan.bases[0].id(), plan.winner.checksum),
+            (first.id(), content(&other).checksum)
+        );
         let merged = merge(&base, &other, &one);
         assert!(merged.lost);
         let author = node.author(start());

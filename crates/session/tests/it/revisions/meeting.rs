@@ -88,7 +88,7 @@ impl World {
             }
             self.expect_a_base(at, &plan);
             let [base, winner, loser] =
-                [&plan.base, &plan.winner, &plan.loser].map(|signed| self.state(signed));
+                [&plan.bases[0], &plan.winner, &plan.loser].map(|signed| self.state(signed));
             let merged = merge(&base, &winner, &loser);
             let content = content(&merged.state);
             self.states.insert(content.checksum, merged.state);
@@ -119,10 +119,10 @@ impl World {
     /// be a change of one side.
     fn expect_a_base(&self, at: usize, plan: &MergePlan) {
         let seen = |signed: &Signed| self.oracle.seen(signed.id());
-        let named = plan.base.conflicts.iter().map(|id| self.oracle.seen(*id));
-        let accounted = named.fold(seen(&plan.base), |all, seen| all | seen);
+        let named = plan.bases[0].conflicts.iter().map(|id| self.oracle.seen(*id));
+        let accounted = named.fold(seen(&plan.bases[0]), |all, seen| all | seen);
         let missed = seen(&plan.winner) & seen(&plan.loser) & !accounted;
-        let base = plan.base.id();
+        let base = plan.bases[0].id();
         assert_eq!(missed, 0, "both have seen more than {base}: {missed:b}\n{}", self.tell(at));
     }
 

@@ -9,6 +9,8 @@ mod merged;
 mod names;
 mod node;
 mod oracle;
+mod part_stories;
+mod parts;
 mod simulation;
 mod step;
 mod stories;

@@ -70,7 +70,7 @@ fn expect_agreement(world: &World) {
 }
 
 /// How many schedules: the usual number, or many for each round that `cargo xtask soak` asks for.
-fn rounds() -> u32 {
+pub(super) fn rounds() -> u32 {
     let asked = std::env::var("BATON_SOAK_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
     asked.map_or(256, |rounds: u32| rounds.saturating_mul(32))
 }

@@ -149,8 +149,8 @@ fn what_lives_counts_before_a_deletion_whatever_they_are_called() {
         a.pull(&b);
         let replica = &a.folder.replica;
         assert_eq!(replica.heads().count(), 2);
-        assert_eq!(replica.current_after(&first.vector), Some(&lives));
-        assert_eq!(replica.current_after(&lives.vector), Some(&lives));
+        assert_eq!(replica.current_after(&first), Some(&lives));
+        assert_eq!(replica.current_after(&lives), Some(&lives));
     }
 }
 
@@ -163,7 +163,7 @@ fn a_head_of_another_origin_keeps_no_others_from_being_merged() {
     b.skew = 60;
     b.save(None, "from a file, and the latest");
     let plan = b.folder.replica.merge_plan().unwrap();
-    assert_eq!(plan.base, first);
+    assert_eq!(plan.bases, [first]);
     let author = b.author(start());
     b.folder.replica.merge(&plan, saying("a and b"), &Decisions::default(), &author);
     let words = ["a and b", "from a file, and the latest"];
