@@ -12,7 +12,7 @@ use sqlx::{AnyConnection, Connection, SqlSafeStr};
 use std::path::{Path, PathBuf};
 
 /// The newest version of the schema that this program knows.
-pub(crate) const KNOWN: i64 = 7;
+pub(crate) const KNOWN: i64 = 8;
 
 /// A SQLite file, and how to connect to it once more.
 pub(crate) struct SqliteFile<'a> {
@@ -116,6 +116,7 @@ macro_rules! steps {
             ("agents", include_str!(concat!("../migrations/", $engine, "/0005_agents.sql"))),
             ("debug", include_str!(concat!("../migrations/", $engine, "/0006_debug.sql"))),
             ("cocoons", include_str!(concat!("../migrations/", $engine, "/0007_cocoons.sql"))),
+            ("limits", include_str!(concat!("../migrations/", $engine, "/0008_limits.sql"))),
         ]
     };
 }

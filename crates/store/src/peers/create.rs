@@ -1,6 +1,6 @@
 //! Makes a peer.
 
-use super::{Peer, check_and_seal, node_type_word};
+use super::{Peer, check_and_seal, limits, node_type_word};
 use crate::fault::is_taken;
 use crate::{Store, StoreError};
 use jiff::Timestamp;
@@ -19,8 +19,8 @@ impl Store {
         refuse_taken(write.connection(), peer).await?;
         let made = sqlx::query(
             "insert into peers (owner, node, name, url, node_type, auth, state, node_key, seal_key,
-                 credential, api_key, added_at, last_seen, last_sync)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+                 credential, api_key, limits, added_at, last_seen, last_sync)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
         )
         .bind(peer.owner.as_str())
         .bind(peer.node.to_string())
@@ -33,6 +33,7 @@ impl Store {
         .bind(&peer.seal_key)
         .bind(sealed)
         .bind(&peer.api_key)
+        .bind(limits::text(&peer.limits))
         .bind(peer.added_at.as_millisecond())
         .bind(peer.last_seen.map(Timestamp::as_millisecond))
         .bind(peer.last_sync.map(Timestamp::as_millisecond))

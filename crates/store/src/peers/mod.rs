@@ -1,4 +1,5 @@
-//! Peers as rows: `create find update delete`, and what each of them is known to hold (`acks`).
+//! Peers as rows: `create find update delete`, how much each of them is given (`limits`), and what each
+//! of them is known to hold (`acks`).
 //!
 //! Names, addresses and keys of peers are no secrets; what we show them is, and is sealed.
 
@@ -6,13 +7,14 @@ mod acks;
 mod create;
 mod delete;
 mod find;
+mod limits;
 mod update;
 
 use crate::StoreError;
 use crate::row::{instant, maybe_instant, refuse_nul, word};
 use crate::seal::{Seal, SealError};
 use baton_session::wire::NodeType;
-use baton_session::{AuthMethod, NodeId, NodeKey, Owner, PeerState};
+use baton_session::{AuthMethod, NodeId, NodeKey, Owner, PeerLimits, PeerState};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use sqlx::Row;
@@ -48,6 +50,8 @@ pub struct Peer {
     /// The id of the API key of ours that it shows, or of the client whose tokens it shows; unique among
     /// the owner's peers.
     pub api_key: Option<String>,
+    /// How much of sessions goes to it and is taken from it.
+    pub limits: PeerLimits,
     /// When it was registered.
     pub added_at: Timestamp,
     /// When it last answered or asked.
@@ -61,7 +65,7 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "select owner, node, name, url, node_type, auth, state, node_key, seal_key, credential, \
-                 api_key, added_at, last_seen, last_sync \
+                 api_key, limits, added_at, last_seen, last_sync \
              from peers ",
             $rest
         )
@@ -84,6 +88,7 @@ fn decode(row: &AnyRow, seal: &Seal) -> Result<Peer, StoreError> {
         key: word(row, "node_key")?,
         seal_key: row.try_get("seal_key")?,
         api_key: row.try_get("api_key")?,
+        limits: limits::read(row)?,
         added_at: instant(row, "added_at")?,
         last_seen: maybe_instant(row, "last_seen")?,
         last_sync: maybe_instant(row, "last_sync")?,

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 
 impl Store {
     /// Stores what may change of a peer: its name, address, type, way to authenticate, credential,
-    /// seal key, and the API key that it shows. Its key is pinned, and its state and instants have
-    /// verbs of their own. Fails with `PeerNotFound`, and as [`create_peer`](Self::create_peer) does.
+    /// seal key, and the API key that it shows. Its key is pinned, and its state, its limits and its
+    /// instants have verbs of their own. Fails with `PeerNotFound`, and as [`create_peer`](Self::create_peer) does.
     pub async fn update_peer(&self, peer: &Peer) -> Result<(), StoreError> {
         let sealed = check_and_seal(peer, &self.seal())?;
         let mut write = self.write().await?;

@@ -155,6 +155,7 @@ const PEERS: &[Column] = &[
     integer("added_at"),
     integer("last_seen"),
     integer("last_sync"),
+    text("limits").since(8),
 ];
 
 const SHARED_SESSIONS: &[Column] = &[

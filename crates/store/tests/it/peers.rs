@@ -2,7 +2,10 @@
 
 use crate::fixture::{Engine, Fixture, next_instant, session};
 use baton_session::wire::NodeType;
-use baton_session::{AuthMethod, NodeSecret, Owner, PartHash, PeerState, RevisionId};
+use baton_session::{
+    AuthMethod, NodeSecret, Owner, PartHash, PeerLimits, PeerState, RevisionId, Site, StateKind,
+    View,
+};
 use baton_store::{Peer, StoreError};
 use rstest::rstest;
 use secrecy::ExposeSecret;
@@ -22,6 +25,7 @@ pub(crate) fn peer(name: &str, byte: u8) -> Peer {
         seal_key: format!("age1{byte}"),
         credential: Some(format!("the-credential-of-{name}").into()),
         api_key: Some(format!("key of {name}")),
+        limits: PeerLimits::default(),
         added_at: next_instant(),
         last_seen: None,
         last_sync: None,
@@ -32,6 +36,17 @@ pub(crate) fn peer(name: &str, byte: u8) -> Peer {
 fn told(peer: &Peer) -> String {
     let credential = peer.credential.as_ref().map(ExposeSecret::expose_secret);
     format!("{peer:?} {credential:?}")
+}
+
+/// It gets cookies and tabs of two sites, and nothing is taken from it.
+pub(crate) fn limits() -> PeerLimits {
+    PeerLimits {
+        give: View {
+            sites: Some(["shop.test", "bücher.example"].map(Site::of_host).into()),
+            kinds: Some([StateKind::Cookies, StateKind::Tabs].into()),
+        },
+        take: View { sites: Some([].into()), kinds: None },
+    }
 }
 
 /// A revision that nobody wrote.
@@ -229,6 +244,79 @@ async fn a_credential_that_belongs_to_another_peer_costs_itself_only(
     let found = fixture.store.list_peers(&Owner::local()).await.unwrap();
     let has = found.iter().map(|peer| (peer.name.as_str(), peer.credential.is_some()));
     assert_eq!(has.collect::<Vec<_>>(), [("laptop", true), ("server", false)]);
+}
+
+#[rstest]
+#[tokio::test]
+async fn limits_of_a_peer_stay_until_they_are_set_anew(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let (store, owner) = (&fixture.store, Owner::local());
+    let laptop = Peer { limits: limits(), ..peer("laptop", 1) };
+    store.create_peer(&laptop).await.unwrap();
+    let of_laptop = async || store.find_peer(&owner, "laptop").await.unwrap().limits;
+    assert_eq!(of_laptop().await, limits());
+
+    // Whatever else becomes of it.
+    let changed = Peer { limits: PeerLimits::default(), credential: None, ..laptop.clone() };
+    store.update_peer(&changed).await.unwrap();
+    store.confirm_peer(&owner, laptop.node).await.unwrap();
+    store.touch_peer(&owner, laptop.node, next_instant(), None).await.unwrap();
+    assert_eq!(of_laptop().await, limits());
+    assert_eq!(store.peer_of_key(&owner, "key of laptop").await.unwrap().unwrap().limits, limits());
+
+    let other = PeerLimits { take: limits().give, ..PeerLimits::default() };
+    for set in [other, PeerLimits::default(), limits()] {
+        store.limit_peer(&owner, laptop.node, &set).await.unwrap();
+        assert_eq!(of_laptop().await, set);
+    }
+    let ann: Owner = "ann".parse().unwrap();
+    for (owner, node) in [(&ann, laptop.node), (&owner, peer("unknown", 2).node)] {
+        let refused = store.limit_peer(owner, node, &limits()).await.unwrap_err();
+        assert!(matches!(refused, StoreError::PeerNotFound { .. }), "{refused}");
+    }
+}
+
+/// Who damages a row opens nothing to a peer.
+#[rstest]
+#[tokio::test]
+async fn limits_that_cannot_be_read_are_an_error_and_never_none(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let (store, owner) = (&fixture.store, Owner::local());
+    store.create_peer(&Peer { limits: limits(), ..peer("laptop", 1) }).await.unwrap();
+    let mut told = Vec::new();
+    for damaged in [
+        "",
+        "{",
+        "null",
+        "{}",
+        r#"{"give":{"kinds":["cookies"]}}"#,
+        r#"{"give":{},"take":{}}"#,
+        r#"{"give":{"kinds":["passwords"]},"take":{}}"#,
+        r#"{"give":{"sites":["shop.test"],"place":"here"},"take":{}}"#,
+    ] {
+        fixture.execute(&format!("update peers set limits = '{damaged}'")).await;
+        let error = store.find_peer(&owner, "laptop").await.unwrap_err();
+        assert!(matches!(error, StoreError::InvalidRow { column: "limits", .. }), "{error}");
+        told.push(error.to_string());
+        store.list_peers(&owner).await.unwrap_err();
+        store.peer_of_key(&owner, "key of laptop").await.unwrap_err();
+    }
+    insta::allow_duplicates! {
+        insta::assert_snapshot!(told.join("\n"), @r#"
+        expected limits of a peer in JSON (EOF while parsing a value at line 1 column 0) in column limits, found "": the database was edited or is damaged
+        expected limits of a peer in JSON (EOF while parsing an object at line 1 column 1) in column limits, found "{": the database was edited or is damaged
+        expected limits of a peer in JSON (invalid type: null, expected an object with give and take at line 1 column 4) in column limits, found "null": the database was edited or is damaged
+        expected limits of a peer in JSON (missing field `give` at line 1 column 2) in column limits, found "{}": the database was edited or is damaged
+        expected limits of a peer in JSON (missing field `take` at line 1 column 30) in column limits, found "{\"give\":{\"kinds\":[\"cookies\"]}}": the database was edited or is damaged
+        expected limits of a peer in JSON (these limit nothing) in column limits, found "{\"give\":{},\"take\":{}}": the database was edited or is damaged
+        expected limits of a peer in JSON (unknown variant `passwords`, expected one of `cookies`, `local-storage`, `databases`, `caches`, `files`, `service-workers`, `tabs`, `environment` at line 1 column 29) in column limits, found "{\"give\":{\"kinds\":[\"passwords\"]},\"take\":{}}": the database was edited or is damaged
+        expected limits of a peer in JSON (unknown field `place`, expected `sites` or `kinds` at line 1 column 38) in column limits, found "{\"give\":{\"sites\":[\"shop.test\"],\"place\":\"here\"},\"take\":{}}": the database was edited or is damaged
+        "#);
+    }
 }
 
 #[test]

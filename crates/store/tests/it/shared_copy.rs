@@ -1,9 +1,12 @@
 //! What is shared, in a database that was copied.
 
 use crate::fixture::{Engine, Fixture, config, cookies, next_instant};
+use crate::peers::{limits, peer};
 use crate::shared::commit;
 use crate::written_by::Writer;
-use baton_store::{CommitShared, DatabaseUrl, MasterKey, RevisionContent, Store, copy_database};
+use baton_store::{
+    CommitShared, DatabaseUrl, MasterKey, Peer, RevisionContent, Store, copy_database,
+};
 use rstest::rstest;
 use secrecy::ExposeSecret;
 
@@ -15,7 +18,7 @@ async fn what_is_shared_opens_in_a_copy(
 ) {
     let fixture = Fixture::open(engine).await;
     let (store, made) = (&fixture.store, fixture.session("mail").await);
-    let laptop = crate::peers::peer("laptop", 1);
+    let laptop = Peer { limits: limits(), ..peer("laptop", 1) };
     store.create_peer(&laptop).await.unwrap();
     let snapshot = fixture.snapshot(&made, &[cookies("a.example", b"1")]).await;
     let mut writer = Writer::new(&made);
@@ -40,6 +43,7 @@ async fn what_is_shared_opens_in_a_copy(
         let content = copy.fetch_content(&made.owner, made.id, revision).await.unwrap().unwrap();
         assert!(content.id == snapshot.id && content.saved);
         let peer = copy.find_peer(&made.owner, "laptop").await.unwrap();
+        assert_eq!(peer.limits, limits());
         let credential = peer.credential.unwrap();
         assert_eq!(credential.expose_secret(), "the-credential-of-laptop");
         let acks = copy.list_acks(&made.owner, made.id).await.unwrap();

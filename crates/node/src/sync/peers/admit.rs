@@ -9,7 +9,7 @@ use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::{Context, NodeError, clock};
 use baton_api::sync::NodeCard;
-use baton_session::peer::{AuthMethod, PeerState};
+use baton_session::peer::{AuthMethod, PeerLimits, PeerState};
 use baton_store::{Peer, StoreError};
 
 /// The peer behind a request that was signed by `card`'s node. One that is unknown is registered:
@@ -59,6 +59,7 @@ async fn bind(context: &Context, caller: &Caller, card: &NodeCard) -> Result<Pee
         seal_key: card.seal_key.clone(),
         credential: None,
         api_key,
+        limits: PeerLimits::default(),
         added_at: clock::now(),
         last_seen: Some(clock::now()),
         last_sync: None,

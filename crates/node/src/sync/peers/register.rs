@@ -17,7 +17,7 @@ use crate::{Context, NodeError, clock};
 use baton_api::Scope;
 use baton_api::sync::{NodeIdentity, PeerView, RegisterPeer};
 use baton_session::NodeId;
-use baton_session::peer::PeerState;
+use baton_session::peer::{PeerLimits, PeerState};
 use baton_store::Peer;
 use url::Url;
 
@@ -141,6 +141,7 @@ fn peer(
         seal_key: found.seal_key,
         credential: credential.map(Credential::write),
         api_key: None,
+        limits: PeerLimits::default(),
         added_at: clock::now(),
         last_seen: Some(clock::now()),
         last_sync: None,
