@@ -8,6 +8,7 @@ use crate::sync::{
     Movement, PeerList, PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView,
     SealedFile, SyncIndex, TakenFile,
 };
+use baton_session::PeerLimits;
 use reqwest::Method;
 use std::time::Duration;
 
@@ -67,6 +68,16 @@ impl Client {
     ) -> Result<PeerView, ClientError> {
         let call = self.request(Method::POST, &["sync", "peers", peer, "confirm"])?;
         self.fetch(call.timeout(PEER_LIMIT).json(request)).await
+    }
+
+    /// Sets how much of sessions goes to a peer and is taken from it, in the place of what was set before.
+    pub async fn limit_peer(
+        &self,
+        peer: &str,
+        limits: &PeerLimits,
+    ) -> Result<PeerView, ClientError> {
+        let call = self.request(Method::PUT, &["sync", "peers", peer, "limits"])?;
+        self.fetch(call.timeout(PEER_LIMIT).json(limits)).await
     }
 
     /// Asks a peer whether it answers, and whether it is who it was.

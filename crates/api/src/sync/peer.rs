@@ -1,6 +1,6 @@
 //! Peers: nodes that are registered here.
 
-use baton_session::peer::{AuthMethod, PeerState};
+use baton_session::peer::{AuthMethod, PeerLimits, PeerState};
 use baton_session::wire::NodeType;
 use baton_session::{Fingerprint, NodeId};
 use jiff::Timestamp;
@@ -36,6 +36,11 @@ pub struct RegisterPeer {
     /// once. Needs the scope `admin`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Fingerprint>,
+    /// How much of sessions goes to it and is taken from it, so that nothing moves before that holds;
+    /// left out, everything, or what was set before. For a peer that is known it needs the scope
+    /// `admin`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<PeerLimits>,
 }
 
 impl fmt::Debug for RegisterPeer {
@@ -122,6 +127,10 @@ pub struct PeerView {
     /// Whether this node has what its method needs, such as an API key of it. Without that nothing is
     /// asked of it; one that only asks us needs none.
     pub has_key: bool,
+    /// How much of sessions goes to it and is taken from it; left out where that is everything.
+    #[serde(default, skip_serializing_if = "PeerLimits::is_none")]
+    #[schema(required = false)]
+    pub limits: PeerLimits,
 }
 
 /// This node, and its peers.

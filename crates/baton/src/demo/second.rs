@@ -64,6 +64,7 @@ async fn register(first: &House, second: &House) -> Result<((), String)> {
         oidc: None,
         tunnel_token: None,
         fingerprint: None,
+        limits: None,
     };
     let peer = second.client()?.register_peer(&request).await?;
     Ok(((), format!("“{}”, {}", peer.name, peer.state)))

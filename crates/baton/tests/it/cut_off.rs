@@ -116,6 +116,7 @@ async fn meet(pair: &Pair, name: &str) {
         oidc: None,
         tunnel_token: None,
         fingerprint: None,
+        limits: None,
     };
     laptop.register_peer(&request).await.unwrap();
     laptop.confirm_peer("cloud", &ConfirmPeer { fingerprint }).await.unwrap();

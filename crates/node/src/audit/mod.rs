@@ -91,6 +91,8 @@ pub enum Action {
     RegisterPeer,
     /// Somebody compared the fingerprint of a peer.
     ConfirmPeer,
+    /// Somebody said how much a peer is given, and how much is taken from it.
+    LimitPeer,
     /// A peer was forgotten.
     RemovePeer,
     /// A webhook was not to be told what moved.
@@ -137,6 +139,7 @@ impl Action {
             Self::ResolveConflict => "session.resolve",
             Self::RegisterPeer => "peer.register",
             Self::ConfirmPeer => "peer.confirm",
+            Self::LimitPeer => "peer.limit",
             Self::RemovePeer => "peer.remove",
             Self::TellWebhook => "webhook.tell",
             Self::RefuseToken => "peer.refuse",

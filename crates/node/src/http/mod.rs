@@ -112,6 +112,7 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sync::list_peers, sync::register_peer))
         .routes(routes!(sync::remove_peer))
         .routes(routes!(sync::confirm_peer))
+        .routes(routes!(sync::limit_peer))
         .routes(routes!(sync::ping_peer))
         .routes(routes!(sync::differences).layer(compression::answers()))
         .routes(routes!(sync::pull))

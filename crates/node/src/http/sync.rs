@@ -14,7 +14,7 @@ use baton_api::sync::{
     ConfirmPeer, ConflictDetails, ConflictList, ConflictView, DifferenceList, DirectoryView,
     Movement, PeerList, PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView, SyncIndex,
 };
-use baton_session::SessionId;
+use baton_session::{PeerLimits, SessionId};
 
 type Answer<T> = Result<axum::Json<T>, Refusal>;
 
@@ -118,6 +118,23 @@ pub(super) async fn confirm_peer(
     Json(request): Json<ConfirmPeer>,
 ) -> Answer<PeerView> {
     Ok(axum::Json(peers::confirm(&context, &caller, &peer, request).await?))
+}
+
+/// Sets how much of sessions goes to a peer and is taken from it, in the place of what was set before:
+/// in each direction the sites and the kinds that are named, everything where none are, and nothing
+/// where the list of them is empty. Needs the scope `admin`.
+#[utoipa::path(
+    put, path = "/sync/peers/{peer}/limits", tag = "sync", security(("api_key" = [])),
+    params(("peer" = String, Path)),
+    responses((status = 200, body = PeerView), (status = "4XX", body = Problem))
+)]
+pub(super) async fn limit_peer(
+    State(context): State<Context>,
+    Admin(caller): Admin,
+    Path(peer): Path<String>,
+    Json(limits): Json<PeerLimits>,
+) -> Answer<PeerView> {
+    Ok(axum::Json(peers::limit(&context, &caller, &peer, limits).await?))
 }
 
 /// Asks a peer whether it answers, now.

@@ -59,6 +59,7 @@ async fn register(context: &Context, url: &Url) -> Result<(), NodeError> {
         oidc: None,
         tunnel_token: None,
         fingerprint: None,
+        limits: None,
     };
     let peer = peers::register(context, &caller, request).await?;
     let (fingerprint, name) = (peer.fingerprint.to_string(), peer.name);

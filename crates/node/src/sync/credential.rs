@@ -219,6 +219,7 @@ mod tests {
             oidc: has("oidc").then_some(client),
             tunnel_token: has("tunnel").then(|| "hidden".to_owned()),
             fingerprint: None,
+            limits: None,
         }
     }
 

@@ -19,7 +19,7 @@ async fn the_document_names_every_operation() {
         }
     }
     operations.sort();
-    insta::assert_snapshot!(operations.join("\n"), @r"
+    insta::assert_snapshot!(operations.join("\n"), @"
     DELETE /api/sandboxes/{id} (key)
     DELETE /cocoons/{id} (key)
     DELETE /keys/{id} (key)
@@ -100,6 +100,7 @@ async fn the_document_names_every_operation() {
     POST /v1/chat/completions (key)
     PUT /api/sandboxes/{id}/files (key)
     PUT /cocoons/{id} (key)
+    PUT /sync/peers/{peer}/limits (key)
     ");
     node.stop().await;
 }

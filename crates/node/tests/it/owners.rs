@@ -41,6 +41,7 @@ fn body(method: &Method, path: &str) -> Option<Value> {
         ("POST", "/sessions/{id}/debug") => Some(json!({ "on": true })),
         ("POST", path) if path.starts_with("/debug/tabs/") => Some(json!({})),
         ("POST", "/api/sandboxes/{id}/exec") => Some(json!({ "command": "true" })),
+        ("PUT", "/sync/peers/{peer}/limits") => Some(json!({ "give": { "kinds": [] } })),
         ("PUT", "/cocoons/{id}") => Some(json!({ "upstream": "http://127.0.0.1:1" })),
         ("POST", "/sessions/{id}/rollback") => Some(json!({ "to": "0197" })),
         ("POST", "/sync/conflicts/{session}") => Some(json!({ "keep": "1-" })),

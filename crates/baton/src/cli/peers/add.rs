@@ -69,6 +69,7 @@ impl Add {
             oidc: None,
             tunnel_token: None,
             fingerprint: self.fingerprint,
+            limits: None,
         };
         self.shown.put(&mut request)?;
         let client = context.client().await?;

@@ -58,7 +58,7 @@ impl Verb for RegisterPeer {
         let mut peer = if let Some(peer) = known {
             peer
         } else {
-            let registering = sync::peers::register(&context, &caller, request);
+            let registering = Box::pin(sync::peers::register(&context, &caller, request));
             progress.during("asking the other node who it is", registering).await?
         };
         // Who agreed beforehand to what tools do has compared no fingerprint.
@@ -92,6 +92,7 @@ impl RegisterPeer {
             oidc: None,
             tunnel_token: None,
             fingerprint: None,
+            limits: None,
         })
     }
 }

@@ -23,14 +23,14 @@ pub(super) async fn read(
     let there = on_disk(directory, SyncDirectory::files).await?;
     let news = context.folder.news(there);
     for (name, mark) in &news {
-        read_one(context, owner, directory, name, *mark).await?;
+        Box::pin(read_one(context, owner, directory, name, *mark)).await?;
     }
     let is_new = |name: &String| news.iter().any(|(new, _)| new == name);
     for (name, (mark, digest)) in doubtful.into_iter().filter(|(name, _)| !is_new(name)) {
         let looked = name.clone();
         match on_disk(directory, move |directory| directory.digest(&looked)).await {
             Ok(Some(found)) if digest.is_some_and(|digest| digest != found) => {
-                read_one(context, owner, directory, &name, mark).await?;
+                Box::pin(read_one(context, owner, directory, &name, mark)).await?;
             }
             _ => context.folder.settles(&name),
         }

@@ -1,5 +1,6 @@
 //! What is known of the files of the sync directory, so that each is read once.
 
+use super::readers::Readers;
 use crate::clock;
 use crate::sync::directory::{IndexLine, Mark, file_name};
 use crate::sync::file::SyncFile;
@@ -55,6 +56,7 @@ pub(super) struct Standing {
     pub(super) session: SessionId,
     pub(super) deleted: bool,
     pub(super) line: IndexLine,
+    sender: NodeId,
     rev: Option<RevisionId>,
     conflicts: Vec<RevisionId>,
     vector: Vector,
@@ -69,6 +71,7 @@ impl Standing {
             session: file.session,
             deleted: sync.deleted,
             line: IndexLine::of(file, bytes),
+            sender: file.sender,
             rev: sync.rev,
             conflicts: sync.conflicts.clone(),
             vector: sync.vector.clone(),
@@ -76,13 +79,16 @@ impl Standing {
         }
     }
 
-    /// Whether the file says what the database says, to everybody who is to know.
-    pub(super) fn says(&self, session: &IndexedSession, readers: &[NodeId]) -> bool {
+    /// Whether the file says what the database says, to everybody who is to know. What another node
+    /// tells, and to whom, is up to that one.
+    pub(super) fn says(&self, session: &IndexedSession, readers: &Readers) -> bool {
         self.rev == Some(session.rev)
             && self.conflicts == session.conflicts
             && self.vector == session.vector
             && self.deleted == session.deleted
-            && readers.iter().all(|reader| self.recipients.contains(reader))
+            && readers.nodes().all(|reader| self.recipients.contains(&reader))
+            && (self.sender != readers.this
+                || !self.recipients.iter().any(|one| readers.bars(*one)))
     }
 }
 

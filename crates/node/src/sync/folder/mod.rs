@@ -9,6 +9,7 @@
 mod inbox;
 mod known;
 mod projection;
+mod readers;
 
 pub(crate) use known::FolderState;
 

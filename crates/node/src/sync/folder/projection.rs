@@ -6,15 +6,14 @@
 
 use super::known::{Said, Standing};
 use super::on_disk;
-use crate::identity::SealKey;
+use super::readers::Readers;
 use crate::sync::directory::{
     DirectoryIndex, NodeRegistry, RegisteredPeer, RegistrySelf, SyncConfig, SyncDirectory, place_of,
 };
 use crate::sync::{ConflictResolution, file, index};
 use crate::{Context, NodeError};
 use baton_api::sync::IndexedSession;
-use baton_session::peer::PeerState;
-use baton_session::{NodeId, Owner};
+use baton_session::Owner;
 use baton_store::Peer;
 use std::collections::BTreeSet;
 
@@ -25,7 +24,7 @@ pub(super) async fn write(
     directory: &SyncDirectory,
 ) -> Result<(), NodeError> {
     let peers = context.store.list_peers(owner).await?;
-    let readers = readers(&peers);
+    let readers = Readers::of(context.node, &peers);
     let index = index::of(context, owner).await?;
     for session in &index.sessions {
         write_one(context, owner, directory, session, &readers).await?;
@@ -51,16 +50,15 @@ async fn write_one(
     owner: &Owner,
     directory: &SyncDirectory,
     session: &IndexedSession,
-    readers: &[(NodeId, SealKey)],
+    readers: &Readers,
 ) -> Result<(), NodeError> {
-    let nodes: Vec<NodeId> = readers.iter().map(|(node, _)| *node).chain([context.node]).collect();
     let (own, beside) = (place_of(session.id, None), place_of(session.id, Some(context.node)));
     let place = match context.folder.said(&own) {
-        Some(Said::Session(standing)) if standing.says(session, &nodes) => {
+        Some(Said::Session(standing)) if standing.says(session, readers) => {
             return remove_if_there(context, directory, beside).await;
         }
         Some(Said::Foreign(_)) => match context.folder.said(&beside) {
-            Some(Said::Session(standing)) if standing.says(session, &nodes) => return Ok(()),
+            Some(Said::Session(standing)) if standing.says(session, readers) => return Ok(()),
             _ => beside,
         },
         Some(Said::Damaged) => {
@@ -70,7 +68,7 @@ async fn write_one(
         }
         _ => own,
     };
-    let file = match file::pack(context, owner, session.id, readers).await? {
+    let file = match file::pack(context, owner, session.id, &readers.others).await? {
         Ok(file) => file,
         Err(error) => {
             tracing::debug!(session = %session.id, %error, "a session is not in the directory");
@@ -105,12 +103,6 @@ async fn remove(
 ) -> Result<(), NodeError> {
     context.folder.forget(&name);
     on_disk(directory, move |directory| directory.remove(&name)).await
-}
-
-/// The confirmed peers, for whom sessions are sealed.
-fn readers(peers: &[Peer]) -> Vec<(NodeId, SealKey)> {
-    let confirmed = peers.iter().filter(|peer| peer.state == PeerState::Confirmed);
-    confirmed.filter_map(|peer| Some((peer.node, peer.seal_key.parse().ok()?))).collect()
 }
 
 fn registry(context: &Context, peers: &[Peer]) -> NodeRegistry {

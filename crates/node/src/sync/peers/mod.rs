@@ -1,4 +1,4 @@
-//! Peers: nodes that are registered here, one file a verb: `register confirm list ping remove`, and
+//! Peers: nodes that are registered here, one file a verb: `register confirm limit list ping remove`, and
 //! `admit` for those that ask us; `held` notes what they have.
 //!
 //! The one idea: a peer is a key. Who it is was shown to a person once, and whoever answers at its
@@ -7,6 +7,7 @@
 mod admit;
 mod confirm;
 mod held;
+mod limit;
 mod list;
 mod ping;
 mod register;
@@ -18,6 +19,7 @@ pub(in crate::sync) use admit::free_name;
 pub use confirm::confirm;
 pub(in crate::sync) use held::holds;
 pub(crate) use held::may_hold;
+pub use limit::limit;
 pub use list::list;
 pub use ping::ping;
 pub use register::register;
@@ -26,8 +28,8 @@ pub(crate) use status::Statuses;
 
 use super::SyncError;
 use crate::{Context, NodeError, clock};
-use baton_session::Owner;
-use baton_session::peer::PeerState;
+use baton_session::peer::{PeerLimits, PeerState};
+use baton_session::{NodeId, Owner};
 use baton_store::{Peer, StoreError};
 
 /// Finds a peer of an owner by id, the beginning of one, or name.
@@ -52,6 +54,20 @@ pub(super) async fn find_confirmed(
     match peer.state {
         PeerState::Confirmed => Ok(peer),
         PeerState::Pending => Err(SyncError::Pending { name: peer.name }.into()),
+    }
+}
+
+/// How much of sessions goes to a node and is taken from it; everything where it is no peer, as this
+/// node itself is none.
+#[allow(dead_code, reason = "what moves asks for it")]
+pub(in crate::sync) async fn limits_of(
+    context: &Context,
+    owner: &Owner,
+    node: NodeId,
+) -> Result<PeerLimits, NodeError> {
+    match context.store.find_peer(owner, &node.to_string()).await {
+        Err(StoreError::PeerNotFound { .. }) => Ok(PeerLimits::default()),
+        found => Ok(found?.limits),
     }
 }
 

@@ -9,7 +9,7 @@ use super::super::SyncError;
 use super::super::credential::Credential;
 use super::super::remote::Way;
 use super::super::stranger::Stranger;
-use super::{find, heard, status};
+use super::{find, heard, limit, status};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::outbound::Reach;
@@ -17,7 +17,7 @@ use crate::{Context, NodeError, clock};
 use baton_api::Scope;
 use baton_api::sync::{NodeIdentity, PeerView, RegisterPeer};
 use baton_session::NodeId;
-use baton_session::peer::{PeerLimits, PeerState};
+use baton_session::peer::PeerState;
 use baton_store::Peer;
 use url::Url;
 
@@ -32,7 +32,12 @@ pub async fn register(
 ) -> Result<PeerView, NodeError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::RegisterPeer, &*request.name);
     let note = note.with("url", shown(&request.url)).with("method", request.auth_method.as_str());
-    let peer = note.end(&context.store, register_here(context, caller, request).await).await?;
+    let registered = register_here(context, caller, request).await;
+    let note = match &registered {
+        Ok(peer) if !peer.limits.is_none() => limit::noted(note, &peer.limits),
+        _ => note,
+    };
+    let peer = note.end(&context.store, registered).await?;
     heard(context, &peer);
     Ok(status::view(context, peer, false).await)
 }
@@ -51,10 +56,12 @@ async fn register_here(
     mut request: RegisterPeer,
 ) -> Result<Peer, NodeError> {
     check(&request)?;
+    request.limits = request.limits.map(limit::admitted).transpose()?;
     if request.fingerprint.is_some() {
         caller.require(Scope::Admin)?;
     }
     let is_admin = caller.require(Scope::Admin).is_ok();
+    let is_limited = request.limits.is_some();
     // Whoever administers this machine may name what listens on it.
     let reach = Reach { loopback: is_admin };
     let way = way(context, &mut request, reach)?;
@@ -68,6 +75,10 @@ async fn register_here(
     };
     let peer = peer(caller, request, way.credential.as_ref(), found);
     if let Some(known) = known.iter().find(|known| completes(known, &peer, is_admin)) {
+        if is_limited {
+            caller.require(Scope::Admin)?;
+            context.store.limit_peer(&peer.owner, peer.node, &peer.limits).await?;
+        }
         return complete(context, known, peer).await;
     }
     context.store.create_peer(&peer).await?;
@@ -141,7 +152,7 @@ fn peer(
         seal_key: found.seal_key,
         credential: credential.map(Credential::write),
         api_key: None,
-        limits: PeerLimits::default(),
+        limits: request.limits.unwrap_or_default(),
         added_at: clock::now(),
         last_seen: Some(clock::now()),
         last_sync: None,

@@ -82,6 +82,7 @@ pub(super) async fn view(context: &Context, peer: Peer, anew: bool) -> PeerView 
         state: peer.state,
         fingerprint: peer.key.fingerprint(),
         has_key: peer.credential.is_some(),
+        limits: peer.limits,
     }
 }
 

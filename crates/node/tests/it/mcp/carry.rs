@@ -25,6 +25,7 @@ async fn register(here: &Node, there: &Node, name: &str) {
         oidc: None,
         tunnel_token: None,
         fingerprint: None,
+        limits: None,
     };
     here.admin().register_peer(&request).await.unwrap();
 }
@@ -169,6 +170,7 @@ async fn a_model_registers_a_node_and_a_person_does_the_rest() {
         oidc: None,
         tunnel_token: None,
         fingerprint: Some(fingerprint),
+        limits: None,
     };
     laptop.admin().register_peer(&request).await.unwrap();
     let export = json!({"nodeId": "server", "name": "shop", "sessionId": "shop"});

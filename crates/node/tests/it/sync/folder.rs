@@ -8,6 +8,7 @@ use baton_api::sync::DirectoryView;
 use baton_node::config::Choices;
 use baton_node::sync::directory::{DirectoryIndex, NodeRegistry, SyncDirectory};
 use baton_session::SessionId;
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -217,6 +218,51 @@ async fn copies_of_a_directory_that_are_merged_file_by_file_lose_nothing() {
     until("the copy is gone", async || (!copy.exists()).then_some(())).await;
     one.stop().await;
     other.stop().await;
+}
+
+/// A file is sealed for all its readers as a whole, so whoever is given a part is none of them.
+#[tokio::test]
+async fn a_peer_that_is_given_less_than_everything_reads_nothing_in_the_directory() {
+    let (_folder, directory) = folder();
+    let [one, other] = keepers([&directory, &directory]).await;
+    let third = keeper(&directory).await;
+    know(&one, &third, "third").await;
+    let id = seed(&one, "shop", &logged_in(&[("shop.test", "first")])).await;
+    save(&one, "shop").await;
+    let files = SyncDirectory::new(&directory);
+    let read_by = async |names: &str, expected: &[&Node]| {
+        let expected: BTreeSet<_> = expected.iter().map(|node| node.id()).collect();
+        until(names, async || {
+            let file = files.load_session(id).ok()??;
+            (BTreeSet::from_iter(file.recipients) == expected).then_some(())
+        })
+        .await;
+    };
+    read_by("all peers read it", &[&one, &other, &third]).await;
+
+    // What lies there already is written anew, for those that may read it.
+    let mail = json!({"give": {"sites": ["mail.test"]}});
+    let limits = serde_json::from_value(mail).unwrap();
+    one.admin().limit_peer("other", &limits).await.unwrap();
+    let card = other.admin().list_peers().await.unwrap().this;
+    let card = serde_json::to_vec(&card).unwrap();
+    for place in ["", "sessions/"].map(|folder| format!("{folder}{}.json", other.id())) {
+        fs::write(directory.join(place), &card).unwrap();
+    }
+    read_by("the limited one is left out", &[&one, &third]).await;
+    edit(&one, id, &logged_in(&[("shop.test", "second")])).await;
+    read_by("and stays so, whatever lies in the directory", &[&one, &third]).await;
+    rests(&directory, rest()).await;
+    read_by("also at rest", &[&one, &third]).await;
+    assert_eq!(token(&state(&one, "shop").await, "shop.test").as_deref(), Some("second"));
+
+    // What is taken from it alone is no reason.
+    let take = serde_json::from_value(json!({"take": {"kinds": []}})).unwrap();
+    one.admin().limit_peer("other", &take).await.unwrap();
+    read_by("it reads again", &[&one, &other, &third]).await;
+    for node in [one, other, third] {
+        node.stop().await;
+    }
 }
 
 /// Puts a copy of a file in place, as whole as a program that syncs folders would.

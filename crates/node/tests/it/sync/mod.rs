@@ -13,6 +13,7 @@ mod files;
 mod folder;
 mod forgetting;
 mod leases;
+mod limits;
 mod moves;
 mod pair;
 mod receiver;

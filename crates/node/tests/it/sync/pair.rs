@@ -87,6 +87,7 @@ pub(super) async fn registration(there: &Node, name: &str) -> RegisterPeer {
         oidc: None,
         tunnel_token: None,
         fingerprint: None,
+        limits: None,
     }
 }
 
