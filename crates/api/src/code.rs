@@ -32,7 +32,7 @@ impl Exit {
 
 /// One row a code: the variant, its HTTP status, its exit code, its title.
 macro_rules! error_codes {
-    ($($(#[$doc:meta])* $code:ident $word:literal $status:literal $exit:ident $title:literal;)*) => {
+    ($($(#[$doc:meta])* $code:ident $word:tt $status:literal $exit:ident $title:literal;)*) => {
         /// Why a request failed: stable words that programs may rely on.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
         pub enum ErrorCode {

@@ -5,7 +5,7 @@ macro_rules! words {
     (
         $(#[$meta:meta])*
         $name:ident, else $unknown:ident ($noun:literal):
-        $( $(#[$doc:meta])* $variant:ident $word:literal, )+
+        $( $(#[$doc:meta])* $variant:ident $word:tt, )+
     ) => {
         $(#[$meta])*
         #[derive(

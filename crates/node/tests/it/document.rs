@@ -4,7 +4,10 @@
 //! `BATON_UPDATE_DOCS=1 cargo test -p baton-node document` writes it anew.
 
 use crate::fixture::Node;
+use baton_api::{ErrorCode, Scope};
+use baton_session::{AuthMethod, StateKind};
 use reqwest::Method;
+use serde_json::json;
 
 #[tokio::test]
 async fn the_document_names_every_operation() {
@@ -140,6 +143,17 @@ fn every_schema_that_is_named_is_there() {
         let schema = &document["components"]["schemas"][name];
         assert!(schema.is_object(), "expected a schema {name}, found none");
     }
+}
+
+/// A client that was made of the document sends what the document lists, and expects it.
+#[test]
+fn words_are_listed_as_they_travel() {
+    let document = serde_json::to_value(baton_node::http::document()).unwrap();
+    let listed = |name: &str| document["components"]["schemas"][name]["enum"].clone();
+    assert_eq!(listed("StateKind"), json!(StateKind::ALL));
+    assert_eq!(listed("AuthMethod"), json!(AuthMethod::ALL));
+    assert_eq!(listed("Scope"), json!(Scope::ALL));
+    assert_eq!(listed("ErrorCode"), json!(ErrorCode::ALL));
 }
 
 fn collect<'a>(value: &'a serde_json::Value, named: &mut Vec<&'a str>) {
