@@ -34,7 +34,7 @@ pub(crate) use debug::{
 pub(crate) use exchange::{Exchange, Failed, Moved, Way, exchange};
 pub(crate) use history::{diff, history};
 pub(crate) use log::log_to_stderr;
-pub(crate) use peers::{Names, fingerprint, next_for_peer, peer, peers, pinged};
+pub(crate) use peers::{Names, fingerprint, limits, next_for_peer, peer, peers, pinged};
 pub(crate) use progress::Progress;
 pub(crate) use receipt::{receipt, resumed};
 pub(crate) use revisions::{resolved, saved};

@@ -3,10 +3,13 @@
 use super::style;
 use super::table::Table;
 use baton_api::sync::{PeerList, PeerStatus, PeerView};
-use baton_session::NodeId;
 use baton_session::peer::{AuthMethod, PeerState};
+use baton_session::{NodeId, View};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
+
+/// How many sites of a limit are shown.
+const SITES_SHOWN: usize = 8;
 
 /// What people call nodes.
 #[derive(Debug, Default)]
@@ -57,6 +60,7 @@ pub(crate) fn peers(list: &PeerList) -> String {
         ]);
     }
     lines.push(table.render());
+    lines.extend(list.items.iter().filter(|peer| !peer.limits.is_none()).map(limits));
     let pending = list.items.iter().filter(|peer| peer.state != PeerState::Confirmed);
     lines.extend(pending.map(fingerprint));
     let keyless = list.items.iter().filter(|peer| peer.url.is_some() && !peer.has_key);
@@ -72,6 +76,27 @@ fn answers(status: PeerStatus) -> &'static str {
     }
 }
 
+/// How much goes to a peer, and how much is taken from it.
+pub(crate) fn limits(peer: &PeerView) -> String {
+    let (name, limits) = (style::plain(&peer.name), &peer.limits);
+    if limits.is_none() {
+        return format!("{name} has no limits: everything moves, both ways");
+    }
+    format!("this node gives {name} {}, and takes {}", part(&limits.give), part(&limits.take))
+}
+
+/// A part of sessions; of many sites the first ones.
+fn part(view: &View) -> String {
+    let sites = view.sites.iter().flatten();
+    let more = sites.clone().count().saturating_sub(SITES_SHOWN);
+    if more == 0 {
+        return style::plain(&view.to_string());
+    }
+    let sites = Some(sites.take(SITES_SHOWN).cloned().collect());
+    let first = View { sites, kinds: view.kinds.clone() };
+    format!("{} ({})", style::plain(&first.to_string()), style::counted(more, "more site"))
+}
+
 /// The fingerprint that a peer gave.
 pub(crate) fn fingerprint(peer: &PeerView) -> String {
     let name = style::plain(&peer.name);
@@ -80,6 +105,13 @@ pub(crate) fn fingerprint(peer: &PeerView) -> String {
 
 /// How a peer stands, and what comes next.
 pub(crate) fn peer(peer: &PeerView) -> String {
+    if peer.limits.is_none() {
+        return stands(peer);
+    }
+    format!("{}\n{}", stands(peer), limits(peer))
+}
+
+fn stands(peer: &PeerView) -> String {
     let name = style::plain(&peer.name);
     match (peer.state, next_for_peer(peer)) {
         (PeerState::Confirmed, None) => {

@@ -2,11 +2,12 @@
 
 use super::Context;
 use super::confirm;
+use super::part::Part;
 use super::shown::Shown;
 use baton_api::Exit;
 use baton_api::sync::RegisterPeer;
-use baton_session::Fingerprint;
 use baton_session::peer::AuthMethod;
+use baton_session::{Fingerprint, PeerLimits};
 use clap::Args;
 use url::Url;
 
@@ -35,8 +36,12 @@ Three methods say there who asks:
           client: --tenant or --issuer, --client-id, --scope or --resource, and the client's secret
   tunnel  through a dev tunnel: its token, and with it one of the other two, as it proves nothing
 
+With --sites or --kinds only that part of your sessions moves, both ways, from the start;
+baton peers limit says so later, or for one way.
+
 Examples:
   baton peers add https://baton.example.org --name server --key-file server.key
+  baton peers add https://baton.example.org --name server --sites shop.test,mail.test
   baton peers add https://baton.example.org --name server --fingerprint \"a1b2 c3d4 …\"
   baton peers add https://baton.example.org --name cloud --auth msal --tenant 0b9e…c1 \\
     --client-id 5d3a…9f --scope api://baton/.default --client-secret-file laptop.secret
@@ -57,6 +62,8 @@ pub(crate) struct Add {
     /// The fingerprint that you saw at the other node: with it the peer is confirmed at once
     #[arg(long)]
     fingerprint: Option<Fingerprint>,
+    #[command(flatten)]
+    part: Part,
 }
 
 impl Add {
@@ -69,7 +76,7 @@ impl Add {
             oidc: None,
             tunnel_token: None,
             fingerprint: self.fingerprint,
-            limits: None,
+            limits: self.part.view().map(|view| PeerLimits { give: view.clone(), take: view }),
         };
         self.shown.put(&mut request)?;
         let client = context.client().await?;

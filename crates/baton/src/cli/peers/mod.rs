@@ -2,7 +2,9 @@
 
 mod add;
 mod confirm;
+mod limit;
 mod list;
+mod part;
 mod ping;
 mod remove;
 mod secret;
@@ -16,12 +18,13 @@ use super::Context;
 use baton_api::Exit;
 use clap::{Args, Subcommand};
 
-/// Register, confirm, list, ping and remove the nodes with which sessions are exchanged
+/// Register, confirm, limit, list, ping, remove nodes with which sessions are exchanged
 #[derive(Debug, Subcommand)]
 pub(super) enum Peers {
     Add(Box<add::Add>),
     List(list::List),
     Confirm(confirm::Confirm),
+    Limit(limit::Limit),
     Ping(ping::Ping),
     Remove(remove::Remove),
 }
@@ -40,6 +43,7 @@ impl Peers {
             Self::Add(command) => command.run(context).await,
             Self::List(command) => command.run(context).await,
             Self::Confirm(command) => command.run(context).await,
+            Self::Limit(command) => command.run(context).await,
             Self::Ping(command) => command.run(context).await,
             Self::Remove(command) => command.run(context).await,
         }

@@ -9,7 +9,8 @@ use serde_json::json;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Sessions that moved already stay where they are, here and there. What the other node may do here
-ends with the key that you gave it: baton keys revoke.")]
+ends with the key that you gave it: baton keys revoke. Limits are forgotten, too: a node that still
+has its key, or is registered again, has none.")]
 pub(crate) struct Remove {
     #[command(flatten)]
     peer: Reference,

@@ -20,7 +20,7 @@ A command that needs a node finds the one of the data folder, or starts one in t
 ends itself after ten minutes without an active session and without a request.
 ";
 
-const COMMANDS: [&[&str]; 75] = [
+const COMMANDS: [&[&str]; 76] = [
     &[],
     &["open"],
     &["attach"],
@@ -40,6 +40,7 @@ const COMMANDS: [&[&str]; 75] = [
     &["peers", "add"],
     &["peers", "list"],
     &["peers", "confirm"],
+    &["peers", "limit"],
     &["peers", "ping"],
     &["peers", "remove"],
     &["sync", "run"],

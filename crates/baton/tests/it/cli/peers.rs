@@ -6,9 +6,9 @@ use baton_api::ErrorCode;
 use baton_api::sync::{NodeCard, PeerList, PeerStatus, PeerView};
 use baton_session::peer::{AuthMethod, PeerState};
 use baton_session::wire::NodeType;
-use baton_session::{NodeId, NodeSecret};
+use baton_session::{NodeId, NodeSecret, PeerLimits};
 use jiff::{Timestamp, ToSpan};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The id of a peer.
 fn id(of: u8) -> NodeId {
@@ -34,6 +34,7 @@ pub(super) fn peer(of: u8, name: &str) -> PeerView {
         state: PeerState::Confirmed,
         fingerprint: secret(of).key().fingerprint(),
         has_key: true,
+        limits: PeerLimits::default(),
     }
 }
 
@@ -130,6 +131,126 @@ async fn a_peer_that_an_agent_registered_wants_a_key() {
     paris is pending, and left out: baton peers add https://paris.example.org/ --name paris
     phone has no address, and is left out: it asks this node
     no confirmed peers; baton peers add URL --name NAME registers one
+    ");
+}
+
+/// A peer to which a part goes, and from which a part comes.
+fn limited(peer: PeerView, give: &Value, take: &Value) -> PeerView {
+    let limits = json!({"give": give, "take": take});
+    PeerView { limits: serde_json::from_value(limits).unwrap(), ..peer }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn limits_stand_below_the_peers_that_have_some() {
+    let shop = json!({"sites": ["shop.test"], "kinds": ["cookies", "local-storage"]});
+    let sites: Vec<String> = (0..20).map(|number| format!("site-{number:02}.test")).collect();
+    let items = vec![
+        limited(peer(2, "berlin"), &shop, &json!({})),
+        peer(4, "oslo"),
+        limited(peer(3, "paris"), &json!({"sites": sites}), &json!({"kinds": []})),
+    ];
+    let node = FakeNode::start().await.with("GET /sync/peers", &list(items));
+    let run = node.folder.run(&["peers", "list"]).success();
+    let told = stdout(&run, &node.folder.data());
+    let (_, below) = told.split_once("00000003-0000-8000-8000-00000000000f\n").unwrap();
+    insta::assert_snapshot!(below, @"
+    this node gives berlin cookies and local-storage of shop.test, and takes everything
+    this node gives paris everything of site-00.test, site-01.test, site-02.test, site-03.test, site-04.test, site-05.test, site-06.test and site-07.test (12 more sites), and takes nothing
+    ");
+    let (_, told) = node.folder.json(&["peers", "list"]);
+    assert_eq!(told["items"][0]["limits"]["give"]["sites"], json!(["shop.test"]));
+    assert_eq!(told["items"][1].get("limits"), None);
+    assert_eq!(told["items"][2]["limits"]["give"]["sites"].as_array().unwrap().len(), 20);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn limits_are_said_for_both_ways_or_for_one() {
+    let tabs = limited(peer(2, "berlin"), &json!({}), &json!({"kinds": ["tabs"]}));
+    let put = format!("PUT /sync/peers/{}/limits", id(2));
+    let node = FakeNode::start()
+        .await
+        .with("PUT /sync/peers/berlin/limits", &tabs)
+        .with("POST /sync/peers/berlin/ping", &tabs)
+        .with(&put, &peer(2, "berlin"));
+    let mut told = String::new();
+    for args in [
+        &["--sites", "www.shop.test, mail.test", "--kinds", "cookies,local-storage"][..],
+        &["--sites", "shop.test", "--give"],
+        &["--kinds", "nothing", "--take"],
+        &["--none", "--take"],
+        &["--none"],
+    ] {
+        let run = node.folder.run(&[&["peers", "limit", "berlin"], args].concat()).success();
+        told += &stdout(&run, &node.folder.data());
+        told += &format!("  {}\n", node.heard().join("\n  "));
+    }
+    insta::assert_snapshot!(told, @r#"
+    this node gives berlin everything, and takes tabs
+      PUT /sync/peers/berlin/limits {"give":{"sites":["mail.test","shop.test"],"kinds":["cookies","local-storage"]},"take":{"sites":["mail.test","shop.test"],"kinds":["cookies","local-storage"]}}
+    berlin has no limits: everything moves, both ways
+      POST /sync/peers/berlin/ping
+      PUT /sync/peers/00000002-0000-8000-8000-00000000000f/limits {"give":{"sites":["shop.test"]},"take":{"kinds":["tabs"]}}
+    berlin has no limits: everything moves, both ways
+      POST /sync/peers/berlin/ping
+      PUT /sync/peers/00000002-0000-8000-8000-00000000000f/limits {"give":{},"take":{"kinds":[]}}
+    berlin has no limits: everything moves, both ways
+      POST /sync/peers/berlin/ping
+      PUT /sync/peers/00000002-0000-8000-8000-00000000000f/limits {"give":{},"take":{}}
+    this node gives berlin everything, and takes tabs
+      PUT /sync/peers/berlin/limits {"give":{},"take":{}}
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn limits_that_say_nothing_are_refused_before_anybody_is_asked() {
+    let node = FakeNode::start().await;
+    let mut told = String::new();
+    for args in [
+        &[][..],
+        &["--give"],
+        &["--kinds", "passwords"],
+        &["--kinds", ""],
+        &["--sites", "https://shop.test"],
+        &["--sites", "shop.test", "--none"],
+        &["--none", "--give", "--take"],
+    ] {
+        let run = node.folder.run(&[&["peers", "limit", "berlin"], args].concat()).code(2);
+        told += &stderr(&run, &node.folder.data());
+    }
+    assert!(node.heard().is_empty());
+    insta::assert_snapshot!(told.replace("\nFor more information, try '--help'.\n", ""), @r#"
+    error: the following required arguments were not provided:
+      <--sites <SITES>|--kinds <KINDS>|--none>
+
+    Usage: baton peers limit --data <DIR> <--sites <SITES>|--kinds <KINDS>|--none> <PEER>
+    error: the following required arguments were not provided:
+      <--sites <SITES>|--kinds <KINDS>|--none>
+
+    Usage: baton peers limit --give --data <DIR> <--sites <SITES>|--kinds <KINDS>|--none> <PEER>
+    error: invalid value 'passwords' for '--kinds <KINDS>': expected cookies, local-storage, databases, caches, files, service-workers, tabs or environment, found "passwords"
+    error: invalid value '' for '--kinds <KINDS>': expected cookies, local-storage, databases, caches, files, service-workers, tabs or environment, found ""
+    error: invalid value 'https://shop.test' for '--sites <SITES>': expected a domain such as example.com, without a scheme, port or path, found "https://shop.test"
+    error: the argument '--sites <SITES>' cannot be used with '--none'
+
+    Usage: baton peers limit --data <DIR> <--sites <SITES>|--kinds <KINDS>|--none> <PEER>
+    error: the argument '--give' cannot be used with '--take'
+
+    Usage: baton peers limit --give --data <DIR> <--sites <SITES>|--kinds <KINDS>|--none> <PEER>
+    "#);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_is_limited_from_the_start() {
+    let shop = json!({"sites": ["shop.test"], "kinds": ["cookies"]});
+    let limited = limited(peer(3, "paris"), &shop, &shop);
+    let node = FakeNode::start().await.with("POST /sync/peers", &limited);
+    let part = ["--sites", "www.shop.test", "--kinds", "cookies"];
+    let run = [&ADD[..], &part].concat();
+    let run = node.folder.run_with(&run, &[("BATON_PEER_KEY", "baton_s3cret")]).success();
+    assert_eq!(sent(&node)["limits"], json!({"give": shop, "take": shop}));
+    insta::assert_snapshot!(stdout(&run, &node.folder.data()), @"
+    paris is confirmed; baton sync run moves sessions
+    this node gives paris cookies of shop.test, and takes cookies of shop.test
     ");
 }
 
@@ -287,6 +408,6 @@ async fn a_peer_is_forgotten_once() {
         "no peer \"berlin\"",
     );
     let removed = node.folder.json(&["peers", "remove", "berlin"]);
-    assert_eq!(removed, (0, serde_json::json!({"removed": "berlin"})));
+    assert_eq!(removed, (0, json!({"removed": "berlin"})));
     node.folder.run(&["peers", "remove", "berlin"]).code(3);
 }
