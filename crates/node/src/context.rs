@@ -18,7 +18,7 @@ use crate::sandboxes::Sandboxes;
 use crate::sessions::Drivers;
 use crate::sync::lease::Asking;
 use crate::sync::peers::Statuses;
-use crate::sync::{FolderState, IndexCache, SyncSettings};
+use crate::sync::{FolderState, IndexCache, Looks, SyncSettings};
 use crate::tickets::Tickets;
 use crate::turns::{Turn, Turns};
 use crate::webhooks::{WebhookSettings, Webhooks};
@@ -92,6 +92,8 @@ pub struct Context {
     pub(crate) statuses: Statuses,
     /// What is shared, by owner.
     pub(crate) indexes: Arc<IndexCache>,
+    /// What peers were shown who are given a part of sessions.
+    pub(crate) looks: Arc<Looks>,
     /// Which sessions peers are asked for.
     pub(crate) asking: Asking,
     /// What lies in the sync directory.
@@ -193,6 +195,7 @@ impl Context {
             replays: Arc::default(),
             statuses: Statuses::default(),
             indexes: Arc::default(),
+            looks: Arc::default(),
             asking: Asking::default(),
             folder: FolderState::default(),
             webhooks: Webhooks::new(webhooks),

@@ -151,7 +151,7 @@ fn sync(error: &SyncError) -> ErrorCode {
     match error {
         SyncError::NoPeer { .. } => ErrorCode::PeerNotFound,
         SyncError::Pending { .. } => ErrorCode::PeerPending,
-        SyncError::NotShared { .. } => ErrorCode::NotShared,
+        SyncError::NotShared { .. } | SyncError::NothingSeen { .. } => ErrorCode::NotShared,
         SyncError::AddressNotAllowed { .. } => ErrorCode::AddressNotAllowed,
         SyncError::NoToken { why, .. } if !why.is_passing() => ErrorCode::PeerDenied,
         SyncError::NotLetIn { .. } | SyncError::Tunnel { .. } => ErrorCode::PeerDenied,
@@ -172,6 +172,8 @@ fn sync(error: &SyncError) -> ErrorCode {
             ErrorCode::StorageDamaged
         }
         SyncError::Refused(_)
+        | SyncError::TooMuch { .. }
+        | SyncError::BeyondViews { .. }
         | SyncError::NoList { .. }
         | SyncError::WrongSize { .. }
         | SyncError::WrongChecksum { .. }

@@ -1,7 +1,7 @@
 //! What two nodes tell each other of one session. It travels sealed, so no schema shows it.
 
 use baton_session::revision::PartList;
-use baton_session::{Lease, PartHash, RevisionId, revision::Offer};
+use baton_session::{Lease, PartHash, RevisionId, View, revision::Offer};
 use serde::{Deserialize, Serialize};
 
 /// The revisions of a session, and of which parts they are made.
@@ -15,6 +15,14 @@ pub struct Exchange {
     /// Who holds the session, as far as the sender knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lease>,
+}
+
+/// Asks for what of a session's revisions is in a view.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AskSeen {
+    /// What the asking node takes.
+    pub view: View,
 }
 
 /// A part that is asked for.
@@ -34,6 +42,9 @@ pub struct Wanted {
 pub struct FetchParts {
     /// Which ones.
     pub wanted: Vec<Wanted>,
+    /// The view that was asked for; none when that was everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<View>,
 }
 
 /// What became of an exchange that was offered.
@@ -43,6 +54,10 @@ pub struct Taken {
     /// The parts that have to come before it can be taken; none when it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Wanted>,
+    /// What is taken there, when more than that was offered: then nothing was taken, and what is in this
+    /// view is to be offered instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub takes: Option<View>,
     /// Whether anything was new there.
     pub changed: bool,
     /// The current revision there now; none before anything was taken.

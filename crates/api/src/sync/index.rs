@@ -1,5 +1,6 @@
 //! The index: what sessions a node has, and how far each has come.
 
+use baton_session::revision::{Knowledge, Within};
 use baton_session::{Lease, NodeId, PartHash, RevisionId, SessionId, SessionName, Vector};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -44,10 +45,25 @@ pub struct IndexedSession {
     /// How far each actor (`nodeId#epoch`) had come: all revisions here together.
     #[schema(value_type = Object)]
     pub vector: Vector,
+    /// The views of which that is told, with how far each actor had come in them; left out when it is told
+    /// of the whole session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Object>)]
+    pub within: Vec<Within>,
     /// Who holds the session, as far as the node knows; none before anybody did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lease>,
     /// Whether the session was deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
+}
+
+impl IndexedSession {
+    /// Of which parts of the session it tells, and how far each actor had come there.
+    pub fn knowledge(&self) -> Knowledge {
+        match self.within.as_slice() {
+            [] => Knowledge::whole(self.vector.clone()),
+            within => Knowledge::new(within.iter().cloned()),
+        }
+    }
 }

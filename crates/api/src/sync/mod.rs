@@ -22,7 +22,7 @@ pub use conflict::{
     ConflictDetails, ConflictList, ConflictView, ResolveConflict, RevisionDifference, RevisionView,
 };
 pub use directory::{DirectoryView, RefusedFile};
-pub use exchange::{Exchange, FetchParts, Taken, Wanted};
+pub use exchange::{AskSeen, Exchange, FetchParts, Taken, Wanted};
 pub use file::{SealedFile, TakenFile};
 pub use index::{IndexedSession, SyncIndex};
 pub use lease::{

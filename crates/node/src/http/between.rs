@@ -28,6 +28,8 @@ pub(super) struct Between {
     pub(super) caller: Caller,
     /// The node.
     pub(super) peer: Peer,
+    /// Whether it may have had something of the session before that it asks about.
+    pub(super) may_have: bool,
     signature: NodeSignature,
     body: Bytes,
 }
@@ -54,10 +56,12 @@ impl FromRequest<Context> for Between {
         tracing::debug!(node = %node_id, path = parts.uri.path(), "a node asks");
         let peer = peers::admit(context, &caller, &verified.card).await?;
         peers::heard(context, &peer);
+        let mut may_have = false;
         if let Some(session) = session_of(&mut parts).await {
+            may_have = peers::may_have(context, &peer, session).await?;
             peers::may_hold(context, &peer, session).await?;
         }
-        Ok(Self { caller, peer, signature: verified.signature, body })
+        Ok(Self { caller, peer, may_have, signature: verified.signature, body })
     }
 }
 

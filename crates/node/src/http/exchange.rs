@@ -8,7 +8,7 @@ use crate::sync::{self, Topic};
 use crate::{Context, NodeError};
 use axum::extract::State;
 use axum::response::Response;
-use baton_api::sync::{Exchange, FetchParts, TakeLease, parcel};
+use baton_api::sync::{AskSeen, Exchange, FetchParts, TakeLease, parcel};
 use baton_api::{NodeCard, Problem};
 use baton_session::SessionId;
 
@@ -18,6 +18,8 @@ const LIST_MAX: usize = 128 << 20;
 const PARCELS_MAX: usize = 159 << 20;
 /// The longest list of parts that are asked for.
 const WANTED_MAX: usize = 1 << 20;
+/// The longest view that is asked for.
+const VIEW_MAX: usize = 128 << 10;
 /// The longest request for a session.
 const LEASE_MAX: usize = 1 << 10;
 
@@ -45,8 +47,31 @@ pub(super) async fn revisions(
     between: Between,
 ) -> Result<Response, Refusal> {
     let id = session(&id)?;
-    let exchange = sync::exchange(&context, &between.caller.owner, id).await?;
+    let (owner, give) = (&between.caller.owner, &between.peer.limits.give);
+    let exchange = sync::exchange_for(&context, owner, id, give, between.may_have).await?;
     Ok(between.tell(&context, Topic::revisions(id), &exchange).await?)
+}
+
+/// What of the revisions of a session is in a view, and of which parts that is made; sealed for the node
+/// that asks, which takes no more.
+#[utoipa::path(
+    post, path = "/sync/sessions/{id}/revisions/seen", tag = "between nodes",
+    security(("api_key" = [])), params(("id" = String, Path)),
+    request_body(content_type = "application/vnd.baton.sealed", content = Vec<u8>),
+    responses((status = 200, content_type = "application/vnd.baton.sealed", body = Vec<u8>), (status = "4XX", body = Problem))
+)]
+pub(super) async fn seen(
+    State(context): State<Context>,
+    Path(id): Path<String>,
+    between: Between,
+) -> Result<Response, Refusal> {
+    let id = session(&id)?;
+    let topic = Topic::seen(id);
+    let AskSeen { view } = between.read(&context, topic, VIEW_MAX).await?;
+    let view = between.peer.limits.give.meet(&view);
+    let (owner, may_have) = (&between.caller.owner, between.may_have);
+    let exchange = sync::exchange_for(&context, owner, id, &view, may_have).await?;
+    Ok(between.tell(&context, topic, &exchange).await?)
 }
 
 /// Takes the revisions of a session, or says which parts have to come first.
@@ -101,8 +126,10 @@ pub(super) async fn fetch(
 ) -> Result<Response, Refusal> {
     let id = session(&id)?;
     let topic = Topic::fetch(id);
-    let FetchParts { wanted } = between.read(&context, topic, WANTED_MAX).await?;
-    let parcels = sync::fetch_parts(&context, &between.caller.owner, id, &wanted).await?;
+    let FetchParts { wanted, view } = between.read(&context, topic, WANTED_MAX).await?;
+    let view = between.peer.limits.give.meet(&view.unwrap_or_default());
+    let owner = &between.caller.owner;
+    let parcels = sync::fetch_parts(&context, owner, id, &view, &wanted).await?;
     // They are compressed already.
     Ok(between.answer(&context, topic, move || parcel::write(&parcels), false).await?)
 }

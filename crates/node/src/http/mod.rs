@@ -122,6 +122,7 @@ fn routes() -> OpenApiRouter<Context> {
         // Between nodes.
         .routes(routes!(exchange::card))
         .routes(routes!(exchange::revisions))
+        .routes(routes!(exchange::seen))
         .routes(routes!(exchange::offer).layer(DefaultBodyLimit::max(PARCELS_LIMIT)))
         .routes(routes!(exchange::lease))
         .routes(routes!(exchange::fetch))

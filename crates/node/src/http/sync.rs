@@ -48,7 +48,7 @@ pub(super) async fn index(
         return Ok(axum::Json(&*sync::index(&context, &caller).await?).into_response());
     }
     let between = Between::from_request(request, &context).await?;
-    let index = sync::index(&context, &between.caller).await?;
+    let index = sync::index_for(&context, &between.peer).await?;
     Ok(between.tell(&context, Topic::INDEX, &*index).await?)
 }
 

@@ -1,14 +1,17 @@
 //! Conflicts: shown, and resolved by whoever may choose.
 
+use super::contents::{self, shared_parts};
+use super::reconcile::aside;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use super::working::{advance, current, keep_unsaved};
-use super::{SyncError, index};
+use super::{SyncError, index, partial};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::sync::{ConflictList, ConflictView, ResolveConflict, RevisionView};
+use baton_session::revision::Content;
 use baton_session::{Owner, Session, Signed};
-use baton_store::RevisionContent;
+use baton_store::{NewSnapshot, RevisionContent, Snapshot};
 
 /// The caller's sessions in which someone has to choose.
 pub async fn conflicts(context: &Context, caller: &Caller) -> Result<ConflictList, NodeError> {
@@ -70,12 +73,45 @@ async fn attempt(context: &Context, session: &Session, keep: &str) -> Result<(),
         let released = shelf.released(&before);
         return shelf.put_back(context, Along { released, ..Along::default() }).await;
     }
-    let held = context.store.fetch_content(&session.owner, session.id, kept.id()).await?;
-    let held = held.ok_or(SyncError::NoContent { rev: kept.id() })?;
-    let resolved = shelf.shared.replica.resolve(kept.content(), &author(context));
-    let contents = vec![(resolved.id(), RevisionContent::Existing(held.id))];
+    let held = read(context, &shelf, &kept).await?;
+    let (says, content) = match beside(&shelf, &kept) {
+        None => (kept.content(), RevisionContent::Existing(held.id)),
+        Some(wider) => completed(context, &shelf, (&kept, &held), &wider).await?,
+    };
+    let resolved = shelf.shared.replica.resolve(says, &author(context));
+    let contents = vec![(resolved.id(), content)];
     let released = shelf.released(&before);
     shelf.put_back(context, Along { contents, released, ..Along::default() }).await
+}
+
+async fn read(context: &Context, shelf: &Shelf, signed: &Signed) -> Result<Snapshot, NodeError> {
+    let (owner, session) = (&shelf.owner, shelf.shared.replica.session());
+    let held = context.store.fetch_content(owner, session, signed.id()).await?;
+    Ok(held.ok_or(SyncError::NoContent { rev: signed.id() })?)
+}
+
+/// The revision that speaks of more than the one that is kept; none when that speaks of it all.
+fn beside(shelf: &Shelf, kept: &Signed) -> Option<Signed> {
+    let foremost = shelf.shared.replica.current()?;
+    let says_more = !kept.knowledge().speaks_of(&foremost.knowledge());
+    (kept.is_partial() && says_more && !foremost.deleted).then(|| foremost.clone())
+}
+
+/// What a part says that is kept, and around it what nobody has decided against.
+async fn completed(
+    context: &Context,
+    shelf: &Shelf,
+    (kept, held): (&Signed, &Snapshot),
+    wider: &Signed,
+) -> Result<(Content, RevisionContent), NodeError> {
+    let around = read(context, shelf, wider).await?;
+    let says = contents::state(context, &shelf.owner, &shared_parts(held)).await?;
+    let under = contents::state(context, &shelf.owner, &shared_parts(&around)).await?;
+    let over = partial::over(kept.knowledge(), says, under);
+    let (says, parts) = contents::blocking(move || partial::cut(&over())).await?;
+    let (checksum, parts_hash, size) = (says.checksum, says.list.hash(), says.list.size());
+    let content = Content { checksum, parts: parts_hash, size, ..wider.content() };
+    Ok((content, RevisionContent::New(NewSnapshot { parts, ..aside(shelf) })))
 }
 
 /// The revision with this name, or the only one whose name begins so, or whose hash does.

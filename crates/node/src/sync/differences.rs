@@ -1,13 +1,16 @@
 //! How the sessions stand here and at a peer: two indexes compared.
 
 use super::remote::Remote;
+use super::seen::is_seen;
 use super::{forget, index, lease, peers};
 use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::sync::{Difference, DifferenceList, IndexedSession, SessionDifference, SyncIndex};
-use baton_session::SessionId;
 use baton_session::revision::Order;
+use baton_session::{PeerLimits, SessionId};
+use baton_store::Peer;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Compares the caller's sessions with those of a peer.
 pub async fn differences(
@@ -23,7 +26,29 @@ pub async fn differences(
     }
     let here = index::of(context, &caller.owner).await?;
     forget::hear(context, &peer, &here, &there).await?;
-    Ok(DifferenceList { node_id: peer.node, name: peer.name, items: compare(&here, &there) })
+    let here = shown_to(context, &peer, &here).await?;
+    let items = compare_within(&here, &there, &peer.limits);
+    Ok(DifferenceList { node_id: peer.node, name: peer.name, items })
+}
+
+/// The sessions of which a peer is given anything, or has something already.
+async fn shown_to(
+    context: &Context,
+    peer: &Peer,
+    here: &Arc<SyncIndex>,
+) -> Result<Arc<SyncIndex>, NodeError> {
+    let view = &peer.limits.give;
+    if view.is_whole() {
+        return Ok(Arc::clone(here));
+    }
+    let held = index::held_by(context, &peer.owner, peer.node).await?;
+    let mut shown = SyncIndex { sessions: Vec::new(), ..SyncIndex::clone(here) };
+    for line in &here.sessions {
+        if held.contains(&line.id) || is_seen(context, &peer.owner, line.id, view).await? {
+            shown.sessions.push(line.clone());
+        }
+    }
+    Ok(Arc::new(shown))
 }
 
 /// The sessions of a peer.
@@ -38,16 +63,25 @@ pub async fn remote_index(
     Ok(there)
 }
 
-/// Compares two indexes; sessions that differ come first, then by name. One that was deleted at one
-/// of them and never was at the other is left out.
+/// Compares two indexes of nodes that give each other everything, see [`compare_within`].
 pub fn compare(here: &SyncIndex, there: &SyncIndex) -> Vec<SessionDifference> {
+    compare_within(here, there, &PeerLimits::default())
+}
+
+/// Compares two indexes, as far as sessions go to and fro; sessions that differ come first, then by name. One that was deleted at one
+/// of them and never was at the other is left out.
+pub fn compare_within(
+    here: &SyncIndex,
+    there: &SyncIndex,
+    limits: &PeerLimits,
+) -> Vec<SessionDifference> {
     let mut theirs: HashMap<SessionId, &IndexedSession> =
         there.sessions.iter().map(|session| (session.id, session)).collect();
     let mut items = Vec::with_capacity(here.sessions.len());
     for ours in &here.sessions {
-        items.extend(line(Some(ours), theirs.remove(&ours.id)));
+        items.extend(line(Some(ours), theirs.remove(&ours.id), limits));
     }
-    items.extend(theirs.into_values().filter_map(|theirs| line(None, Some(theirs))));
+    items.extend(theirs.into_values().filter_map(|theirs| line(None, Some(theirs), limits)));
     items.sort_by(|a, b| {
         let key = |item: &SessionDifference| item.difference == Difference::Same;
         key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name)).then(a.session_id.cmp(&b.session_id))
@@ -58,9 +92,10 @@ pub fn compare(here: &SyncIndex, there: &SyncIndex) -> Vec<SessionDifference> {
 fn line(
     ours: Option<&IndexedSession>,
     theirs: Option<&IndexedSession>,
+    limits: &PeerLimits,
 ) -> Option<SessionDifference> {
     let difference = match (ours, theirs) {
-        (Some(ours), Some(theirs)) => difference(ours, theirs),
+        (Some(ours), Some(theirs)) => difference(ours, theirs, limits),
         (Some(ours), None) if !ours.deleted => Difference::Ahead,
         (None, Some(theirs)) if !theirs.deleted => Difference::Behind,
         _ => return None,
@@ -82,7 +117,10 @@ fn line(
     })
 }
 
-fn difference(ours: &IndexedSession, theirs: &IndexedSession) -> Difference {
+fn difference(ours: &IndexedSession, theirs: &IndexedSession, limits: &PeerLimits) -> Difference {
+    if !(limits.is_none() && ours.within.is_empty() && theirs.within.is_empty()) {
+        return difference_within(ours, theirs, limits);
+    }
     if (ours.rev, &ours.conflicts) == (theirs.rev, &theirs.conflicts) {
         return Difference::Same;
     }
@@ -90,5 +128,22 @@ fn difference(ours: &IndexedSession, theirs: &IndexedSession) -> Difference {
         Order::After => Difference::Ahead,
         Order::Before => Difference::Behind,
         Order::Equal | Order::Concurrent => Difference::Diverged,
+    }
+}
+
+/// The same where somebody sees a part only: what goes to and fro is compared, and one name means nothing.
+fn difference_within(
+    ours: &IndexedSession,
+    theirs: &IndexedSession,
+    limits: &PeerLimits,
+) -> Difference {
+    let (here, there) = (ours.knowledge(), theirs.knowledge());
+    let is_behind = !here.covers(&there.through(&limits.take));
+    let is_ahead = !there.covers(&here.through(&limits.give));
+    match (is_ahead, is_behind) {
+        (false, false) => Difference::Same,
+        (true, false) => Difference::Ahead,
+        (false, true) => Difference::Behind,
+        (true, true) => Difference::Diverged,
     }
 }

@@ -7,7 +7,7 @@ use crate::shell::word;
 use baton_api::sync::InvalidParcels;
 use baton_session::peer::AuthMethod;
 use baton_session::revision::Refused;
-use baton_session::{NodeId, PartHash, RevisionId, SessionId};
+use baton_session::{NodeId, PartHash, RevisionId, SessionId, View};
 use url::Url;
 
 /// Why a session did not move, or a peer was not taken.
@@ -18,6 +18,34 @@ pub enum SyncError {
     NoPeer {
         /// What was asked for.
         reference: String,
+    },
+    /// Nothing of a session is in what somebody is given.
+    #[error(
+        "expected session {session} to have something that goes there, found none: only {view} does\n\
+         baton peers limit changes that"
+    )]
+    NothingSeen {
+        /// Which session.
+        session: SessionId,
+        /// What goes there.
+        view: View,
+    },
+    /// More was offered than is taken from a peer.
+    #[error(
+        "expected of session {session} only what is taken from there, {view}, found more\n\
+         baton peers limit changes that, here or at the node that gives it"
+    )]
+    TooMuch {
+        /// Which session.
+        session: SessionId,
+        /// What is taken.
+        view: View,
+    },
+    /// What a revision holds is not in the views that it speaks of.
+    #[error("revision {rev}: expected nothing beyond the views that it speaks of, found more")]
+    BeyondViews {
+        /// Which one.
+        rev: RevisionId,
     },
     /// Nobody has confirmed who the peer is.
     #[error(

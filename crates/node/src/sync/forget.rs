@@ -13,7 +13,7 @@ use super::index;
 use super::shelf::{Shelf, is_race};
 use super::working::row;
 use crate::{Context, NodeError, clock};
-use baton_api::sync::SyncIndex;
+use baton_api::sync::{IndexedSession, SyncIndex};
 use baton_session::peer::PeerState;
 use baton_session::{NodeId, Owner, Replica, RevisionId, SessionId, Signed};
 use baton_store::Peer;
@@ -92,12 +92,12 @@ pub(super) async fn hear(
     }
     let held = context.store.list_held(&peer.owner, peer.node).await?;
     let held: HashMap<SessionId, Option<RevisionId>> = held.into_iter().collect();
-    let theirs: HashMap<SessionId, RevisionId> =
-        there.sessions.iter().map(|one| (one.id, one.rev)).collect();
+    let theirs: HashMap<SessionId, &IndexedSession> =
+        there.sessions.iter().map(|one| (one.id, one)).collect();
     for ours in deleted {
         let (owner, node, now) = (&peer.owner, peer.node, clock::now());
         let has_it = match theirs.get(&ours.id) {
-            Some(rev) => *rev == ours.rev,
+            Some(line) => line.rev == ours.rev || line.deleted && line.vector.covers(&ours.vector),
             None => held.contains_key(&ours.id),
         };
         if has_it && held.get(&ours.id) != Some(&Some(ours.rev)) {

@@ -30,7 +30,7 @@ pub(crate) async fn take_from(
         Ok(taken) => taken,
         Err(error) => return Err(note.failed(&context.store, error).await),
     };
-    if !taken.missing.is_empty() {
+    if !taken.missing.is_empty() || taken.takes.is_some() {
         return Ok(taken);
     }
     peers::seen(context, peer, true).await?;

@@ -3,12 +3,14 @@
 //! The one idea: a line is made when something is stored, not when somebody asks. All lines together
 //! are remembered until the database says that there are newer ones.
 
+use super::seen::is_seen;
 use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::sync::{IndexedSession, SyncIndex};
-use baton_session::{Owner, Vector};
-use baton_store::{Generation, Shared};
-use std::collections::HashMap;
+use baton_session::SessionId;
+use baton_session::{NodeId, Owner, View};
+use baton_store::{Generation, Peer, Shared};
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Of how many owners the index is remembered.
@@ -44,6 +46,40 @@ pub(super) async fn of(context: &Context, owner: &Owner) -> Result<Arc<SyncIndex
     Ok(index)
 }
 
+/// What a peer is told of the sessions, who is given a part of them. Of one of which there is nothing for
+/// it, it is told if it has something of it already.
+pub(crate) async fn index_for(context: &Context, peer: &Peer) -> Result<Arc<SyncIndex>, NodeError> {
+    let index = of(context, &peer.owner).await?;
+    let view = &peer.limits.give;
+    if view.is_whole() {
+        return Ok(index);
+    }
+    let held = held_by(context, &peer.owner, peer.node).await?;
+    let mut told = SyncIndex { sessions: Vec::new(), ..SyncIndex::clone(&index) };
+    for line in &index.sessions {
+        if held.contains(&line.id) || is_seen(context, &peer.owner, line.id, view).await? {
+            told.sessions.push(through(line, view));
+        }
+    }
+    Ok(Arc::new(told))
+}
+
+/// The sessions of which a peer may have something, as far as this node knows.
+pub(super) async fn held_by(
+    context: &Context,
+    owner: &Owner,
+    node: NodeId,
+) -> Result<HashSet<SessionId>, NodeError> {
+    let held = context.store.list_held(owner, node).await?;
+    Ok(held.into_iter().map(|(session, _)| session).collect())
+}
+
+/// A line as somebody sees it who sees a part.
+pub(super) fn through(line: &IndexedSession, view: &View) -> IndexedSession {
+    let known = line.knowledge().through(view);
+    IndexedSession { vector: known.joined(), within: known.into_within(), ..line.clone() }
+}
+
 /// The line of a session, for the database.
 pub(super) fn entry(shared: &Shared) -> Vec<u8> {
     // Texts, numbers and lists, so this cannot fail.
@@ -55,7 +91,7 @@ fn line(shared: &Shared) -> Option<IndexedSession> {
     let current = replica.current()?;
     let mut conflicts: Vec<_> = replica.siblings().iter().map(|sibling| sibling.id()).collect();
     conflicts.sort_unstable();
-    let all = replica.heads().map(|head| &head.vector);
+    let known = replica.heads().map(|head| head.knowledge()).reduce(|all, one| all.join(&one))?;
     Some(IndexedSession {
         id: replica.session(),
         name: current.name.clone(),
@@ -66,7 +102,8 @@ fn line(shared: &Shared) -> Option<IndexedSession> {
         size: current.size,
         rev: current.id(),
         conflicts,
-        vector: all.fold(Vector::default(), Vector::join),
+        vector: known.joined(),
+        within: known.into_within(),
         lease: shared.lease,
         deleted: current.deleted,
     })

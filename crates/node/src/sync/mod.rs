@@ -6,7 +6,9 @@
 //! overwritten.
 //!
 //! Rooms: `save` makes a revision of a snapshot; `shelf` holds what is shared of a session, and
-//! `working` what of it stands here; `receive` takes what another node offers and `offer` gives;
+//! `working` what of it stands here, and `partial`
+//! when that is a part; `receive` takes what another node offers and `offer` gives, or what is `seen` of
+//! it by somebody who is given a part;
 //! `reconcile` merges what can be merged; `parcels` pack parts, and
 //! those that just came are `at_hand`; `remote` speaks to a peer, signed and
 //! sealed, and `pull`, `push` and `differences` use it; `credential` is what
@@ -38,6 +40,7 @@ mod movement;
 mod offer;
 mod pace;
 mod parcels;
+mod partial;
 pub mod peers;
 mod pull;
 mod push;
@@ -45,6 +48,7 @@ mod receive;
 mod reconcile;
 mod remote;
 mod save;
+mod seen;
 mod settings;
 mod shelf;
 mod shown;
@@ -69,12 +73,14 @@ pub use folder::{look as look_at_directory, start as start_folder};
 pub(crate) use inbound::take_from;
 pub(crate) use index::IndexCache;
 pub use index::index;
-pub(crate) use offer::exchange;
+pub(crate) use index::index_for;
+pub(crate) use offer::exchange_for;
 pub(crate) use parcels::{fetch as fetch_parts, stage as stage_parts};
 pub use pull::pull;
 pub use push::push;
 pub(crate) use remote::{SEALED, Topic};
 pub use save::save;
+pub(crate) use seen::Looks;
 pub use settings::{ConflictResolution, SyncSettings};
 pub(crate) use shown::shown;
 pub use upload::upload;

@@ -7,7 +7,7 @@ use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::sync::{Exchange, Movement, MovementOutcome, Taken};
 use baton_session::revision::PartList;
-use baton_session::{NodeId, PartHash, PartRef, SessionId, SessionName};
+use baton_session::{NodeId, PartHash, PartRef, PeerLimits, SessionId, SessionName};
 use baton_store::{Peer, StoreError};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -19,6 +19,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(80);
 pub(super) struct Way {
     pub(super) session: SessionId,
     pub(super) remote: Remote,
+    /// Whether the peer may have had something of it before.
+    pub(super) may_have: bool,
     /// Parts that moved.
     pub(super) parts: u64,
     peer: Peer,
@@ -36,6 +38,17 @@ impl Way {
     /// The node that is asked.
     pub(super) fn node(&self) -> NodeId {
         self.peer.node
+    }
+
+    /// How much goes there, and comes from there.
+    pub(super) fn limits(&self) -> &PeerLimits {
+        &self.peer.limits
+    }
+
+    /// Notes that the peer may hold something of it: a push of which the answer is lost has been taken all
+    /// the same.
+    pub(super) async fn sets_out(&self, context: &Context) -> Result<(), NodeError> {
+        peers::may_hold(context, &self.peer, self.session).await
     }
 
     /// Checks that what came is about the session that was asked for.
@@ -79,9 +92,8 @@ async fn set_out(
     let remote = Remote::of(context, &peer).await?;
     let until = Instant::now() + TIME_LIMIT;
     let (id, name) = find(context, caller, &remote, session).await?;
-    // A push of which the answer is lost has been taken all the same.
-    peers::may_hold(context, &peer, id).await?;
-    Ok(Way { session: id, remote, parts: 0, peer, name, until })
+    let may_have = peers::may_have(context, &peer, id).await?;
+    Ok(Way { session: id, remote, may_have, parts: 0, peer, name, until })
 }
 
 async fn find(

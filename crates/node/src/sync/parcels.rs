@@ -6,9 +6,10 @@
 
 use super::SyncError;
 use super::contents::blocking;
+use super::seen::fetch_seen;
 use crate::{Context, NodeError, clock};
 use baton_api::sync::{Parcel, Wanted};
-use baton_session::{Owner, Part, PartHash, PartRef, SessionId};
+use baton_session::{Owner, Part, PartHash, PartRef, SessionId, View};
 use baton_store::{PackedPart, StoreError};
 use std::collections::HashMap;
 use std::io::Read;
@@ -26,17 +27,32 @@ const DELTA_MAX: u64 = 96 << 20;
 const WINDOW_LOG: u32 = 27;
 const LEVEL: i32 = 3;
 
-/// The parts that are asked for, if they belong to the session.
+/// The parts that are asked for, if they belong to what somebody sees of the session.
 pub(crate) async fn fetch(
     context: &Context,
     owner: &Owner,
     session: SessionId,
+    view: &View,
     wanted: &[Wanted],
 ) -> Result<Vec<Parcel>, NodeError> {
     if wanted.len() > BATCH_PARTS {
         return Err(SyncError::TooManyParts { limit: BATCH_PARTS, found: wanted.len() }.into());
     }
+    if !view.is_whole() {
+        return fetch_seen(context, owner, session, view, wanted).await;
+    }
     let known = known(context, owner, session).await?;
+    fetch_among(context, owner, session, &known, wanted).await
+}
+
+/// The same, if they are among these.
+pub(super) async fn fetch_among(
+    context: &Context,
+    owner: &Owner,
+    session: SessionId,
+    known: &HashMap<PartHash, PartRef>,
+    wanted: &[Wanted],
+) -> Result<Vec<Parcel>, NodeError> {
     let find = |hash: &PartHash| {
         known.get(hash).cloned().ok_or(SyncError::NotOfSession { part: *hash, session })
     };

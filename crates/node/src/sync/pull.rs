@@ -39,11 +39,16 @@ async fn run(
     owner: &Owner,
     way: &mut Way,
 ) -> Result<(Exchange, Taken), NodeError> {
-    let exchange = way.remote.exchange(way.session).await?;
+    way.sets_out(context).await?;
+    let takes = way.limits().take.clone();
+    let exchange = way.remote.exchange(way.session, &takes).await?;
     way.expect_session(&exchange)?;
     let mut at_hand = AtHand::of(context);
     loop {
         let taken = take(context, owner, way.node(), &exchange, &mut at_hand).await?;
+        if let Some(view) = taken.takes {
+            return Err(SyncError::TooMuch { session: way.session, view }.into());
+        }
         if taken.missing.is_empty() || way.is_late() {
             if taken.rev.is_some() && says_deleted(&exchange) {
                 confirm_deletion(context, owner, way).await;
@@ -58,7 +63,8 @@ async fn run(
 /// that fails it remembers it for longer.
 async fn confirm_deletion(context: &Context, owner: &Owner, way: &Way) {
     let told = async {
-        let ours = offer::exchange(context, owner, way.session).await?;
+        let give = &way.limits().give;
+        let ours = offer::exchange(context, owner, way.session, give).await?;
         if says_deleted(&ours) {
             way.remote.offer(&ours).await?;
         }
@@ -101,9 +107,10 @@ async fn fetch_all(
     hand_on: mpsc::Sender<Vec<Parcel>>,
 ) -> Result<u64, NodeError> {
     let (session, until, announced) = (way.session, way.until, part_refs(exchange));
+    let takes = &way.limits().take;
     let mut arriving = stream::iter(batches(missing, &announced))
         .take_while(|_| ready(Instant::now() < until))
-        .map(|batch| way.remote.fetch(session, batch))
+        .map(|batch| way.remote.fetch(session, takes, batch))
         .buffered(AHEAD);
     let mut parts = 0;
     while let Some(parcels) = arriving.try_next().await? {

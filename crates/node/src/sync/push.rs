@@ -1,13 +1,14 @@
 //! Pushes a session to a peer.
 
+use super::SyncError;
 use super::movement::{Way, begin, end, part_refs};
-use super::offer::exchange;
+use super::offer::exchange_for;
 use super::parcels::{batches, fetch};
 use crate::audit::Action;
 use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::sync::{Exchange, Movement, Parcel, Taken, Wanted};
-use baton_session::Owner;
+use baton_session::{Owner, View};
 
 /// Pushes a session to a peer: what it has here is there when this returns. When time runs out it
 /// answers so, and goes on where it stopped when called again.
@@ -27,13 +28,25 @@ async fn run(
     owner: &Owner,
     way: &mut Way,
 ) -> Result<(Exchange, Taken), NodeError> {
-    let exchange = exchange(context, owner, way.session).await?;
+    let mut view = way.limits().give.clone();
+    let (session, may_have) = (way.session, way.may_have);
+    let mut exchange = exchange_for(context, owner, session, &view, may_have).await?;
+    way.sets_out(context).await?;
     loop {
         let taken = way.remote.offer(&exchange).await?;
+        if let Some(takes) = &taken.takes {
+            // It takes less than this; and what is in both is within what it takes.
+            if view.meet(takes) == view {
+                return Err(SyncError::TooMuch { session: way.session, view: takes.clone() }.into());
+            }
+            view = view.meet(takes);
+            exchange = exchange_for(context, owner, session, &view, may_have).await?;
+            continue;
+        }
         if taken.missing.is_empty() || way.is_late() {
             return Ok((exchange, taken));
         }
-        give(context, owner, way, &exchange, taken.missing).await?;
+        give(context, owner, way, (&view, &exchange), taken.missing).await?;
     }
 }
 
@@ -42,7 +55,7 @@ async fn give(
     context: &Context,
     owner: &Owner,
     way: &mut Way,
-    exchange: &Exchange,
+    (view, exchange): (&View, &Exchange),
     missing: Vec<Wanted>,
 ) -> Result<(), NodeError> {
     let session = way.session;
@@ -54,7 +67,7 @@ async fn give(
         let given = async {
             if before.is_empty() { Ok(()) } else { way.remote.give(session, &before).await }
         };
-        let (given, read) = tokio::join!(given, fetch(context, owner, session, &batch));
+        let (given, read) = tokio::join!(given, fetch(context, owner, session, view, &batch));
         given?;
         before = read?;
         way.parts += batch.len() as u64;

@@ -30,8 +30,9 @@ pub(super) async fn reconcile(
             _ => replica.settled_plan(),
         };
         let Some(plan) = plan else { return Ok(()) };
-        let Some(sides) = Sides::read(context, &shelf, &plan).await? else { return Ok(()) };
-        match sides.merge(context, &mut shelf, &plan).await {
+        let sides = Box::pin(Sides::read(context, &shelf, &plan)).await?;
+        let Some(sides) = sides else { return Ok(()) };
+        match Box::pin(sides.merge(context, &mut shelf, &plan)).await {
             Err(error) if is_race(&error) => races += 1,
             merged => merged?,
         }

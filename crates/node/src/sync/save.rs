@@ -1,9 +1,9 @@
 //! Saves a session: what it holds now becomes a revision.
 
-use super::contents::{self, Contents};
+use super::contents::Contents;
 use super::reconcile::reconcile;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
-use super::{SyncError, lease, push};
+use super::{SyncError, lease, partial, push};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::latest::last_good;
@@ -14,7 +14,7 @@ use baton_api::sync::{SaveSession, SavedView};
 use baton_session::revision::Content;
 use baton_session::revision::Origin;
 use baton_session::{Lifecycle, Session, SessionName, Signed, SnapshotReason};
-use baton_store::{RevisionContent, Snapshot};
+use baton_store::Snapshot;
 
 /// What a session is called, when it is saved under another name.
 #[derive(Debug, Clone, Default)]
@@ -109,10 +109,11 @@ pub(super) async fn publish(
     snapshot: &Snapshot,
     titles: &Titles,
 ) -> Result<Saved, NodeError> {
-    let Contents { list, checksum } = contents::of(context, &session.owner, snapshot).await?;
     for _ in 0..ATTEMPTS {
         let mut shelf = Shelf::take(context, &session.owner, session.id).await?;
         let base = shelf.shared.base.clone().map(|base| base.revision);
+        let (says, content) = partial::of(context, &shelf, snapshot, base.as_ref()).await?;
+        let Contents { list, checksum } = says;
         let (name, description) = titles_of(session, base.as_ref(), titles);
         let is_same = |base: &Signed| {
             (base.checksum, &base.name, &base.description) == (checksum, &name, &description)
@@ -130,7 +131,7 @@ pub(super) async fn publish(
         if session.lifecycle == Lifecycle::Active {
             lease::hold_if_free(&mut shelf, session.node);
         }
-        let contents = vec![(revision.id(), RevisionContent::Existing(snapshot.id))];
+        let contents = vec![(revision.id(), content)];
         let released = shelf.released(&before);
         match shelf.put_back(context, Along { contents, released, ..Along::default() }).await {
             Err(error) if is_race(&error) => {}

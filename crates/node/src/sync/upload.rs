@@ -18,6 +18,7 @@ use baton_session::cookie::Expiry;
 use baton_session::revision::Content;
 use baton_session::revision::Origin;
 use baton_session::revision::PartList;
+use baton_session::revision::merge::seen_by;
 use baton_session::{
     Lifecycle, Part, PartHash, RevisionId, Session, SessionId, SessionName, Signed, admit, parts,
     wire,
@@ -94,6 +95,7 @@ async fn attempt(
 ) -> Result<SavedView, NodeError> {
     let mut shelf = Shelf::take(context, &caller.owner, file.session).await?;
     let base = base(&shelf, based_on)?;
+    expect_within(file, base.as_ref()).await?;
     let here = row(context, &caller.owner, file.session).await?;
     let create = match &here {
         None => Some(new_row(context, caller, file)),
@@ -131,6 +133,20 @@ async fn attempt(
     let along = Along { create: create.as_ref(), contents, released, forget: false };
     shelf.put_back(context, along).await?;
     Ok(view(&revision, snapshot))
+}
+
+/// Checks that a file that comes from a part of a session says nothing beyond that.
+async fn expect_within(file: &File, base: Option<&Signed>) -> Result<(), NodeError> {
+    let Some(base) = base.filter(|base| base.is_partial()) else { return Ok(()) };
+    let (knowledge, parts) = (base.knowledge(), file.parts.clone());
+    let is_within = move || {
+        let (state, _) = parts::join(&parts);
+        seen_by(&knowledge, &state) == state
+    };
+    if blocking(is_within).await? {
+        return Ok(());
+    }
+    Err(SyncError::BeyondViews { rev: base.id() }.into())
 }
 
 /// A file that says what a revision here has said already.

@@ -4,14 +4,14 @@
 //! to the current revision, after what was captured and not saved has become a revision itself.
 
 use super::SyncError;
-use super::reconcile::aside;
+use super::partial;
 use super::save::{Titles, publish};
 use super::settings::ConflictResolution;
 use super::shelf::{ATTEMPTS, Along, Shelf, is_race};
 use crate::latest::last_good;
 use crate::{Context, NodeError};
 use baton_session::{Lifecycle, Owner, Session, SessionId, Signed};
-use baton_store::{NewSnapshot, RevisionContent, StoreError};
+use baton_store::{RevisionContent, StoreError};
 
 /// The row of a session, if it has one here.
 pub(super) async fn row(
@@ -86,9 +86,15 @@ async fn step(context: &Context, shelf: &mut Shelf, current: Signed) -> Result<(
     }
     let held = context.store.fetch_content(&shelf.owner, session, current.id()).await?;
     let held = held.ok_or(SyncError::NoContent { rev: current.id() })?;
-    let snapshot = NewSnapshot { carried: held.parts, sibling: false, ..aside(shelf) };
+    let snapshot = partial::with_own(context, shelf, &current, &held).await?;
     let id = snapshot.id;
-    let contents = vec![(current.id(), RevisionContent::New(snapshot))];
+    let mut contents = Vec::new();
+    if current.is_partial() {
+        // What the revision says is held already, without what is this node's own.
+        context.store.create_snapshot(snapshot).await?;
+    } else {
+        contents.push((current.id(), RevisionContent::New(snapshot)));
+    }
     shelf.stand_on(current, id);
     shelf.put_back(context, Along { contents, ..Along::default() }).await
 }

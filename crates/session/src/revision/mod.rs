@@ -165,7 +165,7 @@ impl Revision {
     }
 
     /// Whether it is no more than what somebody sees of its parent.
-    pub(super) fn is_view(&self) -> bool {
+    pub fn is_view(&self) -> bool {
         self.author.is_none() && self.parents.len() == 1 && self.is_partial()
     }
 }

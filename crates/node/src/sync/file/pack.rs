@@ -6,12 +6,12 @@ use crate::sealing::{self, SealContext, SealingError};
 use crate::sync::contents::blocking;
 use crate::sync::movement::part_refs;
 use crate::sync::shelf::Shelf;
-use crate::sync::{SyncError, download, offer};
+use crate::sync::{SyncError, download, offer, seen};
 use crate::{Context, NodeError};
 use baton_api::sync::parcel::{read as read_parcels, write as write_parcels};
 use baton_api::sync::{Exchange, Parcel};
 use baton_session::wire::Head;
-use baton_session::{NodeId, Owner, PartRef, SessionId, Signed};
+use baton_session::{NodeId, Owner, PartRef, SessionId, Signed, View};
 
 const PURPOSE: &str = "sync file";
 /// What a text of base64 is longer than its bytes, and room for the head.
@@ -24,14 +24,15 @@ pub struct TooLarge {
     found: u64,
 }
 
-/// Packs what is shared of a session, for this node and `others`.
+/// Packs what is shared of a session for this node and `others`, as far as it is in a view.
 pub(in crate::sync) async fn pack(
     context: &Context,
     owner: &Owner,
     session: SessionId,
+    view: &View,
     others: &[(NodeId, SealKey)],
 ) -> Result<Result<SyncFile, TooLarge>, NodeError> {
-    let mut exchange = offer::exchange(context, owner, session).await?;
+    let mut exchange = offer::exchange(context, owner, session, view).await?;
     // Who holds a session now is nothing that a file could know.
     exchange.lease = None;
     let parts: Vec<PartRef> = part_refs(&exchange).into_values().collect();
@@ -39,13 +40,12 @@ pub(in crate::sync) async fn pack(
     if found > FILE_LIMIT / BASE64.0 * BASE64.1 {
         return Ok(Err(TooLarge { found }));
     }
-    let mut parcels = Vec::with_capacity(parts.len());
-    for (part, packed) in parts.iter().zip(context.store.fetch_packed(owner, &parts).await?) {
-        parcels.push(Parcel { part: part.clone(), base: None, bytes: packed?.packed });
-    }
+    let parcels = seen::pack(context, owner, session, view, &parts).await?;
     let shelf = Shelf::expect(context, owner, session).await?;
     let gone = || SyncError::NotShared { session: session.to_string() };
-    let current = shelf.shared.replica.current().ok_or_else(gone)?;
+    let told = exchange.offer.heads.iter().max_by_key(|head| head.modified_at);
+    let current = shelf.shared.replica.current().filter(|_| view.is_whole());
+    let current = current.or(told).ok_or_else(gone)?;
     let head = described_by(context, owner, &shelf, current).await?;
     let identity = context.identity.now();
     let mut recipients = vec![identity.node()];

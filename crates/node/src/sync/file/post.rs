@@ -4,7 +4,7 @@ use super::{SyncFile, pack, receive, writer};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::identity::SealKey;
-use crate::sync::{SyncError, contents, peers, save};
+use crate::sync::{SyncError, contents, exchange_for, peers, save};
 use crate::{Context, NodeError};
 use baton_api::FileText;
 use baton_api::sync::{SaveSession, SealedFile, TakenFile};
@@ -37,7 +37,10 @@ async fn seal_here(
         why: format!("the seal key of peer {} cannot be read", peer.name),
     })?;
     let saved = save(context, caller, reference, SaveSession::default()).await?;
-    let packed = pack(context, &caller.owner, saved.id, &[(peer.node, key)]).await?;
+    let (owner, give) = (&caller.owner, &peer.limits.give);
+    let may_have = peers::may_have(context, &peer, saved.id).await?;
+    exchange_for(context, owner, saved.id, give, may_have).await?;
+    let packed = pack(context, owner, saved.id, give, &[(peer.node, key)]).await?;
     let file = packed.map_err(|error| SyncError::BadContent { why: error.to_string() })?;
     peers::may_hold(context, &peer, saved.id).await?;
     let text = contents::blocking(move || text_of(&file)).await?;

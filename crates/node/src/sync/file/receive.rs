@@ -49,6 +49,9 @@ pub(in crate::sync) async fn receive(
         parcels::stage(context, owner, session, parcels, |_| ()).await?;
         taken = take(context, owner, sender, &exchange, &mut AtHand::of(context)).await?;
     }
+    if let Some(view) = taken.takes {
+        return Err(SyncError::TooMuch { session, view }.into());
+    }
     if !taken.missing.is_empty() {
         let why = "its file lacks parts that it names".to_owned();
         return Err(SyncError::BadContent { why }.into());

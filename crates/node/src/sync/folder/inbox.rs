@@ -80,9 +80,9 @@ async fn read_one(
             Ok(())
         }
         Err(error) if is_ours_to_mend(&error) => Err(error),
-        Err(error @ NodeError::Sync(SyncError::UnknownWriter { .. })) => {
-            refuse(context, owner, name, looks, foreign, error).await
-        }
+        Err(
+            error @ NodeError::Sync(SyncError::UnknownWriter { .. } | SyncError::TooMuch { .. }),
+        ) => refuse(context, owner, name, looks, foreign, error).await,
         Err(error) => refuse(context, owner, name, looks, Said::Damaged, error).await,
     }
 }

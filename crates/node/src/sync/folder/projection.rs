@@ -14,6 +14,7 @@ use crate::sync::{ConflictResolution, file, index};
 use crate::{Context, NodeError};
 use baton_api::sync::IndexedSession;
 use baton_session::Owner;
+use baton_session::View;
 use baton_store::Peer;
 use std::collections::BTreeSet;
 
@@ -68,7 +69,8 @@ async fn write_one(
         }
         _ => own,
     };
-    let file = match file::pack(context, owner, session.id, &readers.others).await? {
+    let file = match file::pack(context, owner, session.id, &View::whole(), &readers.others).await?
+    {
         Ok(file) => file,
         Err(error) => {
             tracing::debug!(session = %session.id, %error, "a session is not in the directory");

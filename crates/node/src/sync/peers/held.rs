@@ -1,7 +1,7 @@
 //! What peers hold of sessions, as far as this node knows.
 
 use crate::{Context, NodeError, clock};
-use baton_session::{Offer, RevisionId, SessionId};
+use baton_session::{Offer, RevisionId, SessionId, Signed};
 use baton_store::Peer;
 
 /// Notes that a peer may hold something of a session: it has asked for it, or was asked to take it.
@@ -13,6 +13,20 @@ pub(crate) async fn may_hold(
     Ok(context.store.note_known(&peer.owner, peer.node, session, clock::now()).await?)
 }
 
+/// Whether a peer who is given a part may have something of a session; of one who is given everything that
+/// makes no difference.
+pub(crate) async fn may_have(
+    context: &Context,
+    peer: &Peer,
+    session: SessionId,
+) -> Result<bool, NodeError> {
+    if peer.limits.give.is_whole() {
+        return Ok(true);
+    }
+    let held = context.store.list_held(&peer.owner, peer.node).await?;
+    Ok(held.iter().any(|(held, _)| *held == session))
+}
+
 /// Notes what a peer holds after an exchange: the current revision, when both have said that it is.
 pub(in crate::sync) async fn holds(
     context: &Context,
@@ -20,7 +34,10 @@ pub(in crate::sync) async fn holds(
     offer: &Offer,
     current: Option<RevisionId>,
 ) -> Result<(), NodeError> {
-    match current.filter(|rev| offer.find(*rev).is_some()) {
+    // Whoever was shown a part has all that there is of the whole for it.
+    let seen_of = |told: &Signed| if told.is_view() { told.parents.first().copied() } else { None };
+    let held = current.and_then(|rev| offer.find(rev));
+    match held.map(|held| seen_of(held).unwrap_or_else(|| held.id())) {
         Some(rev) => {
             let (session, now) = (offer.session, clock::now());
             Ok(context.store.note_ack(&peer.owner, peer.node, session, rev, now).await?)

@@ -18,7 +18,7 @@ pub(crate) use admit::admit;
 pub(in crate::sync) use admit::free_name;
 pub use confirm::confirm;
 pub(in crate::sync) use held::holds;
-pub(crate) use held::may_hold;
+pub(crate) use held::{may_have, may_hold};
 pub use limit::limit;
 pub use list::list;
 pub use ping::ping;
@@ -59,7 +59,6 @@ pub(super) async fn find_confirmed(
 
 /// How much of sessions goes to a node and is taken from it; everything where it is no peer, as this
 /// node itself is none.
-#[allow(dead_code, reason = "what moves asks for it")]
 pub(in crate::sync) async fn limits_of(
     context: &Context,
     owner: &Owner,

@@ -8,11 +8,11 @@ mod arrive;
 mod news;
 mod parts;
 
-use super::SyncError;
 use super::at_hand::AtHand;
 use super::reconcile::reconcile;
 use super::shelf::{ATTEMPTS, Shelf, author, is_race};
 use super::working::{advance, keep_unsaved, row};
+use super::{SyncError, peers};
 use crate::{Context, NodeError};
 use arrive::store;
 use baton_api::sync::{Exchange, Taken, Wanted};
@@ -40,6 +40,11 @@ pub(super) async fn take(
 ) -> Result<Taken, NodeError> {
     let session = exchange.offer.session;
     let lists = check(context, exchange)?;
+    let takes = peers::limits_of(context, owner, from).await?.take;
+    if exchange.offer.whole().any(|offered| !offered.is_within(&takes)) {
+        let (missing, conflicts, takes) = (Vec::new(), Vec::new(), Some(takes));
+        return Ok(Taken { missing, changed: false, rev: None, conflicts, lease: None, takes });
+    }
     let _turn = context.turn(session, TURN_LIMIT).await?;
     let mut kept = false;
     for _ in 0..ATTEMPTS {
@@ -54,7 +59,7 @@ pub(super) async fn take(
             }
             Ok(Attempt::Missing(missing)) => {
                 let (rev, conflicts, lease) = (None, Vec::new(), None);
-                return Ok(Taken { missing, changed: false, rev, conflicts, lease });
+                return Ok(Taken { missing, changed: false, rev, conflicts, lease, takes: None });
             }
             Ok(Attempt::Known) => return told(context, owner, session, false).await,
             Ok(Attempt::Stored(before)) => {
@@ -149,5 +154,5 @@ async fn told(
     let replica = &shelf.shared.replica;
     let conflicts = replica.siblings().iter().map(|sibling| sibling.id()).collect();
     let (rev, lease) = (replica.current().map(Signed::id), shelf.shared.lease);
-    Ok(Taken { missing: Vec::new(), changed, rev, conflicts, lease })
+    Ok(Taken { missing: Vec::new(), changed, rev, conflicts, lease, takes: None })
 }

@@ -7,6 +7,7 @@ use crate::sync::shelf::Shelf;
 use crate::sync::{SyncError, contents};
 use crate::{Context, NodeError};
 use baton_api::sync::{Exchange, Wanted};
+use baton_session::revision::merge::seen_by;
 use baton_session::{Owner, PartHash, PartKind, PartRef, Signed, wire};
 use baton_store::StoreError;
 use std::collections::{BTreeMap, HashMap};
@@ -46,8 +47,16 @@ pub(super) async fn check_states(
 ) -> Result<(), NodeError> {
     for (revision, parts) in revisions {
         let state = contents::state_of(context, owner, parts, at_hand).await?;
-        let found = contents::blocking(move || wire::checksum_of(&state)).await?;
+        let knowledge = revision.knowledge();
+        let work = move || {
+            let is_within = knowledge.is_plain() || seen_by(&knowledge, &state) == state;
+            (is_within, wire::checksum_of(&state))
+        };
+        let (is_within, found) = contents::blocking(work).await?;
         let (rev, expected) = (revision.id(), revision.checksum);
+        if !is_within {
+            return Err(SyncError::BeyondViews { rev }.into());
+        }
         if found != expected {
             return Err(SyncError::WrongChecksum { rev, expected, found }.into());
         }

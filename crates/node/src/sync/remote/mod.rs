@@ -26,11 +26,11 @@ use crate::{Context, NodeError};
 use ask::Ask;
 use baton_api::Health;
 use baton_api::sync::{
-    Exchange, FetchParts, LeaseAnswer, NodeCard, Parcel, SyncIndex, TakeLease, Taken, Wanted,
-    parcel,
+    AskSeen, Exchange, FetchParts, LeaseAnswer, NodeCard, Parcel, SyncIndex, TakeLease, Taken,
+    Wanted, parcel,
 };
 use baton_session::peer::AuthMethod;
-use baton_session::{Lease, SessionId};
+use baton_session::{Lease, SessionId, View};
 use baton_store::Peer;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -117,9 +117,19 @@ impl Remote {
         self.json(&self.ask(ask).await?)
     }
 
-    /// What it has of a session.
-    pub(super) async fn exchange(&self, session: SessionId) -> Result<Exchange, NodeError> {
+    /// What it has of a session, as far as it is in a view.
+    pub(super) async fn exchange(
+        &self,
+        session: SessionId,
+        view: &View,
+    ) -> Result<Exchange, NodeError> {
         let id = session.to_string();
+        if !view.is_whole() {
+            let path = ["sync", "sessions", &id, "revisions", "seen"];
+            let body = write(&AskSeen { view: view.clone() });
+            let ask = Ask::post(&path, Topic::seen(session), &body, false, LIST_MAX);
+            return self.json(&self.ask(ask).await?);
+        }
         let path = ["sync", "sessions", &id, "revisions"];
         self.json(&self.ask(Ask::get(&path, Topic::revisions(session), LIST_MAX)).await?)
     }
@@ -149,11 +159,13 @@ impl Remote {
     pub(super) async fn fetch(
         &self,
         session: SessionId,
+        view: &View,
         wanted: Vec<Wanted>,
     ) -> Result<Vec<Parcel>, NodeError> {
         let id = session.to_string();
-        let (path, body) =
-            (["sync", "sessions", &id, "parts", "fetch"], write(&FetchParts { wanted }));
+        let path = ["sync", "sessions", &id, "parts", "fetch"];
+        let view = Some(view.clone()).filter(|view| !view.is_whole());
+        let body = write(&FetchParts { wanted, view });
         let limit = self.part_bytes.saturating_add(32 << 20);
         let body = self.ask(Ask::post(&path, Topic::fetch(session), &body, false, limit)).await?;
         let parcels = blocking(move || parcel::read(&body)).await?;

@@ -26,6 +26,12 @@ impl Topic {
         Self { asked: "revisions", answered: "the revisions", session: Some(session) }
     }
 
+    /// What is in a view of them.
+    pub(crate) fn seen(session: SessionId) -> Self {
+        let (asked, answered) = ("a view", "what is in a view");
+        Self { asked, answered, session: Some(session) }
+    }
+
     /// Revisions that are offered.
     pub(crate) fn offer(session: SessionId) -> Self {
         Self { asked: "an offer", answered: "what became of an offer", session: Some(session) }

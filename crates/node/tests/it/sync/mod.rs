@@ -22,5 +22,6 @@ mod registering;
 mod simulation;
 mod staging;
 mod stranger;
+mod views;
 mod watched;
 mod webhooks;
