@@ -9,6 +9,7 @@ use baton_session::wire::NodeType;
 use baton_session::{NodeId, NodeSecret, PeerLimits};
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
+use std::fmt::Write;
 
 /// The id of a peer.
 fn id(of: u8) -> NodeId {
@@ -182,7 +183,7 @@ async fn limits_are_said_for_both_ways_or_for_one() {
     ] {
         let run = node.folder.run(&[&["peers", "limit", "berlin"], args].concat()).success();
         told += &stdout(&run, &node.folder.data());
-        told += &format!("  {}\n", node.heard().join("\n  "));
+        writeln!(told, "  {}", node.heard().join("\n  ")).unwrap();
     }
     insta::assert_snapshot!(told, @r#"
     this node gives berlin everything, and takes tabs
