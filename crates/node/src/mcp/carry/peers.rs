@@ -65,6 +65,13 @@ pub(super) fn command(peer: &PeerView) -> Option<String> {
     }
 }
 
+/// How much goes to a peer and is taken from it; none where that is everything.
+pub(super) fn limits(peer: &PeerView) -> Option<String> {
+    let (give, take) = (&peer.limits.give, &peer.limits.take);
+    let told = || format!("This node gives it {give}, and takes {take}.");
+    (!peer.limits.is_none()).then(|| text::plain(&told()))
+}
+
 /// Why a peer could not say something, on one line; and what to do where it does not let this node in.
 pub(super) fn reason(error: &NodeError) -> String {
     let problem = Problem::from(error);

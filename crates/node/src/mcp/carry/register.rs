@@ -1,6 +1,6 @@
 //! `browser_sync_register_peer`
 
-use super::peers::command;
+use super::peers::{command, limits};
 use super::text;
 use crate::NodeError;
 use crate::mcp::answer::{Answer, Failure};
@@ -9,10 +9,12 @@ use crate::shell::word;
 use crate::sync;
 use baton_api::Scope;
 use baton_api::sync::{ConfirmPeer, PeerList, PeerView, RegisterPeer as Request};
-use baton_session::peer::{AuthMethod, PeerState};
+use baton_session::peer::{AuthMethod, PeerLimits, PeerState};
+use baton_session::{Site, StateKind, View};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use std::collections::BTreeSet;
 use url::Url;
 
 /// Registers another Baton node. A person confirms its fingerprint and gives what opens it, never you.
@@ -25,6 +27,12 @@ pub(super) struct RegisterPeer {
     name: String,
     #[serde(alias = "auth_method")]
     auth_method: Method,
+    /// Only these move
+    #[schemars(with = "Option<Vec<String>>")]
+    sites: Option<BTreeSet<Site>>,
+    /// Such as cookies
+    #[schemars(with = "Option<Vec<String>>")]
+    kinds: Option<BTreeSet<StateKind>>,
 }
 
 /// How this node says there who it acts for.
@@ -84,6 +92,8 @@ impl RegisterPeer {
         };
         let expected = "an address such as https://baton.example.org";
         let url = Url::parse(&self.url).map_err(|_| invalid("url", expected, &self.url))?;
+        let view = View { sites: self.sites, kinds: self.kinds };
+        let limits = (!view.is_whole()).then(|| PeerLimits { give: view.clone(), take: view });
         Ok(Request {
             url,
             name: self.name,
@@ -92,7 +102,7 @@ impl RegisterPeer {
             oidc: None,
             tunnel_token: None,
             fingerprint: None,
-            limits: None,
+            limits,
         })
     }
 }
@@ -106,9 +116,10 @@ fn known(list: &PeerList, request: &Request) -> Option<PeerView> {
 
 fn question(peer: &PeerView) -> String {
     let (name, address) = (text::plain(&peer.name), address(peer));
+    let limits = limits(peer).map(|limits| format!(" {limits}")).unwrap_or_default();
     format!(
-        "Exchange browser sessions, logins included, with {name} at {address}? It gave the fingerprint \
-         {}. Agree only when baton peers list shows the same at the top on that machine.",
+        "Exchange browser sessions, logins included, with {name} at {address}?{limits} It gave the \
+         fingerprint {}. Agree only when baton peers list shows the same at the top on that machine.",
         peer.fingerprint
     )
 }
@@ -125,6 +136,7 @@ fn answer(peer: &PeerView) -> Answer {
             format!("{name} is pending: nothing moves yet. It gave the fingerprint {fingerprint}.")
         }
     }];
+    told.extend(limits(peer));
     let next = command(peer);
     told.extend(match &next {
         None => vec!["browser_sync_list_remote_sessions shows what it has.".to_owned()],
@@ -138,9 +150,12 @@ fn answer(peer: &PeerView) -> Answer {
             format!("Ask the user to type here, with that: {next}"),
         ],
     });
-    let data = json!({
+    let mut data = json!({
         "nodeId": peer.node_id, "name": name, "state": peer.state, "fingerprint": fingerprint,
         "next": next,
     });
+    if !peer.limits.is_none() {
+        data["limits"] = json!(peer.limits);
+    }
     Answer::new(&told, data)
 }

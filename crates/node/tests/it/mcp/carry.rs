@@ -268,6 +268,35 @@ async fn a_person_compares_the_fingerprint_of_a_pending_peer() {
     stop([laptop, server]).await;
 }
 
+/// A model may ask for less, and a person sees with what they agree.
+#[tokio::test]
+async fn a_model_registers_a_node_for_a_part_of_sessions() {
+    let (laptop, server) = (with_a_session().await, Node::start().await);
+    let key = laptop.admin_key();
+    let of = |kinds: Value| {
+        json!({"url": server.file.url, "name": "server", "authMethod": "apikey",
+               "sites": ["www.shop.test"], "kinds": kinds})
+    };
+    let wrong = call(&laptop, &key, "browser_sync_register_peer", of(json!(["passwords"]))).await;
+    assert!(wrong.contains("expected one of `cookies`, `local-storage`"), "{wrong}");
+    let arguments = of(json!(["cookies"]));
+    let heard = call(&laptop, &key, "browser_sync_register_peer", arguments.clone()).await;
+    let limits = "This node gives it cookies of shop.test, and takes cookies of shop.test.";
+    assert_eq!(heard.lines().nth(1), Some(limits));
+    let list = call(&laptop, &key, "browser_sync_list_peers", json!({})).await;
+    assert!(list.ends_with(limits), "{list}");
+    let can_ask = json!({"elicitation": {"form": {}}});
+    let params = json!({"name": "browser_sync_register_peer", "arguments": arguments});
+    let sent = message(&laptop, &key, "tools/call", params, &can_ask).send().await;
+    let asked = answer(sent.unwrap()).await;
+    let question = &asked["result"]["inputRequests"]["confirm"]["params"]["message"];
+    assert!(question.as_str().unwrap().contains(limits), "{asked}");
+    let peer = laptop.admin().list_peers().await.unwrap().items.remove(0);
+    let shop = json!({"sites": ["shop.test"], "kinds": ["cookies"]});
+    assert_eq!(json!(peer.limits), json!({"give": shop, "take": shop}));
+    stop([laptop, server]).await;
+}
+
 #[tokio::test]
 async fn a_session_goes_to_a_peer_and_comes_from_it() {
     let (laptop, server) = two().await;

@@ -144,7 +144,7 @@ async fn the_tools_are_told_in_few_words() {
     browser_sync_register_peer: "url" is required
     browser_sync_register_peer: "name" is required
     browser_sync_register_peer: "authMethod" is required
-    browser_sync_register_peer()
+    browser_sync_register_peer(kinds, sites)
     browser_sync_list_remote_sessions(nodeId)
     browser_sync_import_session: "nodeId" is required
     browser_sync_import_session: "sessionId" is required
