@@ -3,12 +3,13 @@
 //! One file a verb. The doc comments of the structs are what a model reads, so they are short and
 //! exact; all of them together stay below 4 kB. A peer is what a person has confirmed: no tool takes a
 //! key of another node, and none trusts one by itself. Rooms: `peers` knows what people call nodes and
-//! which of them are asked; `find` finds a session by what a model says; `movement` moves one; `text`
+//! which of them are asked; `find` finds a session by what a model says; `movement` moves one; `differs` tells what a choice changes; `text`
 //! has the words.
 
 #![expect(clippy::doc_markdown, reason = "models read these texts, not rustdoc")]
 
 mod conflicts;
+mod differs;
 mod export;
 mod find;
 mod import;

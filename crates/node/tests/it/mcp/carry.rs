@@ -399,7 +399,7 @@ async fn a_conflict_is_shown_and_ended_by_tools() {
     let export = json!({"nodeId": "server", "name": "shop", "sessionId": "shop"});
     call(&laptop, &here, "browser_sync_export_session", export.clone()).await;
     for (node, key, url) in [
-        (&laptop, &here, "https://shop.test/laptop"),
+        (&laptop, &here, "https://shop.test/laptop?token=s3cret"),
         (&server, &there, "https://shop.test/server"),
     ] {
         change(&node.folder, url).await;
@@ -411,7 +411,16 @@ async fn a_conflict_is_shown_and_ended_by_tools() {
     assert!(moved.contains("It was changed at both"), "{moved}");
     let shown = call(&laptop, &here, "browser_sync_conflicts", json!({})).await;
     let lines: Vec<&str> = shown.lines().collect();
-    assert_eq!(lines.len(), 3, "{shown}");
+    let [said, _counts, _beside, changes] = lines[..] else { panic!("{shown}") };
+    assert!(said.starts_with("The first revision of each counts now"), "{shown}");
+    let expected = "  keeping it changes shop.test tab: 1 added, 1 removed \
+                    (https://shop.test/laptop?token=[redacted], https://shop.test/server)";
+    assert_eq!(changes, expected, "which of the two counts, clocks decide");
+    let told = unattended(&laptop, "browser_sync_conflicts", json!({})).await;
+    let revisions = &told["conflicts"][0]["revisions"];
+    assert!(revisions[0]["changes"].is_null(), "it is what counts: {told}");
+    assert_eq!(revisions[1]["changes"][0]["site"], "shop.test", "{told}");
+    assert!(!shown.contains("s3cret") && !told.to_string().contains("s3cret"), "{told}");
     let by_server = lines.iter().find(|line| line.contains(" by server ")).unwrap();
     let keep = by_server.split(' ').nth(1).unwrap();
     let resolve = json!({"sessionId": "shop", "keep": keep});
