@@ -139,23 +139,39 @@ pub(super) fn read_whole(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Dir
         return Err(DirectoryError::NotPlain { path: path.to_owned(), expected: "file" });
     }
     let opened = OpenOptions::new().read(true).custom_flags(no_link()).open(path);
-    let mut file = match opened {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(fault(source)),
-    };
+    match opened {
+        Ok(file) => read_still(path, file, limit, |file| read_up_to(file, limit)).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(fault(source)),
+    }
+}
+
+/// All of an open file, if it looks after it was read as it did before.
+fn read_still(
+    path: &Path,
+    mut file: File,
+    limit: u64,
+    read: impl FnOnce(&mut File) -> io::Result<Vec<u8>>,
+) -> Result<Vec<u8>, DirectoryError> {
+    let fault = |source| io_at(path, source);
     let before = Mark::of(&file.metadata().map_err(fault)?);
     if before.bytes > limit {
         let (path, found) = (path.to_owned(), before.bytes);
         return Err(DirectoryError::TooLarge { path, limit, found });
     }
-    let mut bytes = Vec::new();
-    (&mut file).take(limit + 1).read_to_end(&mut bytes).map_err(fault)?;
+    let bytes = read(&mut file).map_err(fault)?;
     let after = Mark::of(&file.metadata().map_err(fault)?);
     if before != after || bytes.len() as u64 != after.bytes {
         return Err(DirectoryError::Moving { path: path.to_owned() });
     }
-    Ok(Some(bytes))
+    Ok(bytes)
+}
+
+/// A file that has grown is read one byte beyond the limit, and is longer than it looked then.
+fn read_up_to(file: &mut File, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Writes beside the place, syncs, renames, and syncs the folder.
@@ -235,3 +251,7 @@ fn sync_folder(folder: &Path) -> Result<(), DirectoryError> {
 fn io_at(path: &Path, source: io::Error) -> DirectoryError {
     DirectoryError::Io { path: path.to_owned(), source }
 }
+
+#[cfg(test)]
+#[path = "place_tests.rs"]
+mod tests;

@@ -32,29 +32,33 @@ async fn keeper(directory: &Path) -> Node {
 }
 
 /// Two nodes that know each other.
-async fn keepers(of: [&Path; 2]) -> [Node; 2] {
+pub(super) async fn keepers(of: [&Path; 2]) -> [Node; 2] {
     let (one, other) = (keeper(of[0]).await, keeper(of[1]).await);
     know(&one, &other, "other").await;
     know(&other, &one, "one").await;
     [one, other]
 }
 
-fn folder() -> (TempDir, PathBuf) {
+pub(super) fn folder() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sync");
     (folder, path)
 }
 
-fn file_of(directory: &Path, session: SessionId) -> PathBuf {
+pub(super) fn file_of(directory: &Path, session: SessionId) -> PathBuf {
     directory.join(format!("sessions/{session}.json"))
 }
 
-async fn there_is(path: &Path) {
+pub(super) async fn there_is(path: &Path) {
     until(&format!("{} is there", path.display()), async || path.exists().then_some(())).await;
 }
 
 /// Waits until what the node says of its directory is so.
-async fn says(node: &Node, what: &str, is_so: impl Fn(&DirectoryView) -> bool) -> DirectoryView {
+pub(super) async fn says(
+    node: &Node,
+    what: &str,
+    is_so: impl Fn(&DirectoryView) -> bool,
+) -> DirectoryView {
     until(what, async || {
         let view = node.admin().fetch_sync_directory().await.unwrap();
         is_so(&view).then_some(view)
@@ -272,7 +276,7 @@ fn bring(from: &Path, to: &Path) {
     fs::rename(beside, to).unwrap();
 }
 
-async fn holds(directory: &Path, id: SessionId, rev: baton_session::RevisionId) {
+pub(super) async fn holds(directory: &Path, id: SessionId, rev: baton_session::RevisionId) {
     until("the directory has the revision", async || {
         let file = SyncDirectory::new(directory).load_session(id).ok()??;
         (file.head.sync.rev == Some(rev)).then_some(())
