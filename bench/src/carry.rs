@@ -138,6 +138,7 @@ async fn meet(cloud: &House, laptop: &House) -> Result<()> {
         api_key: Some(key.secret),
         oidc: None,
         tunnel_token: None,
+        limits: None,
         fingerprint: None,
     };
     laptop.client()?.register_peer(&request).await?;

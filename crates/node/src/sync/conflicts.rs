@@ -74,12 +74,12 @@ async fn attempt(context: &Context, session: &Session, keep: &str) -> Result<(),
         return shelf.put_back(context, Along { released, ..Along::default() }).await;
     }
     let held = read(context, &shelf, &kept).await?;
-    let (says, content) = match beside(&shelf, &kept) {
+    let (says, held_as) = match beside(&shelf, &kept) {
         None => (kept.content(), RevisionContent::Existing(held.id)),
         Some(wider) => completed(context, &shelf, (&kept, &held), &wider).await?,
     };
     let resolved = shelf.shared.replica.resolve(says, &author(context));
-    let contents = vec![(resolved.id(), content)];
+    let contents = vec![(resolved.id(), held_as)];
     let released = shelf.released(&before);
     shelf.put_back(context, Along { contents, released, ..Along::default() }).await
 }
@@ -110,8 +110,8 @@ async fn completed(
     let over = partial::over(kept.knowledge(), says, under);
     let (says, parts) = contents::blocking(move || partial::cut(&over())).await?;
     let (checksum, parts_hash, size) = (says.checksum, says.list.hash(), says.list.size());
-    let content = Content { checksum, parts: parts_hash, size, ..wider.content() };
-    Ok((content, RevisionContent::New(NewSnapshot { parts, ..aside(shelf) })))
+    let says = Content { checksum, parts: parts_hash, size, ..wider.content() };
+    Ok((says, RevisionContent::New(NewSnapshot { parts, ..aside(shelf) })))
 }
 
 /// The revision with this name, or the only one whose name begins so, or whose hash does.

@@ -63,7 +63,8 @@ pub async fn remote_index(
     Ok(there)
 }
 
-/// Compares two indexes of nodes that give each other everything, see [`compare_within`].
+/// Compares two indexes of nodes that give each other everything; sessions that differ come first, then by
+/// name. One that was deleted at one of them and never was at the other is left out.
 pub fn compare(here: &SyncIndex, there: &SyncIndex) -> Vec<SessionDifference> {
     compare_within(here, there, &PeerLimits::default())
 }

@@ -40,8 +40,8 @@ async fn run(
     way: &mut Way,
 ) -> Result<(Exchange, Taken), NodeError> {
     way.sets_out(context).await?;
-    let takes = way.limits().take.clone();
-    let exchange = way.remote.exchange(way.session, &takes).await?;
+    let view = way.limits().take.clone();
+    let exchange = way.remote.exchange(way.session, &view).await?;
     way.expect_session(&exchange)?;
     let mut at_hand = AtHand::of(context);
     loop {
@@ -107,10 +107,10 @@ async fn fetch_all(
     hand_on: mpsc::Sender<Vec<Parcel>>,
 ) -> Result<u64, NodeError> {
     let (session, until, announced) = (way.session, way.until, part_refs(exchange));
-    let takes = &way.limits().take;
+    let view = &way.limits().take;
     let mut arriving = stream::iter(batches(missing, &announced))
         .take_while(|_| ready(Instant::now() < until))
-        .map(|batch| way.remote.fetch(session, takes, batch))
+        .map(|batch| way.remote.fetch(session, view, batch))
         .buffered(AHEAD);
     let mut parts = 0;
     while let Some(parcels) = arriving.try_next().await? {

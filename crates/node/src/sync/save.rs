@@ -112,7 +112,7 @@ pub(super) async fn publish(
     for _ in 0..ATTEMPTS {
         let mut shelf = Shelf::take(context, &session.owner, session.id).await?;
         let base = shelf.shared.base.clone().map(|base| base.revision);
-        let (says, content) = partial::of(context, &shelf, snapshot, base.as_ref()).await?;
+        let (says, held_as) = partial::of(context, &shelf, snapshot, base.as_ref()).await?;
         let Contents { list, checksum } = says;
         let (name, description) = titles_of(session, base.as_ref(), titles);
         let is_same = |base: &Signed| {
@@ -131,7 +131,7 @@ pub(super) async fn publish(
         if session.lifecycle == Lifecycle::Active {
             lease::hold_if_free(&mut shelf, session.node);
         }
-        let contents = vec![(revision.id(), content)];
+        let contents = vec![(revision.id(), held_as)];
         let released = shelf.released(&before);
         match shelf.put_back(context, Along { contents, released, ..Along::default() }).await {
             Err(error) if is_race(&error) => {}

@@ -99,6 +99,7 @@ async fn the_document_names_every_operation() {
     POST /sync/sessions/{id}/parts (key)
     POST /sync/sessions/{id}/parts/fetch (key)
     POST /sync/sessions/{id}/revisions (key)
+    POST /sync/sessions/{id}/revisions/seen (key)
     POST /sync/sessions/{id}/seal/{peer} (key)
     POST /v1/chat/completions (key)
     PUT /api/sandboxes/{id}/files (key)

@@ -254,6 +254,7 @@ fn indexed(of: u8, name: &str, version: u64) -> IndexedSession {
         rev: revision(version, "ours"),
         conflicts: Vec::new(),
         vector: Vector::default(),
+        within: Vec::new(),
         lease: None,
         deleted: false,
     }

@@ -3,24 +3,22 @@
 //! The one idea: what is shown is made when somebody asks, from what is here, and every node that shows
 //! the same makes the same of it. Most of its parts are those of the whole. The others are made for it,
 //! and remembered for a while, because whoever is shown a list asks for its parts.
+//!
+//! Rooms: `look` looks at one revision, `looks` remembers it, and `parts` gives what it is made of.
 
+mod look;
 mod looks;
+mod parts;
 
 pub(crate) use looks::Looks;
+pub(super) use parts::{fetch_seen, pack};
 
-use super::SyncError;
-use super::contents::{self, blocking, shared_parts};
-use super::parcels::fetch_among;
 use super::shelf::Shelf;
 use crate::{Context, NodeError};
-use baton_api::sync::{Parcel, Wanted};
-use baton_session::revision::{Content, PartList};
-use baton_session::{
-    NodeSecret, Owner, Part, PartHash, PartRef, RevisionId, SessionId, Signed, State, View, parts,
-    wire,
-};
+use baton_session::revision::PartList;
+use baton_session::{Owner, PartHash, RevisionId, SessionId, Signed, View};
 use baton_store::PackedPart;
-use looks::Key;
+use look::look;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -93,12 +91,12 @@ impl Seen {
     }
 
     /// Whether somebody sees nothing at all of what counts.
-    pub(super) fn is_nothing(&self, shelf: &Shelf) -> bool {
+    pub(super) fn is_nothing(&self, of: &Shelf) -> bool {
         let is_nothing = |head: &Signed| match self.0.get(&head.id()) {
             None => false,
             Some(seen) => seen.as_ref().is_none_or(|seen| seen.is_empty),
         };
-        shelf.shared.replica.heads().all(is_nothing)
+        of.shared.replica.heads().all(is_nothing)
     }
 
     /// Of which parts a revision is made that somebody sees.
@@ -110,67 +108,6 @@ impl Seen {
     pub(super) fn made(&self, hash: &PartHash) -> Option<&PackedPart> {
         self.0.values().flatten().find_map(|seen| seen.made.get(hash))
     }
-}
-
-/// What is seen of one revision.
-async fn look(
-    context: &Context,
-    owner: &Owner,
-    signed: &Signed,
-    view: &View,
-    conflicts: Vec<RevisionId>,
-) -> Result<Arc<SeenRevision>, NodeError> {
-    let (owner_too, view_too, named) = (owner.clone(), view.clone(), conflicts.clone());
-    let key = Key { owner: owner_too, revision: signed.id(), view: view_too, conflicts: named };
-    if let Some(known) = context.looks.get(&key) {
-        return Ok(known);
-    }
-    let secret = context.identity.now().secret().clone();
-    let (signed, view) = (signed.clone(), view.clone());
-    let seen = if signed.deleted {
-        let content = Content::deleted(signed.name.clone(), signed.origin.clone());
-        let signed = signed.seen_through(&view, content, conflicts, &secret);
-        let (list, made) = Default::default();
-        SeenRevision { signed, list, made, is_empty: false }
-    } else {
-        let session = signed.session;
-        let held = context.store.fetch_content(owner, session, signed.id()).await?;
-        let held = held.ok_or(SyncError::NoContent { rev: signed.id() })?;
-        let whole = shared_parts(&held);
-        let state = contents::state(context, owner, &whole).await?;
-        blocking(move || cut(&signed, &whole, &view.of(&state), (&view, conflicts, &secret)))
-            .await?
-    };
-    let seen = Arc::new(seen);
-    context.looks.put(key, &seen);
-    Ok(seen)
-}
-
-/// The revision that says what is seen of one, with the parts that this one has not.
-fn cut(
-    signed: &Signed,
-    whole: &[PartRef],
-    state: &State,
-    (view, conflicts, secret): (&View, Vec<RevisionId>, &NodeSecret),
-) -> SeenRevision {
-    let parts = parts::split(state);
-    let list = PartList::new(&parts.iter().map(Part::reference).collect::<Vec<_>>());
-    let content = Content {
-        checksum: wire::checksum_of(state),
-        parts: list.hash(),
-        size: list.size(),
-        ..signed.content()
-    };
-    let known: HashSet<PartHash> = whole.iter().map(|part| part.hash).collect();
-    let made = parts.into_iter().filter_map(|part| {
-        let reference = part.reference();
-        let is_new = !known.contains(&reference.hash);
-        is_new.then(|| (reference.hash, PackedPart::said_to_be(reference, &part.bytes)))
-    });
-    let made = made.collect();
-    let is_empty = state.cookies.is_empty() && state.origins.is_empty() && state.tabs.is_empty();
-    let signed = signed.seen_through(view, content, conflicts, secret);
-    SeenRevision { signed, list, made, is_empty }
 }
 
 /// Whether somebody sees anything of a session at all.
@@ -189,73 +126,4 @@ pub(super) async fn is_seen(
         return Ok(false);
     }
     Ok(!look(context, owner, current, view, Vec::new()).await?.is_empty)
-}
-
-/// The parts that are asked for, if they belong to what somebody sees of the session.
-pub(super) async fn fetch_seen(
-    context: &Context,
-    owner: &Owner,
-    session: SessionId,
-    view: &View,
-    wanted: &[Wanted],
-) -> Result<Vec<Parcel>, NodeError> {
-    let shelf = Shelf::expect(context, owner, session).await?;
-    let seen = Seen::of(context, &shelf, view).await?;
-    let told = told(context, &shelf, &seen).await?;
-    let is_made = |wanted: &&Wanted| seen.made(&wanted.part).is_some();
-    let stored: Vec<Wanted> = wanted.iter().filter(|one| !is_made(one)).copied().collect();
-    let mut stored = fetch_among(context, owner, session, &told, &stored).await?.into_iter();
-    let parcel = |wanted: &Wanted| match seen.made(&wanted.part) {
-        Some(PackedPart { part, packed }) => {
-            Some(Parcel { part: part.clone(), base: None, bytes: packed.clone() })
-        }
-        None => stored.next(),
-    };
-    Ok(wanted.iter().filter_map(parcel).collect())
-}
-
-/// Parts that somebody is told of, whole, in the same order.
-pub(super) async fn pack(
-    context: &Context,
-    owner: &Owner,
-    session: SessionId,
-    view: &View,
-    parts: &[PartRef],
-) -> Result<Vec<Parcel>, NodeError> {
-    let shelf = Shelf::expect(context, owner, session).await?;
-    let seen = Seen::of(context, &shelf, view).await?;
-    let is_stored = |part: &&PartRef| seen.made(&part.hash).is_none();
-    let stored: Vec<PartRef> = parts.iter().filter(is_stored).cloned().collect();
-    let mut stored = context.store.fetch_packed(owner, &stored).await?.into_iter();
-    let mut parcels = Vec::with_capacity(parts.len());
-    for part in parts {
-        let packed = match seen.made(&part.hash) {
-            Some(made) => Some(made.clone()),
-            None => stored.next().transpose()?,
-        };
-        let bytes = packed.map(|packed| packed.packed).unwrap_or_default();
-        parcels.push(Parcel { part: part.clone(), base: None, bytes });
-    }
-    Ok(parcels)
-}
-
-/// The parts that somebody is told of.
-async fn told(
-    context: &Context,
-    shelf: &Shelf,
-    seen: &Seen,
-) -> Result<HashMap<PartHash, PartRef>, NodeError> {
-    let mut told = HashMap::new();
-    for revision in shelf.shared.replica.whole().filter(|one| !one.deleted) {
-        let parts: Vec<PartRef> = match seen.0.get(&revision.id()) {
-            Some(shown) => shown.iter().flat_map(|shown| shown.list.parts()).collect(),
-            None => {
-                let (owner, session) = (&shelf.owner, revision.session);
-                let held = context.store.fetch_content(owner, session, revision.id()).await?;
-                held.iter().flat_map(shared_parts).collect()
-            }
-        };
-        told.extend(parts.into_iter().map(|part| (part.hash, part)));
-    }
-    Ok(told)
 }
