@@ -52,6 +52,8 @@ export interface Listening {
 /** Switches on what is told of a page, a frame or a worker, in the order in which it is said. */
 export function listen(tabId: number, session: string | undefined, kind: 'page' | 'frame' | 'worker'): Listening {
   const post = (method: string, params: object = {}) => command(tabId, session, method, params).catch(() => undefined)
+  // First, so that no page comes unheard between what is shown and what is told of.
+  if (kind !== 'worker') void post('Page.enable')
   const requests = command(tabId, session, 'Network.enable', {
     maxTotalBufferSize: KEPT,
     maxResourceBufferSize: KEPT_OF_ONE,
@@ -61,7 +63,6 @@ export function listen(tabId: number, session: string | undefined, kind: 'page' 
   requests.catch(() => {})
   const calls = post('Runtime.enable')
   const log = post('Log.enable')
-  if (kind !== 'worker') void post('Page.enable')
   const below = post('Target.setAutoAttach', BELOW)
   return { requests, console: Promise.all([calls, log, below]) }
 }

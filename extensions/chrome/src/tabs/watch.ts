@@ -74,8 +74,8 @@ export class Watch implements Host {
     const recorder = (this.recorder ??= new Recorder(this, this.watcher.bodies))
     const isEarly = !note.isInside
     recorder.replays(undefined, true)
-    const tree = command<Protocol.Page.GetFrameTreeResponse>(note.tabId, undefined, 'Page.getFrameTree')
     const on = listen(note.tabId, undefined, 'page')
+    const tree = command<Protocol.Page.GetFrameTreeResponse>(note.tabId, undefined, 'Page.getFrameTree')
     void tree.then(
       ({ frameTree }) => recorder.begins(frameTree.frame, isEarly),
       () => recorder.begins(undefined, isEarly),
