@@ -101,7 +101,7 @@ export class Worker {
 
   private tell(tab: Tab, event: TabEvent): void {
     tab.put(event, this.bodyBytes())
-    this.outbox.flush(tab)
+    this.outbox.soon(tab)
     this.notes.soon()
   }
 

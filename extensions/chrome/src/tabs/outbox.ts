@@ -6,8 +6,8 @@ import type { DebugError, TabAccepted } from '../protocol.ts'
 import { cleanAddress, cleanLine } from '../secrets/clean.ts'
 import type { Tab } from './tab.ts'
 
-/** How long to wait until a full socket is looked at again, in milliseconds. */
-const FULL_MS = 50
+/** How long an event waits for others, and until a full socket is looked at again, in milliseconds. */
+const WAIT_MS = 50
 
 /** What an outbox works with. */
 export interface Sender {
@@ -125,10 +125,19 @@ export class Outbox {
     this.sender.gone(tab)
   }
 
+  /**
+   * Sends an event soon, with others: one by one they cost the page more. What is kept is bounded, so it
+   * does not wait where there is much.
+   */
+  soon(tab: Tab): void {
+    if (tab.ring.isFilling()) this.flush(tab)
+    else this.later()
+  }
+
   private later(): void {
     this.timer ??= setTimeout(() => {
       this.timer = undefined
       for (const tab of this.sender.tabs()) this.flush(tab)
-    }, FULL_MS)
+    }, WAIT_MS)
   }
 }

@@ -6,6 +6,10 @@
 import { MESSAGE_BYTES, RING_BYTES, RING_EVENTS } from '../limits.ts'
 import { bytesIn } from '../secrets/cut.ts'
 
+/** How many events wait for each other at most, and the bytes of one that does not wait. */
+const TOGETHER = 50
+const LARGE = 32 << 10
+
 interface Kept {
   seq: number
   json: string
@@ -60,6 +64,11 @@ export class Ring {
     let at = Math.min(Math.max(0, this.sent + 1 - from), this.kept.length)
     while (at > 0 && (this.kept[at - 1]?.seq ?? 0) > this.sent) at -= 1
     return this.kept[at]
+  }
+
+  /** Whether so much waits to be sent that it should not wait for more. */
+  isFilling(): boolean {
+    return this.last - this.sent >= TOGETHER || (this.kept.at(-1)?.bytes ?? 0) >= LARGE
   }
 
   /** The node has all events up to this one; what comes after is to be sent again. */

@@ -51,6 +51,37 @@ test('secrets that wait are hidden when the node does not take them, or the pers
   assert.equal(isSent(), false)
 })
 
+test('events are sent together a moment later, and at once when there are many or a large one', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const sent: string[] = []
+  const link = {
+    state: { state: 'connected' as const, since: 0 },
+    buffered: 0,
+    send: (message: BrowserMessage | string) => sent.push(typeof message === 'string' ? message : JSON.stringify(message)) > 0,
+  }
+  const tab = Tab.create(1, { id: 'shop', name: 'shop', origin: 'http://shop.localhost', path: '/' }, 'http://shop.localhost/')
+  const outbox = new Outbox({ link, tabs: () => [tab], browserId: () => 'B', gone: () => {}, noted: () => {} })
+  tab.note.offer = 'header'
+  outbox.offer(tab)
+  outbox.accepted({ type: 'browser_debug_tab_accepted', offered: 'header', token: 'tab12345', last_seq: 0, resume: 'grant' })
+  sent.length = 0
+  const finish = (body: string) => {
+    tab.put({ type: 'browser_debug_network_event', source: 'debugger', event: 'finished', data: { request_id: 'R', timestamp: 1, body } }, 100_000)
+    outbox.soon(tab)
+  }
+  finish('one')
+  finish('two')
+  assert.equal(sent.length, 0)
+  t.mock.timers.tick(50)
+  assert.equal(sent.length, 2)
+  finish('x y '.repeat(20_000))
+  assert.equal(sent.length, 3)
+  for (let at = 0; at < 5_000; at += 1) finish('more')
+  t.mock.timers.tick(50)
+  assert.equal(sent.length, 5_003)
+  assert.equal(tab.ring.dropped, 0)
+})
+
 test('a full socket is left alone until it is not, and what was dropped is counted', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const sent: string[] = []
