@@ -3,7 +3,7 @@
 
 import { answer, readQuestion } from './answers.ts'
 import { Arrivals } from './arrivals.ts'
-import { listenToRequests } from './record/base.ts'
+import { Listeners } from './record/listeners.ts'
 import { Worker } from './worker.ts'
 
 /** How often the browser looks whether the worker runs, in minutes. */
@@ -25,15 +25,17 @@ function run(what: () => void): void {
 
 const inOrder = (what: () => void, at?: number) => arrivals.put(what, at)
 
-listenToRequests(worker.base, URLS, inOrder)
+const listeners = new Listeners(worker.base, inOrder, () => worker.needs())
+listeners.add(URLS)
+worker.changed = () => listeners.look()
 
 chrome.webNavigation.onBeforeNavigate.addListener(({ tabId, frameId, url, timeStamp }) => {
   if (frameId === 0) inOrder(() => worker.journey.heads(tabId, url, timeStamp), timeStamp)
 })
 const { onCommitted, onHistoryStateUpdated, onReferenceFragmentUpdated } = chrome.webNavigation
 for (const moved of [onCommitted, onHistoryStateUpdated, onReferenceFragmentUpdated]) {
-  moved.addListener(({ tabId, frameId, url, timeStamp }) => {
-    if (frameId === 0) inOrder(() => worker.journey.shows(tabId, url), timeStamp)
+  moved.addListener(({ tabId, frameId, url, timeStamp, documentId }) => {
+    if (frameId === 0) inOrder(() => worker.journey.shows(tabId, url, documentId), timeStamp)
   })
 }
 chrome.tabs.onUpdated.addListener((tabId, _change, tab) => inOrder(() => worker.journey.updates(tabId, tab)))
@@ -63,10 +65,10 @@ chrome.runtime.onMessage.addListener((message: unknown, sender, reply: (answer: 
 async function listenElsewhere(): Promise<void> {
   const { origins = [] } = await chrome.permissions.getAll()
   const others = origins.filter((origin) => !URLS.includes(origin))
-  if (others.length > 0) listenToRequests(worker.base, others, inOrder)
+  if (others.length > 0) listeners.add(others)
 }
 chrome.permissions.onAdded.addListener(({ origins = [] }) => {
-  if (origins.length > 0) listenToRequests(worker.base, origins, inOrder)
+  if (origins.length > 0) listeners.add(origins)
 })
 
 async function begin(): Promise<void> {
@@ -79,5 +81,6 @@ async function begin(): Promise<void> {
   await chrome.alarms.create(ALARM, { periodInMinutes: ALARM_MINUTES })
   await arrivals.ready()
   await worker.lookAgain()
+  listeners.ready()
 }
 void begin()

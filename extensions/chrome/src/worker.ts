@@ -6,6 +6,7 @@ import { BODY_BYTES } from './limits.ts'
 import { type Cocoon, type RelayMessage, type TabEvent } from './protocol.ts'
 import { Bodies } from './record/bodies.ts'
 import { BaseLayer } from './record/base.ts'
+import type { Needs } from './record/listeners.ts'
 import { Notes } from './store/notes.ts'
 import { type Settings, loadSettings, saveSettings } from './store/settings.ts'
 import { Journey } from './tabs/journey.ts'
@@ -31,6 +32,8 @@ export class Worker {
   private nodesBodyBytes = BODY_BYTES
   private askedAt = 0
   settings!: Settings
+  /** What the base layer has to be told may be another thing now. */
+  changed: () => void = () => {}
 
   constructor() {
     const watcher: Watcher = {
@@ -62,6 +65,8 @@ export class Worker {
       watcher,
       cocoons: () => this.cocoons(),
       ask: (url) => this.ask(url),
+      heads: () => this.changed(),
+      arrived: (tabId) => this.base.arrived(tabId),
     })
     this.base = new BaseLayer(this.journey)
   }
@@ -86,7 +91,7 @@ export class Worker {
       const top = await chrome.webNavigation.getFrame({ tabId: tab.note.tabId, frameId: 0 }).catch(() => null)
       if (this.registry.get(tab.note.tabId) !== tab) continue
       if (found === undefined) this.journey.closed(tab.note.tabId)
-      else if (top !== null && tab.note.isInside) this.journey.shows(tab.note.tabId, top.url)
+      else if (top !== null && tab.note.isInside) this.journey.shows(tab.note.tabId, top.url, top.documentId)
     }
     this.noted()
   }
@@ -108,6 +113,13 @@ export class Worker {
   private noted(): void {
     this.notes.now()
     this.showBadge()
+    this.changed()
+  }
+
+  /** What the base layer has to be told of now. */
+  needs(): Needs {
+    const begins = this.registry.lacks(Date.now())
+    return { begins, ends: begins || this.base.isWaiting() }
   }
 
   private showBadge(): void {

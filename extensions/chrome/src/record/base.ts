@@ -1,6 +1,7 @@
 // The layer below the debugger: `chrome.webRequest`, which sees the first page from its first request on.
 //
 // It has no bodies. The browser wakes a sleeping worker for it and tells it all that happened meanwhile.
+// Where the beginning of a request was missed, its answer or its failure tells of it.
 
 import { OPEN_REQUESTS } from '../limits.ts'
 import type { NetworkChange, Requested } from '../protocol.ts'
@@ -11,6 +12,9 @@ import { headersOf, kindOf, statusTextOf } from './words.ts'
 /** The header by which a cocoon's page says that it can be looked at. */
 const TOKEN_HEADER = 'x-adi-debug-token'
 
+/** How much is kept at most that happened to requests of a page before the tab shows it. */
+const EARLY = 200
+
 /** What the layer tells. */
 export interface Ears {
   /** A tab is on its way to a page, since then. */
@@ -19,26 +23,62 @@ export interface Ears {
   brings(tabId: number, url: string, token: string): void
   /** The tab of which this request is told by this layer; none when it is not, or by the debugger. */
   find(tabId: number, url: string, isPage: boolean, initiator: string | undefined, at: number): Tab | undefined
+  /**
+   * The tab of which this request, whose beginning was missed, is told by this layer; none when it is not.
+   * `later` when it may be of a page that the tab is about to show.
+   */
+  misses(missed: Missed): Tab | 'later' | undefined
+  /** Whether the debugger told of a request that was answered now; it is taken off its list. */
+  isTold(tab: Tab, method: string, url: string): boolean
   tell(tab: Tab, change: NetworkChange): void
 }
+
+/** What is known of a request whose beginning was missed. */
+export interface Missed {
+  tabId: number
+  url: string
+  method: string
+  /** The origin that sent it. */
+  initiator: string | undefined
+  /**
+   * The page or the frame that sent it, and the one in which that is. What a page sends before the browser
+   * knows that it is there has the page before it.
+   */
+  documentId: string | undefined
+  parentDocumentId: string | undefined
+}
+
+type Details =
+  | chrome.webRequest.OnBeforeRequestDetails
+  | chrome.webRequest.OnBeforeRedirectDetails
+  | chrome.webRequest.OnResponseStartedDetails
+  | chrome.webRequest.OnErrorOccurredDetails
 
 interface Open {
   tab: Tab
   begun: number
+  isPage: boolean
+  /** Its beginning was missed: nobody knows how long it took. */
+  isMissed: boolean
+  /** The tab shows another page since then: its end may never be told. */
+  isOver?: boolean
   isRedirected?: { status: number; text: string | undefined; headers: chrome.webRequest.HttpHeader[] | undefined }
 }
-
-type Listener<T> = (listener: (details: T) => undefined) => void
 
 /** Puts what `chrome.webRequest` says into the words of the protocol. */
 export class BaseLayer {
   private readonly open = new Map<string, Open>()
   private readonly frames = new Map<string, string>()
+  /** Requests that were answered, and of which this layer does not tell. */
+  private readonly left = new Set<string>()
+  /** What happened to requests that may be of the next page of a tab. */
+  private readonly early = new Map<number, (() => void)[]>()
+  private isThere = false
 
   constructor(private readonly ears: Ears) {}
 
   begins(details: chrome.webRequest.OnBeforeRequestDetails): void {
-    const { requestId, tabId, url, method, type, frameId, timeStamp, initiator, documentLifecycle } = details
+    const { requestId, tabId, url, type, frameId, timeStamp, initiator, documentLifecycle } = details
     // A page that is made ready for later is nobody's yet.
     if (tabId < 0 || documentLifecycle === 'prerender') return
     const isPage = type === 'main_frame'
@@ -50,6 +90,11 @@ export class BaseLayer {
       this.open.delete(requestId)
       return
     }
+    this.begin(details, tab, before, false)
+  }
+
+  private begin(details: Details, tab: Tab, before: Open | undefined, isMissed: boolean): Open {
+    const { requestId, tabId, url, method, type, frameId, timeStamp } = details
     const data: Requested = { request_id: requestId, timestamp: Math.round(timeStamp), method, url, resource_type: kindOf(type) }
     const frame = frameId > 0 ? this.frames.get(`${tabId} ${frameId}`) : undefined
     if (frame !== undefined) data.frame = frame
@@ -58,18 +103,69 @@ export class BaseLayer {
       const all = headersOf(headers)
       data.redirect_response = { status, ...(text !== undefined && { status_text: text }), ...(all && { headers: all }) }
     }
-    this.note(requestId, { tab, begun: timeStamp })
+    const open = { tab, begun: timeStamp, isPage: type === 'main_frame', isMissed }
+    this.note(requestId, open)
     this.ears.tell(tab, { event: 'request', data })
+    return open
+  }
+
+  /** The request to which something happened; one whose beginning was missed is told now. */
+  private known(details: Details, again: () => void): Open | undefined {
+    const { requestId, tabId, url, method, type, initiator, documentId, parentDocumentId, documentLifecycle } = details
+    const open = this.open.get(requestId)
+    if (open?.isRedirected !== undefined) return this.begin(details, open.tab, open, true)
+    if (open !== undefined) {
+      this.ears.isTold(open.tab, method, url)
+      return open
+    }
+    if (tabId < 0 || type === 'main_frame' || documentLifecycle === 'prerender' || this.left.has(requestId)) return undefined
+    const tab = this.ears.misses({ tabId, url, method, initiator, documentId, parentDocumentId })
+    if (tab === 'later') {
+      this.wait(tabId, again)
+      return undefined
+    }
+    if (tab !== undefined) return this.begin(details, tab, undefined, true)
+    if (this.left.size >= OPEN_REQUESTS) this.left.clear()
+    this.left.add(requestId)
+    return undefined
+  }
+
+  private wait(tabId: number, what: () => void): void {
+    if (this.isThere) return
+    const waiting = this.early.get(tabId) ?? []
+    if (waiting.length >= EARLY) waiting.shift()
+    waiting.push(what)
+    this.early.set(tabId, waiting)
+  }
+
+  /** The tab shows another page, or none: what happened early is taken now, if it is of that page. */
+  arrived(tabId: number): void {
+    const waiting = this.early.get(tabId) ?? []
+    this.early.delete(tabId)
+    this.isThere = true
+    for (const one of waiting) one()
+    this.isThere = false
+  }
+
+  /** Whether the end of a request is to come that is told by this layer, pages aside. */
+  isWaiting(): boolean {
+    for (const { tab, isPage, isOver } of this.open.values()) if (!isPage && isOver !== true && !tab.note.isEnded) return true
+    return false
   }
 
   redirects(details: chrome.webRequest.OnBeforeRedirectDetails): void {
-    const open = this.open.get(details.requestId)
+    const open = this.known(details, () => this.redirects(details))
     if (open === undefined) return
     open.isRedirected = {
       status: details.statusCode,
       text: statusTextOf(details.statusLine),
       headers: details.responseHeaders,
     }
+  }
+
+  /** The tab is about to show another page: what is open was the page's before. */
+  private turn(tabId: number): void {
+    for (const open of this.open.values()) if (open.tab.note.tabId === tabId) open.isOver = true
   }
 
   headers(details: chrome.webRequest.OnHeadersReceivedDetails): void {
@@ -81,7 +177,8 @@ export class BaseLayer {
   }
 
   answers(details: chrome.webRequest.OnResponseStartedDetails): void {
-    const open = this.open.get(details.requestId)
+    if (details.type === 'main_frame') this.turn(details.tabId)
+    const open = this.known(details, () => this.answers(details))
     if (open === undefined) return
     const { requestId, timeStamp, statusCode, statusLine, responseHeaders, url, type, fromCache } = details
     const text = statusTextOf(statusLine)
@@ -106,16 +203,17 @@ export class BaseLayer {
     this.open.delete(requestId)
     // A WebSocket has just begun.
     if (type === 'websocket') return
-    const data = { request_id: requestId, timestamp: Math.round(timeStamp), duration_ms: since(open, timeStamp) }
+    const data = { request_id: requestId, timestamp: Math.round(timeStamp), ...lasted(open, timeStamp) }
     this.ears.tell(open.tab, { event: 'finished', data })
   }
 
   fails(details: chrome.webRequest.OnErrorOccurredDetails): void {
     const { requestId, timeStamp, error } = details
-    const open = this.open.get(requestId)
+    const open = this.known(details, () => this.fails(details))
+    this.left.delete(requestId)
     if (open === undefined) return
     this.open.delete(requestId)
-    const data = { request_id: requestId, timestamp: Math.round(timeStamp), error, duration_ms: since(open, timeStamp) }
+    const data = { request_id: requestId, timestamp: Math.round(timeStamp), error, ...lasted(open, timeStamp) }
     this.ears.tell(open.tab, { event: 'failed', data })
   }
 
@@ -130,22 +228,7 @@ export class BaseLayer {
   }
 }
 
-function since(open: Open, now: number): number {
-  return Math.max(0, Math.round(now - open.begun))
-}
-
-/** Registers a layer's ears with the browser; `run` says when they are called of what happened then. */
-export function listenToRequests(base: BaseLayer, urls: string[], run: (what: () => void, at: number) => void): void {
-  const filter = { urls }
-  const web = chrome.webRequest
-  const later = <T extends { timeStamp: number }>(what: (details: T) => void): Parameters<Listener<T>>[0] => (details) => {
-    run(() => what(details), details.timeStamp)
-    return undefined
-  }
-  web.onBeforeRequest.addListener(later<chrome.webRequest.OnBeforeRequestDetails>((it) => base.begins(it)), filter)
-  web.onBeforeRedirect.addListener(later<chrome.webRequest.OnBeforeRedirectDetails>((it) => base.redirects(it)), filter, ['responseHeaders'])
-  web.onHeadersReceived.addListener(later<chrome.webRequest.OnHeadersReceivedDetails>((it) => base.headers(it)), { urls, types: ['main_frame'] }, ['responseHeaders'])
-  web.onResponseStarted.addListener(later<chrome.webRequest.OnResponseStartedDetails>((it) => base.answers(it)), filter, ['responseHeaders'])
-  web.onCompleted.addListener(later<chrome.webRequest.OnCompletedDetails>((it) => base.ends(it)), filter)
-  web.onErrorOccurred.addListener(later<chrome.webRequest.OnErrorOccurredDetails>((it) => base.fails(it)), filter)
+/** How long it took, if its beginning was seen. */
+function lasted(open: Open, now: number): { duration_ms?: number } {
+  return open.isMissed ? {} : { duration_ms: Math.max(0, Math.round(now - open.begun)) }
 }

@@ -17,6 +17,8 @@ export interface Host {
   /** Whether scripts of this origin may be the page's. */
   isOrigin(origin: string): boolean
   tell(event: TabEvent): void
+  /** A request is sent, and told of. */
+  sends(method: string, url: string): void
   /** The page in the tab is another one. */
   shows(url: string, isInside: boolean): void
   /** A frame of another site, or a worker, has to be listened to; none when it only has to go on. */

@@ -52,6 +52,7 @@ export class Requests {
     if (name === 'webSocketCreated') {
       const { url } = params as Protocol.Network.WebSocketCreatedEvent
       if (this.view.isInside) this.note(id, { ...opened(session), url })
+      if (this.view.isInside) this.host.sends('GET', url)
       return
     }
     const open = this.open.get(id) ?? (name === 'responseReceived' ? this.missed(session, params as Protocol.Network.ResponseReceivedEvent) : undefined)
@@ -84,6 +85,7 @@ export class Requests {
       return
     }
     this.hidden.delete(params.requestId)
+    this.host.sends(params.request.method, params.request.url)
     const event = sent(params, place, this.view.topFrame, this.clock)
     const open = this.note(params.requestId, opened(session, params))
     const { postData, hasPostData } = params.request

@@ -1,7 +1,7 @@
 // Where tabs go: a page of a cocoon is looked at from its beginning, and no longer than the tab shows it.
 
 import type { Cocoon, NetworkChange } from '../protocol.ts'
-import type { Ears } from '../record/base.ts'
+import type { Ears, Missed } from '../record/base.ts'
 import type { Outbox } from './outbox.ts'
 import type { Registry } from './registry.ts'
 import { cocoonOf } from './scope.ts'
@@ -17,6 +17,10 @@ export interface Guide {
   cocoons(): readonly Cocoon[]
   /** A page that nobody knows as a cocoon's brings a token: the node may have a new cocoon. */
   ask(url: string): Promise<boolean>
+  /** A tab is on its way to a page of a cocoon. */
+  heads(): void
+  /** A tab shows another page, or is gone. */
+  arrived(tabId: number): void
 }
 
 export class Journey implements Ears {
@@ -32,11 +36,17 @@ export class Journey implements Ears {
     }
     const tab = registry.heads(tabId, url, cocoon)
     const watch = registry.watch(tab)
-    if (tab === undefined || watch === undefined) return
-    tab.note.firstLoad = !watch.covers(at)
+    if (tab !== undefined) tab.note.mayMiss = watch?.isOnAt(at) !== true && !tab.note.isPaused
+    if (tab === undefined || watch === undefined) {
+      this.guide.heads()
+      return
+    }
+    tab.note.firstLoad = !watch.isOnAt(at)
+    watch.told.clear()
     // What the page before wrote is replayed, and is not told.
     if (!tab.note.isInside) tab.note.toldUntil = Math.max(tab.note.toldUntil, at)
     void watch.start()
+    this.guide.heads()
   }
 
   brings(tabId: number, url: string, token: string): void {
@@ -69,14 +79,14 @@ export class Journey implements Ears {
     const cocoon = cocoonOf(url, this.guide.cocoons())
     if (cocoon === undefined) return
     const tab = this.guide.registry.heads(tabId, url, cocoon)
-    if (tab !== undefined) tab.note.firstLoad = true
+    if (tab !== undefined) tab.note.firstLoad = tab.note.mayMiss = true
     this.take(tab, token)
     const top = await chrome.webNavigation.getFrame({ tabId, frameId: 0 }).catch(() => null)
-    if (top !== null) this.shows(tabId, top.url)
+    if (top !== null) this.shows(tabId, top.url, top.documentId)
   }
 
   /** A tab shows a page. */
-  shows(tabId: number, url: string): void {
+  shows(tabId: number, url: string, documentId?: string): void {
     const { registry, outbox, watcher } = this.guide
     const before = registry.get(tabId)
     const cocoon = cocoonOf(url, this.guide.cocoons())
@@ -86,11 +96,14 @@ export class Journey implements Ears {
     if (before !== undefined && before !== tab && before.note.isEnded) outbox.flush(before)
     if (tab === undefined) {
       if (before !== undefined) watcher.noted()
+      this.guide.arrived(tabId)
       return
     }
+    const isOther = documentId !== undefined && documentId !== tab.note.documentId
     tab.note.isInside = true
     tab.note.isOnItsWay = false
     tab.note.url = url
+    tab.note.documentId = documentId ?? tab.note.documentId
     const watch = registry.watch(tab)
     if (tab.grant() === undefined && !tab.isAccepted) {
       tab.ring.clear()
@@ -100,6 +113,7 @@ export class Journey implements Ears {
       void watch?.start()
     }
     watcher.noted()
+    if (isOther) this.guide.arrived(tabId)
     void this.looks(tabId)
   }
 
@@ -128,15 +142,22 @@ export class Journey implements Ears {
   closed(tabId: number): void {
     const tab = this.guide.registry.end(tabId)
     if (tab !== undefined) this.guide.outbox.flush(tab)
+    this.guide.arrived(tabId)
     this.guide.watcher.noted()
   }
 
   pause(tabId: number): void {
     const tab = this.guide.registry.get(tabId)
     if (tab === undefined) return
-    tab.note.isPaused = true
+    this.pauses(tab)
     void this.guide.registry.watch(tab)?.stop()
     this.guide.watcher.noted()
+  }
+
+  private pauses({ note }: Tab): void {
+    note.isPaused = true
+    note.mayMiss = false
+    note.pausedAt = note.documentId
   }
 
   resume(tabId: number): void {
@@ -161,7 +182,7 @@ export class Journey implements Ears {
   detached(tabId: number, reason: string): void {
     const tab = this.guide.registry.get(tabId)
     this.guide.registry.watch(tab)?.off()
-    if (tab !== undefined && reason === 'canceled_by_user') tab.note.isPaused = true
+    if (tab !== undefined && reason === 'canceled_by_user') this.pauses(tab)
     this.guide.watcher.noted()
   }
 
@@ -172,6 +193,23 @@ export class Journey implements Ears {
     if (isPage || tab.note.isInside) return tab
     const { origin, path } = tab.note.cocoon
     return initiator === origin && path === '/' ? tab : undefined
+  }
+
+  misses({ tabId, method, url, initiator, documentId, parentDocumentId }: Missed): Tab | 'later' | undefined {
+    const { registry } = this.guide
+    if (!registry.mayMiss(tabId)) return undefined
+    const tab = registry.get(tabId)
+    if (tab === undefined) return 'later'
+    const { cocoon, isInside, documentId: shown, pausedAt, isPaused, mayMiss } = tab.note
+    // What another page asked for is nobody's business, also when it comes to its end only now.
+    const isOfPage = isInside && shown !== undefined && (documentId === shown || parentDocumentId === shown)
+    if (!isOfPage && (initiator !== cocoon.origin || cocoon.path !== '/')) return 'later'
+    if (isPaused || mayMiss !== true || (pausedAt !== undefined && documentId === pausedAt)) return undefined
+    return this.isTold(tab, method, url) ? undefined : tab
+  }
+
+  isTold(tab: Tab, method: string, url: string): boolean {
+    return this.guide.registry.watch(tab)?.told.take(method, url) === true
   }
 
   tell(tab: Tab, change: NetworkChange): void {

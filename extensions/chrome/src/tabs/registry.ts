@@ -103,6 +103,16 @@ export class Registry {
     this.ended.delete(tab)
   }
 
+  /** Whether requests may have begun unheard of the page that a tab shows or is on its way to. */
+  mayMiss(tabId: number): boolean {
+    return this.current.get(tabId)?.note.mayMiss === true || this.next.get(tabId)?.note.mayMiss === true
+  }
+
+  /** Whether some page, shown or on its way, is not told of by the debugger alone. */
+  lacks(at: number): boolean {
+    return this.next.size > 0 || [...this.watches.values()].some((watch) => watch.lacks(at))
+  }
+
   /** Those that are open. */
   open(): Tab[] {
     return [...this.current.values()]

@@ -25,6 +25,12 @@ export interface TabNote {
   dropped: number
   /** Whether the page had begun to load before the debugger came. */
   firstLoad: boolean
+  /** The page that it shows, as the browser calls it. */
+  documentId?: string | undefined
+  /** The page at which it was paused: what that asked for is not told later either. */
+  pausedAt?: string | undefined
+  /** Whether the beginning of a request of this page may have been missed. */
+  mayMiss?: boolean | undefined
   /** Whether the person does not want it to be looked at. */
   isPaused: boolean
   /** Whether the person wants secrets of the tab to be told too. */

@@ -6,6 +6,7 @@ import type { Bodies } from '../record/bodies.ts'
 import { attach, command, detach, go, listen } from '../record/debuggee.ts'
 import type { Place } from '../record/places.ts'
 import { type Host, Recorder } from '../record/recorder.ts'
+import { Told } from '../record/told.ts'
 import { isWithin } from './scope.ts'
 import type { Tab } from './tab.ts'
 
@@ -27,6 +28,8 @@ export class Watch implements Host {
   private coveredSince: number | undefined
   /** Why it is not attached, for people. */
   failure: string | undefined
+  /** Requests of a page whose beginning the debugger missed, as far as it tells of them. */
+  readonly told = new Told()
   private recorder: Recorder | undefined
   private isOn = false
   /** Attempts to attach of before are over. */
@@ -89,6 +92,18 @@ export class Watch implements Host {
     void on.console.then(() => recorder.replays(undefined, false))
   }
 
+  /** Whether the debugger tells of all that a page does to which the tab is on its way since then. */
+  isOnAt(at: number): boolean {
+    return this.coveredSince !== undefined && at > this.coveredSince
+  }
+
+  /** Whether requests may begin that the debugger does not tell of, and somebody wants to know of. */
+  lacks(at: number): boolean {
+    const { isPaused, isEnded } = this.tab.note
+    if (isPaused || isEnded || this.covers(at)) return false
+    return this.isOn || this.failure !== undefined || this.tab.grant() !== undefined || this.tab.isAccepted
+  }
+
   /** Whether the debugger tells of a request that begins then. */
   covers(at: number): boolean {
     return this.coveredSince !== undefined && at > this.coveredSince + SLACK_MS
@@ -112,6 +127,7 @@ export class Watch implements Host {
   private forget(): void {
     this.recorder?.ends()
     this.coveredSince = undefined
+    this.told.clear()
     this.recorder = undefined
     this.tab.note.places = []
   }
@@ -132,6 +148,10 @@ export class Watch implements Host {
 
   isOrigin(origin: string): boolean {
     return origin === this.tab.note.cocoon.origin
+  }
+
+  sends(method: string, url: string): void {
+    if (this.tab.note.mayMiss === true) this.told.put(method, url)
   }
 
   tell(event: TabEvent): void {
