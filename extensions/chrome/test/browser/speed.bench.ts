@@ -1,10 +1,12 @@
 // What being looked at costs a page: a hundred requests of 20 ms each, with the extension and without, by turns.
 //
 // The site runs in a thread of its own, so that what the relay does is not counted as the extension's doing.
-// On a busy machine the times of a pair differ by chance; the processor's time that both browsers take does
-// so less, and says how much work being looked at is.
+// On a busy machine the times of a pair differ by chance: the interval says how far the median may be off, and
+// the load how busy it was. The processor's time that both browsers take differs less, and says how much work
+// being looked at is.
 
 import { readFileSync, readdirSync } from 'node:fs'
+import { loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Worker, isMainThread, parentPort } from 'node:worker_threads'
 import type { Cocoon } from '../../src/protocol.ts'
@@ -14,7 +16,9 @@ import { Site } from '../kit/site.ts'
 
 const REQUESTS = 100
 const LATENCY_MS = 20
-const PAIRS = 24
+const PAIRS = 100
+/** How often the pairs are drawn anew to see how far their median may be off. */
+const DRAWS = 2_000
 /** How long a page rests between two runs: what is told of one is not counted to the next, in milliseconds. */
 const REST_MS = 300
 
@@ -58,6 +62,19 @@ function processorTime(root: number): number {
   return [...used].reduce((sum, [pid, ms]) => (isBelow(pid) ? sum + ms : sum), 0)
 }
 
+/** The value below which that part of sorted ones is. */
+function quantile(sorted: number[], part: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0
+}
+
+/** Where the median is in 95 of 100 cases, by drawing as many values anew and anew. */
+function interval(values: number[]): [number, number] {
+  const draw = () => values[Math.floor(Math.random() * values.length)] ?? 0
+  const medians = Array.from({ length: DRAWS }, () => quantile(values.map(draw).sort((a, b) => a - b), 0.5))
+  medians.sort((a, b) => a - b)
+  return [quantile(medians, 0.025), quantile(medians, 0.975)]
+}
+
 async function measure(): Promise<void> {
   const thread = new Worker(fileURLToPath(import.meta.url))
   const cocoon = await new Promise<Cocoon>((done) => thread.once('message', done))
@@ -86,8 +103,10 @@ async function measure(): Promise<void> {
     console.log(`pair ${pair + 1}: ${on.toFixed(0)} ms looked at, ${off.toFixed(0)} ms not, ratio ${(on / off).toFixed(2)}`)
   }
   ratios.sort((a, b) => a - b)
-  const at = (part: number) => (ratios[Math.min(PAIRS - 1, Math.floor(part * PAIRS))] ?? 0).toFixed(2)
-  console.log(`ratio ${at(0.5)} (quartiles ${at(0.25)} and ${at(0.75)}, ${at(0)}–${at(1)}), ${tab.events.length} events arrived, ${tab.holes.length} holes`)
+  const at = (part: number) => quantile(ratios, part).toFixed(2)
+  const [low, high] = interval(ratios)
+  console.log(`ratio ${at(0.5)} (95 % of its median within ${low.toFixed(2)}–${high.toFixed(2)}; quartiles ${at(0.25)} and ${at(0.75)}, ${at(0)}–${at(1)}), load ${loadavg()[0]?.toFixed(1)}`)
+  console.log(`${tab.events.length} events arrived, ${tab.holes.length} holes`)
   const [on, off] = used.map((all) => (all / PAIRS).toFixed(0))
   console.log(`the browser takes ${on} ms of the processor for a run that is looked at, ${off} ms for one that is not`)
   await without.close()
