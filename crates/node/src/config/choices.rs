@@ -47,6 +47,8 @@ pub struct Choices {
     /// See [`SyncSettings::directory`](crate::sync::SyncSettings::directory); a relative one is in the
     /// data folder.
     pub sync_directory: Option<PathBuf>,
+    /// See [`SyncSettings::directory_plain`](crate::sync::SyncSettings::directory_plain).
+    pub sync_directory_plain: Option<bool>,
     /// See [`SyncSettings::bytes_per_second`](crate::sync::SyncSettings::bytes_per_second); zero
     /// means as fast as it goes.
     pub bytes_per_second: Option<u64>,
@@ -147,6 +149,7 @@ impl Choices {
             deletion_age: number(origin, "sync.deletion_age", sync.deletion_age, 0..=LONGEST)?
                 .map(Duration::from_secs),
             sync_directory: sync.directory,
+            sync_directory_plain: sync.directory_plain,
             staged_bytes: number(origin, "sync.staged_bytes", sync.staged_bytes, 1024..=1 << 44)?,
             bytes_per_second: number(
                 origin,
@@ -231,6 +234,7 @@ impl Choices {
             auto_sync: self.auto_sync.or(other.auto_sync),
             sync_interval: self.sync_interval.or(other.sync_interval),
             sync_directory: self.sync_directory.or(other.sync_directory),
+            sync_directory_plain: self.sync_directory_plain.or(other.sync_directory_plain),
             conflict_resolution: self.conflict_resolution.or(other.conflict_resolution),
             session_bytes: self.session_bytes.or(other.session_bytes),
             deletion_age: self.deletion_age.or(other.deletion_age),

@@ -168,6 +168,7 @@ impl Config {
                     .unwrap_or(sync.conflict_resolution),
                 session_bytes: choices.session_bytes.unwrap_or(sync.session_bytes),
                 deletion_age: choices.deletion_age.unwrap_or(sync.deletion_age),
+                directory_plain: choices.sync_directory_plain.unwrap_or(sync.directory_plain),
                 directory: choices.sync_directory.map(|path| around.data.path().join(path)),
                 bytes_per_second: choices.bytes_per_second.and_then(NonZeroU64::new),
                 cloud_url: choices.cloud_url,

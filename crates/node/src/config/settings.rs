@@ -88,6 +88,9 @@ pub struct SyncTexts {
     pub staged_bytes: Option<i64>,
     /// The folder in which shared sessions lie as files; a relative one is in the data folder.
     pub directory: Option<PathBuf>,
+    /// Whether what they hold stands there in the clear too.
+    #[serde(rename = "directory_plain")]
+    pub directory_plain: Option<bool>,
     /// Bytes a second that go to a peer and come from it; 0 means as fast as it goes.
     #[serde(rename = "bytes_per_second")]
     pub bytes_per_second: Option<i64>,

@@ -21,6 +21,8 @@ pub struct SyncSettings {
     pub deletion_age: Duration,
     /// The folder in which the sessions that are shared lie as files; none is the rule.
     pub directory: Option<PathBuf>,
+    /// Whether what they hold stands in those files in the clear too, for programs that are no nodes.
+    pub directory_plain: bool,
     /// How many bytes a second go to peers, or come from them; none means as fast as it goes.
     pub bytes_per_second: Option<NonZeroU64>,
     /// The node that is registered at the start, as one that nobody has confirmed; none is the rule.
@@ -38,6 +40,7 @@ impl Default for SyncSettings {
             session_bytes: 1 << 30,
             deletion_age: Duration::from_hours(30 * 24),
             directory: None,
+            directory_plain: false,
             bytes_per_second: None,
             cloud_url: None,
             auto_register_cloud: true,

@@ -56,6 +56,10 @@ pub(in crate::cli) struct Flags {
     /// folder and no network; a relative one is in the data folder
     #[arg(long, value_name = "DIR", env = "BATON_SYNC_DIRECTORY", hide_env_values = true)]
     sync_directory: Option<PathBuf>,
+    /// Whether what sessions hold stands in those files in the clear too, for programs that are no
+    /// nodes: whoever reads a file is logged in [default: false]
+    #[arg(long, value_name = "BOOL", env = "BATON_SYNC_DIRECTORY_PLAIN", hide_env_values = true, num_args = 0..=1, default_missing_value = "true")]
+    sync_directory_plain: Option<bool>,
     /// Bytes of the largest session that is taken from elsewhere [default: 1073741824]
     #[arg(
         long,
@@ -288,6 +292,7 @@ impl From<Flags> for Settings {
                 session_bytes: flags.session_bytes,
                 deletion_age: flags.deletion_age,
                 directory: flags.sync_directory,
+                directory_plain: flags.sync_directory_plain,
                 staged_bytes: flags.staged_bytes,
                 bytes_per_second: flags.bytes_per_second,
                 cloud_url: flags.cloud_url,

@@ -4,13 +4,14 @@
 //! The one idea: a file that lies in a folder is a message to whoever comes by. So it says who wrote
 //! it, and a pinned key proves that; what it says in the clear is what the index of a node says, and
 //! the rest opens only for those whom it names. It is the spec's session state file, whose `state`
-//! stands sealed in `sealed.contents`.
+//! stands sealed in `sealed.contents`, and only
+//! where that is set in the clear as well.
 
 mod pack;
 mod post;
 mod receive;
 
-pub(super) use pack::{pack, unpack};
+pub(super) use pack::{Wanted, pack, unpack};
 pub use post::{open, seal};
 pub(super) use receive::{Writer, receive, writer};
 
@@ -21,10 +22,13 @@ use baton_session::{
     BadSignature, NodeId, NodeKey, NodeSecret, NodeSignature, PartHash, SessionId,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// What a sealed part of a file begins with.
 const LAYOUT: &str = "baton sync file v1";
+/// The members of a session file that say what it holds.
+const STATE: &str = "state";
+const TABS: &str = "tabs";
 /// The longest file that is read or written.
 pub(super) const FILE_LIMIT: u64 = 128 << 20;
 
@@ -39,6 +43,9 @@ pub struct SyncFile {
     pub sender: NodeId,
     /// Who can read it.
     pub recipients: Vec<NodeId>,
+    /// What it holds, in the clear, if it says so: the spec's `state` and `tabs`. Nobody believes it more
+    /// than what is sealed.
+    shown: Map<String, Value>,
     contents: Vec<u8>,
     covered: Vec<u8>,
     signature: NodeSignature,
@@ -75,21 +82,26 @@ struct Document {
 }
 
 impl SyncFile {
-    /// Signs a file that was sealed for `recipients`.
+    /// Signs a file that was sealed for `recipients`, and shows what it holds as far as `shown` says.
     pub(super) fn sign(
-        head: Head,
+        (head, shown): (Head, Map<String, Value>),
         session: SessionId,
         secret: &NodeSecret,
         recipients: Vec<NodeId>,
         contents: Vec<u8>,
     ) -> Self {
         let sender = secret.key().node_id();
-        let mut document = serde_json::to_value(&head).unwrap_or_default();
+        let mut document = in_the_clear(&head, &shown);
         let sealed = json!({"layout": LAYOUT, "sender": sender, "recipients": &recipients});
         document["sealed"] = sealed;
         let covered = covered(document, &contents);
         let signature = secret.sign(&covered);
-        Self { head, session, sender, recipients, contents, covered, signature }
+        Self { head, session, sender, recipients, shown, contents, covered, signature }
+    }
+
+    /// Whether what it holds stands in it in the clear too.
+    pub fn is_plain(&self) -> bool {
+        self.shown.contains_key(STATE)
     }
 
     /// Reads a file. That it is well formed says nothing of who wrote it.
@@ -106,16 +118,20 @@ impl SyncFile {
         let session = head.id.parse();
         let session = session.map_err(|_| InvalidFile::Shape("its id is no session's".into()))?;
         let contents = STANDARD.decode(contents).map_err(|_| InvalidFile::Base64)?;
+        let mut shown = Map::new();
         if let Some(members) = document.as_object_mut() {
             members.remove("signature");
+            let is_shown = |(name, _): &(&String, &Value)| [STATE, TABS].contains(&name.as_str());
+            let found = members.iter().filter(is_shown);
+            shown.extend(found.map(|(name, value)| (name.clone(), value.clone())));
         }
         let covered = covered(document, &contents);
-        Ok(Self { head, session, sender, recipients, contents, covered, signature })
+        Ok(Self { head, session, sender, recipients, shown, contents, covered, signature })
     }
 
     /// The text of the file.
     pub fn write(&self) -> Vec<u8> {
-        let mut document = serde_json::to_value(&self.head).unwrap_or_default();
+        let mut document = in_the_clear(&self.head, &self.shown);
         document["sealed"] = json!(Sealed {
             layout: LAYOUT.to_owned(),
             sender: self.sender,
@@ -131,6 +147,15 @@ impl SyncFile {
     pub fn verify(&self, key: &NodeKey) -> Result<(), BadSignature> {
         key.verify(&self.covered, &self.signature)
     }
+}
+
+/// What stands in a file beside what is sealed.
+fn in_the_clear(head: &Head, shown: &Map<String, Value>) -> Value {
+    let mut document = serde_json::to_value(head).unwrap_or_default();
+    if let Some(members) = document.as_object_mut() {
+        members.extend(shown.clone());
+    }
+    document
 }
 
 /// What is signed: the canonical JSON (RFC 8785) of the file without its signature, in which the hash

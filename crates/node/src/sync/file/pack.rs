@@ -1,17 +1,18 @@
 //! Packs what is shared of a session into a sync file, and unpacks it.
 
-use super::{FILE_LIMIT, SyncFile};
+use super::{FILE_LIMIT, STATE, SyncFile, TABS};
 use crate::identity::{Identity, SealKey};
 use crate::sealing::{self, SealContext, SealingError};
-use crate::sync::contents::blocking;
+use crate::sync::contents::{self, blocking};
 use crate::sync::movement::part_refs;
 use crate::sync::shelf::Shelf;
 use crate::sync::{SyncError, download, offer, seen};
 use crate::{Context, NodeError};
 use baton_api::sync::parcel::{read as read_parcels, write as write_parcels};
 use baton_api::sync::{Exchange, Parcel};
-use baton_session::wire::Head;
+use baton_session::wire::{self, Head, SessionFile};
 use baton_session::{NodeId, Owner, PartRef, SessionId, Signed, View};
+use serde_json::{Map, Value};
 
 const PURPOSE: &str = "sync file";
 /// What a text of base64 is longer than its bytes, and room for the head.
@@ -24,14 +25,24 @@ pub struct TooLarge {
     found: u64,
 }
 
-/// Packs what is shared of a session for this node and `others`, as far as it is in a view.
+/// What a file is to hold, and who is to read it.
+pub(in crate::sync) struct Wanted<'a> {
+    /// What of the session.
+    pub(in crate::sync) view: &'a View,
+    /// For whom beside this node.
+    pub(in crate::sync) others: &'a [(NodeId, SealKey)],
+    /// Whether what counts stands in it in the clear too.
+    pub(in crate::sync) is_plain: bool,
+}
+
+/// Packs what is shared of a session.
 pub(in crate::sync) async fn pack(
     context: &Context,
     owner: &Owner,
     session: SessionId,
-    view: &View,
-    others: &[(NodeId, SealKey)],
+    wanted: &Wanted<'_>,
 ) -> Result<Result<SyncFile, TooLarge>, NodeError> {
+    let view = wanted.view;
     let mut exchange = offer::exchange(context, owner, session, view).await?;
     // Who holds a session now is nothing that a file could know.
     exchange.lease = None;
@@ -47,17 +58,19 @@ pub(in crate::sync) async fn pack(
     let current = shelf.shared.replica.current().filter(|_| view.is_whole());
     let current = current.or(told).ok_or_else(gone)?;
     let head = described_by(context, owner, &shelf, current).await?;
+    let is_shown = wanted.is_plain && !current.deleted;
+    let shown = if is_shown { shown(context, owner, current, &head).await? } else { None };
     let identity = context.identity.now();
     let mut recipients = vec![identity.node()];
     let mut keys = vec![identity.seal_key()];
-    for (node, key) in others {
+    for (node, key) in wanted.others {
         recipients.push(*node);
         keys.push(key.clone());
     }
     let sealed = blocking(move || {
         let contents = seal(&identity, session, &keys, &exchange, &parcels)?;
         Ok::<_, SealingError>(SyncFile::sign(
-            head,
+            (head, shown.unwrap_or_default()),
             session,
             identity.secret(),
             recipients,
@@ -80,6 +93,27 @@ async fn described_by(
     head.sync.vector = shelf.vector();
     head.sync.conflicts.sort_unstable();
     Ok(head)
+}
+
+/// What counts, as a session file says it; none when that is too long for a file.
+async fn shown(
+    context: &Context,
+    owner: &Owner,
+    current: &Signed,
+    head: &Head,
+) -> Result<Option<Map<String, Value>>, NodeError> {
+    let found = context.store.fetch_content(owner, current.session, current.id()).await?;
+    let found = found.ok_or(SyncError::NoContent { rev: current.id() })?;
+    let state = contents::state(context, owner, &contents::shared_parts(&found)).await?;
+    let file = SessionFile { head: head.clone(), state };
+    let members = move || {
+        let text = wire::write(&file);
+        let room = text.len() as u64 <= FILE_LIMIT / BASE64.0;
+        let mut members: Map<String, Value> = serde_json::from_str(&text).unwrap_or_default();
+        members.retain(|name, _| [STATE, TABS].contains(&name.as_str()));
+        room.then_some(members)
+    };
+    blocking(members).await
 }
 
 fn seal(

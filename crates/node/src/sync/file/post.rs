@@ -1,6 +1,6 @@
 //! Sync files that people carry: one session for one peer, with no network between the nodes.
 
-use super::{SyncFile, pack, receive, writer};
+use super::{SyncFile, Wanted, pack, receive, writer};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::identity::SealKey;
@@ -40,7 +40,8 @@ async fn seal_here(
     let (owner, give) = (&caller.owner, &peer.limits.give);
     let may_have = peers::may_have(context, &peer, saved.id).await?;
     exchange_for(context, owner, saved.id, give, may_have).await?;
-    let packed = pack(context, owner, saved.id, give, &[(peer.node, key)]).await?;
+    let wanted = Wanted { view: give, others: &[(peer.node, key)], is_plain: false };
+    let packed = pack(context, owner, saved.id, &wanted).await?;
     let file = packed.map_err(|error| SyncError::BadContent { why: error.to_string() })?;
     peers::may_hold(context, &peer, saved.id).await?;
     let text = contents::blocking(move || text_of(&file)).await?;

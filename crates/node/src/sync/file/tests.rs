@@ -5,14 +5,14 @@ use super::SyncFile;
 use baton_session::wire::Head;
 use baton_session::{NodeSecret, SessionId};
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 fn signed() -> (SyncFile, NodeSecret) {
     let secret = NodeSecret::from_seed(&[7; 32]);
     let session = SessionId::new(Timestamp::UNIX_EPOCH, [1; 10]);
     let head = Head { id: session.to_string(), name: "shop".to_owned(), ..Head::default() };
     let recipients = vec![secret.key().node_id()];
-    (SyncFile::sign(head, session, &secret, recipients, vec![1; 300]), secret)
+    (SyncFile::sign((head, Map::new()), session, &secret, recipients, vec![1; 300]), secret)
 }
 
 /// The file as it is read after a change, and whether its writer vouches for it.

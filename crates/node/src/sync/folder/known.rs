@@ -61,6 +61,7 @@ pub(super) struct Standing {
     conflicts: Vec<RevisionId>,
     vector: Vector,
     recipients: Vec<NodeId>,
+    is_plain: bool,
 }
 
 impl Standing {
@@ -76,6 +77,7 @@ impl Standing {
             conflicts: sync.conflicts.clone(),
             vector: sync.vector.clone(),
             recipients: file.recipients.clone(),
+            is_plain: file.is_plain(),
         }
     }
 
@@ -87,8 +89,15 @@ impl Standing {
             && self.vector == session.vector
             && self.deleted == session.deleted
             && readers.nodes().all(|reader| self.recipients.contains(&reader))
-            && (self.sender != readers.this
-                || !self.recipients.iter().any(|one| readers.bars(*one)))
+            && (self.sender != readers.this || self.is_as_wanted(readers))
+    }
+}
+
+impl Standing {
+    /// Whether a file that this node wrote tells nobody what it must not, and shows what is set.
+    fn is_as_wanted(&self, readers: &Readers) -> bool {
+        !self.recipients.iter().any(|one| readers.bars(*one))
+            && (self.deleted || self.is_plain == readers.is_plain)
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) async fn write(
     directory: &SyncDirectory,
 ) -> Result<(), NodeError> {
     let peers = context.store.list_peers(owner).await?;
-    let readers = Readers::of(context.node, &peers);
+    let readers = Readers::of(context.node, &peers, context.sync.directory_plain);
     let index = index::of(context, owner).await?;
     for session in &index.sessions {
         write_one(context, owner, directory, session, &readers).await?;
@@ -69,8 +69,9 @@ async fn write_one(
         }
         _ => own,
     };
-    let file = match file::pack(context, owner, session.id, &View::whole(), &readers.others).await?
-    {
+    let is_plain = context.sync.directory_plain;
+    let wanted = file::Wanted { view: &View::whole(), others: &readers.others, is_plain };
+    let file = match file::pack(context, owner, session.id, &wanted).await? {
         Ok(file) => file,
         Err(error) => {
             tracing::debug!(session = %session.id, %error, "a session is not in the directory");

@@ -15,11 +15,13 @@ pub(super) struct Readers {
     pub(super) others: Vec<(NodeId, SealKey)>,
     /// Peers that are not.
     limited: Vec<NodeId>,
+    /// Whether everybody else may read what counts.
+    pub(super) is_plain: bool,
 }
 
 impl Readers {
     /// The readers of what this node writes.
-    pub(super) fn of(this: NodeId, peers: &[Peer]) -> Self {
+    pub(super) fn of(this: NodeId, peers: &[Peer], is_plain: bool) -> Self {
         let (whole, limited): (Vec<&Peer>, Vec<&Peer>) =
             peers.iter().partition(|peer| peer.limits.give.is_whole());
         let confirmed = whole.into_iter().filter(|peer| peer.state == PeerState::Confirmed);
@@ -28,6 +30,7 @@ impl Readers {
             this,
             others: confirmed.filter_map(with_key).collect(),
             limited: limited.into_iter().map(|peer| peer.node).collect(),
+            is_plain,
         }
     }
 

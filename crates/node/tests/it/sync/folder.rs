@@ -1,13 +1,13 @@
 //! The sync directory: what is saved lies there sealed, what others put there is taken when a pinned key
 //! vouches for it, and nodes that share one come to rest.
 
-use super::pair::{edit, know, logged_in, save, seed, start, state, token};
+use super::pair::{again_at, edit, know, logged_in, save, seed, start, state, token};
 use crate::fixture::{Node, until};
 use baton_api::Scope;
 use baton_api::sync::DirectoryView;
 use baton_node::config::Choices;
 use baton_node::sync::directory::{DirectoryIndex, NodeRegistry, SyncDirectory};
-use baton_session::SessionId;
+use baton_session::{SessionId, wire};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -119,6 +119,46 @@ async fn what_is_saved_lies_in_the_directory_sealed() {
     let nodes = fs::read(directory.join("nodes.json")).unwrap();
     let nodes: NodeRegistry = serde_json::from_slice(&nodes).unwrap();
     assert_eq!((nodes.own.node_id, nodes.peers.len()), (node.id(), 0));
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_saved_can_be_read_by_other_programs_where_that_is_set() {
+    let (_folder, directory) = folder();
+    let choices = |plain| Choices {
+        sync_directory: Some(directory.clone()),
+        sync_directory_plain: plain,
+        ..Choices::default()
+    };
+    let node = start(choices(None)).await;
+    let all = logged_in(&[("shop.test", "dear-secret")]);
+    let id = seed(&node, "shop", &all).await;
+    save(&node, "shop").await;
+    let path = file_of(&directory, id);
+    there_is(&path).await;
+    // What lay there sealed is written anew once that is set.
+    let (address, data) = (node.file.url.clone(), node.stop().await);
+    let node = again_at(data, &address, choices(Some(true))).await;
+    let read = async || wire::read(fs::read_to_string(&path).ok()?.as_bytes()).ok();
+    let (file, _) = until("it shows what it holds", read).await;
+    assert_eq!((file.head.name.as_str(), file.state), ("shop", all));
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    // Nobody believes it more than what is sealed: a word of it changed, and it is none of ours.
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("dear-secret", "forged")).unwrap();
+    until("it is written anew", async || {
+        let text = fs::read_to_string(&path).ok()?;
+        text.contains("dear-secret").then_some(())
+    })
+    .await;
+    assert_eq!(token(&state(&node, "shop").await, "shop.test").unwrap(), "dear-secret");
+    let (address, data) = (node.file.url.clone(), node.stop().await);
+    let node = again_at(data, &address, choices(Some(false))).await;
+    until("it is sealed again", async || {
+        let text = fs::read_to_string(&path).ok()?;
+        (!text.contains("dear-secret")).then_some(())
+    })
+    .await;
     node.stop().await;
 }
 
