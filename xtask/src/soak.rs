@@ -25,12 +25,13 @@ pub(crate) struct Args {
 /// One that knows no rounds takes no heed of them.
 struct Story(&'static str, &'static str, u32);
 
-const STORIES: [Story; 19] = [
+const STORIES: [Story; 21] = [
     Story(
         "baton-session",
         "revisions::simulation::nodes_that_have_met_agree_and_nothing_is_lost",
         1,
     ),
+    Story("baton-session", "revisions::parts::nodes_that_see_a_part_remove_nothing_else", 2),
     Story("baton-node", "sync::simulation::real_nodes_that_have_met_agree_and_nothing_is_lost", 1),
     Story(
         "baton-node",
@@ -63,6 +64,7 @@ const STORIES: [Story; 19] = [
     Story("baton-federation", "processes::writers_that_are_killed_lose_nothing", 1),
     Story("baton-sandbox", "leaks::many_sandboxes_come_and_go_and_leave_nothing", 1),
     Story("baton", "sandboxes::leaks::many_sandboxes_leave_nothing_behind", 1),
+    Story("baton-node", "sync::folder_full::a_full_disk_costs_no_session_and_no_file", u32::MAX),
     Story("baton", "disk::a_full_disk_costs_no_snapshot_and_no_browser", u32::MAX),
     Story("baton", "disk::a_disk_that_takes_no_writes_costs_no_snapshot_and_no_browser", u32::MAX),
 ];

@@ -11,6 +11,7 @@ mod conflicts;
 mod deletions;
 mod files;
 mod folder;
+mod folder_full;
 mod folder_moving;
 mod forgetting;
 mod leases;
