@@ -59,6 +59,11 @@ pub struct IndexedSession {
 }
 
 impl IndexedSession {
+    /// Whether there are parts of the session of which it tells nothing.
+    pub fn is_partial(&self) -> bool {
+        !self.within.is_empty() && !self.within.iter().any(|within| within.view.is_whole())
+    }
+
     /// Of which parts of the session it tells, and how far each actor had come there.
     pub fn knowledge(&self) -> Knowledge {
         match self.within.as_slice() {

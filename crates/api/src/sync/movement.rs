@@ -70,6 +70,7 @@ pub enum Difference {
 /// One session, here and at a peer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "each answers one question")]
 pub struct SessionDifference {
     /// Which session.
     pub session_id: SessionId,
@@ -88,6 +89,9 @@ pub struct SessionDifference {
     pub here: bool,
     /// Whether the peer has it.
     pub there: bool,
+    /// Whether what it has is a part of the session.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_part: bool,
 }
 
 /// How all sessions stand here and at a peer.

@@ -85,6 +85,8 @@ struct AtPeer {
 #[serde(rename_all = "lowercase")]
 enum Stands {
     Same,
+    /// The same, of the part that it has.
+    Part,
     Newer,
     Older,
     /// Changed here and there.
@@ -170,6 +172,7 @@ impl Row {
 impl Stands {
     fn of(item: &SessionDifference) -> Self {
         match (item.difference, item.there) {
+            (Difference::Same, true) if item.in_part => Self::Part,
             (Difference::Same, _) => Self::Same,
             (Difference::Behind | Difference::Diverged, false) => Self::Deleted,
             (Difference::Ahead, false) => Self::Missing,

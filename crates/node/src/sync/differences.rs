@@ -115,6 +115,7 @@ fn line(
         deleted: newest.deleted,
         here: ours.is_some_and(|ours| !ours.deleted),
         there: theirs.is_some_and(|theirs| !theirs.deleted),
+        in_part: theirs.is_some_and(|theirs| !theirs.deleted && theirs.is_partial()),
     })
 }
 

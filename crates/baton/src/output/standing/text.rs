@@ -56,6 +56,7 @@ fn at(row: &Row, AtPeer { peer, stands }: &AtPeer) -> String {
         Stands::Newer if row.here.is_none() => "has it",
         Stands::Older if row.is_gone() => "still has it",
         Stands::Same => "same",
+        Stands::Part => "has its part",
         Stands::Newer => "newer",
         Stands::Older => "older",
         Stands::Changed => "changed too",

@@ -32,6 +32,7 @@ fn item(of: u8, name: &str, difference: Difference) -> SessionDifference {
         deleted: false,
         here: true,
         there: true,
+        in_part: false,
     }
 }
 
@@ -343,6 +344,7 @@ async fn a_program_is_told_the_same_beside_what_it_was_told_before() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn status_says_that_all_is_in_sync_only_when_everybody_answered() {
     let (athens, berlin) = (peer(5, "athens"), peer(2, "berlin"));
+    let part = SessionDifference { in_part: true, ..item(4, "news", Difference::Same) };
     let node = FakeNode::start()
         .await
         .with("GET /sync/peers", &list(vec![athens.clone(), berlin.clone()]))
@@ -352,7 +354,7 @@ async fn status_says_that_all_is_in_sync_only_when_everybody_answered() {
             ErrorCode::PeerUnreachable,
             "expected athens to answer, found nobody",
         )
-        .with(&asks(&athens), &differences(&athens, vec![item(4, "news", Difference::Same)]))
+        .with(&asks(&athens), &differences(&athens, vec![part]))
         .with("GET /sync/index", &index(vec![indexed(4, "news", 1)]))
         .with("GET /sync/conflicts", &ConflictList { items: Vec::new() })
         .with("GET /sync/directory", &DirectoryView::default());
@@ -364,8 +366,8 @@ async fn status_says_that_all_is_in_sync_only_when_everybody_answered() {
     news     rev 1, 5 min ago  berlin same
     athens: expected athens to answer, found nobody
     1 peer did not answer
-    SESSION  HERE              AT PEERS                  WHAT WAITS
-    news     rev 1, 5 min ago  athens same, berlin same
+    SESSION  HERE              AT PEERS                          WHAT WAITS
+    news     rev 1, 5 min ago  athens has its part, berlin same
     in sync
     ");
 }

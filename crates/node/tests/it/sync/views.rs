@@ -68,6 +68,8 @@ async fn a_part_goes_there_and_comes_back_changed_and_nothing_else_moves() {
     assert_eq!(pushed.outcome, MovementOutcome::Moved);
     assert_eq!(scene.cloud().await, logged_in(&[("shop.test", "one")]));
     assert_eq!(scene.difference().await, [Difference::Same]);
+    let list = scene.pair.laptop.admin().list_differences("cloud").await.unwrap();
+    assert!(list.items[0].in_part);
     assert_eq!(scene.pair.push("work").await.outcome, MovementOutcome::Unchanged);
     assert_eq!(scene.pair.pull("work").await.outcome, MovementOutcome::Unchanged);
 
