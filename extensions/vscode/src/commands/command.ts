@@ -1,0 +1,65 @@
+// What every command has: the hub, and a way to say how it ended.
+
+import * as vscode from 'vscode'
+import type { Hub } from '../hub.ts'
+import { type Failure, failureOf } from '../node/failure.ts'
+import type { Row } from '../view/rows.ts'
+
+/** What commands work with. */
+export interface Tools {
+  hub: Hub
+  secrets: vscode.SecretStorage
+}
+
+/** A command; the row from which it was called, if it was. */
+export type Command = (tools: Tools, row: Row | undefined) => Promise<void>
+
+/** Whoever asked has thought better of it. */
+export class Cancelled extends Error {}
+
+/** The answer, or the end of the command. */
+export function given<T>(answer: T | undefined): T {
+  if (answer === undefined) throw new Cancelled()
+  return answer
+}
+
+/** Runs a command; what fails is said once, with what to do, and offered where it can be done at once. */
+export async function run(command: Command, tools: Tools, row: Row | undefined): Promise<void> {
+  try {
+    await command(tools, row)
+  } catch (error) {
+    if (error instanceof Cancelled) return
+    await complain(failureOf(error))
+  }
+}
+
+/** Long work, with progress; cancelling sets the token and `signal`. */
+export function progress<T>(
+  title: string,
+  work: (told: (message: string) => void, token: vscode.CancellationToken) => Promise<T>,
+): Thenable<T> {
+  const options = { location: vscode.ProgressLocation.Notification, title: `Baton: ${title}`, cancellable: true }
+  return vscode.window.withProgress(options, (progress, token) => work((message) => progress.report({ message }), token))
+}
+
+/** Says something that needs no answer. */
+export function say(message: string): void {
+  void vscode.window.showInformationMessage(`Baton: ${message}`)
+}
+
+async function complain(failure: Failure): Promise<void> {
+  const remedies: Partial<Record<Failure['kind'], [string, string, string?]>> = {
+    none: ['Start the Local Node', 'baton.startNode'],
+    unreachable: ['Look Again', 'baton.refresh'],
+    refused: ['Set the Key', 'baton.setKey'],
+    settings: ['Open Settings', 'workbench.action.openSettings', 'baton'],
+    program: ['Open Settings', 'workbench.action.openSettings', 'baton.program'],
+    not_baton: ['Open Settings', 'workbench.action.openSettings', 'baton.nodeUrl'],
+  }
+  const remedy = remedies[failure.kind]
+  const chosen = await vscode.window.showErrorMessage(`Baton: ${failure.text}`, ...(remedy === undefined ? [] : [remedy[0]]))
+  if (chosen !== undefined && remedy !== undefined) {
+    const [, command, ...rest] = remedy
+    await vscode.commands.executeCommand(command, ...rest)
+  }
+}

@@ -1,0 +1,71 @@
+// Imports a session: from a peer, or from a file. What is cancelled leaves nothing behind.
+
+import { readFile, stat } from 'node:fs/promises'
+import * as vscode from 'vscode'
+import { Failure } from '../node/failure.ts'
+import { ask, type Node } from '../node/node.ts'
+import { size } from '../words/amounts.ts'
+import { checkName } from '../words/names.ts'
+import { Cancelled, type Command, given, progress, say } from './command.ts'
+import { bring } from './remote.ts'
+
+/** Larger files are for the command line, which says how far it is. */
+const MOST_BYTES = 256 << 20
+
+export const importSession: Command = async ({ hub }) => {
+  const node = await hub.node()
+  const ways = [
+    { label: '$(cloud-download) From a peer', way: 'peer' },
+    { label: '$(file) From a file', detail: 'a session file, or a storageState of Playwright', way: 'file' },
+  ]
+  const { way } = given(await vscode.window.showQuickPick(ways, { title: 'Import a session' }))
+  if (way === 'peer') await bring(node, undefined)
+  else await fromFile(node)
+  await hub.look()
+}
+
+async function fromFile(node: Node): Promise<void> {
+  const [uri] = given(
+    await vscode.window.showOpenDialog({ title: 'Import a session', filters: { 'Session files': ['json'], 'All files': ['*'] } }),
+  )
+  const path = given(uri).fsPath
+  const file = await readSession(path)
+  const name = given(
+    await vscode.window.showInputBox({
+      title: 'Name of the session',
+      placeHolder: 'left empty: that of the file',
+      validateInput: checkName,
+    }),
+  )
+  const imported = await progress(`importing ${path}`, async (_, token) => {
+    if (token.isCancellationRequested) throw new Cancelled()
+    const body = { file, ...(name.trim() === '' ? {} : { name: name.trim() }) }
+    const made = await ask(node.patient.POST('/sessions/import', { body }))
+    if (!token.isCancellationRequested) return made
+    // The node finishes what was begun, so what it made goes again.
+    await ask(node.api.DELETE('/sessions/{id}', { params: { path: { id: made.id } } }))
+    throw new Cancelled()
+  })
+  const left = imported.left_out.items.length
+  say(
+    `${imported.name} is here: ${imported.holds.cookies} cookies, ${imported.holds.tabs} tabs${left > 0 ? `; ${left} left out` : ''}`,
+  )
+}
+
+/** Reads a file as JSON; what is none says so before any node is asked. */
+async function readSession(path: string): Promise<Record<string, never>> {
+  const { size: bytes } = await stat(path)
+  if (bytes > MOST_BYTES)
+    throw new Failure('file', `${path} has ${size(bytes)}, expected ${size(MOST_BYTES)} at most`, 'run "baton import" on it')
+  try {
+    const parsed: unknown = JSON.parse(await readFile(path, 'utf8'))
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Record<string, never>
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  throw new Failure(
+    'file',
+    `expected ${path} to be a session file or a storageState, found no JSON object`,
+    'a sealed file is read by "baton import"',
+  )
+}

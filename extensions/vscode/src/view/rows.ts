@@ -1,0 +1,133 @@
+// The tree, as plain data: what each row says, and what can be done with it.
+
+import type { Board } from '../board.ts'
+import type { Known } from '../known.ts'
+import type { Schemas } from '../node/node.ts'
+import { age, count, shortRev } from '../words/amounts.ts'
+
+/** A row of the tree. */
+export interface Row {
+  id: string
+  label: string
+  description?: string
+  tooltip?: string
+  icon?: string
+  /** What menus know it by. */
+  context?: string
+  /** The session, peer or tab that it is about. */
+  subject?: string
+  /** What a click runs, with the subject. */
+  command?: string
+  open?: boolean
+  children?: Row[]
+}
+
+const STATES: [Schemas['SessionSummary']['state'], string, string][] = [
+  ['active', 'Active', 'vm-running'],
+  ['recoverable', 'Recoverable', 'debug-pause'],
+  ['stale', 'Stale', 'history'],
+  ['failed', 'Failed', 'error'],
+  ['closed', 'Closed', 'circle-slash'],
+]
+
+/** All rows. */
+export function rows(known: Known, now: number): Row[] {
+  if (known.link !== 'online') return []
+  return [
+    ...conflictRows(known, now),
+    ...STATES.flatMap(([state, label, icon]) => stateRow(known, state, label, icon, now)),
+    peersRow(known, now),
+    ...(known.board === undefined ? [] : [boardRow(known.board, now)]),
+    ...tabsRow(known),
+    ...known.missing.map((what, index) => ({ id: `missing:${index}`, label: 'Not shown', description: what, icon: 'warning' })),
+  ]
+}
+
+function conflictRows(known: Known, now: number): Row[] {
+  if (known.conflicts.length === 0) return []
+  const children = known.conflicts.map((one) => ({
+    id: `conflict:${one.sessionId}`,
+    label: one.name,
+    description: `${shortRev(one.current.rev)} counts, ${count(one.siblings.length, 'other')} of ${age(one.siblings[0]?.lastModified, now)}`,
+    icon: 'git-compare',
+    context: 'conflict',
+    subject: one.sessionId,
+    command: 'baton.resolveConflict',
+  }))
+  return [{ id: 'conflicts', label: 'Conflicts', description: String(children.length), icon: 'warning', open: true, children }]
+}
+
+function stateRow(known: Known, state: string, label: string, icon: string, now: number): Row[] {
+  const here = known.sessions.filter((session) => session.state === state)
+  if (here.length === 0) return []
+  const children = here.map((session) => sessionRow(session, icon, now))
+  const more = known.more ? ', more are not shown' : ''
+  return [{ id: `state:${state}`, label, description: `${here.length}${more}`, open: state !== 'closed', children }]
+}
+
+function sessionRow(session: Schemas['SessionSummary'], icon: string, now: number): Row {
+  const driver = session.agent == null ? '' : `, ${session.agent.agent} drives`
+  return {
+    id: `session:${session.id}`,
+    label: session.name,
+    description: `${age(session.updated_at, now)}${driver}`,
+    icon,
+    context: session.state === 'active' ? 'session.active' : session.state === 'closed' ? 'session.closed' : 'session.resting',
+    subject: session.id,
+  }
+}
+
+function peersRow(known: Known, now: number): Row {
+  const children = known.peers.map((peer) => peerRow(known, peer, now))
+  const fingerprint = known.fingerprint ?? 'not known'
+  const tooltip = `The fingerprint of this node, for those who register it:\n${fingerprint}`
+  return { id: 'peers', label: 'Peers', description: String(children.length), tooltip, open: true, children }
+}
+
+function peerRow(known: Known, peer: Schemas['PeerView'], now: number): Row {
+  const asked = known.differences?.find((one) => one.peer.nodeId === peer.nodeId)
+  const status = asked === undefined ? peer.status : asked.failure === undefined ? 'online' : 'offline'
+  const why = asked?.failure?.message ?? peer.reason
+  const stands = peer.state === 'pending' ? 'pending: confirm its fingerprint' : peer.hasKey ? status : 'asks us only'
+  const icons = { online: 'pass', offline: 'debug-disconnect', unknown: 'question' }
+  return {
+    id: `peer:${peer.nodeId}`,
+    label: peer.name,
+    description: `${stands}, moved ${age(peer.lastSync, now)}`,
+    tooltip: [peer.url ?? 'has no address', peer.fingerprint, why ?? ''].filter((line) => line !== '').join('\n'),
+    icon: peer.state === 'pending' ? 'unverified' : icons[status],
+    context: `peer.${peer.state}`,
+    subject: peer.nodeId,
+  }
+}
+
+function boardRow(board: Board, now: number): Row {
+  const agents = board.agents.map((agent) => ({
+    id: `agent:${agent.name}`,
+    label: agent.name,
+    description: `${agent.gone ? 'gone' : agent.status}${agent.task === undefined ? '' : `: ${agent.task}`}`,
+    tooltip: `Seen ${age(agent.seen, now)}`,
+    icon: agent.gone ? 'person' : 'account',
+  }))
+  const tasks = board.tasks.map((task) => ({
+    id: `task:${task.id}`,
+    label: task.description || task.id,
+    description: `${task.status}${task.assigned === undefined ? '' : `, ${task.assigned}`}`,
+    icon: task.status === 'completed' ? 'pass' : 'circle-outline',
+  }))
+  return { id: 'board', label: 'Board', description: board.sprint ?? '', open: true, children: [...agents, ...tasks] }
+}
+
+function tabsRow(known: Known): Row[] {
+  if (known.tabs.length === 0) return []
+  const children = known.tabs.map((tab) => ({
+    id: `tab:${tab.token}`,
+    label: tab.title || tab.url,
+    description: `${tab.cocoon_name ?? tab.cocoon_id}${tab.offline ? ', offline' : ''}`,
+    tooltip: tab.url,
+    icon: 'browser',
+    context: 'tab',
+    subject: tab.token,
+  }))
+  return [{ id: 'tabs', label: 'Debug Tabs', description: String(children.length), open: true, children }]
+}
