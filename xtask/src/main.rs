@@ -8,9 +8,11 @@
 mod bench;
 mod cargo;
 mod demo;
+mod dist;
 mod setup;
 mod soak;
 mod test;
+mod vscode;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -30,6 +32,7 @@ enum Command {
     Test(test::Args),
     Soak(soak::Args),
     Bench(bench::Args),
+    Dist(dist::Args),
 }
 
 fn main() -> ExitCode {
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
         Command::Test(args) => test::run(&args),
         Command::Soak(args) => soak::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Dist(args) => dist::run(&args),
     };
     match done {
         Ok(code) => code,

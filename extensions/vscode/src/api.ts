@@ -3426,6 +3426,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sync/sessions/{id}/revisions/seen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What of the revisions of a session is in a view, and of which parts that is made; sealed for the node
+         *     that asks, which takes no more.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/vnd.baton.sealed": number[];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/vnd.baton.sealed": number[];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sync/sessions/{id}/seal/{peer}": {
         parameters: {
             query?: never;
@@ -4822,6 +4874,11 @@ export interface components {
              * @description The number of the current revision: a hint. `rev` and `vector` tell what is newer.
              */
             version: number;
+            /**
+             * @description The views of which that is told, with how far each actor had come in them; left out when it is told
+             *     of the whole session.
+             */
+            within?: Record<string, never>[];
         };
         /**
          * @description What an item is.

@@ -6,7 +6,9 @@
 mod install;
 mod need;
 
-pub(crate) use need::{C_COMPILER, CHROMIUM, KEYRING, NODE, Need, POSTGRESQL, PYTHON, SANDBOXES};
+pub(crate) use need::{
+    C_COMPILER, CHROMIUM, KEYRING, NODE, Need, POSTGRESQL, PYTHON, SANDBOXES, VSCODE,
+};
 
 use anyhow::{Result, bail};
 use std::process::ExitCode;

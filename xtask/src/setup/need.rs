@@ -112,6 +112,19 @@ pub(crate) const KEYRING: Need = Need {
     ubuntu: None,
 };
 
+/// What the native modules of code-server are compiled against.
+pub(crate) const VSCODE: Need = Need {
+    name: "VS Code",
+    purpose: "code-server compiles native modules of its own",
+    expected: "pkg-config on the PATH, which knows krb5, libsecret-1, x11 and xkbfile",
+    search: find_headers,
+    apt: &["libkrb5-dev", "libsecret-1-dev", "libx11-dev", "libxkbfile-dev", "pkg-config"],
+    dnf: "sudo dnf install krb5-devel libsecret-devel libX11-devel libxkbfile-devel pkgconf",
+    pacman: "sudo pacman -S krb5 libsecret libx11 libxkbfile pkgconf",
+    brew: "not there: the tests drive it on Linux",
+    ubuntu: None,
+};
+
 /// What makes sandboxes of this machine.
 pub(crate) const SANDBOXES: Need = Need {
     name: "Sandboxes",
@@ -146,6 +159,13 @@ fn find_python() -> Option<PathBuf> {
     let question = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
     let asked = Command::new(&python).args(["-c", question]).stderr(Stdio::null()).status();
     asked.is_ok_and(|status| status.success()).then_some(python)
+}
+
+fn find_headers() -> Option<PathBuf> {
+    let program = on_path("pkg-config")?;
+    let known = ["--exists", "krb5-gssapi", "libsecret-1", "x11", "xkbfile"];
+    let asked = Command::new(&program).args(known).status();
+    asked.is_ok_and(|status| status.success()).then_some(program)
 }
 
 /// Administrators' programs are not on everybody's PATH.

@@ -6,7 +6,7 @@
 
 pub(crate) mod tally;
 
-use crate::{cargo, setup};
+use crate::{cargo, setup, vscode};
 use anyhow::Result;
 use std::process::{Command, ExitCode};
 use std::thread::available_parallelism;
@@ -19,14 +19,21 @@ pub(crate) struct Args {
     /// Go on with the next step when one failed.
     #[arg(long)]
     keep_going: bool,
+
+    /// Only drive the extension for VS Code in a real VS Code (code-server), against a real node.
+    #[arg(long)]
+    vscode: bool,
 }
 
-/// One check.
+/// One check that cargo runs.
 struct Step {
     name: &'static str,
     args: &'static [&'static str],
     environment: Option<(&'static str, &'static str)>,
 }
+
+/// The check that npm runs.
+const VSCODE: &str = "vscode";
 
 const STEPS: [Step; 5] = [
     Step { name: "format", args: &["fmt", "--all", "--check"], environment: None },
@@ -53,6 +60,8 @@ const STEPS: [Step; 5] = [
     },
 ];
 
+/// How many steps come before the extension's: what is wrong with the format is told at once.
+const FAST: usize = 1;
 /// How many tests of one binary run at once, as the test harness reads it.
 const THREADS: &str = "RUST_TEST_THREADS";
 /// How many tests run at once for each processor: most stories wait for a browser, a lease or a limit
@@ -67,24 +76,36 @@ enum Outcome {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    if args.vscode {
+        return vscode::real::run();
+    }
     setup::ensure(&setup::TESTS)?;
     let mut results = Vec::new();
     let mut tally = Tally::default();
     let mut failed = false;
-    for step in &STEPS {
+    let names = STEPS.map(|step| step.name);
+    for name in [&names[..FAST], &[VSCODE], &names[FAST..]].concat() {
         if failed && !args.keep_going {
-            results.push((step.name, Outcome::Skipped, Duration::ZERO));
+            results.push((name, Outcome::Skipped, Duration::ZERO));
             continue;
         }
-        println!("\n━━ {} ━━", step.name);
+        println!("\n━━ {name} ━━");
         let start = Instant::now();
-        let passed = check(step, &mut tally)?;
+        let passed = match STEPS.iter().find(|step| step.name == name) {
+            Some(step) => check(step, &mut tally)?,
+            None => passes(vscode::check()),
+        };
         failed |= !passed;
         let outcome = if passed { Outcome::Passed } else { Outcome::Failed };
-        results.push((step.name, outcome, start.elapsed()));
+        results.push((name, outcome, start.elapsed()));
     }
     summarise(&results, &tally);
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Whether a check that tells its failure as an error went well.
+fn passes(checked: Result<()>) -> bool {
+    checked.map_err(|error| eprintln!("error: {error:#}")).is_ok()
 }
 
 /// Runs a step; its output is passed on line by line, and the results of tests are added up.

@@ -1,12 +1,14 @@
-//! The types of the extension are those of the API.
+//! The types of the extensions are those of the API.
 
-use baton_playground::tools::{Extension, chrome_types};
+use baton_playground::tools::{Extension, Types, extension_types};
+use std::fs::read_to_string;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_extension_is_written_against_the_document_of_the_api() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../extensions/chrome/src/api.ts");
-    let found = std::fs::read_to_string(file).unwrap();
-    let made = chrome_types().await.unwrap();
+async fn the_extensions_are_written_against_the_document_of_the_api() {
+    let extensions = concat!(env!("CARGO_MANIFEST_DIR"), "/../../extensions");
+    let file = |user: &str| read_to_string(format!("{extensions}/{user}/src/api.ts")).unwrap();
+    let found = Types { chrome: file("chrome"), vscode: file("vscode") };
+    let made = extension_types().await.unwrap();
     assert!(found == made, "api.ts is old; `npm run build` in extensions/types writes it anew");
     let extension = Extension::unpack().await.unwrap();
     extension.check().await.unwrap();

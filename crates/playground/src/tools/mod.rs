@@ -16,4 +16,4 @@ pub use npm::Npm;
 pub use provider::{Provider, ProviderSettings};
 pub use python::Python;
 pub use room::Room;
-pub use types::chrome_types;
+pub use types::{Types, extension_types};

@@ -18,8 +18,17 @@ const MAKER: Shelf = Shelf {
 };
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// Makes the types of the Chrome extension from the document of this checkout.
-pub async fn chrome_types() -> Result<String> {
+/// The types of the API, as each extension has them.
+#[derive(Debug, PartialEq)]
+pub struct Types {
+    /// Those that the Chrome extension names.
+    pub chrome: String,
+    /// All of them, with the addresses, for VS Code.
+    pub vscode: String,
+}
+
+/// Makes the types of the extensions from the document of this checkout.
+pub async fn extension_types() -> Result<Types> {
     let room = Npm::of_this_node(&MAKER).await?.room()?;
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
     for file in ["types/build.mjs", "chrome/schemas.json"] {
@@ -27,11 +36,14 @@ pub async fn chrome_types() -> Result<String> {
         fs::create_dir_all(copy.parent().context("expected a folder")?)?;
         fs::copy(checkout.join("extensions").join(file), copy)?;
     }
-    fs::create_dir_all(room.path().join("chrome/src"))?;
+    for user in ["chrome", "vscode"] {
+        fs::create_dir_all(room.path().join(user).join("src"))?;
+    }
     let mut make = room.command("node")?;
     make.arg("types/build.mjs").arg(checkout.join("docs/reference/openapi.json"));
     room.run(make, LIMIT).await?;
-    let types = fs::read_to_string(room.path().join("chrome/src/api.ts"))?;
+    let made = |user: &str| fs::read_to_string(room.path().join(user).join("src/api.ts"));
+    let types = Types { chrome: made("chrome")?, vscode: made("vscode")? };
     room.clear().await?;
     Ok(types)
 }

@@ -15,7 +15,8 @@ export const setKey: Command = async ({ hub, secrets }) => {
     )
   }
   const title = `Key of the node at ${nodeUrl.origin}`
-  const prompt = 'Made there with "baton keys create --name vscode --scope read,drive,reveal,sync,debug"'
+  const prompt =
+    'Made there with "baton keys create --name vscode --scope read --scope drive --scope reveal --scope sync --scope debug"'
   const validateInput = (text: string) => (/^\S+$/.test(text.trim()) ? undefined : 'expected a key, without spaces')
   const key = given(await vscode.window.showInputBox({ title, prompt, password: true, validateInput, ignoreFocusOut: true }))
   await secrets.store(keyName(nodeUrl), key.trim())

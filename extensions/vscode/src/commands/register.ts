@@ -62,18 +62,10 @@ async function compare(node: Node, peer: Schemas['PeerView']): Promise<void> {
   const same = { label: '$(verified) It is the same', detail: 'confirm it: sessions may move from now on' }
   const differs = { label: '$(error) It differs', detail: 'somebody else answered: remove the peer' }
   const later = { label: '$(clock) Later', detail: 'it stays pending, and nothing moves' }
-  const title = `Fingerprint of ${peer.name}`
-  const placeHolder = `${peer.fingerprint}  (compare it with what "baton peers list" shows there)`
-  const fingerprint = {
-    label: peer.fingerprint,
-    detail: 'Is this what the other node shows with "baton peers list"?',
-    kind: vscode.QuickPickItemKind.Separator,
-  }
-  const chosen = await vscode.window.showQuickPick([fingerprint, same, differs, later], {
-    title,
-    placeHolder,
-    ignoreFocusOut: true,
-  })
+  const title = `Fingerprint of ${peer.name}: is it what "baton peers list" shows there?`
+  const options = { title, placeHolder: peer.fingerprint, ignoreFocusOut: true }
+  // What one gets by a careless Enter decides nothing.
+  const chosen = await vscode.window.showQuickPick([later, same, differs], options)
   if (chosen === differs) {
     await ask(node.api.DELETE('/sync/peers/{peer}', { params: { path } }))
     throw new Failure('node', `${peer.name} was removed: its fingerprint differs`, 'find out who answers at its address')

@@ -60,13 +60,15 @@ function conflictRows(known: Known, now: number): Row[] {
 function stateRow(known: Known, state: string, label: string, icon: string, now: number): Row[] {
   const here = known.sessions.filter((session) => session.state === state)
   if (here.length === 0) return []
-  const children = here.map((session) => sessionRow(session, icon, now))
+  const children = here.map((session) => sessionRow(known, session, icon, now))
   const more = known.more ? ', more are not shown' : ''
   return [{ id: `state:${state}`, label, description: `${here.length}${more}`, open: state !== 'closed', children }]
 }
 
-function sessionRow(session: Schemas['SessionSummary'], icon: string, now: number): Row {
-  const driver = session.agent == null ? '' : `, ${session.agent.agent} drives`
+function sessionRow(known: Known, session: Schemas['SessionSummary'], icon: string, now: number): Row {
+  // The board tells who drives as soon as that changes.
+  const drives = known.driven.find((one) => one.id === session.id)?.agent
+  const driver = drives === undefined ? '' : `, ${drives} drives`
   return {
     id: `session:${session.id}`,
     label: session.name,

