@@ -58,7 +58,8 @@ export function activate(context: vscode.ExtensionContext): void {
     ...registered,
     follow(hub),
   )
-  void begin(hub)
+  // VS Code has other extensions to start: the node is looked for once that is done.
+  setImmediate(() => void begin(hub))
 }
 
 async function begin(hub: Hub): Promise<void> {

@@ -42,8 +42,8 @@ pub async fn extension_types() -> Result<Types> {
     let mut make = room.command("node")?;
     make.arg("types/build.mjs").arg(checkout.join("docs/reference/openapi.json"));
     room.run(make, LIMIT).await?;
-    let made = |user: &str| fs::read_to_string(room.path().join(user).join("src/api.ts"));
-    let types = Types { chrome: made("chrome")?, vscode: made("vscode")? };
+    let types_of = |user: &str| fs::read_to_string(room.path().join(user).join("src/api.ts"));
+    let types = Types { chrome: types_of("chrome")?, vscode: types_of("vscode")? };
     room.clear().await?;
     Ok(types)
 }

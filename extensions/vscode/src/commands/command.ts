@@ -33,12 +33,12 @@ export async function run(command: Command, tools: Tools, row: Row | undefined):
   }
 }
 
-/** Long work, with progress; cancelling sets the token and `signal`. */
+/** Long work, with progress. It can be cancelled when it looks at the token: no button does nothing. */
 export function progress<T>(
   title: string,
   work: (told: (message: string) => void, token: vscode.CancellationToken) => Promise<T>,
 ): Thenable<T> {
-  const options = { location: vscode.ProgressLocation.Notification, title: `Baton: ${title}`, cancellable: true }
+  const options = { location: vscode.ProgressLocation.Notification, title: `Baton: ${title}`, cancellable: work.length > 1 }
   return vscode.window.withProgress(options, (progress, token) => work((message) => progress.report({ message }), token))
 }
 

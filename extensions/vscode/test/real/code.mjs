@@ -61,7 +61,6 @@ export class Code {
       'workbench.startupEditor': 'none',
       'telemetry.telemetryLevel': 'off',
       'files.simpleDialog.enable': true,
-      'chat.disableAIFeatures': true,
       'workbench.secondarySideBar.defaultVisibility': 'hidden',
     }
     writeFileSync(this.file, JSON.stringify({ ...base, ...settings }))
@@ -82,6 +81,13 @@ export class Code {
     await this.page.keyboard.press('F1')
     await this.page.locator('.quick-input-widget input').first().waitFor()
     await this.page.locator('.quick-input-widget input').first().fill(`>Baton: ${title}`)
+    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().click()
+  }
+
+  /** Runs a command of VS Code itself. */
+  async runAny(title) {
+    await this.page.keyboard.press('F1')
+    await this.page.locator('.quick-input-widget input').first().fill(`>${title}`)
     await this.page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().click()
   }
 
@@ -122,9 +128,7 @@ export class Code {
 
   /** How long the extension took to be activated, in milliseconds, as VS Code says it. */
   async activation() {
-    await this.page.keyboard.press('F1')
-    await this.page.locator('.quick-input-widget input').first().fill('>Developer: Show Running Extensions')
-    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: 'Show Running Extensions' }).first().click()
+    await this.runAny('Developer: Show Running Extensions')
     const row = this.page.locator('.runtime-extensions-editor .monaco-list-row', { hasText: 'Baton' }).first()
     await row.waitFor()
     await this.shot('running')
