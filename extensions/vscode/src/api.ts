@@ -5767,6 +5767,8 @@ export interface components {
             difference: components["schemas"]["Difference"];
             /** @description Whether this node has it. */
             here: boolean;
+            /** @description Whether what it has is a part of the session. */
+            inPart?: boolean;
             /**
              * Format: date-time
              * @description When its newest revision was written.
