@@ -227,13 +227,13 @@ try {
 } finally {
   await code?.close()
   await there.end()
-  const { pid } = (await here.file()) ?? {}
-  if (pid !== undefined) {
-    const { items } = await here.baton('sessions', 'list').catch(() => ({ items: [] }))
-    for (const { name, state } of items)
-      if (state === 'active') await here.baton('sessions', 'abandon', name, '--yes').catch(() => undefined)
-    process.kill(pid, 'SIGTERM')
-    await until('the node to end', async () => (await here.file()) === undefined).catch(console.error)
-  }
+  // Browsers outlive their node: one that has ended is started once more, to end them.
+  if ((await here.file()) === undefined) await here.serve()
+  const { pid } = await here.file()
+  const { items } = await here.baton('sessions', 'list').catch(() => ({ items: [] }))
+  for (const { name, state } of items)
+    if (state === 'active') await here.baton('sessions', 'abandon', name, '--as', 'kimi').catch(console.error)
+  process.kill(pid, 'SIGTERM')
+  await until('the node to end', async () => (await here.file()) === undefined).catch(console.error)
   await rm(room, { recursive: true, force: true })
 }
