@@ -1,16 +1,13 @@
 //! How the sessions stand here and at a peer: two indexes compared.
 
 use super::remote::Remote;
-use super::seen::is_seen;
 use super::{forget, index, lease, peers};
 use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::sync::{Difference, DifferenceList, IndexedSession, SessionDifference, SyncIndex};
 use baton_session::revision::Order;
 use baton_session::{PeerLimits, SessionId};
-use baton_store::Peer;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// Compares the caller's sessions with those of a peer.
 pub async fn differences(
@@ -26,29 +23,9 @@ pub async fn differences(
     }
     let here = index::of(context, &caller.owner).await?;
     forget::hear(context, &peer, &here, &there).await?;
-    let here = shown_to(context, &peer, &here).await?;
+    let here = index::shown_to(context, &peer, here).await?;
     let items = compare_within(&here, &there, &peer.limits);
     Ok(DifferenceList { node_id: peer.node, name: peer.name, items })
-}
-
-/// The sessions of which a peer is given anything, or has something already.
-async fn shown_to(
-    context: &Context,
-    peer: &Peer,
-    here: &Arc<SyncIndex>,
-) -> Result<Arc<SyncIndex>, NodeError> {
-    let view = &peer.limits.give;
-    if view.is_whole() {
-        return Ok(Arc::clone(here));
-    }
-    let held = index::held_by(context, &peer.owner, peer.node).await?;
-    let mut shown = SyncIndex { sessions: Vec::new(), ..SyncIndex::clone(here) };
-    for line in &here.sessions {
-        if held.contains(&line.id) || is_seen(context, &peer.owner, line.id, view).await? {
-            shown.sessions.push(line.clone());
-        }
-    }
-    Ok(Arc::new(shown))
 }
 
 /// The sessions of a peer.
@@ -69,8 +46,7 @@ pub fn compare(here: &SyncIndex, there: &SyncIndex) -> Vec<SessionDifference> {
     compare_within(here, there, &PeerLimits::default())
 }
 
-/// Compares two indexes, as far as sessions go to and fro; sessions that differ come first, then by name. One that was deleted at one
-/// of them and never was at the other is left out.
+/// The same, as far as sessions go to and fro.
 pub fn compare_within(
     here: &SyncIndex,
     there: &SyncIndex,

@@ -21,8 +21,13 @@ const OWNERS_MAX: usize = 16;
 pub(crate) struct IndexCache(Mutex<HashMap<Owner, (Generation, Arc<SyncIndex>)>>);
 
 /// The caller's sessions that are shared.
+///
+/// A key that a peer shows says no more than that peer is told.
 pub async fn index(context: &Context, caller: &Caller) -> Result<Arc<SyncIndex>, NodeError> {
-    of(context, &caller.owner).await
+    match context.store.peer_of_key(&caller.owner, &caller.key).await? {
+        Some(peer) => index_for(context, &peer).await,
+        None => of(context, &caller.owner).await,
+    }
 }
 
 /// The sessions of an owner that are shared.
@@ -46,22 +51,36 @@ pub(super) async fn of(context: &Context, owner: &Owner) -> Result<Arc<SyncIndex
     Ok(index)
 }
 
-/// What a peer is told of the sessions, who is given a part of them. Of one of which there is nothing for
-/// it, it is told if it has something of it already.
+/// What a peer is told of the sessions: all, or of each the part that it is given.
 pub(crate) async fn index_for(context: &Context, peer: &Peer) -> Result<Arc<SyncIndex>, NodeError> {
     let index = of(context, &peer.owner).await?;
     let view = &peer.limits.give;
     if view.is_whole() {
         return Ok(index);
     }
+    let mut told = SyncIndex::clone(&*shown_to(context, peer, index).await?);
+    told.sessions.iter_mut().for_each(|line| *line = through(line, view));
+    Ok(Arc::new(told))
+}
+
+/// The sessions of which there is anything for a peer, or of which it may have something already.
+pub(super) async fn shown_to(
+    context: &Context,
+    peer: &Peer,
+    index: Arc<SyncIndex>,
+) -> Result<Arc<SyncIndex>, NodeError> {
+    let view = &peer.limits.give;
+    if view.is_whole() {
+        return Ok(index);
+    }
     let held = held_by(context, &peer.owner, peer.node).await?;
-    let mut told = SyncIndex { sessions: Vec::new(), ..SyncIndex::clone(&index) };
+    let mut shown = SyncIndex { sessions: Vec::new(), ..SyncIndex::clone(&index) };
     for line in &index.sessions {
         if held.contains(&line.id) || is_seen(context, &peer.owner, line.id, view).await? {
-            told.sessions.push(through(line, view));
+            shown.sessions.push(line.clone());
         }
     }
-    Ok(Arc::new(told))
+    Ok(Arc::new(shown))
 }
 
 /// The sessions of which a peer may have something, as far as this node knows.
@@ -75,7 +94,7 @@ pub(super) async fn held_by(
 }
 
 /// A line as somebody sees it who sees a part.
-pub(super) fn through(line: &IndexedSession, view: &View) -> IndexedSession {
+fn through(line: &IndexedSession, view: &View) -> IndexedSession {
     let known = line.knowledge().through(view);
     IndexedSession { vector: known.joined(), within: known.into_within(), ..line.clone() }
 }

@@ -4,7 +4,7 @@
 use super::pair::{Pair, edit, know, logged_in, login, save, seed, start, state, token};
 use super::stranger::{admitted, parcels};
 use crate::fixture::Node;
-use baton_api::sync::{Difference, FetchParts, MovementOutcome, Wanted};
+use baton_api::sync::{Difference, FetchParts, MovementOutcome, SyncIndex, Wanted};
 use baton_node::config::Choices;
 use baton_session::{Part, PartKind, PeerLimits, SessionId, Site, State, View, parts};
 use serde_json::{Value, json};
@@ -312,6 +312,10 @@ async fn whoever_is_given_a_part_cannot_ask_for_more() {
     assert!(stranger.fetch(session, &ask("shop.test")).send().await.status().is_success());
     let refused = stranger.fetch(session, &ask("bank.test")).refusal().await;
     assert!(refused.starts_with("422 revision_refused: expected a part of session"), "{refused}");
+    // Nor without a signature, with the key alone.
+    let index = node.request(reqwest::Method::GET, "/sync/index").bearer_auth(&stranger.key);
+    let index: SyncIndex = index.send().await.unwrap().json().await.unwrap();
+    assert!(index.sessions.iter().all(|line| !line.within.is_empty()), "{index:?}");
     // Nor by asking for a wider view than there is.
     let mut wide: FetchParts = serde_json::from_slice(&ask("bank.test")).unwrap();
     wide.view = Some(View::whole());
