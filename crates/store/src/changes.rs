@@ -18,8 +18,8 @@ pub(crate) fn changes() -> Changes {
 }
 
 impl Store {
-    /// Listens: from now on, every session that is made or deleted, gets a snapshot, or moves to another
-    /// state or node, by this process. What other nodes do to a database that is shared is not told.
+    /// Listens: from now on, every session that is made or deleted, gets a snapshot or another name, or
+    /// moves to another state or node, by this process. What other nodes do to a database that is shared is not told.
     pub fn listen(&self) -> broadcast::Receiver<SessionId> {
         self.inner.changes.subscribe()
     }

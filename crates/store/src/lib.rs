@@ -67,6 +67,7 @@ pub use packed::PackedPart;
 pub use parts::SealedParts;
 pub use peers::Peer;
 pub use sealed_file::{FileKey, FileKeyKind, SealedFileError, SealedReader, SealedWriter};
+pub use sessions::SessionsMark;
 pub use shared::{Base, CommitShared, Generation, RevisionContent, Shared};
 pub use snapshots::{NewSnapshot, Snapshot};
 pub use transfer::refuse_filled;

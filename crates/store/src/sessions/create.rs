@@ -12,6 +12,7 @@ impl Store {
     pub async fn create_session(&self, session: &Session) -> Result<(), StoreError> {
         let mut write = self.write().await?;
         insert(write.connection(), session).await?;
+        write.changes(session.id);
         write.commit().await
     }
 }

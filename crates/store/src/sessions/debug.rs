@@ -25,6 +25,7 @@ impl Store {
             return Err(not_found(id));
         }
         let after = fetch_row(write.connection(), id).await?;
+        write.changes(id);
         write.commit().await?;
         Ok(after)
     }

@@ -27,6 +27,7 @@ impl Store {
         .execute(write.connection())
         .await?;
         let now = fetch_row(write.connection(), id).await?.lifecycle;
+        write.changes(id);
         write.commit().await?;
         Ok(now)
     }

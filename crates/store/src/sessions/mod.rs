@@ -1,4 +1,5 @@
-//! Sessions as rows: `create fetch list update rename debug fail delete`, one verb a file.
+//! Sessions as rows: `create fetch list update rename debug fail delete`, one verb a file; `mark`
+//! tells whether they are others than before.
 //!
 //! Times are kept to the millisecond.
 
@@ -8,11 +9,13 @@ mod delete;
 mod fail;
 mod fetch;
 mod list;
+mod mark;
 mod rename;
 mod update;
 
 pub(crate) use create::insert;
 pub(crate) use delete::delete;
+pub use mark::SessionsMark;
 
 use crate::StoreError;
 use crate::row::{flag, instant, word};

@@ -35,6 +35,7 @@ impl Store {
             renamed => renamed?,
         };
         let after = fetch_row(write.connection(), id).await?;
+        write.changes(id);
         write.commit().await?;
         Ok(after)
     }

@@ -36,8 +36,37 @@ async fn every_change_is_told_once_it_is_on_disk(
     let shop = fixture.session("shop").await;
     let refused = store.delete_session(&shop.owner, shop.id).await;
     assert!(matches!(refused, Err(StoreError::LifecycleConflict { .. })));
+    let (name, now) = ("store".parse().unwrap(), shop.updated_at);
+    store.rename_session(shop.id, &name, "", now).await.unwrap();
     close(&fixture, &shop).await;
-    assert_eq!(told(&mut changes), [shop.id]);
+    assert_eq!(told(&mut changes), [shop.id; 3]);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_mark_says_whether_sessions_are_others_than_before(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let (store, owner) = (&fixture.store, Owner::local());
+    let mark = async || store.sessions_mark(&owner).await.unwrap();
+    let mut marks = vec![mark().await];
+    let (mail, shop) = (fixture.session("mail").await, fixture.session("shop").await);
+    marks.push(mark().await);
+    close(&fixture, &mail).await;
+    marks.push(mark().await);
+    // One that is not the latest of all.
+    let before = shop.updated_at - jiff::SignedDuration::from_mins(1);
+    store.rename_session(shop.id, &"store".parse().unwrap(), "", before).await.unwrap();
+    marks.push(mark().await);
+    fixture.snapshot(&shop, &[cookies("app.test", b"[]")]).await;
+    assert_eq!(mark().await, marks[3], "what was captured is another matter");
+    store.delete_session(&owner, mail.id).await.unwrap();
+    marks.push(mark().await);
+    for (at, one) in marks.iter().enumerate() {
+        assert_eq!(marks.iter().filter(|other| *other == one).count(), 1, "{at}: {marks:?}");
+    }
+    assert_eq!(store.sessions_mark(&"bob".parse().unwrap()).await.unwrap(), marks[0]);
 }
 
 #[rstest]
