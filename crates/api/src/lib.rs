@@ -33,7 +33,10 @@ pub use carry::{
 };
 pub use cdp::{CdpAccess, OpenCdp};
 #[cfg(feature = "client")]
-pub use client::{Client, ClientError, FederationEvents, Messages, SandboxRun, Wishes};
+pub use client::{
+    ChangeEvents, Client, ClientError, FederationEvents, Messages, NodeChange, SandboxRun,
+    SyncEvents, Wishes,
+};
 pub use cocoon::{CocoonId, InvalidCocoonId};
 pub use code::{ErrorCode, Exit};
 pub use federation::{

@@ -18,6 +18,7 @@ use crate::sandboxes::Sandboxes;
 use crate::sessions::Drivers;
 use crate::sync::lease::Asking;
 use crate::sync::peers::Statuses;
+use crate::sync::standing::Watches;
 use crate::sync::{FolderState, IndexCache, Looks, SyncSettings};
 use crate::tickets::Tickets;
 use crate::turns::{Turn, Turns};
@@ -90,6 +91,8 @@ pub struct Context {
     pub(crate) replays: Arc<Replays>,
     /// Whether peers answer.
     pub(crate) statuses: Statuses,
+    /// The peers that somebody follows.
+    pub(crate) watches: Watches,
     /// What is shared, by owner.
     pub(crate) indexes: Arc<IndexCache>,
     /// What peers were shown who are given a part of sessions.
@@ -194,6 +197,7 @@ impl Context {
             drivers: Drivers::default(),
             replays: Arc::default(),
             statuses: Statuses::default(),
+            watches: Watches::default(),
             indexes: Arc::default(),
             looks: Arc::default(),
             asking: Asking::default(),

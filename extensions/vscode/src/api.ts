@@ -898,6 +898,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * That something changed: an event `sessions` when the caller's sessions are others than before or stand
+         *     elsewhere, and with the scope `debug` an event `tabs` when the tabs that can be looked into are others.
+         *     What it is, the lists tell.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Events */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/event-stream": string;
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/federation": {
         parameters: {
             query?: never;
@@ -2619,6 +2667,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sync/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How sync stands: an event `sync` with a `SyncStanding` now and after each change, an event `problem` with
+         *     a `Problem` when that cannot be found out. With `peers=true` peers are asked for what they have, and tell
+         *     by themselves when they have something else.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Whether peers are asked for what they have, for as long as the stream is open. */
+                    peers?: boolean;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Events */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/event-stream": string;
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sync/files": {
         parameters: {
             query?: never;
@@ -2703,6 +2802,56 @@ export interface paths {
         };
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sync/index/next": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The sessions of this node for a node that has seen them: sealed, as soon as they are others, or after a
+         *     while the word that they are not.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/vnd.baton.sealed": number[];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/vnd.baton.sealed": number[];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
         delete?: never;
         options?: never;
         head?: never;
@@ -5355,6 +5504,14 @@ export interface components {
             /** @description This node. */
             self: components["schemas"]["NodeCard"];
         };
+        /** @description How it stands with one peer. */
+        PeerStanding: {
+            /** @description The sessions that differ, by name; none when nobody knows: it was not asked, or did not answer yet. */
+            items?: components["schemas"]["SessionDifference"][] | null;
+            /** @description The peer. */
+            peer: components["schemas"]["PeerView"];
+            problem?: components["schemas"]["Problem"] | null;
+        };
         /**
          * @description Whether a peer is trusted.
          * @enum {string}
@@ -5998,6 +6155,13 @@ export interface components {
             nodeId: components["schemas"]["NodeId"];
             /** @description The sessions, by id. Those that were deleted are among them until every peer knows. */
             sessions: components["schemas"]["IndexedSession"][];
+        };
+        /** @description How sync stands for an owner: an event `sync` of `GET /sync/events`. */
+        SyncStanding: {
+            /** @description The sessions in which someone has to choose, by name. */
+            conflicts: components["schemas"]["ConflictView"][];
+            /** @description The peers, by name. */
+            peers: components["schemas"]["PeerStanding"][];
         };
         /** @description One tab, without what it stores. */
         Tab: {

@@ -1,7 +1,7 @@
 //! Operations on the board that agents share.
 
 use super::events::Events;
-use super::{ANSWER_LIMIT, Client, ClientError, STREAM_LIMIT};
+use super::{Client, ClientError};
 use crate::{ChangeFederation, DrivenSessions, FederationChange, FederationView, Problem};
 use reqwest::Method;
 
@@ -26,14 +26,8 @@ impl Client {
 
     /// Follows the board: as it is now, and again whenever it changes.
     pub async fn follow_federation(&self) -> Result<FederationEvents, ClientError> {
-        let call = self.request(Method::GET, &["federation", "events"])?.timeout(STREAM_LIMIT);
-        let begun = tokio::time::timeout(ANSWER_LIMIT, call.send()).await;
-        let begun = begun.map_err(|_| ClientError::TimedOut { url: self.base.clone() })?;
-        let response = begun.map_err(|source| self.unreachable(source))?;
-        if !response.status().is_success() {
-            return Err(self.refused(response).await);
-        }
-        Ok(FederationEvents(Events::new(self.clone(), response)))
+        let call = self.request(Method::GET, &["federation", "events"])?;
+        Ok(FederationEvents(self.follow(call).await?))
     }
 }
 

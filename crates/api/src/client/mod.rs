@@ -11,6 +11,7 @@ mod debug;
 mod error;
 mod events;
 mod federation;
+mod follow;
 mod history;
 mod keys;
 mod mcp;
@@ -20,6 +21,7 @@ mod sync;
 
 pub use error::ClientError;
 pub use federation::FederationEvents;
+pub use follow::{ChangeEvents, NodeChange, SyncEvents};
 pub use mcp::{Messages, Wishes};
 pub use sandboxes::SandboxRun;
 

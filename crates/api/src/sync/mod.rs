@@ -3,7 +3,7 @@
 //! Names are those that were asked for (`nodeId`, `lastModified`, …). Rooms: [`card`] says who a
 //! node is; [`peer`] how others are registered; [`index`] what there is; [`exchange`] and [`parcel`]
 //! what two nodes tell each other, sealed; [`movement`] what moved; [`conflict`] what someone has to
-//! decide; [`save`] makes a revision; [`directory`] how it stands with the files of a folder, and [`mod@file`] is one; [`lease`] says who holds a session.
+//! decide; [`save`] makes a revision; [`directory`] how it stands with the files of a folder, and [`mod@file`] is one; [`lease`] says who holds a session; [`standing`] how all that stands, as it changes.
 
 pub mod card;
 pub mod conflict;
@@ -16,6 +16,7 @@ pub mod movement;
 pub mod parcel;
 pub mod peer;
 pub mod save;
+pub mod standing;
 
 pub use card::{NodeCard, NodeIdentity};
 pub use conflict::{
@@ -32,3 +33,4 @@ pub use movement::{Difference, DifferenceList, Movement, MovementOutcome, Sessio
 pub use parcel::{InvalidParcels, Parcel};
 pub use peer::{ClientCredential, ConfirmPeer, PeerList, PeerStatus, PeerView, RegisterPeer};
 pub use save::{SaveSession, SavedView};
+pub use standing::{AskIndex, IndexMark, NextIndex, PeerStanding, SyncStanding};

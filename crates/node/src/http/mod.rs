@@ -13,6 +13,7 @@ pub(crate) mod connections;
 mod debug;
 mod debug_browsers;
 mod doors;
+mod events;
 mod exchange;
 mod federation;
 mod gateway;
@@ -49,6 +50,7 @@ use baton_api::Problem;
 use baton_api::chat::ChatChunk;
 use baton_api::debug::{BrowserMessage, ClientMessage, RelayMessage};
 use baton_api::sandbox::ExecEvent;
+use baton_api::sync::SyncStanding;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
@@ -134,6 +136,10 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(federation::show, federation::change))
         .routes(routes!(federation::sessions))
         .routes(routes!(federation::events))
+        // What changes.
+        .routes(routes!(events::changes))
+        .routes(routes!(events::sync))
+        .routes(routes!(events::next_index))
         // What tabs do.
         .routes(routes!(debug::list_tabs))
         .routes(routes!(debug::network).layer(compression::answers()))
@@ -185,7 +191,9 @@ pub fn document() -> utoipa::openapi::OpenApi {
 #[openapi(
     info(title = "Baton", description = "Keeps browser sessions alive. Every error is a problem."),
     // What goes over the relay's WebSocket, or as an event, belongs to no operation.
-    components(schemas(Problem, BrowserMessage, ClientMessage, RelayMessage, ExecEvent, ChatChunk)),
+    components(schemas(
+        Problem, BrowserMessage, ClientMessage, RelayMessage, ExecEvent, ChatChunk, SyncStanding
+    )),
     modifiers(&ApiKey)
 )]
 struct Document;

@@ -7,6 +7,7 @@ use crate::{Context, NodeError};
 use baton_api::sync::{Difference, DifferenceList, IndexedSession, SessionDifference, SyncIndex};
 use baton_session::revision::Order;
 use baton_session::{PeerLimits, SessionId};
+use baton_store::Peer;
 use std::collections::HashMap;
 
 /// Compares the caller's sessions with those of a peer.
@@ -18,14 +19,33 @@ pub async fn differences(
     let peer = peers::find_confirmed(context, &caller.owner, peer).await?;
     let there = Remote::of(context, &peer).await?.index().await?;
     peers::seen(context, &peer, true).await?;
-    for held in there.sessions.iter().filter(|session| session.lease.is_some()) {
-        lease::learn(context, &caller.owner, held.id, peer.node, held.lease).await?;
-    }
-    let here = index::of(context, &caller.owner).await?;
-    forget::hear(context, &peer, &here, &there).await?;
-    let here = index::shown_to(context, &peer, here).await?;
-    let items = compare_within(&here, &there, &peer.limits);
+    learn(context, &peer, &there).await?;
+    let items = compared(context, &peer, &there).await?;
     Ok(DifferenceList { node_id: peer.node, name: peer.name, items })
+}
+
+/// Notes what the index of a peer tells besides: which sessions it runs, and of which deletions it heard.
+pub(super) async fn learn(
+    context: &Context,
+    peer: &Peer,
+    there: &SyncIndex,
+) -> Result<(), NodeError> {
+    for held in there.sessions.iter().filter(|session| session.lease.is_some()) {
+        lease::learn(context, &peer.owner, held.id, peer.node, held.lease).await?;
+    }
+    let here = index::of(context, &peer.owner).await?;
+    forget::hear(context, peer, &here, there).await
+}
+
+/// Compares the sessions here with the index of a peer.
+pub(super) async fn compared(
+    context: &Context,
+    peer: &Peer,
+    there: &SyncIndex,
+) -> Result<Vec<SessionDifference>, NodeError> {
+    let here = index::of(context, &peer.owner).await?;
+    let here = index::shown_to(context, peer, here).await?;
+    Ok(compare_within(&here, there, &peer.limits))
 }
 
 /// The sessions of a peer.
@@ -74,7 +94,7 @@ fn line(
     let difference = match (ours, theirs) {
         (Some(ours), Some(theirs)) => difference(ours, theirs, limits),
         (Some(ours), None) if !ours.deleted => Difference::Ahead,
-        (None, Some(theirs)) if !theirs.deleted => Difference::Behind,
+        (None, Some(theirs)) if !theirs.deleted && !limits.take.is_empty() => Difference::Behind,
         _ => return None,
     };
     let newest = match (ours, theirs) {

@@ -16,7 +16,7 @@
 //! lists; `conflicts` are shown and resolved, and their revisions `compared`; `delete` is remembered, until `forget` finds that every
 //! peer has heard; a `file` holds all that is shared of a session, the `directory` is where such files
 //! lie, and `folder` keeps it and the database in step; `lease` says who runs a session, and `shown` how it stands among nodes; `peers`
-//! registers nodes, and `cloud` the one that the settings name; `auto` does all that by itself.
+//! registers nodes, and `cloud` the one that the settings name; `auto` does all that by itself, and `standing` tells how it stands, as it changes.
 
 mod at_hand;
 mod auto;
@@ -52,6 +52,7 @@ mod seen;
 mod settings;
 mod shelf;
 mod shown;
+pub(crate) mod standing;
 mod stranger;
 mod upload;
 mod working;

@@ -5,6 +5,7 @@
 mod audit;
 mod auth;
 mod carry;
+mod changes;
 mod config;
 mod debug;
 mod document;

@@ -22,6 +22,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tab::Tab;
+use tokio::sync::watch;
 
 /// How much a relay keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +49,8 @@ pub struct Relay(Arc<Inner>);
 struct Inner {
     limits: RelayLimits,
     tabs: Mutex<HashMap<TabToken, Arc<Tab>>>,
+    /// Wakes whoever waits for other tabs, or for a tab that shows something else.
+    changed: watch::Sender<()>,
     /// Bytes of all of them. It may be behind for a moment, and below zero.
     used: AtomicI64,
 }
@@ -81,6 +84,7 @@ impl Relay {
         }
         let tab = Arc::new(Tab::new(token.clone(), about, self.0.limits.tab));
         tabs.insert(token, Arc::clone(&tab));
+        self.tell();
         Ok(TabSender::new(self.clone(), tab))
     }
 
@@ -93,6 +97,16 @@ impl Relay {
             let (before, after) = tab.reveal(on);
             self.account(before, after);
         }
+        self.tell();
+    }
+
+    /// Whoever waits for it hears of every tab that comes, goes or shows something else from now on.
+    pub(crate) fn listen(&self) -> watch::Receiver<()> {
+        self.0.changed.subscribe()
+    }
+
+    fn tell(&self) {
+        self.0.changed.send_replace(());
     }
 
     /// The tabs of an owner, in the order in which they came.
@@ -112,6 +126,7 @@ impl Relay {
         let tab = self.tabs().remove(token);
         if let Some(tab) = tab {
             self.account(tab.end(), 0);
+            self.tell();
         }
     }
 

@@ -36,6 +36,7 @@ impl TabSender {
         let revealed = self.reveals().then(|| Revealed::page(page, limits));
         let page = Told { clean: Clean::page(page, limits), revealed };
         self.change(|kept| kept.show(page));
+        self.relay.tell();
     }
 
     /// Something happened to a request.
@@ -69,6 +70,7 @@ impl TabSender {
     pub fn offline(&self) {
         self.miss(GapReason::Disconnected, None);
         self.tab.leave();
+        self.relay.tell();
     }
 
     /// Secrets are kept from now on, for those who may see them; or no longer, and those that were kept
@@ -76,6 +78,7 @@ impl TabSender {
     pub fn reveal(&self, on: bool) {
         let (before, after) = self.tab.reveal(on);
         self.relay.account(before, after);
+        self.relay.tell();
     }
 
     /// Whether secrets are kept.
@@ -91,7 +94,9 @@ impl TabSender {
             self.tab.weighs(&kept);
             (done, before, kept.used())
         };
-        self.tab.tell();
+        if self.tab.tell() {
+            self.relay.tell();
+        }
         self.relay.account(before, after);
         done
     }

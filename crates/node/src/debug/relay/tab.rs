@@ -130,15 +130,18 @@ impl Tab {
         self.used.store(kept.used(), Ordering::Relaxed);
     }
 
-    /// Tells those who wait that something was told.
-    pub(super) fn tell(&self) {
+    /// Tells those who wait that something was told; whether its browser was not connected before.
+    pub(super) fn tell(&self) -> bool {
+        let mut was_offline = false;
         self.life.send_modify(|life| {
+            was_offline = *life == Life::Offline;
             *life = match *life {
                 Life::Told(times) => Life::Told(times + 1),
                 Life::Offline => Life::Told(0),
                 Life::Gone => Life::Gone,
             }
         });
+        was_offline
     }
 
     /// Tells those who wait that its browser is not connected.

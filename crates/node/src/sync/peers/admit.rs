@@ -32,7 +32,9 @@ pub(crate) async fn admit(
     }
     let note = Note::new(&caller.actor, &caller.owner, Action::AdmitPeer, card.node_id.to_string());
     let note = note.with("fingerprint", card.key.fingerprint().to_string());
-    note.end(&context.store, bind(context, caller, card).await).await
+    let peer = note.end(&context.store, bind(context, caller, card).await).await?;
+    context.watches.peers_changed();
+    Ok(peer)
 }
 
 /// Binds the key to the node, which may be registered already.

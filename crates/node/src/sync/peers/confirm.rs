@@ -28,5 +28,6 @@ pub async fn confirm(
         find(context, &caller.owner, &peer.node.to_string()).await
     };
     let peer = note.end(&context.store, confirmed.await).await?;
+    context.watches.peers_changed();
     Ok(status::view(context, peer, false).await)
 }

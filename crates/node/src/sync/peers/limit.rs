@@ -35,6 +35,7 @@ pub async fn limit(
         find(context, &caller.owner, &peer.node.to_string()).await
     };
     let peer = note.end(&context.store, limited.await).await?;
+    context.watches.peers_changed();
     Ok(status::view(context, peer, false).await)
 }
 

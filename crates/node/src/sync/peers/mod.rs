@@ -24,7 +24,7 @@ pub use list::list;
 pub use ping::ping;
 pub use register::register;
 pub use remove::remove;
-pub(crate) use status::Statuses;
+pub(crate) use status::{Statuses, told};
 
 use super::SyncError;
 use crate::{Context, NodeError, clock};

@@ -38,6 +38,7 @@ pub async fn register(
         _ => note,
     };
     let peer = note.end(&context.store, registered).await?;
+    context.watches.peers_changed();
     heard(context, &peer);
     Ok(status::view(context, peer, false).await)
 }

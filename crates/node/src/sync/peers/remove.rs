@@ -13,5 +13,7 @@ pub async fn remove(context: &Context, caller: &Caller, reference: &str) -> Resu
         let peer = find(context, &caller.owner, reference).await?;
         Ok(context.store.delete_peer(&caller.owner, peer.node).await?)
     };
-    note.end(&context.store, removed.await).await
+    note.end(&context.store, removed.await).await?;
+    context.watches.peers_changed();
+    Ok(())
 }

@@ -64,6 +64,16 @@ pub(super) async fn view(context: &Context, peer: Peer, anew: bool) -> PeerView 
         }
         None => None,
     };
+    shown(peer, seen)
+}
+
+/// The view of a peer as far as it was seen lately; it is not asked.
+pub(crate) fn told(context: &Context, peer: Peer) -> PeerView {
+    let seen = context.statuses.fresh(peer.node, clock::now());
+    shown(peer, seen)
+}
+
+fn shown(peer: Peer, seen: Option<Seen>) -> PeerView {
     let (status, reason) = match seen {
         None => (PeerStatus::Unknown, None),
         Some(Seen { silent: None, .. }) => (PeerStatus::Online, None),

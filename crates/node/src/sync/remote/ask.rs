@@ -28,11 +28,13 @@ pub(super) struct Ask<'a> {
     compress: bool,
     /// The largest answer.
     limit: usize,
+    /// How long it may take; as long as any answer when none is said.
+    within: Option<Duration>,
 }
 
 impl<'a> Ask<'a> {
     pub(super) fn get(path: &'a [&'a str], topic: Topic, limit: usize) -> Self {
-        Self { method: Method::GET, path, topic, body: None, compress: false, limit }
+        Self { method: Method::GET, path, topic, body: None, compress: false, limit, within: None }
     }
 
     pub(super) fn post(
@@ -42,7 +44,12 @@ impl<'a> Ask<'a> {
         compress: bool,
         limit: usize,
     ) -> Self {
-        Self { method: Method::POST, path, topic, body: Some(body), compress, limit }
+        Self { method: Method::POST, path, topic, body: Some(body), compress, limit, within: None }
+    }
+
+    /// The same, which may take no longer than this.
+    pub(super) fn within(self, limit: Duration) -> Self {
+        Self { within: Some(limit), ..self }
     }
 }
 
@@ -78,7 +85,10 @@ impl Remote {
 
     /// Asks, and shows this.
     async fn ask_as(&self, ask: &Ask<'_>, shown: &Shown) -> Result<Vec<u8>, Failed> {
-        let (request, signature) = self.request(ask, shown)?;
+        let (mut request, signature) = self.request(ask, shown)?;
+        if let Some(limit) = ask.within {
+            *request.timeout_mut() = Some(limit);
+        }
         let sent = request.body().map_or(0, |body| body.as_bytes().map_or(0, <[u8]>::len));
         let answered = self.http.execute(request).await;
         let response = answered.map_err(|error| Failed::passing(self.unreachable(error)))?;

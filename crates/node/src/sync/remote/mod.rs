@@ -15,10 +15,10 @@ pub(super) use crate::line::{SMALL_MAX, address, bounded, client, said};
 pub(super) use pass::{Shown, Way};
 pub(crate) use topic::{SEALED, Topic};
 
-use super::SyncError;
 use super::contents::blocking;
 use super::credential::{Credential, TUNNEL};
 use super::pace::Pace;
+use super::{SyncError, standing};
 use crate::identity::{Identity, SealKey};
 use crate::line::is_loopback;
 use crate::outbound::Reach;
@@ -26,8 +26,8 @@ use crate::{Context, NodeError};
 use ask::Ask;
 use baton_api::Health;
 use baton_api::sync::{
-    AskSeen, Exchange, FetchParts, LeaseAnswer, NodeCard, Parcel, SyncIndex, TakeLease, Taken,
-    Wanted, parcel,
+    AskIndex, AskSeen, Exchange, FetchParts, IndexMark, LeaseAnswer, NextIndex, NodeCard, Parcel,
+    SyncIndex, TakeLease, Taken, Wanted, parcel,
 };
 use baton_session::peer::AuthMethod;
 use baton_session::{Lease, SessionId, View};
@@ -39,6 +39,8 @@ use url::Url;
 
 /// How long a peer may take to say that it lives.
 const HEALTH_LIMIT: Duration = Duration::from_secs(3);
+/// How much longer than it waits for news a peer may take to say that there are none.
+const NEWS_MARGIN: Duration = Duration::from_secs(10);
 /// The largest answer that lists something: the index of some hundred thousand sessions.
 const LIST_MAX: usize = 128 << 20;
 /// A peer that is spoken to.
@@ -115,6 +117,18 @@ impl Remote {
         let path = ["sync", "index"];
         let ask = Ask::get(&path, Topic::INDEX, LIST_MAX);
         self.json(&self.ask(ask).await?)
+    }
+
+    /// Its sessions, as soon as they are others than those that are `known`. It is asked once: whoever
+    /// waits for news asks again anyway, and wants to hear that it does not answer.
+    pub(super) async fn next_index(
+        &self,
+        known: Option<IndexMark>,
+    ) -> Result<NextIndex, NodeError> {
+        let (path, body) = (["sync", "index", "next"], write(&AskIndex { known }));
+        let ask = Ask::post(&path, Topic::NEXT_INDEX, &body, false, LIST_MAX);
+        let ask = ask.within(standing::WAIT + NEWS_MARGIN);
+        self.json(&self.ask_once(&ask).await.map_err(|failed| failed.error)?)
     }
 
     /// What it has of a session, as far as it is in a view.

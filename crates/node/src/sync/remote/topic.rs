@@ -21,6 +21,10 @@ impl Topic {
     /// The index.
     pub(crate) const INDEX: Self = Self { asked: "index", answered: "the index", session: None };
 
+    /// The index, as soon as it is another one.
+    pub(crate) const NEXT_INDEX: Self =
+        Self { asked: "the next index", answered: "the next index or none", session: None };
+
     /// The revisions of a session: asked for, or offered.
     pub(crate) fn revisions(session: SessionId) -> Self {
         Self { asked: "revisions", answered: "the revisions", session: Some(session) }

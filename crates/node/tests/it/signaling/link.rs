@@ -1,7 +1,9 @@
 //! A browser tells, somebody asks, and the link between them comes back.
 
 use super::{Link, browser, console, page_token, pair};
+use crate::changes;
 use crate::fixture::{Node, until};
+use baton_api::client::NodeChange;
 use serde_json::json;
 
 #[tokio::test]
@@ -63,6 +65,27 @@ async fn what_a_browser_tells_is_answered_to_whoever_asks_in_every_way() {
         (&gone["type"], &gone["code"], &gone["request_id"]),
         (&json!("browser_debug_error"), &json!("tab_gone"), &json!("q-3"))
     );
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn tabs_that_come_and_go_are_told_to_whoever_may_look_into_them() {
+    let node = Node::start().await;
+    let key = pair(&node, "b-1").await;
+    let mut events = node.admin().follow_changes().await.unwrap();
+    let mut browser = browser(&node, &key).await;
+    let (token, _, _) = browser.offer(&page_token(&node, "local"), 1).await;
+    assert_eq!(changes::next(&mut events).await, Some(NodeChange::Tabs));
+    let update = json!({
+        "type": "browser_debug_tab_updated", "token": token,
+        "url": "http://shop.localhost/paid", "title": "Paid",
+    });
+    browser.send(&update).await;
+    assert_eq!(changes::next(&mut events).await, Some(NodeChange::Tabs));
+    // Its browser is gone, and with it everything but what it told.
+    drop(browser);
+    assert_eq!(changes::next(&mut events).await, Some(NodeChange::Tabs));
+    assert!(node.admin().list_tabs().await.unwrap().tabs[0].offline);
     node.stop().await;
 }
 

@@ -23,6 +23,7 @@ mod refusals;
 mod registering;
 mod simulation;
 mod staging;
+mod standing;
 mod stranger;
 mod views;
 mod watched;

@@ -1,0 +1,116 @@
+//! That something changed, for a caller who follows the node: its sessions, and the tabs that it can look into.
+//!
+//! The one idea: it is told *that*, and whoever wants to know *what* asks for the list. So a follower who is
+//! slow misses nothing but hints that came together, and nothing is kept for anybody.
+
+use crate::auth::{Caller, is_revoked};
+use crate::idle::Request;
+use crate::{Context, NodeError};
+use baton_api::Scope;
+use baton_api::debug::DebugTab;
+use baton_session::SessionId;
+use baton_store::SessionsMark;
+use std::collections::VecDeque;
+use std::time::Duration;
+use tokio::sync::{broadcast, watch};
+use tokio::time::{sleep, timeout};
+
+/// How long changes that come together are waited for.
+const TOGETHER: Duration = Duration::from_millis(100);
+/// How often it is looked for what nobody here tells, and whether the caller's key was revoked.
+const LOOK_PAUSE: Duration = Duration::from_secs(5);
+
+/// What changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// The list of the caller's sessions, or how one of them stands.
+    Sessions,
+    /// The tabs that the caller can look into.
+    Tabs,
+}
+
+/// A node that is followed.
+pub(crate) struct Followed {
+    context: Context,
+    caller: Caller,
+    sessions: broadcast::Receiver<SessionId>,
+    tabs: watch::Receiver<()>,
+    seen: Seen,
+    /// What is to be told yet.
+    untold: VecDeque<Change>,
+    /// A node to which somebody listens is of use.
+    _in_use: Request,
+}
+
+/// What the lists were like.
+#[derive(PartialEq)]
+struct Seen {
+    sessions: SessionsMark,
+    tabs: Vec<DebugTab>,
+}
+
+/// Follows the node: what changes from now on is told.
+pub(crate) async fn follow(context: &Context, caller: &Caller) -> Result<Followed, NodeError> {
+    Ok(Followed {
+        sessions: context.store.listen(),
+        tabs: context.relay.listen(),
+        seen: look(context, caller).await?,
+        context: context.clone(),
+        caller: caller.clone(),
+        untold: VecDeque::new(),
+        _in_use: context.activity.begin(),
+    })
+}
+
+async fn look(context: &Context, caller: &Caller) -> Result<Seen, NodeError> {
+    let sessions = context.store.sessions_mark(&caller.owner).await?;
+    let tabs = match caller.require(Scope::Debug) {
+        Ok(()) => context.bus.tabs(&caller.owner).await?,
+        Err(_) => Vec::new(),
+    };
+    Ok(Seen { sessions, tabs })
+}
+
+impl Followed {
+    /// The next change; none once the node ends or the caller's key is revoked.
+    pub(crate) async fn next(&mut self) -> Option<Change> {
+        let ending = self.context.ending.clone();
+        ending.run_until_cancelled(Box::pin(self.wait())).await.flatten()
+    }
+
+    async fn wait(&mut self) -> Option<Change> {
+        loop {
+            if let Some(change) = self.untold.pop_front() {
+                return Some(change);
+            }
+            let changed = async {
+                tokio::select! {
+                    _ = self.sessions.recv() => {}
+                    _ = self.tabs.changed() => {}
+                }
+            };
+            if timeout(LOOK_PAUSE, changed).await.is_ok() {
+                sleep(TOGETHER).await;
+            }
+            if is_revoked(&self.context, &self.caller).await.unwrap_or(false) {
+                return None;
+            }
+            self.sessions = self.sessions.resubscribe();
+            self.tabs.mark_unchanged();
+            // A database that does not answer now is asked at the next look.
+            if let Ok(now) = look(&self.context, &self.caller).await {
+                self.compare(now);
+            }
+        }
+    }
+
+    fn compare(&mut self, now: Seen) {
+        if now.sessions != self.seen.sessions {
+            self.untold.push_back(Change::Sessions);
+        }
+        if now.tabs != self.seen.tabs {
+            self.untold.push_back(Change::Tabs);
+        }
+        self.seen = now;
+    }
+}

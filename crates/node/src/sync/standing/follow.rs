@@ -1,0 +1,162 @@
+//! How sync stands, for a caller who follows it: as it is now, and again whenever it is another one.
+
+use super::super::{conflicts, differences, peers};
+use super::watched::Watched;
+use super::{LOOK_PAUSE, TOGETHER};
+use crate::auth::{Caller, is_revoked};
+use crate::idle::Request;
+use crate::{Context, NodeError};
+use baton_api::Problem;
+use baton_api::sync::{Difference, PeerStanding, PeerStatus, SyncStanding};
+use baton_session::SessionId;
+use baton_session::peer::PeerState;
+use baton_store::{Generation, Peer};
+use std::sync::Arc;
+use tokio::sync::{broadcast, watch};
+use tokio::time::{sleep, timeout};
+
+/// Sync that is followed.
+pub(crate) struct Followed {
+    context: Context,
+    caller: Caller,
+    /// Whether peers are asked for what they have.
+    asks: bool,
+    sessions: broadcast::Receiver<SessionId>,
+    peers: watch::Receiver<()>,
+    news: watch::Receiver<()>,
+    /// The peers that are asked for this caller.
+    watched: Vec<Arc<Watched>>,
+    told: Option<Told>,
+    /// At which generation of the owner that was.
+    generation: Option<Generation>,
+    /// A node to which somebody listens is of use.
+    _in_use: Request,
+}
+
+/// What the caller knows.
+#[derive(PartialEq)]
+enum Told {
+    Standing(Box<SyncStanding>),
+    Failed(String),
+}
+
+/// Follows it from now on; peers are asked for what they have when that is wanted.
+pub(crate) fn follow(context: &Context, caller: &Caller, asks: bool) -> Followed {
+    Followed {
+        context: context.clone(),
+        caller: caller.clone(),
+        asks,
+        sessions: context.store.listen(),
+        peers: context.watches.peers(),
+        news: context.watches.news(),
+        watched: Vec::new(),
+        told: None,
+        generation: None,
+        _in_use: context.activity.begin(),
+    }
+}
+
+impl Followed {
+    /// How it stands now the first time, then after each change. None once the node ends or the caller's
+    /// key is revoked. When it cannot be found out, that is told once, and then waited for.
+    pub(crate) async fn next(&mut self) -> Option<Result<SyncStanding, NodeError>> {
+        let ending = self.context.ending.clone();
+        ending.run_until_cancelled(Box::pin(self.look())).await.flatten()
+    }
+
+    async fn look(&mut self) -> Option<Result<SyncStanding, NodeError>> {
+        loop {
+            // What changes from here on is seen at the next look.
+            self.sessions = self.sessions.resubscribe();
+            self.peers.mark_unchanged();
+            self.news.mark_unchanged();
+            let found = self.standing().await;
+            let told = match &found {
+                Ok(standing) => Told::Standing(Box::new(standing.clone())),
+                Err(error) => Told::Failed(error.to_string()),
+            };
+            if self.told.as_ref() != Some(&told) {
+                self.told = Some(told);
+                return Some(found);
+            }
+            if !self.wait().await {
+                return None;
+            }
+        }
+    }
+
+    /// Waits for a change; whether the caller may still hear of it.
+    async fn wait(&mut self) -> bool {
+        loop {
+            let changed = async {
+                tokio::select! {
+                    _ = self.sessions.recv() => {}
+                    _ = self.peers.changed() => {}
+                    _ = self.news.changed() => {}
+                }
+            };
+            let has_changed = timeout(LOOK_PAUSE, changed).await.is_ok();
+            if is_revoked(&self.context, &self.caller).await.unwrap_or(false) {
+                return false;
+            }
+            if has_changed {
+                sleep(TOGETHER).await;
+                return true;
+            }
+            // Another node may have changed a database that is shared.
+            let generation = self.context.store.owner_generation(&self.caller.owner).await.ok();
+            if generation != self.generation {
+                return true;
+            }
+        }
+    }
+
+    async fn standing(&mut self) -> Result<SyncStanding, NodeError> {
+        let (context, owner) = (self.context.clone(), self.caller.owner.clone());
+        self.generation = Some(context.store.owner_generation(&owner).await?);
+        let found = context.store.list_peers(&owner).await?;
+        self.watch(&found);
+        let mut peers = Vec::with_capacity(found.len());
+        for peer in found {
+            peers.push(self.peer(peer).await?);
+        }
+        peers.sort_by(|a, b| a.peer.name.cmp(&b.peer.name));
+        let conflicts = conflicts(&context, &self.caller).await?.items;
+        Ok(SyncStanding { conflicts, peers })
+    }
+
+    /// Watches the peers that can be asked, if that is wanted, and no others.
+    fn watch(&mut self, found: &[Peer]) {
+        let is_asked = |peer: &&Peer| {
+            peer.state == PeerState::Confirmed && peer.url.is_some() && peer.credential.is_some()
+        };
+        let asked = found.iter().filter(is_asked).filter(|_| self.asks);
+        let context = &self.context;
+        // Those that go on are held before the others are let go.
+        self.watched = asked.map(|peer| context.watches.watch(context, peer)).collect();
+    }
+
+    async fn peer(&self, peer: Peer) -> Result<PeerStanding, NodeError> {
+        let context = &self.context;
+        let watched = self.watched.iter().find(|one| one.node == peer.node);
+        let (items, problem) = match watched.and_then(|one| one.said()) {
+            None => (None, None),
+            Some(Err(problem)) => (None, Some(problem)),
+            Some(Ok(there)) => {
+                let mut items = differences::compared(context, &peer, &there).await?;
+                items.retain(|item| item.difference != Difference::Same);
+                (Some(items), None)
+            }
+        };
+        let mut view = peers::told(context, peer);
+        match &problem {
+            None if items.is_some() => (view.status, view.reason) = (PeerStatus::Online, None),
+            None => {}
+            Some(problem) => {
+                let why = Problem::clone(problem).detail;
+                (view.status, view.reason) = (PeerStatus::Offline, Some(why));
+            }
+        }
+        Ok(PeerStanding { peer: view, items, problem })
+    }
+}

@@ -1,0 +1,65 @@
+//! Answers a node that wants to hear of the next index.
+
+use super::super::index::index_for;
+use super::super::peers;
+use super::{LOOK_PAUSE, TOGETHER};
+use crate::{Context, NodeError};
+use baton_api::sync::{IndexMark, NextIndex, SyncIndex};
+use baton_store::{Generation, Peer};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::time::Duration;
+use tokio::time::{Instant, sleep, timeout_at};
+
+/// How long a node is kept waiting. Shorter than what proxies usually allow.
+pub(crate) const WAIT: Duration = Duration::from_secs(25);
+
+/// The index for a peer: at once when it has seen another one or none, else as soon as there is another
+/// one, and after [`WAIT`], or when this node ends, the word that there is none.
+pub(crate) async fn next_index(
+    context: &Context,
+    peer: &Peer,
+    known: Option<IndexMark>,
+) -> Result<NextIndex, NodeError> {
+    let deadline = Instant::now() + WAIT;
+    let mut changes = context.store.listen();
+    let mut limited = context.watches.peers();
+    let mut looked: Option<Generation> = None;
+    loop {
+        let generation = context.store.owner_generation(&peer.owner).await?;
+        if looked != Some(generation) || limited.has_changed().unwrap_or(false) {
+            limited.mark_unchanged();
+            looked = Some(generation);
+            // What it is given may be less by now.
+            let peer = peers::find(context, &peer.owner, &peer.node.to_string()).await?;
+            let index = index_for(context, &peer).await?;
+            let mark = mark(&index);
+            if known.as_ref() != Some(&mark) {
+                return Ok(NextIndex { mark, index: Some(SyncIndex::clone(&index)) });
+            }
+        }
+        let news = async {
+            tokio::select! {
+                _ = changes.recv() => sleep(TOGETHER).await,
+                _ = limited.changed() => {}
+                () = sleep(LOOK_PAUSE) => {}
+            }
+        };
+        let waited = timeout_at(deadline, news);
+        let is_over =
+            context.ending.run_until_cancelled(waited).await.is_none_or(|one| one.is_err());
+        if let (true, Some(mark)) = (is_over, known.clone()) {
+            return Ok(NextIndex { mark, index: None });
+        }
+    }
+}
+
+/// Which index it is.
+fn mark(index: &SyncIndex) -> IndexMark {
+    // Texts, numbers and lists, so this cannot fail.
+    let json = serde_json::to_vec(index).unwrap_or_default();
+    IndexMark(Sha256::digest(&json).iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    }))
+}

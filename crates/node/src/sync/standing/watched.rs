@@ -1,0 +1,119 @@
+//! A peer that is watched: one request to it is open, and answered when it has something else to say.
+
+use super::super::{SyncError, differences, peers, remote::Remote};
+use crate::{Context, NodeError};
+use baton_api::Problem;
+use baton_api::sync::{IndexMark, SyncIndex};
+use baton_session::{NodeId, Owner};
+use baton_store::Peer;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::sleep;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// The pauses before a peer that does not answer is asked again; it may be gone for days.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+/// What a peer said last: its index, or why there is none.
+pub(super) type Said = Result<Arc<SyncIndex>, Problem>;
+
+/// A peer that is watched until this is dropped.
+pub(super) struct Watched {
+    pub(super) node: NodeId,
+    said: Arc<Mutex<Option<Said>>>,
+    _until: DropGuard,
+}
+
+impl Watched {
+    /// Begins to watch a peer.
+    pub(super) fn begin(context: &Context, peer: &Peer) -> Arc<Self> {
+        let (said, until) = (Arc::default(), CancellationToken::new());
+        let watch = Watch {
+            context: context.clone(),
+            owner: peer.owner.clone(),
+            node: peer.node,
+            said: Arc::clone(&said),
+        };
+        let (ending, left) = (context.ending.clone(), until.clone());
+        context.tasks.spawn(async move {
+            tokio::select! {
+                () = ending.cancelled() => {}
+                () = left.cancelled() => {}
+                () = Box::pin(watch.run()) => {}
+            }
+        });
+        Arc::new(Self { node: peer.node, said, _until: until.drop_guard() })
+    }
+
+    /// What it said last; none before its first answer.
+    pub(super) fn said(&self) -> Option<Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// The work of watching.
+struct Watch {
+    context: Context,
+    owner: Owner,
+    node: NodeId,
+    said: Arc<Mutex<Option<Said>>>,
+}
+
+impl Watch {
+    async fn run(self) {
+        let mut known: Option<(IndexMark, Arc<SyncIndex>)> = None;
+        let mut pause = FIRST_PAUSE;
+        let mut changed = self.context.watches.peers();
+        loop {
+            changed.mark_unchanged();
+            match self.ask(known.take()).await {
+                Ok(now) => {
+                    self.note(Ok(Arc::clone(&now.1)));
+                    known = Some(now);
+                    pause = FIRST_PAUSE;
+                }
+                Err(error) => {
+                    self.note(Err(Problem::from(&error)));
+                    // Another key, or another address, may help at once.
+                    tokio::select! {
+                        () = sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
+                        _ = changed.changed() => pause = FIRST_PAUSE,
+                    }
+                }
+            }
+        }
+    }
+
+    /// The index of the peer that comes next, or the one that is known when there is no other.
+    async fn ask(
+        &self,
+        known: Option<(IndexMark, Arc<SyncIndex>)>,
+    ) -> Result<(IndexMark, Arc<SyncIndex>), NodeError> {
+        let (context, name) = (&self.context, self.node.to_string());
+        let peer = peers::find_confirmed(context, &self.owner, &name).await?;
+        let mark = known.as_ref().map(|(mark, _)| mark.clone());
+        let next = Remote::of(context, &peer).await?.next_index(mark).await?;
+        peers::heard(context, &peer);
+        match (next.index, known) {
+            (Some(index), _) => {
+                differences::learn(context, &peer, &index).await?;
+                Ok((next.mark, Arc::new(index)))
+            }
+            (None, Some(known)) => Ok(known),
+            (None, None) => {
+                let why = "expected an index, found the word that there is no other".to_owned();
+                Err(SyncError::Untrusted { why }.into())
+            }
+        }
+    }
+
+    fn note(&self, said: Said) {
+        let mut last = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.as_ref() != Some(&said) {
+            *last = Some(said);
+            drop(last);
+            self.context.watches.tell();
+        }
+    }
+}
