@@ -74,7 +74,7 @@ async function begin(hub: Hub): Promise<void> {
   }
 }
 
-/** What changes elsewhere and leads to a look. */
+/** What changes elsewhere and is followed. */
 function follow(hub: Hub): vscode.Disposable {
   return vscode.Disposable.from(
     hub.onChange((known) => void vscode.commands.executeCommand('setContext', 'baton.link', known.link)),
@@ -82,7 +82,7 @@ function follow(hub: Hub): vscode.Disposable {
       if (event.affectsConfiguration('baton')) void begin(hub)
     }),
     vscode.window.onDidChangeWindowState((state) => {
-      if (state.focused && hub.known.link === 'online') hub.lookSoon()
+      if (state.focused) hub.showAgain()
     }),
   )
 }

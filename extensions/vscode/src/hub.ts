@@ -1,16 +1,15 @@
 // The one place that knows: it finds the node, listens to what it tells, and says what changed.
 //
-// Nothing is asked for while the node is quiet: an event, a command or the return of the window is what
-// leads to a look.
+// Nothing is asked for while the node is quiet: it tells by itself what changed, and that leads to a look.
 
 import type { FSWatcher } from 'node:fs'
 import { watch } from 'node:fs'
 import * as vscode from 'vscode'
-import { gather, type Known, NOTHING, withBoard, without } from './known.ts'
-import { events } from './node/events.ts'
+import { fingerprintOf, gather, type Known, NOTHING, withBoard, withMissing, without, withSync } from './known.ts'
 import { Failure, failureOf } from './node/failure.ts'
-import { ask, connect, type Node, type Schemas } from './node/node.ts'
+import { connect, type Node } from './node/node.ts'
 import { dataFolder, findPlace, type Keys } from './node/place.ts'
+import { type Listener, listen } from './node/streams.ts'
 import { readSettings, type Settings } from './settings.ts'
 
 /** How long changes that come together are waited for. */
@@ -24,6 +23,8 @@ export class Hub implements vscode.Disposable {
   private readonly changes = new vscode.EventEmitter<Known>()
   readonly onChange = this.changes.event
   private current: Known = NOTHING
+  /** Of which node that is. */
+  private knownOf: string | undefined
   private found: Node | undefined
   private listening = new AbortController()
   private folder: FSWatcher | undefined
@@ -57,9 +58,10 @@ export class Hub implements vscode.Disposable {
       this.watchFolder(settings)
       const node = await connect(await findPlace(settings, this.keys, process.env), this.version)
       if (attempt !== this.attempt) return
+      await this.listen(node, settings.syncEnabled)
+      if (attempt !== this.attempt) return
       this.found = node
       this.pause = FIRST_PAUSE_MS
-      this.listen(node, attempt)
       await this.look()
     } catch (error) {
       if (attempt === this.attempt) this.lost(failureOf(error))
@@ -85,7 +87,9 @@ export class Hub implements vscode.Disposable {
   /** Looks soon: once for all that comes together. */
   lookSoon(): void {
     clearTimeout(this.pending)
-    this.pending = setTimeout(() => void this.look(), TOGETHER_MS)
+    this.pending = setTimeout(() => {
+      if (this.found !== undefined) void this.look()
+    }, TOGETHER_MS)
   }
 
   dispose(): void {
@@ -95,34 +99,39 @@ export class Hub implements vscode.Disposable {
     this.changes.dispose()
   }
 
+  /** Shows the same anew: ages are others after a while. */
+  showAgain(): void {
+    this.changes.fire(this.current)
+  }
+
   private async gather(node: Node): Promise<void> {
     if (this.found !== node) return
     try {
-      const known = await gather(node, this.settings().syncEnabled)
-      if (this.found === node) this.tell(known)
+      const now = await gather(node)
+      if (this.found === node) this.tell(now(this.current))
     } catch (error) {
       if (this.found === node) this.lost(failureOf(error))
     }
   }
 
-  /** Follows the streams of the node; when they end, the node is looked for again. */
-  private listen(node: Node, attempt: number): void {
+  /** Listens to a node. What is known of it stands until it tells anew; what was known of another one is forgotten. */
+  private async listen(node: Node, asksPeers: boolean): Promise<void> {
     const { signal } = this.listening
-    const board = ask(node.streams.GET('/federation/events', { parseAs: 'stream', signal }))
-    void this.follow(board, attempt, (event, data) => {
-      if (event === 'board') this.tell(withBoard(this.current, JSON.parse(data) as Schemas['FederationView']))
-    })
-  }
-
-  private async follow(stream: Promise<unknown>, attempt: number, told: (event: string, data: string) => void): Promise<void> {
-    try {
-      for await (const { event, data } of events((await stream) as AsyncIterable<Uint8Array>)) told(event, data)
-    } catch (error) {
-      const failure = failureOf(error)
-      // A key may not see the board: the rest is shown all the same.
-      if (failure.kind === 'node' && failure.code !== undefined) return
+    const heard = (known: Known) => {
+      if (!signal.aborted) this.tell(known)
     }
-    if (attempt === this.attempt) void this.reconnect()
+    const listener: Listener = {
+      changed: () => this.lookSoon(),
+      sync: (standing) => heard(withSync(this.current, standing)),
+      board: (view) => heard(withBoard(this.current, view)),
+      silent: (what, error) => heard(withMissing(this.current, what, failureOf(error))),
+      ended: () => void this.reconnect(),
+    }
+    const fingerprint = fingerprintOf(node)
+    this.current = { ...(this.knownOf === node.health.node_id ? this.current : NOTHING), asksPeers, missing: [] }
+    this.knownOf = node.health.node_id
+    await listen(node, asksPeers, signal, listener)
+    heard({ ...this.current, link: 'online', fingerprint: await fingerprint })
   }
 
   private lost(failure: Failure): void {

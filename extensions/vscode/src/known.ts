@@ -1,4 +1,4 @@
-// What the extension knows of a node at an instant, and how it gets to know it.
+// What the extension knows of a node at an instant: what it asked for, and what the node told by itself.
 
 import { type Board, readBoard } from './board.ts'
 import { type Failure, failureOf } from './node/failure.ts'
@@ -7,11 +7,10 @@ import { ask, type Node, type Schemas } from './node/node.ts'
 /** How it stands with the node. */
 export type Link = 'connecting' | 'online' | 'none' | 'refused' | 'problem'
 
-/** How the sessions stand here and at one peer, or why nobody knows. */
-export interface PeerDifferences {
-  peer: Schemas['PeerView']
-  items: Schemas['SessionDifference'][]
-  failure: Failure | undefined
+/** What of a node is not shown, and why. */
+export interface Missing {
+  what: 'sessions' | 'sync' | 'board' | 'tabs' | 'fingerprint'
+  why: string
 }
 
 /** All that is shown. */
@@ -22,15 +21,14 @@ export interface Known {
   /** There are more sessions than are shown. */
   more: boolean
   fingerprint: string | undefined
-  peers: Schemas['PeerView'][]
-  conflicts: Schemas['ConflictView'][]
-  /** Nothing while nobody wants peers to be asked. */
-  differences: PeerDifferences[] | undefined
+  /** Nothing before the node has told it. */
+  sync: Schemas['SyncStanding'] | undefined
+  /** Whether peers are asked for what they have. */
+  asksPeers: boolean
   board: Board | undefined
   driven: Schemas['DrivenSession'][]
   tabs: Schemas['DebugTab'][]
-  /** What the key does not show, or could not be had. */
-  missing: string[]
+  missing: Missing[]
 }
 
 /** How many sessions are shown. */
@@ -44,9 +42,8 @@ export const NOTHING: Known = {
   sessions: [],
   more: false,
   fingerprint: undefined,
-  peers: [],
-  conflicts: [],
-  differences: undefined,
+  sync: undefined,
+  asksPeers: false,
   board: undefined,
   driven: [],
   tabs: [],
@@ -60,63 +57,60 @@ export function without(failure: Failure): Known {
   return { ...NOTHING, link, failure }
 }
 
-/** The board as an event or an answer tells it. */
+/** The board as an event tells it. */
 export function withBoard(known: Known, view: Schemas['FederationView']): Known {
-  return { ...known, board: readBoard(view.board), driven: view.sessions }
+  return { ...heard(known, 'board'), board: readBoard(view.board), driven: view.sessions }
 }
 
-/** Asks the node for all that is shown; peers only when they are to be asked. */
-export async function gather(node: Node, asksPeers: boolean): Promise<Known> {
-  const missing: string[] = []
-  const part = async <T>(what: string, request: Promise<T>, fallback: T): Promise<T> => {
+/** How sync stands, as an event tells it. */
+export function withSync(known: Known, sync: Schemas['SyncStanding']): Known {
+  return { ...heard(known, 'sync'), sync }
+}
+
+/** Something could not be had. An owner who has no board misses none. */
+export function withMissing(known: Known, what: Missing['what'], failure: Failure): Known {
+  if (failure.code === 'not_on_board') return known
+  const rest = known.missing.filter((one) => one.what !== what)
+  return { ...known, missing: [...rest, { what, why: failure.message }] }
+}
+
+/** What the node has to be asked for. */
+export type Gathered = Pick<Known, 'sessions' | 'more' | 'tabs'>
+
+/** Asks for what the node does not tell by itself, and says what could not be had. */
+export async function gather(node: Node): Promise<(known: Known) => Known> {
+  const failures: [Missing['what'], Failure][] = []
+  const part = async <T>(what: Missing['what'], request: Promise<T>, fallback: T): Promise<T> => {
     try {
       return await request
     } catch (error) {
       const failure = failureOf(error)
       // A node that is gone, or a key that counts no more, is no missing part.
       if (failure.kind !== 'node') throw failure
-      if (failure.code !== 'not_on_board') missing.push(`${what}: ${failure.message}`)
+      failures.push([what, failure])
       return fallback
     }
   }
-  const { api } = node
-  const [sessions, peers, conflicts, board, tabs] = await Promise.all([
+  const [{ items, more }, { tabs }] = await Promise.all([
     part('sessions', listSessions(node), { items: [], more: false }),
-    part('peers', ask(api.GET('/sync/peers')), undefined),
-    part('conflicts', ask(api.GET('/sync/conflicts')), { items: [] }),
-    part('board', ask(api.GET('/federation')), { sessions: [] }),
-    part('tabs', ask(api.GET('/debug/tabs')), { tabs: [] }),
+    part('tabs', ask(node.api.GET('/debug/tabs')), { tabs: [] }),
   ])
-  const confirmed = (peers?.items ?? []).filter(canBeAsked)
-  const known: Known = {
-    ...NOTHING,
-    link: 'online',
-    sessions: sessions.items,
-    more: sessions.more,
-    fingerprint: peers?.fingerprint,
-    peers: peers?.items ?? [],
-    conflicts: conflicts.items,
-    differences: asksPeers ? await Promise.all(confirmed.map((peer) => compare(node, peer))) : undefined,
-    tabs: tabs.tabs,
-    missing,
+  return (known) => {
+    const asked = { ...heard(heard(known, 'sessions'), 'tabs'), sessions: items, more, tabs }
+    return failures.reduce((all, [what, failure]) => withMissing(all, what, failure), asked)
   }
-  return withBoard(known, board)
 }
 
-/** Whether a peer may be asked at all. */
-export function canBeAsked(peer: Schemas['PeerView']): boolean {
-  return peer.state === 'confirmed' && peer.hasKey && peer.url != null
+/** What people compare who register this node; nothing where the key does not show it. */
+export async function fingerprintOf(node: Node): Promise<string | undefined> {
+  const peers = await ask(node.api.GET('/sync/peers')).catch(() => undefined)
+  return peers?.fingerprint
 }
 
-/** How the sessions stand here and at a peer. */
-export async function compare(node: Node, peer: Schemas['PeerView']): Promise<PeerDifferences> {
-  try {
-    const params = { path: { peer: peer.nodeId } }
-    const { items } = await ask(node.api.GET('/sync/differences/{peer}', { params }))
-    return { peer, items, failure: undefined }
-  } catch (error) {
-    return { peer, items: [], failure: failureOf(error) }
-  }
+function heard(known: Known, what: Missing['what']): Known {
+  return known.missing.some((one) => one.what === what)
+    ? { ...known, missing: known.missing.filter((one) => one.what !== what) }
+    : known
 }
 
 async function listSessions(node: Node): Promise<{ items: Schemas['SessionSummary'][]; more: boolean }> {

@@ -2,8 +2,8 @@
 
 import { rename, rm, writeFile } from 'node:fs/promises'
 import * as vscode from 'vscode'
-import { canBeAsked } from '../known.ts'
 import { ask, type Node, type Schemas } from '../node/node.ts'
+import { canBeAsked } from '../peers.ts'
 import { Cancelled, type Command, given, progress, say } from './command.ts'
 import { move } from './move.ts'
 import { pickPeer, pickSession } from './pick.ts'

@@ -1,9 +1,9 @@
 // Moving sessions between this node and its peers, one after the other, until nothing is left or somebody cancels.
 
 import type * as vscode from 'vscode'
-import { canBeAsked, compare } from '../known.ts'
 import { Failure, failureOf } from '../node/failure.ts'
 import { ask, type Node, type Schemas } from '../node/node.ts'
+import { canBeAsked, compare } from '../peers.ts'
 import { count } from '../words/amounts.ts'
 import { Cancelled, type Command, progress, say } from './command.ts'
 

@@ -34,18 +34,23 @@ const STATES: [Schemas['SessionSummary']['state'], string, string][] = [
 export function rows(known: Known, now: number): Row[] {
   if (known.link !== 'online') return []
   return [
-    ...conflictRows(known, now),
+    ...conflictRows(known.sync?.conflicts ?? [], now),
     ...STATES.flatMap(([state, label, icon]) => stateRow(known, state, label, icon, now)),
     peersRow(known, now),
     ...(known.board === undefined ? [] : [boardRow(known.board, now)]),
     ...tabsRow(known),
-    ...known.missing.map((what, index) => ({ id: `missing:${index}`, label: 'Not shown', description: what, icon: 'warning' })),
+    ...known.missing.map(({ what, why }) => ({
+      id: `missing:${what}`,
+      label: 'Not shown',
+      description: `${what}: ${why}`,
+      icon: 'warning',
+    })),
   ]
 }
 
-function conflictRows(known: Known, now: number): Row[] {
-  if (known.conflicts.length === 0) return []
-  const children = known.conflicts.map((one) => ({
+function conflictRows(conflicts: Schemas['ConflictView'][], now: number): Row[] {
+  if (conflicts.length === 0) return []
+  const children = conflicts.map((one) => ({
     id: `conflict:${one.sessionId}`,
     label: one.name,
     description: `${shortRev(one.current.rev)} counts, ${count(one.siblings.length, 'other')} of ${age(one.siblings[0]?.lastModified, now)}`,
@@ -80,24 +85,23 @@ function sessionRow(known: Known, session: Schemas['SessionSummary'], icon: stri
 }
 
 function peersRow(known: Known, now: number): Row {
-  const children = known.peers.map((peer) => peerRow(known, peer, now))
+  const children = (known.sync?.peers ?? []).map((one) => peerRow(one, now))
   const fingerprint = known.fingerprint ?? 'not known'
   const tooltip = `The fingerprint of this node, for those who register it:\n${fingerprint}`
   return { id: 'peers', label: 'Peers', description: String(children.length), tooltip, open: true, children }
 }
 
-function peerRow(known: Known, peer: Schemas['PeerView'], now: number): Row {
-  const asked = known.differences?.find((one) => one.peer.nodeId === peer.nodeId)
-  const status = asked === undefined ? peer.status : asked.failure === undefined ? 'online' : 'offline'
-  const why = asked?.failure?.message ?? peer.reason
-  const stands = peer.state === 'pending' ? 'pending: confirm its fingerprint' : peer.hasKey ? status : 'asks us only'
+function peerRow({ peer, items }: Schemas['PeerStanding'], now: number): Row {
+  const differ = items == null || items.length === 0 ? '' : `, ${count(items.length, 'session')} to move`
+  const stands =
+    peer.state === 'pending' ? 'pending: confirm its fingerprint' : peer.hasKey ? `${peer.status}${differ}` : 'asks us only'
   const icons = { online: 'pass', offline: 'debug-disconnect', unknown: 'question' }
   return {
     id: `peer:${peer.nodeId}`,
     label: peer.name,
     description: `${stands}, moved ${age(peer.lastSync, now)}`,
-    tooltip: [peer.url ?? 'has no address', peer.fingerprint, why ?? ''].filter((line) => line !== '').join('\n'),
-    icon: peer.state === 'pending' ? 'unverified' : icons[status],
+    tooltip: [peer.url ?? 'has no address', peer.fingerprint, peer.reason ?? ''].filter((line) => line !== '').join('\n'),
+    icon: peer.state === 'pending' ? 'unverified' : icons[peer.status],
     context: `peer.${peer.state}`,
     subject: peer.nodeId,
   }

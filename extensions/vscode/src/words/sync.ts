@@ -1,6 +1,8 @@
 // What the status bar says of sync, in a word or two.
 
 import type { Known } from '../known.ts'
+import type { Schemas } from '../node/node.ts'
+import { canBeAsked } from '../peers.ts'
 
 /** What a place in the status bar shows. */
 export interface Shown {
@@ -19,9 +21,9 @@ export interface Waiting {
 }
 
 /** Counts sessions that a peer has newer, or has older. */
-export function waiting(known: Known): Waiting {
+export function waiting(peers: Schemas['PeerStanding'][]): Waiting {
   const [pull, push] = [new Set<string>(), new Set<string>()]
-  for (const { sessionId, difference } of (known.differences ?? []).flatMap((one) => one.items)) {
+  for (const { sessionId, difference } of peers.flatMap((one) => one.items ?? [])) {
     if (difference === 'behind' || difference === 'diverged') pull.add(sessionId)
     if (difference === 'ahead') push.add(sessionId)
   }
@@ -32,8 +34,12 @@ export function waiting(known: Known): Waiting {
 export function syncShown(known: Known): Shown {
   if (known.link === 'connecting') return shown('sync~spin', 'connecting', 'Baton looks for the node', 'baton.refresh')
   if (known.link !== 'online') return noNode(known)
-  if (known.conflicts.length > 0) {
-    const names = known.conflicts.map((one) => one.name).join(', ')
+  const missing = known.missing.find((one) => one.what === 'sync')
+  if (missing !== undefined) return shown('warning', 'sync unknown', `Not shown: ${missing.why}`, 'baton.refresh', true)
+  if (known.sync === undefined) return shown('sync~spin', 'asking', 'The node finds out how sync stands', 'baton.refresh')
+  const { conflicts, peers } = known.sync
+  if (conflicts.length > 0) {
+    const names = conflicts.map((one) => one.name).join(', ')
     return shown(
       'git-compare',
       'conflict',
@@ -42,20 +48,25 @@ export function syncShown(known: Known): Shown {
       true,
     )
   }
-  const missing = known.missing.find((one) => one.startsWith('peers') || one.startsWith('conflicts'))
-  if (missing !== undefined) return shown('warning', 'sync unknown', `Not shown: ${missing}`, 'baton.refresh', true)
-  if (known.differences === undefined) {
+  if (!known.asksPeers) {
     return shown('check', 'ready', 'Peers are not asked: baton.syncEnabled is off', 'workbench.view.extension.baton')
   }
-  if (known.differences.length === 0) {
+  return askedShown(peers.filter((one) => canBeAsked(one.peer)))
+}
+
+function askedShown(peers: Schemas['PeerStanding'][]): Shown {
+  if (peers.length === 0) {
     return shown('check', 'no peers', 'No peer is confirmed and can be asked. Click to register one', 'baton.registerPeer')
   }
-  const silent = known.differences.filter((one) => one.failure !== undefined)
+  const silent = peers.filter((one) => one.problem != null)
   if (silent.length > 0) {
-    const told = silent.map((one) => `${one.peer.name}: ${one.failure?.message}`).join('\n')
+    const told = silent.map((one) => `${one.peer.name}: ${one.problem?.detail}`).join('\n')
     return shown('debug-disconnect', 'offline', `A peer does not answer\n${told}`, 'baton.syncNow', true)
   }
-  return moves(waiting(known))
+  if (peers.some((one) => one.items == null)) {
+    return shown('sync~spin', 'asking', 'Peers are asked for what they have', 'baton.refresh')
+  }
+  return moves(waiting(peers))
 }
 
 function noNode(known: Known): Shown {

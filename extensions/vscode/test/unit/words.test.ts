@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readBoard } from '../../src/board.ts'
 import { pages } from '../../src/conflict/pages.ts'
-import { type Known, NOTHING, withBoard, without } from '../../src/known.ts'
+import { type Known, NOTHING, withBoard, withMissing, without, withSync } from '../../src/known.ts'
 import { Failure } from '../../src/node/failure.ts'
 import { rows } from '../../src/view/rows.ts'
 import { age, size } from '../../src/words/amounts.ts'
@@ -38,16 +38,22 @@ const conflict = {
   siblings: [revision('3-bbbbbbbbbb', 'p1')],
 }
 
+const asked: Known = { ...online, asksPeers: true }
+const told = (...peers: object[]): Known => withSync(asked, { conflicts: [], peers: peers as never })
+
 test('the status bar says the one thing that counts', () => {
-  const compared = (...items: never[]) => ({ ...online, differences: [{ peer, items, failure: undefined }] })
+  const compared = (...items: never[]) => told({ peer, items })
   assert.equal(syncShown(NOTHING).text, 'connecting')
-  assert.equal(syncShown(online).text, 'ready')
-  assert.equal(syncShown({ ...online, differences: [] }).text, 'no peers')
+  assert.equal(syncShown(online).text, 'asking')
+  assert.equal(syncShown(withSync(online, { conflicts: [], peers: [] })).text, 'ready')
+  assert.equal(syncShown(told()).text, 'no peers')
+  assert.equal(syncShown(told({ peer })).text, 'asking')
   assert.equal(syncShown(compared()).text, 'synced')
   assert.equal(syncShown(compared(standing('behind', 'a'), standing('behind', 'b'), standing('diverged', 'c'))).text, '3 to pull')
   assert.equal(syncShown(compared(standing('behind', 'a'), standing('ahead', 'b'))).text, '1 to pull, 1 to push')
-  assert.equal(syncShown({ ...compared(standing('behind', 'a')), conflicts: [conflict] }).text, 'conflict')
-  const silent = { ...online, differences: [{ peer, items: [], failure: new Failure('node', 'no answer') }] }
+  const conflicts = [conflict] as never
+  assert.equal(syncShown(withSync(asked, { conflicts, peers: [] })).text, 'conflict')
+  const silent = told({ peer, problem: { detail: 'no answer' } })
   assert.equal(syncShown(silent).text, 'offline')
   assert.match(syncShown(silent).tooltip, /server: no answer/)
 })
@@ -60,8 +66,13 @@ test('without a node it says what a click does about it', () => {
   assert.equal(click('version'), 'baton.refresh')
 })
 
-test('what the key does not show is never called synced', () => {
-  assert.equal(syncShown({ ...online, differences: [], missing: ['conflicts: not allowed'] }).text, 'sync unknown')
+test('what the key does not show is never called synced, until the node tells it', () => {
+  const hidden = withMissing(told(), 'sync', new Failure('node', 'not allowed'))
+  assert.equal(syncShown(hidden).text, 'sync unknown')
+  assert.equal(rows(hidden, NOW).at(-1)?.description, 'sync: not allowed')
+  assert.equal(syncShown(withSync(hidden, { conflicts: [], peers: [] })).text, 'no peers')
+  const nobody = new Failure('node', 'not on the board', undefined, 'not_on_board')
+  assert.deepEqual(withMissing(online, 'board', nobody), online)
 })
 
 test('the board counts those who are there, whatever else stands in it', () => {
@@ -80,7 +91,7 @@ test('the board counts those who are there, whatever else stands in it', () => {
 test('the tree has sessions by state, conflicts first', () => {
   const session = (name: string, state: string) => ({ id: name, name, state, updated_at: '2026-11-24T11:00:00Z' }) as never
   const sessions = [session('a', 'active'), session('b', 'recoverable'), session('c', 'closed')]
-  const found = rows({ ...online, sessions, conflicts: [conflict], peers: [peer] }, NOW)
+  const found = rows(withSync({ ...online, sessions }, { conflicts: [conflict] as never, peers: [{ peer }] }), NOW)
   assert.deepEqual(
     found.map((row) => row.label),
     ['Conflicts', 'Active', 'Recoverable', 'Closed', 'Peers'],
