@@ -82,6 +82,16 @@ pub enum NodeError {
         /// The scopes of the key.
         found: String,
     },
+    /// The key is that of a peer with limits, which it would get around.
+    #[error(
+        "expected a message that a node has signed, for the key is shown by the peer {peer}, which is \
+         limited to a part of sessions; found one without a signature\nbaton keys create makes a key \
+         for you"
+    )]
+    KeyOfLimitedPeer {
+        /// What the peer is called.
+        peer: String,
+    },
     /// Somebody asked too often.
     #[error("expected at most {limit} {what} a minute, found more")]
     TooManyRequests {

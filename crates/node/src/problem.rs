@@ -57,7 +57,7 @@ fn code(error: &NodeError) -> ErrorCode {
         | NodeError::Unauthenticated { .. }
         | NodeError::BadTicket { .. }
         | NodeError::BadPairingCode => ErrorCode::Unauthenticated,
-        NodeError::Forbidden { .. } => ErrorCode::Forbidden,
+        NodeError::Forbidden { .. } | NodeError::KeyOfLimitedPeer { .. } => ErrorCode::Forbidden,
         NodeError::TooManyRequests { .. }
         | NodeError::TooManyTickets { .. }
         | NodeError::TooManyMcpSessions { .. } => ErrorCode::TooManyRequests,

@@ -30,6 +30,15 @@ pub struct ApiKey {
     pub revoked_at: Option<Timestamp>,
 }
 
+/// A key as it was found by its secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundKey {
+    /// The key.
+    pub key: ApiKey,
+    /// The name of the peer that shows it, when that is given, or gives, a part of sessions only.
+    pub limited_peer: Option<String>,
+}
+
 impl Store {
     /// Stores a key under the SHA-256 of its secret. Fails with `KeyNameTaken` when another of the
     /// owner's keys that are not revoked bears its name, and with `IdTaken`.
@@ -65,15 +74,18 @@ impl Store {
     }
 
     /// The key whose secret has this SHA-256; nothing when it is revoked or unknown.
-    pub async fn find_key(&self, secret_hash: [u8; 32]) -> Result<Option<ApiKey>, StoreError> {
+    pub async fn find_key(&self, secret_hash: [u8; 32]) -> Result<Option<FoundKey>, StoreError> {
         let row = sqlx::query(
-            "select id, owner, name, scopes, created_at, revoked_at from api_keys
-             where secret_hash = $1 and revoked_at is null",
+            "select id, owner, name, scopes, created_at, revoked_at,
+                 (select peers.name from peers where peers.owner = api_keys.owner
+                     and peers.api_key = api_keys.id and peers.limits is not null) as limited_peer
+             from api_keys where secret_hash = $1 and revoked_at is null",
         )
         .bind(secret_hash.as_slice())
         .fetch_optional(self.pool())
         .await?;
-        row.as_ref().map(decode).transpose()
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some(FoundKey { key: decode(&row)?, limited_peer: row.try_get("limited_peer")? }))
     }
 
     /// The owner's keys, revoked ones too, oldest first.

@@ -53,7 +53,7 @@ mod transfer;
 mod write;
 
 pub use agents::Driver;
-pub use api_keys::ApiKey;
+pub use api_keys::{ApiKey, FoundKey};
 pub use audit::AuditEntry;
 pub use cocoons::StoredCocoon;
 pub use config::{Config, DatabaseUrl, InvalidDatabaseUrl, Limits};

@@ -11,7 +11,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use baton_api::{AGENT_HEADER, Scope};
 use baton_session::{AgentName, Owner};
-use baton_store::ApiKey;
+use baton_store::FoundKey;
 use std::collections::BTreeSet;
 
 /// Who asks.
@@ -44,19 +44,35 @@ impl FromRequestParts<Context> for Caller {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, context: &Context) -> Result<Self, Refusal> {
-        let key = match find_key(&parts.headers, context).await {
-            Err(error @ (NodeError::Unauthenticated { .. } | NodeError::Token(_))) => {
-                return Err(refuse(parts, context, error).into());
+        let (caller, limited_peer) = known(parts, context).await?;
+        match limited_peer {
+            None => Ok(caller),
+            Some(peer) => {
+                let refused = NodeError::KeyOfLimitedPeer { peer };
+                Err(denied(&caller, parts, context, refused).await.into())
             }
-            key => key?,
-        };
-        let actor = Actor::key(&key);
-        count(context, &key.id)?;
-        let agent = agent(&parts.headers)?;
-        let caller = Self { owner: key.owner, key: key.id, actor, scopes: key.scopes, agent };
-        is_asked_by(&caller);
-        Ok(caller)
+        }
     }
+}
+
+/// Whose key a request shows, and the limited peer whose key that is: then it is good for messages that the
+/// peer has signed, and for nothing else.
+pub(super) async fn known(
+    parts: &mut Parts,
+    context: &Context,
+) -> Result<(Caller, Option<String>), Refusal> {
+    let FoundKey { key, limited_peer } = match find_key(&parts.headers, context).await {
+        Err(error @ (NodeError::Unauthenticated { .. } | NodeError::Token(_))) => {
+            return Err(refuse(parts, context, error).into());
+        }
+        key => key?,
+    };
+    let actor = Actor::key(&key);
+    count(context, &key.id)?;
+    let agent = agent(&parts.headers)?;
+    let caller = Caller { owner: key.owner, key: key.id, actor, scopes: key.scopes, agent };
+    is_asked_by(&caller);
+    Ok((caller, limited_peer))
 }
 
 /// Which agent a request says it comes from.
@@ -70,7 +86,7 @@ fn agent(headers: &HeaderMap) -> Result<Option<AgentName>, NodeError> {
     })
 }
 
-async fn find_key(headers: &HeaderMap, context: &Context) -> Result<ApiKey, NodeError> {
+async fn find_key(headers: &HeaderMap, context: &Context) -> Result<FoundKey, NodeError> {
     if may_talk::token(headers).is_some() {
         return Err(TokenRefusal::NotHere.into());
     }
@@ -152,8 +168,8 @@ macro_rules! scoped {
     )*};
 }
 
-/// A known key that lacks the scope: that is noted.
-async fn denied(
+/// A known key that does not allow it: that is noted.
+pub(super) async fn denied(
     caller: &Caller,
     parts: &Parts,
     context: &Context,

@@ -3,8 +3,8 @@
 //! The one idea: a token opens what nodes ask each other, and nothing else. So it is looked at here and
 //! nowhere else, and no other extractor takes one. No header but `Authorization` says who may talk.
 
-use super::caller::{authorization, count, refuse};
-use super::{Caller, Sync};
+use super::Caller;
+use super::caller::{authorization, count, denied, known, refuse};
 use crate::audit::{Action, Actor, Note, is_asked_by};
 use crate::http::Refusal;
 use crate::oidc::{Gate, TokenRefusal, Visitor};
@@ -24,8 +24,12 @@ impl FromRequestParts<Context> for MayTalk {
 
     async fn from_request_parts(parts: &mut Parts, context: &Context) -> Result<Self, Refusal> {
         let Some(token) = token(&parts.headers) else {
-            let Sync(caller) = Sync::from_request_parts(parts, context).await?;
-            return Ok(Self(caller));
+            // Whether a limited peer has signed it is seen when its signature is verified.
+            let (caller, _) = known(parts, context).await?;
+            return match caller.require(Scope::Sync) {
+                Ok(()) => Ok(Self(caller)),
+                Err(refused) => Err(denied(&caller, parts, context, refused).await.into()),
+            };
         };
         let checked = match &context.gate {
             Some(gate) => gate.check(token).await,

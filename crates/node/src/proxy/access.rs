@@ -17,6 +17,7 @@ use axum::http::{Response, StatusCode};
 use baton_api::debug::EpochMs;
 use baton_api::{CocoonId, Scope};
 use baton_session::Owner;
+use baton_store::FoundKey;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::sync::PoisonError;
@@ -140,10 +141,10 @@ async fn has_key(proxy: &Proxy, cocoon: &Cocoon, headers: &HeaderMap) -> Result<
     });
     let Some(secret) = secret else { return Ok(false) };
     match store.find_key(secret.hash()).await {
-        Ok(key) => {
-            Ok(key
-                .is_some_and(|key| key.owner == cocoon.owner && key.scopes.contains(&Scope::Debug)))
-        }
+        Ok(found) => Ok(found.is_some_and(|FoundKey { key, limited_peer }| {
+            let may = key.scopes.contains(&Scope::Debug) && limited_peer.is_none();
+            key.owner == cocoon.owner && may
+        })),
         Err(error) => {
             tracing::error!(%error, "a key could not be looked up");
             let detail = "expected to be able to look the key up, found that the database fails\ntry again later";

@@ -21,13 +21,8 @@ const OWNERS_MAX: usize = 16;
 pub(crate) struct IndexCache(Mutex<HashMap<Owner, (Generation, Arc<SyncIndex>)>>);
 
 /// The caller's sessions that are shared.
-///
-/// A key that a peer shows says no more than that peer is told.
 pub async fn index(context: &Context, caller: &Caller) -> Result<Arc<SyncIndex>, NodeError> {
-    match context.store.peer_of_key(&caller.owner, &caller.key).await? {
-        Some(peer) => index_for(context, &peer).await,
-        None => of(context, &caller.owner).await,
-    }
+    of(context, &caller.owner).await
 }
 
 /// The sessions of an owner that are shared.

@@ -1,9 +1,10 @@
 //! API keys: found by the hash of their secret until they are revoked.
 
 use crate::fixture::{Engine, Fixture, next_instant};
+use crate::peers::{limits, peer};
 use baton_session::Owner;
 use baton_session::Scope;
-use baton_store::{ApiKey, StoreError};
+use baton_store::{ApiKey, FoundKey, Peer, StoreError};
 use rstest::rstest;
 
 #[rstest]
@@ -15,7 +16,8 @@ async fn a_key_works_until_it_is_revoked(
     let (store, owner) = (&fixture.store, Owner::local());
     let laptop = key("k1", "laptop", &[Scope::Read, Scope::Reveal]);
     store.create_key(&laptop, [1; 32]).await.unwrap();
-    assert_eq!(store.find_key([1; 32]).await.unwrap(), Some(laptop.clone()));
+    let found = FoundKey { key: laptop.clone(), limited_peer: None };
+    assert_eq!(store.find_key([1; 32]).await.unwrap(), Some(found));
     assert_eq!(store.find_key([2; 32]).await.unwrap(), None);
 
     let same_name = key("k2", "laptop", &[]);
@@ -37,6 +39,26 @@ async fn a_key_works_until_it_is_revoked(
 
 #[rstest]
 #[tokio::test]
+async fn a_key_names_the_limited_peer_that_shows_it(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let store = &fixture.store;
+    let of = async |hash| store.find_key(hash).await.unwrap().unwrap().limited_peer;
+    for (at, id) in (1..).zip(["key of laptop", "key of phone", "mine"]) {
+        store.create_key(&key(id, id, &[Scope::Sync]), [at; 32]).await.unwrap();
+    }
+    store.create_peer(&Peer { limits: limits(), ..peer("laptop", 1) }).await.unwrap();
+    store.create_peer(&peer("phone", 2)).await.unwrap();
+    assert_eq!(of([1; 32]).await.as_deref(), Some("laptop"));
+    assert_eq!((of([2; 32]).await, of([3; 32]).await), (None, None));
+    // Also when the limits cannot be read.
+    fixture.execute("update peers set limits = '?' where name = 'phone'").await;
+    assert_eq!(of([2; 32]).await.as_deref(), Some("phone"));
+}
+
+#[rstest]
+#[tokio::test]
 async fn a_key_of_another_owner_cannot_be_revoked_or_seen(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
@@ -49,7 +71,7 @@ async fn a_key_of_another_owner_cannot_be_revoked_or_seen(
     assert!(matches!(denied, StoreError::KeyNotFound { id } if id == "k1"));
     assert_eq!(fixture.store.list_keys(&ann).await.unwrap(), [hers]);
     let found = fixture.store.find_key([1; 32]).await.unwrap().unwrap();
-    assert_eq!(found.scopes, Scope::ALL.into());
+    assert_eq!(found.key.scopes, Scope::ALL.into());
 }
 
 #[test]

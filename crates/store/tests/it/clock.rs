@@ -80,7 +80,7 @@ async fn a_key_is_valid_from_its_making_to_its_revocation(
             revoked_at: None,
         };
         fixture.store.create_key(&key, hash).await.unwrap();
-        assert_eq!(fixture.store.find_key(hash).await.unwrap(), Some(key));
+        assert_eq!(fixture.store.find_key(hash).await.unwrap().unwrap().key, key);
         fixture.store.revoke_key(&Owner::local(), &id, revoked).await.unwrap();
         assert_eq!(fixture.store.find_key(hash).await.unwrap(), None);
     }

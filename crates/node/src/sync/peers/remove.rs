@@ -3,14 +3,18 @@
 use super::find;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::{Context, NodeError, keys};
 
 /// Forgets a peer, its key and what opens it. Sessions that came from it stay; it counts as having
-/// heard of every deletion.
+/// heard of every deletion. The API key that a limited peer shows is revoked, because without the peer it
+/// would open everything.
 pub async fn remove(context: &Context, caller: &Caller, reference: &str) -> Result<(), NodeError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::RemovePeer, reference);
     let removed = async {
         let peer = find(context, &caller.owner, reference).await?;
+        if let Some(key) = peer.api_key.as_ref().filter(|_| !peer.limits.is_none()) {
+            keys::revoke(context, caller, None, key).await?;
+        }
         Ok(context.store.delete_peer(&caller.owner, peer.node).await?)
     };
     note.end(&context.store, removed.await).await?;

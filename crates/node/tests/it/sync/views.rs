@@ -3,10 +3,13 @@
 
 use super::pair::{Pair, edit, know, logged_in, login, save, seed, start, state, token};
 use super::stranger::{admitted, parcels};
-use crate::fixture::Node;
-use baton_api::sync::{Difference, FetchParts, MovementOutcome, SyncIndex, Wanted};
+use crate::fixture::{Node, problem};
+use baton_api::ErrorCode;
+use baton_api::sync::{Difference, FetchParts, MovementOutcome, Wanted};
 use baton_node::config::Choices;
 use baton_session::{Part, PartKind, PeerLimits, SessionId, Site, State, View, parts};
+use jiff::Timestamp;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 /// A laptop that gives the cloud a part only, and a session that it has.
@@ -312,15 +315,58 @@ async fn whoever_is_given_a_part_cannot_ask_for_more() {
     assert!(stranger.fetch(session, &ask("shop.test")).send().await.status().is_success());
     let refused = stranger.fetch(session, &ask("bank.test")).refusal().await;
     assert!(refused.starts_with("422 revision_refused: expected a part of session"), "{refused}");
-    // Nor without a signature, with the key alone.
-    let index = node.request(reqwest::Method::GET, "/sync/index").bearer_auth(&stranger.key);
-    let index: SyncIndex = index.send().await.unwrap().json().await.unwrap();
-    assert!(index.sessions.iter().all(|line| !line.within.is_empty()), "{index:?}");
     // Nor by asking for a wider view than there is.
     let mut wide: FetchParts = serde_json::from_slice(&ask("bank.test")).unwrap();
     wide.view = Some(View::whole());
     let wide = serde_json::to_vec(&wide).unwrap();
     assert_eq!(stranger.fetch(session, &wide).refusal().await, refused);
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn the_key_of_a_limited_peer_is_good_for_what_that_has_signed_only() {
+    let (node, stranger) = admitted().await;
+    let all = logged_in(&[("shop.test", "one"), ("bank.test", "secret")]);
+    let session = seed(&node, "work", &all).await;
+    save(&node, "work").await;
+    let key = node.client(&stranger.key);
+    assert_eq!(
+        key.fetch_sync_index().await.unwrap().sessions.len(),
+        1,
+        "it is a key like any other"
+    );
+
+    limit(&node, &stranger.node().to_string(), shop()).await;
+    let refused = key.fetch_sync_index().await.unwrap_err();
+    insta::assert_snapshot!(refused, @"expected a message that a node has signed, for the key is shown by the peer laptop, which is limited to a part of sessions; found one without a signature");
+    for (method, path) in [
+        (Method::GET, "/sync/conflicts".to_owned()),
+        (Method::GET, "/sync/peers".to_owned()),
+        (Method::GET, "/sync/events".to_owned()),
+        (Method::POST, "/sync/sessions".to_owned()),
+        (Method::POST, "/mcp".to_owned()),
+        (Method::DELETE, format!("/sync/sessions/{session}")),
+        (Method::POST, format!("/sessions/{session}/save")),
+    ] {
+        let answer = node.request(method, &path).bearer_auth(&stranger.key).json(&json!({}));
+        let refused = problem(answer.send().await.unwrap()).await;
+        assert_eq!(refused.code, ErrorCode::Forbidden, "{path}: {}", refused.detail);
+    }
+    // Signed it goes on, and without limits the key is what it was.
+    assert!(stranger.index_at(Timestamp::now()).send().await.status().is_success());
+    limit(&node, &stranger.node().to_string(), json!({})).await;
+    assert_eq!(key.fetch_sync_index().await.unwrap().sessions.len(), 1);
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn a_limited_peer_that_is_removed_does_not_come_back_without_its_limits() {
+    let (node, stranger) = admitted().await;
+    let name = stranger.node().to_string();
+    limit(&node, &name, shop()).await;
+    node.admin().remove_peer(&name).await.unwrap();
+    let refused = stranger.index_at(Timestamp::now()).refusal().await;
+    assert!(refused.starts_with("401 unauthenticated"), "{refused}");
     node.stop().await;
 }
 
