@@ -3137,7 +3137,13 @@ export interface paths {
          */
         post: {
             parameters: {
-                query?: never;
+                query?: {
+                    /**
+                     * @description After so many seconds, 1 to 80, it answers how much is left; whoever shows how far it is, or may stop
+                     *     it, asks for few. 80 when left out.
+                     */
+                    seconds?: number;
+                };
                 header?: never;
                 path: {
                     peer: string;
@@ -3186,7 +3192,13 @@ export interface paths {
          */
         post: {
             parameters: {
-                query?: never;
+                query?: {
+                    /**
+                     * @description After so many seconds, 1 to 80, it answers how much is left; whoever shows how far it is, or may stop
+                     *     it, asks for few. 80 when left out.
+                     */
+                    seconds?: number;
+                };
                 header?: never;
                 path: {
                     peer: string;

@@ -24,6 +24,7 @@ mod input;
 mod keys;
 mod layers;
 mod mcp;
+mod movement;
 mod noted;
 mod openai;
 mod peer;
@@ -117,8 +118,8 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sync::limit_peer))
         .routes(routes!(sync::ping_peer))
         .routes(routes!(sync::differences).layer(compression::answers()))
-        .routes(routes!(sync::pull))
-        .routes(routes!(sync::push))
+        .routes(routes!(movement::pull))
+        .routes(routes!(movement::push))
         .routes(routes!(sync::conflicts).layer(compression::answers()))
         .routes(routes!(sync::conflict, sync::resolve))
         // Between nodes.

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use baton_api::Problem;
 use baton_api::sync::{
     ConfirmPeer, ConflictDetails, ConflictList, ConflictView, DifferenceList, DirectoryView,
-    Movement, PeerList, PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView, SyncIndex,
+    PeerList, PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView, SyncIndex,
 };
 use baton_session::{PeerLimits, SessionId};
 
@@ -178,36 +178,6 @@ pub(super) async fn differences(
     Path(peer): Path<String>,
 ) -> Answer<DifferenceList> {
     Ok(axum::Json(sync::differences(&context, &caller, &peer).await?))
-}
-
-/// Pulls a session from a peer. When time runs out it answers `unfinished`, and goes on when called
-/// again.
-#[utoipa::path(
-    post, path = "/sync/pull/{peer}/{session}", tag = "sync", security(("api_key" = [])),
-    params(("peer" = String, Path), ("session" = String, Path)),
-    responses((status = 200, body = Movement), (status = "4XX", body = Problem))
-)]
-pub(super) async fn pull(
-    State(context): State<Context>,
-    Sync(caller): Sync,
-    Path((peer, session)): Path<(String, String)>,
-) -> Answer<Movement> {
-    Ok(axum::Json(sync::pull(&context, &caller, &peer, &session).await?))
-}
-
-/// Pushes a session to a peer. When time runs out it answers `unfinished`, and goes on when called
-/// again.
-#[utoipa::path(
-    post, path = "/sync/push/{peer}/{session}", tag = "sync", security(("api_key" = [])),
-    params(("peer" = String, Path), ("session" = String, Path)),
-    responses((status = 200, body = Movement), (status = "4XX", body = Problem))
-)]
-pub(super) async fn push(
-    State(context): State<Context>,
-    Sync(caller): Sync,
-    Path((peer, session)): Path<(String, String)>,
-) -> Answer<Movement> {
-    Ok(axum::Json(sync::push(&context, &caller, &peer, &session).await?))
 }
 
 /// The caller's sessions in which someone has to choose.

@@ -2,6 +2,7 @@
 //! differs moves both ways.
 
 use super::forget::forget_deletions;
+use super::movement::CALL_LIMIT;
 use super::{differences, lease, peers, pull, push};
 use crate::audit::Actor;
 use crate::auth::Caller;
@@ -86,10 +87,10 @@ async fn move_with(context: &Context, caller: &Caller, peer: &str) -> Result<(),
         let session = item.session_id.to_string();
         let moved = async {
             if matches!(item.difference, Difference::Behind | Difference::Diverged) {
-                whole(|| pull(context, caller, peer, &session)).await?;
+                whole(|| pull(context, caller, peer, &session, CALL_LIMIT)).await?;
             }
             if matches!(item.difference, Difference::Ahead | Difference::Diverged) {
-                whole(|| push(context, caller, peer, &session)).await?;
+                whole(|| push(context, caller, peer, &session, CALL_LIMIT)).await?;
             }
             Ok::<_, NodeError>(())
         };

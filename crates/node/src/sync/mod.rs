@@ -75,6 +75,7 @@ pub(crate) use inbound::take_from;
 pub(crate) use index::IndexCache;
 pub use index::index;
 pub(crate) use index::index_for;
+pub(crate) use movement::CALL_LIMIT;
 pub(crate) use offer::exchange_for;
 pub(crate) use parcels::{fetch as fetch_parts, stage as stage_parts};
 pub use pull::pull;

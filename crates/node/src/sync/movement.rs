@@ -12,8 +12,8 @@ use baton_store::{Peer, StoreError};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// How long one call goes on: shorter than a caller waits for an answer.
-const TIME_LIMIT: Duration = Duration::from_secs(80);
+/// How long one call goes on at most: shorter than a caller waits for an answer.
+pub(crate) const CALL_LIMIT: Duration = Duration::from_secs(80);
 
 /// A session on its way.
 pub(super) struct Way {
@@ -68,8 +68,8 @@ pub(super) async fn begin(
     context: &Context,
     caller: &Caller,
     action: Action,
-    peer: &str,
-    session: &str,
+    (peer, session): (&str, &str),
+    limit: Duration,
 ) -> Result<Way, NodeError> {
     let note = Note::new(&caller.actor, &caller.owner, action, session);
     let peer = match peers::find_confirmed(context, &caller.owner, peer).await {
@@ -77,7 +77,8 @@ pub(super) async fn begin(
         Err(error) => return Err(note.with("peer", peer).failed(&context.store, error).await),
     };
     let note = note.with("peer", peer.node.to_string());
-    match set_out(context, caller, peer, session).await {
+    let until = Instant::now() + limit;
+    match set_out(context, caller, peer, session, until).await {
         Ok(way) => Ok(way),
         Err(error) => Err(note.failed(&context.store, error).await),
     }
@@ -88,9 +89,9 @@ async fn set_out(
     caller: &Caller,
     peer: Peer,
     session: &str,
+    until: Instant,
 ) -> Result<Way, NodeError> {
     let remote = Remote::of(context, &peer).await?;
-    let until = Instant::now() + TIME_LIMIT;
     let (id, name) = find(context, caller, &remote, session).await?;
     let may_have = peers::may_have(context, &peer, id).await?;
     Ok(Way { session: id, remote, may_have, parts: 0, peer, name, until })

@@ -13,7 +13,7 @@ use baton_session::{Owner, PartHash, PartRef, SessionId};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use std::collections::HashMap;
 use std::future::ready;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 /// How many bodies are asked for at once.
@@ -21,15 +21,16 @@ const AHEAD: usize = 2;
 /// How many are checked and written at once: one is written while the next is checked.
 const STAGED: usize = 2;
 
-/// Pulls a session from a peer: what it has there is here when this returns. When time runs out it
-/// answers so, and goes on where it stopped when called again.
+/// Pulls a session from a peer: what it has there is here when this returns. After `limit`, and at
+/// least one body of parts, it answers that there is more, and goes on where it stopped when called again.
 pub async fn pull(
     context: &Context,
     caller: &Caller,
     peer: &str,
     session: &str,
+    limit: Duration,
 ) -> Result<Movement, NodeError> {
-    let mut way = begin(context, caller, Action::Pull, peer, session).await?;
+    let mut way = begin(context, caller, Action::Pull, (peer, session), limit).await?;
     let pulled = run(context, &caller.owner, &mut way).await;
     end(context, caller, way, Action::Pull, pulled).await
 }

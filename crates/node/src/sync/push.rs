@@ -9,16 +9,18 @@ use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::sync::{Exchange, Movement, Parcel, Taken, Wanted};
 use baton_session::{Owner, View};
+use std::time::Duration;
 
-/// Pushes a session to a peer: what it has here is there when this returns. When time runs out it
-/// answers so, and goes on where it stopped when called again.
+/// Pushes a session to a peer: what it has here is there when this returns. After `limit`, and at
+/// least one body of parts, it answers that there is more, and goes on where it stopped when called again.
 pub async fn push(
     context: &Context,
     caller: &Caller,
     peer: &str,
     session: &str,
+    limit: Duration,
 ) -> Result<Movement, NodeError> {
-    let mut way = begin(context, caller, Action::Push, peer, session).await?;
+    let mut way = begin(context, caller, Action::Push, (peer, session), limit).await?;
     let pushed = run(context, &caller.owner, &mut way).await;
     end(context, caller, way, Action::Push, pushed).await
 }

@@ -3,7 +3,7 @@
 use super::contents::Contents;
 use super::reconcile::reconcile;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
-use super::{SyncError, lease, partial, push};
+use super::{CALL_LIMIT, SyncError, lease, partial, push};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::latest::last_good;
@@ -180,7 +180,7 @@ async fn push_to_all(
 ) -> Result<(), NodeError> {
     for peer in super::peers::confirmed(context, &caller.owner).await? {
         let session = view.id.to_string();
-        match push(context, caller, &peer.node.to_string(), &session).await {
+        match push(context, caller, &peer.node.to_string(), &session, CALL_LIMIT).await {
             Ok(movement) => view.pushed.push(movement),
             Err(error) => {
                 view.failed.push(NotPushed { peer: peer.name.clone(), reason: error.to_string() });

@@ -7,6 +7,9 @@ import { canBeAsked, compare } from '../peers.ts'
 import { count } from '../words/amounts.ts'
 import { Cancelled, type Command, progress, say } from './command.ts'
 
+/** How long one step goes on, in seconds: a person hears how far it is, and can stop it, after each. */
+const STEP_S = 2
+
 /** Pulls or pushes one session to its end. A move that is cancelled leaves what was there as it was. */
 export async function move(
   node: Node,
@@ -16,7 +19,7 @@ export async function move(
   told: (message: string) => void,
   token: vscode.CancellationToken,
 ): Promise<Schemas['Movement']> {
-  const params = { path: { peer, session } }
+  const params = { path: { peer, session }, query: { seconds: STEP_S } }
   for (;;) {
     if (token.isCancellationRequested) throw new Cancelled()
     const { patient } = node
@@ -26,6 +29,7 @@ export async function move(
         : patient.POST('/sync/push/{peer}/{session}', { params }),
     )
     if (moved.outcome !== 'unfinished') return moved
+    if (moved.parts === 0) throw new Failure('node', `nothing of ${moved.name} moves any more`, 'try again later')
     told(`${moved.name}: ${count(moved.left ?? 0, 'part')} left`)
   }
 }

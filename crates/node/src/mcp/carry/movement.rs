@@ -3,7 +3,7 @@
 use super::text::Way;
 use crate::mcp::answer::Failure;
 use crate::mcp::verb::Call;
-use crate::sync;
+use crate::sync::{self, CALL_LIMIT};
 use baton_api::sync::{Movement, MovementOutcome};
 
 impl Way {
@@ -37,8 +37,8 @@ impl Way {
     async fn once(self, call: &Call, peer: &str, session: &str) -> Result<Movement, Failure> {
         let (context, caller) = (&call.context, &call.caller);
         Ok(match self {
-            Self::Pull => Box::pin(sync::pull(context, caller, peer, session)).await?,
-            Self::Push => Box::pin(sync::push(context, caller, peer, session)).await?,
+            Self::Pull => Box::pin(sync::pull(context, caller, peer, session, CALL_LIMIT)).await?,
+            Self::Push => Box::pin(sync::push(context, caller, peer, session, CALL_LIMIT)).await?,
         })
     }
 }

@@ -6,7 +6,7 @@ use crate::auth::Caller;
 use crate::live::LiveError;
 use crate::sync::remote::Remote;
 use crate::sync::shelf::Shelf;
-use crate::sync::{SyncError, auto, peers, pull};
+use crate::sync::{CALL_LIMIT, SyncError, auto, peers, pull};
 use crate::{Context, NodeError, clock};
 use baton_api::sync::{HandedView, Handing, LeaseAnswer, LeaseOutcome};
 use baton_session::{Lease, Lifecycle, NodeId, SessionId, Vector};
@@ -120,7 +120,7 @@ impl Taking<'_> {
 
     async fn bring(&self, peer: &Peer) -> Result<(), NodeError> {
         let (peer, session) = (peer.node.to_string(), self.session.to_string());
-        Box::pin(auto::whole(|| pull(self.context, self.caller, &peer, &session))).await
+        Box::pin(auto::whole(|| pull(self.context, self.caller, &peer, &session, CALL_LIMIT))).await
     }
 
     async fn take_over(&self, node_id: NodeId, name: String) -> Result<HandedView, NodeError> {

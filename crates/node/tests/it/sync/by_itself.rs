@@ -1,9 +1,12 @@
 //! What moves without anyone asking, and how fast.
 
-use super::pair::{Pair, again_at, logged_in, save, seed, state};
-use crate::fixture::until;
-use baton_api::sync::MovementOutcome;
+use super::pair::{Pair, again_at, logged_in, login, save, seed, state};
+use crate::fixture::{one_line, problem, until};
+use baton_api::ErrorCode;
+use baton_api::sync::{Movement, MovementOutcome};
 use baton_node::config::Choices;
+use baton_session::State;
+use reqwest::Method;
 use std::time::{Duration, Instant};
 
 #[tokio::test]
@@ -53,5 +56,33 @@ async fn a_transfer_is_no_faster_than_its_limit() {
     let moved = pair.pull("shop").await;
     let least = Duration::from_micros(moved.bytes * 1_000_000 / limit);
     assert!(begun.elapsed() >= least, "{} bytes in {:?}", moved.bytes, begun.elapsed());
+    pair.stop().await;
+}
+
+#[tokio::test]
+async fn a_movement_answers_as_soon_as_it_is_wanted_and_goes_on_when_called_again() {
+    let slow = || Choices { bytes_per_second: Some(200_000), ..Choices::default() };
+    let pair = Pair::with(slow).await;
+    // More parts than go in three bodies: cookies of each site are one.
+    let mut held = State::default();
+    (0..3100).for_each(|at| login(&mut held, &format!("shop{at}.test"), "one"));
+    held.normalize();
+    seed(&pair.cloud, "shops", &held).await;
+    save(&pair.cloud, "shops").await;
+    let pull = async |seconds: u64| {
+        let path = format!("/sync/pull/cloud/shops?seconds={seconds}");
+        pair.laptop.admin_request(Method::POST, &path).send().await.unwrap()
+    };
+    let first: Movement = pull(1).await.json().await.unwrap();
+    assert_eq!(first.outcome, MovementOutcome::Unfinished);
+    assert!(first.parts > 0 && first.left > 0, "{first:?}");
+    let gone = pair.laptop.admin().fetch_session("shops").await.unwrap_err();
+    assert_eq!(gone.code(), Some(ErrorCode::SessionNotFound), "nothing half is here");
+    let second: Movement = pull(80).await.json().await.unwrap();
+    assert_eq!((second.outcome, second.parts), (MovementOutcome::Moved, first.left));
+    assert_eq!(state(&pair.laptop, "shops").await, held);
+    let refused = problem(pull(81).await).await;
+    let said = "422 invalid_request: expected seconds to be a number from 1 to 80, found 81";
+    assert_eq!(one_line(&refused), said);
     pair.stop().await;
 }

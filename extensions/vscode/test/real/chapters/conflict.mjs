@@ -11,7 +11,6 @@ export default async function ({ step, code, here }) {
     session.state.cookies[0].value = 'of somebody else'
     delete session.sync.checksum
     await here.ask('POST', '/sync/sessions', session)
-    await code.run('Look Again')
     await code.status('sync', 'conflict')
     await code.row('Conflicts').waitFor()
     await code.run('Resolve a Conflict')

@@ -5,12 +5,11 @@ import { join } from 'node:path'
 import { storageState } from '../logins.mjs'
 
 export default async function ({ step, code, here, room }) {
-  await step('the tree shows a session by its state', async () => {
+  await step('the tree shows a session by its state, as soon as it is there', async () => {
     const file = join(room, 'shop.json')
     await writeFile(file, JSON.stringify(storageState('shop.test', 'first')))
     await here.baton('import', file, '--name', 'shop')
     await code.page.locator('.activitybar [aria-label^="Baton"]').first().click()
-    await code.run('Look Again')
     await code.row('shop').waitFor()
     await code.row('Recoverable').waitFor()
     await code.shot('tree')

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 
 export default async function ({ step, code, here, there, settings }) {
-  await step('a peer that disappears is told', async () => {
+  await step('a peer that disappears is told, by itself', async () => {
     await there.end()
-    await code.run('Sync Now')
-    await code.said('server:')
     await code.status('sync', 'offline')
     await code.shot('peer-gone')
+    await code.run('Sync Now')
+    await code.said('server:')
     await code.clear()
   })
   await step('nonsense in the settings says what is expected', async () => {
