@@ -25,11 +25,14 @@ pub(crate) fn run() -> Result<ExitCode> {
     let story = super::folder().join("test/real");
     bring(&story, &shelf)?;
     let chromium = setup::CHROMIUM.find().context("expected Chromium, found none")?;
+    let provider = root.join("target/tools/provider");
+    bring_provider(&story.join("provider"), &provider)?;
     let mut tell = Command::new(shelf.join(NODE));
     tell.arg(shelf.join("story.mjs")).args([root.join("target/debug/baton"), chromium]).args([
         super::folder().join("dist/baton.vsix"),
         shelf,
         root.join("target/vscode"),
+        provider,
     ]);
     done(&mut tell)?;
     Ok(ExitCode::SUCCESS)
@@ -89,6 +92,15 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Brings the provider of tokens that the tests of nodes have, too, onto a shelf of its own.
+fn bring_provider(from: &Path, shelf: &Path) -> Result<()> {
+    let script = cargo::root().join("crates/playground/tools/provider/provider.mjs");
+    copy(from, shelf)?;
+    fs::copy(&script, shelf.join("provider.mjs"))
+        .with_context(|| format!("could not copy {}", script.display()))?;
+    ensure(shelf)
 }
 
 /// Runs npm with Node 24, whose headers are beside it.

@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import * as vscode from 'vscode'
 import { Failure } from '../node/failure.ts'
 import { ask, type Node } from '../node/node.ts'
-import { size } from '../words/amounts.ts'
+import { count, size } from '../words/amounts.ts'
 import { checkName } from '../words/names.ts'
 import { Cancelled, type Command, given, progress, say } from './command.ts'
 import { bring } from './remote.ts'
@@ -48,7 +48,7 @@ async function fromFile(node: Node): Promise<void> {
   })
   const left = imported.left_out.items.length
   say(
-    `${imported.name} is here: ${imported.holds.cookies} cookies, ${imported.holds.tabs} tabs${left > 0 ? `; ${left} left out` : ''}`,
+    `${imported.name} is here: ${count(imported.holds.cookies, 'cookie')}, ${count(imported.holds.tabs, 'tab')}${left > 0 ? `; ${left} left out` : ''}`,
   )
 }
 

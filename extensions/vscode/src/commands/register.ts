@@ -53,7 +53,9 @@ async function client(): Promise<Schemas['ClientCredential']> {
   })
   const clientId = await line('Client id', '')
   const scope = await line('Scope', 'api://baton/.default')
-  return { issuer, clientId, scope, clientSecret: await secret('Client secret (4 of 4)') }
+  const resource = await line('Resource, where the provider asks for one', 'left empty: none, as with Entra ID', () => {})
+  const clientSecret = await secret('Client secret (4 of 4)')
+  return { issuer, clientId, scope, clientSecret, ...(resource === '' ? {} : { resource }) }
 }
 
 /** A person compares; the extension never does. */

@@ -8,6 +8,8 @@ import { until } from './houses.mjs'
 
 /** The window of VS Code. */
 export class Code {
+  written = 0
+
   /** Installs the extension, starts the server and opens a window. */
   static async open({ room, tools, vsix, chromium: browser, environment, settings, shots }) {
     const code = new Code()
@@ -63,7 +65,14 @@ export class Code {
       'files.simpleDialog.enable': true,
       'workbench.secondarySideBar.defaultVisibility': 'hidden',
     }
-    writeFileSync(this.file, JSON.stringify({ ...base, ...settings }))
+    this.title = `settings ${++this.written}`
+    writeFileSync(this.file, JSON.stringify({ ...base, ...settings, 'window.title': this.title }))
+  }
+
+  /** Writes other settings, and waits until the window has read them: its title is one of them. */
+  async live(settings) {
+    this.set(settings)
+    await until('the window to have the settings', async () => (await this.page.title()).includes(this.title))
   }
 
   /** Waits until the status bar says it. */
@@ -116,6 +125,19 @@ export class Code {
     await this.page.keyboard.press('F1')
     await this.page.locator('.quick-input-widget input').first().fill('>Notifications: Clear All Notifications')
     await this.page.keyboard.press('Enter')
+  }
+
+  /** Names a file in the dialog that is open. */
+  async file(path) {
+    const field = this.page.locator('.quick-input-widget input').first()
+    await field.waitFor()
+    await field.fill(path)
+    await this.page.locator('.quick-input-widget .monaco-button', { hasText: 'OK' }).first().click()
+  }
+
+  /** Waits until no row says it. */
+  async gone(text) {
+    await until(`no row "${text}"`, async () => (await this.row(text).count()) === 0)
   }
 
   row(text) {

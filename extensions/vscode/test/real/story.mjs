@@ -1,6 +1,6 @@
 // The story: a person in a real VS Code, two real nodes, and what goes wrong between them.
 //
-// `node story.mjs PROGRAM CHROMIUM VSIX TOOLS SHOTS`
+// `node story.mjs PROGRAM CHROMIUM VSIX TOOLS SHOTS PROVIDER`
 //
 // Each chapter goes on where the one before it ended.
 
@@ -10,19 +10,24 @@ import { join } from 'node:path'
 import activation from './chapters/activation.mjs'
 import browser from './chapters/browser.mjs'
 import conflict from './chapters/conflict.mjs'
+import doors from './chapters/doors.mjs'
+import files from './chapters/files.mjs'
+import moving from './chapters/moving.mjs'
 import node from './chapters/node.mjs'
 import peers from './chapters/peers.mjs'
+import changing from './chapters/settings.mjs'
 import tree from './chapters/tree.mjs'
 import trouble from './chapters/trouble.mjs'
 import { Code } from './code.mjs'
 import { House, until } from './houses.mjs'
 
-const chapters = [node, tree, peers, conflict, browser, trouble, activation]
-const [program, chromium, vsix, tools, shots] = process.argv.slice(2)
+const chapters = [node, tree, peers, doors, files, conflict, moving, changing, browser, trouble, activation]
+const [program, chromium, vsix, tools, shots, provider] = process.argv.slice(2)
 const room = await mkdtemp(join(tmpdir(), 'baton-vscode-'))
 const environment = { FEDERATION_DIR: join(room, 'board'), BATON_DATA: join(room, 'here') }
 const here = new House(program, join(room, 'here'), environment)
 const there = new House(program, join(room, 'there'), { ...environment, FEDERATION_DIR: join(room, 'other-board') })
+const cloud = new House(program, join(room, 'cloud'), { ...environment, FEDERATION_DIR: join(room, 'cloud-board') })
 const settings = { 'baton.program': program, 'baton.dataFolder': here.folder, 'baton.syncEnabled': true }
 let code
 
@@ -35,7 +40,8 @@ async function step(name, work) {
 try {
   await there.serve()
   code = await Code.open({ room, tools, vsix, chromium, environment, settings, shots })
-  for (const chapter of chapters) await chapter({ step, code, here, there, room, settings })
+  const told = { step, code, here, there, cloud, room, settings, environment, program, provider }
+  for (const chapter of chapters) await chapter(told)
 } catch (error) {
   await code?.shot('failure').catch(() => undefined)
   console.error(error)
@@ -43,6 +49,7 @@ try {
 } finally {
   await code?.close()
   await there.end()
+  await cloud.end()
   await endBrowsers()
   await rm(room, { recursive: true, force: true })
 }
