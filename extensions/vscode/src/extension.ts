@@ -13,10 +13,12 @@ import { confirmPeer, registerPeer } from './commands/register.ts'
 import { listRemoteSessions } from './commands/remote.ts'
 import { resolveConflict } from './commands/resolve.ts'
 import { resumeSession } from './commands/resume.ts'
+import { copyTabAddress, saveHar, showTab } from './commands/tab.ts'
 import { Documents } from './conflict/documents.ts'
 import { Hub } from './hub.ts'
 import { provideMcp } from './mcp.ts'
 import { failureOf } from './node/failure.ts'
+import { TabView } from './panel/view.ts'
 import type { Row } from './view/rows.ts'
 import { showStatus } from './view/status.ts'
 import { Tree } from './view/tree.ts'
@@ -27,6 +29,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const tools: Tools = { hub, secrets: context.secrets }
   const documents = new Documents()
   const tree = new Tree(hub)
+  const panel = new TabView(hub, context.extensionUri)
   const view = vscode.window.createTreeView('baton.tree', { treeDataProvider: tree, showCollapseAll: true })
   const commands: Record<string, Command> = {
     registerPeer,
@@ -38,6 +41,9 @@ export function activate(context: vscode.ExtensionContext): void {
     handOverSession,
     resolveConflict: resolveConflict(documents),
     syncNow,
+    showTab: showTab(panel),
+    copyTabAddress,
+    saveHar: saveHar(panel),
     startNode,
     stopNode,
     setKey,
@@ -54,6 +60,7 @@ export function activate(context: vscode.ExtensionContext): void {
     view,
     showStatus(hub),
     documents.register(),
+    panel.register(),
     provideMcp(hub, context.secrets),
     ...registered,
     follow(hub),

@@ -4,6 +4,7 @@ import * as vscode from 'vscode'
 import type { Hub } from '../hub.ts'
 import { type Failure, failureOf } from '../node/failure.ts'
 import type { Row } from '../view/rows.ts'
+import { remedyOf } from '../words/remedy.ts'
 
 /** What commands work with. */
 export interface Tools {
@@ -48,18 +49,7 @@ export function say(message: string): void {
 }
 
 async function complain(failure: Failure): Promise<void> {
-  const remedies: Partial<Record<Failure['kind'], [string, string, string?]>> = {
-    none: ['Start the Local Node', 'baton.startNode'],
-    unreachable: ['Look Again', 'baton.refresh'],
-    refused: ['Set the Key', 'baton.setKey'],
-    settings: ['Open Settings', 'workbench.action.openSettings', 'baton'],
-    program: ['Open Settings', 'workbench.action.openSettings', 'baton.program'],
-    not_baton: ['Open Settings', 'workbench.action.openSettings', 'baton.nodeUrl'],
-  }
-  const remedy = remedies[failure.kind]
-  const chosen = await vscode.window.showErrorMessage(`Baton: ${failure.text}`, ...(remedy === undefined ? [] : [remedy[0]]))
-  if (chosen !== undefined && remedy !== undefined) {
-    const [, command, ...rest] = remedy
-    await vscode.commands.executeCommand(command, ...rest)
-  }
+  const remedy = remedyOf(failure)
+  const chosen = await vscode.window.showErrorMessage(`Baton: ${failure.text}`, ...(remedy === undefined ? [] : [remedy.title]))
+  if (chosen !== undefined && remedy !== undefined) await vscode.commands.executeCommand(remedy.command, ...remedy.words)
 }

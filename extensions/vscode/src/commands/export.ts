@@ -1,10 +1,10 @@
 // Exports a session: to a peer, or to a file that only its owner may read.
 
-import { rename, rm, writeFile } from 'node:fs/promises'
 import * as vscode from 'vscode'
 import { ask, type Node, type Schemas } from '../node/node.ts'
 import { canBeAsked } from '../peers.ts'
 import { Cancelled, type Command, given, progress, say } from './command.ts'
+import { writePrivate } from './file.ts'
 import { move } from './move.ts'
 import { pickPeer, pickSession } from './pick.ts'
 
@@ -53,16 +53,4 @@ async function toFile(node: Node, session: Session, format: 'session' | 'storage
   })
   const lost = view.receipt.not_portable + view.receipt.rejected
   say(`${session.name} is in ${path}${lost > 0 ? `; ${lost} items that the format has no word for are not` : ''}`)
-}
-
-/** Written beside its place and renamed: a file is whole, or not there. */
-async function writePrivate(path: string, text: string): Promise<void> {
-  const beside = `${path}.${process.pid}.part`
-  try {
-    await writeFile(beside, text, { mode: 0o600, flag: 'wx' })
-    await rename(beside, path)
-  } catch (error) {
-    await rm(beside, { force: true })
-    throw error
-  }
 }

@@ -1,11 +1,12 @@
 // A node that answers: who it is, and a client of its API, whose requests are typed by its own document.
 
 import createClient, { type Client } from 'openapi-fetch'
-import type { components, paths } from '../api.ts'
+import type { paths } from '../api.ts'
 import { Failure, failureOf, refusal } from './failure.ts'
 import type { Place } from './place.ts'
+import type { Schemas } from './schemas.ts'
 
-export type Schemas = components['schemas']
+export type { Schemas }
 export type Api = Client<paths>
 
 /** How long a short question may take. */

@@ -134,6 +134,7 @@ function tabsRow(known: Known): Row[] {
     icon: 'browser',
     context: 'tab',
     subject: tab.token,
+    command: 'baton.showTab',
   }))
   return [{ id: 'tabs', label: 'Debug Tabs', description: String(children.length), open: true, children }]
 }

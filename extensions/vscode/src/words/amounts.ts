@@ -36,3 +36,8 @@ export function shortRev(rev: string): string {
   const [version, hash] = rev.split('-', 2)
   return hash === undefined ? rev : `${version}-${hash.slice(0, 8)}`
 }
+
+/** How long something took. */
+export function duration(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`
+}

@@ -144,6 +144,11 @@ export class Code {
     return this.page.locator('.pane-body .monaco-list-row', { hasText: text }).first()
   }
 
+  /** What is in the page that the extension shows. */
+  view() {
+    return this.page.frameLocator('iframe.webview').frameLocator('#active-frame')
+  }
+
   async shot(name) {
     await this.page.screenshot({ path: join(this.shots, `${name}.png`) })
   }
