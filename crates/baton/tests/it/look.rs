@@ -12,7 +12,7 @@ use baton_api::{Client, CreateKey, ErrorCode, OpenSession, Scope, SwitchDebug};
 use baton_playground::{House, Page, Site};
 use serde_json::{Value, json};
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::time::timeout;
 
@@ -237,6 +237,34 @@ async fn a_session_is_recorded_later_and_no_longer_and_by_the_next_node() {
     assert!(!off.session.debug);
     let gone = client.get_har(&again, false).await.unwrap_err();
     assert_eq!(gone.code(), Some(ErrorCode::TabGone));
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_ends_lets_nobody_wait() {
+    let mut house = houses::build();
+    house.start_node().await.unwrap();
+    let site = shop().await;
+    says(&house, &["open", site.url("/").unwrap().as_str(), "--name", "shop", "--debug"]);
+    let token = token(&house).await;
+    done(&house, &token).await;
+    let client = house.client().unwrap().clone();
+    let all = ConsoleFilters::default();
+    let cursor = client.get_console(&token, &all, Duration::ZERO).await.unwrap().cursor;
+    let filters = ConsoleFilters { after: Some(cursor), ..all };
+    let asking = client.clone();
+    let waiting =
+        tokio::spawn(
+            async move { asking.get_console(&token, &filters, Duration::from_secs(20)).await },
+        );
+    // A question that is asked later is answered: the first one waits by then.
+    client.list_tabs().await.unwrap();
+
+    let begun = Instant::now();
+    house.stop_node().await.unwrap();
+    assert!(waiting.await.unwrap().unwrap().entries.is_empty());
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    house.start_node().await.unwrap();
     house.clear().await.unwrap();
 }
 

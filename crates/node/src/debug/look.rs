@@ -27,7 +27,8 @@ pub async fn network(
     filters: &NetworkFilters,
     wait: Duration,
 ) -> Result<Found<NetworkRequest>, NodeError> {
-    let found = context.bus.network(&caller.owner, token, sight, filters, wait);
+    let ask = |wait| context.bus.network(&caller.owner, token, sight, filters, wait);
+    let found = until_the_end(context, wait, ask);
     let view = View { context, caller, token, sight };
     view.of("network", found, |found| found.items.is_empty()).await
 }
@@ -41,7 +42,8 @@ pub async fn console(
     filters: &ConsoleFilters,
     wait: Duration,
 ) -> Result<Found<ConsoleEntry>, NodeError> {
-    let found = context.bus.console(&caller.owner, token, sight, filters, wait);
+    let ask = |wait| context.bus.console(&caller.owner, token, sight, filters, wait);
+    let found = until_the_end(context, wait, ask);
     let view = View { context, caller, token, sight };
     view.of("console", found, |found| found.items.is_empty()).await
 }
@@ -55,6 +57,20 @@ pub async fn har(
 ) -> Result<Har, NodeError> {
     let found = context.bus.har(&caller.owner, token, sight);
     View { context, caller, token, sight }.of("har", found, |_| false).await
+}
+
+/// Asks, and waits for the answer no longer than the node is there: it ends once everybody is answered.
+fn until_the_end<'a, T: Send + 'a>(
+    context: &'a Context,
+    wait: Duration,
+    ask: impl Fn(Duration) -> Answer<'a, T> + Send + 'a,
+) -> Answer<'a, T> {
+    Box::pin(async move {
+        tokio::select! {
+            found = ask(wait) => found,
+            () = context.ending.cancelled() => ask(Duration::ZERO).await,
+        }
+    })
 }
 
 /// Who looks into which tab, and how.
