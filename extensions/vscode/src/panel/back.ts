@@ -1,11 +1,9 @@
 // The way back to a tab of which nothing comes any more.
-//
-// A node that was started anew has other tokens for the same tabs: the tab that stands in the place of the old
-// one is taken, when there is exactly one.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Known } from '../known.ts'
 import type { Failure } from '../node/failure.ts'
-import type { Node, Schemas } from '../node/node.ts'
+import { ask, type Node, type Schemas } from '../node/node.ts'
 
 type Tab = Schemas['DebugTab']
 
@@ -18,20 +16,59 @@ export interface Source {
   lookSoon(): void
 }
 
-/** Waits for news that let hope for an answer; the tab to ask for then. */
-export function wayBack(source: Source, tab: Tab, failure: Failure, signal: AbortSignal): Promise<Tab> {
-  const isGone = failure.code === 'tab_gone'
+/** The first and the longest pause before the node is asked again. */
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 30_000
+
+/** How long to wait, longer each time. */
+export class Patience {
+  private next = FIRST_PAUSE_MS
+
+  async wait(signal: AbortSignal): Promise<void> {
+    const wait = this.next
+    this.next = Math.min(wait * 2, LONGEST_PAUSE_MS)
+    await pause(wait, undefined, { signal })
+  }
+
+  /** Begins anew: it went well. */
+  reset(): void {
+    this.next = FIRST_PAUSE_MS
+  }
+}
+
+/** Waits for news that the node answers; what hinders it meanwhile is told. */
+export function online(
+  source: Source,
+  failure: Failure,
+  hindered: (failure: Failure) => void,
+  signal: AbortSignal,
+): Promise<void> {
   const back = news(source, signal, (known) => {
-    if (known.link !== 'online') return undefined
-    return heir(known.tabs, tab) ?? (isGone ? undefined : tab)
+    if (known.link === 'online') return true
+    if (known.link !== 'connecting') hindered(known.failure ?? failure)
+    return false
   })
-  if (isGone) source.lookSoon()
   // The hub may not have noticed yet.
-  else if (failure.kind === 'unreachable' && source.known.link === 'online') void source.reconnect()
+  if (failure.kind !== 'node' && source.known.link === 'online') void source.reconnect()
   return back
 }
 
-/** The tab itself, else the only one of the same browser and owner that shows the same address. */
+/** Asks, ever more seldom, until there is a tab in the place of the one that is gone. */
+export async function heirOf(source: Source, tab: Tab, signal: AbortSignal): Promise<Tab> {
+  const patience = new Patience()
+  for (;;) {
+    await patience.wait(signal)
+    const { api } = await source.node()
+    const { tabs } = await ask(api.GET('/debug/tabs', { signal }))
+    const found = heir(tabs, tab)
+    if (found !== undefined) return found
+  }
+}
+
+/**
+ * The tab itself, else the only one of the same browser and owner that shows the same address: a node that was
+ * started anew has other tokens for the same tabs.
+ */
 export function heir(tabs: Tab[], tab: Tab): Tab | undefined {
   const same = tabs.find((one) => one.token === tab.token)
   if (same !== undefined) return same
@@ -41,19 +78,18 @@ export function heir(tabs: Tab[], tab: Tab): Tab | undefined {
   return others.length === 0 ? first : undefined
 }
 
-/** Waits until news hold what is looked for. */
-function news<T>(source: Source, signal: AbortSignal, look: (known: Known) => T | undefined): Promise<T> {
+/** Waits until news fit. */
+function news(source: Source, signal: AbortSignal, fits: (known: Known) => boolean): Promise<void> {
   return new Promise((found, ended) => {
     const stop = () => {
       subscription.dispose()
       ended(signal.reason)
     }
     const subscription = source.onChange((known) => {
-      const seen = look(known)
-      if (seen === undefined) return
+      if (!fits(known)) return
       subscription.dispose()
       signal.removeEventListener('abort', stop)
-      found(seen)
+      found()
     })
     signal.addEventListener('abort', stop, { once: true })
   })

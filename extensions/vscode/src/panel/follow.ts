@@ -1,7 +1,8 @@
 // Follows one list by the node's own long poll: each answer says where the next question goes on.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { ask, type Node, type Schemas } from '../node/node.ts'
+import { ask, type Schemas } from '../node/node.ts'
+import type { Source } from './back.ts'
 import type { Answer } from './list.ts'
 import { type Line, lineOf, MOST, type Request, requestOf } from './shown.ts'
 
@@ -10,8 +11,8 @@ const WAIT_S = 20
 /** What comes within this time is asked for at once. */
 const TOGETHER_MS = 100
 
-/** Asks for what is new after a cursor; without one for the newest. */
-export type Ask<T> = (after: number | undefined, signal: AbortSignal) => Promise<Answer<T>>
+/** Asks for what is new after a cursor, without one for the newest; the node may wait so many seconds for it. */
+export type Ask<T> = (after: number | undefined, wait: number, signal: AbortSignal) => Promise<Answer<T>>
 
 /** Asks again and again, until the signal or a failure ends it. */
 export async function follow<T>(
@@ -21,8 +22,9 @@ export async function follow<T>(
   signal: AbortSignal,
 ): Promise<never> {
   let after = from
-  for (;;) {
-    const answer = await ask(after, signal)
+  // The first answer comes at once: that there is nothing new is news, too.
+  for (let wait = 0; ; wait = WAIT_S) {
+    const answer = await ask(after, wait, signal)
     signal.throwIfAborted()
     after = answer.cursor
     told(answer)
@@ -30,25 +32,25 @@ export async function follow<T>(
   }
 }
 
-/** Asks for lines of a tab's console. */
-export function asksLines(node: Node, token: string): Ask<Line> {
-  return async (after, signal) => {
-    const found = await ask(node.api.POST('/debug/tabs/{token}/console', { ...question(token, after), signal }))
+/** Asks for lines of a tab's console: each time the node, and with the key, that counts by then. */
+export function asksLines(source: Source, token: string): Ask<Line> {
+  return async (after, wait, signal) => {
+    const { api } = await source.node()
+    const found = await ask(api.POST('/debug/tabs/{token}/console', { ...question(token, after, wait), signal }))
     return { items: found.entries.map(lineOf), ...place(found) }
   }
 }
 
 /** Asks for requests of a tab. */
-export function asksRequests(node: Node, token: string): Ask<Request> {
-  return async (after, signal) => {
-    const found = await ask(node.api.POST('/debug/tabs/{token}/network', { ...question(token, after), signal }))
+export function asksRequests(source: Source, token: string): Ask<Request> {
+  return async (after, wait, signal) => {
+    const { api } = await source.node()
+    const found = await ask(api.POST('/debug/tabs/{token}/network', { ...question(token, after, wait), signal }))
     return { items: found.requests.map(requestOf), ...place(found) }
   }
 }
 
-function question(token: string, after: number | undefined) {
-  // The first answer comes at once: that there is nothing yet is news, too.
-  const wait = after === undefined ? 0 : WAIT_S
+function question(token: string, after: number | undefined, wait: number) {
   return { params: { path: { token }, query: { wait } }, body: { limit: MOST, ...(after === undefined ? {} : { after }) } }
 }
 

@@ -2,11 +2,11 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Failure, failureOf } from '../node/failure.ts'
-import { ask, type Node, type Schemas } from '../node/node.ts'
-import { type Source, wayBack } from './back.ts'
+import { ask, type Schemas } from '../node/node.ts'
+import { heirOf, online, Patience, type Source } from './back.ts'
 import { type Details, detailsOf, noDetails } from './details.ts'
 import { asksLines, asksRequests, follow } from './follow.ts'
-import { List } from './list.ts'
+import { type Answer, List } from './list.ts'
 import type { Name, Told } from './messages.ts'
 import type { Line, Request } from './shown.ts'
 import { answered, BEGINNING, failed, type Standing, shown } from './state.ts'
@@ -15,17 +15,13 @@ type Tab = Schemas['DebugTab']
 
 /** How often the tab's title and address are looked at, at most: they come with no list. */
 const FACTS_MS = 2_000
-/** The first and the longest pause before the node is asked again. */
-const FIRST_PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 30_000
-
 /** One tab that is looked into. */
 export class Watch {
   private lines = new List<Line>('lines')
   private requests = new List<Request>('requests')
   private standing: Standing = BEGINNING
   private running: AbortController | undefined
-  private pause = FIRST_PAUSE_MS
+  private readonly patience = new Patience()
   private factsAt = 0
 
   constructor(
@@ -93,59 +89,57 @@ export class Watch {
   }
 
   private async run(signal: AbortSignal): Promise<void> {
+    let isGone = false
     while (!signal.aborted) {
       try {
-        await this.both(await this.source.node(), signal)
+        if (isGone) this.become(await heirOf(this.source, this.current, signal))
+        await this.both(signal)
       } catch (error) {
         if (signal.aborted) return
         const failure = failureOf(error)
         this.stand(failed(failure))
-        await this.goOn(failure, signal).catch(() => undefined)
+        isGone = failure.code === 'tab_gone'
+        if (isGone) this.source.lookSoon()
+        else await this.goOn(failure, signal).catch(() => undefined)
       }
     }
   }
 
   /** Follows both lists until one of them fails. */
-  private async both(node: Node, signal: AbortSignal): Promise<void> {
+  private async both(signal: AbortSignal): Promise<void> {
     const end = new AbortController()
     const either = AbortSignal.any([signal, end.signal])
-    const { token } = this.current
-    const tell = <T>(told: (answer: T) => void) => {
-      return (answer: T) => {
-        this.pause = FIRST_PAUSE_MS
-        told(answer)
-        this.stand(answered(this.current))
-        void this.look(node, either)
-      }
-    }
-    const [lines, requests] = [this.lines, this.requests]
+    const { source, lines, requests, current } = this
+    const takeLines = (answer: Answer<Line>) => this.tell({ tell: 'console', change: lines.take(answer) })
+    const takeRequests = (answer: Answer<Request>) => this.tell({ tell: 'network', change: requests.take(answer) })
     try {
       await Promise.all([
-        follow(
-          asksLines(node, token),
-          lines.cursor,
-          tell((answer) => this.tell({ tell: 'console', change: lines.take(answer) })),
-          either,
-        ),
-        follow(
-          asksRequests(node, token),
-          requests.cursor,
-          tell((answer) => this.tell({ tell: 'network', change: requests.take(answer) })),
-          either,
-        ),
+        follow(asksLines(source, current.token), lines.cursor, this.taking(takeLines, either), either),
+        follow(asksRequests(source, current.token), requests.cursor, this.taking(takeRequests, either), either),
       ])
     } finally {
       end.abort()
     }
   }
 
+  /** An answer says that all is well, too. */
+  private taking<T>(take: (answer: T) => void, signal: AbortSignal): (answer: T) => void {
+    return (answer) => {
+      this.patience.reset()
+      take(answer)
+      this.stand(answered(this.current))
+      void this.look(signal)
+    }
+  }
+
   /** Looks at title and address, a while after something came. */
-  private async look(node: Node, signal: AbortSignal): Promise<void> {
+  private async look(signal: AbortSignal): Promise<void> {
     if (this.factsAt > Date.now()) return
     this.factsAt = Date.now() + FACTS_MS
     try {
       await pause(FACTS_MS / 2, undefined, { signal })
-      const { tabs } = await ask(node.api.GET('/debug/tabs', { signal }))
+      const { api } = await this.source.node()
+      const { tabs } = await ask(api.GET('/debug/tabs', { signal }))
       const tab = tabs.find((tab) => tab.token === this.current.token)
       if (tab === undefined || signal.aborted) return
       this.current = tab
@@ -155,17 +149,23 @@ export class Watch {
     }
   }
 
-  /** Waits until there may be an answer again, of this tab or of the one that stands in its place by then. */
+  /** Waits until there may be an answer again, and never asks at once. */
   private async goOn(failure: Failure, signal: AbortSignal): Promise<void> {
-    const tab = await wayBack(this.source, this.current, failure, signal)
-    await pause(this.pause, undefined, { signal })
-    this.pause = Math.min(this.pause * 2, LONGEST_PAUSE_MS)
+    const hindered = (hindrance: Failure) => this.stand(failed(hindrance))
+    // What the node itself could not do passes by itself; that a key may not look does not.
+    const passes = failure.kind === 'node' && failure.code !== 'forbidden'
+    await Promise.all([this.patience.wait(signal), passes || online(this.source, failure, hindered, signal)])
+  }
+
+  /** Goes on with the tab that stands in the place of this one. */
+  private become(tab: Tab): void {
     const isOther = tab.token !== this.current.token
     this.current = tab
     if (!isOther) return
     this.lines = new List('lines')
     this.requests = new List('requests')
     this.whole()
+    this.source.lookSoon()
   }
 
   private stand(standing: Standing): void {

@@ -90,12 +90,23 @@ function rowOf(target: EventTarget | null): HTMLElement | undefined {
 }
 
 function requestRow(request: Request): HTMLElement {
-  const address = element('span', 'text', request.address)
-  address.title = request.address
-  const cells = (['status', 'type', 'duration', 'size'] as const).map((name) => element('span', name, request[name]))
-  const row = element('div', `request ${request.end}`, element('span', 'method', request.method), address, ...cells)
+  const [name, host] = nameAndHost(request.address)
+  const cells: [string, string][] = [
+    ['method', request.method],
+    ['text', name],
+    ['host', host],
+    ...(['status', 'type', 'duration', 'size'] as const).map((cell): [string, string] => [cell, request[cell]]),
+  ]
+  const row = element('div', `request ${request.end}`, ...cells.map(([cell, text]) => element('span', cell, text)))
+  row.title = request.address
   row.setAttribute('role', 'option')
   row.setAttribute('aria-selected', 'false')
   row.tabIndex = -1
   return row
+}
+
+/** The path tells requests of a page apart, and comes first. */
+function nameAndHost(address: string): [string, string] {
+  const [, host, path] = /^[a-z]+:\/\/([^/?#]*)(.*)$/i.exec(address) ?? []
+  return host === undefined ? [address.slice(0, 200), ''] : [path || '/', host]
 }

@@ -112,6 +112,14 @@ export class Code {
     await this.page.keyboard.press('Enter')
   }
 
+  /** Saves a file under the name that is offered, in the workspace. */
+  async save(title, name) {
+    const dialog = this.page.locator('.quick-input-widget', { hasText: title })
+    const offered = async () => (await dialog.locator('input').first().inputValue()).endsWith(`/${name}`)
+    await until(`"${name}" to be offered`, offered)
+    await dialog.locator('.monaco-button', { hasText: 'OK' }).click()
+  }
+
   /** Waits until a message says it, and closes all of them. */
   async said(text, limit = 60_000) {
     const message = this.page.locator('.notification-list-item', { hasText: text }).first()

@@ -6,16 +6,16 @@ import { join } from 'node:path'
 import { until } from '../houses.mjs'
 import { openSite, SECRETS } from '../site.mjs'
 
-export default async function ({ step, code, here, room }) {
+export default async function ({ step, code, here, room, settings }) {
   const site = await openSite()
   try {
-    await tell({ step, code, here, room, site })
+    await tell({ step, code, here, room, settings, site })
   } finally {
     site.close()
   }
 }
 
-async function tell({ step, code, here, room, site }) {
+async function tell({ step, code, here, room, settings, site }) {
   const panel = code.view()
   const line = (text) => panel.locator('#lines .line', { hasText: text })
   const request = (text) => panel.locator('#requests .request', { hasText: text })
@@ -70,9 +70,9 @@ async function tell({ step, code, here, room, site }) {
     await details.waitFor({ state: 'hidden' })
   })
   await step('what is kept of the tab is saved as an archive', async () => {
-    const file = join(room, 'desk.har')
+    const file = join(room, 'workspace', 'desk.har')
     await code.run('Save as HAR')
-    await code.answer('Save as HAR', file)
+    await code.save('Save as HAR', 'desk.har')
     await code.said(`are in ${file}`)
     assert.equal((await stat(file)).mode & 0o777, 0o600)
     const text = await readFile(file, 'utf8')
@@ -86,7 +86,8 @@ async function tell({ step, code, here, room, site }) {
     await code.runAny('View: Toggle Panel Visibility')
     await panel.locator('#state').waitFor({ state: 'detached' })
     site.tell({ log: 'nobody saw this' })
-    await code.row('Tea shop').click()
+    await code.run('Look Into a Tab')
+    await code.pick('Tea shop')
     await line('nobody saw this').waitFor()
     assert.equal(await line('the shop is open').count(), 0)
   })
@@ -98,6 +99,40 @@ async function tell({ step, code, here, room, site }) {
     await code.shot('narrow')
     await code.page.setViewportSize({ width: 1280, height: 800 })
     await line('nobody saw this').waitFor()
+  })
+  await step('a key that may not look is told, and one that may goes on', async () => {
+    const make = (name, ...scopes) =>
+      here.baton('keys', 'create', '--name', name, ...scopes.flatMap((scope) => ['--scope', scope]))
+    const [reader, looker] = [await make('reader', 'read'), await make('looker', 'read', 'debug')]
+    const setKey = async ({ secret }) => {
+      await code.answer('Key of the node at', secret)
+      await code.said('takes the key')
+      await code.clear()
+    }
+    const { url } = await here.file()
+    await code.change({ ...settings, 'baton.nodeUrl': url })
+    await code.status('sync', 'key wanted')
+    await code.run("Set the Node's Key")
+    await setKey(looker)
+    await code.runAny('Focus on Debug Tab View')
+    await panel.locator('#remedy', { hasText: 'Look Into a Tab' }).click()
+    await code.pick('Tea shop')
+    await state('Live')
+    await code.run("Set the Node's Key")
+    await setKey(reader)
+    site.tell({ log: 'not for everybody' })
+    await state('set one with the scope debug')
+    await code.shot('forbidden')
+    await panel.locator('#remedy', { hasText: 'Set the Key' }).click()
+    await setKey(looker)
+    await state('Live')
+    await line('not for everybody').waitFor()
+    await code.run("Forget the Node's Key")
+    await code.said('is forgotten')
+    await code.change(settings)
+    await code.row('Tea shop').click()
+    await state('Live')
+    await code.clear()
   })
   await step('a node that ends is told, and what comes after it is back is shown', async () => {
     await code.run('Stop the Local Node')
