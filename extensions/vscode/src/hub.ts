@@ -127,11 +127,13 @@ export class Hub implements vscode.Disposable {
       silent: (what, error) => heard(withMissing(this.current, what, failureOf(error))),
       ended: () => void this.reconnect(),
     }
-    const fingerprint = fingerprintOf(node)
+    const asked = fingerprintOf(node)
     this.current = { ...(this.knownOf === node.health.node_id ? this.current : NOTHING), asksPeers, missing: [] }
     this.knownOf = node.health.node_id
     await listen(node, asksPeers, signal, listener)
-    heard({ ...this.current, link: 'online', fingerprint: await fingerprint })
+    const fingerprint = await asked
+    // What was told meanwhile counts.
+    heard({ ...this.current, link: 'online', fingerprint })
   }
 
   private lost(failure: Failure): void {

@@ -6,6 +6,14 @@ import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { until } from './houses.mjs'
 
+/** Settings of the person: nothing in the way. */
+const QUIET = {
+  'workbench.startupEditor': 'none',
+  'telemetry.telemetryLevel': 'off',
+  'files.simpleDialog.enable': true,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+}
+
 /** The window of VS Code. */
 export class Code {
   written = 0
@@ -17,7 +25,10 @@ export class Code {
     mkdirSync(join(data, 'User'), { recursive: true })
     mkdirSync(join(room, 'workspace'), { recursive: true })
     mkdirSync(shots, { recursive: true })
-    Object.assign(code, { shots, data, file: join(data, 'User', 'settings.json') })
+    // Of the settings that belong to a machine a window of this kind reads those of the machine only.
+    mkdirSync(join(data, 'Machine'), { recursive: true })
+    Object.assign(code, { shots, data, place: join(data, 'Machine', 'settings.json') })
+    writeFileSync(join(data, 'User', 'settings.json'), JSON.stringify(QUIET))
     code.set(settings)
     const entry = join(tools, 'node_modules/code-server/out/node/entry.js')
     const words = ['--user-data-dir', data, '--extensions-dir', join(room, 'extensions'), '--config', join(room, 'config.yaml')]
@@ -57,22 +68,29 @@ export class Code {
     await this.page.locator('.statusbar').waitFor({ timeout: 60_000 })
   }
 
-  /** Writes the settings. */
+  /** Writes the settings of the machine, for a window that is opened afterwards. */
   set(settings) {
-    const base = {
-      'workbench.startupEditor': 'none',
-      'telemetry.telemetryLevel': 'off',
-      'files.simpleDialog.enable': true,
-      'workbench.secondarySideBar.defaultVisibility': 'hidden',
-    }
-    this.title = `settings ${++this.written}`
-    writeFileSync(this.file, JSON.stringify({ ...base, ...settings, 'window.title': this.title }))
+    writeFileSync(this.place, this.text(settings))
   }
 
-  /** Writes other settings, and waits until the window has read them: its title is one of them. */
+  /** The settings as VS Code keeps them. */
+  text(settings) {
+    this.title = `settings ${++this.written}`
+    return JSON.stringify({ 'window.title': this.title, ...settings })
+  }
+
+  /** Writes other settings as a person does, in the editor, and waits until the window has them: its title is one of them. */
   async live(settings) {
-    this.set(settings)
+    const text = this.text(settings)
+    await this.runAny('Preferences: Open Remote Settings (JSON)')
+    const editor = this.page.locator('.monaco-editor .view-lines', { hasText: 'window.title' })
+    await editor.first().click()
+    await this.page.keyboard.press('Control+A')
+    await this.page.keyboard.insertText(text)
+    await this.page.keyboard.press('Control+S')
     await until('the window to have the settings', async () => (await this.page.title()).includes(this.title))
+    await this.page.keyboard.press('Escape')
+    await editor.first().waitFor({ state: 'detached' })
   }
 
   /** Waits until the status bar says it. */
@@ -135,10 +153,10 @@ export class Code {
     await this.page.keyboard.press('Enter')
   }
 
-  /** Names a file in the dialog that is open. */
+  /** Names a file in the dialog that opens; until that shows a folder it takes no word. */
   async file(path) {
     const field = this.page.locator('.quick-input-widget input').first()
-    await field.waitFor()
+    await until('the dialog to show a folder', async () => (await field.inputValue()).endsWith('/'))
     await field.fill(path)
     await this.page.locator('.quick-input-widget .monaco-button', { hasText: 'OK' }).first().click()
   }

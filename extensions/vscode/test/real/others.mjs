@@ -44,12 +44,12 @@ export class Provider {
   }
 }
 
-/** Leads to an address, but only those who show the token of the tunnel, as dev tunnels do. */
+/** Leads to the address that `to` says, but only those who show the token of the tunnel, as dev tunnels do. */
 export async function tunnel(to, token) {
   const server = createServer((asked, answer) => {
     if (asked.headers['x-tunnel-authorization'] !== `tunnel ${token}`) return answer.writeHead(401).end('sign in to this tunnel')
     const { method, url, headers } = asked
-    const on = request(new URL(url, to), { method, headers }, (answered) => {
+    const on = request(new URL(url, to()), { method, headers }, (answered) => {
       answer.writeHead(answered.statusCode, answered.headers)
       answered.pipe(answer)
     })

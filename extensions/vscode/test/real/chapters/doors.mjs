@@ -12,9 +12,13 @@ export default async function ({ step, code, here, room, environment, program, p
   const provider = await Provider.start(folder, room)
   const office = new House(program, join(room, 'office'), { ...environment, FEDERATION_DIR: join(room, 'office-board') })
   await mkdir(office.folder, { recursive: true, mode: 0o700 })
-  await writeFile(join(office.folder, 'baton.toml'), provider.settings(AUDIENCE))
+  let url
+  const way = await tunnel(() => url, 'through')
+  // The name of the tunnel is a name of the node.
+  const hosts = `[server]\nallowed_hosts = ["${new URL(way.url).host}"]\n\n`
+  await writeFile(join(office.folder, 'baton.toml'), hosts + provider.settings(AUDIENCE))
   await office.serve()
-  const { url } = await office.file()
+  url = (await office.file()).url
   const { fingerprint } = await office.baton('peers', 'list')
   const key = async (name) => (await office.baton('keys', 'create', '--name', name, '--scope', 'sync')).secret
   const peers = async () => (await here.ask('GET', '/sync/peers')).items.map((peer) => `${peer.name} ${peer.state}`)
@@ -51,6 +55,7 @@ export default async function ({ step, code, here, room, environment, program, p
       await code.row('pending: confirm its fingerprint').waitFor()
       await code.clear()
       await code.run("Confirm a Peer's Fingerprint")
+      await code.pick('office')
       await compared()
       await code.pick('It is the same')
       await code.said('office is confirmed and answers')
@@ -81,26 +86,22 @@ export default async function ({ step, code, here, room, environment, program, p
       await forget('office')
     })
     await step('a peer behind a tunnel wants the token of the tunnel, and a key', async () => {
-      const way = await tunnel(url, 'through')
-      try {
-        await begin('office', way.url, 'Dev tunnel')
-        await code.answer('API key of the other node', await key('three'))
-        await code.answer('Token of the tunnel', 'of another one')
-        assert.match(await code.said('tunnel'), /401/)
-        await code.clear()
-        await begin('office', way.url, 'Dev tunnel')
-        await code.answer('API key of the other node', await key('four'))
-        await code.answer('Token of the tunnel', 'through')
-        await compared()
-        await code.pick('It is the same')
-        await code.said('office is confirmed and answers')
-        await code.clear()
-        await forget('office')
-      } finally {
-        way.end()
-      }
+      await begin('office', way.url, 'Dev tunnel')
+      await code.answer('API key of the other node', await key('three'))
+      await code.answer('Token of the tunnel', 'of another one')
+      assert.match(await code.said('tunnel'), /401/)
+      await code.clear()
+      await begin('office', way.url, 'Dev tunnel')
+      await code.answer('API key of the other node', await key('four'))
+      await code.answer('Token of the tunnel', 'through')
+      await compared()
+      await code.pick('It is the same')
+      await code.said('office is confirmed and answers')
+      await code.clear()
+      await forget('office')
     })
   } finally {
+    way.end()
     await office.end()
     provider.end()
   }

@@ -1,18 +1,20 @@
 // Sessions go to files and come from them.
 
 import assert from 'node:assert/strict'
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export default async function ({ step, code, here, room }) {
-  const to = async (way, path) => {
+  const to = async (way, name) => {
     await code.run('Export a Session')
     await code.pick('shop')
     await code.pick(way)
     await code.page.locator('.monaco-dialog-box .monaco-button', { hasText: 'Export' }).click()
-    await code.file(path)
+    await code.save('Export shop', 'shop.json')
     await code.said('shop is in')
     await code.clear()
+    const path = join(room, 'workspace', name)
+    await rename(join(room, 'workspace', 'shop.json'), path)
     assert.equal((await stat(path)).mode & 0o777, 0o600, 'only its owner may read it')
     return JSON.parse(await readFile(path, 'utf8'))
   }
@@ -22,9 +24,9 @@ export default async function ({ step, code, here, room }) {
     await code.file(path)
   }
   await step('a session is exported as a file that only its owner may read', async () => {
-    const session = await to('As a session file', join(room, 'workspace', 'whole.json'))
+    const session = await to('As a session file', 'whole.json')
     assert.equal(session.name, 'shop')
-    const state = await to('As a storageState', join(room, 'workspace', 'state.json'))
+    const state = await to('As a storageState', 'state.json')
     assert.equal(state.cookies[0].name, 'sid')
   })
   await step('a session is imported from a file', async () => {
