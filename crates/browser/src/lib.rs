@@ -9,6 +9,7 @@ pub mod cdp;
 mod cookies;
 mod frames;
 mod generators;
+pub mod icon;
 pub mod keeper;
 pub mod launch;
 pub mod live;

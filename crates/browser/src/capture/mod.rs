@@ -6,6 +6,8 @@
 mod databases;
 mod frame;
 mod history;
+mod icon;
+mod icon_link;
 mod page;
 mod preview;
 mod read;
@@ -16,6 +18,7 @@ mod worker;
 
 use crate::cdp::CdpError;
 use crate::cookies;
+use crate::icon::SiteIcon;
 use crate::live::Live;
 use crate::targets;
 use baton_session::{State, Unread};
@@ -44,15 +47,18 @@ pub enum Depth {
 pub struct Captured {
     /// Everything that the browser holds, as far as it could be read.
     pub state: State,
-    /// A PNG of the tab in front, 320×180, when asked for and there is something to see.
+    /// A PNG of the tab in front, 320×180, when pictures were asked for and there is something to see.
     pub preview: Option<Vec<u8>>,
+    /// The icon of the site in front, when pictures were asked for and it shows one.
+    pub icon: Option<SiteIcon>,
     /// Places that could not be read now: their parts are those of the mirror.
     pub unread: Vec<Unread>,
 }
 
 impl Live {
-    /// Captures what the browser holds now. Fails only when the browser itself does not answer.
-    pub async fn capture(&self, depth: Depth, preview: bool) -> Result<Captured, CdpError> {
+    /// Captures what the browser holds now, with `pictures` of the tab in front when they are wanted. Fails
+    /// only when the browser itself does not answer.
+    pub async fn capture(&self, depth: Depth, pictures: bool) -> Result<Captured, CdpError> {
         let browser = self.browser();
         let (tabs, _) = targets::list(&browser).await?;
         let living: BTreeSet<&str> = tabs.iter().map(|tab| tab.target_id.as_str()).collect();
@@ -74,8 +80,12 @@ impl Live {
             Err(error) => unread.push(Unread::new("cookies", error)),
         }
         state.normalize();
-        let preview = if preview { preview::capture(self, &state).await } else { None };
-        Ok(Captured { state, preview, unread })
+        let (preview, icon) = if pictures {
+            tokio::join!(preview::capture(self, &state), Box::pin(icon::capture(self, &state)))
+        } else {
+            (None, None)
+        };
+        Ok(Captured { state, preview, icon, unread })
     }
 
     /// Puts together what is known now, and what of it could not be read.

@@ -6,6 +6,7 @@
 mod activity;
 mod events;
 mod hearing;
+pub(crate) mod icons;
 mod input;
 mod messages;
 pub(crate) mod mirror;

@@ -1,6 +1,7 @@
 //! What the event loop and the captures share: the mirror, and what we are attached to.
 
 use super::hearing::Hearings;
+use super::icons::Icons;
 use super::messages::ScriptParsed;
 use super::mirror::Mirror;
 use crate::cdp::{CdpSession, CdpSessionId};
@@ -27,6 +28,8 @@ pub(crate) struct Shared {
     workers: Mutex<HashMap<CdpSessionId, Option<StorageKey>>>,
     /// Who waits for the scripts of a service worker.
     scripts: Mutex<HashMap<CdpSessionId, mpsc::Sender<ScriptParsed>>>,
+    /// What is known of the icons of sites.
+    icons: Mutex<Icons>,
     /// Whether clicks and typing are told.
     input: AtomicBool,
     /// The browser's profile, once it is known to be on this machine.
@@ -52,6 +55,7 @@ impl Shared {
             hearings: Mutex::default(),
             workers: Mutex::default(),
             scripts: Mutex::default(),
+            icons: Mutex::default(),
             input: AtomicBool::new(false),
             profile: OnceLock::new(),
         }
@@ -63,6 +67,10 @@ impl Shared {
 
     pub(crate) fn attached(&self) -> MutexGuard<'_, HashMap<CdpSessionId, Attached>> {
         self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn icons(&self) -> MutexGuard<'_, Icons> {
+        self.icons.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn hearings(&self) -> MutexGuard<'_, Hearings> {

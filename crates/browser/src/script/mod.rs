@@ -41,6 +41,8 @@ pub(crate) enum Script {
     Walk,
     /// Begins to tell by itself what a document stores.
     Sample,
+    /// Tells which icons a page names.
+    Icons,
 }
 
 const VALUE: &str = include_str!("value.js");
@@ -72,6 +74,8 @@ static WALK: LazyLock<String> =
     LazyLock::new(|| declaration(&[VALUE, include_str!("walk.js")], "walk"));
 static SAMPLE: LazyLock<String> =
     LazyLock::new(|| declaration(&[VALUE, LIMITS, include_str!("sample.js")], "sample"));
+static ICONS: LazyLock<String> =
+    LazyLock::new(|| declaration(&[include_str!("icons.js")], "icons"));
 
 fn declaration(sources: &[&str], entry: &str) -> String {
     format!("async function (argument) {{\n{}\nreturn {entry}(argument);\n}}", sources.join("\n"))
@@ -88,6 +92,7 @@ impl Script {
             Self::TellState => &TELL_STATE,
             Self::Walk => &WALK,
             Self::Sample => &SAMPLE,
+            Self::Icons => &ICONS,
         }
     }
 }
@@ -199,6 +204,7 @@ impl fmt::Display for Script {
             Self::TellState => "tell state",
             Self::Walk => "walk",
             Self::Sample => "sample",
+            Self::Icons => "icons",
         })
     }
 }

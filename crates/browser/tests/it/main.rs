@@ -16,6 +16,7 @@ mod fixture;
 mod floods;
 mod heard;
 mod histories;
+mod icons;
 mod keeper;
 mod keeper_end;
 mod keeper_pages;

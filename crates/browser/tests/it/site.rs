@@ -15,6 +15,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub struct Site {
     port: u16,
     requests: Arc<Mutex<Vec<String>>>,
+    favicons: Arc<Mutex<Vec<String>>>,
     cookies: Arc<Mutex<Vec<String>>>,
     silent: Arc<AtomicBool>,
     task: tokio::task::JoinHandle<()>,
@@ -25,6 +26,8 @@ pub struct Site {
 pub struct Page {
     status: Option<&'static str>,
     body: String,
+    /// What it answers in the place of the body.
+    bytes: Option<Vec<u8>>,
     headers: Vec<(String, String)>,
     is_endless: bool,
     is_silent: bool,
@@ -40,6 +43,11 @@ impl Page {
     /// A script.
     pub fn script(body: impl Into<String>) -> Self {
         Self { body: body.into(), ..Self::default() }.header("Content-Type", "text/javascript")
+    }
+
+    /// A picture, or what is said to be one.
+    pub fn picture(kind: &str, bytes: Vec<u8>) -> Self {
+        Self { bytes: Some(bytes), ..Self::default() }.header("Content-Type", kind)
     }
 
     /// With a `Set-Cookie` header.
@@ -83,10 +91,11 @@ impl SiteBuilder {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let requests = Arc::new(Mutex::new(Vec::new()));
+        let favicons = Arc::new(Mutex::new(Vec::new()));
         let cookies = Arc::new(Mutex::new(Vec::new()));
         let silent = Arc::new(AtomicBool::new(false));
         let pages = Arc::new(self.0);
-        let logs = [&requests, &cookies].map(Arc::clone);
+        let logs = [&requests, &favicons, &cookies].map(Arc::clone);
         let is_silent = Arc::clone(&silent);
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -97,7 +106,7 @@ impl SiteBuilder {
                 }
             }
         });
-        Site { port, requests, cookies, silent, task }
+        Site { port, requests, favicons, cookies, silent, task }
     }
 }
 
@@ -119,6 +128,11 @@ impl Site {
     /// The requests so far, as `host path`, favicons aside; and forgets them.
     pub fn take_requests(&self) -> Vec<String> {
         std::mem::take(&mut *self.requests.lock().unwrap())
+    }
+
+    /// The requests for favicons so far, as `host path`; and forgets them.
+    pub fn take_favicons(&self) -> Vec<String> {
+        std::mem::take(&mut *self.favicons.lock().unwrap())
     }
 
     /// The cookies that came with a request of this path, sorted.
@@ -146,7 +160,7 @@ async fn serve(
     mut stream: TcpStream,
     port: u16,
     pages: Arc<HashMap<String, Page>>,
-    [log, cookies]: [Arc<Mutex<Vec<String>>>; 2],
+    [log, favicons, cookies]: [Arc<Mutex<Vec<String>>>; 3],
 ) {
     let mut request = Vec::new();
     let mut chunk = [0; 4096];
@@ -159,9 +173,8 @@ async fn serve(
     let text = String::from_utf8_lossy(&request);
     let path = text.split(' ').nth(1).unwrap_or("/").to_owned();
     let host = text.lines().find_map(|line| line.strip_prefix("Host: ")).unwrap_or_default();
-    if !path.starts_with("/favicon") {
-        log.lock().unwrap().push(format!("{} {path}", host.split('.').next().unwrap_or(host)));
-    }
+    let log = if path.starts_with("/favicon") { favicons } else { log };
+    log.lock().unwrap().push(format!("{} {path}", host.split('.').next().unwrap_or(host)));
     let sent = text.lines().find_map(|line| line.strip_prefix("Cookie: "));
     cookies.lock().unwrap().extend(sent.map(|sent| format!("{path} {sent}")));
     let found = pages.get(path.split('?').next().unwrap_or(&path)).cloned();
@@ -171,9 +184,12 @@ async fn serve(
         return hold(stream).await;
     }
     let status = page.status.unwrap_or(status);
-    let body = page.body.replace("{port}", &port.to_string());
-    let mut answer =
-        format!("HTTP/1.1 {status}\r\nConnection: close\r\nCache-Control: no-store\r\n");
+    let body = page.body.replace("{port}", &port.to_string()).into_bytes();
+    let body = page.bytes.unwrap_or(body);
+    let mut answer = format!("HTTP/1.1 {status}\r\nConnection: close\r\n");
+    if !page.headers.iter().any(|(name, _)| name == "Cache-Control") {
+        answer.push_str("Cache-Control: no-store\r\n");
+    }
     if !page.is_endless {
         answer.extend(["Content-Length: ", &body.len().to_string(), "\r\n"]);
     }
@@ -181,11 +197,10 @@ async fn serve(
         answer.extend([name, ": ", &value.replace("{port}", &port.to_string()), "\r\n"]);
     }
     answer.push_str("\r\n");
-    answer.push_str(&body);
-    let mut sent = stream.write_all(answer.as_bytes()).await;
+    let mut sent = stream.write_all(&[answer.as_bytes(), &body].concat()).await;
     while page.is_endless && sent.is_ok() {
         sleep(PAUSE).await;
-        sent = stream.write_all(body.as_bytes()).await;
+        sent = stream.write_all(&body).await;
     }
     let _ = stream.shutdown().await;
 }
