@@ -42,6 +42,21 @@ words! {
     Preview "preview",
     /// What could not be read, and stands as last known; its name is empty.
     Unread "unread",
+    /// The icon of the site in front; named by the site.
+    Icon "icon",
+}
+
+impl PartKind {
+    /// Whether it is a picture for people, which lies beside the state: nothing of it is restored, and it is
+    /// never worth failing for.
+    pub fn is_picture(self) -> bool {
+        matches!(self, Self::Preview | Self::Icon)
+    }
+
+    /// Whether a revision never holds it, because it says something of this node's own captures only.
+    pub fn is_of_one_node(self) -> bool {
+        matches!(self, Self::Unread | Self::Icon)
+    }
 }
 
 /// SHA-256 of a part's bytes: its name on the wire.
@@ -88,7 +103,7 @@ pub struct Part {
     pub kind: PartKind,
     /// Which one of its kind.
     pub name: String,
-    /// JSON, or a PNG for a preview.
+    /// JSON, or a PNG for a picture.
     pub bytes: Vec<u8>,
 }
 
@@ -134,8 +149,8 @@ pub struct InvalidPart {
     source: serde_json::Error,
 }
 
-/// Cuts a state into parts, sorted by kind and name. The preview is not part of a state, and what
-/// could not be read is not either.
+/// Cuts a state into parts, sorted by kind and name. Pictures are not part of a state, and what could not
+/// be read is not either.
 pub fn split(state: &State) -> Vec<Part> {
     let mut parts = vec![encode(PartKind::Environment, String::new(), &state.environment)];
     for (site, cookies) in cookies_by_site(&state.cookies) {

@@ -1,5 +1,6 @@
 //! Captures of this node: what was read becomes a snapshot, and only what changed is stored.
 
+use super::draft::{Draft, draft};
 use super::ending::Ending;
 use super::runner::Runner;
 use super::{Hub, LiveError};
@@ -7,10 +8,9 @@ use baton_api::Tab;
 use baton_browser::capture::{Captured, Depth};
 use baton_browser::cdp::CdpError;
 use baton_session::SnapshotReason;
-use baton_session::{Part, PartKind, PartRef, SessionId, SnapshotId, Unread, parts};
+use baton_session::{SessionId, SnapshotId};
 use baton_store::{NewSnapshot, Snapshot, StoreError};
 use jiff::Timestamp;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -71,8 +71,8 @@ impl Hub {
         let mut last = runner.last.lock().await;
         let (started, taken_at) = (Instant::now(), Timestamp::now());
         let began = *runner.live.activity().borrow();
-        let preview = depth == Depth::Whole || reason == SnapshotReason::Navigation;
-        let captured = runner.live.capture(depth, preview).await;
+        let pictures = depth == Depth::Whole || reason == SnapshotReason::Navigation;
+        let captured = runner.live.capture(depth, pictures).await;
         let captured = captured.map_err(|error| ended(runner.session.id, error))?;
         report_unread(runner, &captured);
         let captured = Arc::new(captured);
@@ -153,50 +153,6 @@ struct Occasion {
     shrunk: bool,
     /// How many snapshots stay with it; none lets no old one go.
     keep: Option<u32>,
-}
-
-/// A snapshot's parts: those with new bytes, and those that the last snapshot has already.
-pub(super) struct Draft {
-    pub(super) changed: Vec<Part>,
-    pub(super) carried: Vec<PartRef>,
-}
-
-impl Draft {
-    /// Of all parts, those that are as they were in `last` are carried over.
-    pub(super) fn of(all: Vec<Part>, last: &[PartRef]) -> Self {
-        let known: HashMap<_, _> =
-            last.iter().map(|part| ((part.kind, part.name.as_str()), part)).collect();
-        let mut draft = Self { changed: Vec::new(), carried: Vec::new() };
-        for part in all {
-            match known.get(&(part.kind, part.name.as_str())) {
-                Some(known) if **known == part.reference() => draft.carried.push((*known).clone()),
-                _ => draft.changed.push(part),
-            }
-        }
-        draft
-    }
-}
-
-/// Cuts what was captured into parts, off the async threads: hashing takes the processor.
-async fn draft(captured: &Arc<Captured>, last: &[PartRef]) -> Result<Draft, LiveError> {
-    let (captured, last) = (Arc::clone(captured), last.to_vec());
-    let work = move || {
-        let mut all = parts::split(&captured.state);
-        let preview = captured.preview.clone().map(|bytes| Part {
-            kind: PartKind::Preview,
-            name: String::new(),
-            bytes,
-        });
-        let has_preview = preview.is_some();
-        all.extend(preview);
-        all.extend(Unread::part(&captured.unread));
-        let mut draft = Draft::of(all, &last);
-        if !has_preview {
-            draft.carried.extend(last.into_iter().filter(|part| part.kind == PartKind::Preview));
-        }
-        draft
-    };
-    tokio::task::spawn_blocking(work).await.map_err(|_| LiveError::Stopping)
 }
 
 fn report_unread(runner: &Runner, captured: &Captured) {

@@ -10,7 +10,7 @@ use super::runner::Runner;
 use super::{Hub, LiveError};
 use crate::clock::uptime;
 use baton_session::SnapshotReason;
-use baton_session::{Holdings, PartKind, PartRef, Session, SnapshotId, State, Term};
+use baton_session::{Holdings, PartRef, Session, SnapshotId, State, Term};
 use baton_store::{NewSnapshot, Snapshot, StoreError};
 use jiff::Timestamp;
 use std::sync::PoisonError;
@@ -60,9 +60,9 @@ impl Hub {
     ) -> Result<SnapshotId, LiveError> {
         let all = loaded.good.clone();
         match self.copy(session, term, all).await {
-            // Nobody has looked at the preview yet, and it is not worth failing for.
-            Err(StoreError::PartMissing { kind: PartKind::Preview, .. }) => {
-                let rest = loaded.good.iter().filter(|part| part.kind != PartKind::Preview);
+            // Nobody has looked at the pictures yet, and they are not worth failing for.
+            Err(StoreError::PartMissing { kind, .. }) if kind.is_picture() => {
+                let rest = loaded.good.iter().filter(|part| !part.kind.is_picture());
                 Ok(self.copy(session, term, rest.cloned().collect()).await?)
             }
             copied => Ok(copied?),

@@ -4,7 +4,7 @@
 //! The one idea: a session that is lent is active, without a browser of this node. When the node dies,
 //! its sandboxes die with it, and the next node finds a session without a browser: recoverable.
 
-use super::capture::Draft;
+use super::draft::Draft;
 use super::ending::Ending;
 use super::held::Held;
 use super::load::{Loaded, Read};
@@ -95,7 +95,7 @@ impl Hub {
 
     /// What a session held when it was lent, and what of that cannot be read any more.
     pub(crate) async fn recall(&self, loan: &Loan) -> Result<(State, Receipt), LiveError> {
-        let wanted = loan.parts.iter().filter(|part| part.kind != PartKind::Preview).cloned();
+        let wanted = loan.parts.iter().filter(|part| !part.kind.is_picture()).cloned();
         let Read { state, receipt, .. } = self.read(&loan.session.owner, wanted.collect()).await?;
         Ok((state, receipt))
     }
@@ -193,10 +193,10 @@ impl Hub {
     }
 }
 
-/// The parts of a state, with the picture that was there before.
+/// The parts of a state, with the pictures that were there before.
 fn draft(state: &State, known: &[PartRef]) -> Draft {
     let all: Vec<Part> = parts::split(state);
     let mut draft = Draft::of(all, known);
-    draft.carried.extend(known.iter().filter(|part| part.kind == PartKind::Preview).cloned());
+    draft.carried.extend(known.iter().filter(|part| part.kind.is_picture()).cloned());
     draft
 }

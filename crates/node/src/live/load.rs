@@ -65,7 +65,7 @@ impl Hub {
             let why = format!("{why}; taken instead: the one of {}", snapshot.taken_at);
             receipt.push(ReceiptItem::rejected(ItemKind::Part, format!("snapshot {id}"), why));
         }
-        let is_left = |part: &PartRef| part.kind == PartKind::Preview || Some(part.kind) == at_hand;
+        let is_left = |part: &PartRef| part.kind.is_picture() || Some(part.kind) == at_hand;
         let (left, wanted): (Vec<PartRef>, Vec<PartRef>) =
             snapshot.parts.into_iter().partition(is_left);
         let Read { state, mut good, receipt: unread } = self.read(&session.owner, wanted).await?;

@@ -9,6 +9,7 @@ mod attach;
 mod capture;
 mod clobber;
 mod close;
+mod draft;
 mod ending;
 mod error;
 mod files;

@@ -35,7 +35,7 @@ pub(super) async fn read(
     snapshot: &Snapshot,
 ) -> Result<(State, Vec<String>), NodeError> {
     let wanted: Vec<PartRef> =
-        snapshot.parts.iter().filter(|part| part.kind != PartKind::Preview).cloned().collect();
+        snapshot.parts.iter().filter(|part| !part.kind.is_picture()).cloned().collect();
     let (mut found, mut unreadable) = (Vec::new(), Vec::new());
     for part in context.store.fetch_parts(owner, &wanted).await? {
         match part {

@@ -44,7 +44,7 @@ impl AtHand {
     pub(super) fn reader(&self) -> impl Fn(&Part) -> Option<Piece> + Clone + Send + use<> {
         let room = Arc::clone(&self.room);
         move |part| {
-            if part.kind == PartKind::Preview {
+            if part.kind.is_picture() {
                 return None;
             }
             let size = part.bytes.len() as u64;
@@ -142,6 +142,8 @@ mod tests {
     fn a_part_that_cannot_be_read_and_a_picture_are_left_to_the_disk() {
         let mut at_hand = AtHand::with_room(1000);
         assert!(!bring(&mut at_hand, &part("no list")));
-        assert!(!bring(&mut at_hand, &Part { kind: PartKind::Preview, ..part("PNG") }));
+        for kind in [PartKind::Preview, PartKind::Icon] {
+            assert!(!bring(&mut at_hand, &Part { kind, ..part("PNG") }));
+        }
     }
 }

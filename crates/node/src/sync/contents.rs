@@ -6,7 +6,7 @@ use crate::live::LiveError;
 use crate::{Context, NodeError};
 use baton_session::parts::{InvalidPart, Joining, Piece};
 use baton_session::revision::PartList;
-use baton_session::{Owner, Part, PartHash, PartKind, PartRef, State, wire};
+use baton_session::{Owner, Part, PartHash, PartRef, State, wire};
 use baton_store::{Snapshot, StoreError};
 
 /// The parts of a snapshot that are shared, and the checksum of the state in them.
@@ -15,10 +15,10 @@ pub(super) struct Contents {
     pub(super) checksum: PartHash,
 }
 
-/// What of a snapshot is shared: all but what this node alone can use, the note of what could not be
-/// read.
+/// What of a snapshot is shared: all but what is of this node alone, the note of what could not be read
+/// and the icon.
 pub(super) fn shared_parts(snapshot: &Snapshot) -> Vec<PartRef> {
-    let parts = snapshot.parts.iter().filter(|part| part.kind != PartKind::Unread);
+    let parts = snapshot.parts.iter().filter(|part| !part.kind.is_of_one_node());
     parts.cloned().collect()
 }
 
@@ -51,7 +51,7 @@ pub(super) async fn state_of(
     parts: &[PartRef],
     at_hand: &mut AtHand,
 ) -> Result<State, NodeError> {
-    let of_state = parts.iter().filter(|part| part.kind != PartKind::Preview);
+    let of_state = parts.iter().filter(|part| !part.kind.is_picture());
     let wanted: Vec<(PartRef, Option<Piece>)> =
         of_state.map(|part| (part.clone(), at_hand.take(part))).collect();
     let lacking = wanted.iter().filter(|(_, piece)| piece.is_none());

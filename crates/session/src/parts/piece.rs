@@ -43,7 +43,7 @@ impl Piece {
             PartKind::ServiceWorkers => Held::ServiceWorkers(decode(part)?),
             PartKind::Raw => Held::Raw(decode(part)?),
             PartKind::Tab => Held::Tab(decode(part)?),
-            PartKind::Preview | PartKind::Unread => Held::Aside,
+            PartKind::Preview | PartKind::Unread | PartKind::Icon => Held::Aside,
         }))
     }
 }

@@ -96,9 +96,11 @@ fn an_unchanged_part_keeps_its_hash() {
 }
 
 #[test]
-fn a_preview_is_no_part_of_the_state() {
-    let preview = Part { kind: PartKind::Preview, name: String::new(), bytes: vec![0x89, 0x50] };
-    let (state, invalid) = parts::join([&preview]);
+fn pictures_are_no_part_of_the_state() {
+    let picture = |kind, name: &str| Part { kind, name: name.to_owned(), bytes: vec![0x89, 0x50] };
+    let pictures = [picture(PartKind::Preview, ""), picture(PartKind::Icon, "app.test")];
+    assert!(pictures.iter().all(|part| part.kind.is_picture()));
+    let (state, invalid) = parts::join(&pictures);
     assert_eq!(state, State::default());
     assert!(invalid.is_empty());
 }

@@ -5,7 +5,7 @@ use crate::fixture::Node;
 use crate::sync::pair::{again_at, state, store};
 use baton_api::{Client, ErrorCode};
 use baton_node::config::Choices;
-use baton_session::{Owner, Part, PartKind, PartRef, Replica, RevisionId, SessionId, State, parts};
+use baton_session::{Owner, Part, PartRef, Replica, RevisionId, SessionId, State, parts};
 use baton_store::{Store, StoreError};
 use std::collections::HashMap;
 use std::path::Path;
@@ -96,7 +96,7 @@ async fn read(store: &Store, session: SessionId, revision: RevisionId) -> Edits 
     let held = store.fetch_content(&local(), session, revision).await.unwrap();
     let held = held.unwrap_or_else(|| panic!("the content of {revision} is gone"));
     let of_state: Vec<PartRef> =
-        held.parts.into_iter().filter(|part| part.kind != PartKind::Preview).collect();
+        held.parts.into_iter().filter(|part| !part.kind.is_picture()).collect();
     let found = store.fetch_parts(&local(), &of_state).await.unwrap();
     let found: Vec<Part> = found.into_iter().collect::<Result<_, StoreError>>().unwrap();
     let (state, invalid) = parts::join(&found);
