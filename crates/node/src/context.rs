@@ -19,7 +19,7 @@ use crate::sessions::Drivers;
 use crate::sync::lease::Asking;
 use crate::sync::peers::Statuses;
 use crate::sync::standing::Watches;
-use crate::sync::{FolderState, IndexCache, Looks, SyncSettings};
+use crate::sync::{FolderState, IndexCache, KnownIcons, Looks, SyncSettings};
 use crate::tickets::Tickets;
 use crate::turns::{Turn, Turns};
 use crate::webhooks::{WebhookSettings, Webhooks};
@@ -97,6 +97,8 @@ pub struct Context {
     pub(crate) indexes: Arc<IndexCache>,
     /// What peers were shown who are given a part of sessions.
     pub(crate) looks: Arc<Looks>,
+    /// Which icons peers gave.
+    pub(crate) icons: Arc<KnownIcons>,
     /// Which sessions peers are asked for.
     pub(crate) asking: Asking,
     /// What lies in the sync directory.
@@ -200,6 +202,7 @@ impl Context {
             watches: Watches::default(),
             indexes: Arc::default(),
             looks: Arc::default(),
+            icons: Arc::default(),
             asking: Asking::default(),
             folder: FolderState::default(),
             webhooks: Webhooks::new(webhooks),

@@ -151,6 +151,7 @@ fn sync(error: &SyncError) -> ErrorCode {
     match error {
         SyncError::NoPeer { .. } => ErrorCode::PeerNotFound,
         SyncError::Pending { .. } => ErrorCode::PeerPending,
+        SyncError::NoIcon { .. } => ErrorCode::NoSnapshot,
         SyncError::NotShared { .. } | SyncError::NothingSeen { .. } => ErrorCode::NotShared,
         SyncError::AddressNotAllowed { .. } => ErrorCode::AddressNotAllowed,
         SyncError::NoToken { why, .. } if !why.is_passing() => ErrorCode::PeerDenied,

@@ -95,6 +95,11 @@ impl Client {
         self.fetch_bytes(self.request(Method::GET, &["sessions", reference, "preview"])?).await
     }
 
+    /// The icon of the site that the latest snapshot shows, a PNG.
+    pub async fn fetch_icon(&self, reference: &str) -> Result<Vec<u8>, ClientError> {
+        self.fetch_bytes(self.request(Method::GET, &["sessions", reference, "icon"])?).await
+    }
+
     async fn act<T: DeserializeOwned>(
         &self,
         reference: &str,

@@ -8,7 +8,7 @@ use crate::sync::{
     Movement, PeerList, PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView,
     SealedFile, SyncIndex, TakenFile,
 };
-use baton_session::PeerLimits;
+use baton_session::{PeerLimits, SessionId};
 use reqwest::Method;
 use std::time::Duration;
 
@@ -96,6 +96,16 @@ impl Client {
     pub async fn list_differences(&self, peer: &str) -> Result<DifferenceList, ClientError> {
         let call = self.request(Method::GET, &["sync", "differences", peer])?;
         self.fetch(call.timeout(PEER_LIMIT)).await
+    }
+
+    /// The icon of a session at a peer, a PNG.
+    pub async fn fetch_peer_icon(
+        &self,
+        peer: &str,
+        session: SessionId,
+    ) -> Result<Vec<u8>, ClientError> {
+        let call = self.request(Method::GET, &["sync", "icons", peer, &session.to_string()])?;
+        self.fetch_bytes(call.timeout(PEER_LIMIT)).await
     }
 
     /// Fetches from a peer what it has of a session and this node has not. One that is unfinished is

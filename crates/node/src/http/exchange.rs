@@ -112,6 +112,27 @@ pub(super) async fn lease(
     Ok(between.tell(&context, topic, &given).await?)
 }
 
+/// The icon of what was last saved of a session, sealed for the node that asks; empty when there is none
+/// for it.
+///
+/// Nothing of the session goes with it, so its parameter is not the one by which it is noted who may hold
+/// something of a session.
+#[utoipa::path(
+    get, path = "/sync/sessions/{session}/icon", tag = "between nodes",
+    security(("api_key" = [])), params(("session" = String, Path)),
+    responses((status = 200, content_type = "application/vnd.baton.sealed", body = Vec<u8>), (status = "4XX", body = Problem))
+)]
+pub(super) async fn icon(
+    State(context): State<Context>,
+    Path(id): Path<String>,
+    between: Between,
+) -> Result<Response, Refusal> {
+    let id = session(&id)?;
+    let (owner, give) = (&between.caller.owner, &between.peer.limits.give);
+    let icon = sync::icon_for(&context, owner, id, give).await?;
+    Ok(between.answer(&context, Topic::icon(id), move || icon, false).await?)
+}
+
 /// Parts of a session, sealed for the node that asks.
 #[utoipa::path(
     post, path = "/sync/sessions/{id}/parts/fetch", tag = "between nodes",

@@ -98,6 +98,7 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sessions::abandon))
         .routes(routes!(sessions::state))
         .routes(routes!(sessions::preview))
+        .routes(routes!(sessions::icon))
         .routes(routes!(history::history).layer(compression::answers()))
         .routes(routes!(history::rollback))
         .routes(routes!(history::diff))
@@ -118,6 +119,7 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sync::limit_peer))
         .routes(routes!(sync::ping_peer))
         .routes(routes!(sync::differences).layer(compression::answers()))
+        .routes(routes!(sync::icon))
         .routes(routes!(movement::pull))
         .routes(routes!(movement::push))
         .routes(routes!(sync::conflicts).layer(compression::answers()))
@@ -128,6 +130,7 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(exchange::seen))
         .routes(routes!(exchange::offer).layer(DefaultBodyLimit::max(PARCELS_LIMIT)))
         .routes(routes!(exchange::lease))
+        .routes(routes!(exchange::icon))
         .routes(routes!(exchange::fetch))
         .routes(routes!(exchange::give).layer(DefaultBodyLimit::max(PARCELS_LIMIT)))
         // Keys.

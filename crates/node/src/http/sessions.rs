@@ -223,11 +223,32 @@ pub(super) async fn preview(
     Read(caller): Read,
     Path(id): Path<String>,
 ) -> Result<impl IntoResponse, Refusal> {
-    let png = sessions::preview(&context, &caller.owner, &id).await?;
+    Ok(picture(sessions::preview(&context, &caller.owner, &id).await?))
+}
+
+/// The icon of the site that the latest snapshot shows.
+#[utoipa::path(
+    get, path = "/sessions/{id}/icon", tag = "sessions", security(("api_key" = [])),
+    params(("id" = String, Path)),
+    responses(
+        (status = 200, content_type = "image/png", body = Vec<u8>),
+        (status = "4XX", body = Problem)
+    )
+)]
+pub(super) async fn icon(
+    State(context): State<Context>,
+    Read(caller): Read,
+    Path(id): Path<String>,
+) -> Result<impl IntoResponse, Refusal> {
+    Ok(picture(sessions::icon(&context, &caller.owner, &id).await?))
+}
+
+/// A PNG that nobody keeps or takes for anything else.
+pub(super) fn picture(png: Vec<u8>) -> impl IntoResponse {
     let headers = [
         (header::CONTENT_TYPE, "image/png"),
         (header::CACHE_CONTROL, "no-store"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
-    Ok((headers, png))
+    (headers, png)
 }

@@ -180,6 +180,23 @@ pub(super) async fn differences(
     Ok(axum::Json(sync::differences(&context, &caller, &peer).await?))
 }
 
+/// The icon of a session at a peer, which is asked for it unless it said so lately.
+#[utoipa::path(
+    get, path = "/sync/icons/{peer}/{session}", tag = "sync", security(("api_key" = [])),
+    params(("peer" = String, Path), ("session" = String, Path)),
+    responses(
+        (status = 200, content_type = "image/png", body = Vec<u8>),
+        (status = "4XX", body = Problem)
+    )
+)]
+pub(super) async fn icon(
+    State(context): State<Context>,
+    Sync(caller): Sync,
+    Path((peer, session)): Path<(String, SessionId)>,
+) -> Result<impl IntoResponse, Refusal> {
+    Ok(super::sessions::picture(sync::icon(&context, &caller, &peer, session).await?))
+}
+
 /// The caller's sessions in which someone has to choose.
 #[utoipa::path(
     get, path = "/sync/conflicts", tag = "sync", security(("api_key" = [])),

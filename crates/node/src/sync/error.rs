@@ -191,6 +191,14 @@ pub enum SyncError {
         /// Why.
         why: String,
     },
+    /// A peer has no icon of a session, or gives none.
+    #[error("expected peer {name} to have an icon of session {session}, found none")]
+    NoIcon {
+        /// Which peer.
+        name: String,
+        /// Which session.
+        session: SessionId,
+    },
     /// Nothing of the session is shared.
     #[error("session {session} was never saved\nbaton save makes a revision of it")]
     NotShared {

@@ -14,7 +14,7 @@
 //! sealed, and `pull`, `push` and `differences` use it; `credential` is what
 //! a peer is shown; `stranger` asks who somebody is; `index`
 //! lists; `conflicts` are shown and resolved, and their revisions `compared`; `delete` is remembered, until `forget` finds that every
-//! peer has heard; a `file` holds all that is shared of a session, the `directory` is where such files
+//! peer has heard; an `icon` is asked for by itself; a `file` holds all that is shared of a session, the `directory` is where such files
 //! lie, and `folder` keeps it and the database in step; `lease` says who runs a session, and `shown` how it stands among nodes; `peers`
 //! registers nodes, and `cloud` the one that the settings name; `auto` does all that by itself, and `standing` tells how it stands, as it changes.
 
@@ -33,6 +33,7 @@ mod error;
 pub mod file;
 mod folder;
 mod forget;
+mod icon;
 mod inbound;
 mod index;
 pub(crate) mod lease;
@@ -71,6 +72,8 @@ pub use download::download;
 pub use error::SyncError;
 pub(crate) use folder::FolderState;
 pub use folder::{look as look_at_directory, start as start_folder};
+pub use icon::icon;
+pub(crate) use icon::{KnownIcons, icon_for};
 pub(crate) use inbound::take_from;
 pub(crate) use index::IndexCache;
 pub use index::index;

@@ -1,13 +1,16 @@
 //! A data folder in a temporary place, and a node that runs on it.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use baton_api::{Client, CreateKey, Problem, Scope};
+use baton_browser::icon::redraw;
 use baton_browser::keeper::KeeperCommand;
 use baton_node::config::{Choices, ConfigError, Surroundings};
 use baton_node::data::NodeFile;
 use baton_node::{Config, DataFolder, ServeError, serve};
 use baton_session::SnapshotReason;
 use baton_session::{
-    Lifecycle, NodeId, Owner, Part, Session, SessionId, SnapshotId, State, Tab, parts,
+    Lifecycle, NodeId, Owner, Part, PartKind, Session, SessionId, SnapshotId, State, Tab, parts,
 };
 use baton_store::{DatabaseUrl, Limits, MasterKey, NewSnapshot, Store};
 use jiff::Timestamp;
@@ -150,7 +153,7 @@ pub(crate) async fn seed_snapshot(
 /// What stores a snapshot of `state`, with a preview.
 pub(crate) fn new_snapshot(owner: &str, session: SessionId, state: &State) -> NewSnapshot {
     let mut parts = parts::split(state);
-    let kind = baton_session::PartKind::Preview;
+    let kind = PartKind::Preview;
     parts.push(Part { kind, name: String::new(), bytes: b"\x89PNG".to_vec() });
     let now = Timestamp::now();
     NewSnapshot {
@@ -167,6 +170,19 @@ pub(crate) fn new_snapshot(owner: &str, session: SessionId, state: &State) -> Ne
         carried: Vec::new(),
         keep: None,
     }
+}
+
+/// A red pixel.
+const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
+
+/// An icon, as a node shows it.
+pub(crate) fn icon() -> Vec<u8> {
+    redraw(&STANDARD.decode(PIXEL).unwrap()).unwrap()
+}
+
+/// The icon of a site, as a part of a snapshot.
+pub(crate) fn icon_of(site: &str, bytes: Vec<u8>) -> Part {
+    Part { kind: PartKind::Icon, name: site.to_owned(), bytes }
 }
 
 /// A state with one tab.

@@ -1,7 +1,7 @@
 //! Sessions without a browser: what is stored of them is shown, ended and deleted.
 
-use crate::fixture::{Folder, Node, seed_snapshot, state_at};
-use baton_api::{AttachSession, ErrorCode, ListSessions, OpenSession};
+use crate::fixture::{Folder, Node, icon, icon_of, new_snapshot, seed_snapshot, state_at};
+use baton_api::{AttachSession, ErrorCode, ListSessions, OpenSession, Scope};
 use baton_session::Lifecycle;
 
 fn open(name: &str) -> OpenSession {
@@ -57,6 +57,34 @@ async fn what_is_stored_is_shown() {
 }
 
 #[tokio::test]
+async fn the_icon_is_shown_as_it_was_drawn_and_nothing_else_is_taken_for_one() {
+    let folder = Folder::new();
+    let store = folder.store().await;
+    let drawn = icon();
+    let with_more = [drawn.as_slice(), b"<script>alert(1)</script>"].concat();
+    for (name, bytes) in [("shop", drawn.clone()), ("more", with_more), ("page", b"<html>".into())]
+    {
+        let id = folder.seed(&store, "local", name).await;
+        let mut snapshot = new_snapshot("local", id, &state_at("https://shop.test/"));
+        snapshot.parts.push(icon_of("shop.test", bytes));
+        store.create_snapshot(snapshot).await.unwrap();
+    }
+    store.close().await;
+    let node = folder.start().await;
+    let admin = node.admin();
+    assert_eq!(admin.fetch_icon("shop").await.unwrap(), drawn);
+    assert_eq!(admin.fetch_icon("more").await.unwrap(), drawn);
+    assert_eq!(admin.fetch_icon("page").await.unwrap_err().code(), Some(ErrorCode::NoSnapshot));
+    let ada = node.as_owner("ada", &[Scope::Read]).await;
+    let refused = ada.fetch_icon("shop").await.unwrap_err();
+    assert_eq!(refused.code(), Some(ErrorCode::SessionNotFound));
+    // It is no part of what the session holds, nor in the way of it.
+    let state = admin.fetch_state("shop", true).await.unwrap();
+    assert!(state.unreadable.is_empty());
+    node.stop().await;
+}
+
+#[tokio::test]
 async fn a_session_without_a_snapshot_says_so() {
     let folder = Folder::new();
     let store = folder.store().await;
@@ -67,6 +95,7 @@ async fn a_session_without_a_snapshot_says_so() {
     let refusals = [
         admin.fetch_state("new", false).await.map(drop),
         admin.fetch_preview("new").await.map(drop),
+        admin.fetch_icon("new").await.map(drop),
         admin.resume_session("new").await.map(drop),
     ];
     for refusal in refusals {

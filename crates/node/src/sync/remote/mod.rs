@@ -169,6 +169,19 @@ impl Remote {
         self.json(&self.ask_once(&ask).await.map_err(|failed| failed.error)?)
     }
 
+    /// What it says is the icon of a session, of at most `limit` bytes; empty when it has none. A picture is
+    /// not worth asking for again.
+    pub(super) async fn icon(
+        &self,
+        session: SessionId,
+        limit: usize,
+    ) -> Result<Vec<u8>, NodeError> {
+        let id = session.to_string();
+        let path = ["sync", "sessions", &id, "icon"];
+        let ask = Ask::get(&path, Topic::icon(session), limit);
+        self.ask_once(&ask).await.map_err(|failed| failed.error)
+    }
+
     /// Parts of a session.
     pub(super) async fn fetch(
         &self,

@@ -46,6 +46,11 @@ impl Topic {
         Self { asked: "a lease", answered: "what became of a lease", session: Some(session) }
     }
 
+    /// The icon of a session.
+    pub(crate) fn icon(session: SessionId) -> Self {
+        Self { asked: "an icon", answered: "the icon", session: Some(session) }
+    }
+
     /// Parts that are asked for.
     pub(crate) fn fetch(session: SessionId) -> Self {
         Self { asked: "parts", answered: "the parts", session: Some(session) }

@@ -14,6 +14,7 @@ mod folder;
 mod folder_full;
 mod folder_moving;
 mod forgetting;
+mod icons;
 mod leases;
 mod limits;
 mod moves;
