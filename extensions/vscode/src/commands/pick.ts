@@ -4,6 +4,7 @@ import * as vscode from 'vscode'
 import { Failure } from '../node/failure.ts'
 import { ask, type Node, type Schemas } from '../node/node.ts'
 import { age } from '../words/amounts.ts'
+import { choose } from './choose.ts'
 import { given } from './command.ts'
 
 type Session = Schemas['SessionSummary']
@@ -25,9 +26,10 @@ export async function pickSession(
     label: session.name,
     description: `${session.state}, ${age(session.updated_at, Date.now())}`,
     detail: session.description,
+    whereabouts: { id: session.id, here: true },
     session,
   }))
-  return given(await vscode.window.showQuickPick(picks, { title, matchOnDescription: true, matchOnDetail: true })).session
+  return (await choose(node, picks, { title })).session
 }
 
 /** The peer of the row, else the one that is picked, or the only one. */

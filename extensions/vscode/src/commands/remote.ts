@@ -1,15 +1,15 @@
 // Lists what peers have: how old, how large, where; and brings one of it here.
 
-import * as vscode from 'vscode'
 import { Failure } from '../node/failure.ts'
 import { ask, type Node, type Schemas } from '../node/node.ts'
 import { canBeAsked, compare, type PeerDifferences } from '../peers.ts'
 import { age, size } from '../words/amounts.ts'
-import { type Command, given, progress, say } from './command.ts'
+import { choose, type Line } from './choose.ts'
+import { type Command, progress, say } from './command.ts'
 import { move } from './move.ts'
 
 /** A session as it stands at one peer or more. */
-interface Remote extends vscode.QuickPickItem {
+interface Remote extends Line {
   session: Schemas['SessionDifference']
   peer: Schemas['PeerView']
 }
@@ -37,11 +37,9 @@ export async function bring(node: Node, subject: string | undefined): Promise<vo
       why === '' ? 'save one there with "baton save NAME"' : 'start it, or register it again',
     )
   }
-  const placeHolder =
+  const placeholder =
     silent.length === 0 ? 'Pick one to bring it here' : `${silent.map((one) => one.peer.name).join(', ')} does not answer`
-  const chosen = given(
-    await vscode.window.showQuickPick(picks, { title: 'Sessions at peers', placeHolder, matchOnDescription: true }),
-  )
+  const chosen = await choose(node, picks, { title: 'Sessions at peers', placeholder })
   if (chosen.session.difference === 'same') return say(`${chosen.session.name} is here already, as it is at ${chosen.peer.name}`)
   const moved = await progress(`bringing ${chosen.session.name}`, (told, token) =>
     move(node, 'pull', chosen.peer.nodeId, chosen.session.sessionId, told, token),
@@ -61,9 +59,10 @@ function remotes({ peer, items }: PeerDifferences): Remote[] {
   return items
     .filter((session) => session.there && !session.deleted)
     .map((session) => ({
-      label: `$(globe) ${session.name}`,
+      label: session.name,
       description: `${peer.name}, ${age(session.lastModified, Date.now())}, ${size(session.size)}`,
       detail: session.here ? words[session.difference] : 'not here',
+      whereabouts: { id: session.sessionId, here: session.here, peer: peer.nodeId },
       session,
       peer,
     }))
