@@ -24,6 +24,7 @@ mod extension;
 mod front;
 mod history;
 mod houses;
+mod icons;
 mod interrupted;
 mod kills;
 mod leases;
