@@ -32,6 +32,7 @@ export class Hub implements vscode.Disposable {
   private retry: NodeJS.Timeout | undefined
   private pause = FIRST_PAUSE_MS
   private attempt = 0
+  private connecting: Promise<void> = Promise.resolve()
   private looking: Promise<void> = Promise.resolve()
 
   constructor(
@@ -50,7 +51,16 @@ export class Hub implements vscode.Disposable {
 
   /** Finds the node anew: at the start, and when settings, keys or the node are others. */
   async reconnect(): Promise<void> {
-    const attempt = ++this.attempt
+    this.connecting = this.connect(++this.attempt)
+    let last: Promise<void>
+    do {
+      last = this.connecting
+      await last
+      // Whoever asked waits for the attempt that counts, which may have begun since.
+    } while (last !== this.connecting)
+  }
+
+  private async connect(attempt: number): Promise<void> {
     this.stopListening()
     this.tell(this.current.link === 'online' ? this.current : { ...NOTHING, failure: this.current.failure })
     try {
@@ -128,7 +138,8 @@ export class Hub implements vscode.Disposable {
       ended: () => void this.reconnect(),
     }
     const asked = fingerprintOf(node)
-    this.current = { ...(this.knownOf === node.health.node_id ? this.current : NOTHING), asksPeers, missing: [] }
+    const known = this.knownOf === node.health.node_id ? this.current : NOTHING
+    this.current = { ...known, failure: undefined, asksPeers, missing: [] }
     this.knownOf = node.health.node_id
     await listen(node, asksPeers, signal, listener)
     const fingerprint = await asked

@@ -21,6 +21,7 @@ export function resolveConflict(documents: Documents): Command {
     await documents.compare(details.name, [shortRev(details.current.rev), current], [shortRev(sibling.rev), other])
     const keep = await choose(details, sibling, name)
     await ask(node.patient.POST('/sync/conflicts/{session}', { params, body: { keep } }))
+    await documents.close(details.name)
     await hub.look()
     say(`${details.name}: ${shortRev(keep)} counts from now on. "Baton: Sync Now" tells the peers`)
   }

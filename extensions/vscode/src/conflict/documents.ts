@@ -26,6 +26,14 @@ export class Documents implements vscode.TextDocumentContentProvider {
     await vscode.commands.executeCommand('vscode.diff', this.keep(name, left), this.keep(name, right), title, { preview: true })
   }
 
+  /** Closes what was compared of a session: it holds no more once somebody has chosen. */
+  async close(name: string): Promise<void> {
+    const isOfIt = ({ input }: vscode.Tab) =>
+      input instanceof vscode.TabInputTextDiff && input.original.scheme === SCHEME && input.original.path.startsWith(`/${name}/`)
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs.filter(isOfIt))
+    await vscode.window.tabGroups.close(tabs)
+  }
+
   private keep(name: string, [rev, text]: [string, string]): vscode.Uri {
     const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${name}/${rev}.txt`, query: String(this.made++) })
     this.texts.set(uri.toString(), text)

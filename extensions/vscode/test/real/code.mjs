@@ -151,6 +151,8 @@ export class Code {
     await this.page.keyboard.press('F1')
     await this.page.locator('.quick-input-widget input').first().fill('>Notifications: Clear All Notifications')
     await this.page.keyboard.press('Enter')
+    // The next list would be closed with this one.
+    await this.page.locator('.quick-input-widget').waitFor({ state: 'hidden' })
   }
 
   /** Names a file in the dialog that opens; until that shows a folder it takes no word. */

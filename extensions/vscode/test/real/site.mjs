@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 /** What must be seen nowhere but in the browser and here. */
 export const SECRETS = ['geheim-of-the-address', 'geheim-of-the-header', 'geheim-of-the-answer']
 
-const PAGE = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Tea shop</title>
+const PAGE = `<!doctype html><meta charset="utf-8"><link rel="icon" type="image/png" href="/icon.png"><title>Tea shop</title>
 <script>
   console.log('the shop is open')
   console.warn('tea is nearly out')
@@ -17,6 +17,9 @@ const PAGE = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,
   }
 </script>`
 
+/** Its icon: a red pixel. */
+const ICON = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=='
+
 /** Opens the site on a port of its own. */
 export async function openSite() {
   const [listeners, held] = [new Set(), new Set()]
@@ -24,6 +27,7 @@ export async function openSite() {
     const { pathname } = new URL(request.url, 'http://site')
     const say = (type, text, headers = {}) => response.writeHead(200, { 'Content-Type': type, ...headers }).end(text)
     if (pathname === '/') return say('text/html', PAGE)
+    if (pathname === '/icon.png') return say('image/png', Buffer.from(ICON, 'base64'))
     if (pathname === '/cart') return say('application/json', '{"tea":2}', { 'Set-Cookie': `sid=${SECRETS[2]}` })
     if (pathname === '/held') return held.add(() => say('text/plain', 'at last'))
     if (pathname !== '/told') return response.writeHead(404).end()

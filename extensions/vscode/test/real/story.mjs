@@ -12,6 +12,7 @@ import browser from './chapters/browser.mjs'
 import conflict from './chapters/conflict.mjs'
 import doors from './chapters/doors.mjs'
 import files from './chapters/files.mjs'
+import icons from './chapters/icons.mjs'
 import moving from './chapters/moving.mjs'
 import node from './chapters/node.mjs'
 import panel from './chapters/panel.mjs'
@@ -22,7 +23,7 @@ import trouble from './chapters/trouble.mjs'
 import { Code } from './code.mjs'
 import { House, until } from './houses.mjs'
 
-const chapters = [node, tree, peers, doors, files, conflict, moving, changing, browser, panel, trouble, activation]
+const chapters = [node, tree, peers, icons, doors, files, conflict, moving, changing, browser, panel, trouble, activation]
 const [program, chromium, vsix, tools, shots, provider] = process.argv.slice(2)
 const room = await mkdtemp(join(tmpdir(), 'baton-vscode-'))
 const environment = { FEDERATION_DIR: join(room, 'board'), BATON_DATA: join(room, 'here') }
