@@ -24,15 +24,44 @@ pub(super) struct Way {
     /// Parts that moved.
     pub(super) parts: u64,
     peer: Peer,
-    /// When the call has gone on for long enough.
-    pub(super) until: Instant,
+    time: Time,
     name: Option<SessionName>,
 }
 
+/// How long a call goes on.
+struct Time {
+    /// How long parts move, once it is known which.
+    limit: Duration,
+    /// When that is over; none before it is known which.
+    until: Option<Instant>,
+    /// When the call has gone on for long enough, whatever has moved.
+    latest: Instant,
+}
+
+impl Time {
+    fn new(limit: Duration) -> Self {
+        Self { limit, until: None, latest: Instant::now() + CALL_LIMIT }
+    }
+}
+
 impl Way {
+    /// It is known which parts move: their time begins, unless it has.
+    pub(super) fn begins_to_move(&mut self) {
+        let until = (Instant::now() + self.time.limit).min(self.time.latest);
+        self.time.until.get_or_insert(until);
+    }
+
     /// Whether time has run out.
     pub(super) fn is_late(&self) -> bool {
-        Instant::now() >= self.until
+        self.is_late_after(self.parts)
+    }
+
+    /// Whether time has run out when so many parts are under way. Something moves in every call, or one that
+    /// is called again with little time would never end.
+    pub(super) fn is_late_after(&self, parts: u64) -> bool {
+        let now = Instant::now();
+        let is_over = parts > 0 && self.time.until.is_some_and(|until| now >= until);
+        is_over || now >= self.time.latest
     }
 
     /// The node that is asked.
@@ -77,8 +106,7 @@ pub(super) async fn begin(
         Err(error) => return Err(note.with("peer", peer).failed(&context.store, error).await),
     };
     let note = note.with("peer", peer.node.to_string());
-    let until = Instant::now() + limit;
-    match set_out(context, caller, peer, session, until).await {
+    match set_out(context, caller, peer, session, Time::new(limit)).await {
         Ok(way) => Ok(way),
         Err(error) => Err(note.failed(&context.store, error).await),
     }
@@ -89,12 +117,12 @@ async fn set_out(
     caller: &Caller,
     peer: Peer,
     session: &str,
-    until: Instant,
+    time: Time,
 ) -> Result<Way, NodeError> {
     let remote = Remote::of(context, &peer).await?;
     let (id, name) = find(context, caller, &remote, session).await?;
     let may_have = peers::may_have(context, &peer, id).await?;
-    Ok(Way { session: id, remote, may_have, parts: 0, peer, name, until })
+    Ok(Way { session: id, remote, may_have, parts: 0, peer, time, name })
 }
 
 async fn find(

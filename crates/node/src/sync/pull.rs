@@ -13,7 +13,7 @@ use baton_session::{Owner, PartHash, PartRef, SessionId};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use std::collections::HashMap;
 use std::future::ready;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// How many bodies are asked for at once.
@@ -44,6 +44,7 @@ async fn run(
     let view = way.limits().take.clone();
     let exchange = way.remote.exchange(way.session, &view).await?;
     way.expect_session(&exchange)?;
+    way.begins_to_move();
     let mut at_hand = AtHand::of(context);
     loop {
         let taken = take(context, owner, way.node(), &exchange, &mut at_hand).await?;
@@ -107,10 +108,15 @@ async fn fetch_all(
     missing: Vec<Wanted>,
     hand_on: mpsc::Sender<Vec<Parcel>>,
 ) -> Result<u64, NodeError> {
-    let (session, until, announced) = (way.session, way.until, part_refs(exchange));
-    let view = &way.limits().take;
+    let (session, announced) = (way.session, part_refs(exchange));
+    let (view, mut asked) = (&way.limits().take, way.parts);
+    let is_in_time = |batch: &Vec<Wanted>| {
+        let is_in_time = !way.is_late_after(asked);
+        asked += batch.len() as u64;
+        ready(is_in_time)
+    };
     let mut arriving = stream::iter(batches(missing, &announced))
-        .take_while(|_| ready(Instant::now() < until))
+        .take_while(is_in_time)
         .map(|batch| way.remote.fetch(session, view, batch))
         .buffered(AHEAD);
     let mut parts = 0;

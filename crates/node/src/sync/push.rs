@@ -36,6 +36,7 @@ async fn run(
     way.sets_out(context).await?;
     loop {
         let taken = way.remote.offer(&exchange).await?;
+        way.begins_to_move();
         if let Some(takes) = &taken.takes {
             // It takes less than this; and what is in both is within what it takes.
             if view.meet(takes) == view {

@@ -15,7 +15,7 @@ export interface Tools {
 /** A command; the row from which it was called, if it was. */
 export type Command = (tools: Tools, row: Row | undefined) => Promise<void>
 
-/** Whoever asked has thought better of it. */
+/** Whoever asked has thought better of it; the message says what became of what was begun, if anything. */
 export class Cancelled extends Error {}
 
 /** The answer, or the end of the command. */
@@ -29,8 +29,8 @@ export async function run(command: Command, tools: Tools, row: Row | undefined):
   try {
     await command(tools, row)
   } catch (error) {
-    if (error instanceof Cancelled) return
-    await complain(failureOf(error))
+    if (!(error instanceof Cancelled)) return complain(failureOf(error))
+    if (error.message !== '') say(error.message)
   }
 }
 

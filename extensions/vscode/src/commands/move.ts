@@ -7,8 +7,12 @@ import { canBeAsked, compare } from '../peers.ts'
 import { count } from '../words/amounts.ts'
 import { Cancelled, type Command, progress, say } from './command.ts'
 
-/** How long one step goes on, in seconds: a person hears how far it is, and can stop it, after each. */
-const STEP_S = 2
+/**
+ * How long the first step and the longest one go on, in seconds. A person hears how far it is, and can stop it,
+ * after each; and each begins with the list of what there is, so those of a long way are longer.
+ */
+const FIRST_STEP_S = 2
+const LONGEST_STEP_S = 16
 
 /** Pulls or pushes one session to its end. A move that is cancelled leaves what was there as it was. */
 export async function move(
@@ -19,10 +23,12 @@ export async function move(
   told: (message: string) => void,
   token: vscode.CancellationToken,
 ): Promise<Schemas['Movement']> {
-  const params = { path: { peer, session }, query: { seconds: STEP_S } }
+  let [name, seconds] = ['it', FIRST_STEP_S]
   for (;;) {
-    if (token.isCancellationRequested) throw new Cancelled()
+    if (token.isCancellationRequested)
+      throw new Cancelled(`${name} was not brought ${way === 'pull' ? 'here' : 'there'}; what has come waits for the next time`)
     const { patient } = node
+    const params = { path: { peer, session }, query: { seconds } }
     const moved = await ask(
       way === 'pull'
         ? patient.POST('/sync/pull/{peer}/{session}', { params })
@@ -30,7 +36,9 @@ export async function move(
     )
     if (moved.outcome !== 'unfinished') return moved
     if (moved.parts === 0) throw new Failure('node', `nothing of ${moved.name} moves any more`, 'try again later')
-    told(`${moved.name}: ${count(moved.left ?? 0, 'part')} left`)
+    name = moved.name
+    seconds = Math.min(seconds * 2, LONGEST_STEP_S)
+    told(`${name}: ${count(moved.left ?? 0, 'part')} left`)
   }
 }
 
