@@ -9,7 +9,7 @@ use crate::auth::{Caller, MayTalk};
 use crate::identity::SealKey;
 use crate::messages::{sign_response, verify_request};
 use crate::sealing::{self, SealContext};
-use crate::sync::{SEALED, SyncError, Topic, blocking, peers};
+use crate::sync::{SEALED, SyncError, Topic, blocking, is_seen, peers};
 use crate::{Context, NodeError, clock};
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
@@ -59,7 +59,11 @@ impl FromRequest<Context> for Between {
         let mut may_have = false;
         if let Some(session) = session_of(&mut parts).await {
             may_have = peers::may_have(context, &peer, session).await?;
-            peers::may_hold(context, &peer, session).await?;
+            // A session that it is not given is not told of, however often it asks.
+            let view = &peer.limits.give;
+            if may_have || is_seen(context, &peer.owner, session, view).await? {
+                peers::may_hold(context, &peer, session).await?;
+            }
         }
         Ok(Self { caller, peer, may_have, signature: verified.signature, body })
     }

@@ -85,7 +85,7 @@ pub use pull::pull;
 pub use push::push;
 pub(crate) use remote::{SEALED, Topic};
 pub use save::save;
-pub(crate) use seen::Looks;
+pub(crate) use seen::{Looks, is_seen};
 pub use settings::{ConflictResolution, SyncSettings};
 pub(crate) use shown::shown;
 pub use upload::upload;

@@ -111,7 +111,7 @@ impl Seen {
 }
 
 /// Whether somebody sees anything of a session at all.
-pub(super) async fn is_seen(
+pub(crate) async fn is_seen(
     context: &Context,
     owner: &Owner,
     session: SessionId,

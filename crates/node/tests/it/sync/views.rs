@@ -360,6 +360,29 @@ async fn the_key_of_a_limited_peer_is_good_for_what_that_has_signed_only() {
 }
 
 #[tokio::test]
+async fn who_knows_the_id_of_a_session_that_it_is_not_given_is_not_told_of_it() {
+    let (node, stranger) = admitted().await;
+    let name = stranger.node().to_string();
+    limit(&node, &name, shop()).await;
+    let mut bank = State::default();
+    login(&mut bank, "bank.test", "secret");
+    let session = seed(&node, "bank", &bank).await;
+    save(&node, "bank").await;
+    let wanted = serde_json::to_vec(&FetchParts { wanted: Vec::new(), view: None }).unwrap();
+    stranger.fetch(session, &wanted).send().await;
+    let (owner, store) = ("local".parse().unwrap(), super::pair::store(&node).await);
+    assert_eq!(store.list_held(&owner, stranger.node()).await.unwrap(), []);
+    // One that it is given is noted.
+    seed(&node, "work", &logged_in(&[("shop.test", "one")])).await;
+    let work = save(&node, "work").await.id;
+    stranger.fetch(work, &wanted).send().await;
+    let held = store.list_held(&owner, stranger.node()).await.unwrap();
+    assert_eq!(held.iter().map(|(session, _)| *session).collect::<Vec<_>>(), [work]);
+    store.close().await;
+    node.stop().await;
+}
+
+#[tokio::test]
 async fn a_limited_peer_that_is_removed_does_not_come_back_without_its_limits() {
     let (node, stranger) = admitted().await;
     let name = stranger.node().to_string();
