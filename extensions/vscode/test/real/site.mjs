@@ -6,6 +6,7 @@ import { createServer } from 'node:http'
 export const SECRETS = ['geheim-of-the-address', 'geheim-of-the-header', 'geheim-of-the-answer']
 
 const PAGE = `<!doctype html><meta charset="utf-8"><link rel="icon" type="image/png" href="/icon.png"><title>Tea shop</title>
+<body style="background:#e8f0e4;font:40px sans-serif;margin:80px"><h1>Tea shop</h1><p>Signed in as Ada, two teas in the cart</p>
 <script>
   console.log('the shop is open')
   console.warn('tea is nearly out')

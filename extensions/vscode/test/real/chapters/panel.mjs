@@ -23,7 +23,6 @@ async function tell({ step, code, here, room, settings, site }) {
 
   await step('a click on a tab shows its console and its requests', async () => {
     await here.baton('open', site.url, '--name', 'desk', '--debug')
-    await code.run('Look Again')
     await code.row('Tea shop').click()
     await line('the shop is open').waitFor()
     await panel.locator('#lines .line.warn', { hasText: 'tea is nearly out' }).waitFor()
@@ -41,6 +40,13 @@ async function tell({ step, code, here, room, settings, site }) {
     await request('/held').filter({ hasText: '200' }).waitFor()
     assert.equal(await request('/held').count(), 1)
     await code.shot('panel')
+  })
+  await step('a session shows its page when one points at it', async () => {
+    await here.baton('sessions', 'capture', 'desk')
+    await code.row('desk').hover()
+    await code.page.locator('.monaco-hover img, .workbench-hover img').first().waitFor({ timeout: 15_000 })
+    await code.shot('hover')
+    await code.page.mouse.move(0, 0)
   })
   await step('filters leave what was asked for', async () => {
     await panel.locator('#level').selectOption('error')

@@ -14,11 +14,14 @@ export default async function ({ step, code, here, room }) {
     await code.row('Recoverable').waitFor()
     await code.shot('tree')
   })
-  await step('VS Code knows the MCP server', async () => {
+  await step('VS Code knows the MCP server, and starts it', async () => {
     await code.runAny('MCP: List Servers')
     await code.page.locator('.quick-input-list .monaco-list-row', { hasText: 'Baton' }).first().waitFor()
+    await code.pick('Baton')
+    await code.pick('Start Server')
+    await code.page.locator('.output-view .view-lines', { hasText: /Discovered.\d+.tools/ }).waitFor()
     await code.shot('mcp')
-    await code.page.keyboard.press('Escape')
+    await code.runAny('View: Toggle Panel Visibility')
   })
   await step('the board is pushed: agents are counted as they come', async () => {
     await here.baton('federation', 'update', 'kimi', 'active', '--task', 'buy tea')
