@@ -3,7 +3,7 @@
 //! The one idea: it is told *that*, and whoever wants to know *what* asks for the list. So a follower who is
 //! slow misses nothing but hints that came together, and nothing is kept for anybody.
 
-use crate::auth::{Caller, is_revoked};
+use crate::auth::{Caller, is_shut_out};
 use crate::idle::Request;
 use crate::{Context, NodeError};
 use baton_api::Scope;
@@ -63,7 +63,7 @@ pub(crate) async fn follow(context: &Context, caller: &Caller) -> Result<Followe
 }
 
 async fn look(context: &Context, caller: &Caller) -> Result<Seen, NodeError> {
-    let sessions = context.store.sessions_mark(&caller.owner).await?;
+    let sessions = context.store.sessions_mark(&caller.owner, context.node).await?;
     let tabs = match caller.require(Scope::Debug) {
         Ok(()) => context.bus.tabs(&caller.owner).await?,
         Err(_) => Vec::new(),
@@ -92,7 +92,7 @@ impl Followed {
             if timeout(LOOK_PAUSE, changed).await.is_ok() {
                 sleep(TOGETHER).await;
             }
-            if is_revoked(&self.context, &self.caller).await.unwrap_or(false) {
+            if is_shut_out(&self.context, &self.caller).await.unwrap_or(false) {
                 return None;
             }
             self.sessions = self.sessions.resubscribe();

@@ -167,7 +167,10 @@ fn sync(error: &SyncError) -> ErrorCode {
         | SyncError::ForgedFile { .. }
         | SyncError::Untrusted { .. } => ErrorCode::Untrusted,
         SyncError::OtherRevision { .. } => ErrorCode::OtherRevision,
-        SyncError::Kept { .. } | SyncError::Contended { .. } => ErrorCode::Conflict,
+        SyncError::Kept { .. }
+        | SyncError::Contended { .. }
+        | SyncError::LetInByToken { .. }
+        | SyncError::AdminKey { .. } => ErrorCode::Conflict,
         SyncError::TooLarge { .. } | SyncError::FileTooLarge { .. } => ErrorCode::StorageFull,
         SyncError::BadContent { .. } | SyncError::NoContent { .. } | SyncError::Directory(_) => {
             ErrorCode::StorageDamaged

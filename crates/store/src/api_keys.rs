@@ -88,6 +88,21 @@ impl Store {
         Ok(Some(FoundKey { key: decode(&row)?, limited_peer: row.try_get("limited_peer")? }))
     }
 
+    /// Whether a key of the owner opens anything by itself: it is there, not revoked, and not that of a peer
+    /// with limits.
+    pub async fn is_key_good(&self, owner: &Owner, id: &str) -> Result<bool, StoreError> {
+        let found: i64 = sqlx::query_scalar(
+            "select count(*) from api_keys where owner = $1 and id = $2 and revoked_at is null
+             and not exists (select 1 from peers where peers.owner = api_keys.owner
+                 and peers.api_key = api_keys.id and peers.limits is not null)",
+        )
+        .bind(owner.as_str())
+        .bind(id)
+        .fetch_one(self.pool())
+        .await?;
+        Ok(found > 0)
+    }
+
     /// The owner's keys, revoked ones too, oldest first.
     pub async fn list_keys(&self, owner: &Owner) -> Result<Vec<ApiKey>, StoreError> {
         let rows = sqlx::query(

@@ -119,10 +119,10 @@ pub(crate) fn refuse(parts: &Parts, context: &Context, error: NodeError) -> Node
     }
 }
 
-/// Whether the caller's key was revoked since.
-pub(crate) async fn is_revoked(context: &Context, caller: &Caller) -> Result<bool, NodeError> {
-    let keys = context.store.list_keys(&caller.owner).await?;
-    Ok(!keys.iter().any(|key| key.id == caller.key && key.revoked_at.is_none()))
+/// Whether the caller's key opens nothing any more: it was revoked since, or belongs to a peer that is limited
+/// by now.
+pub(crate) async fn is_shut_out(context: &Context, caller: &Caller) -> Result<bool, NodeError> {
+    Ok(!context.store.is_key_good(&caller.owner, &caller.key).await?)
 }
 
 fn bearer(headers: &HeaderMap) -> Result<KeySecret, NodeError> {

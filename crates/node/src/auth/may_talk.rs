@@ -8,6 +8,7 @@ use super::caller::{authorization, count, denied, known, refuse};
 use crate::audit::{Action, Actor, Note, is_asked_by};
 use crate::http::Refusal;
 use crate::oidc::{Gate, TokenRefusal, Visitor};
+use crate::sync::peers::CLIENT;
 use crate::{Context, NodeError};
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
@@ -57,7 +58,7 @@ fn caller(visitor: Visitor) -> Caller {
     Caller {
         owner,
         // No key has such an id.
-        key: format!("oidc:{client}@{issuer}"),
+        key: format!("{CLIENT}{client}@{issuer}"),
         actor: Actor::client(&client, &issuer),
         scopes: [Scope::Sync].into(),
         agent: None,

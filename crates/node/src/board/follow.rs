@@ -1,7 +1,7 @@
 //! The board for a caller who follows it: as it is now, and again whenever it is another one.
 
 use super::{blocking, of, show};
-use crate::auth::{Caller, is_revoked};
+use crate::auth::{Caller, is_shut_out};
 use crate::idle::Request;
 use crate::{Context, NodeError};
 use baton_api::FederationView;
@@ -62,7 +62,7 @@ impl Followed {
             // What changes from here on is seen at the next look.
             self.board.mark_unchanged();
             self.drivers.mark_unchanged();
-            if is_revoked(&self.context, &self.caller).await.unwrap_or(false) {
+            if is_shut_out(&self.context, &self.caller).await.unwrap_or(false) {
                 return None;
             }
             let shown = show(&self.context, &self.caller).await;

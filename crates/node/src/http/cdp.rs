@@ -7,7 +7,7 @@ use super::Refusal;
 use super::here::Here;
 use super::input::{Json, Path, Query};
 use super::websocket::shake_hands;
-use crate::auth::{Caller, Drive, count, is_revoked, refuse};
+use crate::auth::{Caller, Drive, count, is_shut_out, refuse};
 use crate::{Context, NodeError, sessions};
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
@@ -101,7 +101,7 @@ async fn admit(
     };
     let caller = checked.map_err(|error| refuse(parts, context, error))?;
     count(context, &caller.key)?;
-    if is_revoked(context, &caller).await? {
+    if is_shut_out(context, &caller).await? {
         return Err(NodeError::BadTicket { found: "one whose key was revoked" }.into());
     }
     Ok(caller)
@@ -141,7 +141,7 @@ async fn unwelcome(context: &Context, caller: &Caller, session: &Session) {
     let mut passed = context.drivers.listen();
     loop {
         let is_driver = sessions::is_driver(context, caller, session).await;
-        if !is_driver || is_revoked(context, caller).await.unwrap_or(false) {
+        if !is_driver || is_shut_out(context, caller).await.unwrap_or(false) {
             return;
         }
         let _ = timeout(LOOK_PAUSE, passed.changed()).await;

@@ -54,6 +54,11 @@ impl Gate {
         &self.0.settings.owner
     }
 
+    /// Whether the settings let a client in.
+    pub(crate) fn allows(&self, client: &str) -> bool {
+        self.0.settings.allowed_clients.iter().any(|allowed| allowed == client)
+    }
+
     /// Counts refusals of tokens of which nobody knows who sent them; see [`Strangers::note`].
     pub(crate) fn stranger(&self) -> Option<u64> {
         self.0.strangers.note()
@@ -146,8 +151,7 @@ impl Gate {
             return Err(TokenRefusal::Tenant { expected: expected.clone(), found });
         }
         let client = claims.client().filter(|client| client.len() <= CLIENT_MAX);
-        let allowed = |client: &&str| settings.allowed_clients.iter().any(|one| one == client);
-        let Some(client) = client.filter(allowed) else {
+        let Some(client) = client.filter(|client| self.allows(client)) else {
             return Err(TokenRefusal::Client { found: of(client) });
         };
         match settings.roles.iter().find(|role| !claims.allows(role)) {

@@ -185,6 +185,27 @@ pub enum SyncError {
         /// What the node has.
         found: String,
     },
+    /// A limited peer shows a token whose client is let in by the settings.
+    #[error(
+        "expected the client {client} of the peer {name} to be let in no more, found that the settings let \
+         it in: it would come back without its limits\ntake it out of auth.oidc.allowed_clients, start the \
+         node again, and then remove the peer"
+    )]
+    LetInByToken {
+        /// What the peer is called.
+        name: String,
+        /// The client, as the provider knows it.
+        client: String,
+    },
+    /// A peer shows a key with which this node is administered, and is to be limited.
+    #[error(
+        "expected the peer {name} to show a key of its own, found one with the scope admin, which limits \
+         would shut out here\nbaton keys create --scope sync makes one for it"
+    )]
+    AdminKey {
+        /// What the peer is called.
+        name: String,
+    },
     /// A message between nodes cannot be trusted.
     #[error("a message between nodes was refused: {why}")]
     Untrusted {

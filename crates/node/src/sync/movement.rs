@@ -56,8 +56,8 @@ impl Way {
         self.is_late_after(self.parts)
     }
 
-    /// Whether time has run out when so many parts are under way. Something moves in every call, or one that
-    /// is called again with little time would never end.
+    /// Whether time has run out when so many parts are under way. Something moves in every call that has not
+    /// gone on for as long as any may, or one that is called again with little time would never end.
     pub(super) fn is_late_after(&self, parts: u64) -> bool {
         let now = Instant::now();
         let is_over = parts > 0 && self.time.until.is_some_and(|until| now >= until);

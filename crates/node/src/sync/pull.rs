@@ -163,6 +163,10 @@ fn expected(
     announced: &HashMap<PartHash, PartRef>,
     session: SessionId,
 ) -> Result<Vec<Parcel>, NodeError> {
+    if parcels.is_empty() {
+        let why = format!("expected parts of session {session}, found none");
+        return Err(SyncError::Untrusted { why }.into());
+    }
     let is_other = |parcel: &&Parcel| announced.get(&parcel.part.hash) != Some(&parcel.part);
     match parcels.iter().find(is_other) {
         None => Ok(parcels),

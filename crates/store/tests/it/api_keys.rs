@@ -52,9 +52,17 @@ async fn a_key_names_the_limited_peer_that_shows_it(
     store.create_peer(&peer("phone", 2)).await.unwrap();
     assert_eq!(of([1; 32]).await.as_deref(), Some("laptop"));
     assert_eq!((of([2; 32]).await, of([3; 32]).await), (None, None));
+    let owner = Owner::local();
+    let good = async |id| store.is_key_good(&owner, id).await.unwrap();
+    assert_eq!((good("key of laptop").await, good("key of phone").await), (false, true));
+    assert!(!good("unknown").await);
+    store.revoke_key(&owner, "mine", next_instant()).await.unwrap();
+    assert!(!good("mine").await);
+    assert!(!store.is_key_good(&"ann".parse().unwrap(), "key of phone").await.unwrap());
     // Also when the limits cannot be read.
     fixture.execute("update peers set limits = '?' where name = 'phone'").await;
     assert_eq!(of([2; 32]).await.as_deref(), Some("phone"));
+    assert!(!good("key of phone").await);
 }
 
 #[rstest]

@@ -49,7 +49,7 @@ async fn a_mark_says_whether_sessions_are_others_than_before(
 ) {
     let fixture = Fixture::open(engine).await;
     let (store, owner) = (&fixture.store, Owner::local());
-    let mark = async || store.sessions_mark(&owner).await.unwrap();
+    let mark = async || store.sessions_mark(&owner, node()).await.unwrap();
     let mut marks = vec![mark().await];
     let (mail, shop) = (fixture.session("mail").await, fixture.session("shop").await);
     marks.push(mark().await);
@@ -66,7 +66,7 @@ async fn a_mark_says_whether_sessions_are_others_than_before(
     for (at, one) in marks.iter().enumerate() {
         assert_eq!(marks.iter().filter(|other| *other == one).count(), 1, "{at}: {marks:?}");
     }
-    assert_eq!(store.sessions_mark(&"bob".parse().unwrap()).await.unwrap(), marks[0]);
+    assert_eq!(store.sessions_mark(&"bob".parse().unwrap(), node()).await.unwrap(), marks[0]);
 }
 
 #[rstest]

@@ -58,10 +58,12 @@ function askedShown(peers: Schemas['PeerStanding'][]): Shown {
   if (peers.length === 0) {
     return shown('check', 'no peers', 'No peer is confirmed and can be asked. Click to register one', 'baton.registerPeer')
   }
-  const silent = peers.filter((one) => one.problem != null)
-  if (silent.length > 0) {
-    const told = silent.map((one) => `${one.peer.name}: ${one.problem?.detail}`).join('\n')
-    return shown('debug-disconnect', 'offline', `A peer does not answer\n${told}`, 'baton.syncNow', true)
+  const failing = peers.filter((one) => one.problem != null)
+  if (failing.length > 0) {
+    const told = failing.map((one) => `${one.peer.name}: ${one.problem?.detail}`).join('\n')
+    if (failing.some((one) => one.peer.status === 'offline'))
+      return shown('debug-disconnect', 'offline', `A peer does not answer\n${told}`, 'baton.syncNow', true)
+    return shown('warning', 'refused', `A peer answers, and nothing moves\n${told}`, 'baton.registerPeer', true)
   }
   if (peers.some((one) => one.items == null)) {
     return shown('sync~spin', 'asking', 'Peers are asked for what they have', 'baton.refresh')

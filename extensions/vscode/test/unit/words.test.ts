@@ -53,9 +53,11 @@ test('the status bar says the one thing that counts', () => {
   assert.equal(syncShown(compared(standing('behind', 'a'), standing('ahead', 'b'))).text, '1 to pull, 1 to push')
   const conflicts = [conflict] as never
   assert.equal(syncShown(withSync(asked, { conflicts, peers: [] })).text, 'conflict')
-  const silent = told({ peer, problem: { detail: 'no answer' } })
+  const silent = told({ peer: { ...(peer as object), status: 'offline' }, problem: { detail: 'no answer' } })
   assert.equal(syncShown(silent).text, 'offline')
   assert.match(syncShown(silent).tooltip, /server: no answer/)
+  const refused = told({ peer, problem: { detail: 'an unknown key' } })
+  assert.deepEqual([syncShown(refused).text, syncShown(refused).command], ['refused', 'baton.registerPeer'])
 })
 
 test('without a node it says what a click does about it', () => {

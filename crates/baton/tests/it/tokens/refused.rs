@@ -160,3 +160,29 @@ async fn a_client_that_is_let_in_no_more_is_told_so_when_it_moves_sessions() {
     baton(&story.laptop, &["sync", "run"]).success();
     story.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_limited_peer_is_not_removed_while_its_client_would_be_let_in_without_limits() {
+    let mut story = Story::begin(&ProviderSettings::default()).await;
+    story.push("one").success();
+    let peer =
+        said(&baton(&story.cloud, &["peers", "list"]).success())["items"][0]["nodeId"].clone();
+    let peer = peer.as_str().unwrap().to_owned();
+    baton(&story.cloud, &["peers", "limit", &peer, "--sites", "shop.test"]).success();
+    let (refused, hint) = why(&baton(&story.cloud, &["peers", "remove", &peer]).failure());
+    let name = said(&baton(&story.cloud, &["peers", "list"]).success())["items"][0]["name"].clone();
+    assert_eq!(
+        refused.replace(name.as_str().unwrap(), "NAME"),
+        "expected the client laptop of the peer NAME to be let in no more, found that the settings \
+         let it in: it would come back without its limits"
+    );
+    assert!(hint.starts_with("take it out of auth.oidc.allowed_clients"), "{hint}");
+
+    story.cloud.stop_node().await.unwrap();
+    let file = story.cloud.data().path().join("baton.toml");
+    let settings = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, settings.replace(r#"["laptop"]"#, r#"["another"]"#)).unwrap();
+    story.cloud.start_node().await.unwrap();
+    baton(&story.cloud, &["peers", "remove", &peer]).success();
+    story.end().await;
+}

@@ -3,7 +3,7 @@
 use super::Socket;
 use super::end::End;
 use crate::Context;
-use crate::auth::{Caller, is_revoked};
+use crate::auth::{Caller, is_shut_out};
 use crate::debug::{BrowserLink, answer};
 use baton_api::debug::{
     BadMessage, BrowserMessage, ClientMessage, DebugError, DebugErrorCode, EpochMs, RelayMessage,
@@ -73,7 +73,7 @@ pub(super) async fn converse(
             () = context.ending.cancelled() => return End::Ending,
             _ = look.tick() => {
                 // A database that does not answer changes nothing.
-                if is_revoked(context, caller).await.unwrap_or(false) {
+                if is_shut_out(context, caller).await.unwrap_or(false) {
                     return End::Revoked;
                 }
                 if heard.elapsed() > SILENCE {

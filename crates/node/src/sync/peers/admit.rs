@@ -5,6 +5,7 @@
 //! waits until a person has confirmed it, whatever it shows.
 
 use super::super::SyncError;
+use super::shown;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::{Context, NodeError, clock};
@@ -46,6 +47,10 @@ async fn bind(context: &Context, caller: &Caller, card: &NodeCard) -> Result<Pee
             return Err(SyncError::Pending { name: known.name.clone() }.into());
         }
         let bound = Peer { api_key, seal_key: card.seal_key.clone(), ..known.clone() };
+        if !known.limits.is_none() {
+            shown::check(context, &bound).await?;
+            shown::shut_out(context, caller, known).await?;
+        }
         context.store.update_peer(&bound).await?;
         return Ok(bound);
     }

@@ -2,7 +2,7 @@
 //!
 //! The one idea: a site is what belongs together, so whatever host somebody names, its site counts.
 
-use super::{find, status};
+use super::{find, shown, status};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::{Context, NodeError};
@@ -31,6 +31,9 @@ pub async fn limit(
     let note = noted(note, &limits);
     let limited = async {
         let peer = find(context, &caller.owner, reference).await?;
+        if !limits.is_none() {
+            shown::check(context, &peer).await?;
+        }
         context.store.limit_peer(&caller.owner, peer.node, &limits).await?;
         find(context, &caller.owner, &peer.node.to_string()).await
     };

@@ -1,5 +1,5 @@
 //! Peers: nodes that are registered here, one file a verb: `register confirm limit list ping remove`, and
-//! `admit` for those that ask us; `held` notes what they have.
+//! `admit` for those that ask us; `held` notes what they have, and `shown` is what lets them in here.
 //!
 //! The one idea: a peer is a key. Who it is was shown to a person once, and whoever answers at its
 //! address, or asks with its API key, must be that one.
@@ -12,6 +12,7 @@ mod list;
 mod ping;
 mod register;
 mod remove;
+mod shown;
 mod status;
 
 pub(crate) use admit::admit;
@@ -24,7 +25,8 @@ pub use list::list;
 pub use ping::ping;
 pub use register::register;
 pub use remove::remove;
-pub(crate) use status::{Statuses, told};
+pub(crate) use shown::CLIENT;
+pub(crate) use status::{Statuses, unasked};
 
 use super::SyncError;
 use crate::{Context, NodeError, clock};

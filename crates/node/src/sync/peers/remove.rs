@@ -1,9 +1,9 @@
 //! Removes a peer.
 
-use super::find;
+use super::{find, shown};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::{Context, NodeError, keys};
+use crate::{Context, NodeError};
 
 /// Forgets a peer, its key and what opens it. Sessions that came from it stay; it counts as having
 /// heard of every deletion. The API key that a limited peer shows is revoked, because without the peer it
@@ -12,9 +12,7 @@ pub async fn remove(context: &Context, caller: &Caller, reference: &str) -> Resu
     let note = Note::new(&caller.actor, &caller.owner, Action::RemovePeer, reference);
     let removed = async {
         let peer = find(context, &caller.owner, reference).await?;
-        if let Some(key) = peer.api_key.as_ref().filter(|_| !peer.limits.is_none()) {
-            keys::revoke(context, caller, None, key).await?;
-        }
+        shown::shut_out(context, caller, &peer).await?;
         Ok(context.store.delete_peer(&caller.owner, peer.node).await?)
     };
     note.end(&context.store, removed.await).await?;

@@ -67,10 +67,9 @@ pub(super) async fn view(context: &Context, peer: Peer, anew: bool) -> PeerView 
     shown(peer, seen)
 }
 
-/// The view of a peer as far as it was seen lately; it is not asked.
-pub(crate) fn told(context: &Context, peer: Peer) -> PeerView {
-    let seen = context.statuses.fresh(peer.node, clock::now());
-    shown(peer, seen)
+/// The view of a peer that nobody asks; whether it answers is not known.
+pub(crate) fn unasked(peer: Peer) -> PeerView {
+    shown(peer, None)
 }
 
 fn shown(peer: Peer, seen: Option<Seen>) -> PeerView {

@@ -3,14 +3,14 @@
 use super::super::{conflicts, differences, peers};
 use super::watched::Watched;
 use super::{LOOK_PAUSE, TOGETHER};
-use crate::auth::{Caller, is_revoked};
+use crate::auth::{Caller, is_shut_out};
 use crate::idle::Request;
 use crate::{Context, NodeError};
-use baton_api::Problem;
+use baton_api::ErrorCode;
 use baton_api::sync::{Difference, PeerStanding, PeerStatus, SyncStanding};
 use baton_session::SessionId;
 use baton_session::peer::PeerState;
-use baton_store::{Generation, Peer};
+use baton_store::Peer;
 use std::sync::Arc;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{sleep, timeout};
@@ -27,8 +27,6 @@ pub(crate) struct Followed {
     /// The peers that are asked for this caller.
     watched: Vec<Arc<Watched>>,
     told: Option<Told>,
-    /// At which generation of the owner that was.
-    generation: Option<Generation>,
     /// A node to which somebody listens is of use.
     _in_use: Request,
 }
@@ -51,7 +49,6 @@ pub(crate) fn follow(context: &Context, caller: &Caller, asks: bool) -> Followed
         news: context.watches.news(),
         watched: Vec::new(),
         told: None,
-        generation: None,
         _in_use: context.activity.begin(),
     }
 }
@@ -66,6 +63,13 @@ impl Followed {
 
     async fn look(&mut self) -> Option<Result<SyncStanding, NodeError>> {
         loop {
+            // The first word comes at once.
+            if self.told.is_some() {
+                self.wait().await;
+            }
+            if is_shut_out(&self.context, &self.caller).await.unwrap_or(false) {
+                return None;
+            }
             // What changes from here on is seen at the next look.
             self.sessions = self.sessions.resubscribe();
             self.peers.mark_unchanged();
@@ -79,41 +83,26 @@ impl Followed {
                 self.told = Some(told);
                 return Some(found);
             }
-            if !self.wait().await {
-                return None;
-            }
         }
     }
 
-    /// Waits for a change; whether the caller may still hear of it.
-    async fn wait(&mut self) -> bool {
-        loop {
-            let changed = async {
-                tokio::select! {
-                    _ = self.sessions.recv() => {}
-                    _ = self.peers.changed() => {}
-                    _ = self.news.changed() => {}
-                }
-            };
-            let has_changed = timeout(LOOK_PAUSE, changed).await.is_ok();
-            if is_revoked(&self.context, &self.caller).await.unwrap_or(false) {
-                return false;
+    /// Waits for a change, and for those that come with it; not for ever, because other nodes may change a
+    /// database that is shared, and keys are revoked.
+    async fn wait(&mut self) {
+        let changed = async {
+            tokio::select! {
+                _ = self.sessions.recv() => {}
+                _ = self.peers.changed() => {}
+                _ = self.news.changed() => {}
             }
-            if has_changed {
-                sleep(TOGETHER).await;
-                return true;
-            }
-            // Another node may have changed a database that is shared.
-            let generation = self.context.store.owner_generation(&self.caller.owner).await.ok();
-            if generation != self.generation {
-                return true;
-            }
+        };
+        if timeout(LOOK_PAUSE, changed).await.is_ok() {
+            sleep(TOGETHER).await;
         }
     }
 
     async fn standing(&mut self) -> Result<SyncStanding, NodeError> {
         let (context, owner) = (self.context.clone(), self.caller.owner.clone());
-        self.generation = Some(context.store.owner_generation(&owner).await?);
         let found = context.store.list_peers(&owner).await?;
         self.watch(&found);
         let mut peers = Vec::with_capacity(found.len());
@@ -148,14 +137,13 @@ impl Followed {
                 (Some(items), None)
             }
         };
-        let mut view = peers::told(context, peer);
-        match &problem {
-            None if items.is_some() => (view.status, view.reason) = (PeerStatus::Online, None),
-            None => {}
-            Some(problem) => {
-                let why = Problem::clone(problem).detail;
-                (view.status, view.reason) = (PeerStatus::Offline, Some(why));
-            }
+        let mut view = peers::unasked(peer);
+        if let Some(problem) = &problem {
+            let is_gone = problem.code == ErrorCode::PeerUnreachable;
+            view.status = if is_gone { PeerStatus::Offline } else { PeerStatus::Online };
+            view.reason = Some(problem.detail.clone());
+        } else if items.is_some() {
+            view.status = PeerStatus::Online;
         }
         Ok(PeerStanding { peer: view, items, problem })
     }

@@ -5,6 +5,7 @@ use super::super::peers;
 use super::{LOOK_PAUSE, TOGETHER};
 use crate::{Context, NodeError};
 use baton_api::sync::{IndexMark, NextIndex, SyncIndex};
+use baton_session::PeerLimits;
 use baton_store::{Generation, Peer};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -24,14 +25,13 @@ pub(crate) async fn next_index(
     let deadline = Instant::now() + WAIT;
     let mut changes = context.store.listen();
     let mut limited = context.watches.peers();
-    let mut looked: Option<Generation> = None;
+    let mut looked: Option<(Generation, PeerLimits)> = None;
     loop {
-        let generation = context.store.owner_generation(&peer.owner).await?;
-        if looked != Some(generation) || limited.has_changed().unwrap_or(false) {
-            limited.mark_unchanged();
-            looked = Some(generation);
-            // What it is given may be less by now.
-            let peer = peers::find(context, &peer.owner, &peer.node.to_string()).await?;
+        // What it is given may be less by now.
+        let peer = peers::find_confirmed(context, &peer.owner, &peer.node.to_string()).await?;
+        let now = (context.store.owner_generation(&peer.owner).await?, peer.limits.clone());
+        if looked.as_ref() != Some(&now) {
+            looked = Some(now);
             let index = index_for(context, &peer).await?;
             let mark = mark(&index);
             if known.as_ref() != Some(&mark) {

@@ -8,12 +8,17 @@ use baton_session::{NodeId, Owner};
 use baton_store::Peer;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// The pauses before a peer that does not answer is asked again; it may be gone for days.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+/// A peer that answers sooner than this, again and again, is asked less and less often.
+const SOON: Duration = Duration::from_secs(1);
+/// The pauses between such answers.
+const FIRST_REST: Duration = Duration::from_millis(20);
+const LONGEST_REST: Duration = Duration::from_secs(2);
 
 /// What a peer said last: its index, or why there is none.
 pub(super) type Said = Result<Arc<SyncIndex>, Problem>;
@@ -63,15 +68,19 @@ struct Watch {
 impl Watch {
     async fn run(self) {
         let mut known: Option<(IndexMark, Arc<SyncIndex>)> = None;
-        let mut pause = FIRST_PAUSE;
+        let (mut pause, mut rest) = (FIRST_PAUSE, FIRST_REST);
         let mut changed = self.context.watches.peers();
         loop {
             changed.mark_unchanged();
+            let begun = Instant::now();
             match self.ask(known.take()).await {
                 Ok(now) => {
                     self.note(Ok(Arc::clone(&now.1)));
                     known = Some(now);
                     pause = FIRST_PAUSE;
+                    let is_soon = begun.elapsed() < SOON;
+                    rest = if is_soon { (rest * 2).min(LONGEST_REST) } else { FIRST_REST };
+                    sleep(rest).await;
                 }
                 Err(error) => {
                     self.note(Err(Problem::from(&error)));

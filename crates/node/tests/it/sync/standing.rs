@@ -6,7 +6,7 @@ use baton_api::client::SyncEvents;
 use baton_api::sync::{Difference, PeerStanding, PeerStatus, ResolveConflict, SyncStanding};
 use baton_api::{ErrorCode, Scope};
 use baton_node::config::Choices;
-use baton_session::State;
+use baton_session::{PeerLimits, State};
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -155,6 +155,14 @@ async fn a_limited_peer_hears_nothing_of_what_it_is_not_given() {
     seed(&pair.cloud, "shop", &shop("one")).await;
     save(&pair.cloud, "shop").await;
     until(&mut events, stands("shop behind")).await;
+    // More is told as soon as more is given, and less as soon as less is.
+    pair.cloud.admin().limit_peer(&known, &PeerLimits::default()).await.unwrap();
+    until(&mut events, stands("bank behind, shop behind")).await;
+    pair.cloud.admin().limit_peer(&known, &limits).await.unwrap();
+    until(&mut events, |standing| {
+        standing.peers.len() == 1 && word(&standing.peers[0]) != "bank behind, shop behind"
+    })
+    .await;
     pair.stop().await;
 }
 

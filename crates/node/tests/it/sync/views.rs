@@ -2,10 +2,10 @@
 //! told what they are not given.
 
 use super::pair::{Pair, edit, know, logged_in, login, save, seed, start, state, token};
-use super::stranger::{admitted, parcels};
+use super::stranger::{Stranger, admitted, parcels};
 use crate::fixture::{Node, problem};
-use baton_api::ErrorCode;
 use baton_api::sync::{Difference, FetchParts, MovementOutcome, Wanted};
+use baton_api::{CreateKey, ErrorCode, Scope};
 use baton_node::config::Choices;
 use baton_session::{Part, PartKind, PeerLimits, SessionId, Site, State, View, parts};
 use jiff::Timestamp;
@@ -356,6 +356,44 @@ async fn the_key_of_a_limited_peer_is_good_for_what_that_has_signed_only() {
     assert!(stranger.index_at(Timestamp::now()).send().await.status().is_success());
     limit(&node, &stranger.node().to_string(), json!({})).await;
     assert_eq!(key.fetch_sync_index().await.unwrap().sessions.len(), 1);
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn another_key_of_a_limited_peer_takes_the_place_of_the_first() {
+    let (node, mut stranger) = admitted().await;
+    limit(&node, &stranger.node().to_string(), shop()).await;
+    let first = node.client(&stranger.key);
+    let request = CreateKey { name: "second".into(), owner: None, scopes: [Scope::Sync].into() };
+    stranger.key = node.admin().create_key(&request).await.unwrap().secret;
+    assert!(stranger.index_at(Timestamp::now()).send().await.status().is_success());
+    for (key, expected) in
+        [(&first, ErrorCode::Unauthenticated), (&node.client(&stranger.key), ErrorCode::Forbidden)]
+    {
+        assert_eq!(key.fetch_sync_index().await.unwrap_err().code(), Some(expected));
+    }
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn whoever_administers_the_node_is_not_shut_out_by_limits() {
+    let node = start(Choices::default()).await;
+    let stranger = Stranger::with(&node, 1, node.admin_key()).await;
+    assert!(stranger.index_at(Timestamp::now()).send().await.status().is_success());
+    let limits: PeerLimits = serde_json::from_value(shop()).unwrap();
+    let refused = node.admin().limit_peer(&stranger.node().to_string(), &limits).await;
+    insta::assert_snapshot!(refused.unwrap_err(), @"expected the peer laptop to show a key of its own, found one with the scope admin, which limits would shut out here");
+    assert!(node.admin().fetch_sync_index().await.is_ok());
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn who_follows_with_the_key_of_a_peer_hears_no_more_once_that_is_limited() {
+    let (node, stranger) = admitted().await;
+    let mut events = node.client(&stranger.key).follow_sync(false).await.unwrap();
+    assert_eq!(events.next().await.unwrap().unwrap().peers.len(), 1);
+    limit(&node, &stranger.node().to_string(), shop()).await;
+    assert_eq!(events.next().await.unwrap(), None);
     node.stop().await;
 }
 
