@@ -1,7 +1,7 @@
 // Real nodes for the story, each on a folder of its own, and the command line that speaks to them.
 
 import { execFile, spawn } from 'node:child_process'
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -32,11 +32,11 @@ export class House {
     return stdout.trim() === '' ? undefined : JSON.parse(stdout)
   }
 
-  /** Starts a node on it; `end` ends it. */
-  async serve() {
+  /** Starts a node on it, at a free port unless told otherwise; `end` ends it. */
+  async serve(listen = '127.0.0.1:0') {
     await mkdir(this.folder, { recursive: true, mode: 0o700 })
     const options = { env: { ...process.env, ...this.environment }, stdio: 'ignore' }
-    this.child = spawn(this.program, ['--data', this.folder, 'serve', '--listen', '127.0.0.1:0'], options)
+    this.child = spawn(this.program, ['--data', this.folder, 'serve', '--listen', listen], options)
     await until('a node', () => this.file())
   }
 
@@ -56,6 +56,16 @@ export class House {
     })
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
     return answer.json()
+  }
+
+  /** Cuts its node off, as a power failure does; where it listened. */
+  async cut() {
+    const { host } = new URL((await this.file()).url)
+    const ended = new Promise((done) => this.child.once('exit', done))
+    this.child.kill('SIGKILL')
+    await ended
+    await rm(join(this.folder, 'node.json'))
+    return host
   }
 
   async end() {
