@@ -4,13 +4,11 @@
 //! each site; so captures that follow cost nothing. An icon is never worth waiting for.
 
 use super::icon_link::{IconLink, Source, choose};
-use crate::cdp::CdpSession;
+use super::icon_load::load;
 use crate::icon::{SiteIcon, draw};
 use crate::live::Live;
 use crate::script::{self, Script};
 use crate::targets::TargetId;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use baton_session::{Site, State};
 use serde::Deserialize;
 use serde_json::json;
@@ -21,7 +19,7 @@ use url::Url;
 /// How long all of it may take.
 const LIMIT: Duration = Duration::from_secs(2);
 /// The largest icon that is looked at, in bytes.
-const BYTES_MAX: usize = 64 << 10;
+pub(super) const BYTES_MAX: usize = 64 << 10;
 /// The longest address of one: that which holds the largest icon itself.
 const ADDRESS_MAX: usize = BYTES_MAX / 3 * 4 + 100;
 /// How many icons of a page are looked at.
@@ -62,7 +60,7 @@ async fn find(live: &Live, tab: &str, site: Site) -> Option<SiteIcon> {
     }
     let bytes = match choose(&links, &url) {
         Some(Source::Here(bytes)) => Some(bytes),
-        Some(Source::At(address)) => fetch(&session, tab, &address).await,
+        Some(Source::At(address)) => load(&session, tab, &address).await,
         None => None,
     };
     let png = match bytes.filter(|bytes| bytes.len() <= BYTES_MAX) {
@@ -76,51 +74,4 @@ async fn find(live: &Live, tab: &str, site: Site) -> Option<SiteIcon> {
 fn site_of(url: &Url) -> Option<Site> {
     let host = url.host_str().filter(|_| matches!(url.scheme(), "http" | "https"))?;
     Some(Site::of_host(host))
-}
-
-/// What the browser gets at an address, for a page; none when that is no answer or too much.
-async fn fetch(session: &CdpSession, frame: &str, address: &Url) -> Option<Vec<u8>> {
-    let options = json!({ "disableCache": false, "includeCredentials": false });
-    let params = json!({ "frameId": frame, "url": address, "options": options });
-    let answer = session.call("Network.loadNetworkResource", params).await;
-    let answer = answer.inspect_err(|error| tracing::debug!(%error, "no icon")).ok()?;
-    let resource = &answer["resource"];
-    let stream = Stream { session, handle: resource["stream"].as_str()? };
-    if resource["httpStatusCode"] != 200 {
-        return None;
-    }
-    stream.read().await
-}
-
-/// Bytes that the browser holds for us until this is dropped.
-struct Stream<'a> {
-    session: &'a CdpSession,
-    handle: &'a str,
-}
-
-impl Stream<'_> {
-    /// All of it; none when it is too much.
-    async fn read(&self) -> Option<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let params = json!({ "handle": self.handle, "size": BYTES_MAX });
-        while bytes.len() <= BYTES_MAX {
-            let answer = self.session.call("IO.read", &params).await.ok()?;
-            let data = answer["data"].as_str().unwrap_or_default();
-            if answer["base64Encoded"] == true {
-                bytes.extend(STANDARD.decode(data).ok()?);
-            } else {
-                bytes.extend_from_slice(data.as_bytes());
-            }
-            if answer["eof"] == true {
-                return Some(bytes);
-            }
-        }
-        None
-    }
-}
-
-impl Drop for Stream<'_> {
-    fn drop(&mut self) {
-        self.session.post("IO.close", json!({ "handle": self.handle }));
-    }
 }

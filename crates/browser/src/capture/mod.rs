@@ -8,6 +8,7 @@ mod frame;
 mod history;
 mod icon;
 mod icon_link;
+mod icon_load;
 mod page;
 mod preview;
 mod read;

@@ -74,6 +74,10 @@ impl Pump {
         let Some(AttachedToTarget { session_id, target_info }) = parse(params) else {
             return;
         };
+        if self.tab_of(parent).is_some_and(|tab| tab == target_info.target_id) {
+            // Somebody asks the tab for something in a session beside the one that watches it.
+            return;
+        }
         let session = self.connection.session(session_id.clone());
         // A popup, and the script that opened it, stand still until they are told to go on, although
         // nobody asked for that.

@@ -13,7 +13,7 @@ use std::io::Cursor;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-const RED: [u8; 4] = [200, 10, 20, 255];
+pub(crate) const RED: [u8; 4] = [200, 10, 20, 255];
 const BLUE: [u8; 4] = [10, 20, 200, 255];
 /// How long a capture may take that waits for an icon in vain: the limit, and what a slow machine needs.
 const HELD_UP: Duration = Duration::from_secs(6);
@@ -26,7 +26,7 @@ fn picture(side: u32, colour: [u8; 4], format: ImageFormat) -> Vec<u8> {
 }
 
 /// A PNG of more than 64 KiB.
-fn noise() -> Vec<u8> {
+pub(crate) fn noise() -> Vec<u8> {
     let mut noise = 1_u32;
     let picture = RgbaImage::from_fn(200, 200, |_, _| {
         noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -39,9 +39,9 @@ fn noise() -> Vec<u8> {
 }
 
 /// A browser with one tab at a site.
-struct Scene {
-    site: Site,
-    running: Running,
+pub(crate) struct Scene {
+    pub(crate) site: Site,
+    pub(crate) running: Running,
     _folder: TempDir,
 }
 
@@ -54,12 +54,12 @@ impl Scene {
         Self { site, running, _folder: folder }
     }
 
-    async fn capture(&self) -> Captured {
+    pub(crate) async fn capture(&self) -> Captured {
         self.running.live.capture(Depth::Whole, true).await.unwrap()
     }
 
     /// Takes the tab elsewhere.
-    async fn go(&self, url: &str) {
+    pub(crate) async fn go(&self, url: &str) {
         let page = self.running.page(&self.site.url("a", "/")).await;
         page.call("Page.navigate", json!({ "url": url })).await.unwrap();
         shows(&page, "location.href + document.readyState", format!("{url}complete")).await;
@@ -67,7 +67,7 @@ impl Scene {
 
     /// Captures that follow find the same, and ask the site for nothing. What the browser asks for by
     /// itself may come a moment late.
-    async fn rests(&self, colour: Option<[u8; 4]>) {
+    pub(crate) async fn rests(&self, colour: Option<[u8; 4]>) {
         eventually("captures ask for nothing", async || {
             let asked = || [self.site.take_requests(), self.site.take_favicons()].concat();
             asked();
@@ -80,7 +80,7 @@ impl Scene {
     }
 
     /// The colour of the icon in a capture; none when the site has none.
-    async fn colour(&self) -> Option<[u8; 4]> {
+    pub(crate) async fn colour(&self) -> Option<[u8; 4]> {
         let SiteIcon { site, png } = self.capture().await.icon.unwrap();
         assert_eq!(site.as_str(), "a.localhost");
         let icon = image::load_from_memory_with_format(&png?, ImageFormat::Png).unwrap().to_rgba8();
@@ -90,13 +90,13 @@ impl Scene {
 }
 
 /// A browser that shows a page which names these icons, at a site with these pictures.
-async fn showing(links: &str, pictures: &[(&str, Page)]) -> Scene {
+pub(crate) async fn showing(links: &str, pictures: &[(&str, Page)]) -> Scene {
     let site = Site::builder().page("/", Page::html(links));
     let add = |site: SiteBuilder, (path, page): &(&str, Page)| site.page(path, page.clone());
     Scene::at(pictures.iter().fold(site, add)).await
 }
 
-fn png(colour: [u8; 4]) -> Page {
+pub(crate) fn png(colour: [u8; 4]) -> Page {
     Page::picture("image/png", picture(32, colour, ImageFormat::Png))
 }
 

@@ -16,6 +16,7 @@ mod fixture;
 mod floods;
 mod heard;
 mod histories;
+mod icon_loads;
 mod icons;
 mod keeper;
 mod keeper_end;

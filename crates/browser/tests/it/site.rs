@@ -17,6 +17,7 @@ pub struct Site {
     requests: Arc<Mutex<Vec<String>>>,
     favicons: Arc<Mutex<Vec<String>>>,
     cookies: Arc<Mutex<Vec<String>>>,
+    waiting: Arc<Mutex<Vec<String>>>,
     silent: Arc<AtomicBool>,
     task: tokio::task::JoinHandle<()>,
 }
@@ -93,9 +94,10 @@ impl SiteBuilder {
         let requests = Arc::new(Mutex::new(Vec::new()));
         let favicons = Arc::new(Mutex::new(Vec::new()));
         let cookies = Arc::new(Mutex::new(Vec::new()));
+        let waiting = Arc::new(Mutex::new(Vec::new()));
         let silent = Arc::new(AtomicBool::new(false));
         let pages = Arc::new(self.0);
-        let logs = [&requests, &favicons, &cookies].map(Arc::clone);
+        let logs = [&requests, &favicons, &cookies, &waiting].map(Arc::clone);
         let is_silent = Arc::clone(&silent);
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -106,7 +108,7 @@ impl SiteBuilder {
                 }
             }
         });
-        Site { port, requests, favicons, cookies, silent, task }
+        Site { port, requests, favicons, cookies, waiting, silent, task }
     }
 }
 
@@ -135,6 +137,11 @@ impl Site {
         std::mem::take(&mut *self.favicons.lock().unwrap())
     }
 
+    /// The paths of silent and endless answers for which somebody waits now.
+    pub fn waiting(&self) -> Vec<String> {
+        self.waiting.lock().unwrap().clone()
+    }
+
     /// The cookies that came with a request of this path, sorted.
     pub fn cookies_at(&self, path: &str) -> Vec<String> {
         let all = self.cookies.lock().unwrap();
@@ -152,6 +159,27 @@ impl Drop for Site {
     }
 }
 
+/// Somebody waits for an answer that never ends, until this is dropped.
+struct Waits {
+    path: String,
+    all: Arc<Mutex<Vec<String>>>,
+}
+
+impl Waits {
+    fn of(path: &str, all: Arc<Mutex<Vec<String>>>) -> Self {
+        all.lock().unwrap().push(path.to_owned());
+        Self { path: path.to_owned(), all }
+    }
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        let mut all = self.all.lock().unwrap();
+        let place = all.iter().position(|path| *path == self.path);
+        all.remove(place.unwrap());
+    }
+}
+
 async fn hold(_stream: TcpStream) {
     std::future::pending::<()>().await;
 }
@@ -160,7 +188,7 @@ async fn serve(
     mut stream: TcpStream,
     port: u16,
     pages: Arc<HashMap<String, Page>>,
-    [log, favicons, cookies]: [Arc<Mutex<Vec<String>>>; 3],
+    [log, favicons, cookies, waiting]: [Arc<Mutex<Vec<String>>>; 4],
 ) {
     let mut request = Vec::new();
     let mut chunk = [0; 4096];
@@ -180,8 +208,10 @@ async fn serve(
     let found = pages.get(path.split('?').next().unwrap_or(&path)).cloned();
     let status = if found.is_some() { "200 OK" } else { "404 Not Found" };
     let page = found.unwrap_or_default();
+    let _waits = (page.is_silent || page.is_endless).then(|| Waits::of(&path, waiting));
     if page.is_silent {
-        return hold(stream).await;
+        while stream.read(&mut chunk).await.is_ok_and(|length| length > 0) {}
+        return;
     }
     let status = page.status.unwrap_or(status);
     let body = page.body.replace("{port}", &port.to_string()).into_bytes();
