@@ -1,12 +1,13 @@
-//! Pictures of icons: whatever a site gave as its icon becomes one PNG of one size.
+//! Icons of sites: whose they are, and that whatever a site gave becomes one PNG of one size.
 //!
 //! The one idea: what is passed on was drawn here. An icon comes from a site, or from another node, so it
 //! is read within bounds and written anew, and nothing else that stood in it goes on.
 
-use baton_session::Site;
+use baton_session::{Site, State};
 use image::imageops::FilterType;
 use image::{DynamicImage, ImageFormat, ImageReader, Limits};
 use std::io::Cursor;
+use url::Url;
 
 /// Width and height of an icon, in pixels.
 pub const ICON_SIDE: u32 = 32;
@@ -25,6 +26,22 @@ pub struct SiteIcon {
     pub site: Site,
     /// A PNG, 32×32; none when the site has none that can be shown.
     pub png: Option<Vec<u8>>,
+}
+
+/// The site that the tab in front shows; none when it shows no page of a site.
+pub fn site_in_front(state: &State) -> Option<Site> {
+    site_at(&state.active_tab()?.url)
+}
+
+/// The site at an address.
+pub(crate) fn site_at(address: &str) -> Option<Site> {
+    site_of(&Url::parse(address).ok()?)
+}
+
+/// The site of a page that can have an icon.
+pub(crate) fn site_of(url: &Url) -> Option<Site> {
+    let host = url.host_str().filter(|_| matches!(url.scheme(), "http" | "https"))?;
+    Some(Site::of_host(host))
 }
 
 /// Draws an icon from a PNG or an ICO; none when it is neither, or too large.

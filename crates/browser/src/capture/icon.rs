@@ -5,9 +5,10 @@
 
 use super::icon_link::{IconLink, Source, choose};
 use super::icon_load::load;
-use crate::icon::{SiteIcon, draw};
+use crate::cdp::CdpSession;
+use crate::icon::{SiteIcon, draw, site_at, site_in_front, site_of};
 use crate::live::Live;
-use crate::script::{self, Script};
+use crate::script::{self, Script, ScriptError};
 use crate::targets::TargetId;
 use baton_session::{Site, State};
 use serde::Deserialize;
@@ -32,46 +33,81 @@ struct Said {
     links: Vec<IconLink>,
 }
 
+/// What a look at a page has found.
+enum Found {
+    /// An icon.
+    Icon(Vec<u8>),
+    /// None, or a page that cannot be asked.
+    Nothing,
+    /// Another page than the one that was meant.
+    Elsewhere,
+}
+
 /// The icon of the site that the tab in front shows; nothing when it shows none.
 pub(super) async fn capture(live: &Live, state: &State) -> Option<SiteIcon> {
-    let tab = state.active_tab()?;
-    let site = site_of(&Url::parse(&tab.url).ok()?)?;
+    let (tab, site) = (state.active_tab()?, site_in_front(state)?);
     let known = live.shared().icons().visit(&site);
     if known.is_some() {
         return known;
     }
-    let none = SiteIcon { site: site.clone(), png: None };
-    let icon = timeout(LIMIT, find(live, &tab.id, site)).await.unwrap_or(Some(none))?;
-    live.shared().icons().learn(icon.clone());
+    let found = timeout(LIMIT, find(live, &tab.id, &site)).await.unwrap_or(Found::Nothing);
+    let (png, is_of_site) = match found {
+        Found::Icon(png) => (Some(png), true),
+        Found::Nothing => (None, shows(live, &tab.id, &site)),
+        Found::Elsewhere => (None, false),
+    };
+    let icon = SiteIcon { site, png };
+    if is_of_site {
+        live.shared().icons().learn(icon.clone());
+    }
     Some(icon)
 }
 
-/// Finds the icon of a site that a tab shows; nothing when the tab shows another one by now.
-async fn find(live: &Live, tab: &str, site: Site) -> Option<SiteIcon> {
-    let session = live.shared().sessions_of(&TargetId::new(tab)).into_iter().next()?;
+/// Finds the icon of a site that a tab shows.
+async fn find(live: &Live, tab: &str, site: &Site) -> Found {
+    let Some(session) = live.shared().sessions_of(&TargetId::new(tab)).into_iter().next() else {
+        return Found::Elsewhere;
+    };
     let session = live.browser().connection().session(session);
-    // The top frame of a tab bears the tab's id.
-    let world = script::world(&session, tab).await.ok()?;
-    let bounds = json!({ "most": LINKS_MAX, "longest": ADDRESS_MAX });
-    let said = script::run(&session, &world, Script::Icons, &bounds, LIMIT).await;
-    let Said { url, links } = said.inspect_err(|error| tracing::debug!(%error, "no icon")).ok()?;
-    if site_of(&url).as_ref() != Some(&site) {
-        return None;
+    let mut moves = live.moves();
+    moves.mark_unchanged();
+    let Said { url, links } = match ask(&session, tab).await {
+        Ok(said) => said,
+        // Another document came while this one was asked.
+        Err(error) if error.is_refusal() && moves.has_changed().unwrap_or(true) => {
+            return Found::Elsewhere;
+        }
+        Err(error) => {
+            tracing::debug!(%error, "no icon");
+            return Found::Nothing;
+        }
+    };
+    if site_of(&url).as_ref() != Some(site) {
+        return Found::Elsewhere;
     }
     let bytes = match choose(&links, &url) {
         Some(Source::Here(bytes)) => Some(bytes),
         Some(Source::At(address)) => load(&session, tab, &address).await,
         None => None,
     };
-    let png = match bytes.filter(|bytes| bytes.len() <= BYTES_MAX) {
-        Some(bytes) => tokio::task::spawn_blocking(move || draw(&bytes)).await.ok().flatten(),
-        None => None,
+    let Some(bytes) = bytes.filter(|bytes| bytes.len() <= BYTES_MAX) else {
+        return Found::Nothing;
     };
-    Some(SiteIcon { site, png })
+    let png = tokio::task::spawn_blocking(move || draw(&bytes)).await.ok().flatten();
+    png.map_or(Found::Nothing, Found::Icon)
 }
 
-/// The site of a page that can have an icon.
-fn site_of(url: &Url) -> Option<Site> {
-    let host = url.host_str().filter(|_| matches!(url.scheme(), "http" | "https"))?;
-    Some(Site::of_host(host))
+/// Asks the page of a tab which icons it names.
+async fn ask(session: &CdpSession, tab: &str) -> Result<Said, ScriptError> {
+    // The top frame of a tab bears the tab's id.
+    let world = script::world(session, tab).await?;
+    let bounds = json!({ "most": LINKS_MAX, "longest": ADDRESS_MAX });
+    script::run(session, &world, Script::Icons, &bounds, LIMIT).await
+}
+
+/// Whether a tab still shows a site, as far as that was told.
+fn shows(live: &Live, tab: &str, site: &Site) -> bool {
+    let mirror = live.shared().mirror();
+    let tab = mirror.tabs().iter().find(|known| known.id == tab);
+    tab.and_then(|tab| site_at(&tab.url)).as_ref() == Some(site)
 }

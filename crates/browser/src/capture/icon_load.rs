@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 /// How long the browser may fetch. It keeps all that comes in this time, and ends when that is more than
-/// about 1 GiB: only a site nearby can send so much, and loses the session of its own visitor by that.
+/// about 1 GiB; only a site nearby can send so much.
 const FETCH_LIMIT: Duration = Duration::from_secs(1);
 
 /// What the browser gets at an address, for the page of a tab; none when that is no answer or too much.

@@ -1,9 +1,12 @@
-//! What the browser fetches for an icon ends with the look at it, however that ends.
+//! What a look at an icon costs: nothing that outlasts it, and nothing a second time.
 
 use crate::fixture::{evaluate, eventually};
+use crate::heard::Heard;
 use crate::icons::{RED, Scene, noise, png, showing};
-use crate::site::Page;
+use crate::site::{Page, Site};
+use baton_browser::capture::Depth;
 use baton_browser::live::Activity;
+use serde_json::json;
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -65,4 +68,34 @@ async fn a_look_at_an_icon_is_no_movement_in_the_browser() {
     assert_eq!(scene.capture().await.icon.unwrap().site.as_str(), "b.localhost");
     assert_eq!(settled(&mut activity, "after").await, before);
     scene.running.crash().await;
+}
+
+/// How often a capture enters a page.
+async fn entered(heard: &Heard, pictures: bool) -> usize {
+    heard.asked.lock().unwrap().clear();
+    heard.running.live.capture(Depth::Changed, pictures).await.unwrap();
+    let asked = heard.asked.lock().unwrap();
+    asked.iter().filter(|method| *method == "Page.createIsolatedWorld").count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_cannot_be_asked_for_its_icon_is_not_asked_again() {
+    // What it names cannot be passed on.
+    let broken = "<link rel=icon href='/icon.png'><script>
+        document.querySelector('link').setAttribute('type', '\\ud800');
+        </script>";
+    for hangs in [false, true] {
+        let site = Site::builder().page("/", Page::html(broken)).page("/icon.png", png(RED));
+        let site = site.start().await;
+        let heard = Heard::start().await;
+        let page = heard.running.open(&site.url("a", "/")).await;
+        let without = heard.running.live.capture(Depth::Changed, false).await.unwrap();
+        assert_eq!(without.unread, []);
+        if hangs {
+            page.post("Runtime.evaluate", json!({ "expression": "for (;;) {}" }));
+        }
+        assert!(entered(&heard, true).await > entered(&heard, false).await);
+        assert_eq!(entered(&heard, true).await, entered(&heard, false).await, "hangs: {hangs}");
+        heard.running.crash().await;
+    }
 }

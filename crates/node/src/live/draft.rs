@@ -5,7 +5,7 @@
 
 use super::LiveError;
 use baton_browser::capture::Captured;
-use baton_browser::icon::SiteIcon;
+use baton_browser::icon::{SiteIcon, site_in_front};
 use baton_session::{Part, PartKind, PartRef, Unread, parts};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -60,59 +60,82 @@ fn pictures(captured: &Captured) -> Vec<Part> {
 }
 
 /// Whether a picture that was there before stays, because a capture made none in its place. An icon stays
-/// for as long as its site is in front, as far as anybody looked.
+/// for as long as its site is in front, whether or not anybody looked for it.
 fn is_kept(captured: &Captured, made: &[Part], before: &PartRef) -> bool {
     if !before.kind.is_picture() || made.iter().any(|part| part.kind == before.kind) {
         return false;
     }
-    let is_elsewhere = |icon: &SiteIcon| icon.site.as_str() != before.name;
-    before.kind != PartKind::Icon || !captured.icon.as_ref().is_some_and(is_elsewhere)
+    let front = || site_in_front(&captured.state);
+    before.kind != PartKind::Icon || front().is_some_and(|site| site.as_str() == before.name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use baton_session::{Site, State};
+    use baton_session::{Site, State, Tab};
 
     fn part(kind: PartKind, name: &str, bytes: &[u8]) -> Part {
         Part { kind, name: name.to_owned(), bytes: bytes.to_vec() }
     }
 
-    /// What becomes of the pictures of a snapshot, in a capture with this icon: those that are new, and
-    /// those that stay.
-    async fn pictures_with(icon: Option<SiteIcon>) -> [Vec<(PartKind, String)>; 2] {
-        let (state, preview, unread) = (State::default(), None, Vec::new());
-        let captured = Arc::new(Captured { state, preview, icon, unread });
+    /// What becomes of the pictures of a snapshot, in a capture that found this icon while this address was
+    /// in front: those that are new, and those that stay.
+    async fn pictures_with(front: &str, icon: Option<SiteIcon>) -> [Vec<(PartKind, String)>; 2] {
+        let tab = Tab { url: front.to_owned(), active: true, ..Tab::default() };
+        let state = State { tabs: vec![tab], ..State::default() };
+        let captured = Arc::new(Captured { state, preview: None, icon, unread: Vec::new() });
         let last = [
             part(PartKind::Preview, "", b"preview").reference(),
             part(PartKind::Icon, "shop.test", b"shop").reference(),
         ];
         let Draft { changed, carried } = draft(&captured, &last).await.unwrap();
-        let changed = changed.into_iter().map(|part| (part.kind, part.name));
-        let carried = carried.into_iter().map(|part| (part.kind, part.name));
-        [changed.filter(|part| part.0.is_picture()).collect(), carried.collect()]
+        let pictures = |parts: Vec<(PartKind, String)>| {
+            let mut pictures: Vec<_> =
+                parts.into_iter().filter(|part| part.0.is_picture()).collect();
+            pictures.sort();
+            pictures
+        };
+        [
+            pictures(changed.into_iter().map(|part| (part.kind, part.name)).collect()),
+            pictures(carried.into_iter().map(|part| (part.kind, part.name)).collect()),
+        ]
     }
 
     fn icon(site: &str, png: Option<&[u8]>) -> SiteIcon {
         SiteIcon { site: Site::of_host(site), png: png.map(<[u8]>::to_vec) }
     }
 
+    fn preview() -> (PartKind, String) {
+        (PartKind::Preview, String::new())
+    }
+
+    fn of(site: &str) -> (PartKind, String) {
+        (PartKind::Icon, site.to_owned())
+    }
+
     #[tokio::test]
-    async fn pictures_stay_until_others_are_made_and_an_icon_while_its_site_is_in_front() {
-        let preview = (PartKind::Preview, String::new());
-        let of = |site: &str| (PartKind::Icon, site.to_owned());
-        let both = vec![preview.clone(), of("shop.test")];
+    async fn pictures_stay_until_others_are_made() {
+        let front = "https://shop.test/cart";
         let nothing_new = [icon("shop.test", None), icon("shop.test", Some(b"shop"))].map(Some);
         for icon in nothing_new.into_iter().chain([None]) {
-            let [new, mut stay] = pictures_with(icon).await;
-            stay.sort();
-            assert_eq!((new, stay), (vec![], both.clone()));
+            let [new, stay] = pictures_with(front, icon).await;
+            assert_eq!((new, stay), (vec![], vec![preview(), of("shop.test")]));
         }
-        let [new, stay] = pictures_with(Some(icon("shop.test", Some(b"another")))).await;
-        assert_eq!((new, stay), (vec![of("shop.test")], vec![preview.clone()]));
-        let [new, stay] = pictures_with(Some(icon("bank.test", Some(b"bank")))).await;
-        assert_eq!((new, stay), (vec![of("bank.test")], vec![preview.clone()]));
-        let [new, stay] = pictures_with(Some(icon("bank.test", None))).await;
-        assert_eq!((new, stay), (vec![], vec![preview]));
+        let [new, stay] = pictures_with(front, Some(icon("shop.test", Some(b"another")))).await;
+        assert_eq!((new, stay), (vec![of("shop.test")], vec![preview()]));
+    }
+
+    #[tokio::test]
+    async fn an_icon_stays_while_its_site_is_in_front_and_no_longer() {
+        let bank = "https://bank.test/";
+        let [new, stay] = pictures_with(bank, Some(icon("bank.test", Some(b"bank")))).await;
+        assert_eq!((new, stay), (vec![of("bank.test")], vec![preview()]));
+        let [new, stay] = pictures_with(bank, Some(icon("bank.test", None))).await;
+        assert_eq!((new, stay), (vec![], vec![preview()]));
+        // Nobody looked, or there is no site of which anybody could.
+        for front in [bank, "about:blank", "chrome://version/", "data:text/html,shop.test", ""] {
+            let [new, stay] = pictures_with(front, None).await;
+            assert_eq!((new, stay), (vec![], vec![preview()]), "{front}");
+        }
     }
 }
