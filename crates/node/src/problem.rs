@@ -179,6 +179,7 @@ fn sync(error: &SyncError) -> ErrorCode {
         | SyncError::TooMuch { .. }
         | SyncError::BeyondViews { .. }
         | SyncError::NoList { .. }
+        | SyncError::OfOneNode { .. }
         | SyncError::WrongSize { .. }
         | SyncError::WrongChecksum { .. }
         | SyncError::NotOfSession { .. }

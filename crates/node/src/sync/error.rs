@@ -7,7 +7,7 @@ use crate::shell::word;
 use baton_api::sync::InvalidParcels;
 use baton_session::peer::AuthMethod;
 use baton_session::revision::Refused;
-use baton_session::{NodeId, PartHash, RevisionId, SessionId, View};
+use baton_session::{NodeId, PartHash, PartKind, RevisionId, SessionId, View};
 use url::Url;
 
 /// Why a session did not move, or a peer was not taken.
@@ -234,6 +234,19 @@ pub enum SyncError {
     NoList {
         /// Which one.
         rev: RevisionId,
+    },
+    /// A revision with a part that no revision holds.
+    #[error(
+        "revision {rev}: expected parts that nodes share, found the {kind} part {name:?}, which is of one \
+         node only"
+    )]
+    OfOneNode {
+        /// Which one.
+        rev: RevisionId,
+        /// What the part holds.
+        kind: PartKind,
+        /// Which one of its kind.
+        name: String,
     },
     /// A revision says that it is of another size.
     #[error("revision {rev}: expected parts of {expected} bytes together, found {found}")]

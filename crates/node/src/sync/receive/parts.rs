@@ -12,13 +12,20 @@ use baton_session::{Owner, PartHash, PartKind, PartRef, Signed, wire};
 use baton_store::StoreError;
 use std::collections::{BTreeMap, HashMap};
 
-/// Checks what an exchange says of parts: every revision has its list, and no list is too long.
+/// Checks what an exchange says of parts: every revision has its list, and no list is too long or names
+/// what no revision holds.
 pub(super) fn check<'a>(context: &Context, exchange: &'a Exchange) -> Result<Lists<'a>, NodeError> {
     let lists: Lists = exchange.lists.iter().map(|list| (list.hash(), list)).collect();
     let limits = context.store.limits();
     for revision in exchange.offer.whole().filter(|revision| !revision.deleted) {
         let rev = revision.id();
         let list = lists.get(&revision.parts).ok_or(SyncError::NoList { rev })?;
+        // With such a part it could be taken here, and never be given on: what is given has none.
+        if let Some(PartRef { kind, name, .. }) =
+            list.parts().find(|part| part.kind.is_of_one_node())
+        {
+            return Err(SyncError::OfOneNode { rev, kind, name }.into());
+        }
         if list.size() != revision.size {
             return Err(
                 SyncError::WrongSize { rev, expected: revision.size, found: list.size() }.into()

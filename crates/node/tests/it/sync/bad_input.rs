@@ -7,7 +7,7 @@ use super::watched::refused;
 use crate::fixture::{one_line, problem};
 use baton_api::sync::{Exchange, Parcel, parcel};
 use baton_node::config::Choices;
-use baton_session::revision::{Author, Content};
+use baton_session::revision::{Author, Content, PartList};
 use baton_session::wire::{self, Head, SessionFile};
 use baton_session::{Part, PartHash, PartKind, Replica, parts};
 use jiff::{Timestamp, ToSpan};
@@ -44,6 +44,28 @@ async fn a_revision_that_has_another_checksum_than_its_parts_is_refused() {
     422 revision_refused: revision REV: expected a state with the checksum HASH, found HASH
     noted: stranger 1: session.receive ID failed {"code":"revision_refused","peer":"ID"}
     "#);
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn a_revision_with_a_part_of_one_node_only_is_refused() {
+    let (node, stranger) = admitted().await;
+    let (content, list) = stranger.says(&shop());
+    for (kind, name) in [(PartKind::Icon, "shop.test"), (PartKind::Unread, "")] {
+        let own = Part { kind, name: name.into(), bytes: b"own".to_vec() };
+        let lines: Vec<_> = list.parts().chain([own.reference()]).collect();
+        let list = PartList::new(&lines);
+        let content = Content { parts: list.hash(), size: list.size(), ..content.clone() };
+        let exchange = published(content, list, &stranger.author());
+        let told = refused(&node, stranger.offer(&exchange).refusal()).await;
+        let expected = format!(
+            "422 revision_refused: revision REV: expected parts that nodes share, found the {kind} part \
+             {name:?}, which is of one node only\n\
+             noted: stranger 1: session.receive ID failed \
+             {{\"code\":\"revision_refused\",\"peer\":\"ID\"}}"
+        );
+        assert_eq!(told, expected);
+    }
     node.stop().await;
 }
 
