@@ -159,6 +159,7 @@ fn sync(error: &SyncError) -> ErrorCode {
         SyncError::NoToken { .. }
         | SyncError::Unreachable { .. }
         | SyncError::TooSlow { .. }
+        | SyncError::NotAskedYet { .. }
         | SyncError::NotANode { .. }
         | SyncError::Denied { .. } => ErrorCode::PeerUnreachable,
         SyncError::OtherNode { .. }

@@ -220,6 +220,14 @@ pub enum SyncError {
         /// Which session.
         session: SessionId,
     },
+    /// A peer that did not answer is not asked for pictures again so soon.
+    #[error("peer {name} gave no icon a moment ago: {why}\ntry again in half a minute")]
+    NotAskedYet {
+        /// What people call it.
+        name: String,
+        /// What happened then.
+        why: String,
+    },
     /// Nothing of the session is shared.
     #[error("session {session} was never saved\nbaton save makes a revision of it")]
     NotShared {

@@ -3,11 +3,12 @@
 use super::super::remote::Remote;
 use super::super::{SyncError, peers};
 use super::ICON_MAX;
-use super::known::Key;
+use super::known::{Key, Said};
 use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_browser::icon::redraw;
 use baton_session::SessionId;
+use baton_store::Peer;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
@@ -28,18 +29,47 @@ pub async fn icon(
     if context.store.peer_of_key(&caller.owner, &caller.key).await?.is_some() {
         return Err(none().into());
     }
-    let key = Key { owner: caller.owner.clone(), node: peer.node, session };
-    let png = if let Some(known) = context.icons.get(&key, Instant::now()) {
-        known
-    } else {
-        let remote = Remote::of(context, &peer).await?;
-        let said = timeout(LIMIT, remote.icon(session, ICON_MAX)).await;
-        let said = said.map_err(|_| SyncError::TooSlow { name: peer.name.clone() })??;
-        let png = redraw(&said).map(Into::into);
-        if png.is_none() && !said.is_empty() {
-            tracing::warn!(peer = peer.name, %session, "a peer gave something else than an icon");
-        }
-        context.icons.put(key, png, Instant::now())
+    let known = context.icons.get(&Key::of(&peer, session), Instant::now());
+    let said = match known {
+        Some(known) => known,
+        None => ask(context, &peer, session).await?,
     };
-    Ok(png.map(|png| png.to_vec()).ok_or_else(none)?)
+    match said {
+        Said::Icon(png) => Ok(png.to_vec()),
+        Said::None => Err(none().into()),
+        Said::Failed(why) => {
+            let (name, why) = (peer.name, why.to_string());
+            Err(SyncError::NotAskedYet { name, why }.into())
+        }
+    }
+}
+
+/// Asks the peer, and remembers what it says or that it does not.
+async fn ask(context: &Context, peer: &Peer, session: SessionId) -> Result<Said, NodeError> {
+    let remote = Remote::of(context, peer).await?;
+    let answer = timeout(LIMIT, remote.icon(session, ICON_MAX)).await;
+    let too_slow = || SyncError::TooSlow { name: peer.name.clone() };
+    let answer = answer.unwrap_or_else(|_| Err(too_slow().into()));
+    let key = Key::of(peer, session);
+    let bytes = match answer {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let why = error.to_string().lines().next().unwrap_or_default().into();
+            let key = if is_of_all(&error) { key.any() } else { key };
+            context.icons.put(key, Said::Failed(why), Instant::now());
+            return Err(error);
+        }
+    };
+    let png = redraw(&bytes);
+    if png.is_none() && !bytes.is_empty() {
+        tracing::warn!(peer = peer.name, %session, "a peer gave something else than an icon");
+    }
+    let said = png.map_or(Said::None, |png| Said::Icon(png.into()));
+    context.icons.put(key, said.clone(), Instant::now());
+    Ok(said)
+}
+
+/// Whether a peer that fails like this would do so whatever it is asked for.
+fn is_of_all(error: &NodeError) -> bool {
+    matches!(error, NodeError::Sync(SyncError::Unreachable { .. } | SyncError::TooSlow { .. }))
 }

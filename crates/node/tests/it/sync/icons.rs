@@ -10,6 +10,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::request::Parts;
 use axum::http::{Response, StatusCode};
+use axum::response::IntoResponse;
 use baton_api::{ClientError, CreateKey, ErrorCode, Scope};
 use baton_node::config::Choices;
 use baton_node::identity::SealKey;
@@ -20,6 +21,7 @@ use jiff::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::net::TcpListener;
 
 /// A session at `node` whose latest snapshot has the icon of a site.
@@ -78,9 +80,12 @@ async fn what_a_peer_said_is_not_asked_for_again() {
     assert_eq!(admin.fetch_peer_icon("cloud", shop).await.unwrap(), icon());
     pair.cloud.stop().await;
     assert_eq!(admin.fetch_peer_icon("cloud", shop).await.unwrap(), icon());
-    let other = SessionId::new(Timestamp::now(), [7; 10]);
-    let silent = admin.fetch_peer_icon("cloud", other).await.unwrap_err();
+    let silent = admin.fetch_peer_icon("cloud", some_session()).await.unwrap_err();
     assert_eq!(silent.code(), Some(ErrorCode::PeerUnreachable));
+    // That it does not answer is not tried for each of its sessions.
+    let another = admin.fetch_peer_icon("cloud", some_session()).await.unwrap_err();
+    assert_eq!(another.code(), Some(ErrorCode::PeerUnreachable));
+    assert!(another.to_string().contains("a moment ago: peer cloud does not answer"), "{another}");
     pair.laptop.stop().await;
 }
 
@@ -160,20 +165,45 @@ async fn the_key_of_a_peer_is_told_nothing_of_what_others_have() {
     pair.stop().await;
 }
 
-/// A peer that answers whatever it is asked for with these bytes, as it should.
+/// A peer that answers whatever it is asked for with these bytes, as it should; or that knows of nothing.
 struct Liar {
     peer: Peer,
-    says: Vec<u8>,
+    says: Option<Vec<u8>>,
+    /// How often it was asked for an icon.
+    asked: AtomicUsize,
 }
 
 impl Liar {
-    async fn start(says: Vec<u8>) -> (Arc<Self>, String) {
-        let liar = Arc::new(Self { peer: Peer::new(9), says });
+    async fn start(says: Option<Vec<u8>>) -> (Arc<Self>, String) {
+        let liar = Arc::new(Self { peer: Peer::new(9), says, asked: AtomicUsize::new(0) });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}/", listener.local_addr().unwrap());
         let router = Router::new().fallback(answer).with_state(Arc::clone(&liar));
         tokio::spawn(async move { axum::serve(listener, router).await });
         (liar, address)
+    }
+
+    /// Two nodes, of which the laptop takes this one for the cloud.
+    async fn in_the_place_of_the_cloud(says: Option<Vec<u8>>) -> (Pair, Arc<Self>) {
+        let pair = Pair::new().await;
+        let (liar, address) = Self::start(says).await;
+        let laptop = store(&pair.laptop).await;
+        let known = laptop.find_peer(&"local".parse().unwrap(), "cloud").await.unwrap();
+        laptop.delete_peer(&known.owner, known.node).await.unwrap();
+        let peer = baton_store::Peer {
+            node: liar.peer.identity.node(),
+            key: liar.peer.identity.key(),
+            seal_key: liar.peer.card.seal_key.clone(),
+            url: Some(address),
+            ..known
+        };
+        laptop.create_peer(&peer).await.unwrap();
+        laptop.close().await;
+        (pair, liar)
+    }
+
+    fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
     }
 }
 
@@ -182,6 +212,10 @@ async fn answer(
     parts: Parts,
     body: Bytes,
 ) -> Response<axum::body::Body> {
+    liar.asked.fetch_add(usize::from(parts.uri.path().ends_with("/icon")), Ordering::Relaxed);
+    let Some(says) = &liar.says else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
     let now = Timestamp::now();
     let asked = verify_request(&parts, &body, now, &Replays::default()).unwrap();
     let identity = &liar.peer.identity;
@@ -194,7 +228,7 @@ async fn answer(
         sender: identity.node(),
     };
     let to: SealKey = asked.card.seal_key.parse().unwrap();
-    let sealed = seal(&to, &context, &liar.says, false).unwrap();
+    let sealed = seal(&to, &context, says, false).unwrap();
     let response = Response::builder().header("content-type", "application/vnd.baton.sealed");
     let (mut parts, ()) = response.body(()).unwrap().into_parts();
     sign_response(identity, &mut parts, &sealed, &asked.signature, now).unwrap();
@@ -203,24 +237,14 @@ async fn answer(
 
 /// What a node shows of an icon that a peer says is these bytes.
 async fn shown(says: Vec<u8>) -> Result<Vec<u8>, ClientError> {
-    let pair = Pair::new().await;
-    let (liar, address) = Liar::start(says).await;
-    let laptop = store(&pair.laptop).await;
-    let known = laptop.find_peer(&"local".parse().unwrap(), "cloud").await.unwrap();
-    laptop.delete_peer(&known.owner, known.node).await.unwrap();
-    let peer = baton_store::Peer {
-        node: liar.peer.identity.node(),
-        key: liar.peer.identity.key(),
-        seal_key: liar.peer.card.seal_key.clone(),
-        url: Some(address),
-        ..known
-    };
-    laptop.create_peer(&peer).await.unwrap();
-    laptop.close().await;
-    let session = SessionId::new(Timestamp::now(), rand::random());
-    let shown = pair.laptop.admin().fetch_peer_icon("cloud", session).await;
+    let (pair, _liar) = Liar::in_the_place_of_the_cloud(Some(says)).await;
+    let shown = pair.laptop.admin().fetch_peer_icon("cloud", some_session()).await;
     pair.stop().await;
     shown
+}
+
+fn some_session() -> SessionId {
+    SessionId::new(Timestamp::now(), rand::random())
 }
 
 #[tokio::test]
@@ -234,4 +258,44 @@ async fn what_a_peer_says_is_an_icon_is_drawn_anew_or_not_shown() {
     }
     let too_much = shown(vec![7; 200 << 10]).await.unwrap_err();
     assert_eq!(too_much.code(), Some(ErrorCode::PeerUnreachable), "{too_much}");
+}
+
+#[tokio::test]
+async fn what_a_peer_gave_is_shown_no_more_once_it_is_given_something_else_or_is_gone() {
+    let (pair, liar) = Liar::in_the_place_of_the_cloud(Some(icon())).await;
+    let (admin, session) = (pair.laptop.admin(), some_session());
+    for asked in [1, 1] {
+        assert_eq!(admin.fetch_peer_icon("cloud", session).await.unwrap(), icon());
+        assert_eq!(liar.asked(), asked);
+    }
+    limit(&pair.laptop, "cloud", json!({ "sites": ["shop.test"] })).await;
+    assert_eq!(admin.fetch_peer_icon("cloud", session).await.unwrap(), icon());
+    assert_eq!(liar.asked(), 2);
+    // The same node, registered once more.
+    let laptop = store(&pair.laptop).await;
+    let known = laptop.find_peer(&"local".parse().unwrap(), "cloud").await.unwrap();
+    admin.remove_peer("cloud").await.unwrap();
+    let gone = admin.fetch_peer_icon("cloud", session).await.unwrap_err();
+    assert_eq!(gone.code(), Some(ErrorCode::PeerNotFound));
+    laptop.create_peer(&baton_store::Peer { added_at: Timestamp::now(), ..known }).await.unwrap();
+    laptop.close().await;
+    assert_eq!(admin.fetch_peer_icon("cloud", session).await.unwrap(), icon());
+    assert_eq!(liar.asked(), 3);
+    pair.stop().await;
+}
+
+#[tokio::test]
+async fn a_peer_that_fails_is_not_asked_again_at_once() {
+    let (pair, liar) = Liar::in_the_place_of_the_cloud(None).await;
+    let (admin, session) = (pair.laptop.admin(), some_session());
+    let failed = async |session| admin.fetch_peer_icon("cloud", session).await.unwrap_err();
+    let first = failed(session).await;
+    let again = failed(session).await;
+    assert_eq!((first.code(), again.code()), (again.code(), Some(ErrorCode::PeerUnreachable)));
+    assert!(again.to_string().starts_with("peer cloud gave no icon a moment ago: "), "{again}");
+    assert_eq!(liar.asked(), 1);
+    // That was about one session only.
+    failed(some_session()).await;
+    assert_eq!(liar.asked(), 2);
+    pair.stop().await;
 }
