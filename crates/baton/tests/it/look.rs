@@ -240,9 +240,16 @@ async fn a_session_is_recorded_later_and_no_longer_and_by_the_next_node() {
     house.clear().await.unwrap();
 }
 
+/// How often the node was asked for the console of a tab, as its log says.
+fn heard(house: &House) -> usize {
+    let log = house.log();
+    let begun = log.lines().filter(|line| line.contains("started processing request"));
+    begun.filter(|line| line.contains("/console")).count()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_ends_lets_nobody_wait() {
-    let mut house = houses::build();
+    let mut house = houses::build().with("BATON_LOG", "info,tower_http=debug");
     house.start_node().await.unwrap();
     let site = shop().await;
     says(&house, &["open", site.url("/").unwrap().as_str(), "--name", "shop", "--debug"]);
@@ -252,13 +259,13 @@ async fn a_node_that_ends_lets_nobody_wait() {
     let all = ConsoleFilters::default();
     let cursor = client.get_console(&token, &all, Duration::ZERO).await.unwrap().cursor;
     let filters = ConsoleFilters { after: Some(cursor), ..all };
-    let asking = client.clone();
+    let (asking, before) = (client.clone(), heard(&house));
     let waiting =
         tokio::spawn(
             async move { asking.get_console(&token, &filters, Duration::from_secs(20)).await },
         );
-    // A question that is asked later is answered: the first one waits by then.
-    client.list_tabs().await.unwrap();
+    // The node hears of it before it is told to end.
+    eventually("the node is asked", async || heard(&house) > before).await;
 
     let begun = Instant::now();
     house.stop_node().await.unwrap();
