@@ -40,7 +40,7 @@ export default async function ({ step, code, here, there, room, settings }) {
     await writeFile(file, JSON.stringify(logins(9000)))
     await there.baton('import', file, '--name', 'many')
     await there.baton('save', 'many')
-    await writeFile(slow, '[sync]\nbytes_per_second = 300000\n')
+    await writeFile(slow, '[sync]\nbytes_per_second = 100000\n')
     await restart({})
     await code.status('sync', '1 to pull')
     await code.run('List Remote Sessions')
