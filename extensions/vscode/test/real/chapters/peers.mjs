@@ -38,7 +38,6 @@ export default async function ({ step, code, here, there, room }) {
     await writeFile(other, JSON.stringify(storageState('forum.test', 'x')))
     await there.baton('import', other, '--name', 'forum')
     await there.baton('save', 'forum')
-    await code.run('Look Again')
     await code.status('sync', '1 to pull')
     await code.run('List Remote Sessions')
     const row = code.page.locator('.quick-input-list .monaco-list-row', { hasText: 'forum' }).first()
