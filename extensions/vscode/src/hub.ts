@@ -17,6 +17,8 @@ const TOGETHER_MS = 150
 /** The first and the longest pause before a node elsewhere is asked again. */
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
+/** Streams that end sooner than this are opened again after a pause: something cuts them off, again and again. */
+const SHORT_LIVED_MS = 5_000
 
 /** What the extension knows, and how it keeps up. */
 export class Hub implements vscode.Disposable {
@@ -127,6 +129,7 @@ export class Hub implements vscode.Disposable {
   /** Listens to a node. What is known of it stands until it tells anew; what was known of another one is forgotten. */
   private async listen(node: Node, asksPeers: boolean): Promise<void> {
     const { signal } = this.listening
+    const begun = Date.now()
     const heard = (known: Known) => {
       if (!signal.aborted) this.tell(known)
     }
@@ -135,7 +138,10 @@ export class Hub implements vscode.Disposable {
       sync: (standing) => heard(withSync(this.current, standing)),
       board: (view) => heard(withBoard(this.current, view)),
       silent: (what, error) => heard(withMissing(this.current, what, failureOf(error))),
-      ended: () => void this.reconnect(),
+      ended: () => {
+        const pause = Date.now() - begun < SHORT_LIVED_MS ? FIRST_PAUSE_MS : 0
+        this.retry = setTimeout(() => void this.reconnect(), pause)
+      },
     }
     const asked = fingerprintOf(node)
     const known = this.knownOf === node.health.node_id ? this.current : NOTHING

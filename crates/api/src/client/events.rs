@@ -1,6 +1,7 @@
 //! Server-sent events, as an answer of a node brings them (WHATWG HTML, "Server-sent events").
 
 use super::{Client, ClientError};
+use crate::Problem;
 use reqwest::Response;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -45,6 +46,26 @@ impl Events {
                 return Ok(None);
             }
         }
+    }
+
+    /// What the next event of this name says, and none when the stream has ended. What the node cannot find
+    /// out it tells as a `problem`, which is an error; one can wait on after it.
+    pub(super) async fn next_of<T: DeserializeOwned>(
+        &mut self,
+        name: &str,
+    ) -> Result<Option<T>, ClientError> {
+        while let Some(event) = self.next().await? {
+            match event.name.as_str() {
+                found if found == name => return self.understood(&event.data).map(Some),
+                "problem" => {
+                    let problem: Problem = self.understood(&event.data)?;
+                    return Err(ClientError::Problem(Box::new(problem)));
+                }
+                // A newer node may have more to tell.
+                _ => {}
+            }
+        }
+        Ok(None)
     }
 
     /// The rest of the answer, when it is one message and no stream.

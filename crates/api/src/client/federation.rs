@@ -2,7 +2,7 @@
 
 use super::events::Events;
 use super::{Client, ClientError};
-use crate::{ChangeFederation, DrivenSessions, FederationChange, FederationView, Problem};
+use crate::{ChangeFederation, DrivenSessions, FederationChange, FederationView};
 use reqwest::Method;
 
 impl Client {
@@ -39,17 +39,6 @@ impl FederationEvents {
     /// The board after the next change; none when the node ends. A board that cannot be read is an
     /// error, after which one can wait on.
     pub async fn next(&mut self) -> Result<Option<FederationView>, ClientError> {
-        while let Some(event) = self.0.next().await? {
-            match event.name.as_str() {
-                "board" => return self.0.understood(&event.data).map(Some),
-                "problem" => {
-                    let problem: Problem = self.0.understood(&event.data)?;
-                    return Err(ClientError::Problem(Box::new(problem)));
-                }
-                // A newer node may have more to tell.
-                _ => {}
-            }
-        }
-        Ok(None)
+        self.0.next_of("board").await
     }
 }

@@ -2,7 +2,6 @@
 
 use super::events::Events;
 use super::{ANSWER_LIMIT, Client, ClientError, STREAM_LIMIT};
-use crate::Problem;
 use crate::sync::SyncStanding;
 use reqwest::{Method, RequestBuilder};
 
@@ -68,16 +67,6 @@ impl SyncEvents {
     /// How it stands after the next change; none when the node ends. When that cannot be found out, it is an
     /// error, after which one can wait on.
     pub async fn next(&mut self) -> Result<Option<SyncStanding>, ClientError> {
-        while let Some(event) = self.0.next().await? {
-            match event.name.as_str() {
-                "sync" => return self.0.understood(&event.data).map(Some),
-                "problem" => {
-                    let problem: Problem = self.0.understood(&event.data)?;
-                    return Err(ClientError::Problem(Box::new(problem)));
-                }
-                _ => {}
-            }
-        }
-        Ok(None)
+        self.0.next_of("sync").await
     }
 }
