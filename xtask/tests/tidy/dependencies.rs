@@ -5,16 +5,17 @@ use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
-const DIRECTIONS: [(&str, &[&str]); 11] = [
+const DIRECTIONS: [(&str, &[&str]); 12] = [
     ("session", &[]),
     ("postgres", &[]),
     // `postgres` is there for the tests.
     ("store", &["session", "postgres"]),
-    ("browser", &["session"]),
+    ("browser", &["session", "confine"]),
     ("api", &["session"]),
     // Usable by themselves.
     ("federation", &[]),
-    ("sandbox", &[]),
+    ("confine", &[]),
+    ("sandbox", &["confine"]),
     ("node", &["session", "store", "browser", "federation", "sandbox", "api"]),
     ("playground", &["session", "browser", "api", "node"]),
     // `browser` and `sandbox` are there for the hidden commands that keepers and first processes of
@@ -27,7 +28,7 @@ const DIRECTIONS: [(&str, &[&str]); 11] = [
 ];
 
 /// Which crates alone may name a dependency that is kept behind their wall.
-const KEPT_APART: [(&str, &[&str]); 7] = [
+const KEPT_APART: [(&str, &[&str]); 10] = [
     // `browser` speaks to Chromium with it, `node` is spoken to.
     ("tokio-tungstenite", &["browser", "node"]),
     ("command-fds", &["browser"]),
@@ -36,6 +37,10 @@ const KEPT_APART: [(&str, &[&str]); 7] = [
     ("zbus", &["browser"]),
     ("sqlx", &["store"]),
     ("rmcp", &["node"]),
+    // What is given up by a process is given up in one place, with the reasons.
+    ("keyutils", &["confine"]),
+    ("libc", &["confine"]),
+    ("seccompiler", &["confine"]),
 ];
 
 /// What tests and benchmarks may use beyond those walls: they play the browsers that speak to a node.
