@@ -6,9 +6,12 @@
 //! what is meant to be confined.
 //!
 //! Rooms: [`keyring`] leaves the keys of the user behind; [`calls`] refuses the calls of the kernel
-//! that reach into other processes or into the kernel itself.
+//! that reach into other processes or into the kernel itself; [`capabilities`] gives up what root has
+//! beside files.
 
 #[cfg(target_os = "linux")]
 pub mod calls;
+#[cfg(target_os = "linux")]
+pub mod capabilities;
 #[cfg(target_os = "linux")]
 pub mod keyring;
