@@ -9,7 +9,6 @@ use crate::site;
 use anyhow::{Result, ensure};
 use baton_api::OpenSession;
 use baton_playground::{House, Site};
-use baton_session::Environment;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
@@ -56,15 +55,7 @@ struct Costs {
 
 async fn watch(mut house: House, site: &Site) -> Result<Costs> {
     house.start_node().await?;
-    let request = OpenSession {
-        name: "idle".parse()?,
-        description: None,
-        urls: vec![site.url("/resting")?],
-        headed: false,
-        debug: false,
-        reveal: false,
-        environment: Environment::default(),
-    };
+    let request = OpenSession::new("idle".parse()?, [site.url("/resting")?]);
     let id = house.client()?.open_session(&request).await?.session.id;
     let [(_, keeper), _] = house.holders(id).await?;
     let node = house.node_pid()?;

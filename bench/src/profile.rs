@@ -12,7 +12,7 @@ use baton_browser::profile::keyring::KeyringError;
 use baton_browser::profile::read::{ProfileFolder, read};
 use baton_browser::restore::restore;
 use baton_session::cookie::Expiry;
-use baton_session::{Environment, SessionId, State, StorageKey};
+use baton_session::{SessionId, State, StorageKey};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -89,18 +89,18 @@ fn text(seed: usize, length: usize) -> String {
 /// Gives the state to a browser that runs on an empty profile.
 async fn inject(baton: &Path, state: &State, now: i64) -> Result<Duration> {
     let folder = tempfile::tempdir()?;
-    let command = KeeperCommand { program: baton.to_owned(), args: vec!["keeper".into()] };
+    let command = KeeperCommand {
+        program: baton.to_owned(),
+        args: vec!["keeper".into()],
+        environment: BTreeMap::new(),
+    };
     let inherited = ["HOME", "PATH", "TMPDIR"]
         .into_iter()
         .filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)));
+    let program = find_browser(None, std::env::var_os("PATH").as_deref())?;
     let options = LaunchOptions {
-        program: find_browser(None, std::env::var_os("PATH").as_deref())?,
-        profile: folder.path().join("profile"),
-        headed: false,
-        environment: Environment::default(),
-        extra_args: Vec::new(),
-        inherited: inherited.collect::<BTreeMap<_, _>>(),
-        break_foreign_lock: false,
+        inherited: inherited.collect(),
+        ..LaunchOptions::new(program, folder.path().join("profile"))
     };
     let spec = KeeperSpec {
         session: SessionId::new(jiff::Timestamp::now(), [7; 10]),

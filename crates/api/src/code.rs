@@ -73,6 +73,8 @@ error_codes! {
     Unauthenticated "unauthenticated" 401 Denied "an API key is needed";
     /// The key lacks a scope, or the request is not allowed at all.
     Forbidden "forbidden" 403 Denied "not allowed";
+    /// The browser has every file of its user, so others than that user may not drive it.
+    NotConfined "not_confined" 403 Denied "the browser is not confined";
     /// A message between nodes is not from whom it should be, or was changed.
     Untrusted "untrusted" 403 Denied "the message cannot be trusted";
     /// The node does not ask this address.
@@ -85,6 +87,8 @@ error_codes! {
     NoSnapshot "no_snapshot" 404 NotFound "no snapshot";
     /// No such peer, or it belongs to someone else.
     PeerNotFound "peer_not_found" 404 NotFound "no such peer";
+    /// The session has no such file.
+    FileNotFound "file_not_found" 404 NotFound "no such file";
     /// Nothing of the session is shared, or not this.
     NotShared "not_shared" 404 NotFound "nothing of the session is shared";
     /// The board has no such agent or task, or there is no board.

@@ -16,6 +16,7 @@ pub mod cocoon;
 pub mod code;
 pub mod debug;
 pub mod federation;
+pub mod files;
 pub mod health;
 pub mod history;
 pub mod key;
@@ -42,6 +43,7 @@ pub use code::{ErrorCode, Exit};
 pub use federation::{
     ChangeFederation, DrivenSession, DrivenSessions, FederationChange, FederationView,
 };
+pub use files::{SessionFile, SessionFiles, SharedFolder};
 pub use health::{Health, Ready};
 pub use history::{CompareSnapshots, DiffView, History, ListHistory, RollBack};
 pub use key::{CreateKey, CreatedKey, KeyList, KeyView, Scope};

@@ -1,5 +1,6 @@
 //! Requests that begin a session: open a browser, or attach to one that runs.
 
+use crate::files::SharedFolder;
 use baton_session::{Environment, SessionName};
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -28,6 +29,11 @@ pub struct OpenSession {
     /// first browser runs. Needs that scope, and `debug`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reveal: bool,
+    /// Folders of the node's machine that its browser sees, on this node, for as long as the session
+    /// is there. For the owner `local` alone, and a key with the scope `admin`: such a folder may hold
+    /// anything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<SharedFolder>,
     /// What pages see of the world; a field left out is the browser's own.
     #[serde(default)]
     pub environment: Environment,
@@ -43,6 +49,7 @@ impl OpenSession {
             headed: false,
             debug: false,
             reveal: false,
+            files: Vec::new(),
             environment: Environment::default(),
         }
     }

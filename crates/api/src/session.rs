@@ -5,7 +5,8 @@ pub use baton_session::{SnapshotReason, Unread};
 use crate::agent::DriverView;
 use crate::sync::{HandedView, SharedView};
 use baton_session::{
-    Forecast, Lifecycle, Owner, Permission, Receipt, SandboxId, SessionId, SessionName, SnapshotId,
+    Confinement, Forecast, Lifecycle, Owner, Permission, Receipt, SandboxId, SessionId,
+    SessionName, SnapshotId,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,10 @@ pub struct SessionSummary {
     /// Whether what its tabs do, network and console, is recorded while its browser runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub debug: bool,
+    /// By which rules its browser is kept from the files of the machine, while it runs at the node that
+    /// was asked. `off`: by none, and then only the owner `local` may drive it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<Confinement>,
     /// The agent that drives it; left out when none does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<DriverView>,

@@ -7,6 +7,7 @@ use crate::gateway::GatewayRefusal;
 use crate::live::LiveError;
 use crate::oidc::TokenRefusal;
 use crate::sandboxes::SandboxRefusal;
+use crate::sessions::FileError;
 use crate::sync::SyncError;
 use baton_api::Scope;
 use baton_federation::FederationError;
@@ -35,6 +36,19 @@ pub enum NodeError {
     /// An agent does not answer.
     #[error(transparent)]
     Gateway(#[from] GatewayRefusal),
+    /// A file of a session did not come or go.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The browser has every file of its user, and the caller is somebody else.
+    #[error(
+        "expected session {name} to have a browser that is kept from the files of this machine, found \
+         one that was started without\n\
+         baton sessions close {name}, then baton sessions resume {name}, starts one that is"
+    )]
+    NotConfined {
+        /// Which session.
+        name: SessionName,
+    },
     /// A browser was to be paired with a code that does not count.
     #[error(
         "expected a code that pairs a browser, found one that does not count, or no longer\nbaton debug pair shows another one"

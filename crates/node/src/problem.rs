@@ -2,10 +2,12 @@
 
 use crate::NodeError;
 use crate::cocoons::CocoonError;
+use crate::data::DataError;
 use crate::debug::LookError;
 use crate::gateway::GatewayRefusal;
 use crate::live::LiveError;
 use crate::sandboxes::SandboxRefusal;
+use crate::sessions::FileError;
 use crate::sync::SyncError;
 use baton_api::{ErrorCode, Problem};
 use baton_browser::cdp::CdpError;
@@ -46,6 +48,8 @@ fn code(error: &NodeError) -> ErrorCode {
         NodeError::Sandbox(error) => sandbox(error),
         NodeError::Gateway(error) => gateway(error),
         NodeError::Attach(error) => attach(error),
+        NodeError::File(error) => file_of_session(error),
+        NodeError::NotConfined { .. } => ErrorCode::NotConfined,
         NodeError::Invalid { .. } | NodeError::BadFile { .. } | NodeError::NoName => {
             ErrorCode::InvalidRequest
         }
@@ -69,6 +73,16 @@ fn code(error: &NodeError) -> ErrorCode {
         NodeError::OtherNode { .. } | NodeError::NotDeep { .. } => ErrorCode::Conflict,
         NodeError::NoSnapshot { .. } => ErrorCode::NoSnapshot,
         NodeError::NotShown { .. } => ErrorCode::Internal,
+    }
+}
+
+fn file_of_session(error: &FileError) -> ErrorCode {
+    match error {
+        FileError::NotFound { .. } => ErrorCode::FileNotFound,
+        FileError::TooLarge { .. } => ErrorCode::BodyTooLarge,
+        FileError::Full { .. } => ErrorCode::StorageFull,
+        FileError::Cut(_) => ErrorCode::InvalidRequest,
+        FileError::Disk { source, .. } => file(source),
     }
 }
 
@@ -215,7 +229,11 @@ fn live(error: &LiveError) -> ErrorCode {
         }
         LiveError::Keeper(_) | LiveError::Stopping => ErrorCode::BrowserUnavailable,
         LiveError::Browser(error) | LiveError::Restore(RestoreError::Cdp(error)) => browser(error),
-        LiveError::File { source, .. } => file(source),
+        LiveError::File { source, .. } | LiveError::Data(DataError::Io { source, .. }) => {
+            file(source)
+        }
+        LiveError::Data(DataError::HoldsData { .. }) => ErrorCode::InvalidRequest,
+        LiveError::Data(_) => ErrorCode::Internal,
         LiveError::Profile(error) | LiveError::Compile(CompileError::Profile(error)) => {
             file(&error.source)
         }
@@ -236,9 +254,10 @@ fn launch(error: &LaunchError) -> ErrorCode {
     match error {
         LaunchError::InUse { .. } | LaunchError::OtherHost { .. } => ErrorCode::ProfileInUse,
         LaunchError::File { source, .. } => file(source),
-        LaunchError::NotFound { .. } | LaunchError::NotRunnable { .. } => {
-            ErrorCode::BrowserUnavailable
-        }
+        LaunchError::NotFound { .. }
+        | LaunchError::NotRunnable { .. }
+        | LaunchError::NotConfined { .. }
+        | LaunchError::Rules { .. } => ErrorCode::BrowserUnavailable,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Context;
 use super::environment::EnvironmentArgs;
 use crate::output;
-use baton_api::{Exit, OpenSession};
+use baton_api::{Exit, OpenSession, SharedFolder};
 use baton_session::SessionName;
 use clap::Args;
 use url::Url;
@@ -13,6 +13,7 @@ use url::Url;
 #[command(after_help = "\
 Examples:
   baton open https://example.org --name shopping
+  baton open https://shop.test --name forms --files ~/scans --files ~/receipts:rw
   baton open https://a.test https://b.test --name pair --viewport 1280x800 --timezone Asia/Tokyo")]
 pub(super) struct Open {
     /// A tab for each of these addresses, the first one in front; none opens a blank tab
@@ -33,8 +34,23 @@ pub(super) struct Open {
     /// Keep secrets of its tabs too, for baton debug --reveal: in memory, as long as this browser runs
     #[arg(long, requires = "debug")]
     reveal: bool,
+    /// Let its browser see this folder of the machine, to upload from it and to open pages in it; with
+    /// :rw after it, to write there too. May be repeated
+    #[arg(long, value_name = "DIR[:rw]")]
+    files: Vec<String>,
     #[command(flatten)]
     environment: EnvironmentArgs,
+}
+
+/// A folder as it is typed, from the current one on.
+fn folder(text: &str) -> anyhow::Result<SharedFolder> {
+    let (path, writable) = match text.rsplit_once(':') {
+        Some((path, "rw")) => (path, true),
+        Some((path, "ro")) => (path, false),
+        _ => (text, false),
+    };
+    let path = std::path::absolute(path)?.to_string_lossy().into_owned();
+    Ok(SharedFolder { path, writable })
 }
 
 impl Open {
@@ -47,6 +63,7 @@ impl Open {
             headed: self.headed,
             debug: self.debug,
             reveal: self.reveal,
+            files: self.files.iter().map(|text| folder(text)).collect::<Result<_, _>>()?,
             environment: self.environment.into(),
         };
         let progress = context.output.progress("starting a browser");

@@ -4,10 +4,8 @@
 use anyhow::{Context as _, Result, bail};
 use baton_api::Exit;
 use baton_browser::cdp::{CdpSession, CdpSessionId, Connection};
-use baton_browser::launch::{self, LaunchOptions};
-use baton_session::Environment;
+use baton_browser::launch::{self, Confine, LaunchOptions};
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, sleep, timeout};
@@ -34,14 +32,13 @@ pub(crate) fn run(site: &Url) -> Result<Exit> {
 async fn ask(site: &Url) -> Result<String> {
     forward(site.port_or_known_default().context("expected an address with a port")?).await?;
     let variable = |name| std::env::var(name).with_context(|| format!("expected {name}"));
+    let program = variable("AGENT_BROWSER_EXECUTABLE_PATH")?.into();
     let options = LaunchOptions {
-        program: variable("AGENT_BROWSER_EXECUTABLE_PATH")?.into(),
-        profile: variable("AGENT_BROWSER_PROFILE")?.into(),
-        headed: false,
-        environment: Environment::default(),
-        extra_args: Vec::new(),
-        inherited: std::env::vars().collect::<BTreeMap<_, _>>(),
+        // The sandbox is the confinement.
+        confine: Confine::Off,
+        inherited: std::env::vars().collect(),
         break_foreign_lock: true,
+        ..LaunchOptions::new(program, variable("AGENT_BROWSER_PROFILE")?.into())
     };
     let mut launched = launch::start(&options)?;
     if let Some(mut errors) = launched.stderr.take() {

@@ -2,8 +2,9 @@
 
 use super::input::{Connected, Input};
 use super::protocol::{Answer, Greeting, Role, VERSION};
+use super::secret::{Nonce, Secret, Side};
 use crate::cdp::{FrameReader, FrameWriter, Transport};
-use std::io;
+use crate::launch;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{UnixListener, UnixStream};
@@ -20,13 +21,15 @@ const HELLO_LIMIT: Duration = Duration::from_secs(5);
 struct Places {
     door: Arc<Semaphore>,
     clients: Arc<Semaphore>,
+    secret: Secret,
 }
 
 /// Accepts clients as long as anyone takes them.
-pub(super) async fn accept(listener: UnixListener, inputs: mpsc::Sender<Input>) {
+pub(super) async fn accept(listener: UnixListener, secret: Secret, inputs: mpsc::Sender<Input>) {
     let places = Arc::new(Places {
         door: Arc::new(Semaphore::new(AT_THE_DOOR)),
         clients: Arc::new(Semaphore::new(CLIENTS)),
+        secret,
     });
     loop {
         match listener.accept().await {
@@ -48,7 +51,7 @@ async fn greet(stream: UnixStream, places: Arc<Places>, inputs: mpsc::Sender<Inp
     let (mut reader, mut writer) = Transport::nul(reader, writer).split();
     let admitted = match stranger {
         Some(found) => Err(found),
-        None => admit(&mut reader, &places).await,
+        None => admit(&mut reader, &mut writer, &places).await,
     };
     match admitted {
         Ok((role, place)) => {
@@ -64,11 +67,15 @@ async fn greet(stream: UnixStream, places: Arc<Places>, inputs: mpsc::Sender<Inp
 /// time, so it takes nobody's.
 async fn admit(
     reader: &mut FrameReader,
+    writer: &mut FrameWriter,
     places: &Places,
 ) -> Result<(Role, OwnedSemaphorePermit), String> {
     let door = Arc::clone(&places.door).try_acquire_owned();
     let door = door.map_err(|_| "expected fewer clients that say nothing, found too many")?;
-    let role = hello(reader).await?;
+    let greeted = tokio::time::timeout(HELLO_LIMIT, hello(reader, writer, &places.secret));
+    let role = greeted
+        .await
+        .map_err(|_| format!("expected a hello within {HELLO_LIMIT:?}, found nothing"))??;
     if role == Role::Node {
         return Ok((role, door));
     }
@@ -77,28 +84,57 @@ async fn admit(
     Ok((role, place.map_err(full)?))
 }
 
-/// Why the process at the other end may not come in, if so: only this user and root may.
+/// Why the process at the other end may not come in, if so: only this user and root may, and nothing
+/// that runs in a browser of ours.
 fn stranger(stream: &UnixStream) -> Option<String> {
     let ours = rustix::process::getuid().as_raw();
-    match stream.peer_cred().map(|peer| peer.uid()) {
-        Ok(uid) if uid == ours || uid == 0 => None,
-        Ok(uid) => Some(format!("expected a process of user {ours}, found one of user {uid}")),
-        Err(error) => Some(format!("expected to learn the user of the process, found {error}")),
+    let peer = match stream.peer_cred() {
+        Ok(peer) => peer,
+        Err(error) => return Some(format!("expected to learn who the process is, found {error}")),
+    };
+    if peer.uid() != ours && peer.uid() != 0 {
+        return Some(format!(
+            "expected a process of user {ours}, found one of user {}",
+            peer.uid()
+        ));
+    }
+    let browsers = peer.pid().is_some_and(launch::is_of_browser);
+    browsers.then(|| "expected a client, found a process of a browser".to_owned())
+}
+
+/// Hears what a client comes as, and proves to it, and has it prove, that both know the secret.
+async fn hello(
+    reader: &mut FrameReader,
+    writer: &mut FrameWriter,
+    secret: &Secret,
+) -> Result<Role, String> {
+    let (role, theirs) = match next(reader, "a hello").await? {
+        Greeting::Hello { role, version: VERSION, nonce: Some(nonce) } => (role, nonce),
+        Greeting::Hello { version: VERSION, .. } => {
+            return Err("expected a hello with a nonce, found one without".to_owned());
+        }
+        Greeting::Hello { version, .. } => {
+            return Err(format!("expected version {VERSION} of the protocol, found {version}"));
+        }
+        Greeting::Proof(_) => return Err("expected a hello, found a proof".to_owned()),
+    };
+    let ours = Nonce::random();
+    let proof = secret.prove(Side::Keeper, role, theirs, ours);
+    let challenge = serde_json::to_vec(&Answer::Challenge { nonce: ours, proof });
+    let challenge = challenge.map_err(|error| error.to_string())?;
+    writer.send(challenge).await.map_err(|error| error.to_string())?;
+    match next(reader, "a proof").await? {
+        Greeting::Proof(proof) if secret.holds(proof, Side::Client, role, theirs, ours) => Ok(role),
+        _ => {
+            Err("expected a proof that the client knows the keeper's secret, found none".to_owned())
+        }
     }
 }
 
-async fn hello(reader: &mut FrameReader) -> Result<Role, String> {
-    let frame: io::Result<Option<Vec<u8>>> = tokio::time::timeout(HELLO_LIMIT, reader.next())
-        .await
-        .map_err(|_| format!("expected a hello within {HELLO_LIMIT:?}, found nothing"))?;
-    let frame = frame.ok().flatten().ok_or("expected a hello, found the end")?;
-    match serde_json::from_slice(&frame) {
-        Ok(Greeting::Hello { role, version: VERSION }) => Ok(role),
-        Ok(Greeting::Hello { version, .. }) => {
-            Err(format!("expected version {VERSION} of the protocol, found {version}"))
-        }
-        Err(error) => Err(format!("expected a hello, found {error}")),
-    }
+async fn next(reader: &mut FrameReader, expected: &str) -> Result<Greeting, String> {
+    let frame = reader.next().await.ok().flatten();
+    let frame = frame.ok_or_else(|| format!("expected {expected}, found the end"))?;
+    serde_json::from_slice(&frame).map_err(|error| format!("expected {expected}, found {error}"))
 }
 
 async fn refuse(writer: &mut FrameWriter, reason: String) {

@@ -5,6 +5,7 @@ use super::log::{self, Log};
 use super::spec::{BrowserSpec, KeeperSpec};
 use crate::cdp::{self, Transport};
 use crate::launch;
+use baton_session::Confinement;
 use std::future;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,6 +19,8 @@ pub(super) struct Browser {
     child: Option<Child>,
     /// Its process; none when it was attached.
     pub(super) pid: Option<u32>,
+    /// By which rules the files of the machine are taken away from it.
+    pub(super) rules: Confinement,
     log: PathBuf,
 }
 
@@ -28,7 +31,7 @@ impl Browser {
         match &spec.browser {
             BrowserSpec::Attach { url } => {
                 let transport = cdp::connect(url).await?;
-                Ok((Self { child: None, pid: None, log }, transport))
+                Ok((Self { child: None, pid: None, rules: Confinement::Off, log }, transport))
             }
             BrowserSpec::Launch(options) => {
                 let writer = Log::open(&log)?;
@@ -36,7 +39,8 @@ impl Browser {
                 if let Some(stderr) = launched.stderr {
                     tokio::spawn(writer.follow(stderr));
                 }
-                let browser = Self { child: Some(launched.child), pid: Some(launched.pid), log };
+                let (pid, rules) = (Some(launched.pid), launched.rules);
+                let browser = Self { child: Some(launched.child), pid, rules, log };
                 Ok((browser, launched.transport))
             }
         }

@@ -2,7 +2,8 @@
 
 use super::KeeperError;
 use super::boot_clock::BootInstant;
-use super::protocol::{Answer, Greeting, Role, VERSION, Welcome};
+use super::protocol::{Answer, Greeting, Role, VERSION, WITHOUT_SECRET, Welcome};
+use super::secret::{Nonce, Proof, Secret, Side};
 use super::socket::{check_length, nobody_listens};
 use crate::cdp::{Connection, Events, FrameReader, FrameWriter, Transport};
 use std::path::Path;
@@ -55,28 +56,72 @@ async fn greet(socket: &Path, role: Role) -> Result<(Transport, Welcome), Keeper
     let stream = dial(socket).await?;
     let (reader, writer) = stream.into_split();
     let (mut reader, mut writer) = Transport::nul(reader, writer).split();
-    say_hello(&mut writer, role).await.map_err(KeeperError::file("write to", socket))?;
-    let welcome = answer(&mut reader, socket).await?;
-    Ok((Transport::join(reader, writer), welcome))
+    // After somebody was found to listen: until then, an older keeper's may lie there.
+    let welcome = match Secret::read(socket)? {
+        Some(secret) => {
+            let nonce = Nonce::random();
+            let hello = Greeting::Hello { role, version: VERSION, nonce: Some(nonce) };
+            say(&mut writer, socket, &hello).await?;
+            let proof = challenged(&mut reader, socket, &secret, role, nonce).await?;
+            say(&mut writer, socket, &Greeting::Proof(proof)).await?;
+            answer(&mut reader, socket).await?
+        }
+        None => {
+            let hello = Greeting::Hello { role, version: WITHOUT_SECRET, nonce: None };
+            say(&mut writer, socket, &hello).await?;
+            answer(&mut reader, socket).await?
+        }
+    };
+    match welcome {
+        Answer::Welcome(welcome) => Ok((Transport::join(reader, writer), welcome)),
+        Answer::Challenge { .. } => Err(not_understood("a welcome of the keeper", "a challenge")),
+        Answer::Refused(reason) => Err(KeeperError::Refused { reason }),
+    }
 }
 
-async fn say_hello(writer: &mut FrameWriter, role: Role) -> std::io::Result<()> {
-    let hello = serde_json::to_vec(&Greeting::Hello { role, version: VERSION })?;
-    writer.send(hello).await
+/// Checks that the keeper knows the secret, and answers with the proof that this side does.
+async fn challenged(
+    reader: &mut FrameReader,
+    socket: &Path,
+    secret: &Secret,
+    role: Role,
+    ours: Nonce,
+) -> Result<Proof, KeeperError> {
+    match answer(reader, socket).await? {
+        Answer::Challenge { nonce, proof } => {
+            if !secret.holds(proof, Side::Keeper, role, ours, nonce) {
+                let found = "one that does not know it";
+                return Err(not_understood(
+                    "the keeper whose secret lies beside its socket",
+                    found,
+                ));
+            }
+            Ok(secret.prove(Side::Client, role, ours, nonce))
+        }
+        Answer::Refused(reason) => Err(KeeperError::Refused { reason }),
+        Answer::Welcome(_) => Err(not_understood("a challenge of the keeper", "a welcome")),
+    }
 }
 
-async fn answer(reader: &mut FrameReader, socket: &Path) -> Result<Welcome, KeeperError> {
+async fn say(writer: &mut FrameWriter, socket: &Path, word: &Greeting) -> Result<(), KeeperError> {
+    let failed = KeeperError::file("write to", socket);
+    let frame = match serde_json::to_vec(word) {
+        Ok(frame) => frame,
+        Err(error) => return Err(failed(error.into())),
+    };
+    writer.send(frame).await.map_err(failed)
+}
+
+async fn answer(reader: &mut FrameReader, socket: &Path) -> Result<Answer, KeeperError> {
     let frame = reader.next().await.map_err(KeeperError::file("read from", socket))?;
     // A keeper that ends closes the door on whoever waits there.
     let frame = frame.ok_or_else(|| KeeperError::NotRunning { socket: socket.to_owned() })?;
-    match serde_json::from_slice(&frame) {
-        Ok(Answer::Welcome(welcome)) => Ok(welcome),
-        Ok(Answer::Refused(reason)) => Err(KeeperError::Refused { reason }),
-        Err(error) => Err(KeeperError::NotUnderstood {
-            expected: "a welcome of the keeper",
-            found: error.to_string(),
-        }),
-    }
+    serde_json::from_slice(&frame)
+        .map_err(|error| not_understood("an answer of the keeper", error.to_string()))
+}
+
+fn not_understood(expected: &'static str, found: impl Into<String>) -> KeeperError {
+    KeeperError::NotUnderstood { expected, found: found.into() }
 }
 
 /// Lets the browser live until then, unless this is said again. Only as [`Role::Node`].

@@ -17,6 +17,7 @@ mod mux;
 mod protocol;
 mod relay;
 mod run;
+mod secret;
 mod server;
 mod socket;
 mod spawn;

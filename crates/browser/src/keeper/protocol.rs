@@ -1,10 +1,14 @@
 //! The first words on a keeper's socket, before CDP flows: NUL-delimited JSON in both directions.
 
-use baton_session::SessionId;
+use super::secret::{Nonce, Proof};
+use baton_session::{Confinement, SessionId};
 use serde::{Deserialize, Serialize};
 
 /// The version of this protocol; a keeper may be older than the node that finds it.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
+/// The version of keepers that have no secret: whoever says hello comes in. They are spoken to, so
+/// that their browsers are not lost with an upgrade.
+pub(super) const WITHOUT_SECRET: u32 = 1;
 
 /// What a client may see and do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,13 +30,25 @@ pub(super) enum Greeting {
         role: Role,
         /// The protocol that it speaks.
         version: u32,
+        /// What the keeper is to prove itself with; none in the version without a secret.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        nonce: Option<Nonce>,
     },
+    /// The second frame: that the client knows the keeper's secret.
+    Proof(Proof),
 }
 
 /// What a keeper answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Answer {
+    /// The keeper proves that it is the one whose secret lies beside its socket, and asks for the same.
+    Challenge {
+        /// What the client is to prove itself with.
+        nonce: Nonce,
+        /// The keeper's proof.
+        proof: Proof,
+    },
     /// CDP flows from here on.
     Welcome(Welcome),
     /// The keeper closes the connection; the text says why.
@@ -52,4 +68,8 @@ pub struct Welcome {
     pub browser_version: String,
     /// Whether the browser was attached and will outlive the keeper.
     pub attached: bool,
+    /// By which rules the files of the machine are taken away from the browser; none of a keeper that
+    /// is older than that, and so as good as `off`.
+    #[serde(default)]
+    pub confinement: Option<Confinement>,
 }

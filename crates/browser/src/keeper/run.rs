@@ -1,7 +1,7 @@
 //! A keeper's whole life, in the order in which it happens.
 
 use super::browser::Browser;
-use super::mux::{Mux, Setup};
+use super::mux::{Files, Mux, Setup};
 use super::protocol::Welcome;
 use super::server::Server;
 use super::socket::Socket;
@@ -65,12 +65,13 @@ async fn hold(
         pid: welcome.pid,
         browser_pid: welcome.browser_pid,
         browser_version: welcome.browser_version.clone(),
+        confinement: browser.rules,
     };
     if report(ready, &Report::Ready(line)).is_err() {
         tracing::warn!("nobody waits for the keeper: it serves all the same");
     }
     server.hold_until(spec.hold_until);
-    let door = tokio::spawn(accept::accept(listener, server.sender()));
+    let door = tokio::spawn(accept::accept(listener, socket.secret(), server.sender()));
     server.serve(welcome, &mut browser, terminated(signals)).await;
     door.abort();
     drop(socket);
@@ -79,11 +80,14 @@ async fn hold(
 }
 
 fn setup(spec: &KeeperSpec, browser: &Browser) -> Setup {
-    let (anchor, headed) = match &spec.browser {
-        BrowserSpec::Launch(options) => (true, options.headed),
-        BrowserSpec::Attach { .. } => (false, false),
+    let (anchor, headed, files) = match &spec.browser {
+        BrowserSpec::Launch(options) => {
+            let files = browser.rules.holds().then(|| Files::of(spec.session, options));
+            (true, options.headed, files)
+        }
+        BrowserSpec::Attach { .. } => (false, false, None),
     };
-    Setup { browser_pid: browser.pid, anchor, headed, prelude: spec.prelude.clone() }
+    Setup { browser_pid: browser.pid, anchor, headed, files, prelude: spec.prelude.clone() }
 }
 
 fn welcome(spec: &KeeperSpec, browser: &Browser, browser_version: String) -> Welcome {
@@ -93,6 +97,7 @@ fn welcome(spec: &KeeperSpec, browser: &Browser, browser_version: String) -> Wel
         browser_pid: browser.pid,
         browser_version,
         attached: matches!(spec.browser, BrowserSpec::Attach { .. }),
+        confinement: Some(browser.rules),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The Unix socket of a keeper: 0600, in a folder that only its user may enter.
 
 use super::KeeperError;
+use super::secret::Secret;
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
@@ -17,6 +18,7 @@ const PATH_LIMIT: usize = 107;
 pub(super) struct Socket {
     path: PathBuf,
     is: Identity,
+    secret: Secret,
 }
 
 /// Which file it is: device and number.
@@ -34,11 +36,18 @@ impl Socket {
                 .map_err(KeeperError::file("create", folder))?;
         }
         remove_stale(path)?;
+        // Before anybody can knock.
+        let secret = Secret::create(path)?;
         let listener = UnixListener::bind(path).map_err(KeeperError::file("bind", path))?;
         fs::set_permissions(path, Permissions::from_mode(0o600))
             .map_err(KeeperError::file("protect", path))?;
         let is = identity(path).map_err(KeeperError::file("look at", path))?;
-        Ok((Self { path: path.to_owned(), is }, listener))
+        Ok((Self { path: path.to_owned(), is, secret }, listener))
+    }
+
+    /// By what its clients know it.
+    pub(super) fn secret(&self) -> Secret {
+        self.secret.clone()
     }
 }
 
@@ -47,6 +56,7 @@ impl Drop for Socket {
         if identity(&self.path).is_ok_and(|found| found != self.is) {
             return;
         }
+        self.secret.remove(&self.path);
         if let Err(error) = fs::remove_file(&self.path)
             && error.kind() != ErrorKind::NotFound
         {

@@ -2,6 +2,7 @@
 
 use super::spec::{KeeperSpec, Ready, Report};
 use super::{KeeperError, log};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -21,6 +22,8 @@ pub struct KeeperCommand {
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<OsString>,
+    /// All of its environment.
+    pub environment: BTreeMap<String, String>,
 }
 
 /// Starts a keeper and waits, at most 30 s, until clients can connect. The keeper logs to
@@ -50,6 +53,10 @@ fn start(command: &KeeperCommand, spec: &KeeperSpec) -> Result<Child, KeeperErro
     let log = log::open(&spec.log)?;
     Command::new(&command.program)
         .args(&command.args)
+        // It outlives the node, and its environment may be read as long as it lives: what the node was
+        // given there, such as the master key, stays with the node.
+        .env_clear()
+        .envs(&command.environment)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(log)

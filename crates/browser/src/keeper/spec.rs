@@ -2,7 +2,7 @@
 
 use super::BootInstant;
 use crate::launch::LaunchOptions;
-use baton_session::SessionId;
+use baton_session::{Confinement, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -61,6 +61,8 @@ pub struct Ready {
     pub browser_pid: Option<u32>,
     /// What the browser says of itself, such as `Chrome/156.0.8078.79`.
     pub browser_version: String,
+    /// By which rules the files of the machine are taken away from the browser.
+    pub confinement: Confinement,
 }
 
 /// The one line that a keeper writes to its standard output.

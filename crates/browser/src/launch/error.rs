@@ -1,5 +1,6 @@
 //! What can go wrong before a browser speaks.
 
+use baton_session::Confinement;
 use std::io;
 use std::path::PathBuf;
 
@@ -47,6 +48,25 @@ pub enum LaunchError {
         host: String,
         /// The process named in the lock.
         pid: u32,
+    },
+    /// The files of the machine cannot be taken away from the browser as the settings want it.
+    #[error(
+        "expected a browser confined by {wanted}, found {found}\n\
+         browser.confinement = \"auto\" takes what there is"
+    )]
+    NotConfined {
+        /// What the settings want.
+        wanted: Confinement,
+        /// What is there instead.
+        found: &'static str,
+    },
+    /// The kernel did not take the rules that take the files of the machine away.
+    #[error("could not confine the browser by {rules}: {source}")]
+    Rules {
+        /// The rules.
+        rules: Confinement,
+        /// What the system said.
+        source: io::Error,
     },
     /// A file of the profile or of the log could not be read or written.
     #[error("could not {what} {}: {source}", path.display())]

@@ -3,7 +3,7 @@
 //! What a page sees of its environment is set here where Chromium allows it, because a switch needs
 //! no call per page and so can never be late.
 
-use super::LaunchOptions;
+use super::{Confine, LaunchOptions};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
@@ -55,6 +55,10 @@ pub(super) fn arguments(options: &LaunchOptions, as_root: bool) -> Vec<OsString>
     }
     if as_root {
         arguments.push("--no-sandbox".into());
+    } else if options.confine != Confine::Off {
+        // The rules keep programs from getting rights by being executed, and so this helper of the
+        // sandbox from being of use; user namespaces do the same.
+        arguments.push("--disable-setuid-sandbox".into());
     }
     let mut profile = OsString::from("--user-data-dir=");
     profile.push(&options.profile);
@@ -97,15 +101,11 @@ pub fn passes(name: &str) -> bool {
 }
 
 /// The environment variables of the program.
-pub(super) fn variables(options: &LaunchOptions) -> BTreeMap<&str, &str> {
-    let mut variables: BTreeMap<&str, &str> = options
-        .inherited
-        .iter()
-        .filter(|(name, _)| passes(name))
-        .map(|(name, value)| (name.as_str(), value.as_str()))
-        .collect();
+pub(super) fn variables(options: &LaunchOptions) -> BTreeMap<String, String> {
+    let mut variables = options.inherited.clone();
+    variables.retain(|name, _| passes(name));
     if let Some(timezone) = &options.environment.timezone {
-        variables.insert("TZ", timezone);
+        variables.insert("TZ".to_owned(), timezone.clone());
     }
     variables
 }
@@ -118,9 +118,6 @@ mod tests {
 
     fn options() -> LaunchOptions {
         LaunchOptions {
-            program: "/usr/bin/chromium".into(),
-            profile: "/data/profile".into(),
-            headed: false,
             environment: Environment {
                 viewport: Some(Viewport { width: 1024, height: 700 }),
                 user_agent: Some("Tester/1".to_owned()),
@@ -130,8 +127,7 @@ mod tests {
                 permissions: Vec::new(),
             },
             extra_args: vec!["--mute-audio".to_owned()],
-            inherited: BTreeMap::new(),
-            break_foreign_lock: false,
+            ..LaunchOptions::new("/usr/bin/chromium".into(), "/data/profile".into())
         }
     }
 
@@ -167,7 +163,7 @@ mod tests {
             options.inherited.insert(name.to_owned(), "caller".to_owned());
         }
         let variables = variables(&options);
-        let names: Vec<_> = variables.keys().copied().collect();
+        let names: Vec<_> = variables.keys().collect();
         assert_eq!(names, ["HOME", "TZ", "XDG_RUNTIME_DIR"]);
         assert_eq!(variables["TZ"], "Asia/Tokyo");
     }

@@ -4,6 +4,7 @@
 //! user, page or sandbox can reach it, and it dies with whoever holds the pipe. What the caller
 //! read from the environment is an argument here: this crate reads none.
 
+mod confine;
 mod error;
 mod find;
 mod flags;
@@ -12,10 +13,12 @@ pub mod lock;
 mod options;
 mod start;
 
+pub use confine::{Access, Seen, View, available};
 pub use error::LaunchError;
 pub use find::{find_browser, version};
 pub use flags::passes;
+pub(crate) use leftover::is_of_browser;
 pub use leftover::kill_leftover;
 pub use lock::LockState;
-pub use options::LaunchOptions;
+pub use options::{Confine, Folder, LaunchOptions};
 pub use start::{Launched, start};

@@ -3,8 +3,10 @@
 //! Chromium reads its file descriptor 3 and writes its 4; both are one end of a socket pair here.
 //! The browser ends when our end closes, so a keeper that is killed takes its browser with it.
 
+use super::confine::Confined;
 use super::{LaunchError, LaunchOptions, flags, lock};
 use crate::cdp::Transport;
+use baton_session::Confinement;
 use command_fds::{CommandFdExt, FdMapping};
 use std::fs;
 use std::io;
@@ -24,6 +26,8 @@ pub struct Launched {
     pub transport: Transport,
     /// What it logs; must be read, or the browser stalls.
     pub stderr: Option<ChildStderr>,
+    /// By which rules the files of the machine are taken away from it.
+    pub rules: Confinement,
 }
 
 /// Starts a browser. Needs a tokio runtime.
@@ -39,30 +43,38 @@ pub fn start(options: &LaunchOptions) -> Result<Launched, LaunchError> {
     if as_root {
         tracing::warn!("running as root: Chromium starts without its sandbox");
     }
-    let (ours, command) = prepare(options, as_root).map_err(|source| LaunchError::File {
-        what: "make a pipe for",
-        path: options.program.clone(),
-        source,
-    })?;
-    let mut child = spawn(command).map_err(|error| LaunchError::NotRunnable {
-        path: options.program.clone(),
-        found: error.to_string(),
-    })?;
+    let confined = Confined::prepare(options, as_root)?;
+    let (ours, command) = prepare(options, &confined, as_root)
+        .map_err(LaunchError::file("make a pipe for", &options.program))?;
+    let mut child = confined.spawn(command, &options.program)?;
     let pid = child.id().unwrap_or_default();
     let stderr = child.stderr.take();
     let (reader, writer) = ours.into_split();
-    Ok(Launched { child, pid, transport: Transport::nul(reader, writer), stderr })
+    Ok(Launched {
+        child,
+        pid,
+        transport: Transport::nul(reader, writer),
+        stderr,
+        rules: confined.rules(),
+    })
 }
 
-fn prepare(options: &LaunchOptions, as_root: bool) -> io::Result<(UnixStream, Command)> {
+/// What is to be executed. It holds the browser's end of the pipe, which must not outlive the start:
+/// kept, the pipe would never close.
+fn prepare(
+    options: &LaunchOptions,
+    confined: &Confined,
+    as_root: bool,
+) -> io::Result<(UnixStream, Command)> {
     let (ours, theirs) = Pair::pair()?;
     ours.set_nonblocking(true)?;
     let ours = UnixStream::from_std(ours)?;
-    let mut command = Command::new(&options.program);
+    let words = confined.words(&options.program, flags::arguments(options, as_root));
+    let mut command = Command::new(words.program);
     command
-        .args(flags::arguments(options, as_root))
+        .args(words.arguments)
         .env_clear()
-        .envs(flags::variables(options))
+        .envs(confined.variables(flags::variables(options)))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -74,9 +86,4 @@ fn prepare(options: &LaunchOptions, as_root: bool) -> io::Result<(UnixStream, Co
     ];
     command.fd_mappings(mappings).map_err(io::Error::other)?;
     Ok((ours, command))
-}
-
-/// Takes the command, because it holds the browser's end of the pipe: kept, it would never close.
-fn spawn(mut command: Command) -> io::Result<Child> {
-    command.spawn()
 }

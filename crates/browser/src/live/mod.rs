@@ -25,7 +25,7 @@ use crate::keeper::KeeperLink;
 use crate::targets::{self, Contexts, TargetId};
 pub use activity::Activity;
 use activity::Counters;
-use baton_session::{State, StorageKey, Tab};
+use baton_session::{Confinement, State, StorageKey, Tab};
 use events::Pump;
 use seen::file_usage;
 use serde_json::json;
@@ -48,6 +48,7 @@ pub struct Live {
     shared: Arc<Shared>,
     activity: channel::Receiver<Activity>,
     moves: channel::Receiver<u64>,
+    confinement: Confinement,
     /// Ends the event loop, and with it the connection, when the last clone is dropped.
     _ends_the_loop: Arc<DropGuard>,
 }
@@ -57,7 +58,7 @@ impl Live {
     /// every tab, cross-site frame and lasting worker, now and later; starts one task, which ends with
     /// the connection.
     pub async fn start(link: KeeperLink, known: State) -> Result<Self, CdpError> {
-        let KeeperLink { connection, events, .. } = link;
+        let KeeperLink { connection, events, welcome } = link;
         let contexts = Contexts::fetch(&connection.browser()).await?;
         let shared = Arc::new(Shared::new(known));
         let (counters, activity, moves) = Counters::new();
@@ -75,6 +76,7 @@ impl Live {
             shared,
             activity,
             moves,
+            confinement: welcome.confinement.unwrap_or(Confinement::Off),
             _ends_the_loop: Arc::new(end.drop_guard()),
         };
         watch::auto_attach(&live.browser(), &watch::OF_A_BROWSER).await?;
@@ -94,6 +96,12 @@ impl Live {
     pub fn headless(self) -> Self {
         self.shared.mirror().note_headless();
         self
+    }
+
+    /// By which rules it is kept from the files of its machine. A keeper that says nothing of it is from
+    /// before there were any.
+    pub fn confinement(&self) -> Confinement {
+        self.confinement
     }
 
     /// The browser itself.

@@ -1,7 +1,7 @@
 //! A desktop session of the test's own: a bus, and a real keyring on it, in a temporary folder.
 
 use crate::fixture::eventually;
-use baton_browser::launch::LaunchOptions;
+use baton_browser::launch::{Confine, LaunchOptions};
 use baton_browser::profile::keyring::{KeyringError, Product, password};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -80,6 +80,8 @@ impl Desktop {
         let mut options = crate::fixture::options(profile);
         options.extra_args = vec!["--password-store=gnome-libsecret".to_owned()];
         options.inherited.extend(self.variables());
+        // A person's own browser, which nobody confines.
+        options.confine = Confine::Off;
         options
     }
 

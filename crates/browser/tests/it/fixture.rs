@@ -6,7 +6,7 @@ use baton_browser::keeper::{
     Signals,
 };
 use baton_browser::launch::{LaunchOptions, find_browser};
-use baton_session::{Environment, SessionId};
+use baton_session::SessionId;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -86,15 +86,8 @@ pub(crate) fn options(profile: &Path) -> LaunchOptions {
         .into_iter()
         .filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)))
         .collect();
-    LaunchOptions {
-        program: find_browser(None, path.as_deref()).unwrap(),
-        profile: profile.to_owned(),
-        headed: false,
-        environment: Environment::default(),
-        extra_args: vec![],
-        inherited,
-        break_foreign_lock: false,
-    }
+    let program = find_browser(None, path.as_deref()).unwrap();
+    LaunchOptions { inherited, ..LaunchOptions::new(program, profile.to_owned()) }
 }
 
 /// What a keeper in `folder` is told.

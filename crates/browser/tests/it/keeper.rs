@@ -5,6 +5,7 @@ use baton_browser::cdp::Event;
 use baton_browser::keeper::{self, KeeperError, KeeperLink, Role};
 use serde_json::json;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
@@ -77,11 +78,69 @@ async fn garbage_closes_the_connection_of_its_sender_only() {
         let answer = say(&kept, garbage).await;
         assert!(answer.contains("refused") || garbage == "half", "{answer}");
     }
-    let hello = "{\"hello\":{\"role\":\"client\",\"version\":1}}\0";
-    let answer = say(&kept, &format!("{hello}nonsense\0")).await;
-    assert!(answer.contains("welcome"), "{answer}");
+    let (transport, _) = keeper::knock(&kept.spec.socket, Role::Client).await.unwrap();
+    let (mut reader, mut writer) = transport.split();
+    writer.send(b"nonsense".to_vec()).await.unwrap();
+    assert_eq!(reader.next().await.unwrap(), None);
     good.connection.browser().call("Browser.getVersion", ()).await.unwrap();
     kept.close().await;
+}
+
+#[tokio::test]
+async fn whoever_does_not_know_the_secret_beside_the_socket_is_refused() {
+    let kept = Kept::new().await;
+    let key = kept.spec.socket.with_extension("key");
+    assert_eq!(fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
+    let secret = fs::read(&key).unwrap();
+    let old = say(&kept, "{\"hello\":{\"role\":\"node\",\"version\":1}}\0").await;
+    assert!(old.contains("expected version 2 of the protocol, found 1"), "{old}");
+    let nonce = "A".repeat(43);
+    let hello =
+        format!("{{\"hello\":{{\"role\":\"node\",\"version\":2,\"nonce\":\"{nonce}\"}}}}\0");
+    let guessed = say(&kept, &format!("{hello}{{\"proof\":\"{nonce}\"}}\0")).await;
+    assert!(guessed.contains("challenge") && guessed.contains("found none"), "{guessed}");
+    fs::write(&key, [7; 32]).unwrap();
+    let error = keeper::connect(&kept.spec.socket, Role::Node).await.unwrap_err().to_string();
+    insta::assert_snapshot!(error, @"");
+    fs::write(&key, secret).unwrap();
+    kept.close().await;
+    assert!(!key.exists());
+}
+
+#[tokio::test]
+async fn a_process_of_a_browser_is_no_client() {
+    let kept = Kept::new().await;
+    // It bears the mark of our browsers, and leads its group.
+    let mut command = tokio::process::Command::new("python3");
+    let script = "import socket, sys\n\
+                  s = socket.socket(socket.AF_UNIX)\n\
+                  s.connect(sys.argv[1])\n\
+                  print(s.recv(1000).decode())";
+    command.args(["-c", script]).arg(&kept.spec.socket).arg("--held-by-baton").process_group(0);
+    let told = command.output().await.unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(told.contains("found a process of a browser"), "{told}");
+    kept.close().await;
+}
+
+#[tokio::test]
+async fn a_keeper_of_the_version_before_is_spoken_to_and_says_nothing_of_rules() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("keeper.sock");
+    let listener = tokio::net::UnixListener::bind(&socket).unwrap();
+    let keeper = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut hello = [0; 100];
+        let read = stream.read(&mut hello).await.unwrap();
+        assert_eq!(&hello[..read], b"{\"hello\":{\"role\":\"client\",\"version\":1}}\0");
+        let welcome = json!({ "welcome": {
+            "session": "01900000-0000-7000-8000-000000000000", "pid": 1, "browser_pid": 2,
+            "browser_version": "Chrome/1", "attached": false,
+        } });
+        stream.write_all(format!("{welcome}\0").as_bytes()).await.unwrap();
+    };
+    let (knocked, ()) = tokio::join!(keeper::knock(&socket, Role::Client), keeper);
+    assert_eq!(knocked.unwrap().1.confinement, None);
 }
 
 /// Says `words`, ends, and returns all that the keeper answers until it closes.

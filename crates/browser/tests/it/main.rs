@@ -8,6 +8,7 @@ mod at_rest;
 mod blocks;
 mod cdp;
 mod changes;
+mod confined;
 mod databases;
 #[cfg(target_os = "linux")]
 mod desktop;

@@ -1,6 +1,6 @@
 //! Tabs at odd addresses and on sites that do not answer.
 
-use crate::fixture::{attach, evaluate, eventually};
+use crate::fixture::{attach, evaluate, eventually, options};
 use crate::site::{Page, Site};
 use crate::story::{Running, key_of, local, outcomes, profile, value};
 use baton_browser::capture::Depth;
@@ -39,8 +39,11 @@ async fn histories(running: &Running, restored: &Restored) -> Vec<Vec<Value>> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tabs_at_odd_addresses_come_back_without_a_trace_of_ours() {
-    let ((folder, profile), site) = (profile(), site().await);
-    let file = folder.path().join("page.html");
+    let ((_folder, profile), site) = (profile(), site().await);
+    // Of the machine's files a browser has those that it was given.
+    let files = options(&profile).files;
+    std::fs::create_dir_all(&files).unwrap();
+    let file = files.join("page.html");
     std::fs::write(&file, "<title>file</title>").unwrap();
     let file = format!("file://{}", file.display());
     let running = Running::start(&profile).await;

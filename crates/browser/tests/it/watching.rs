@@ -46,10 +46,10 @@ async fn a_tab_that_began_as_a_page_of_the_browser_is_watched() {
     let ((_folder, profile), site) = (profile(), site().await);
     let running = Running::start(&profile).await;
     let browser = running.agent.connection.browser();
-    let tab = json!({ "url": "chrome://version/" });
+    let tab = json!({ "url": "chrome://newtab/" });
     let tab = browser.call("Target.createTarget", tab).await.unwrap();
     let page = attach(&browser, tab["targetId"].as_str().unwrap()).await;
-    shows(&page, "location.href", "chrome://version/").await;
+    shows(&page, "location.protocol", "chrome:").await;
     assert_eq!(running.capture().await.tabs, []);
     let url = site.url("a", "/");
     page.call("Page.navigate", json!({ "url": url })).await.unwrap();

@@ -45,6 +45,12 @@ pub enum Action {
     Delete,
     /// A tool connected to a session's browser.
     Connect,
+    /// A file of a session was read.
+    GetFile,
+    /// A file was put among those of a session.
+    PutFile,
+    /// A file of a session was removed.
+    RemoveFile,
     /// A session was passed from one agent to another.
     Pass,
     /// What the tabs of a session do began to be recorded, or is no longer.
@@ -117,6 +123,9 @@ impl Action {
             Self::Abandon => "session.abandon",
             Self::Delete => "session.delete",
             Self::Connect => "session.connect",
+            Self::GetFile => "file.get",
+            Self::PutFile => "file.put",
+            Self::RemoveFile => "file.remove",
             Self::Pass => "session.pass",
             Self::Reveal => "session.reveal",
             Self::RevealTab => "debug.reveal",

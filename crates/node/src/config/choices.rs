@@ -9,6 +9,7 @@ use crate::outbound::Allowed;
 use crate::sync::ConflictResolution;
 use crate::webhooks::WebhookSettings;
 use axum::http::uri::Authority;
+use baton_browser::launch::{Confine, Folder};
 use baton_session::wire::NodeType;
 use baton_store::DatabaseUrl;
 use std::fmt::Display;
@@ -78,6 +79,10 @@ pub struct Choices {
     pub snapshot_parts: Option<usize>,
     /// See [`Config::browser`](super::Config::browser).
     pub browser: Option<PathBuf>,
+    /// See [`Config::confine`](super::Config::confine).
+    pub confine: Option<Confine>,
+    /// See [`Config::folders`](super::Config::folders).
+    pub folders: Option<Vec<Folder>>,
     /// How long a changed session may go without a snapshot.
     pub session_snapshot_interval: Option<Duration>,
     /// How old a snapshot may be before it is stale.
@@ -175,6 +180,8 @@ impl Choices {
                 1..=1_000_000,
             )?,
             browser: browser.program,
+            confine: browser.confinement.map(|text| confine(origin, &text)).transpose()?,
+            folders: browser.files.map(|texts| folders(origin, &texts)).transpose()?,
             session_snapshot_interval: seconds(
                 "recovery.session_snapshot_interval",
                 recovery.session_snapshot_interval,
@@ -253,6 +260,8 @@ impl Choices {
             part_bytes: self.part_bytes.or(other.part_bytes),
             snapshot_parts: self.snapshot_parts.or(other.snapshot_parts),
             browser: self.browser.or(other.browser),
+            confine: self.confine.or(other.confine),
+            folders: self.folders.or(other.folders),
             session_snapshot_interval: self
                 .session_snapshot_interval
                 .or(other.session_snapshot_interval),
@@ -297,6 +306,22 @@ fn resolution(origin: &str, text: &str) -> Result<ConflictResolution, ConfigErro
     let expected = "latest-wins, manual or merge";
     let found = || invalid(origin, "sync.conflictResolution", expected, format!("{text:?}"));
     text.parse().map_err(|_| found())
+}
+
+/// How the machine's files are taken away from browsers.
+fn confine(origin: &str, text: &str) -> Result<Confine, ConfigError> {
+    let expected = "auto, landlock, bubblewrap or off";
+    text.parse().map_err(|_| invalid(origin, "browser.confinement", expected, format!("{text:?}")))
+}
+
+/// Folders that browsers see.
+fn folders(origin: &str, texts: &[String]) -> Result<Vec<Folder>, ConfigError> {
+    let expected = "folders by their whole path, such as /home/ada/forms or /home/ada/scans:rw";
+    let read = |text: &String| {
+        let found = || format!("{text:?}");
+        text.parse().map_err(|_| invalid(origin, "browser.files", expected, found()))
+    };
+    texts.iter().map(read).collect()
 }
 
 /// What may be asked although it is private.

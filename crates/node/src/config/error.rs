@@ -1,5 +1,6 @@
 //! How a configuration can be wrong.
 
+use crate::data::DataError;
 use baton_api::CocoonId;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -25,6 +26,9 @@ pub enum ConfigError {
         /// What does not fit.
         message: String,
     },
+    /// Browsers were to see a folder that gives the data folder away.
+    #[error("browser.files: {0}")]
+    Folder(DataError),
     /// A value is out of its range.
     #[error("{origin}: expected {key} to be {expected}, found {found}")]
     Invalid {

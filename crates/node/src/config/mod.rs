@@ -46,6 +46,7 @@ use crate::rates::RateLimits;
 use crate::sync::SyncSettings;
 use crate::webhooks::WebhookSettings;
 use baton_browser::keeper::KeeperCommand;
+use baton_browser::launch::{Confine, Folder};
 use baton_sandbox::InitCommand;
 use baton_session::Owner;
 use baton_store::Limits;
@@ -95,6 +96,10 @@ pub struct Config {
     pub body_bytes: usize,
     /// The browser to start; none means the one found on `PATH`.
     pub browser: Option<PathBuf>,
+    /// How the machine's files are taken away from browsers.
+    pub confine: Confine,
+    /// Folders of the machine that browsers of the owner `local` see all the same.
+    pub folders: Vec<Folder>,
     /// How a keeper is started.
     pub keeper: KeeperCommand,
     /// The variables of the environment that keepers and browsers may inherit.
@@ -204,6 +209,8 @@ impl Config {
             },
             body_bytes: choices.body_bytes.unwrap_or(DEFAULT_BODY_BYTES),
             browser: choices.browser,
+            confine: choices.confine.unwrap_or_default(),
+            folders: shown(choices.folders.unwrap_or_default(), &around.data)?,
             keeper: around.keeper,
             inherited: around.inherited,
             recovery: RecoverySettings {
@@ -228,4 +235,12 @@ impl Config {
             data: around.data,
         })
     }
+}
+
+/// Folders that browsers see, none of which may give away the data folder.
+fn shown(folders: Vec<Folder>, data: &DataFolder) -> Result<Vec<Folder>, ConfigError> {
+    for folder in &folders {
+        data.expect_apart(&folder.path).map_err(ConfigError::Folder)?;
+    }
+    Ok(folders)
 }

@@ -141,6 +141,10 @@ pub struct StorageSettings {
 pub struct BrowserSettings {
     /// The browser to start.
     pub program: Option<PathBuf>,
+    /// How the machine's files are taken away from browsers: `auto`, `landlock`, `bubblewrap` or `off`.
+    pub confinement: Option<String>,
+    /// Folders of the machine that browsers of the owner `local` see: `DIR`, or `DIR:rw` to write too.
+    pub files: Option<Vec<String>>,
 }
 
 /// `[recovery]`

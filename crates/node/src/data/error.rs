@@ -34,6 +34,18 @@ pub enum DataError {
         /// How long it is.
         found: usize,
     },
+    /// A folder that browsers are to see would give the data folder away.
+    #[error(
+        "expected a folder apart from the data folder {}, found {}\n\
+         whoever reads the data folder is logged in everywhere",
+        data.display(), folder.display()
+    )]
+    HoldsData {
+        /// The folder.
+        folder: PathBuf,
+        /// The data folder.
+        data: PathBuf,
+    },
     /// Other users could put files into it.
     #[error(
         "expected that only its owner (user {owner}) can write to {}, found mode {mode:o}\n\

@@ -6,6 +6,7 @@
 mod discovery;
 mod error;
 mod lock;
+pub mod named;
 mod private;
 
 pub use discovery::NodeFile;
@@ -40,7 +41,7 @@ impl DataFolder {
 
     /// Makes the folder when it is missing (0700), and checks that nobody else can write to it.
     pub fn create(&self) -> Result<(), DataError> {
-        for folder in [self.0.clone(), self.run(), self.sessions()] {
+        for folder in [self.0.clone(), self.run(), self.sessions(), self.files()] {
             std::fs::DirBuilder::new()
                 .recursive(true)
                 .mode(0o700)
@@ -143,6 +144,31 @@ impl DataFolder {
     /// The log of a session's keeper and browser.
     pub fn keeper_log(&self, id: SessionId) -> PathBuf {
         self.session(id).join("keeper.log")
+    }
+
+    /// The folder of the sessions' own files.
+    pub fn files(&self) -> PathBuf {
+        self.0.join("files")
+    }
+
+    /// The files of a session that its browser uploads from and downloads to.
+    pub fn files_of(&self, id: SessionId) -> PathBuf {
+        self.files().join(id.to_string())
+    }
+
+    /// Which folders of the machine the browser of a session sees.
+    pub fn folders_of(&self, id: SessionId) -> PathBuf {
+        self.session(id).join("folders.json")
+    }
+
+    /// Checks that whoever is shown a folder is not shown this one, or a part of it.
+    pub fn expect_apart(&self, folder: &Path) -> Result<(), DataError> {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let (ours, theirs) = (real(&self.0), real(folder));
+        if ours.starts_with(&theirs) || theirs.starts_with(&ours) {
+            return Err(DataError::HoldsData { folder: folder.to_owned(), data: self.0.clone() });
+        }
+        Ok(())
     }
 
     /// The folder in which profiles are made before they go into sandboxes.

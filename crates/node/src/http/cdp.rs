@@ -45,7 +45,7 @@ pub(super) async fn open(
     Json(OpenCdp { reusable }): Json<OpenCdp>,
 ) -> Result<impl IntoResponse, Refusal> {
     let session = sessions::active(&context, &caller.owner, &id).await?;
-    sessions::drive(&context, &caller, &session).await?;
+    sessions::enter(&context, &caller, &session).await?;
     let (ticket, limit) = context.tickets.issue(session.id, &caller, reusable)?;
     let mut cdp_url = here.cdp(session.id);
     cdp_url.query_pairs_mut().append_pair("ticket", ticket.expose_secret());

@@ -30,6 +30,7 @@ mod openai;
 mod peer;
 mod refusal;
 mod sandboxes;
+mod session_files;
 mod sessions;
 mod signaling;
 mod sync;
@@ -103,6 +104,8 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(history::rollback))
         .routes(routes!(history::diff))
         .routes(routes!(cdp::connect, cdp::open))
+        .routes(routes!(session_files::list))
+        .routes(routes!(session_files::get, session_files::put, session_files::remove))
         .routes(routes!(carry::export))
         .routes(routes!(carry::import).layer((compression::bodies(), long)))
         // Other nodes.

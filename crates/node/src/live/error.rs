@@ -1,5 +1,6 @@
 //! Why a browser could not do what was asked.
 
+use crate::data::DataError;
 use baton_browser::cdp::CdpError;
 use baton_browser::keeper::KeeperError;
 use baton_browser::launch::LaunchError;
@@ -133,6 +134,9 @@ pub enum LiveError {
         /// What the system said.
         source: io::Error,
     },
+    /// A file of the data folder could not be written, or a folder that a browser sees would give it away.
+    #[error(transparent)]
+    Data(#[from] DataError),
     /// The node is stopping.
     #[error("the node is stopping")]
     Stopping,

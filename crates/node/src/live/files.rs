@@ -2,9 +2,11 @@
 
 use super::ending::Ending;
 use super::{Hub, LiveError};
-use baton_session::SessionId;
+use crate::data::write_private;
+use baton_browser::launch::Folder;
+use baton_session::{Owner, Session, SessionId};
 use std::fs::{self, DirBuilder};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
@@ -14,6 +16,34 @@ impl Hub {
         let folder = self.config().data.session(id);
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
         made.map_err(LiveError::file(folder))
+    }
+
+    /// Notes which folders of the machine the browser of a session sees beside its own.
+    pub(super) fn note_folders(&self, id: SessionId, folders: &[Folder]) -> Result<(), LiveError> {
+        let path = self.config().data.folders_of(id);
+        let text = serde_json::to_vec(folders).map_err(io::Error::from);
+        let text = text.map_err(LiveError::file(path.clone()))?;
+        Ok(write_private(&path, &text)?)
+    }
+
+    /// Which folders of the machine the browser of a session sees beside its own: those of the settings
+    /// and those that it was opened with, and only if it is the owner's for whom the node runs.
+    pub(super) fn folders(&self, session: &Session) -> Result<Vec<Folder>, LiveError> {
+        if session.owner != Owner::local() {
+            return Ok(Vec::new());
+        }
+        let config = self.config();
+        let path = config.data.folders_of(session.id);
+        let mut folders: Vec<Folder> = match fs::read(&path) {
+            Ok(text) => serde_json::from_slice(&text)
+                .map_err(|error| LiveError::file(path)(error.into()))?,
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(LiveError::file(path)(error)),
+        };
+        folders.extend(config.folders.iter().cloned());
+        // Looked at each time: a link may lead elsewhere by now.
+        folders.iter().try_for_each(|folder| config.data.expect_apart(&folder.path))?;
+        Ok(folders)
     }
 
     /// Removes the session's folder with its profile. A session that is watched is refused, and so
@@ -26,8 +56,12 @@ impl Hub {
         self.end_keeper(id, Ending::Kill).await;
         self.wait_for_profile(id).await?;
         let data = self.config().data.clone();
-        self.blocking(move || remove(&data.session(id)).and_then(|()| remove(&data.socket(id))))
-            .await
+        self.blocking(move || {
+            remove(&data.session(id))?;
+            remove(&data.files_of(id))?;
+            remove(&data.socket(id))
+        })
+        .await
     }
 
     /// Runs what waits for the disk off the async threads.

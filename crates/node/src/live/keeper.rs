@@ -27,14 +27,16 @@ impl Hub {
     ) -> Result<(), LiveError> {
         let config = self.config();
         let path = config.inherited.get("PATH").map(std::ffi::OsStr::new);
+        let program = launch::find_browser(config.browser.as_deref(), path)?;
         let options = LaunchOptions {
-            program: launch::find_browser(config.browser.as_deref(), path)?,
-            profile: config.data.profile(session.id),
+            files: config.data.files_of(session.id),
+            folders: self.folders(session)?,
+            confine: config.confine,
+            hidden: Some(config.data.path().to_owned()),
             headed: session.headed,
             environment: environment.clone(),
-            extra_args: Vec::new(),
             inherited: config.inherited.clone(),
-            break_foreign_lock: false,
+            ..LaunchOptions::new(program, config.data.profile(session.id))
         };
         self.start_keeper(session.id, BrowserSpec::Launch(Box::new(options)), prelude(environment))
             .await
@@ -63,6 +65,9 @@ impl Hub {
         };
         let ready = keeper::spawn(&self.config().keeper, &spec).await?;
         tracing::info!(session = %id, keeper = ready.pid, browser = ready.browser_pid, "keeper started");
+        if !ready.confinement.holds() {
+            tracing::warn!(session = %id, "its browser has every file of its user");
+        }
         Ok(())
     }
 

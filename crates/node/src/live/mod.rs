@@ -40,8 +40,9 @@ pub use resume::Resumed;
 use crate::data::DataFolder;
 use crate::debug::Relay;
 use baton_browser::keeper::KeeperCommand;
+use baton_browser::launch::{Confine, Folder};
 use baton_browser::profile::compile::ProfileCache;
-use baton_session::{NodeId, SandboxId, SessionId};
+use baton_session::{Confinement, NodeId, SandboxId, SessionId};
 use baton_store::Store;
 use lease::Pulse;
 use record::Recording;
@@ -95,6 +96,10 @@ pub struct HubConfig {
     pub lease: Option<Duration>,
     /// The browser to start; none means the one found on `PATH`.
     pub browser: Option<PathBuf>,
+    /// How the machine's files are taken away from browsers.
+    pub confine: Confine,
+    /// Folders of the machine that browsers of the owner `local` see all the same.
+    pub folders: Vec<Folder>,
     /// How a keeper is started.
     pub keeper: KeeperCommand,
     /// The variables that browsers may inherit.
@@ -145,6 +150,12 @@ impl Hub {
     /// Whether this node holds the session's browser.
     pub fn holds(&self, id: SessionId) -> bool {
         self.runner(id).is_ok()
+    }
+
+    /// By which rules the browser that this node holds for a session is kept from the files of the
+    /// machine; none when it holds none.
+    pub fn confinement(&self, id: SessionId) -> Option<Confinement> {
+        self.runner(id).ok().map(|runner| runner.live.confinement())
     }
 
     /// Where profiles, sockets and logs live.

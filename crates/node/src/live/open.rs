@@ -3,8 +3,9 @@
 use super::ending::Ending;
 use super::runner::Known;
 use super::{Hub, LiveError};
-use baton_api::OpenSession;
+use baton_api::{OpenSession, SharedFolder};
 use baton_browser::cdp::CdpError;
+use baton_browser::launch::Folder;
 use baton_browser::live::Live;
 use baton_session::SnapshotReason;
 use baton_session::{Session, State};
@@ -14,6 +15,10 @@ use url::Url;
 
 /// How long a site may take to answer before its tab is left to go on by itself.
 const TAB_LIMIT: Duration = Duration::from_secs(15);
+
+fn folder(SharedFolder { path, writable }: &SharedFolder) -> Folder {
+    Folder { path: path.into(), writable: *writable }
+}
 
 impl Hub {
     /// Starts a browser for a session whose row exists. When this returns, a first snapshot is on disk.
@@ -29,6 +34,11 @@ impl Hub {
 
     async fn open_taken(&self, session: &Session, request: &OpenSession) -> Result<(), LiveError> {
         let term = self.acquire(session).await?;
+        self.create_files(session.id)?;
+        let folders: Vec<Folder> = request.files.iter().map(folder).collect();
+        if !folders.is_empty() {
+            self.note_folders(session.id, &folders)?;
+        }
         self.begin_permissions(session.id, &request.environment).await?;
         self.start_browser(session, &request.environment).await?;
         let link = self.connect_to(session.id).await?;

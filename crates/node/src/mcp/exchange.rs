@@ -5,17 +5,14 @@
 
 use super::answer::Failure;
 use crate::NodeError;
+use crate::data::named::{is_file_name, open_plain};
 use crate::data::{DataError, DataFolder, write_private};
 use crate::sessions::FILE_LIMIT;
 use baton_session::Owner;
-use rustix::fs::{Mode, OFlags, open};
-use std::fs::{DirBuilder, File};
+use std::fs::DirBuilder;
 use std::io::Read;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-
-/// How long the name of a file may be, in bytes.
-const NAME_BYTES: usize = 200;
 
 /// The folder of an owner.
 pub(super) struct Exchange(PathBuf);
@@ -27,10 +24,7 @@ impl Exchange {
 
     /// Whether a file may have this name.
     pub(super) fn takes(name: &str) -> bool {
-        !name.is_empty()
-            && name.len() <= NAME_BYTES
-            && !name.starts_with('.')
-            && name.chars().all(|letter| !matches!(letter, '/' | '\\') && !letter.is_control())
+        is_file_name(name)
     }
 
     /// Where a file of this name is.
@@ -61,8 +55,10 @@ impl Exchange {
 
     /// Reads a file, a bounded one.
     pub(super) async fn read(&self, name: &str) -> Result<String, Failure> {
-        let (folder, path) = (self.0.clone(), self.path(name)?);
-        let read = blocking(move || read(&path).map_err(|source| DataError::Io { path, source }));
+        let (folder, path, name) = (self.0.clone(), self.path(name)?, name.to_owned());
+        let place = folder.clone();
+        let read = move || read(&place, &name).map_err(|source| DataError::Io { path, source });
+        let read = blocking(read);
         match read.await {
             Ok(text) if text.len() <= FILE_LIMIT => Ok(text),
             Ok(_) => Err(refused(&folder, "a larger file than 128 MiB")),
@@ -72,13 +68,8 @@ impl Exchange {
     }
 }
 
-fn read(path: &Path) -> std::io::Result<String> {
-    // A link would lead out of the folder.
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let file = File::from(open(path, flags, Mode::empty())?);
-    if !file.metadata()?.is_file() {
-        return Err(std::io::Error::other("found something else than a file"));
-    }
+fn read(folder: &Path, name: &str) -> std::io::Result<String> {
+    let file = open_plain(folder, name)?;
     let mut text = String::new();
     let limit = u64::try_from(FILE_LIMIT).unwrap_or(u64::MAX).saturating_add(1);
     file.take(limit).read_to_string(&mut text)?;

@@ -2,16 +2,20 @@
 //!
 //! The files of the verbs are private to this folder, so no door can pass the log by.
 
+use super::files::Opened;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::{Context, NodeError};
+use axum::body::Bytes;
 use baton_api::{
     AttachSession, ExportSession, ExportView, ImportSession, ImportView, OpenSession, PassSession,
-    ResumeResult, RollBack, Scope, SessionView, StateView, SwitchDebug,
+    ResumeResult, RollBack, Scope, SessionFile, SessionView, StateView, SwitchDebug,
 };
 use baton_browser::cdp::Transport;
 use baton_session::{AgentName, SessionName};
+use futures_util::Stream;
 use secrecy::SecretString;
+use std::fmt::Display;
 
 /// Opens a session: see `open.rs`.
 pub async fn open(
@@ -92,7 +96,6 @@ pub async fn pass(
     reference: &str,
     request: &PassSession,
 ) -> Result<SessionView, NodeError> {
-    let cut = |text: &str| text.chars().take(200).collect::<String>();
     let note = note(context, caller, Action::Pass, reference).await;
     let note = note.with("to", request.to.as_ref().map_or("nobody", AgentName::as_str).to_owned());
     let note = match &caller.agent {
@@ -129,6 +132,47 @@ pub async fn connect(
     let note = note(context, caller, Action::Connect, reference).await;
     let connected = super::cdp::connect(context, caller, reference, ticket).await;
     note.end(&context.store, connected).await
+}
+
+/// Opens a file of a session: see `files.rs`.
+pub async fn get_file(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+    name: &str,
+) -> Result<Opened, NodeError> {
+    let note = note(context, caller, Action::GetFile, reference).await.with("file", cut(name));
+    note.end(&context.store, super::files::get(context, caller, reference, name).await).await
+}
+
+/// Puts a file among those of a session: see `files.rs`.
+pub async fn put_file<E: Display>(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+    name: &str,
+    bytes: impl Stream<Item = Result<Bytes, E>>,
+) -> Result<SessionFile, NodeError> {
+    let note = note(context, caller, Action::PutFile, reference).await.with("file", cut(name));
+    let put = super::files::put(context, caller, reference, name, bytes).await;
+    note.end(&context.store, put).await
+}
+
+/// Removes a file of a session: see `files.rs`.
+pub async fn remove_file(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+    name: &str,
+) -> Result<(), NodeError> {
+    let note = note(context, caller, Action::RemoveFile, reference).await.with("file", cut(name));
+    let removed = super::files::remove(context, caller, reference, name).await;
+    note.end(&context.store, removed).await
+}
+
+/// A text of a caller, no longer than the log takes it.
+fn cut(text: &str) -> String {
+    text.chars().take(200).collect()
 }
 
 /// Shows a session's state: see `state.rs`. Secret values are shown only to a key with the

@@ -24,6 +24,16 @@ pub async fn active(
     Ok(session)
 }
 
+/// Checks that the caller may drive the browser of an active session. One that is not kept from the
+/// files of the machine is for the owner for whom the node runs alone: whoever drives it has them.
+pub async fn enter(context: &Context, caller: &Caller, session: &Session) -> Result<(), NodeError> {
+    let confinement = context.hub.confinement(session.id);
+    if caller.owner != Owner::local() && confinement.is_some_and(|rules| !rules.holds()) {
+        return Err(NodeError::NotConfined { name: session.name.clone() });
+    }
+    drive(context, caller, session).await
+}
+
 /// Connects to the browser of an active session, as one more client beside the others. A ticket is
 /// used by that, unless the browser does not answer.
 pub async fn connect(
@@ -33,7 +43,7 @@ pub async fn connect(
     ticket: Option<&SecretString>,
 ) -> Result<Transport, NodeError> {
     let session = active(context, &caller.owner, reference).await?;
-    drive(context, caller, &session).await?;
+    enter(context, caller, &session).await?;
     if let Some(ticket) = ticket {
         context.tickets.punch(ticket)?;
     }

@@ -1,15 +1,20 @@
 //! Checks of what callers ask for, before anything is begun.
 
 use crate::NodeError;
-use baton_api::OpenSession;
+use crate::data::DataFolder;
+use crate::live::LiveError;
+use baton_api::{OpenSession, SharedFolder};
 use baton_session::environment::{Geolocation, Viewport};
 use baton_session::permission::MAX_PERMISSIONS;
 use baton_session::{Environment, Permission, SessionName};
 use std::fmt::Display;
+use std::path::Path;
 use url::{Host, Url};
 
 /// The most tabs that a session may be opened with.
 const MAX_URLS: usize = 50;
+/// The most folders of the machine that a browser may see beside its own.
+const MAX_FOLDERS: usize = 20;
 /// The longest description, in characters.
 const MAX_DESCRIPTION: usize = 1000;
 /// The longest text of the environment, in characters.
@@ -25,6 +30,23 @@ pub(super) fn open(request: &OpenSession) -> Result<(), NodeError> {
     }
     request.urls.iter().try_for_each(address)?;
     environment(&request.environment)
+}
+
+/// Whether the browser of a session may see these folders. Who may ask for that has been looked at.
+pub(super) fn folders(data: &DataFolder, folders: &[SharedFolder]) -> Result<(), NodeError> {
+    const FIELD: &str = "files";
+    if folders.len() > MAX_FOLDERS {
+        return invalid(FIELD, "at most 20 folders", folders.len());
+    }
+    for SharedFolder { path, .. } in folders {
+        let path = Path::new(path);
+        if !path.is_absolute() || !path.is_dir() {
+            let found = format!("{:?}", path.display().to_string());
+            return invalid(FIELD, "folders that are there, by their whole paths", found);
+        }
+        data.expect_apart(path).map_err(LiveError::from)?;
+    }
+    Ok(())
 }
 
 /// Whether tabs can be recorded like this.

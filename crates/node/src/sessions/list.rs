@@ -17,6 +17,7 @@ pub async fn list(
     let (found, next) = page::cut(found, limit, |session| session.id);
     let mut drivers = context.store.list_drivers(owner).await?;
     let item = |session: Session| SessionSummary {
+        confinement: context.hub.confinement(session.id),
         agent: drivers.remove(&session.id).and_then(view::driver),
         ..view::summary(session)
     };

@@ -19,6 +19,7 @@ mod delete;
 mod diff;
 mod drive;
 mod export;
+mod files;
 mod history;
 mod icon;
 mod import;
@@ -33,15 +34,16 @@ mod state;
 mod view;
 
 pub use audited::{
-    abandon, attach, close, connect, debug, delete, export, import, open, pass, resume, rollback,
-    state,
+    abandon, attach, close, connect, debug, delete, export, get_file, import, open, pass, put_file,
+    remove_file, resume, rollback, state,
 };
 pub use capture::capture;
-pub use cdp::active;
+pub use cdp::{active, enter};
 pub(crate) use close::end;
 pub use diff::diff;
 pub(crate) use drive::{Drivers, drive, is_driver};
 pub use export::FILE_LIMIT;
+pub use files::{FileError, Opened, list as files};
 pub use history::history;
 pub use icon::icon;
 pub(crate) use icon::icon_of;

@@ -6,6 +6,7 @@ use super::{check, create, show};
 use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::{OpenSession, Scope, SessionView};
+use baton_session::Owner;
 
 /// Starts a browser with the tabs and the environment that are asked for. When it does not start,
 /// nothing is left behind and the name stays free.
@@ -17,6 +18,17 @@ pub async fn open(
     check::open(&request)?;
     if request.reveal {
         caller.require(Scope::Reveal)?;
+    }
+    if !request.files.is_empty() {
+        caller.require(Scope::Admin)?;
+        if caller.owner != Owner::local() {
+            return Err(NodeError::Invalid {
+                field: "files",
+                expected: "no folders, for an owner other than local",
+                found: "some".to_owned(),
+            });
+        }
+        check::folders(context.hub.data(), &request.files)?;
     }
     // They are decided now, whatever a caller says.
     request.environment.permissions.iter_mut().for_each(|one| one.changed = None);

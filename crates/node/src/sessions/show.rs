@@ -54,7 +54,11 @@ pub(super) async fn describe(
         sandbox: context.hub.borrower(session.id),
         shared: Box::pin(sync::shown(context, &session)).await?,
         receipt,
-        session: SessionSummary { agent, ..view::summary(session) },
+        session: SessionSummary {
+            confinement: context.hub.confinement(session.id),
+            agent,
+            ..view::summary(session)
+        },
     })
 }
 

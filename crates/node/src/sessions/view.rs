@@ -14,6 +14,7 @@ pub(super) fn summary(session: Session) -> SessionSummary {
         owner: session.owner,
         headed: session.headed,
         debug: session.debug,
+        confinement: None,
         agent: None,
         created_at: session.created_at,
         updated_at: session.updated_at,

@@ -68,7 +68,11 @@ impl Folder {
 
     /// A configuration with these choices.
     pub(crate) fn config_with(&self, choices: Choices) -> Result<Config, ConfigError> {
-        let keeper = KeeperCommand { program: "/nowhere/baton".into(), args: Vec::new() };
+        let keeper = KeeperCommand {
+            program: "/nowhere/baton".into(),
+            args: Vec::new(),
+            environment: BTreeMap::new(),
+        };
         let around = Surroundings {
             data: self.data.clone(),
             master_key: None,

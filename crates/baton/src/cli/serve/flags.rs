@@ -150,6 +150,20 @@ pub(in crate::cli) struct Flags {
     /// The browser to start [default: Chromium or Chrome, wherever it is]
     #[arg(long, value_name = "PROGRAM", env = "BATON_BROWSER", hide_env_values = true)]
     browser: Option<PathBuf>,
+    /// How the machine's files are taken away from browsers: `auto`, `landlock`, `bubblewrap` or `off`
+    /// [default: auto]
+    #[arg(long, value_name = "HOW", env = "BATON_BROWSER_CONFINEMENT", hide_env_values = true)]
+    browser_confinement: Option<String>,
+    /// Folders of this machine that browsers of the owner `local` see, separated by commas; DIR:rw to
+    /// write there too [default: none]
+    #[arg(
+        long,
+        value_name = "DIRS",
+        env = "BATON_BROWSER_FILES",
+        hide_env_values = true,
+        value_delimiter = ','
+    )]
+    browser_files: Option<Vec<String>>,
     /// Seconds that a changed session may go without a snapshot [default: 30]
     #[arg(
         long,
@@ -310,7 +324,11 @@ impl From<Flags> for Settings {
                 part_bytes: flags.part_bytes,
                 snapshot_parts: flags.snapshot_parts,
             },
-            browser: BrowserSettings { program: flags.browser },
+            browser: BrowserSettings {
+                program: flags.browser,
+                confinement: flags.browser_confinement,
+                files: flags.browser_files,
+            },
             recovery: RecoveryTexts {
                 session_snapshot_interval: flags.session_snapshot_interval,
                 max_session_age: flags.max_session_age,

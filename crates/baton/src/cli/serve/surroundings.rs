@@ -113,12 +113,17 @@ fn written(file: &Path) -> anyhow::Result<Choices> {
     Ok(Choices::check(&format!("the file {}", file.display()), Settings::read(file)?)?)
 }
 
+/// The variables of a keeper: it outlives the node, and so would a secret among them.
+const KEEPERS: &[&str] = &["PATH", "LANG", "RUST_BACKTRACE"];
+
 /// A keeper is this program with its hidden subcommand.
 fn keeper(data: &DataFolder) -> anyhow::Result<KeeperCommand> {
     let program = std::env::current_exe().context("expected to know this program's own file")?;
     // The folder is named so that a list of processes tells whose keeper it is.
     let args = ["--data".into(), data.path().into(), OsString::from("keeper")];
-    Ok(KeeperCommand { program, args: args.into() })
+    let mut environment = inherited();
+    environment.retain(|name, _| KEEPERS.contains(&name.as_str()));
+    Ok(KeeperCommand { program, args: args.into(), environment })
 }
 
 /// The first process in a sandbox is this program with another hidden subcommand.

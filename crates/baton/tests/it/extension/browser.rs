@@ -5,9 +5,8 @@
 
 use crate::notes::{LIMIT, eventually};
 use baton_browser::cdp::{CdpSession, CdpSessionId, Connection};
-use baton_browser::launch::{self, LaunchOptions};
+use baton_browser::launch::{self, Folder, LaunchOptions};
 use baton_node::debug::EXTENSION_ID;
-use baton_session::Environment;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -28,18 +27,16 @@ impl Browser {
     pub(super) async fn start(extension: &Path) -> Self {
         let profile = tempfile::Builder::new().prefix("browser-").tempdir().unwrap();
         let path = std::env::var_os("PATH");
+        let program = launch::find_browser(None, path.as_deref()).unwrap();
         let options = LaunchOptions {
-            program: launch::find_browser(None, path.as_deref()).unwrap(),
-            profile: profile.path().join("profile"),
-            headed: false,
-            environment: Environment::default(),
+            folders: vec![Folder { path: extension.to_owned(), writable: false }],
             extra_args: vec![
                 "--enable-unsafe-extension-debugging".to_owned(),
                 "--silent-debugger-extension-api".to_owned(),
                 "--disable-dev-shm-usage".to_owned(),
             ],
             inherited: [("HOME".to_owned(), profile.path().display().to_string())].into(),
-            break_foreign_lock: false,
+            ..LaunchOptions::new(program, profile.path().join("profile"))
         };
         let mut launched = launch::start(&options).unwrap();
         let mut said = launched.stderr.take().unwrap();

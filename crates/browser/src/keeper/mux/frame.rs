@@ -12,6 +12,11 @@ pub(super) fn text(raw: Option<&RawValue>) -> &str {
     raw.map_or("{}", RawValue::get)
 }
 
+/// The parameters of a call, as they came.
+pub(super) fn given(raw: Option<&RawValue>) -> Cow<'_, str> {
+    Cow::Borrowed(raw.map_or("null", RawValue::get))
+}
+
 /// A reply: `part` is `result` or `error`, `body` its JSON.
 pub(super) fn reply(id: u64, session: Option<&str>, part: &str, body: &str) -> Vec<u8> {
     let session = of_session(session);

@@ -7,7 +7,9 @@
 
 mod command;
 mod downstream;
+mod files;
 mod frame;
+mod guard;
 mod own;
 mod targets;
 #[cfg(test)]
@@ -17,6 +19,7 @@ mod upstream;
 use super::BootInstant;
 use super::protocol::Role;
 use super::spec::PreludeCall;
+pub(super) use files::Files;
 use own::Own;
 use std::collections::{HashMap, VecDeque};
 use targets::Targets;
@@ -62,6 +65,8 @@ pub(super) struct Setup {
     pub(super) anchor: bool,
     /// Whether the browser shows windows.
     pub(super) headed: bool,
+    /// Which files clients may name; none when the browser is not confined.
+    pub(super) files: Option<Files>,
     /// See [`PreludeCall`].
     pub(super) prelude: Vec<PreludeCall>,
 }

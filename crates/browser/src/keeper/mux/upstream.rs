@@ -2,6 +2,7 @@
 
 use super::super::protocol::Role;
 use super::frame::{self, Params};
+use super::guard::{self, Verdict};
 use super::{Action, CALLS, Call, ClientId, Kind, Mux};
 use crate::cdp::Envelope;
 use serde_json::value::RawValue;
@@ -10,6 +11,8 @@ use serde_json::value::RawValue;
 const NO_SESSION: (i64, &str) = (-32001, "Session with given id not found.");
 const NO_TARGET: (i64, &str) = (-32602, "No target with given id found");
 const NO_PARAMS: (i64, &str) = (-32602, "Invalid parameters");
+/// What Chromium answers when it does not do as asked.
+const REFUSED: i64 = -32000;
 const TOO_MANY: (i64, &str) = (-32000, "too many calls wait for the browser");
 
 impl Mux {
@@ -60,7 +63,18 @@ impl Mux {
             self.close_for_client(client, id, session);
             return;
         }
-        let mut text = params.map_or("null", RawValue::get).to_owned();
+        let text = if role == Role::Client {
+            guard::look(method, params, self.setup.files.as_ref())
+        } else {
+            Verdict::Passes(frame::given(params))
+        };
+        let mut text = match text {
+            Verdict::Passes(text) => text.into_owned(),
+            Verdict::Refused(why) => {
+                self.answer(client, frame::refusal(id, session, REFUSED, &why));
+                return;
+            }
+        };
         let mut kind = Kind::Plain;
         if method.starts_with("Target.") || method.starts_with("Browser.") {
             // Read strictly here: what we misread, Chromium might read as a hidden target.

@@ -155,7 +155,8 @@ async fn a_profile_with_a_browser_on_it_is_not_merged_into() {
     let refused = refused.replace(place.profile.to_str().unwrap(), "here");
     let refused = refused.replace(&kept.ready.browser_pid.unwrap().to_string(), "PID");
     insta::assert_snapshot!(refused, @"expected nobody to use the profile at here, found it open in process PID: close that browser first");
-    assert_eq!(fs::read_dir(place.profile.parent().unwrap()).unwrap().count(), 1);
+    // The profile, and the files of its browser.
+    assert_eq!(fs::read_dir(place.profile.parent().unwrap()).unwrap().count(), 2);
     kept.close().await;
     until_free(&place.profile).await;
     merge(&state("new", "2"), &place.profile, times()).unwrap();

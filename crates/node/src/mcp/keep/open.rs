@@ -64,7 +64,6 @@ impl SessionOpen {
         let environment =
             Environment { timezone: self.timezone, locale: self.locale, ..Environment::default() };
         let (description, headed, debug) = (self.description, self.headed, self.debug);
-        let reveal = false;
-        Ok(OpenSession { name, description, urls, headed, debug, reveal, environment })
+        Ok(OpenSession { description, headed, debug, environment, ..OpenSession::new(name, urls) })
     }
 }

@@ -1,0 +1,185 @@
+//! What of CDP is not for clients: the files of the machine, the browser's own pages, and methods that
+//! lead out of the browser.
+//!
+//! The rules of the kernel hold whatever is said here. Here it is said in words, and what cannot be a
+//! file of the session is not asked for at all. Browsers without rules keep what they had: whoever
+//! chose that wants their files.
+
+use super::{Files, frame};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::path::Path;
+use url::Url;
+
+/// Methods that lead out of the browser, or past us; a name that ends with a dot is a whole domain.
+const REFUSED: &[(&str, &str)] = &[
+    ("Browser.crash", "it ends the session's browser; `baton sessions close` does so gently"),
+    ("Browser.executeBrowserCommand", "it acts on the browser itself, not on a page"),
+    ("Cast.", "it sends what a page shows to devices of the network"),
+    ("Extensions.loadUnpacked", "it loads a program from a folder of this machine"),
+    ("Extensions.uninstall", "it takes extensions from the session"),
+    ("PWA.", "it installs programs on this machine and starts them"),
+    ("Target.exposeDevToolsProtocol", "it gives pages the rights of whoever drives the browser"),
+    ("Target.sendMessageToTarget", "it hides calls in a text; attach with `flatten: true`"),
+    ("Target.setRemoteLocations", "it connects the browser to debuggers elsewhere"),
+    ("Tethering.", "it opens ports of this machine"),
+];
+
+/// Methods whose parameter `url` the browser goes to.
+const GOES_TO: &[&str] = &[
+    "Fetch.continueRequest",
+    "Network.loadNetworkResource",
+    "Page.navigate",
+    "Target.createTarget",
+];
+
+/// Methods that name a folder for downloads, and methods that name files for a page.
+const DOWNLOADS: &[&str] = &["Browser.setDownloadBehavior", "Page.setDownloadBehavior"];
+const UPLOADS: &[&str] = &["DOM.setFileInputFiles"];
+const DRAGS: &str = "Input.dispatchDragEvent";
+
+/// What becomes of a client's call.
+pub(super) enum Verdict<'a> {
+    /// It goes on, with these parameters.
+    Passes(Cow<'a, str>),
+    /// It does not; the client is told this.
+    Refused(String),
+}
+
+/// Looks at a call of a client. `files` are the browser's, if it is confined.
+pub(super) fn look<'a>(
+    method: &str,
+    params: Option<&'a RawValue>,
+    files: Option<&Files>,
+) -> Verdict<'a> {
+    let text = Verdict::Passes(frame::given(params));
+    let refused = REFUSED.iter().find(|(name, _)| match name.strip_suffix('.') {
+        Some(domain) => method.split_once('.').is_some_and(|(found, _)| found == domain),
+        None => method == *name,
+    });
+    if let Some((_, why)) = refused {
+        return Verdict::Refused(format!("{method} is not for clients: {why}"));
+    }
+    let guarded = GOES_TO.contains(&method)
+        || DOWNLOADS.contains(&method)
+        || UPLOADS.contains(&method)
+        || method == DRAGS;
+    let (true, Some(params)) = (guarded, params) else { return text };
+    // What cannot be read as an object the browser refuses itself. What can goes on as it was read
+    // here, so that of two fields with one name the browser sees the one that was looked at.
+    let Ok(mut params) = serde_json::from_str::<Map<String, Value>>(params.get()) else {
+        return text;
+    };
+    let looked = if GOES_TO.contains(&method) {
+        params.get("url").and_then(Value::as_str).map_or(Ok(()), |url| address(url, files))
+    } else if DOWNLOADS.contains(&method) {
+        lead(&mut params, files);
+        Ok(())
+    } else {
+        let named = if method == DRAGS { params.get("data") } else { None };
+        let named = named.map_or_else(|| params.get("files"), |data| data.get("files"));
+        uploads(named, files)
+    };
+    match looked {
+        Ok(()) => Verdict::Passes(Cow::Owned(Value::from(params).to_string())),
+        Err(why) => Verdict::Refused(why),
+    }
+}
+
+/// A folder for downloads that the browser may not write to becomes the session's own.
+fn lead(params: &mut Map<String, Value>, files: Option<&Files>) {
+    let Some((files, folder)) = files.zip(params.get_mut("downloadPath")) else { return };
+    let kept = folder.as_str().is_some_and(|path| files.is_writable(Path::new(path)));
+    if !kept {
+        *folder = files.own().to_string_lossy().into();
+    }
+}
+
+fn uploads(named: Option<&Value>, files: Option<&Files>) -> Result<(), String> {
+    let (Some(files), Some(Value::Array(named))) = (files, named) else { return Ok(()) };
+    let mut paths = named.iter().filter_map(Value::as_str);
+    paths.try_for_each(|path| files.expect_readable(Path::new(path)))
+}
+
+/// Whether a client may send the browser to this address.
+fn address(text: &str, files: Option<&Files>) -> Result<(), String> {
+    // As browsers read addresses (https://url.spec.whatwg.org, section 4.4).
+    let text = text.trim_matches(|c: char| c <= ' ');
+    let text: String = text.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
+    let Some((scheme, rest)) = text.split_once(':') else { return Ok(()) };
+    let scheme = scheme.to_ascii_lowercase();
+    let page = rest.split(['?', '#']).next().unwrap_or_default();
+    let refused = |what: &str| {
+        let shown: String = page.chars().take(200).collect();
+        Err(format!("expected an address of the web, found {what}: {scheme}:{shown}"))
+    };
+    match scheme.as_str() {
+        "http" | "https" | "ws" | "wss" | "data" | "javascript" | "chrome-error"
+        | "chrome-extension" => Ok(()),
+        "about" if matches!(page.to_ascii_lowercase().as_str(), "blank" | "srcdoc") => Ok(()),
+        "chrome" if is_new_tab(page) => Ok(()),
+        "blob" | "filesystem" | "view-source" => address(rest, files),
+        "file" => match files {
+            None => Ok(()),
+            Some(files) => {
+                let path = Url::parse(&text).ok().and_then(|url| url.to_file_path().ok());
+                let none = || "expected the address of a file of this machine".to_owned();
+                files.expect_readable(&path.ok_or_else(none)?)
+            }
+        },
+        "about" | "chrome" | "chrome-search" | "chrome-untrusted" | "devtools" => {
+            refused("a page of the browser's own")
+        }
+        _ => refused("what other programs open"),
+    }
+}
+
+fn is_new_tab(page: &str) -> bool {
+    let page = page.trim_matches('/').to_ascii_lowercase();
+    matches!(page.as_str(), "newtab" | "new-tab-page" | "new-tab-page-third-party")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_go_to_the_web_and_nowhere_else() {
+        let files = None;
+        for open in [
+            "https://shop.test/",
+            "about:blank",
+            "about:blank#a",
+            "data:text/html,a",
+            "chrome://newtab/",
+            "chrome-extension://abc/page.html",
+            "blob:https://shop.test/1",
+            "view-source:https://shop.test/",
+            "no address",
+            "",
+        ] {
+            address(open, files).unwrap();
+        }
+        for closed in [
+            "chrome://settings/",
+            " CHROME://version",
+            "ch\trome://version",
+            "about:version",
+            "view-source:chrome://version",
+            "devtools://devtools/bundled/inspector.html",
+            "chrome-untrusted://print/",
+            "mailto:a@b.test",
+            "blob:chrome://settings/1",
+        ] {
+            address(closed, files).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn a_whole_domain_is_refused_by_its_name_alone() {
+        let refused = |method| matches!(look(method, None, None), Verdict::Refused(_));
+        assert!(refused("PWA.install") && refused("Tethering.bind") && refused("Browser.crash"));
+        assert!(!refused("Browser.getVersion") && !refused("PWAs.install") && !refused("PWA"));
+    }
+}

@@ -1,0 +1,192 @@
+//! What a browser has of its machine's files: under the kernel's rules alone, as the node drives it,
+//! and what clients are told.
+
+use crate::fixture::{Kept, attach, evaluate, eventually, open_page, options, site, spec};
+use baton_browser::cdp::{CdpError, CdpSession};
+use baton_browser::keeper::{BrowserSpec, Role};
+use baton_browser::launch::{Confine, Folder, LaunchOptions};
+use baton_session::Confinement;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const SECRET: &str = "the-secret-of-another";
+const SHOWN: &str = "what-was-shown";
+
+/// A machine with a secret in it, and a browser that was given one folder of it to read.
+struct Machine {
+    kept: Kept,
+    secret: PathBuf,
+    shown: PathBuf,
+    files: PathBuf,
+    forbidden: PathBuf,
+}
+
+impl Machine {
+    async fn new(confine: Confine) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["shown", "forbidden"] {
+            fs::create_dir(at(name)).unwrap();
+        }
+        fs::write(at("forbidden/key"), SECRET).unwrap();
+        fs::write(at("shown/page.html"), SHOWN).unwrap();
+        std::os::unix::fs::symlink(at("forbidden/key"), at("shown/link")).unwrap();
+        let (secret, forbidden, shown) = (at("forbidden/key"), at("forbidden"), at("shown"));
+        let options = LaunchOptions {
+            confine,
+            folders: vec![Folder { path: shown.clone(), writable: false }],
+            ..options(&at("profile"))
+        };
+        let files = options.files.clone();
+        let kept = Self::start(folder, options).await.unwrap();
+        Self { kept, secret, shown, files, forbidden }
+    }
+
+    async fn start(folder: TempDir, options: LaunchOptions) -> Result<Kept, String> {
+        let spec = spec(folder.path(), BrowserSpec::Launch(Box::new(options)));
+        Kept::start(folder, spec).await
+    }
+}
+
+fn url(path: &Path) -> String {
+    format!("file://{}", path.display())
+}
+
+/// What a page at this address shows.
+async fn shows(browser: &CdpSession, url: &str) -> String {
+    let made = browser.call("Target.createTarget", json!({ "url": "about:blank" })).await.unwrap();
+    let page = attach(browser, made["targetId"].as_str().unwrap()).await;
+    page.call("Page.enable", ()).await.unwrap();
+    page.call("Page.navigate", json!({ "url": url })).await.unwrap();
+    let loaded = "document.readyState === 'complete' && location.href !== 'about:blank'";
+    eventually("the page is there", async || evaluate(&page, loaded).await == json!(true)).await;
+    evaluate(&page, "document.documentElement.textContent").await.to_string()
+}
+
+/// What a page reads of a file that it is given.
+async fn uploads(browser: &CdpSession, site: &str, path: &Path) -> Result<Value, CdpError> {
+    let (_, page) = open_page(browser, site).await;
+    let input = "document.body.append(Object.assign(document.createElement('input'), \
+                 { type: 'file', id: 'i' }))";
+    evaluate(&page, input).await;
+    let object = json!({ "expression": "document.getElementById('i')" });
+    let object = page.call("Runtime.evaluate", object).await.unwrap();
+    let id = object["result"]["objectId"].clone();
+    page.call("DOM.setFileInputFiles", json!({ "files": [path], "objectId": id })).await?;
+    let read = "document.getElementById('i').files[0].text().catch(error => error.name)";
+    Ok(evaluate(&page, read).await)
+}
+
+/// Has a page download a file with this text, which a client wants in `folder`, and waits until it is
+/// complete or refused.
+async fn downloads(browser: &CdpSession, site: &str, folder: &Path) {
+    let behavior = json!({ "behavior": "allow", "downloadPath": folder, "eventsEnabled": true });
+    browser.call("Browser.setDownloadBehavior", behavior).await.unwrap();
+    let (_, page) = open_page(browser, site).await;
+    let click = "const a = document.createElement('a'); a.download = 'got.txt'; \
+                 a.href = 'data:text/plain,hello'; a.click()";
+    evaluate(&page, click).await;
+}
+
+#[tokio::test]
+async fn a_browser_has_nothing_of_the_machine_but_what_it_was_given() {
+    let site = site("<title>a</title><p>a</p>").await;
+    for (confine, rules) in
+        [(Confine::Landlock, Confinement::Landlock), (Confine::Bubblewrap, Confinement::Bubblewrap)]
+    {
+        let machine = Machine::new(confine).await;
+        assert_eq!(machine.kept.ready.confinement, rules);
+        // The node is told nothing of what it may name: these are the rules of the kernel alone.
+        let node = machine.kept.connect(Role::Node).await;
+        assert_eq!(node.welcome.confinement, Some(rules));
+        let browser = node.connection.browser();
+        for hidden in [
+            machine.secret.clone(),
+            machine.shown.join("link"),
+            "/etc/passwd".into(),
+            format!("/proc/{}/environ", std::process::id()).into(),
+            format!("/proc/{}/root{}", std::process::id(), machine.secret.display()).into(),
+        ] {
+            let shown = shows(&browser, &url(&hidden)).await;
+            let empty =
+                !shown.contains(SECRET) && !shown.contains("root:") && !shown.contains("PATH=");
+            assert!(empty, "{rules}: {} shows {shown}", hidden.display());
+            let read = uploads(&browser, &site, &hidden).await.unwrap();
+            assert!(read == "" || read == "NotReadableError" || read == "NotFoundError", "{read}");
+        }
+        let listed = shows(&browser, &url(&machine.forbidden)).await;
+        assert!(!listed.contains("addRow(\"key\""), "{rules}: {listed}");
+        let page = machine.shown.join("page.html");
+        assert!(shows(&browser, &url(&page)).await.contains(SHOWN));
+        assert_eq!(uploads(&browser, &site, &page).await.unwrap(), SHOWN);
+
+        downloads(&browser, &site, &machine.shown).await;
+        downloads(&browser, &site, &machine.forbidden).await;
+        downloads(&browser, &site, &machine.files).await;
+        let got = machine.files.join("got.txt");
+        eventually("the last one is complete", async || {
+            fs::read_to_string(&got).is_ok_and(|text| text == "hello")
+        })
+        .await;
+        for folder in [&machine.shown, &machine.forbidden] {
+            assert!(!folder.join("got.txt").exists(), "{rules}: {}", folder.display());
+        }
+        machine.kept.close().await;
+    }
+}
+
+#[tokio::test]
+async fn clients_are_told_what_is_not_for_them_and_how_it_is_done() {
+    let site = site("<title>a</title><p>a</p>").await;
+    let machine = Machine::new(Confine::Auto).await;
+    let client = machine.kept.connect(Role::Client).await;
+    let browser = client.connection.browser();
+    let refused = uploads(&browser, &site, &machine.secret).await.unwrap_err().to_string();
+    let refused = refused.replace(machine.secret.to_str().unwrap(), "/secret");
+    insta::assert_snapshot!(refused, @"DOM.setFileInputFiles: expected a file that the browser of session 00000000-0000-7707-8707-070707070707 may read, found /secret: `baton sessions files put 00000000-0000-7707-8707-070707070707 /secret` takes it there and says by which path (-32000)");
+    for (method, params) in [
+        ("Target.createTarget", json!({ "url": url(&machine.secret) })),
+        ("Target.createTarget", json!({ "url": "chrome://settings/" })),
+        ("Target.createTarget", json!({ "url": "view-source:file:///etc/passwd" })),
+        ("Target.exposeDevToolsProtocol", json!({ "targetId": "a" })),
+        ("Target.sendMessageToTarget", json!({ "message": "{}" })),
+        ("Browser.crash", json!({})),
+        ("Tethering.bind", json!({ "port": 1 })),
+        ("Extensions.loadUnpacked", json!({ "path": machine.shown })),
+        ("PWA.install", json!({ "manifestId": "https://a.test/" })),
+    ] {
+        browser.call(method, params).await.unwrap_err();
+    }
+    // What it was given it uploads and opens, and a folder of its own machine, which every Playwright
+    // names, is answered with success: what is downloaded lies among the session's files.
+    let page = machine.shown.join("page.html");
+    assert_eq!(uploads(&browser, &site, &page).await.unwrap(), SHOWN);
+    assert!(shows(&browser, &url(&page)).await.contains(SHOWN));
+    downloads(&browser, &site, &machine.forbidden).await;
+    let got = machine.files.join("got.txt");
+    eventually("it is among the session's files", async || {
+        fs::read_to_string(&got).is_ok_and(|text| text == "hello")
+    })
+    .await;
+    assert!(!machine.forbidden.join("got.txt").exists());
+    machine.kept.close().await;
+}
+
+#[tokio::test]
+async fn a_home_that_the_browser_made_a_link_of_is_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let elsewhere = folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let options = options(&folder.path().join("profile"));
+    fs::create_dir(&options.files).unwrap();
+    for name in [".home", ".tmp"] {
+        std::os::unix::fs::symlink(&elsewhere, options.files.join(name)).unwrap();
+    }
+    let home = options.files.join(".home");
+    let kept = Machine::start(folder, options).await.unwrap();
+    assert!(fs::symlink_metadata(&home).unwrap().is_dir());
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    kept.close().await;
+}
