@@ -26,7 +26,7 @@ pub(crate) struct Args {
 /// One that knows no rounds takes no heed of them.
 struct Story(&'static str, &'static str, u32);
 
-const STORIES: [Story; 21] = [
+const STORIES: [Story; 25] = [
     Story(
         "baton-session",
         "revisions::simulation::nodes_that_have_met_agree_and_nothing_is_lost",
@@ -66,6 +66,18 @@ const STORIES: [Story; 21] = [
     Story("baton-sandbox", "leaks::many_sandboxes_come_and_go_and_leave_nothing", 1),
     Story("baton", "sandboxes::leaks::many_sandboxes_leave_nothing_behind", 1),
     Story("baton-node", "sync::folder_full::a_full_disk_costs_no_session_and_no_file", u32::MAX),
+    Story("baton", "hostile::drive::who_drives_has_no_file_of_the_machine_by_landlock", u32::MAX),
+    Story("baton", "hostile::drive::who_drives_has_no_file_of_the_machine_by_bubblewrap", u32::MAX),
+    Story(
+        "baton",
+        "hostile::drive::who_drives_has_no_file_of_an_ordinary_user_by_landlock",
+        u32::MAX,
+    ),
+    Story(
+        "baton",
+        "hostile::drive::who_drives_has_no_file_of_an_ordinary_user_by_bubblewrap",
+        u32::MAX,
+    ),
     Story("baton", "disk::a_full_disk_costs_no_snapshot_and_no_browser", u32::MAX),
     Story("baton", "disk::a_disk_that_takes_no_writes_costs_no_snapshot_and_no_browser", u32::MAX),
 ];

@@ -12,7 +12,7 @@ use baton_node::data::NodeFile;
 use baton_session::SessionId;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -30,6 +30,7 @@ pub struct House {
     folder: TempDir,
     program: PathBuf,
     settings: Vec<(OsString, OsString)>,
+    user: Option<u32>,
     data: DataFolder,
     address: String,
     node: Option<Node>,
@@ -58,6 +59,7 @@ impl House {
             folder,
             program: program.into(),
             settings: Vec::new(),
+            user: None,
             data,
             address: "127.0.0.1:0".to_owned(),
             node: None,
@@ -69,6 +71,18 @@ impl House {
     pub fn with(mut self, variable: &str, value: impl Into<OsString>) -> Self {
         self.settings.push((variable.into(), value.into()));
         self
+    }
+
+    /// Whose nodes and browsers run as another user, by number; only root can do that.
+    pub fn of_user(mut self, user: u32) -> Result<Self> {
+        std::os::unix::fs::chown(self.folder.path(), Some(user), Some(user))?;
+        self.user = Some(user);
+        Ok(self)
+    }
+
+    /// The folder in which all of it is.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// The data folder.
@@ -90,6 +104,9 @@ impl House {
             if name.as_encoded_bytes().starts_with(b"BATON_") && name != "BATON_LOG" {
                 command.env_remove(name);
             }
+        }
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
         }
         let mut process = command
             .arg("--data")

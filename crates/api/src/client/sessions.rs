@@ -3,7 +3,7 @@
 use super::{BROWSER_LIMIT, Client, ClientError};
 use crate::{
     AttachSession, CdpAccess, ListSessions, OpenCdp, OpenSession, PassSession, ResumeResult,
-    SessionList, SessionView, SnapshotView, StateView,
+    SessionFile, SessionFiles, SessionList, SessionView, SnapshotView, StateView,
 };
 use reqwest::Method;
 use serde::de::DeserializeOwned;
@@ -47,6 +47,34 @@ impl Client {
     ) -> Result<CdpAccess, ClientError> {
         let call = self.request(Method::POST, &["sessions", reference, "cdp"])?;
         self.fetch(call.json(request)).await
+    }
+
+    /// The files of a session.
+    pub async fn list_files(&self, reference: &str) -> Result<SessionFiles, ClientError> {
+        self.fetch(self.request(Method::GET, &["sessions", reference, "files"])?).await
+    }
+
+    /// A file of a session.
+    pub async fn get_file(&self, reference: &str, name: &str) -> Result<Vec<u8>, ClientError> {
+        let call = self.request(Method::GET, &["sessions", reference, "files", name])?;
+        self.fetch_bytes(call.timeout(BROWSER_LIMIT)).await
+    }
+
+    /// Puts a file among those of a session, whole or not at all, in the place of one of that name.
+    pub async fn put_file(
+        &self,
+        reference: &str,
+        name: &str,
+        bytes: Vec<u8>,
+    ) -> Result<SessionFile, ClientError> {
+        let call = self.request(Method::PUT, &["sessions", reference, "files", name])?;
+        self.fetch(call.timeout(BROWSER_LIMIT).body(bytes)).await
+    }
+
+    /// Removes a file of a session.
+    pub async fn remove_file(&self, reference: &str, name: &str) -> Result<(), ClientError> {
+        let call = self.request(Method::DELETE, &["sessions", reference, "files", name])?;
+        self.fetch_bytes(call).await.map(drop)
     }
 
     /// Brings a session back from its last good snapshot.

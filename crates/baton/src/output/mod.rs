@@ -41,7 +41,7 @@ pub(crate) use revisions::{resolved, saved};
 pub(crate) use sandboxes::{ended_sandbox, sandbox, sandboxes};
 pub(crate) use standing::{Standing, Told, standing};
 pub(crate) use style::{bad, counted, doubtful, good, plain, size};
-pub(crate) use views::{audit, keys, session, sessions, with_unread};
+pub(crate) use views::{audit, files, keys, session, sessions, with_unread};
 
 use serde::Serialize;
 use std::io::Write;

@@ -2,7 +2,10 @@
 
 use super::table::Table;
 use super::{Output, history, holder, style};
-use baton_api::{AuditList, AuditView, KeyList, SessionList, SessionView, SnapshotView, Tab};
+use baton_api::{
+    AuditList, AuditView, KeyList, SessionFiles, SessionList, SessionSummary, SessionView,
+    SnapshotView, Tab,
+};
 use baton_session::Permission;
 use jiff::Timestamp;
 
@@ -16,6 +19,10 @@ pub(crate) fn session(view: &SessionView) -> String {
     }
     let now = Timestamp::now();
     lines.extend(row.agent.as_ref().map(|driver| holder::driven(driver, now)));
+    if row.confinement.is_some_and(|rules| !rules.holds()) {
+        let text = "not confined: whoever drives its browser has every file of the node's user";
+        lines.push(style::doubtful(text));
+    }
     lines.push(match &view.snapshot {
         Some(snapshot) => last_snapshot(snapshot, now),
         None => "no snapshot yet".to_owned(),
@@ -85,13 +92,35 @@ pub(crate) fn sessions(list: &SessionList, output: Output) -> String {
     for row in &list.items {
         table.row([
             row.name.to_string(),
-            match &row.agent {
-                Some(driver) => format!("{}, {}", row.state, driver.agent),
-                None => row.state.to_string(),
-            },
+            standing(row),
             style::age(row.updated_at, now),
             row.id.to_string(),
             row.description.clone(),
+        ]);
+    }
+    table.render()
+}
+
+/// Where a session stands, who drives it, and whether its browser is kept from this machine's files.
+fn standing(row: &SessionSummary) -> String {
+    let driver = row.agent.as_ref().map(|driver| driver.agent.to_string());
+    let open = row.confinement.is_some_and(|rules| !rules.holds());
+    let open = open.then(|| "not confined".to_owned());
+    [Some(row.state.to_string()), driver, open].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// The files of a session.
+pub(crate) fn files(list: &SessionFiles) -> String {
+    if list.items.is_empty() {
+        return "no files; baton sessions files put ID PATH puts one there".to_owned();
+    }
+    let now = Timestamp::now();
+    let mut table = Table::new(&["NAME", "SIZE", "CHANGED"]);
+    for file in &list.items {
+        table.row([
+            style::plain(&file.name),
+            style::size(file.bytes),
+            style::age(file.changed_at, now),
         ]);
     }
     table.render()

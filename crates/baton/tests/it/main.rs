@@ -23,6 +23,7 @@ mod everything;
 mod extension;
 mod front;
 mod history;
+mod hostile;
 mod houses;
 mod icons;
 mod interrupted;

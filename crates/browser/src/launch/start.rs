@@ -80,6 +80,9 @@ fn prepare(
         .stderr(Stdio::piped())
         .process_group(0)
         .kill_on_drop(true);
+    if let Some(folder) = confined.folder(options) {
+        command.current_dir(folder);
+    }
     let mappings = vec![
         FdMapping { parent_fd: theirs.try_clone()?.into(), child_fd: 3 },
         FdMapping { parent_fd: theirs.into(), child_fd: 4 },

@@ -145,7 +145,7 @@ async fn clients_are_told_what_is_not_for_them_and_how_it_is_done() {
     let browser = client.connection.browser();
     let refused = uploads(&browser, &site, &machine.secret).await.unwrap_err().to_string();
     let refused = refused.replace(machine.secret.to_str().unwrap(), "/secret");
-    insta::assert_snapshot!(refused, @"DOM.setFileInputFiles: expected a file that the browser of session 00000000-0000-7707-8707-070707070707 may read, found /secret: `baton sessions files put 00000000-0000-7707-8707-070707070707 /secret` takes it there and says by which path (-32000)");
+    insta::assert_snapshot!(refused, @r#"DOM.setFileInputFiles: the browser answered "expected a file that the browser of session 00000000-0000-7707-8707-070707070707 may read, found /secret: `baton sessions files put 00000000-0000-7707-8707-070707070707 /secret` takes it there and says by which path" (code -32000)"#);
     for (method, params) in [
         ("Target.createTarget", json!({ "url": url(&machine.secret) })),
         ("Target.createTarget", json!({ "url": "chrome://settings/" })),
@@ -172,6 +172,17 @@ async fn clients_are_told_what_is_not_for_them_and_how_it_is_done() {
     .await;
     assert!(!machine.forbidden.join("got.txt").exists());
     machine.kept.close().await;
+}
+
+#[tokio::test]
+async fn a_data_folder_may_have_a_long_path() {
+    for confine in [Confine::Landlock, Confine::Bubblewrap] {
+        let folder = tempfile::tempdir().unwrap();
+        let long = folder.path().join("x".repeat(100));
+        let options = LaunchOptions { confine, ..options(&long.join("profile")) };
+        let kept = Machine::start(folder, options).await.unwrap();
+        kept.close().await;
+    }
 }
 
 #[tokio::test]

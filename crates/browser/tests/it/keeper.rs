@@ -101,7 +101,7 @@ async fn whoever_does_not_know_the_secret_beside_the_socket_is_refused() {
     assert!(guessed.contains("challenge") && guessed.contains("found none"), "{guessed}");
     fs::write(&key, [7; 32]).unwrap();
     let error = keeper::connect(&kept.spec.socket, Role::Node).await.unwrap_err().to_string();
-    insta::assert_snapshot!(error, @"");
+    insta::assert_snapshot!(error, @"expected the keeper whose secret lies beside its socket, found one that does not know it");
     fs::write(&key, secret).unwrap();
     kept.close().await;
     assert!(!key.exists());

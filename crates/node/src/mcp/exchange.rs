@@ -53,14 +53,20 @@ impl Exchange {
         .map_err(failed)
     }
 
-    /// Reads a file, a bounded one.
+    /// Reads a text, a bounded one.
     pub(super) async fn read(&self, name: &str) -> Result<String, Failure> {
+        let bytes = self.read_bytes(name).await?;
+        String::from_utf8(bytes).map_err(|_| refused(&self.0, "a file that is no text"))
+    }
+
+    /// Reads a file, a bounded one.
+    pub(super) async fn read_bytes(&self, name: &str) -> Result<Vec<u8>, Failure> {
         let (folder, path, name) = (self.0.clone(), self.path(name)?, name.to_owned());
         let place = folder.clone();
         let read = move || read(&place, &name).map_err(|source| DataError::Io { path, source });
         let read = blocking(read);
         match read.await {
-            Ok(text) if text.len() <= FILE_LIMIT => Ok(text),
+            Ok(bytes) if bytes.len() <= FILE_LIMIT => Ok(bytes),
             Ok(_) => Err(refused(&folder, "a larger file than 128 MiB")),
             Err(DataError::Io { source, .. }) => Err(refused(&folder, &source.to_string())),
             Err(error) => Err(failed(error)),
@@ -68,12 +74,12 @@ impl Exchange {
     }
 }
 
-fn read(folder: &Path, name: &str) -> std::io::Result<String> {
+fn read(folder: &Path, name: &str) -> std::io::Result<Vec<u8>> {
     let file = open_plain(folder, name)?;
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     let limit = u64::try_from(FILE_LIMIT).unwrap_or(u64::MAX).saturating_add(1);
-    file.take(limit).read_to_string(&mut text)?;
-    Ok(text)
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 async fn blocking<T: Send + 'static>(

@@ -29,6 +29,7 @@ async fn the_document_names_every_operation() {
     DELETE /keys/{id} (key)
     DELETE /mcp (key)
     DELETE /sessions/{id} (key)
+    DELETE /sessions/{id}/files/{name} (key)
     DELETE /sync/peers/{peer} (key)
     DELETE /sync/sessions/{id} (key)
     GET /api/sandboxes (key)
@@ -53,6 +54,8 @@ async fn the_document_names_every_operation() {
     GET /sessions/{id}/cdp (key)
     GET /sessions/{id}/diff (key)
     GET /sessions/{id}/export (key)
+    GET /sessions/{id}/files (key)
+    GET /sessions/{id}/files/{name} (key)
     GET /sessions/{id}/history (key)
     GET /sessions/{id}/icon (key)
     GET /sessions/{id}/preview (key)
@@ -111,6 +114,7 @@ async fn the_document_names_every_operation() {
     POST /v1/chat/completions (key)
     PUT /api/sandboxes/{id}/files (key)
     PUT /cocoons/{id} (key)
+    PUT /sessions/{id}/files/{name} (key)
     PUT /sync/peers/{peer}/limits (key)
     ");
     node.stop().await;

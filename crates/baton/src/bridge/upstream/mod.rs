@@ -18,6 +18,7 @@ mod head;
 mod process;
 mod questions;
 mod relay;
+mod scratch;
 mod secret;
 mod server;
 mod session;
@@ -36,12 +37,13 @@ use super::nodes::Nodes;
 use captures::Captures;
 use endpoint::Endpoint;
 use failure::Failure;
+use scratch::Scratch;
 use serde_json::{Value, json};
 use server::Server;
 use session::Session;
 use start::Starts;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::timeout;
@@ -65,6 +67,8 @@ pub(crate) struct With {
     pub(crate) command: Vec<String>,
     /// The variables from which its environment is taken.
     pub(crate) environment: BTreeMap<String, String>,
+    /// Where the node keeps the files of sessions.
+    pub(crate) files: PathBuf,
     /// How long a call may be silent.
     pub(crate) limit: Duration,
 }
@@ -78,6 +82,7 @@ pub(super) struct Upstream {
     session: Arc<Session>,
     captures: Captures,
     endpoint: Endpoint,
+    scratch: Scratch,
     starts: tokio::sync::Mutex<Starts>,
     state: Mutex<State>,
 }
@@ -106,13 +111,16 @@ impl Upstream {
     ) -> std::io::Result<Arc<Self>> {
         let session = Session::new(Arc::clone(&nodes), session);
         let endpoint = Endpoint::open(Arc::clone(&session)).await?;
+        let scratch = Scratch::make(&with.files)?;
         with.environment = environment::passed(with.environment);
+        let folder = scratch.path().to_string_lossy().into_owned();
+        with.environment.insert("TMPDIR".to_owned(), folder);
         let program = with.command.first().map(Path::new).and_then(Path::file_name);
         let name = program.unwrap_or_default().to_string_lossy().into_owned();
         let (starts, state) = (tokio::sync::Mutex::default(), Mutex::default());
         let captures = Captures::begin(nodes);
         let upstream =
-            Self { with, name, ours, client, session, captures, endpoint, starts, state };
+            Self { with, name, ours, client, session, captures, endpoint, scratch, starts, state };
         Ok(Arc::new(upstream))
     }
 
@@ -137,6 +145,7 @@ impl Upstream {
 
     async fn pass(self: &Arc<Self>, request: &Incoming) -> Result<(), Failure> {
         let session = self.session.active().await?;
+        self.scratch.lead_to(session);
         let server = self.server().await?;
         if self.session.has_lost_one().await {
             server.settle().await;

@@ -5,9 +5,10 @@ use super::{Check, Context, Status, database, keepers};
 use crate::cli::failure::whole_text;
 use crate::cli::serve::{NodeArgs, inherited};
 use crate::local;
-use baton_browser::launch;
+use baton_browser::launch::{self, Confine};
 use baton_node::config::TlsFiles;
 use baton_node::inspect;
+use baton_session::Confinement;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -20,6 +21,7 @@ pub(super) async fn all(args: NodeArgs, context: &Context) -> Vec<Check> {
     checks.extend(inside(data));
     match args.config(data) {
         Ok(config) => {
+            checks.insert(0, confinement(config.confine));
             checks.insert(0, browser(config.browser.as_deref()).await);
             let node = local::find(data).await;
             checks.push(self::node(node));
@@ -45,6 +47,37 @@ async fn browser(named: Option<&Path>) -> Check {
     match launch::version(&program).await {
         Ok(version) => Check::ok("browser", format!("{version} ({})", program.display())),
         Err(error) => Check::broken("browser", error.to_string()),
+    }
+}
+
+/// By which rules browsers are kept from the files of this machine.
+fn confinement(wanted: Confine) -> Check {
+    const NAME: &str = "confinement";
+    let path = inherited().remove("PATH");
+    let available = launch::available(path.as_deref());
+    let holds = match wanted {
+        Confine::Off => {
+            let fix = "remove browser.confinement from the settings, unless you meant it";
+            let text = "off: whoever drives a browser has every file of this user";
+            return Check::warning(NAME, text, fix);
+        }
+        Confine::Auto => available.first().copied(),
+        Confine::Landlock => Some(Confinement::Landlock),
+        Confine::Bubblewrap => Some(Confinement::Bubblewrap),
+    };
+    match holds.filter(|rules| available.contains(rules)) {
+        Some(rules) => {
+            Check::ok(NAME, format!("{rules}: browsers see the files of their session alone"))
+        }
+        None if wanted == Confine::Auto => {
+            let fix = "a kernel with Landlock (Linux 5.13), or: apt-get install bubblewrap";
+            let text = "none: whoever drives a browser has every file of this user";
+            Check::warning(NAME, text, fix)
+        }
+        None => {
+            let text = "what browser.confinement wants is not here: no browser starts";
+            Check::broken(NAME, text)
+        }
     }
 }
 

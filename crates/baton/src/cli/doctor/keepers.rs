@@ -4,7 +4,7 @@ use super::{Check, bounded};
 use baton_browser::keeper::{self, KeeperError, Role, Welcome};
 use baton_node::DataFolder;
 use baton_node::inspect::Look;
-use baton_session::Lifecycle;
+use baton_session::{Confinement, Lifecycle};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -45,6 +45,11 @@ pub(super) async fn all(data: &DataFolder, look: Option<&Look>) -> Vec<Check> {
 fn holds(welcome: &Welcome, look: Option<&Look>) -> Check {
     let Welcome { session, pid, browser_version, .. } = welcome;
     let text = format!("process {pid} holds {browser_version} of session {session}");
+    if !welcome.confinement.is_some_and(Confinement::holds) && !welcome.attached {
+        let text = format!("{text}, which has every file of its user");
+        let fix = format!("baton sessions close {session}, then baton sessions resume {session}");
+        return Check::warning("keeper", text, &fix);
+    }
     let Some(look) = look else { return Check::ok("keeper", text) };
     match look.sessions.iter().find(|(id, _)| id == session) {
         Some((_, Lifecycle::Active)) => Check::ok("keeper", text),

@@ -40,6 +40,7 @@ impl Serve {
         let with = self.with.map(|Words(command)| With {
             command,
             environment: inherited(),
+            files: context.data.files(),
             limit: self.with_limit,
         });
         let setup = Setup {

@@ -6,6 +6,7 @@ mod cdp;
 mod close;
 mod delete;
 mod diff;
+mod files;
 mod history;
 mod list;
 mod pass;
@@ -17,7 +18,7 @@ use super::Context;
 use baton_api::Exit;
 use clap::{Args, Subcommand};
 
-/// List, show, capture, resume, roll back, drive, pass, close, abandon, delete sessions
+/// List, show, capture, resume, roll back, drive, pass, close, abandon, delete sessions; their files
 #[derive(Debug, Subcommand)]
 pub(super) enum Sessions {
     List(list::List),
@@ -32,6 +33,7 @@ pub(super) enum Sessions {
     Diff(diff::Diff),
     Cdp(cdp::Cdp),
     Pass(pass::Pass),
+    Files(files::Files),
 }
 
 /// Which session.
@@ -57,6 +59,7 @@ impl Sessions {
             Self::Diff(command) => command.run(context).await,
             Self::Cdp(command) => command.run(context).await,
             Self::Pass(command) => command.run(context).await,
+            Self::Files(command) => command.run(context).await,
         }
     }
 }

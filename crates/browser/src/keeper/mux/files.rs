@@ -28,36 +28,41 @@ impl Files {
         &self.own
     }
 
-    /// Whether the browser reads this file or folder; else what to tell the client.
-    pub(super) fn expect_readable(&self, path: &Path) -> Result<(), String> {
-        let all = self.folders.iter().map(|folder| folder.path.as_path());
-        if is_below(path, all.chain([self.own.as_path()])) {
-            return Ok(());
+    /// Where a file or folder really is that the browser reads; else what to tell the client.
+    pub(super) fn readable(&self, path: &Path) -> Result<PathBuf, String> {
+        self.below(path, self.folders.iter()).ok_or_else(|| self.refusal(path))
+    }
+
+    /// Where a folder really is to which the browser writes.
+    pub(super) fn writable(&self, path: &Path) -> Option<PathBuf> {
+        self.below(path, self.folders.iter().filter(|folder| folder.writable))
+    }
+
+    /// Where `path` leads, over whatever links, if that is into one of `folders` or the session's own.
+    fn below<'a>(&self, path: &Path, folders: impl Iterator<Item = &'a Folder>) -> Option<PathBuf> {
+        let folders: Vec<&Path> =
+            folders.map(|folder| folder.path.as_path()).chain([self.own.as_path()]).collect();
+        let plain =
+            path.is_absolute() && !path.components().any(|part| part == Component::ParentDir);
+        // Nothing else is looked at: whether other files exist is nobody's business. The folder of all
+        // sessions' files is, because tools have links there that lead to those of one.
+        let mut places = folders.iter().copied().chain(self.own.parent());
+        if !plain || !places.any(|place| path.starts_with(place)) {
+            return None;
         }
-        Err(format!(
+        let real = path.canonicalize().ok()?;
+        let mut real_folders = folders.iter().filter_map(|folder| folder.canonicalize().ok());
+        real_folders.any(|folder| real.starts_with(folder)).then_some(real)
+    }
+
+    fn refusal(&self, path: &Path) -> String {
+        format!(
             "expected a file that the browser of session {id} may read, found {path}: `baton sessions \
              files put {id} {path}` takes it there and says by which path",
             id = self.session,
             path = path.display(),
-        ))
+        )
     }
-
-    /// Whether the browser writes to this folder.
-    pub(super) fn is_writable(&self, path: &Path) -> bool {
-        let all = self.folders.iter().filter(|folder| folder.writable);
-        is_below(path, all.map(|folder| folder.path.as_path()).chain([self.own.as_path()]))
-    }
-}
-
-/// Whether `path` exists and leads, over whatever links, into one of `folders`.
-fn is_below<'a>(path: &Path, folders: impl Iterator<Item = &'a Path>) -> bool {
-    let plain = path.is_absolute() && !path.components().any(|part| part == Component::ParentDir);
-    // Nothing else is looked at: whether other files exist is nobody's business.
-    let mut folders = folders.filter(|folder| plain && path.starts_with(folder));
-    folders.any(|folder| match (path.canonicalize(), folder.canonicalize()) {
-        (Ok(path), Ok(folder)) => path.starts_with(folder),
-        _ => false,
-    })
 }
 
 #[cfg(test)]
@@ -84,14 +89,17 @@ mod tests {
         };
         let files = Files::of(SessionId::new(jiff::Timestamp::UNIX_EPOCH, [7; 10]), &options);
         for readable in [own.join("a"), shown.join("a"), own.clone(), own.join("./a")] {
-            files.expect_readable(&readable).unwrap();
+            files.readable(&readable).unwrap();
         }
         for not in [own.join("link"), own.join("../secret"), own.join("none"), "a".into()] {
-            files.expect_readable(&not).unwrap_err();
+            files.readable(&not).unwrap_err();
         }
-        let told = files.expect_readable("/etc/passwd".as_ref()).unwrap_err();
+        let told = files.readable("/etc/passwd".as_ref()).unwrap_err();
         insta::assert_snapshot!(told, @"expected a file that the browser of session 00000000-0000-7707-8707-070707070707 may read, found /etc/passwd: `baton sessions files put 00000000-0000-7707-8707-070707070707 /etc/passwd` takes it there and says by which path");
-        assert!(files.is_writable(&own));
-        assert!(!files.is_writable(&shown));
+        assert_eq!(files.writable(&own), own.canonicalize().ok());
+        assert_eq!(files.writable(&shown), None);
+        // As a tool's folder for what is there for a moment is.
+        symlink(&own, machine.path().join("of-a-tool")).unwrap();
+        assert!(files.readable(&machine.path().join("of-a-tool/a")).is_ok());
     }
 }

@@ -77,8 +77,11 @@ pub(super) fn look<'a>(
         lead(&mut params, files);
         Ok(())
     } else {
-        let named = if method == DRAGS { params.get("data") } else { None };
-        let named = named.map_or_else(|| params.get("files"), |data| data.get("files"));
+        let named = if method == DRAGS {
+            params.get_mut("data").and_then(|data| data.get_mut("files"))
+        } else {
+            params.get_mut("files")
+        };
         uploads(named, files)
     };
     match looked {
@@ -90,16 +93,19 @@ pub(super) fn look<'a>(
 /// A folder for downloads that the browser may not write to becomes the session's own.
 fn lead(params: &mut Map<String, Value>, files: Option<&Files>) {
     let Some((files, folder)) = files.zip(params.get_mut("downloadPath")) else { return };
-    let kept = folder.as_str().is_some_and(|path| files.is_writable(Path::new(path)));
-    if !kept {
-        *folder = files.own().to_string_lossy().into();
-    }
+    let wanted = folder.as_str().and_then(|path| files.writable(Path::new(path)));
+    *folder = wanted.unwrap_or_else(|| files.own().to_owned()).to_string_lossy().into();
 }
 
-fn uploads(named: Option<&Value>, files: Option<&Files>) -> Result<(), String> {
+/// Each file that is named becomes where it really is: the browser may not see the links that lead there.
+fn uploads(named: Option<&mut Value>, files: Option<&Files>) -> Result<(), String> {
     let (Some(files), Some(Value::Array(named))) = (files, named) else { return Ok(()) };
-    let mut paths = named.iter().filter_map(Value::as_str);
-    paths.try_for_each(|path| files.expect_readable(Path::new(path)))
+    for named in named {
+        if let Some(path) = named.as_str() {
+            *named = files.readable(Path::new(path))?.to_string_lossy().into();
+        }
+    }
+    Ok(())
 }
 
 /// Whether a client may send the browser to this address.
@@ -125,7 +131,7 @@ fn address(text: &str, files: Option<&Files>) -> Result<(), String> {
             Some(files) => {
                 let path = Url::parse(&text).ok().and_then(|url| url.to_file_path().ok());
                 let none = || "expected the address of a file of this machine".to_owned();
-                files.expect_readable(&path.ok_or_else(none)?)
+                files.readable(&path.ok_or_else(none)?).map(drop)
             }
         },
         "about" | "chrome" | "chrome-search" | "chrome-untrusted" | "devtools" => {

@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 const HOME: &str = ".home";
 /// Where the browser puts what it needs for a moment, beside it.
 const TEMPORARY: &str = ".tmp";
+/// The same for the browser, whose current folder is that of the session's files. Chromium makes a socket
+/// there, and the paths of sockets have 107 bytes at most: that of a data folder is longer soon.
+const TEMPORARY_FROM_HERE: &str = "/proc/self/cwd/.tmp";
 /// The largest file of X cookies that is copied, in bytes.
 const COOKIES_LIMIT: u64 = 1 << 20;
 
@@ -54,7 +57,7 @@ impl Home {
             variables.insert(name.to_owned(), path.to_string_lossy().into_owned());
         };
         lead("HOME", &home);
-        lead("TMPDIR", &temporary);
+        lead("TMPDIR", Path::new(TEMPORARY_FROM_HERE));
         for (name, variable) in FOLDERS {
             let path = home.join(name);
             folder(&path)?;

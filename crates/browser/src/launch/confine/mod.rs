@@ -107,6 +107,11 @@ impl Confined {
         }
     }
 
+    /// The current folder of the browser; none is that of whoever starts it.
+    pub(super) fn folder<'a>(&self, options: &'a LaunchOptions) -> Option<&'a Path> {
+        (self.rules() != Confinement::Off).then_some(options.files.as_path())
+    }
+
     /// The environment variables of the browser; `passed` are those that it has without rules.
     pub(super) fn variables(&self, passed: BTreeMap<String, String>) -> BTreeMap<String, String> {
         match self {

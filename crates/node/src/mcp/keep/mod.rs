@@ -10,6 +10,7 @@ mod capture;
 mod close;
 mod diff;
 mod export;
+mod files;
 mod history;
 mod import;
 mod list;
@@ -37,6 +38,7 @@ pub(super) fn entries() -> &'static [Entry] {
             Entry::of::<diff::SessionDiff>(),
             Entry::of::<export::SessionExport>(),
             Entry::of::<import::SessionImport>(),
+            Entry::of::<files::SessionFiles>(),
         ]
     });
     &ENTRIES

@@ -99,7 +99,7 @@ async fn the_tools_are_told_in_few_words() {
     let answer = ask(&node, &node.admin_key(), "tools/list", json!({})).await;
     let tools = &answer["result"]["tools"];
     let tools = tools.as_array().unwrap();
-    let (keep, others) = tools.split_at(11);
+    let (keep, others) = tools.split_at(12);
     let (carry, others) = others.split_at(10);
     let (look, others) = others.split_at(4);
     let (turns, sandbox) = others.split_at(6);
@@ -140,6 +140,7 @@ async fn the_tools_are_told_in_few_words() {
     session_export(format, sessionId)
     session_import: "file" is required
     session_import(name)
+    session_files(put, remove, sessionId)
     browser_sync_list_peers()
     browser_sync_register_peer: "url" is required
     browser_sync_register_peer: "name" is required
@@ -256,7 +257,7 @@ async fn an_error_says_what_to_do_next() {
     Next: session_history lists the snapshots that there are
     list_sessions: error: expected arguments as the tool's schema says: unknown variant `asleep`, expected one of `active`, `recoverable`, `stale`, `failed`, `closed`, `all`
     Next: call it again with these corrected
-    session_delete: refused: expected a tool among list_sessions, session_open, session_resume, session_capture, session_close, session_abandon, session_history, session_rollback, session_diff, session_export, session_import, browser_sync_list_peers, browser_sync_register_peer, browser_sync_list_remote_sessions, browser_sync_import_session, browser_sync_export_session, browser_sync_resume_session, browser_sync_conflicts, browser_sync_resolve, browser_save_profile, browser_list_profiles, browser_debug_list_tabs, browser_debug_get_network, browser_debug_get_console, session_debug, federation_status, federation_update, federation_add_task, federation_claim_task, federation_finish_task, session_pass, sandbox_create, sandbox_exec, sandbox_list, sandbox_delete; found "session_delete"
+    session_delete: refused: expected a tool among list_sessions, session_open, session_resume, session_capture, session_close, session_abandon, session_history, session_rollback, session_diff, session_export, session_import, session_files, browser_sync_list_peers, browser_sync_register_peer, browser_sync_list_remote_sessions, browser_sync_import_session, browser_sync_export_session, browser_sync_resume_session, browser_sync_conflicts, browser_sync_resolve, browser_save_profile, browser_list_profiles, browser_debug_list_tabs, browser_debug_get_network, browser_debug_get_console, session_debug, federation_status, federation_update, federation_add_task, federation_claim_task, federation_finish_task, session_pass, sandbox_create, sandbox_exec, sandbox_list, sandbox_delete; found "session_delete"
     "#);
     node.stop().await;
 }

@@ -1,0 +1,5 @@
+//! What attackers do, with the real program: who drives a browser and wants the machine.
+
+mod drive;
+mod files;
+mod ways;
