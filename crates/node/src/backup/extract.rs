@@ -3,6 +3,7 @@
 use super::archive::{Hashed, hex};
 use super::manifest::{FORMAT, FileEntry, Manifest};
 use super::{BYTES_MAX, BackupError, DATABASE, FILES_MAX, KEY, MANIFEST, MANIFEST_MAX, SESSIONS};
+use baton_browser::profile::packed::BoundedTar;
 use baton_session::SessionId;
 use baton_store::{FileKey, SealedReader};
 use sha2::{Digest, Sha256};
@@ -18,7 +19,10 @@ use tar::{Entry, EntryType};
 const PATH_BYTES: usize = 1024;
 const DEPTH: usize = 24;
 
-type Packed = zstd::Decoder<'static, BufReader<SealedReader<BufReader<File>>>>;
+/// What stands around each file, in bytes: two headers, a long name, and what fills its last block.
+const AROUND: u64 = 4 << 10;
+
+type Packed = BoundedTar<zstd::Decoder<'static, BufReader<SealedReader<BufReader<File>>>>>;
 
 /// Writes what the backup at `path` holds into `folder`, each file synced, and returns the manifest,
 /// which every file fits.
@@ -27,6 +31,7 @@ pub(super) fn extract(path: &Path, key: &FileKey, folder: &Path) -> Result<Manif
     let sealed = SealedReader::open(BufReader::new(file), key);
     let sealed = sealed.map_err(|error| BackupError::sealed(path, error))?;
     let packed = zstd::Decoder::new(sealed).map_err(BackupError::file(path))?;
+    let packed = BoundedTar::new(packed, BYTES_MAX.saturating_add(AROUND * FILES_MAX as u64));
     let mut extract = Extract { path, folder, bytes: 0, files: Vec::new() };
     let manifest = extract.read(tar::Archive::new(packed))?;
     extract.confirm(&manifest)?;

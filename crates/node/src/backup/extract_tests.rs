@@ -106,6 +106,20 @@ fn sizes_are_bounded_before_anything_is_written() {
 }
 
 #[test]
+fn what_describes_a_file_is_short() {
+    // The library would take all of it into memory before it shows us the file.
+    for kind in [EntryType::XHeader, EntryType::GNULongName] {
+        let (_folder, outcome) = extracted(|tar| {
+            let much = 65 << 20;
+            add(tar, "baton.db", kind, much, std::io::repeat(b'x').take(much));
+            add_text(tar, "baton.db", "rows");
+        });
+        let why = outcome.unwrap_err().to_string();
+        assert!(why.contains("found a longer description"), "{kind:?}: {why}");
+    }
+}
+
+#[test]
 fn what_the_manifest_does_not_confirm_is_refused() {
     let text = serde_json::to_string(&manifest()).unwrap();
     let (rows, list) = (("baton.db", "rows"), ("manifest.json", text.as_str()));

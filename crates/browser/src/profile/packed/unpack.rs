@@ -1,5 +1,6 @@
 //! The state of a profile that comes back from where it was used.
 
+use super::BoundedTar;
 use crate::profile::{ProfileError, cookies, local_storage};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -10,6 +11,8 @@ use tar::{Entry, EntryType};
 /// The most that is taken out of an archive, in bytes and in files.
 const MOST_BYTES: u64 = 256 << 20;
 const MOST_FILES: usize = 20_000;
+/// The most that is read to find that, in bytes: there is all that a browser keeps, its caches, too.
+const MOST_READ: u64 = 4 << 30;
 
 /// What of a profile is taken back: the files in which state stands, databases with what their browser
 /// keeps beside them while it writes.
@@ -23,12 +26,14 @@ const SETTINGS: &str = "Preferences";
 pub fn unpack(archive: impl Read, profile: &Path) -> Result<bool, ProfileError> {
     let (mut left, mut files) = (MOST_BYTES, 0);
     let failed = |source| ProfileError::new("unpack into", profile)(source);
+    let archive = BoundedTar::new(archive, MOST_READ);
     for entry in tar::Archive::new(archive).entries().map_err(failed)? {
         let mut entry = entry.map_err(failed)?;
         let Some(place) = place(&entry.path().map_err(failed)?, entry.header().entry_type()) else {
             continue;
         };
-        let size = entry.header().size().map_err(failed)?;
+        // How much of it is read, whatever its header says.
+        let size = entry.size();
         files += 1;
         if size > left || files > MOST_FILES {
             return Ok(false);
@@ -193,6 +198,89 @@ mod tests {
         let mut archive = packed(&[("Default/Cookies", EntryType::Regular, &[1; 4000])]);
         archive.truncate(2000);
         unpack(&*archive, folder.path()).unwrap_err();
+    }
+
+    /// Counts what is read of it.
+    struct Counted<'a, R>(R, &'a mut u64);
+
+    impl<R: Read> Read for Counted<'_, R> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let read = self.0.read(into)?;
+            *self.1 += read as u64;
+            Ok(read)
+        }
+    }
+
+    /// A header as a stranger would write it.
+    fn header(path: &str, kind: EntryType, size: u64) -> Vec<u8> {
+        let mut header = Header::new_gnu();
+        header.set_path(path).unwrap();
+        header.set_entry_type(kind);
+        header.set_size(size);
+        header.set_mode(0o644);
+        header.set_cksum();
+        header.as_bytes().to_vec()
+    }
+
+    fn attributes(kind: EntryType, text: &str) -> Vec<u8> {
+        let mut bytes = header("x", kind, text.len() as u64);
+        bytes.extend(text.as_bytes());
+        bytes.resize(bytes.len().next_multiple_of(512), 0);
+        bytes
+    }
+
+    #[test]
+    fn no_description_of_a_file_is_taken_into_memory_however_long_it_says_to_be() {
+        let long = 1 << 40;
+        for kind in [EntryType::XHeader, EntryType::XGlobalHeader, EntryType::GNULongName] {
+            let (folder, mut read) = (tempfile::tempdir().unwrap(), 0);
+            let endless = header("x", kind, long);
+            let endless = endless.chain(io::repeat(b'x')).take(64 << 20);
+            let error = unpack(Counted(endless, &mut read), folder.path()).unwrap_err();
+            let why = error.to_string();
+            assert!(why.contains("found a longer description"), "{kind:?}: {why}");
+            assert!(read < 64 << 10, "{kind:?}: {read} bytes were read");
+        }
+        // A file of which the parts are described one after the other, without an end.
+        let mut sparse = header("Default/Cookies", EntryType::GNUSparse, 0);
+        sparse[482] = 1;
+        let mut sum = Header::new_old();
+        sum.as_mut_bytes().copy_from_slice(&sparse);
+        sum.set_cksum();
+        let (folder, mut read) = (tempfile::tempdir().unwrap(), 0);
+        let endless = sum.as_bytes().chain(io::repeat(1)).take(64 << 20);
+        unpack(Counted(endless, &mut read), folder.path()).unwrap_err();
+        assert!(read < 64 << 10, "{read} bytes were read");
+    }
+
+    #[test]
+    fn no_file_is_larger_than_its_header_says() {
+        let size = MOST_BYTES + (64 << 20);
+        let mut archive = attributes(EntryType::XHeader, &format!("18 size={size}\n"));
+        archive.extend(header("Default/Cookies", EntryType::Regular, 0));
+        let folder = tempfile::tempdir().unwrap();
+        let error = unpack(archive.chain(io::repeat(b'x')), folder.path()).unwrap_err();
+        assert!(error.to_string().contains("found another size"), "{error}");
+        assert_eq!(found(folder.path()), [""; 0]);
+        // One that is as large as it says, and larger than is taken, is not begun.
+        let large = header("Default/Cookies", EntryType::Regular, MOST_BYTES + 1);
+        assert!(!unpack(large.chain(io::repeat(b'x')), folder.path()).unwrap());
+        assert_eq!(found(folder.path()), [""; 0]);
+    }
+
+    #[test]
+    fn an_archive_without_an_end_has_one() {
+        // Files that nobody wants are passed over, but not for ever.
+        let folder = tempfile::tempdir().unwrap();
+        let cache = header("Default/Cache/x", EntryType::Regular, u64::MAX / 4);
+        let mut archive = BoundedTar::new(cache.chain(io::repeat(b'x')), 1 << 20);
+        let error = io::copy(&mut archive, &mut io::sink()).unwrap_err();
+        insta::assert_snapshot!(error, @"expected an archive of at most 1048576 bytes, found more");
+        let names = [("Default/Cookies", EntryType::Regular, &b"one"[..])];
+        let exact = packed(&names);
+        let mut archive = BoundedTar::new(&*exact, exact.len() as u64);
+        assert_eq!(io::copy(&mut archive, &mut io::sink()).unwrap(), exact.len() as u64);
+        assert!(unpack(&*exact, folder.path()).unwrap());
     }
 
     #[test]
