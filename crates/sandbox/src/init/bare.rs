@@ -2,18 +2,13 @@
 //! and removes itself.
 
 use super::InitError;
-use super::processes::{running, tell};
+use super::processes::end_all;
 use super::run::serve;
-use rustix::process::{Pid, Signal, getpid, set_child_subreaper, setsid};
+use rustix::process::{getpid, set_child_subreaper, setsid};
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 /// The word with which it is started, before the folder.
 pub(crate) const BARE: &str = "bare";
-/// How long it tries to end what runs.
-const LIMIT: Duration = Duration::from_secs(5);
-/// How often it looks.
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// Serves until the socket on standard input closes, and then ends all that was started and removes
 /// `folder`.
@@ -26,17 +21,4 @@ pub(super) fn hold(folder: &Path) -> Result<(), InitError> {
     end_all();
     std::fs::remove_dir_all(folder).map_err(InitError::file(folder))?;
     served
-}
-
-fn end_all() {
-    let until = Instant::now() + LIMIT;
-    loop {
-        let left: Vec<Pid> = running().iter().map(|one| one.pid).collect();
-        if left.is_empty() || Instant::now() >= until {
-            return;
-        }
-        // Those that start others meanwhile are found by the next look.
-        tell(&left, Signal::KILL);
-        std::thread::sleep(PAUSE);
-    }
 }

@@ -1,11 +1,23 @@
 //! What runs below this process.
 
-use rustix::process::{Pid, Signal, getpid, kill_process};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, kill_process_group, waitid,
+};
 use std::collections::HashMap;
 use std::iter::successors;
+use std::time::{Duration, Instant};
 
 /// What X servers are called.
 const DISPLAYS: [&[u8]; 4] = [b"Xtigervnc", b"Xvnc", b"Xvfb", b"Xorg"];
+
+/// How long we try to end what runs.
+const LIMIT: Duration = Duration::from_secs(5);
+/// How often we look.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// How often we look at our own children before we look at all that runs.
+const QUICK_LOOKS: usize = 100;
 
 /// A process, who started it, and the command line that it was started with.
 pub(super) struct Running {
@@ -62,6 +74,45 @@ pub(super) fn tell(processes: &[Pid], signal: Signal) {
         // It may have ended by itself.
         let _ = kill_process(*pid, signal);
     }
+}
+
+/// Ends all that runs below this process, whether it likes to or not, and waits until it has. Says whether
+/// it has in time.
+pub(super) fn end_all() -> bool {
+    let until = Instant::now() + LIMIT;
+    while has_children() {
+        if Instant::now() >= until {
+            return false;
+        }
+        if getpid().is_init() {
+            // The first of its namespace ends all others in one go (`kill(-1)`): nobody can run away.
+            let _ = kill_process_group(Pid::INIT, Signal::KILL);
+        } else {
+            // Whoever starts itself anew all the time is left to us each time, and found sooner than by a
+            // look at all that runs.
+            (0..QUICK_LOOKS).for_each(|_| tell(&children(), Signal::KILL));
+            let left: Vec<Pid> = running().iter().map(|one| one.pid).collect();
+            tell(&left, Signal::KILL);
+        }
+        std::thread::sleep(PAUSE);
+    }
+    true
+}
+
+/// Whether there is anything below this process: what loses its parent is left to this one.
+fn has_children() -> bool {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    !matches!(waitid(WaitId::All, look), Err(Errno::CHILD))
+}
+
+/// What this process has started, or was left (`proc_pid_task(5)`).
+fn children() -> Vec<Pid> {
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let lists =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    let all: Vec<String> = lists.collect();
+    let pids = all.iter().flat_map(|list| list.split_whitespace());
+    pids.filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
 }
 
 /// The second field after the name, which stands in brackets and may hold some itself (`proc(5)`).

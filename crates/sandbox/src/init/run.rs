@@ -2,8 +2,11 @@
 
 use super::children::Children;
 use super::message::{Begin, Notice, Order};
-use super::{bare, channel, settle, tool, unpack};
+use super::{bare, channel, processes, settle, tool, unpack};
+use baton_confine::calls::{self, CallsError};
+use baton_confine::keyring::{self, KeyringError};
 use rustix::io::Errno;
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::sync::Arc;
@@ -25,6 +28,15 @@ pub enum InitError {
         /// Why.
         source: std::io::Error,
     },
+    /// It could not leave the keys of the node's user.
+    #[error(transparent)]
+    Keyring(#[from] KeyringError),
+    /// It could not give up calls of the kernel.
+    #[error(transparent)]
+    Calls(#[from] CallsError),
+    /// It could not keep what it starts away from itself.
+    #[error("expected a first process that no other one can read: {0}")]
+    Readable(#[source] std::io::Error),
     /// A tool that there is not.
     #[error("expected bare, read, write, pack or connect, and a path")]
     NoTool,
@@ -52,6 +64,7 @@ pub fn run(words: &[String]) -> Result<(), InitError> {
 }
 
 pub(super) fn serve() -> Result<(), InitError> {
+    confine()?;
     let socket = std::io::stdin().as_fd().try_clone_to_owned().map_err(InitError::NoSocket)?;
     forget_inherited(&socket);
     let children = Arc::new(Children::new(socket));
@@ -66,6 +79,19 @@ pub(super) fn serve() -> Result<(), InitError> {
             Err(error) => return Err(InitError::NoOrder(error.into())),
         }
     }
+}
+
+/// Gives up what no namespace takes, for this process and all that it starts, and keeps those out of its
+/// memory and its descriptors: they have the same user.
+fn confine() -> Result<(), InitError> {
+    match keyring::join() {
+        // The calls that reach keys are given up below in any case.
+        Ok(_) | Err(KeyringError::Full) => {}
+        Err(error) => return Err(error.into()),
+    }
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)
+        .map_err(|error| InitError::Readable(error.into()))?;
+    Ok(calls::refuse()?)
 }
 
 fn obey(
@@ -88,6 +114,8 @@ fn obey(
             let children = Arc::clone(children);
             std::thread::spawn(move || {
                 let whole = settle::settle();
+                // What comes out of it from now on comes from us: nobody else is there to write it.
+                let whole = processes::end_all() && whole;
                 children.tell(&Notice::Settled { whole });
             });
         }

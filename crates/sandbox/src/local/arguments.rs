@@ -69,6 +69,10 @@ pub(super) fn arguments(
     all.show("--ro-bind", program, INIT);
     all.add(["--proc", "/proc"]);
     all.show("--ro-bind", "/proc/sys", "/proc/sys");
+    // They name keys of whoever runs the node, which no namespace hides.
+    for keys in ["/proc/keys", "/proc/key-users"] {
+        all.show_nothing_at(keys);
+    }
     all.add(["--dev", "/dev"]);
     all.room("/dev/shm", spec.limits.disk);
     all.add(["--remount-ro", "/dev"]);
@@ -100,6 +104,13 @@ impl Arguments {
 
     fn show(&mut self, how: &str, source: impl AsRef<Path>, target: impl AsRef<Path>) {
         self.add([how.as_ref(), source.as_ref().as_os_str(), target.as_ref().as_os_str()]);
+    }
+
+    /// Something that cannot even be opened where the kernel tells something: no device works there.
+    fn show_nothing_at(&mut self, path: &str) {
+        if Path::new(path).exists() {
+            self.show("--ro-bind", "/dev/null", path);
+        }
     }
 
     fn system(&mut self) {

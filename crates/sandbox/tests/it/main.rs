@@ -7,6 +7,7 @@ mod bare;
 mod commands;
 mod escapes;
 mod fixture;
+mod hostile;
 mod leaks;
 mod limits;
 mod network;
