@@ -1,6 +1,7 @@
 //! What a sandbox shall be.
 
 use crate::FileText;
+pub use baton_session::write_back::TakeBack;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -56,6 +57,10 @@ pub struct BrowserSession {
     /// whose tokens rotate is lost to one of both.
     #[serde(default)]
     pub shared: bool,
+    /// With `reference`, and not `shared`: which sites are written back when the sandbox ends. Left out,
+    /// those that were handed in; what it holds of others is named then, and left.
+    #[serde(default, alias = "take_back")]
+    pub take_back: TakeBack,
 }
 
 /// How a session is handed in.

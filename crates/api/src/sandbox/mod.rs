@@ -7,7 +7,7 @@ pub mod create;
 pub mod exec;
 pub mod view;
 
-pub use create::{BrowserSession, BrowserSessionType, CreateSandbox, WantedLimits};
+pub use create::{BrowserSession, BrowserSessionType, CreateSandbox, TakeBack, WantedLimits};
 pub use exec::{CommandLine, ExecEnd, ExecEvent, ExecSandbox, SandboxFile};
 pub use view::{
     EndedSandbox, Enforcement, HandedIn, Login, SandboxList, SandboxView, Vnc, WrittenBack,

@@ -152,6 +152,6 @@ pub struct WrittenBack {
     /// Why the one before stands, or why something may be missing in the new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What in the profile could not be taken over.
+    /// What in the profile could not be taken over, and what of it was of sites that were not handed in.
     pub left_out: Receipt,
 }

@@ -1,7 +1,9 @@
 //! How sandboxes read.
 
 use super::{history, receipt, style, table::Table};
-use baton_api::sandbox::{EndedSandbox, Enforcement, HandedIn, SandboxList, SandboxView};
+use baton_api::sandbox::{
+    EndedSandbox, Enforcement, HandedIn, SandboxList, SandboxView, WrittenBack,
+};
 use jiff::Timestamp;
 
 /// A list of sandboxes.
@@ -70,6 +72,15 @@ pub(crate) fn sandbox(view: &SandboxView) -> String {
 pub(crate) fn ended_sandbox(ended: &EndedSandbox) -> String {
     let id = ended.id;
     let Some(written) = &ended.browser_session else { return format!("ended {id}") };
+    let told = written_back(ended, written);
+    if written.left_out.items.is_empty() {
+        return told;
+    }
+    format!("{told}\n\n{}", receipt::receipt(&written.left_out))
+}
+
+fn written_back(ended: &EndedSandbox, written: &WrittenBack) -> String {
+    let id = ended.id;
     match (&written.snapshot, &written.reason) {
         (Some(snapshot), _) if written.shrunk => format!(
             "ended {id}; {} lost more than half of its cookies or storage: snapshot {snapshot} is kept, and a resume passes it over",

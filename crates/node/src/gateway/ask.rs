@@ -12,7 +12,7 @@ use crate::live::LiveError;
 use crate::{Context, NodeError, sandboxes};
 use baton_api::chat::{ChatRequest, FinishReason, Ran, Usage};
 use baton_api::sandbox::{
-    BrowserSession, BrowserSessionType, CreateSandbox, EndedSandbox, SandboxView,
+    BrowserSession, BrowserSessionType, CreateSandbox, EndedSandbox, SandboxView, TakeBack,
 };
 use baton_session::SandboxId;
 use jiff::Timestamp;
@@ -126,6 +126,7 @@ impl Job {
                 session_id: Some(session),
                 session_service_url: None,
                 shared: false,
+                take_back: TakeBack::Lent,
             }),
             ttl: Some(u32::try_from(ttl.as_secs()).unwrap_or(u32::MAX)),
             env: self.agent.env(),

@@ -163,7 +163,8 @@ fn keep(
             let receipt = pack.receipt().clone();
             found.told.receipt.extend(receipt.clone());
             found.told.receipt.forget_restored();
-            (Some(found.told), found.loan.map(|loan| Lent { loan, receipt }))
+            let take_back = plan.take_back;
+            (Some(found.told), found.loan.map(|loan| Lent { loan, receipt, take_back }))
         }
         None => (None, None),
     };

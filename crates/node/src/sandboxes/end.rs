@@ -2,13 +2,16 @@
 
 use super::SandboxRefusal;
 use super::registry::Kept;
-use super::take_back::take_back;
+use super::take_back::{LeftSites, take_back};
 use crate::audit::{Action, Actor, Note};
 use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::sandbox::{EndedSandbox, WrittenBack};
 use baton_session::SandboxId;
 use futures_util::future::join_all;
+
+/// How many sites of which something was left out are in the audit log by name.
+const MOST_NOTED: usize = 20;
 
 /// Ends one of the caller's sandboxes. What runs in it is asked to end; what it held of a session is on
 /// disk, and nothing of it is left, when this returns.
@@ -18,14 +21,12 @@ pub async fn delete(
     reference: &str,
 ) -> Result<EndedSandbox, NodeError> {
     let kept = context.sandboxes.find(&caller.owner, reference)?;
-    let note = note(&caller.actor, &kept);
-    note.end(&context.store, end(context, kept.view.id).await).await
+    noted(context, &caller.actor, &kept).await
 }
 
 /// Ends a sandbox because its time has come, or it ended by itself.
 pub(super) async fn expire(context: &Context, kept: &Kept) -> Result<(), NodeError> {
-    let note = note(&Actor::node(), kept);
-    note.end(&context.store, end(context, kept.view.id).await.map(drop)).await
+    noted(context, &Actor::node(), kept).await.map(drop)
 }
 
 /// Ends all sandboxes, because the node ends: they would end with it.
@@ -47,6 +48,19 @@ pub(super) async fn drop_unnoted(context: &Context, id: SandboxId) {
     }
 }
 
+/// Ends a sandbox, and notes it, with what was left of sites that nobody had lent.
+async fn noted(context: &Context, actor: &Actor, kept: &Kept) -> Result<EndedSandbox, NodeError> {
+    let ended = end(context, kept.view.id).await;
+    let mut note = note(actor, kept);
+    if let Ok((_, left)) = &ended
+        && !left.is_empty()
+    {
+        let names = left.keys().take(MOST_NOTED).map(ToString::to_string).collect::<Vec<_>>();
+        note = note.with("left_out_sites", names).with("left_out_count", left.len());
+    }
+    note.end(&context.store, ended.map(|(ended, _)| ended)).await
+}
+
 fn note(actor: &Actor, kept: &Kept) -> Note {
     let note = Note::new(actor, &kept.view.owner, Action::DeleteSandbox, kept.view.id.to_string());
     match &kept.lent {
@@ -55,11 +69,12 @@ fn note(actor: &Actor, kept: &Kept) -> Note {
     }
 }
 
-async fn end(context: &Context, id: SandboxId) -> Result<EndedSandbox, NodeError> {
+async fn end(context: &Context, id: SandboxId) -> Result<(EndedSandbox, LeftSites), NodeError> {
     let gone = || SandboxRefusal::NotFound { reference: id.to_string() };
     let (kept, slot) = context.sandboxes.take(id).ok_or_else(gone)?;
-    let browser_session = match save(context, &kept).await {
-        Ok(saved) => saved,
+    let (browser_session, left) = match save(context, &kept).await {
+        Ok(Some((saved, left))) => (Some(saved), left),
+        Ok(None) => (None, LeftSites::new()),
         Err(error) => {
             // Nothing is lost while the database does not answer: the sandbox stays, and is ended later.
             slot.keep(kept);
@@ -72,19 +87,22 @@ async fn end(context: &Context, id: SandboxId) -> Result<EndedSandbox, NodeError
     }
     drop(slot);
     tracing::info!(sandbox = %id, "ended a sandbox");
-    Ok(EndedSandbox { id, browser_session })
+    Ok((EndedSandbox { id, browser_session }, left))
 }
 
 /// Writes back what a sandbox holds of a session, after what runs in it was asked to end.
-async fn save(context: &Context, kept: &Kept) -> Result<Option<WrittenBack>, NodeError> {
+async fn save(
+    context: &Context,
+    kept: &Kept,
+) -> Result<Option<(WrittenBack, LeftSites)>, NodeError> {
     let Some(lent) = &kept.lent else { return Ok(None) };
     let settled = kept.sandbox.settle().await;
-    let mut told = Box::pin(take_back(context, kept, lent)).await?;
+    let (mut told, left) = Box::pin(take_back(context, kept, lent)).await?;
     if let Err(error) = settled {
         tracing::warn!(sandbox = %kept.view.id, %error, "what ran in a sandbox did not end by itself");
         told.reason.get_or_insert(format!(
             "what a browser had not written down yet is not in it: {error}"
         ));
     }
-    Ok(Some(told))
+    Ok(Some((told, left)))
 }

@@ -7,7 +7,7 @@ use crate::auth::Caller;
 use crate::live::LiveError;
 use crate::{Context, NodeError, clock};
 use baton_api::FileText;
-use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn};
+use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn, TakeBack};
 use baton_session::cookie::Expiry;
 use baton_session::domains::Domain;
 use baton_session::{Receipt, SandboxId, Session, State, admit, import};
@@ -41,12 +41,17 @@ pub(super) async fn seek<'a>(
             refuse("reference with sessionId", "none: give an id or a name")
         }
         (BrowserSessionType::Inline, Some(file), None) => {
-            if wanted.shared || wanted.session_service_url.is_some() {
+            let takes_all = wanted.take_back == TakeBack::All;
+            if wanted.shared || wanted.session_service_url.is_some() || takes_all {
                 return refuse("inline with storageState alone", "fields of a reference");
             }
             Ok(Sought::Inline(file))
         }
         (BrowserSessionType::Reference, None, Some(reference)) => {
+            let comes_back = !wanted.shared && wanted.session_service_url.is_none();
+            if wanted.take_back == TakeBack::All && !comes_back {
+                return refuse("without takeBack where nothing is written back", "both");
+            }
             let Some(url) = &wanted.session_service_url else {
                 let session = borrow::seek(context, caller, wanted, reference).await?;
                 return Ok(Sought::Here(session, wanted));

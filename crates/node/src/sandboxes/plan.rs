@@ -4,7 +4,7 @@ use super::vnc::variables;
 use super::{PROFILE_NAME, PROFILE_VARIABLE, SandboxRefusal};
 use crate::config::{DEFAULT_FLAVOR, Flavor};
 use crate::{Context, NodeError};
-use baton_api::sandbox::{CreateSandbox, WantedLimits};
+use baton_api::sandbox::{CreateSandbox, TakeBack, WantedLimits};
 use baton_sandbox::{Limits, SandboxSpec};
 use baton_session::SandboxId;
 use baton_session::domains::Domain;
@@ -26,6 +26,8 @@ pub(super) struct Plan {
     /// Which domains need a login.
     pub(super) domains: Vec<Domain>,
     pub(super) ttl: Duration,
+    /// What is written back of the session that is handed in.
+    pub(super) take_back: TakeBack,
     /// Whether it has a display.
     pub(super) has_display: bool,
     /// What its maker should know.
@@ -70,8 +72,16 @@ impl Plan {
                     .to_owned(),
             );
         }
-        let (flavor, has_display) = (name.to_owned(), request.enable_vnc);
-        Ok(Self { flavor, spec, domains, ttl, has_display, warnings })
+        let take_back = request.browser_session.as_ref().map(|wanted| wanted.take_back);
+        Ok(Self {
+            flavor: name.to_owned(),
+            spec,
+            domains,
+            ttl,
+            take_back: take_back.unwrap_or_default(),
+            has_display: request.enable_vnc,
+            warnings,
+        })
     }
 }
 

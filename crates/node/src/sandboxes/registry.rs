@@ -4,7 +4,7 @@ use super::SandboxRefusal;
 use crate::NodeError;
 use crate::config::{Prepare, SandboxSettings};
 use crate::live::Loan;
-use baton_api::sandbox::SandboxView;
+use baton_api::sandbox::{SandboxView, TakeBack};
 use baton_sandbox::{Provider, Sandbox};
 use baton_session::{Owner, Receipt, SandboxId};
 use std::collections::BTreeMap;
@@ -54,6 +54,8 @@ pub(super) struct Lent {
     pub(super) loan: Loan,
     /// What of it was in the profile.
     pub(super) receipt: Receipt,
+    /// Which sites are written back.
+    pub(super) take_back: TakeBack,
 }
 
 /// A place for a sandbox, which is free again when this is dropped.

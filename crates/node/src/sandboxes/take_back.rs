@@ -13,18 +13,23 @@ use baton_browser::profile::read::{self, ProfileFolder};
 use baton_sandbox::Sandbox;
 use baton_session::cookie::Expiry;
 use baton_session::write_back::written_back;
-use baton_session::{Holdings, Receipt, State, admit};
+use baton_session::{Holdings, Receipt, Site, State, admit};
+use std::collections::BTreeMap;
 use std::path::Path;
 use tokio_util::io::SyncIoBridge;
 
+/// How many items of which sites were not taken back.
+pub(super) type LeftSites = BTreeMap<Site, usize>;
+
 /// Reads the profile of a sandbox in which nothing runs any more, stores what the session holds now, and
 /// gives the session back. What cannot be read costs nothing: the snapshot before stands, and the answer
-/// says so. An error of the database leaves everything as it is.
+/// says so. An error of the database leaves everything as it is. Also says which sites were not taken.
 pub(super) async fn take_back(
     context: &Context,
     kept: &Kept,
     lent: &Lent,
-) -> Result<WrittenBack, NodeError> {
+) -> Result<(WrittenBack, LeftSites), NodeError> {
+    let mut left_sites = LeftSites::new();
     let session = &lent.loan.session;
     let mut told = WrittenBack {
         session_id: session.id,
@@ -37,10 +42,12 @@ pub(super) async fn take_back(
         Ok((after, left_out)) => {
             let (before, unread) = context.hub.recall(&lent.loan).await?;
             let held = Holdings::of(&before);
-            let state = written_back(before, after, &lent.receipt);
-            let snapshot = context.hub.write_back(&lent.loan, held, state).await?;
+            let taken = written_back(before, after, &lent.receipt, lent.take_back);
+            let snapshot = context.hub.write_back(&lent.loan, held, taken.state).await?;
             told.left_out = left_out;
             told.left_out.extend(unread);
+            told.left_out.extend(taken.left_out);
+            left_sites = taken.left_sites;
             told.shrunk = snapshot.shrunk;
             told.snapshot = Some(snapshot.id);
             if snapshot.sibling {
@@ -54,7 +61,7 @@ pub(super) async fn take_back(
     }
     context.hub.give_back(&lent.loan).await?;
     sync::lease::release(context, &session.owner, session.id).await?;
-    Ok(told)
+    Ok((told, left_sites))
 }
 
 /// What the profile in a sandbox holds, and what of it could not be read; or why nothing could.

@@ -4,7 +4,7 @@ use baton_session::domains::Domain;
 use baton_session::login::{expect_login, logins};
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::state::OriginState;
-use baton_session::write_back::written_back;
+use baton_session::write_back::{TakeBack, written_back};
 use baton_session::{Cookie, Entries, Receipt, State, StorageKey, Tab};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -105,7 +105,9 @@ fn a_sandbox_changes_only_what_was_in_its_profile() {
     .collect();
     let after = stored(state(&[cookie("app.test", "sid2", None)]), "https://app.test", "new");
     let after = stored(after, "https://new.test", "new");
-    let held = written_back(before.clone(), after, &handed);
+    let back = written_back(before.clone(), after, &handed, TakeBack::All);
+    assert_eq!(back.left_out, Receipt::default());
+    let held = back.state;
     assert_eq!(held.cookies, [cookie("app.test", "sid2", None)]);
     assert_eq!(held.tabs, before.tabs);
     let token = |origin: &str| held.origins.get(&first(origin)).map(|o| o.local_storage.clone());
@@ -113,4 +115,36 @@ fn a_sandbox_changes_only_what_was_in_its_profile() {
     assert_eq!(token("https://new.test"), Some(entries("new")));
     assert!(token("https://gone.test").is_none_or(|entries| entries.is_empty()));
     assert_eq!(held.origins[&StorageKey::new(partition)], never);
+}
+
+#[test]
+fn a_sandbox_gives_back_only_sites_that_it_was_lent() {
+    let before = stored(state(&[cookie("app.test", "sid", None)]), "https://stored.test", "old");
+    let cookies = [
+        cookie("app.test", "sid2", None),
+        cookie(".www.app.test", "other", None),
+        cookie(".bank.test", "planted", None),
+        cookie("accounts.google.com", "planted", None),
+        cookie("api.stored.test", "sid", None),
+    ];
+    let after = stored(state(&cookies), "https://api.stored.test", "new");
+    let after = stored(after, "https://bank.test", "planted");
+    let back = written_back(before.clone(), after, &Receipt::default(), TakeBack::Lent);
+    let mut domains: Vec<&str> = back.state.cookies.iter().map(|one| &*one.domain).collect();
+    domains.sort_unstable();
+    assert_eq!(domains, [".www.app.test", "api.stored.test", "app.test"]);
+    let token = |origin: &str| back.state.origins.contains_key(&StorageKey::first_party(origin));
+    assert!(token("https://api.stored.test") && !token("https://bank.test"));
+    let left = back.left_sites.iter().map(|(site, items)| (site.as_str(), *items));
+    assert_eq!(left.collect::<Vec<_>>(), [("bank.test", 2), ("google.com", 1)]);
+    let named: Vec<&str> = back.left_out.items.iter().map(|item| &*item.place).collect();
+    assert_eq!(named.len(), 3, "{named:?}");
+    assert!(named.iter().any(|place| place.starts_with(".bank.test/")), "{named:?}");
+
+    // However many are planted, the answer stays short, and says how many.
+    let many: Vec<_> = (0..5000).map(|at| cookie(&format!("s{at}.test"), "x", None)).collect();
+    let back = written_back(before, state(&many), &Receipt::default(), TakeBack::Lent);
+    assert_eq!((back.state.cookies.len(), back.left_sites.len()), (0, 5000));
+    assert_eq!(back.left_out.items.len(), 201);
+    assert_eq!(back.left_out.items[200].place, "4800 more");
 }

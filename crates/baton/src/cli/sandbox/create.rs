@@ -4,7 +4,7 @@ use super::Context;
 use crate::cli::serve::duration;
 use crate::output;
 use anyhow::Context as _;
-use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox};
+use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox, TakeBack};
 use baton_api::{Exit, FileText};
 use baton_session::Receipt;
 use clap::Args;
@@ -15,7 +15,9 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The session belongs to the sandbox until that ends, and what changes there is written back: where
-tokens rotate, two holders would log each other out. With --shared the sandbox gets a copy.
+tokens rotate, two holders would log each other out. With --shared the sandbox gets a copy. Of sites
+that the session had nothing of, nothing comes back but with --take-back all: what runs there could
+have planted it.
 
 In the sandbox, agent-browser finds the session by itself. It has no files of this machine but
 programs and libraries, and reaches what [sandboxes] in the node's settings allows.
@@ -31,6 +33,9 @@ pub(crate) struct Create {
     /// Hand in a copy, and write nothing back
     #[arg(long, requires = "session")]
     shared: bool,
+    /// Which sites are written back: `lent`, those that the session had something of, or `all`
+    #[arg(long, value_name = "SITES", value_parser = take_back, requires = "session", conflicts_with = "shared")]
+    take_back: Option<TakeBack>,
     /// Hand in a Playwright storageState or a session file instead
     #[arg(long, value_name = "FILE", conflicts_with = "session")]
     state: Option<PathBuf>,
@@ -51,6 +56,15 @@ pub(crate) struct Create {
     env: Vec<(String, String)>,
 }
 
+/// Which sites are written back, as it is typed.
+fn take_back(text: &str) -> Result<TakeBack, String> {
+    match text {
+        "lent" => Ok(TakeBack::Lent),
+        "all" => Ok(TakeBack::All),
+        _ => Err("expected lent or all".to_owned()),
+    }
+}
+
 /// A variable as it is typed.
 pub(super) fn variable(text: &str) -> Result<(String, String), String> {
     let split = text.split_once('=').filter(|(name, _)| !name.is_empty());
@@ -67,6 +81,7 @@ impl Create {
                 session_id: Some(session),
                 session_service_url: None,
                 shared: self.shared,
+                take_back: self.take_back.unwrap_or_default(),
             }),
             (None, Some(file)) => Some(inline(file)?),
             (None, None) => None,
@@ -105,5 +120,6 @@ fn inline(file: &Path) -> anyhow::Result<BrowserSession> {
         session_id: None,
         session_service_url: None,
         shared: false,
+        take_back: TakeBack::Lent,
     })
 }

@@ -6,6 +6,7 @@ mod bare;
 mod escapes;
 mod gateway;
 mod gateway_bad;
+mod hostile;
 mod leaks;
 mod model;
 mod prepared;

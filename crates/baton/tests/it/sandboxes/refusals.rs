@@ -2,7 +2,7 @@
 
 use super::scene::{Scene, cookie, reference, refused};
 use baton_api::sandbox::{
-    BrowserSession, BrowserSessionType, CommandLine, CreateSandbox, ExecEnd, ExecSandbox,
+    BrowserSession, BrowserSessionType, CommandLine, CreateSandbox, ExecEnd, ExecSandbox, TakeBack,
     WantedLimits,
 };
 use baton_api::{FileText, ListHistory};
@@ -20,6 +20,7 @@ fn inline(text: &str) -> BrowserSession {
         session_id: None,
         session_service_url: None,
         shared: false,
+        take_back: TakeBack::Lent,
     }
 }
 

@@ -10,7 +10,7 @@ use axum::response::{Html, IntoResponse, Redirect};
 use axum::routing::get;
 use baton_api::sandbox::{
     BrowserSession, BrowserSessionType, CommandLine, CreateSandbox, EndedSandbox, ExecEnd,
-    ExecEvent, ExecSandbox, SandboxView,
+    ExecEvent, ExecSandbox, SandboxView, TakeBack,
 };
 use baton_api::{Client, ClientError, FileText, ImportSession, Problem};
 use baton_playground::{House, Site};
@@ -215,6 +215,7 @@ pub(super) fn reference(session: &str) -> BrowserSession {
         session_id: Some(session.to_owned()),
         session_service_url: None,
         shared: false,
+        take_back: TakeBack::Lent,
     }
 }
 

@@ -6,7 +6,7 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::response::Redirect;
 use axum::routing::get;
-use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox};
+use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox, TakeBack};
 use baton_api::{CreateKey, FileText, ImportSession, Scope};
 use baton_playground::{House, Site};
 use std::collections::BTreeSet;
@@ -19,6 +19,7 @@ fn kept_at(url: &str, session: &str) -> CreateSandbox {
         session_id: Some(session.to_owned()),
         session_service_url: Some(url.to_owned()),
         shared: false,
+        take_back: TakeBack::Lent,
     };
     CreateSandbox { browser_session: Some(session), ..CreateSandbox::default() }
 }

@@ -3,7 +3,7 @@
 use super::scene::Scene;
 use crate::notes::eventually;
 use baton_api::SnapshotReason;
-use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox};
+use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox, TakeBack};
 use baton_playground::victims;
 
 /// Changes a cookie in a sandbox's profile, as a browser would.
@@ -80,6 +80,7 @@ async fn a_sandbox_of_an_inline_session_leaves_nothing_at_the_node() {
         session_id: None,
         session_service_url: None,
         shared: false,
+        take_back: TakeBack::Lent,
     };
     let request = CreateSandbox { browser_session: Some(session), ..CreateSandbox::default() };
     let sandbox = scene.client().create_sandbox(&request).await.unwrap();

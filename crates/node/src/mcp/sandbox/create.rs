@@ -5,7 +5,7 @@ use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
 use crate::sandboxes;
 use baton_api::Scope;
-use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox};
+use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox, TakeBack};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -41,6 +41,8 @@ impl Verb for SandboxCreate {
             session_id: Some(session),
             session_service_url: None,
             shared,
+            // An agent does not choose what its sandbox may change.
+            take_back: TakeBack::Lent,
         });
         let request = CreateSandbox {
             flavor: self.flavor,

@@ -1,6 +1,7 @@
 //! `sandbox_delete`
 
 use crate::mcp::answer::{Answer, Failure};
+use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
 use crate::sandboxes;
 use baton_api::Scope;
@@ -24,7 +25,7 @@ impl Verb for SandboxDelete {
         call.require(Scope::Sandbox).await?;
         let ending = Box::pin(sandboxes::delete(&call.context, &call.caller, &self.sandbox_id));
         let ended = call.progress.during("ending the sandbox", ending).await?;
-        let told = match &ended.browser_session {
+        let mut told = vec![match &ended.browser_session {
             None => "The sandbox has ended.".to_owned(),
             Some(written) => match (&written.snapshot, &written.reason) {
                 (Some(_), _) if written.shrunk => "The sandbox has ended. Its session lost more than half of what it held: session_resume takes the snapshot before.".to_owned(),
@@ -34,13 +35,16 @@ impl Verb for SandboxDelete {
                     why.as_deref().unwrap_or("nothing could be read")
                 ),
             },
-        };
+        }];
         let written = ended.browser_session.as_ref();
         let data = json!({
             "sandboxId": ended.id,
             "sessionId": written.map(|written| written.session_id),
             "snapshot": written.and_then(|written| written.snapshot),
         });
-        Ok(Answer::new(&[told], data))
+        let left_out = written.map(|written| &written.left_out);
+        let left_out = left_out.filter(|left_out| !left_out.items.is_empty());
+        told.extend(left_out.into_iter().flat_map(|left_out| text::receipt(left_out).0));
+        Ok(Answer::new(&told, data))
     }
 }
