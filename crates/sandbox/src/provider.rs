@@ -34,8 +34,9 @@ pub trait Sandbox: Send + Sync + std::fmt::Debug {
     fn unpack<'a>(&'a self, archive: File, path: &'a str) -> Answer<'a, Result<(), String>>;
 
     /// The command that passes a folder as a tar archive to its output (`pack`), the one that writes a file
-    /// whole from its input or not at all (`write`), the one that passes it to its output (`read`), and
-    /// the one that passes its input and output to a socket and back (`connect`).
+    /// whole from its input or not at all (`write`), the one that passes a plain file to its output
+    /// (`read`; given one more word, at most so many bytes), and the one that passes its input and output
+    /// to a socket and back (`connect`).
     fn tool(&self, verb: &str, path: &str) -> Command;
 
     /// Asks every command to end, and waits a while for it. Fails when a browser did not end in time: what

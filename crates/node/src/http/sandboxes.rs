@@ -5,7 +5,7 @@ use super::input::{Json, Path, Query};
 use crate::auth::Sandbox;
 use crate::sandboxes::Events;
 use crate::{Context, sandboxes};
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
 use axum::http::StatusCode;
@@ -105,7 +105,7 @@ fn told(events: Events) -> impl Stream<Item = Result<Event, Infallible>> {
     })
 }
 
-/// A file of a sandbox.
+/// A file of a sandbox: a plain one, of at most 64 MiB. An answer that breaks off is not whole.
 #[utoipa::path(
     get, path = "/api/sandboxes/{id}/files", tag = "sandboxes", security(("api_key" = [])),
     params(("id" = String, Path), SandboxFile),
@@ -120,9 +120,10 @@ pub(super) async fn read(
     Path(id): Path<String>,
     Query(file): Query<SandboxFile>,
 ) -> Result<impl IntoResponse, Refusal> {
-    let bytes = sandboxes::read(&context, &caller, &id, &file.path).await?;
+    let parts = sandboxes::read(&context, &caller, &id, &file.path).await?;
+    let body = stream::unfold(parts, async |mut parts| Some((parts.recv().await?, parts)));
     let headers = [(CONTENT_TYPE, "application/octet-stream"), (CACHE_CONTROL, "no-store")];
-    Ok((headers, bytes))
+    Ok((headers, Body::from_stream(body)))
 }
 
 /// Writes a file of a sandbox, whole or not at all; its folders are made.

@@ -2,8 +2,9 @@
 //! rights.
 
 use super::InitError;
+use rustix::fs::{Mode, OFlags};
 use std::fs::File;
-use std::io::{BufWriter, Read, Write, stdin, stdout};
+use std::io::{BufWriter, Error, ErrorKind, Read, Write, stdin, stdout};
 use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -14,10 +15,13 @@ use std::time::UNIX_EPOCH;
 /// How much is read at once, in bytes.
 const CHUNK: usize = 256 << 10;
 
-/// Runs a tool.
-pub(super) fn run(verb: &str, path: &Path) -> Result<(), InitError> {
+/// Runs a tool, with what follows its path.
+pub(super) fn run(verb: &str, path: &Path, more: Option<&str>) -> Result<(), InitError> {
     match verb {
-        "read" => read(path),
+        "read" => match more.map_or(Ok(u64::MAX), str::parse) {
+            Ok(most) => read(path, most),
+            Err(_) => return Err(InitError::NoTool),
+        },
         "write" => write(path),
         "pack" => pack(path),
         "connect" => connect(path),
@@ -26,8 +30,28 @@ pub(super) fn run(verb: &str, path: &Path) -> Result<(), InitError> {
     .map_err(InitError::file(path))
 }
 
-fn read(path: &Path) -> std::io::Result<()> {
-    std::io::copy(&mut File::open(path)?, &mut stdout().lock()).map(drop)
+/// Only a plain file is read: others may have no end, or wait until somebody writes to them.
+fn read(path: &Path, most: u64) -> std::io::Result<()> {
+    // Neither does opening it wait, nor does a terminal become ours.
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "expected a plain file, found another kind",
+        ));
+    }
+    let too_large = || {
+        Error::new(ErrorKind::FileTooLarge, format!("expected at most {most} bytes, found more"))
+    };
+    // It may grow while it is read, and what the kernel makes up says that it has no bytes.
+    if found.len() > most
+        || std::io::copy(&mut file.take(most.saturating_add(1)), &mut stdout().lock())? > most
+    {
+        return Err(too_large());
+    }
+    Ok(())
 }
 
 /// Writes a file whole or not at all; its folders are made.
@@ -36,7 +60,8 @@ fn write(path: &Path) -> std::io::Result<()> {
         std::fs::create_dir_all(folder)?;
     }
     let beside = beside(path);
-    let written = File::create(&beside)
+    // Nothing that is there already, and may be a pipe that nobody reads.
+    let written = File::create_new(&beside)
         .and_then(|mut file| std::io::copy(&mut stdin().lock(), &mut file))
         .and_then(|_| std::fs::rename(&beside, path));
     if written.is_err() {

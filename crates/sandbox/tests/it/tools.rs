@@ -34,3 +34,42 @@ async fn folders_move_as_archives() {
     let broken = unpack(&*sandbox, b"no archive", "/workspace/d").await.unwrap_err();
     assert!(broken.starts_with("/workspace/d: "), "{broken}");
 }
+
+#[tokio::test]
+async fn only_plain_files_are_read_and_no_more_than_is_wanted() {
+    let sandbox = sandbox().await;
+    says(&*sandbox, "mkfifo pipe; mkdir folder; printf 12345 > five; ln -s /dev/zero link").await;
+    let mut found = Vec::new();
+    for path in ["/dev/zero", "pipe", "folder", "link", "five"] {
+        let mut command =
+            sandbox.tool("read", &format!("/workspace/{path}").replace("/workspace//", "/"));
+        command.words.push("4".to_owned());
+        let done = run(&*sandbox, &command, b"").await;
+        assert_eq!((done.ended, done.output.as_str()), (Ended::Code(1), ""), "{path}");
+        found.push(done.errors.trim_end().to_owned());
+    }
+    insta::assert_snapshot!(found.join("\n"), @r"
+    /dev/zero: expected a plain file, found another kind
+    /workspace/pipe: expected a plain file, found another kind
+    /workspace/folder: expected a plain file, found another kind
+    /workspace/link: expected a plain file, found another kind
+    /workspace/five: expected at most 4 bytes, found more
+    ");
+    let mut command = sandbox.tool("read", "/workspace/five");
+    command.words.push("5".to_owned());
+    assert_eq!(run(&*sandbox, &command, b"").await.output, "12345");
+    // What the kernel makes up has no size, and is bounded all the same.
+    let mut command = sandbox.tool("read", "/proc/self/status");
+    command.words.push("10".to_owned());
+    let done = run(&*sandbox, &command, b"").await;
+    assert_eq!((done.ended, done.output.len()), (Ended::Code(1), 11));
+}
+
+#[tokio::test]
+async fn a_file_is_not_written_to_what_lies_in_wait() {
+    // Whoever guesses under which name it is written first leaves a pipe there, which nobody reads.
+    let sandbox = sandbox().await;
+    says(&*sandbox, "mkfifo $(seq -f file.%g 1 200)").await;
+    let done = run(&*sandbox, &sandbox.tool("write", "/workspace/file"), b"text").await;
+    assert_eq!(done.ended, Ended::Code(1), "{done:?}");
+}
