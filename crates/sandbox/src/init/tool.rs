@@ -81,6 +81,8 @@ fn beside(path: &Path) -> PathBuf {
 fn pack(path: &Path) -> std::io::Result<()> {
     let mut archive = tar::Builder::new(BufWriter::with_capacity(CHUNK, stdout().lock()));
     archive.follow_symlinks(false);
+    // A file with holes goes as if it had none: whoever reads it takes no descriptions of holes.
+    archive.sparse(false);
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(path.join(&folder))? {

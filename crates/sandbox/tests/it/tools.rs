@@ -21,7 +21,7 @@ async fn a_file_is_written_whole_and_read_back() {
 async fn folders_move_as_archives() {
     let sandbox = sandbox().await;
     let line = "mkdir -p a/b; echo one > a/b/one; ln -s /etc/passwd a/link; \
-                touch -d 2001-09-09T01:46:40.000000007Z a/b/one";
+                touch -d 2001-09-09T01:46:40.000000007Z a/b/one; truncate -s 1M a/holes";
     says(&*sandbox, line).await;
     let mut packed = sandbox.start(&sandbox.tool("pack", "/workspace/a")).await.unwrap();
     let mut archive = Vec::new();
@@ -29,6 +29,8 @@ async fn folders_move_as_archives() {
     assert_eq!(packed.ended().await, Ended::Code(0));
     // Of two databases the one counts that was written later.
     assert!(String::from_utf8_lossy(&archive).contains("mtime=1000000000.000000007\n"));
+    // A file with holes is one like any other.
+    assert!(archive.len() > 1 << 20);
     unpack(&*sandbox, &archive, "/workspace/c").await.unwrap();
     assert_eq!(says(&*sandbox, "cat c/b/one; readlink c/link").await, "one\n/etc/passwd");
     let broken = unpack(&*sandbox, b"no archive", "/workspace/d").await.unwrap_err();
