@@ -2,7 +2,9 @@
 //!
 //! The X server runs in the sandbox and listens at a socket there, which nothing outside reaches. The node
 //! listens at a port of its loopback and passes each viewer on to that socket, through a tool that runs in
-//! the sandbox. The protocol's own password keeps other users of the machine out.
+//! the sandbox. The protocol's own password keeps other users of the machine out, and they keep nobody
+//! else out: wrong passwords count for nothing, and whoever has shown none has a place for a while only, that
+//! of whoever came first when there are many.
 
 use super::SandboxRefusal;
 use super::registry::Kept;
@@ -13,12 +15,18 @@ use baton_sandbox::{Command, Process, Sandbox, SandboxError};
 use des::Des;
 use des::cipher::{Array, BlockCipherEncrypt, KeyInit};
 use rand::distr::{Alphanumeric, SampleString};
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, copy, copy_bidirectional, join, sink};
+use tokio::io::{
+    AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, copy,
+    copy_bidirectional, join, sink,
+};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
 /// Where the X server listens, in the sandbox.
@@ -30,15 +38,23 @@ const PASSWORD: &str = "/tmp/.vnc/password";
 const START: &str = "server=$(command -v Xtigervnc || command -v Xvnc) || \
     { echo no Xtigervnc in the sandbox >&2; exit 1; }; mkdir -p -m 1777 /tmp/.X11-unix && \
     exec \"$server\" :0 -displayfd 1 -rfbport -1 -rfbunixpath /tmp/.vnc/socket -rfbunixmode 384 \
-    -SecurityTypes VncAuth -PasswordFile /tmp/.vnc/password -geometry 1280x800 -depth 24 -nolisten tcp";
+    -SecurityTypes VncAuth -UseBlacklist=0 -PasswordFile /tmp/.vnc/password -geometry 1280x800 -depth 24 -nolisten tcp";
 /// How long it may take to be ready.
 const LIMIT: Duration = Duration::from_secs(15);
 /// How long until a viewer is waited for again after one could not be taken.
 const PAUSE: Duration = Duration::from_millis(100);
 /// How many characters of a password the protocol reads.
 const LENGTH: usize = 8;
-/// How many viewers there are at once at most.
+/// How many viewers there are at once at most, and how many that have shown no password yet.
 const MOST_VIEWERS: usize = 8;
+const MOST_STRANGERS: usize = 16;
+/// How long one may take to show it: a person types.
+const PATIENCE: Duration = Duration::from_mins(2);
+/// What a display says, in bytes, before it has heard a password: its version, one way to log in, and
+/// something to encrypt. Then it says that it was wrong, and leaves, or what the display is.
+const GREETING: usize = 12 + 4 + 16 + 4;
+/// How much is passed on at once, in bytes.
+const CHUNK: usize = 4 << 10;
 /// With what VNC hides passwords in files, from nobody in particular: each byte's bits in the reverse
 /// order (`common/rfb/obfuscate.cxx` of TigerVNC).
 const HIDING: [u8; LENGTH] = [23, 82, 107, 6, 35, 78, 88, 7];
@@ -88,6 +104,7 @@ impl Display {
         let Self { mut server, listener, .. } = self;
         tokio::spawn(async move {
             let viewers = Arc::new(Semaphore::new(MOST_VIEWERS));
+            let strangers = Strangers::default();
             let served = async {
                 loop {
                     let Ok((viewer, _)) = listener.accept().await else {
@@ -95,11 +112,13 @@ impl Display {
                         tokio::time::sleep(PAUSE).await;
                         continue;
                     };
-                    let Ok(place) = Arc::clone(&viewers).try_acquire_owned() else { continue };
-                    let kept = Arc::clone(&kept);
+                    let (kept, viewers) = (Arc::clone(&kept), Arc::clone(&viewers));
+                    let stranger = strangers.admit();
                     tokio::spawn(async move {
-                        pass_on(&kept, viewer).await;
-                        drop(place);
+                        tokio::select! {
+                            () = pass_on(&kept, viewer, stranger, &viewers) => {}
+                            () = kept.ended.cancelled() => {}
+                        }
                     });
                 }
             };
@@ -142,8 +161,47 @@ async fn drained(server: &mut Process) {
     );
 }
 
-/// Passes one viewer on, until either side leaves or the sandbox ends.
-async fn pass_on(kept: &Kept, mut viewer: TcpStream) {
+/// Those who have shown no password yet, the first one first.
+#[derive(Debug, Clone, Default)]
+struct Strangers(Arc<Mutex<VecDeque<CancellationToken>>>);
+
+/// One of them, for as long as it is one.
+#[derive(Debug)]
+struct Stranger {
+    all: Strangers,
+    leaves: CancellationToken,
+}
+
+impl Strangers {
+    /// One more, in the place of whoever came first when there are too many.
+    fn admit(&self) -> Stranger {
+        let leaves = CancellationToken::new();
+        let mut all = self.all();
+        all.retain(|one| !one.is_cancelled());
+        if all.len() >= MOST_STRANGERS
+            && let Some(first) = all.pop_front()
+        {
+            first.cancel();
+        }
+        all.push_back(leaves.clone());
+        drop(all);
+        Stranger { all: self.clone(), leaves }
+    }
+
+    fn all(&self) -> MutexGuard<'_, VecDeque<CancellationToken>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Stranger {
+    fn drop(&mut self) {
+        self.leaves.cancel();
+        self.all.all().retain(|one| !one.is_cancelled());
+    }
+}
+
+/// Passes one viewer on, until either side leaves, or it has shown no password for too long.
+async fn pass_on(kept: &Kept, mut viewer: TcpStream, stranger: Stranger, viewers: &Semaphore) {
     let connect = kept.sandbox.tool("connect", SOCKET);
     let mut process = match kept.sandbox.start(&connect).await {
         Ok(process) => process,
@@ -155,11 +213,41 @@ async fn pass_on(kept: &Kept, mut viewer: TcpStream) {
     let Some(input) = process.input.take() else { return };
     let output = std::mem::replace(&mut process.output, Box::new(tokio::io::empty()));
     let mut display = join(output, input);
-    tokio::select! {
-        // Whichever side breaks, the other one is closed.
-        _ = copy_bidirectional(&mut viewer, &mut display) => {}
-        () = kept.ended.cancelled() => {}
+    let greeted = tokio::select! {
+        greeted = timeout(PATIENCE, greet(&mut viewer, &mut display)) => greeted,
+        () = stranger.leaves.cancelled() => return,
+    };
+    let Ok(Ok(())) = greeted else { return };
+    drop(stranger);
+    let Ok(_place) = viewers.try_acquire() else { return };
+    // Whichever side breaks, the other one is closed.
+    let _ = copy_bidirectional(&mut viewer, &mut display).await;
+}
+
+/// Passes on what is said until a display has heard the right password, or has said that it was wrong.
+async fn greet(
+    viewer: &mut TcpStream,
+    display: &mut (impl AsyncRead + AsyncWrite + Unpin),
+) -> io::Result<()> {
+    let (mut asked, mut said) = ([0; CHUNK], [0; CHUNK]);
+    let mut greeted = 0;
+    while greeted <= GREETING {
+        tokio::select! {
+            read = viewer.read(&mut asked) => match read? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                read => display.write_all(&asked[..read]).await?,
+            },
+            read = display.read(&mut said) => match read? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                read => {
+                    viewer.write_all(&said[..read]).await?;
+                    greeted += read;
+                }
+            },
+        }
+        display.flush().await?;
     }
+    Ok(())
 }
 
 /// A password as a file holds it.

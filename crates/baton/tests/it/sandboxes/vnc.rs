@@ -6,6 +6,8 @@ use super::viewer::Viewer;
 use baton_api::sandbox::CreateSandbox;
 use baton_playground::tools::Npm;
 use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// How long it may take until something is seen.
@@ -46,6 +48,32 @@ async fn a_browser_with_a_window_is_watched_and_its_session_comes_back() {
     let rotated = cookies.iter().find(|(name, _)| name == "refresh").unwrap();
     assert!(rotated.1.parse::<u32>().unwrap() > 1, "{cookies:?}");
     assert!(Viewer::open(&vnc.address, &password).await.is_err(), "nobody listens any more");
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_is_kept_out_by_those_who_do_not_know_the_password() {
+    let scene = Scene::set().await;
+    let request = CreateSandbox { enable_vnc: true, ..CreateSandbox::default() };
+    let sandbox = scene.client().create_sandbox(&request).await.unwrap();
+    let vnc = sandbox.vnc.clone().unwrap();
+    let password = vnc.password.unwrap();
+    for _ in 0..12 {
+        let denied = Viewer::open(&vnc.address, "wrong").await.unwrap().err().unwrap();
+        assert_eq!(denied, "Authentication failure");
+    }
+    // Nor by those who say nothing at all.
+    let mut silent = Vec::new();
+    for _ in 0..40 {
+        silent.push(TcpStream::connect(&vnc.address).await.unwrap());
+    }
+    let seen = timeout(LIMIT, Viewer::open(&vnc.address, &password)).await.expect("an answer");
+    assert!(seen.unwrap().is_ok());
+    // The places of the first of them were given to others, and the sandbox has room for commands.
+    let mut nothing = Vec::new();
+    let closed = timeout(LIMIT, silent[0].read_to_end(&mut nothing)).await;
+    assert!(closed.is_ok(), "the first one is still there");
+    assert_eq!(scene.says(&sandbox, "echo hello").await, "hello");
     scene.strike().await;
 }
 
