@@ -24,7 +24,10 @@ pub(super) async fn answer(
     let told = conversation.flat(prompt::browser_session(logins.unwrap_or_default()).as_deref());
     let (mut words, mut input) = (agent.command.clone(), None);
     match agent.prompt {
-        Prompt::Argument => words.push(told),
+        Prompt::Argument => {
+            let told = as_argument(&words, told);
+            words.push(told);
+        }
         Prompt::Stdin => input = Some(told),
         Prompt::File => {
             desk.write(PROMPT_FILE, &told).await?;
@@ -50,6 +53,13 @@ pub(super) async fn answer(
     Err(failed(agent, ExecEnd::Gone, &complaint).into())
 }
 
+/// What is asked, as the last argument. The caller chose it, so it must not be a flag of the program: behind
+/// `--` nothing is, and a text that begins with a space is none either.
+fn as_argument(words: &[String], told: String) -> String {
+    let is_behind = words.iter().any(|word| word == "--");
+    if told.starts_with('-') && !is_behind { format!(" {told}") } else { told }
+}
+
 fn keep_end(complaint: &mut String, text: &str) {
     complaint.push_str(text);
     let surplus = complaint.len().saturating_sub(COMPLAINT);
@@ -71,7 +81,17 @@ fn failed(agent: &AgentSettings, end: ExecEnd, complaint: &str) -> GatewayRefusa
 
 #[cfg(test)]
 mod tests {
-    use super::{COMPLAINT, keep_end};
+    use super::{COMPLAINT, as_argument, keep_end};
+
+    #[test]
+    fn what_is_asked_is_no_flag() {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let said = |line: &str, told: &str| as_argument(&words(line), told.to_owned());
+        assert_eq!(said("agent --print", "--help"), " --help");
+        assert_eq!(said("agent --print", "-x\n--"), " -x\n--");
+        assert_eq!(said("agent --print --", "--help"), "--help");
+        assert_eq!(said("agent --print", "Who am I? --help"), "Who am I? --help");
+    }
 
     #[test]
     fn the_end_of_a_complaint_is_kept_and_no_half_character() {
