@@ -212,7 +212,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A file of a sandbox. */
+        /** A file of a sandbox: a plain one, of at most 64 MiB. An answer that breaks off is not whole. */
         get: {
             parameters: {
                 query: {
@@ -4065,6 +4065,11 @@ export interface components {
             shared?: boolean;
             /** @description With `inline`: a Playwright `storageState`, or a session file. */
             storageState?: Record<string, never> | null;
+            /**
+             * @description With `reference`, and not `shared`: which sites are written back when the sandbox ends. Left out,
+             *     those that were handed in; what it holds of others is named then, and left.
+             */
+            takeBack?: components["schemas"]["TakeBack"];
             /** @description Which of both. */
             type: components["schemas"]["BrowserSessionType"];
         };
@@ -6396,6 +6401,11 @@ export interface components {
             /** @description The address that it shows. */
             url: string;
         };
+        /**
+         * @description Which sites are taken back.
+         * @enum {string}
+         */
+        TakeBack: "lent" | "all";
         /** @description What became of a sync file. */
         TakenFile: {
             /** @description Whether anything in it was new here. */
@@ -6514,7 +6524,7 @@ export interface components {
         };
         /** @description What became of a session that a sandbox held. */
         WrittenBack: {
-            /** @description What in the profile could not be taken over. */
+            /** @description What in the profile could not be taken over, and what of it was of sites that were not handed in. */
             leftOut: components["schemas"]["Receipt"];
             /** @description Why the one before stands, or why something may be missing in the new one. */
             reason?: string | null;
