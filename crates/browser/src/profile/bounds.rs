@@ -3,6 +3,7 @@
 //! The one idea: a small file can say much. Keys that share their beginnings, compressed values, one
 //! map with many names: what is made of a file is counted as well, not only its size.
 
+use rustix::fs::{Mode, OFlags};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
@@ -16,9 +17,12 @@ const ROW: usize = 64;
 /// Reads a file of at most `limit` bytes. What is no plain file, say a pipe that nobody writes to, is
 /// an error.
 pub(super) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    expect_file(&fs::metadata(path)?)?;
+    // What was opened is looked at, so that nobody puts another in its place, and opening does not wait.
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    expect_file(&file.metadata()?)?;
     let mut bytes = Vec::new();
-    File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         let found = format!("expected at most {limit} bytes, found more");
         return Err(io::Error::new(ErrorKind::FileTooLarge, found));

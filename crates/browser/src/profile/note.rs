@@ -4,7 +4,7 @@
 //! names the term in which the profile's browser runs and the snapshot that it was made equal to; a
 //! snapshot of another term, say one that another machine took, has nothing to do with this profile.
 
-use super::ProfileError;
+use super::{ProfileError, bounds};
 use baton_session::{SnapshotId, Term};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -12,6 +12,8 @@ use std::path::Path;
 
 /// The note's name in the profile.
 pub(super) const NAME: &str = "baton.json";
+/// The longest note, in bytes; a browser may write into its profile what it likes.
+const LARGEST: u64 = 64 << 10;
 
 /// Changes with every start of the machine (`random(4)`).
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
@@ -37,7 +39,7 @@ impl Note {
 
     /// The note in a profile; none when there is none that can be read.
     pub fn read(profile: &Path) -> Option<Self> {
-        serde_json::from_slice(&fs::read(profile.join(NAME)).ok()?).ok()
+        serde_json::from_slice(&bounds::read(&profile.join(NAME), LARGEST).ok()?).ok()
     }
 
     /// Puts the note into a profile. It is not synced: one that a power cut took is no note, and then

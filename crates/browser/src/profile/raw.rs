@@ -5,8 +5,8 @@
 //! machine; whoever asks for that carries the key too. Only first parties have folders of their own;
 //! those of partitions are named by numbers of the profile.
 
-use super::ProfileError;
 use super::at_rest::folder_name;
+use super::{ProfileError, bounds};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use baton_session::StorageKey;
@@ -48,14 +48,13 @@ fn read_folder(
             continue;
         }
         let (from, path) = (entry.path(), [path, &[name]].concat());
-        if from.is_dir() {
+        // Not where a link leads: a browser makes none.
+        if entry.file_type().map_err(ProfileError::new("read", &from))?.is_dir() {
             read_folder(&from, &path, left, files)?;
             continue;
         }
-        let bytes = fs::read(&from).map_err(ProfileError::new("read", &from))?;
-        let rest = left.checked_sub(bytes.len() as u64);
-        let too_large = || io::Error::new(ErrorKind::FileTooLarge, "more than 64 MB");
-        *left = rest.ok_or_else(|| ProfileError::new("read", &from)(too_large()))?;
+        let bytes = bounds::read(&from, *left).map_err(ProfileError::new("read", &from))?;
+        *left = left.saturating_sub(bytes.len() as u64);
         let content = FileContent::File { bytes: STANDARD.encode(bytes) };
         files.push(FileEntry { path, content });
     }
