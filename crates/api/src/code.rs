@@ -107,6 +107,8 @@ error_codes! {
     RouteNotFound "route_not_found" 404 NotFound "no such address";
     /// The address exists, but not with this method.
     MethodNotAllowed "method_not_allowed" 405 Usage "wrong method";
+    /// The body came too slowly, or broke off without a word.
+    BodyTooSlow "body_too_slow" 408 Failed "the body comes too slowly";
     /// The name belongs to another session or key.
     NameTaken "name_taken" 409 Conflict "the name is taken";
     /// The prefix fits more than one session, or more than one snapshot.

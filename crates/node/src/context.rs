@@ -6,6 +6,7 @@ use crate::config::{GatewaySettings, NodeSettings, ProxySettings};
 use crate::debug::relay::Bus;
 use crate::debug::token::DebugSecret;
 use crate::debug::{Browsers, Relay};
+use crate::http::Freight;
 use crate::identity::OwnIdentity;
 use crate::idle::Activity;
 use crate::live::{Hub, LiveError};
@@ -63,6 +64,8 @@ pub struct Context {
     pub activity: Activity,
     /// How often somebody asked.
     pub rates: Rates,
+    /// What bodies of requests and answers hold.
+    pub(crate) freight: Freight,
     /// The board that agents share, if there is one.
     pub board: Option<Federation>,
     /// Tells those who follow the board that it changed.
@@ -194,6 +197,7 @@ impl Context {
             ending,
             tasks: TaskTracker::new(),
             activity: Activity::default(),
+            freight: Freight::default(),
             feed: Feed::default(),
             tickets: Tickets::default(),
             drivers: Drivers::default(),

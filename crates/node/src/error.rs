@@ -116,6 +116,15 @@ pub enum NodeError {
         /// How long to wait.
         wait: Duration,
     },
+    /// Too many connections are held with one key.
+    #[error(
+        "expected at most {limit} connections at once with this key, or with all keys, found more\n\
+         close some, or let limits.connections be more"
+    )]
+    TooManyConnections {
+        /// How many there may be.
+        limit: usize,
+    },
     /// A file of the exchange folder cannot be written.
     #[error("the file cannot be written: {0}")]
     Exchange(DataError),

@@ -3,8 +3,11 @@
 //! Captures, resumes and running browsers are counted where they happen, in the hub. Nothing that
 //! is counted names a session, a site or an owner: metrics are read by those who may not see them.
 
+use crate::http::connections::{Bounds, Door};
+use crate::http::{Guard, HttpConfig, guard};
 use axum::Router;
 use axum::extract::State;
+use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use std::net::SocketAddr;
@@ -55,18 +58,28 @@ pub fn install() -> PrometheusHandle {
     RECORDER.get_or_init(install).clone()
 }
 
-/// Serves `/metrics` at `address` until `shutdown`.
-pub async fn serve(address: SocketAddr, shutdown: CancellationToken) -> std::io::Result<()> {
-    let router = Router::new().route("/metrics", get(render)).with_state(install());
+/// Serves `/metrics` at `address` until `shutdown`, to whoever means this machine, or one of `hosts`: a page
+/// that points a name of its own here reads nothing.
+pub async fn serve(
+    address: SocketAddr,
+    hosts: Vec<String>,
+    bounds: Bounds,
+    shutdown: CancellationToken,
+) -> std::io::Result<()> {
     let listener = TcpListener::bind(address).await?;
-    tracing::info!(address = %listener.local_addr()?, "metrics are served");
-    tokio::spawn(async move {
-        let server =
-            axum::serve(listener, router).with_graceful_shutdown(shutdown.cancelled_owned());
-        if let Err(error) = server.await {
-            tracing::error!(%error, "metrics are served no more");
-        }
-    });
+    let address = listener.local_addr()?;
+    let config = HttpConfig {
+        address,
+        tls: false,
+        behind_proxy: false,
+        allowed_hosts: hosts,
+        body_bytes: 0,
+    };
+    let guard = from_fn_with_state(Guard::new(&config), guard);
+    let service = Router::new().route("/metrics", get(render)).with_state(install()).layer(guard);
+    tracing::info!(%address, "metrics are served");
+    let door = Door { listener, tls: None, service, bounds, behind_proxy: false, keys: None };
+    tokio::spawn(async move { door.answer(&shutdown).await });
     Ok(())
 }
 

@@ -63,6 +63,7 @@ fn code(error: &NodeError) -> ErrorCode {
         | NodeError::BadPairingCode => ErrorCode::Unauthenticated,
         NodeError::Forbidden { .. } | NodeError::KeyOfLimitedPeer { .. } => ErrorCode::Forbidden,
         NodeError::TooManyRequests { .. }
+        | NodeError::TooManyConnections { .. }
         | NodeError::TooManyTickets { .. }
         | NodeError::TooManyMcpSessions { .. } => ErrorCode::TooManyRequests,
         NodeError::NotNoted { source, .. } => store(source),

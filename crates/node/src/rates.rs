@@ -4,11 +4,12 @@
 //! It may lie up to a minute ahead, so a minute's worth may come at once. Whoever used nothing for a
 //! while is forgotten, so what is remembered is bounded.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// How far ahead the instant may lie.
 const AHEAD: Duration = Duration::from_mins(1);
@@ -39,6 +40,10 @@ struct Inner {
     limits: RateLimits,
     keys: Allowances<String>,
     addresses: Allowances<IpAddr>,
+    /// Keys that were good lately, by what the database knows of them.
+    good: Mutex<HashSet<[u8; 32]>>,
+    /// Lets one look a key up after the other.
+    lane: Semaphore,
 }
 
 impl Rates {
@@ -46,7 +51,8 @@ impl Rates {
     pub fn new(limits: RateLimits) -> Self {
         let keys = Allowances::new(limits.requests_per_minute);
         let addresses = Allowances::new(limits.refused_keys_per_minute);
-        Self(Arc::new(Inner { limits, keys, addresses }))
+        let (good, lane) = (Mutex::default(), Semaphore::new(1));
+        Self(Arc::new(Inner { limits, keys, addresses, good, lane }))
     }
 
     /// How often somebody may ask.
@@ -63,10 +69,47 @@ impl Rates {
     pub fn refused(&self, address: IpAddr) -> Result<(), Duration> {
         self.0.addresses.take(household(address), Instant::now())
     }
+
+    /// Gives back what was noted of a request that was good after all.
+    pub fn give_back(&self, address: IpAddr) {
+        self.0.addresses.give_back(&household(address), Instant::now());
+    }
+
+    /// Waits for the turn of `address` to have a key looked up. Only whoever has used up the allowance of
+    /// its address, and shows a key that was not good lately, waits: one after the other, so that many
+    /// guesses cost the database no more than one. A good key is found in the end, from everywhere.
+    pub(crate) async fn turn(
+        &self,
+        address: IpAddr,
+        secret_hash: &[u8; 32],
+    ) -> Option<SemaphorePermit<'_>> {
+        if self.good().contains(secret_hash)
+            || !self.0.addresses.is_used_up(&household(address), Instant::now())
+        {
+            return None;
+        }
+        self.0.lane.acquire().await.ok()
+    }
+
+    /// Remembers that a key was good, or was not.
+    pub(crate) fn looked_up(&self, secret_hash: [u8; 32], is_good: bool) {
+        let mut good = self.good();
+        if !is_good {
+            good.remove(&secret_hash);
+        } else if good.contains(&secret_hash) || good.len() < MOST {
+            good.insert(secret_hash);
+        } else {
+            good.clear();
+        }
+    }
+
+    fn good(&self) -> MutexGuard<'_, HashSet<[u8; 32]>> {
+        self.0.good.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Whoever has one address of IPv6 has the 2^64 around it as well.
-fn household(address: IpAddr) -> IpAddr {
+pub(crate) fn household(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             let network = u128::from(address) & !u128::from(u64::MAX);
@@ -86,6 +129,19 @@ struct Allowances<K> {
 impl<K: Hash + Eq> Allowances<K> {
     fn new(per_minute: u32) -> Self {
         Self { each: AHEAD / per_minute.max(1), used_until: Mutex::default() }
+    }
+
+    fn is_used_up(&self, who: &K, now: Instant) -> bool {
+        let used_until = self.used_until.lock().unwrap_or_else(PoisonError::into_inner);
+        used_until.get(who).is_some_and(|until| *until + self.each > now + AHEAD)
+    }
+
+    /// Gives one back that was taken.
+    fn give_back(&self, who: &K, now: Instant) {
+        let mut used_until = self.used_until.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(until) = used_until.get_mut(who) {
+            *until = until.checked_sub(self.each).unwrap_or(now);
+        }
     }
 
     /// Uses one up; fails with the time to wait when there is none.
@@ -129,6 +185,17 @@ mod tests {
         let later = now + Duration::from_secs(15);
         assert_eq!(allowances.take("ada", later), Ok(()), "a refusal uses nothing up");
         assert!(allowances.take("ada", later).is_err());
+    }
+
+    #[test]
+    fn what_is_given_back_may_be_taken_again() {
+        let (allowances, now) = (Allowances::new(1), Instant::now());
+        assert!(!allowances.is_used_up(&"ada", now));
+        allowances.take("ada", now).unwrap();
+        assert!(allowances.is_used_up(&"ada", now));
+        allowances.give_back(&"ada", now);
+        assert!(!allowances.is_used_up(&"ada", now));
+        assert_eq!(allowances.take("ada", now), Ok(()));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::data::{DataError, NodeFile, NodeLock};
 use crate::debug::Relay;
 use crate::debug::token::{DebugSecret, SecretError};
 use crate::http::tls::TlsError;
-use crate::http::{DoorError, Doors};
+use crate::http::{Bounds, DoorError, Doors};
 use crate::identity::{IdentityError, OwnIdentity, load_or_create};
 use crate::live::{Hub, HubConfig, LiveError};
 use crate::proxy::{Cocoons, Outside, OutsideError, Proxy, ProxyConfig, ProxyPlace};
@@ -152,16 +152,19 @@ async fn run(
     let hub = Hub::new(store.clone(), hub_config(&config, node, relay.clone())?);
     ensure_local_key(&store, &data, config.lease.map(|_| node)).await?;
     if let Some(address) = config.metrics {
-        let served = metrics::serve(address, shutdown.clone()).await;
+        let hosts = config.exposure.allowed_hosts.clone();
+        let served = metrics::serve(address, hosts, config.bounds, shutdown.clone()).await;
         served.map_err(|source| ServeError::Metrics { address, source })?;
     }
     let sandboxes = sandboxes(&config, node)?;
     let idle_exit = config.idle_exit;
     let (exposure, body_bytes) = (config.exposure.clone(), config.body_bytes);
+    let bounds = config.bounds;
     let rates = Rates::new(config.rates);
     hub.start_beating(shutdown.clone()).await?;
     recover(&hub).await?;
-    let front = Front { cocoons: &cocoons, secret: &debug_secret, store: &store };
+    let front =
+        Front { cocoons: &cocoons, secret: &debug_secret, store: &store, rates: &rates, bounds };
     let proxy = start_proxy(&config.proxy, outside, front, &shutdown).await?;
     let context = Context::new(Surroundings {
         store,
@@ -193,7 +196,7 @@ async fn run(
     tracing::info!(%address, %node, version = env!("CARGO_PKG_VERSION"), "the node is ready");
     tokio::spawn(until_told(context.clone(), idle_exit, shutdown.clone()));
     tokio::select! {
-        () = doors.answer(&context, &exposure, body_bytes, &shutdown) => {}
+        () = doors.answer(&context, &exposure, body_bytes, bounds, &shutdown) => {}
         () = too_late(&shutdown) => {}
     }
     shut_down(&context, &data).await;
@@ -216,6 +219,8 @@ struct Front<'a> {
     cocoons: &'a Cocoons,
     secret: &'a DebugSecret,
     store: &'a Store,
+    rates: &'a Rates,
+    bounds: Bounds,
 }
 
 /// Who reaches the proxy, if the settings want one.
@@ -243,6 +248,8 @@ async fn start_proxy(
         first_byte: settings.first_byte,
         keys: Some(front.store.clone()),
         outside,
+        rates: front.rates.clone(),
+        bounds: front.bounds,
     };
     proxy::warn_of_guesses(front.cocoons);
     tokio::spawn(Proxy::new(config, ending.clone()).serve(listener));

@@ -6,9 +6,11 @@ use crate::output;
 use baton_api::Exit;
 use baton_node::ServeError;
 use baton_node::debug_secret;
+use baton_node::http::Bounds;
 use baton_node::proxy::{
     Cocoons, Outside, Proxy as Front, ProxyConfig, ProxyPlace, warn_of_guesses,
 };
+use baton_node::rates::{RateLimits, Rates};
 use clap::Args;
 use secrecy::SecretString;
 use std::net::SocketAddr;
@@ -82,6 +84,8 @@ impl Proxy {
             first_byte: settings.first_byte,
             keys: None,
             outside,
+            rates: Rates::new(RateLimits::default()),
+            bounds: Bounds::default(),
         };
         Front::new(config, ending).serve(listener).await;
         Ok(Exit::Done)

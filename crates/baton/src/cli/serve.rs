@@ -37,7 +37,8 @@ TOML; every flag below has its place there:
   [proxy] listen, host, first_byte_timeout  [proxy.browser_debug] and [[cocoons]], in the file only
   [sandboxes] most, ttl, longest_ttl, network, allow, memory, processes, processors, disk,
   [[sandboxes.flavors]] name, mounts, path, env, in the file only
-  [metrics] listen  [limits] body_bytes, requests_per_minute, refused_keys_per_minute
+  [metrics] listen  [limits] body_bytes, connections, requests_per_minute,
+    refused_keys_per_minute
 
 Other machines reach the node at an address that is not loopback, which takes a certificate, or a
 proxy that has one.

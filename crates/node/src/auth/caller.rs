@@ -2,7 +2,7 @@
 
 use super::{KeySecret, may_talk};
 use crate::audit::{Action, Actor, Note, is_asked_by};
-use crate::http::{Peer, Refusal};
+use crate::http::{Peer, Refusal, Visit};
 use crate::oidc::TokenRefusal;
 use crate::{Context, NodeError};
 use axum::extract::FromRequestParts;
@@ -46,7 +46,10 @@ impl FromRequestParts<Context> for Caller {
     async fn from_request_parts(parts: &mut Parts, context: &Context) -> Result<Self, Refusal> {
         let (caller, limited_peer) = known(parts, context).await?;
         match limited_peer {
-            None => Ok(caller),
+            None => {
+                show(parts, &caller.key, Some(&caller.owner))?;
+                Ok(caller)
+            }
             Some(peer) => {
                 let refused = NodeError::KeyOfLimitedPeer { peer };
                 Err(denied(&caller, parts, context, refused).await.into())
@@ -61,7 +64,7 @@ pub(super) async fn known(
     parts: &mut Parts,
     context: &Context,
 ) -> Result<(Caller, Option<String>), Refusal> {
-    let FoundKey { key, limited_peer } = match find_key(&parts.headers, context).await {
+    let FoundKey { key, limited_peer } = match find_key(parts, context).await {
         Err(error @ (NodeError::Unauthenticated { .. } | NodeError::Token(_))) => {
             return Err(refuse(parts, context, error).into());
         }
@@ -86,11 +89,19 @@ fn agent(headers: &HeaderMap) -> Result<Option<AgentName>, NodeError> {
     })
 }
 
-async fn find_key(headers: &HeaderMap, context: &Context) -> Result<FoundKey, NodeError> {
-    if may_talk::token(headers).is_some() {
+async fn find_key(parts: &Parts, context: &Context) -> Result<FoundKey, NodeError> {
+    if may_talk::token(&parts.headers).is_some() {
         return Err(TokenRefusal::NotHere.into());
     }
-    let key = context.store.find_key(bearer(headers)?.hash()).await?;
+    let hash = key_of(&parts.headers)?.hash();
+    // How often an address may be wrong is looked at before the database is.
+    let turn = match parts.extensions.get::<Peer>() {
+        Some(Peer(address)) => context.rates.turn(*address, &hash).await,
+        None => None,
+    };
+    let key = context.store.find_key(hash).await?;
+    drop(turn);
+    context.rates.looked_up(hash, key.is_some());
     key.ok_or(NodeError::Unauthenticated { found: "an unknown or revoked key" })
 }
 
@@ -102,21 +113,33 @@ pub(crate) fn count(context: &Context, key: &str) -> Result<(), NodeError> {
     asked.map_err(|wait| NodeError::TooManyRequests { what, limit, wait })
 }
 
+/// Tells the connection in whose name it is held from now on; it ends with that key when `owner` says whose
+/// it is. Fails when there are too many connections in this name.
+pub(crate) fn show(parts: &Parts, key: &str, owner: Option<&Owner>) -> Result<(), NodeError> {
+    let Some(visit) = parts.extensions.get::<Visit>() else { return Ok(()) };
+    visit.show(key, owner).map_err(|limit| NodeError::TooManyConnections { limit })
+}
+
 /// The answer to a request without a good key or ticket: `error`. Addresses that send many hear so; a
 /// good key from the same address is never shut out, or else any user of a machine could shut out
 /// the others.
 pub(crate) fn refuse(parts: &Parts, context: &Context, error: NodeError) -> NodeError {
+    attempt(parts, context).err().unwrap_or(error)
+}
+
+/// Counts that somebody without a good key tries something, before it is looked at; fails when their address
+/// tried too often. [`Rates::give_back`](crate::rates::Rates::give_back) forgets one that was good.
+pub(crate) fn attempt(parts: &Parts, context: &Context) -> Result<(), NodeError> {
     let noted = match parts.extensions.get::<Peer>() {
         Some(Peer(address)) => context.rates.refused(*address),
         None => Ok(()),
     };
     let limit = context.rates.limits().refused_keys_per_minute;
-    match noted {
-        Ok(()) => error,
-        Err(wait) => {
-            NodeError::TooManyRequests { what: "requests without a good key", limit, wait }
-        }
-    }
+    noted.map_err(|wait| NodeError::TooManyRequests {
+        what: "requests without a good key",
+        limit,
+        wait,
+    })
 }
 
 /// Whether the caller's key opens nothing any more: it was revoked since, or belongs to a peer that is limited
@@ -125,7 +148,9 @@ pub(crate) async fn is_shut_out(context: &Context, caller: &Caller) -> Result<bo
     Ok(!context.store.is_key_good(&caller.owner, &caller.key).await?)
 }
 
-fn bearer(headers: &HeaderMap) -> Result<KeySecret, NodeError> {
+/// The key that a request shows. The proxy asks here, too, so that it never passes on as a stranger's what
+/// the node takes for a key.
+pub(crate) fn key_of(headers: &HeaderMap) -> Result<KeySecret, NodeError> {
     let token = authorization(headers)?;
     KeySecret::parse(token).ok_or(NodeError::Unauthenticated { found: "no key of Baton" })
 }
@@ -135,7 +160,7 @@ pub(super) fn authorization(headers: &HeaderMap) -> Result<&str, NodeError> {
     let none = NodeError::Unauthenticated { found: "no such header" };
     let value = headers.get(AUTHORIZATION).ok_or(none)?;
     let text = value.to_str().unwrap_or_default();
-    match text.split_once(' ') {
+    match text.split_once([' ', '\t']) {
         Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => Ok(token.trim()),
         _ => Err(NodeError::Unauthenticated { found: "another kind of credentials" }),
     }

@@ -4,7 +4,7 @@
 //! nowhere else, and no other extractor takes one. No header but `Authorization` says who may talk.
 
 use super::Caller;
-use super::caller::{authorization, count, denied, known, refuse};
+use super::caller::{authorization, count, denied, known, refuse, show};
 use crate::audit::{Action, Actor, Note, is_asked_by};
 use crate::http::Refusal;
 use crate::oidc::{Gate, TokenRefusal, Visitor};
@@ -28,7 +28,11 @@ impl FromRequestParts<Context> for MayTalk {
             // Whether a limited peer has signed it is seen when its signature is verified.
             let (caller, _) = known(parts, context).await?;
             return match caller.require(Scope::Sync) {
-                Ok(()) => Ok(Self(caller)),
+                // What nodes ask each other ends by itself, also where a limited peer's key is good.
+                Ok(()) => {
+                    show(parts, &caller.key, None)?;
+                    Ok(Self(caller))
+                }
                 Err(refused) => Err(denied(&caller, parts, context, refused).await.into()),
             };
         };
@@ -41,6 +45,7 @@ impl FromRequestParts<Context> for MayTalk {
             Err(refusal) => return Err(refused(parts, context, refusal).await.into()),
         };
         count(context, &caller.key)?;
+        show(parts, &caller.key, None)?;
         is_asked_by(&caller);
         Ok(Self(caller))
     }

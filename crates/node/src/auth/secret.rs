@@ -28,6 +28,11 @@ impl KeySecret {
         (random.len() == 32).then(|| Self(text.to_owned().into()))
     }
 
+    /// Whether one stands anywhere in these bytes, whatever surrounds it.
+    pub(crate) fn stands_in(bytes: &[u8]) -> bool {
+        bytes.windows(PREFIX.len()).any(|found| found == PREFIX.as_bytes())
+    }
+
     /// What the database knows of it.
     pub fn hash(&self) -> [u8; 32] {
         Sha256::digest(self.0.expose_secret().as_bytes()).into()

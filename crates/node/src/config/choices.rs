@@ -99,6 +99,8 @@ pub struct Choices {
     pub metrics: Option<SocketAddr>,
     /// See [`Config::body_bytes`](super::Config::body_bytes).
     pub body_bytes: Option<usize>,
+    /// How many connections each listener has at once.
+    pub connections: Option<usize>,
     /// How many requests one key may make in a minute.
     pub requests_per_minute: Option<u32>,
     /// How many requests without a good key one address may make in a minute.
@@ -202,6 +204,7 @@ impl Choices {
                 .map(|text| loopback(origin, "metrics.listen", &text))
                 .transpose()?,
             body_bytes: number(origin, "limits.body_bytes", limits.body_bytes, 1024..=1 << 30)?,
+            connections: number(origin, "limits.connections", limits.connections, 16..=100_000)?,
             requests_per_minute: number(
                 origin,
                 "limits.requests_per_minute",
@@ -272,6 +275,7 @@ impl Choices {
             lease: self.lease.or(other.lease),
             metrics: self.metrics.or(other.metrics),
             body_bytes: self.body_bytes.or(other.body_bytes),
+            connections: self.connections.or(other.connections),
             requests_per_minute: self.requests_per_minute.or(other.requests_per_minute),
             refused_keys_per_minute: self.refused_keys_per_minute.or(other.refused_keys_per_minute),
             proxy: self.proxy.or(other.proxy),

@@ -39,6 +39,7 @@ pub use settings::{
 pub use webhooks::WebhookTexts;
 
 use crate::data::DataFolder;
+use crate::http::Bounds;
 use crate::live::RecoverySettings;
 use crate::oidc::OidcSettings;
 use crate::outbound::Outbound;
@@ -94,6 +95,8 @@ pub struct Config {
     pub limits: Limits,
     /// The largest request body, in bytes.
     pub body_bytes: usize,
+    /// How many connections there may be, and how long a caller may take.
+    pub bounds: Bounds,
     /// The browser to start; none means the one found on `PATH`.
     pub browser: Option<PathBuf>,
     /// How the machine's files are taken away from browsers.
@@ -157,6 +160,7 @@ impl Config {
     pub fn new(choices: Choices, around: Surroundings) -> Result<Self, ConfigError> {
         let is_shared = choices.database.is_some();
         let (limits, rates) = (Limits::default(), RateLimits::default());
+        let bounds = Bounds::default();
         let sync = SyncSettings::default();
         let listen = choices.listen.unwrap_or(DEFAULT_LISTEN);
         let exposure = choices.exposure()?;
@@ -208,6 +212,10 @@ impl Config {
                 staged_bytes: choices.staged_bytes.unwrap_or(limits.staged_bytes),
             },
             body_bytes: choices.body_bytes.unwrap_or(DEFAULT_BODY_BYTES),
+            bounds: Bounds {
+                connections: choices.connections.unwrap_or(bounds.connections),
+                ..bounds
+            },
             browser: choices.browser,
             confine: choices.confine.unwrap_or_default(),
             folders: shown(choices.folders.unwrap_or_default(), &around.data)?,

@@ -228,6 +228,8 @@ pub struct MetricsSettings {
 pub struct LimitSettings {
     /// The largest request body, in bytes.
     pub body_bytes: Option<i64>,
+    /// Connections of each listener at once.
+    pub connections: Option<i64>,
     /// Requests with one key, a minute.
     pub requests_per_minute: Option<i64>,
     /// Requests without a good key from one address, a minute.

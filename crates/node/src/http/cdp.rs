@@ -7,7 +7,7 @@ use super::Refusal;
 use super::here::Here;
 use super::input::{Json, Path, Query};
 use super::websocket::shake_hands;
-use crate::auth::{Caller, Drive, count, is_shut_out, refuse};
+use crate::auth::{Caller, Drive, count, is_shut_out, refuse, show};
 use crate::{Context, NodeError, sessions};
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
@@ -104,6 +104,7 @@ async fn admit(
     if is_shut_out(context, &caller).await? {
         return Err(NodeError::BadTicket { found: "one whose key was revoked" }.into());
     }
+    show(parts, &caller.key, Some(&caller.owner))?;
     Ok(caller)
 }
 

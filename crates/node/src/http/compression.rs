@@ -11,11 +11,12 @@
 //!
 //! Answers between nodes are sealed and signed as they are; what is in them was compressed before.
 
-use axum::body::HttpBody;
-use axum::http::Response;
+use axum::body::{Body, HttpBody};
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{Request, Response};
+use tower::util::MapRequestLayer;
 use tower_http::compression::{CompressionLayer, Predicate};
-use tower_http::decompression::RequestDecompressionLayer;
+use tower_http::decompression::{DecompressionBody, RequestDecompressionLayer};
 
 /// An answer shorter than this is sent in one packet anyway.
 const LEAST: u64 = 1024;
@@ -27,8 +28,15 @@ pub(super) fn answers() -> CompressionLayer<Plain> {
 
 /// The layer for routes that take long bodies: those may come as gzip or zstd. The bound of the route is
 /// that of the body as it was before.
-pub(super) fn bodies() -> RequestDecompressionLayer {
-    RequestDecompressionLayer::new()
+pub(super) fn bodies() -> (RequestDecompressionLayer, MapRequestLayer<AsBody>) {
+    (RequestDecompressionLayer::new(), MapRequestLayer::new(as_body))
+}
+
+/// Makes a body that was unpacked one like all others.
+type AsBody = fn(Request<DecompressionBody<Body>>) -> Request<Body>;
+
+fn as_body(request: Request<DecompressionBody<Body>>) -> Request<Body> {
+    request.map(Body::new)
 }
 
 /// Answers in JSON; what is sealed is none.

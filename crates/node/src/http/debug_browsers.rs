@@ -3,8 +3,9 @@
 use super::Refusal;
 use super::here::Here;
 use super::input::Json;
-use crate::auth::{Browser, Debug, refuse};
-use crate::{Context, NodeError, debug};
+use crate::auth::{Browser, Debug, attempt};
+use crate::http::Peer;
+use crate::{Context, debug};
 use axum::extract::{FromRequest, Request, State};
 use axum::http::header::CACHE_CONTROL;
 use axum::response::IntoResponse;
@@ -42,13 +43,14 @@ pub(super) async fn exchange(
     request: Request,
 ) -> Result<impl IntoResponse, Refusal> {
     let (parts, body) = request.into_parts();
+    // Every try is counted before it is looked at: nobody tries all codes.
+    attempt(&parts, &context)?;
     let request = Request::from_parts(parts.clone(), body);
     let Json(ExchangePairing { code, browser_id }) = Json::from_request(request, &context).await?;
-    // Codes that do not count are counted: nobody tries them all.
-    let key = debug::exchange(&context, &code, &browser_id).await.map_err(|error| match error {
-        NodeError::BadPairingCode => refuse(&parts, &context, error),
-        error => error,
-    })?;
+    let key = debug::exchange(&context, &code, &browser_id).await?;
+    if let Some(Peer(address)) = parts.extensions.get() {
+        context.rates.give_back(*address);
+    }
     let key = key.expose_secret().to_owned();
     let paired = PairedBrowser { key, signaling_url: here.signaling() };
     Ok(([(CACHE_CONTROL, "no-store")], axum::Json(paired)))

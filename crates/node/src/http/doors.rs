@@ -78,6 +78,7 @@ impl Doors {
         context: &Context,
         exposure: &Exposure,
         body_bytes: usize,
+        bounds: Bounds,
         shutdown: &CancellationToken,
     ) {
         let public = HttpConfig {
@@ -91,7 +92,9 @@ impl Doors {
             listener,
             tls,
             service: router(context.clone(), config),
-            bounds: Bounds::default(),
+            bounds,
+            behind_proxy: config.behind_proxy,
+            keys: Some(context.store.clone()),
         };
         let Some(Secured { acceptor, local, local_address }) = self.secured else {
             return door(self.listener, None, &public).answer(shutdown).await;

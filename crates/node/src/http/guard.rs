@@ -20,7 +20,7 @@ const FOR_THE_EXTENSION: [&str; 3] =
 
 /// The names under which this node may be addressed.
 #[derive(Clone)]
-pub(super) struct Guard(Arc<Names>);
+pub(crate) struct Guard(Arc<Names>);
 
 struct Names {
     /// With their port.
@@ -33,7 +33,7 @@ struct Names {
 
 impl Guard {
     /// The guard of a node's door.
-    pub(super) fn new(config: &HttpConfig) -> Self {
+    pub(crate) fn new(config: &HttpConfig) -> Self {
         let port = config.address.port();
         let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "[::1]"]
             .iter()
@@ -63,8 +63,10 @@ impl Guard {
         let text = |value: &HeaderValue| value.to_str().unwrap_or("no text").to_owned();
         let headers = |name: HeaderName| request.headers().get_all(name).iter().map(text);
         let mut hosts: Vec<String> = headers(HOST).collect();
+        // A target that names a host of its own counts before the header (RFC 9112, 3.2.2).
+        hosts.extend(request.uri().authority().map(|host: &Authority| host.to_string()));
         if hosts.is_empty() {
-            hosts.push(request.uri().authority().map_or("none", Authority::as_str).to_owned());
+            hosts.push("none".to_owned());
         }
         if let Some(foreign) = hosts.iter().find(|host| !self.0.is_ours(host)) {
             return Err(self.refuse("Host", foreign));
@@ -124,7 +126,7 @@ fn split_port(host: &str) -> (&str, Option<&str>) {
 }
 
 /// The layer: refuses what the guard does not let pass.
-pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     match guard.check(&request) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),

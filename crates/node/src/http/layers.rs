@@ -1,5 +1,7 @@
 //! What surrounds every request, from the outside in.
 
+use super::connections::{BodyTrouble, Visit};
+use super::freight;
 use super::guard::{Guard, guard};
 use super::noted::note_refusals;
 use super::{HttpConfig, Refusal, openai, peer};
@@ -46,6 +48,7 @@ pub(super) fn around(
         .layer(from_fn(limit))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(context.clone(), finish))
+        .layer(from_fn_with_state(context.freight.clone(), freight::weigh))
         .layer(from_fn_with_state(Guard::new(config), guard))
         .layer(from_fn_with_state(config.behind_proxy, peer::find))
         .layer(from_fn_with_state(context.clone(), note_refusals))
@@ -65,9 +68,15 @@ fn span(request: &Request) -> tracing::Span {
 async fn write_problem(request: Request, next: Next) -> Response {
     let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
     let speaks_openai = openai::is_spoken(request.uri().path());
+    let visit = request.extensions().get::<Visit>().cloned();
     let mut response = next.run(request).await;
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
+    // Whoever read the body knows only that it broke off.
+    if let Some(trouble) = visit.and_then(|visit| visit.trouble()).filter(|_| is_error) {
+        response.extensions_mut().remove::<OwnBody>();
+        response.extensions_mut().insert(problem_of_trouble(trouble));
+    }
     if !is_error || response.extensions().get::<OwnBody>().is_some() {
         return response;
     }
@@ -91,10 +100,24 @@ async fn write_problem(request: Request, next: Next) -> Response {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OwnBody;
 
+/// The problem of a body that was not taken.
+fn problem_of_trouble(trouble: BodyTrouble) -> Problem {
+    let code = match trouble {
+        BodyTrouble::Slow => ErrorCode::BodyTooSlow,
+        BodyTrouble::NoRoom => ErrorCode::TooManyRequests,
+    };
+    let text = trouble.to_string();
+    match text.split_once('\n') {
+        Some((detail, hint)) => Problem::new(code, detail).hint(hint),
+        None => Problem::new(code, text),
+    }
+}
+
 /// The problem of an answer that a layer made, which knows only a status.
 fn problem_of_status(status: StatusCode) -> Problem {
     let (code, detail) = match status {
         StatusCode::PAYLOAD_TOO_LARGE => (ErrorCode::BodyTooLarge, BODY_TOO_LARGE),
+        StatusCode::TOO_MANY_REQUESTS => return problem_of_trouble(BodyTrouble::NoRoom),
         StatusCode::UNSUPPORTED_MEDIA_TYPE => (
             ErrorCode::UnsupportedMediaType,
             "expected a body in gzip, in zstd or as it is, found another Content-Encoding",

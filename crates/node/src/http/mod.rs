@@ -16,6 +16,7 @@ mod doors;
 mod events;
 mod exchange;
 mod federation;
+mod freight;
 mod gateway;
 mod guard;
 mod here;
@@ -39,7 +40,11 @@ mod system;
 pub mod tls;
 mod websocket;
 
+pub use connections::Bounds;
+pub(crate) use connections::Visit;
 pub use doors::{DoorError, Doors};
+pub(crate) use freight::Freight;
+pub(crate) use guard::{Guard, guard};
 pub(crate) use peer::{Connection, Peer, forwarded_for};
 pub use refusal::Refusal;
 
@@ -48,13 +53,13 @@ use crate::mcp::Connections;
 use crate::sessions::FILE_LIMIT;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
+use axum::middleware::from_fn;
 use baton_api::Problem;
 use baton_api::chat::ChatChunk;
 use baton_api::debug::{BrowserMessage, ClientMessage, RelayMessage};
 use baton_api::sandbox::ExecEvent;
 use baton_api::sync::SyncStanding;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
@@ -62,6 +67,8 @@ use utoipa_axum::routes;
 
 /// The largest body of a message between nodes: parts, or lists of parts.
 const PARCELS_LIMIT: usize = 160 << 20;
+/// The largest body of whoever pairs a browser, and has shown nothing yet: a code and an id.
+const PAIRING_LIMIT: usize = 512;
 
 /// What a door needs besides the operations' context.
 #[derive(Debug, Clone)]
@@ -82,6 +89,7 @@ pub struct HttpConfig {
 fn routes() -> OpenApiRouter<Context> {
     let long = DefaultBodyLimit::max(FILE_LIMIT);
     let files = DefaultBodyLimit::max(crate::sandboxes::FILE_LIMIT);
+    let unpacked = from_fn(freight::weigh_unpacked);
     OpenApiRouter::with_openapi(Document::openapi())
         // Without a key.
         .routes(routes!(system::health))
@@ -107,15 +115,15 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(session_files::list))
         .routes(routes!(session_files::get, session_files::put, session_files::remove))
         .routes(routes!(carry::export))
-        .routes(routes!(carry::import).layer((compression::bodies(), long)))
+        .routes(routes!(carry::import).layer((compression::bodies(), unpacked.clone(), long)))
         // Other nodes.
         .routes(routes!(sync::save))
         .routes(routes!(sync::index).layer(compression::answers()))
         .routes(routes!(sync::directory))
         .routes(routes!(sync_files::download, sync::delete))
-        .routes(routes!(sync_files::upload).layer((compression::bodies(), long)))
+        .routes(routes!(sync_files::upload).layer((compression::bodies(), unpacked.clone(), long)))
         .routes(routes!(sync_files::seal))
-        .routes(routes!(sync_files::open).layer((compression::bodies(), long)))
+        .routes(routes!(sync_files::open).layer((compression::bodies(), unpacked.clone(), long)))
         .routes(routes!(sync::list_peers, sync::register_peer))
         .routes(routes!(sync::remove_peer))
         .routes(routes!(sync::confirm_peer))
@@ -154,7 +162,7 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(debug::har).layer(compression::answers()))
         .routes(routes!(sessions::debug))
         .routes(routes!(debug_browsers::pair))
-        .routes(routes!(debug_browsers::exchange))
+        .routes(routes!(debug_browsers::exchange).layer(DefaultBodyLimit::max(PAIRING_LIMIT)))
         .routes(routes!(debug_browsers::connect))
         .routes(routes!(signaling::connect))
         // Services behind the proxy.
@@ -162,7 +170,7 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(cocoons::put, cocoons::remove))
         .routes(routes!(cocoons::enter))
         // Sandboxes.
-        .routes(routes!(sandboxes::create).layer((compression::bodies(), long)))
+        .routes(routes!(sandboxes::create).layer((compression::bodies(), unpacked.clone(), long)))
         .routes(routes!(sandboxes::list))
         .routes(routes!(sandboxes::show, sandboxes::delete))
         .routes(routes!(sandboxes::exec))
@@ -182,7 +190,7 @@ pub fn router(context: Context, config: &HttpConfig) -> Router {
     let (router, document) = routes().split_for_parts();
     let connections = Connections::new(&context, config.body_bytes);
     let router = router
-        .layer(axum::Extension(Arc::new(document)))
+        .layer(axum::Extension(system::Document::of(&document)))
         .layer(axum::Extension(connections))
         .layer(axum::Extension(here::Scheme::of(config)));
     layers::around(router, &context, config).with_state(context)

@@ -11,6 +11,7 @@ use super::Refusal;
 use super::websocket::shake_hands;
 use crate::Context;
 use crate::auth::{Caller, Debug};
+use crate::http::Visit;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::Response;
@@ -54,7 +55,8 @@ pub(super) async fn connect(
         let protocol = HeaderValue::from_static(PROTOCOL);
         answer.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, protocol);
     }
-    context.tasks.spawn(serve(context.clone(), upgrade, ticket, caller));
+    let visit = parts.extensions.get::<Visit>().cloned();
+    context.tasks.spawn(serve(context.clone(), upgrade, ticket, caller, visit));
     Ok(answer)
 }
 
@@ -78,6 +80,7 @@ async fn serve(
     upgrade: OnUpgrade,
     ticket: Option<SecretString>,
     caller: Option<Caller>,
+    visit: Option<Visit>,
 ) {
     // A node into whose tabs somebody looks is of use.
     let _in_use = context.activity.begin();
@@ -95,6 +98,10 @@ async fn serve(
         }
         (None, Some(ticket)) => match context.browsers.take_ticket(&ticket) {
             Some((caller, browser_id)) => {
+                let shown = visit.map(|visit| visit.show(&caller.key, Some(&caller.owner)));
+                if let Some(Err(_)) = shown {
+                    return close(&mut socket, End::TooMany).await;
+                }
                 hear_browser(&context, caller, browser_id, &mut socket).await
             }
             None => End::NoTicket,

@@ -2,11 +2,12 @@
 
 use super::Refusal;
 use crate::{Context, NodeError};
+use axum::body::Bytes;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
 use axum::{Extension, Json};
 use baton_api::{Health, Problem, Ready};
-use std::sync::Arc;
 
 /// Whether the node lives, and who it is.
 #[utoipa::path(get, path = "/health", tag = "system", responses((status = 200, body = Health)))]
@@ -34,7 +35,18 @@ pub(super) async fn ready(State(context): State<Context>) -> Result<Json<Ready>,
 /// This document.
 #[utoipa::path(get, path = "/openapi.json", tag = "system", responses((status = 200)))]
 pub(super) async fn openapi(
-    Extension(document): Extension<Arc<utoipa::openapi::OpenApi>>,
-) -> Response {
-    Json(document.as_ref()).into_response()
+    Extension(Document(document)): Extension<Document>,
+) -> impl IntoResponse {
+    ([(CONTENT_TYPE, "application/json")], document)
+}
+
+/// The document as it is answered: written once, for anybody may ask for it as often as they like.
+#[derive(Clone)]
+pub(super) struct Document(Bytes);
+
+impl Document {
+    pub(super) fn of(document: &utoipa::openapi::OpenApi) -> Self {
+        // It is made of texts, numbers and lists.
+        Self(serde_json::to_vec(document).unwrap_or_default().into())
+    }
 }

@@ -26,7 +26,9 @@ pub use place::ProxyPlace;
 
 use crate::clock;
 use crate::debug::token::{DebugSecret, UsedNonces};
-use crate::http::connections::{Bounds, Door};
+use crate::http::Bounds;
+use crate::http::connections::Door;
+use crate::rates::Rates;
 use axum::body::Body;
 use baton_api::debug::EpochMs;
 use baton_store::Store;
@@ -64,6 +66,10 @@ pub struct ProxyConfig {
     pub keys: Option<Store>,
     /// Who reaches it, and how.
     pub outside: Outside,
+    /// How often an address may show a key that is none.
+    pub rates: Rates,
+    /// How many connections there may be, and how long a caller may take.
+    pub bounds: Bounds,
 }
 
 /// A proxy. Cheap to clone.
@@ -101,7 +107,10 @@ impl Proxy {
             async move { Ok(forward::answer(&proxy, request).await) }
         });
         let tls = self.0.config.outside.tls();
-        let door = Door { listener, tls, service, bounds: Bounds::default() };
+        let Inner { config, .. } = &*self.0;
+        let (bounds, keys) = (config.bounds, config.keys.clone());
+        let behind_proxy = config.outside.is_behind_proxy();
+        let door = Door { listener, tls, service, bounds, behind_proxy, keys };
         let too_late = async {
             ending.cancelled().await;
             tokio::time::sleep(ENDING_LIMIT).await;

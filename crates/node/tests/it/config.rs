@@ -2,6 +2,7 @@
 
 use crate::fixture::Folder;
 use baton_node::config::{Choices, ConfigError, Exposure, Prepare, Settings};
+use baton_node::http::Bounds;
 use baton_node::rates::RateLimits;
 use baton_node::webhooks::Event;
 use baton_session::Owner;
@@ -47,6 +48,7 @@ fn a_file_may_set_everything() {
         listen = "127.0.0.1:9100"
         [limits]
         body_bytes = 2048
+        connections = 100
         requests_per_minute = 60
         refused_keys_per_minute = 5
         "#,
@@ -61,7 +63,7 @@ fn a_file_may_set_everything() {
     assert_eq!(choices.lease, Some(Duration::from_secs(10)));
     assert_eq!((choices.part_bytes, choices.snapshot_parts), (Some(1 << 20), Some(100)));
     assert_eq!((choices.body_bytes, choices.metrics.unwrap().port()), (Some(2048), 9100));
-    assert_eq!(choices.requests_per_minute, Some(60));
+    assert_eq!((choices.requests_per_minute, choices.connections), (Some(60), Some(100)));
     assert_eq!((choices.refused_keys_per_minute, choices.behind_proxy), (Some(5), Some(true)));
     assert_eq!(choices.allowed_hosts.unwrap().len(), 2);
     assert_eq!(choices.tls_key.unwrap(), Path::new("/etc/tls.key"));
@@ -288,6 +290,7 @@ fn the_reference_is_a_valid_file_that_sets_everything() {
     assert!(proxy.listen.is_some() && proxy.host.is_some() && proxy.cocoons.len() == 1);
     assert_eq!(proxy.cocoons[0].browser_debug.exclude_paths, ["/health"]);
     let rates = RateLimits::default();
+    assert_eq!(choices.connections, Some(Bounds::default().connections));
     assert_eq!(choices.requests_per_minute, Some(rates.requests_per_minute));
     assert_eq!(choices.refused_keys_per_minute, Some(rates.refused_keys_per_minute));
 }

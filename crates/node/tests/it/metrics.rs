@@ -25,3 +25,25 @@ async fn requests_are_counted_by_route_and_never_by_session() {
     assert_eq!(on_the_api.status(), 404);
     node.stop().await;
 }
+
+#[tokio::test]
+async fn a_page_that_points_a_name_of_its_own_here_reads_no_metrics() {
+    let folder = Folder::new();
+    let free = TcpListener::bind("127.41.7.2:0").unwrap().local_addr().unwrap();
+    let mut config = folder.config();
+    config.metrics = Some(free);
+    let node = folder.start_with(config).await;
+    let ask = async |name: &str, value: &str| {
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let call = client.get(format!("http://{free}/metrics")).header(name, value);
+        call.send().await.unwrap().status().as_u16()
+    };
+    for ours in [free.to_string(), format!("localhost:{}", free.port())] {
+        assert_eq!(ask("host", &ours).await, 200, "{ours}");
+    }
+    for foreign in ["evil.test".to_owned(), format!("evil.test:{}", free.port())] {
+        assert_eq!(ask("host", &foreign).await, 403, "{foreign}");
+    }
+    assert_eq!(ask("origin", "https://evil.test").await, 403);
+    node.stop().await;
+}

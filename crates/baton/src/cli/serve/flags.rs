@@ -240,6 +240,15 @@ pub(in crate::cli) struct Flags {
         allow_negative_numbers = true
     )]
     body_bytes: Option<i64>,
+    /// Connections of each listener at once [default: 1000]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        env = "BATON_CONNECTIONS",
+        hide_env_values = true,
+        allow_negative_numbers = true
+    )]
+    connections: Option<i64>,
     /// Requests that one key may make in a minute [default: 6000]
     #[arg(
         long,
@@ -340,6 +349,7 @@ impl From<Flags> for Settings {
             metrics: MetricsSettings { listen: flags.metrics_listen },
             limits: LimitSettings {
                 body_bytes: flags.body_bytes,
+                connections: flags.connections,
                 requests_per_minute: flags.requests_per_minute,
                 refused_keys_per_minute: flags.refused_keys_per_minute,
             },

@@ -25,6 +25,8 @@ pub(super) enum End {
     Silent,
     /// The same browser came again.
     Replaced,
+    /// Too many connections are held with the same key.
+    TooMany,
     /// What comes cannot be understood.
     Garbage,
     /// A message is too long.
@@ -40,6 +42,7 @@ impl End {
             Self::Revoked => (CloseCode::Library(4403), "the key was revoked"),
             Self::Silent => (CloseCode::Library(4408), "nothing came for too long"),
             Self::Replaced => (CloseCode::Library(4409), "this browser came again"),
+            Self::TooMany => (CloseCode::Again, "too many connections with this key"),
             Self::Garbage => (CloseCode::Policy, "messages cannot be understood"),
             Self::TooLong => (CloseCode::Size, "a message is too long"),
         };

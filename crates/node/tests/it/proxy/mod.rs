@@ -9,7 +9,9 @@ mod passing;
 use crate::fixture::LIMIT;
 use axum::Router;
 use baton_node::debug::token::DebugSecret;
+use baton_node::http::Bounds;
 use baton_node::proxy::{Access, BrowserDebug, Cocoon, Cocoons, Outside, Proxy, ProxyConfig};
+use baton_node::rates::{RateLimits, Rates};
 use baton_store::Store;
 use reqwest::redirect::Policy;
 use reqwest::{Method, RequestBuilder};
@@ -96,6 +98,8 @@ impl Stand {
             first_byte,
             keys,
             outside: Outside::default(),
+            rates: Rates::new(RateLimits::default()),
+            bounds: Bounds::default(),
         };
         let ending = CancellationToken::new();
         let task = tokio::spawn(Proxy::new(config, ending.clone()).serve(listener));

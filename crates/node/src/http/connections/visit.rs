@@ -1,0 +1,181 @@
+//! A visit: what one request and its connection know of each other.
+//!
+//! The request says who asks, once that is known; the connection says how fast its body has to come. A body
+//! that comes too slowly ends here, whoever waits for it: nobody holds a place by sending nothing.
+
+use super::Bounds;
+use super::places::{Guest, Holder};
+use axum::body::{Body, Bytes};
+use baton_session::Owner;
+use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::time::{Instant, Sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+/// Why a body was not taken to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum BodyTrouble {
+    /// It came too slowly, or not at all.
+    #[error("expected the body of the request, found that it comes too slowly or not at all")]
+    Slow,
+    /// There is no room for it beside the others.
+    #[error(
+        "expected fewer bytes of requests and answers at once, found more\n\
+         try again once others are done"
+    )]
+    NoRoom,
+}
+
+/// One request, as its connection knows it. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Visit(Arc<Inner>);
+
+struct Inner {
+    guest: Guest,
+    /// In whose name it is asked, once that is known.
+    name: OnceLock<String>,
+    trouble: OnceLock<BodyTrouble>,
+    /// The connection ends after the answer.
+    closing: CancellationToken,
+}
+
+impl Visit {
+    pub(super) fn begin(guest: Guest, closing: CancellationToken) -> Self {
+        guest.begin();
+        let (name, trouble) = (OnceLock::new(), OnceLock::new());
+        Self(Arc::new(Inner { guest, name, trouble, closing }))
+    }
+
+    /// The request shows a key of this id; the connection ends with it when `owner` says whose it is. Fails
+    /// with the limit when there are too many connections with it.
+    pub(crate) fn show(&self, name: &str, owner: Option<&Owner>) -> Result<(), usize> {
+        self.0.guest.show(&Holder { name: name.to_owned(), owner: owner.cloned() })?;
+        // A request is made in one name.
+        let _ = self.0.name.set(name.to_owned());
+        Ok(())
+    }
+
+    /// In whose name it is asked; none is a stranger.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.0.name.get().map(String::as_str)
+    }
+
+    /// Says why the body was not taken.
+    pub(crate) fn note(&self, trouble: BodyTrouble) {
+        // The first reason is the one.
+        let _ = self.0.trouble.set(trouble);
+    }
+
+    /// Why the body was not taken, if it was not.
+    pub(crate) fn trouble(&self) -> Option<BodyTrouble> {
+        self.0.trouble.get().copied()
+    }
+
+    /// The connection is not used again.
+    pub(super) fn close(&self) {
+        self.0.closing.cancel();
+    }
+
+    /// The body of the answer, after which the connection rests.
+    pub(super) fn answer(self, body: Body) -> Body {
+        Body::new(Answer { body, _rest: Rest(self) })
+    }
+}
+
+/// The body of a request, which has to come within its time.
+pub(super) struct Paced {
+    body: Incoming,
+    visit: Visit,
+    bounds: Bounds,
+    /// When somebody began to wait for it.
+    begun: Option<Instant>,
+    received: u64,
+    limit: Pin<Box<Sleep>>,
+}
+
+impl Paced {
+    pub(super) fn new(body: Incoming, visit: Visit, bounds: Bounds) -> Self {
+        let limit = Box::pin(sleep_until(Instant::now()));
+        Self { body, visit, bounds, begun: None, received: 0, limit }
+    }
+
+    /// Until when the next piece has to be there.
+    fn deadline(&mut self) -> Instant {
+        let now = Instant::now();
+        let begun = *self.begun.get_or_insert(now);
+        let earned = Duration::from_secs(self.received / self.bounds.bytes_per_second.max(1));
+        (now + self.bounds.silence).min(begun + self.bounds.body + earned)
+    }
+}
+
+impl HttpBody for Paced {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if self.begun.is_none() {
+            let deadline = self.deadline();
+            self.limit.as_mut().reset(deadline);
+        }
+        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
+            if let Some(Ok(frame)) = &frame {
+                self.received += frame.data_ref().map_or(0, Bytes::len) as u64;
+            }
+            let deadline = self.deadline();
+            self.limit.as_mut().reset(deadline);
+            return Poll::Ready(frame.map(|frame| frame.map_err(axum::Error::new)));
+        }
+        ready!(self.limit.as_mut().poll(context));
+        self.visit.note(BodyTrouble::Slow);
+        Poll::Ready(Some(Err(axum::Error::new(BodyTrouble::Slow))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// The body of an answer.
+struct Answer {
+    body: Body,
+    _rest: Rest,
+}
+
+/// Says that the connection rests, once the answer is through or nobody waits for it.
+struct Rest(Visit);
+
+impl Drop for Rest {
+    fn drop(&mut self) {
+        self.0.0.guest.rest();
+    }
+}
+
+impl HttpBody for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
