@@ -3,7 +3,7 @@
 use super::CocoonError;
 use crate::auth::Caller;
 use crate::debug::token::{Claim, Nonce};
-use crate::proxy::EnterTicket;
+use crate::proxy::{EnterTicket, TicketKey};
 use crate::{Context, NodeError, clock};
 use baton_api::CocoonId;
 use baton_api::cocoon::CocoonTicket;
@@ -16,6 +16,7 @@ pub fn enter(context: &Context, caller: &Caller, id: &CocoonId) -> Result<Cocoon
     let cocoon = found.ok_or_else(|| CocoonError::NotFound { id: id.clone() })?;
     let place = context.proxy.as_ref().ok_or(CocoonError::NoProxy)?;
     let ticket = EnterTicket {
+        key: Some(TicketKey { id: caller.key.clone(), owner: caller.owner.clone() }),
         cocoon: cocoon.id.clone(),
         owner: cocoon.owner.clone(),
         nonce: Nonce::new(rand::random()),

@@ -5,19 +5,19 @@
 
 use super::page::Failure;
 use super::route::Route;
-use super::{Access, Cocoon, Proxy, now};
-use crate::auth::KeySecret;
+use super::{Access, Cocoon, Proxy, ProxyConfig, now};
+use crate::auth::key_of;
 use crate::debug::token::{Claim, DebugSecret, Nonce, TokenError, sign, verify};
+use crate::http::Visit;
 use axum::body::Body;
 use axum::http::header::{
-    AUTHORIZATION, CACHE_CONTROL, COOKIE, HeaderMap, HeaderValue, LOCATION, ORIGIN,
-    REFERRER_POLICY, SET_COOKIE,
+    CACHE_CONTROL, COOKIE, HeaderMap, HeaderValue, LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE,
 };
 use axum::http::{Response, StatusCode};
 use baton_api::debug::EpochMs;
 use baton_api::{CocoonId, Scope};
 use baton_session::Owner;
-use baton_store::FoundKey;
+use baton_store::{FoundKey, StoreError};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::sync::PoisonError;
@@ -35,8 +35,20 @@ pub struct EnterTicket {
     pub cocoon: CocoonId,
     /// To whom that belongs.
     pub owner: Owner,
+    /// With which key it was asked for; what it opens ends with that.
+    #[serde(default)]
+    pub key: Option<TicketKey>,
     /// Makes it one of a kind.
     pub nonce: Nonce,
+}
+
+/// The key behind a ticket or a pass.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TicketKey {
+    /// Its id.
+    pub id: String,
+    /// Whose it is.
+    pub owner: Owner,
 }
 
 impl Claim for EnterTicket {
@@ -58,6 +70,9 @@ pub struct CocoonPass {
     pub cocoon: CocoonId,
     /// To whom that belonged then.
     pub owner: Owner,
+    /// The key behind its ticket.
+    #[serde(default)]
+    pub key: Option<TicketKey>,
 }
 
 impl Claim for CocoonPass {
@@ -65,15 +80,16 @@ impl Claim for CocoonPass {
     const LIFETIME: Duration = Duration::from_hours(12);
 }
 
-/// Fails when whoever asks may not reach the cocoon.
+/// Fails when whoever asks may not reach the cocoon. In whose name they may, the connection hears.
 pub(super) async fn check(
     proxy: &Proxy,
     cocoon: &Cocoon,
     route: &Route,
     headers: &HeaderMap,
     peer: IpAddr,
+    visit: Option<&Visit>,
 ) -> Result<(), Failure> {
-    let is_allowed = match cocoon.access {
+    let found = match cocoon.access {
         Access::Loopback
             if peer.to_canonical().is_loopback()
                 && route.is_loopback
@@ -89,10 +105,20 @@ pub(super) async fn check(
             );
             return Err(Failure::new(StatusCode::FORBIDDEN, detail));
         }
-        Access::Key => has_pass(proxy, cocoon, headers) || has_key(proxy, cocoon, headers).await?,
+        Access::Key => match pass(proxy, cocoon, headers).await? {
+            Some(found) => Some(found),
+            None => key(proxy, cocoon, headers, peer).await?,
+        },
     };
-    if is_allowed {
-        return Ok(());
+    if let Some((name, owner)) = found {
+        let shown = visit.map_or(Ok(()), |visit| visit.show(&name, owner.as_ref()));
+        return shown.map_err(|limit| {
+            let detail = format!(
+                "expected at most {limit} connections at once with one key or pass, found more\n\
+                 close some, or let limits.connections be more"
+            );
+            Failure::new(StatusCode::TOO_MANY_REQUESTS, detail)
+        });
     }
     let detail = format!(
         "expected a key of the owner of the cocoon {}, or a pass to it, found neither\n\
@@ -121,36 +147,66 @@ pub(super) fn check_origin(route: &Route, headers: &HeaderMap) -> Result<(), Fai
     Err(Failure::new(StatusCode::FORBIDDEN, detail))
 }
 
-fn has_pass(proxy: &Proxy, cocoon: &Cocoon, headers: &HeaderMap) -> bool {
+/// In whose name somebody reaches a cocoon, and whose key that is when it is looked at again.
+type Shown = (String, Option<Owner>);
+
+/// A pass that opens the cocoon, whose key is good yet.
+async fn pass(
+    proxy: &Proxy,
+    cocoon: &Cocoon,
+    headers: &HeaderMap,
+) -> Result<Option<Shown>, Failure> {
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut passes = cookies.flat_map(|value| value.split(';')).filter_map(|pair| {
+    let passes = cookies.flat_map(|value| value.split(';')).filter_map(|pair| {
         let (name, value) = pair.trim().split_once('=')?;
         (name == COOKIE_NAME).then_some(value)
     });
-    passes.any(|pass| {
-        verify::<CocoonPass>(&proxy.0.config.secret, pass, now())
-            .is_ok_and(|(pass, _)| pass.cocoon == cocoon.id && pass.owner == cocoon.owner)
-    })
-}
-
-async fn has_key(proxy: &Proxy, cocoon: &Cocoon, headers: &HeaderMap) -> Result<bool, Failure> {
-    let Some(store) = &proxy.0.config.keys else { return Ok(false) };
-    let secret = headers.get(AUTHORIZATION).and_then(|value| {
-        let (scheme, key) = value.to_str().ok()?.split_once(' ')?;
-        KeySecret::parse(key.trim()).filter(|_| scheme.eq_ignore_ascii_case("bearer"))
-    });
-    let Some(secret) = secret else { return Ok(false) };
-    match store.find_key(secret.hash()).await {
-        Ok(found) => Ok(found.is_some_and(|FoundKey { key, limited_peer }| {
-            let may = key.scopes.contains(&Scope::Debug) && limited_peer.is_none();
-            key.owner == cocoon.owner && may
-        })),
-        Err(error) => {
-            tracing::error!(%error, "a key could not be looked up");
-            let detail = "expected to be able to look the key up, found that the database fails\ntry again later";
-            Err(Failure::new(StatusCode::SERVICE_UNAVAILABLE, detail))
+    for pass in passes {
+        let verified = verify::<CocoonPass>(&proxy.0.config.secret, pass, now());
+        let Ok((CocoonPass { cocoon: id, owner, key }, _)) = verified else { continue };
+        if id != cocoon.id || owner != cocoon.owner {
+            continue;
+        }
+        let (Some(TicketKey { id, owner }), Some(store)) = (key, &proxy.0.config.keys) else {
+            return Ok(Some((format!("a pass to {}", cocoon.id), None)));
+        };
+        if store.is_key_good(&owner, &id).await.map_err(|error| not_looked_up(&error))? {
+            return Ok(Some((id, Some(owner))));
         }
     }
+    Ok(None)
+}
+
+/// A key that opens the cocoon.
+async fn key(
+    proxy: &Proxy,
+    cocoon: &Cocoon,
+    headers: &HeaderMap,
+    peer: IpAddr,
+) -> Result<Option<Shown>, Failure> {
+    let ProxyConfig { keys, rates, .. } = &proxy.0.config;
+    let (Some(store), Ok(secret)) = (keys, key_of(headers)) else { return Ok(None) };
+    let hash = secret.hash();
+    let turn = rates.turn(peer, &hash).await;
+    let found = store.find_key(hash).await.map_err(|error| not_looked_up(&error))?;
+    drop(turn);
+    rates.looked_up(hash, found.is_some());
+    let Some(FoundKey { key, limited_peer }) = found else {
+        if rates.refused(peer).is_ok() {
+            return Ok(None);
+        }
+        let detail = "expected fewer requests without a good key a minute, found more";
+        return Err(Failure::new(StatusCode::TOO_MANY_REQUESTS, detail));
+    };
+    let may = key.scopes.contains(&Scope::Debug) && limited_peer.is_none();
+    Ok((key.owner == cocoon.owner && may).then_some((key.id, Some(key.owner))))
+}
+
+fn not_looked_up(error: &StoreError) -> Failure {
+    tracing::error!(%error, "a key could not be looked up");
+    let detail =
+        "expected to be able to look the key up, found that the database fails\ntry again later";
+    Failure::new(StatusCode::SERVICE_UNAVAILABLE, detail)
 }
 
 /// The ticket that a request wants to turn into a pass.
@@ -197,5 +253,5 @@ fn take(proxy: &Proxy, cocoon: &Cocoon, ticket: &str) -> Result<CocoonPass, Toke
     }
     let mut used = proxy.0.tickets.lock().unwrap_or_else(PoisonError::into_inner);
     used.take(&ticket.nonce, expires, now)?;
-    Ok(CocoonPass { cocoon: ticket.cocoon, owner: ticket.owner })
+    Ok(CocoonPass { cocoon: ticket.cocoon, owner: ticket.owner, key: ticket.key })
 }

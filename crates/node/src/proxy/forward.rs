@@ -1,7 +1,8 @@
 //! The way of a request to its cocoon, and of the answer back.
 
 use super::headers::{
-    add_forwarded, are_too_large, drop_hop_by_hop, drop_hostile, drop_ours, upgrade,
+    WEBSOCKET, add_forwarded, are_too_large, drop_hop_by_hop, drop_hostile, drop_other_length,
+    drop_ours, upgrade,
 };
 use super::page::Failure;
 use super::rewrite::rewrite;
@@ -9,7 +10,8 @@ use super::route::{NoRoute, Route, route};
 use super::waiting::{Moved, Watched};
 use super::{Cocoon, Proxy, access, inject, now};
 use crate::debug::token::{Nonce, PageToken};
-use crate::http::{Connection, forwarded_for};
+use crate::http::connections::BodyTrouble;
+use crate::http::{Connection, Visit, forwarded_for};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::{ACCEPT, CONNECTION, HOST, HeaderValue, LOCATION, UPGRADE};
@@ -88,26 +90,33 @@ async fn pass_on(
     if let Some(ticket) = access::ticket(route) {
         return access::enter(proxy, cocoon, route, ticket);
     }
-    access::check(proxy, cocoon, route, request.headers(), peer).await?;
-    let wanted = upgrade(request.headers());
-    if wanted.is_some() {
+    let visit = request.extensions().get::<Visit>().cloned();
+    access::check(proxy, cocoon, route, request.headers(), peer, visit.as_ref()).await?;
+    let changes = upgrade(request.headers()).map_err(|other| other_protocol(&other))?;
+    if changes {
         access::check_origin(route, request.headers())?;
     }
     let path = route.target.split('?').next().unwrap_or_default().to_owned();
     let settings = &cocoon.browser_debug;
-    let is_navigation = wanted.is_none()
-        && inject::is_navigation(settings, request.method(), &path, request.headers());
+    let is_navigation =
+        !changes && inject::is_navigation(settings, request.method(), &path, request.headers());
     let browser = request.extensions_mut().remove::<OnUpgrade>();
-    let (request, moved) = outgoing(cocoon, route, request, wanted.clone(), is_navigation, peer)?;
+    let (request, moved) = outgoing(cocoon, route, request, changes, is_navigation, peer)?;
     let answer = moved.wait(proxy.0.config.first_byte, proxy.0.client.request(request)).await;
     let mut response = match answer {
         Some(Ok(response)) => response,
+        Some(Err(_)) if let Some(trouble) = visit.and_then(|visit| visit.trouble()) => {
+            return Err(broken_off(trouble));
+        }
         Some(Err(error)) => return Err(failed(cocoon, &error)),
         None => return Err(slow(cocoon, proxy.0.config.first_byte.as_secs())),
     };
-    let switched = (response.status() == StatusCode::SWITCHING_PROTOCOLS)
-        .then(|| (response.extensions_mut().remove::<OnUpgrade>(), upgrade(response.headers())));
+    let switched = (response.status() == StatusCode::SWITCHING_PROTOCOLS).then(|| {
+        let agrees = changes && upgrade(response.headers()) == Ok(true);
+        response.extensions_mut().remove::<OnUpgrade>().filter(|_| agrees)
+    });
     let headers = response.headers_mut();
+    drop_other_length(headers);
     drop_hop_by_hop(headers);
     drop_hostile(headers);
     rewrite(headers, route, &cocoon.upstream);
@@ -147,7 +156,7 @@ fn outgoing(
     cocoon: &Cocoon,
     route: &Route,
     request: Request,
-    wanted: Option<HeaderValue>,
+    changes: bool,
     is_navigation: bool,
     peer: IpAddr,
 ) -> Result<(Request, Moved), Failure> {
@@ -170,9 +179,9 @@ fn outgoing(
     if is_navigation {
         inject::ask_for_all(headers);
     }
-    if let Some(protocol) = wanted {
+    if changes {
         headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
-        headers.insert(UPGRADE, protocol);
+        headers.insert(UPGRADE, HeaderValue::from_static(WEBSOCKET));
     }
     parts.extensions.clear();
     let moved = Moved::now();
@@ -185,11 +194,11 @@ fn outgoing(
 fn switch(
     cocoon: &Cocoon,
     browser: Option<OnUpgrade>,
-    upstream: (Option<OnUpgrade>, Option<HeaderValue>),
+    upstream: Option<OnUpgrade>,
     mut response: Response,
     ending: &CancellationToken,
 ) -> Result<Response, Failure> {
-    let (Some(browser), (Some(upstream), Some(protocol))) = (browser, upstream) else {
+    let (Some(browser), Some(upstream)) = (browser, upstream) else {
         return Err(Failure::new(
             StatusCode::BAD_GATEWAY,
             format!(
@@ -214,8 +223,23 @@ fn switch(
         }
     });
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("upgrade"));
-    response.headers_mut().insert(UPGRADE, protocol);
+    response.headers_mut().insert(UPGRADE, HeaderValue::from_static(WEBSOCKET));
     Ok(response)
+}
+
+/// The request is to change to a protocol that is not passed on.
+fn other_protocol(found: &str) -> Failure {
+    let detail = format!("expected no Upgrade but to {WEBSOCKET}, found {found:?}");
+    Failure::new(StatusCode::BAD_REQUEST, detail)
+}
+
+/// The body of the request was not taken to its end.
+fn broken_off(trouble: BodyTrouble) -> Failure {
+    let status = match trouble {
+        BodyTrouble::Slow => StatusCode::REQUEST_TIMEOUT,
+        BodyTrouble::NoRoom => StatusCode::TOO_MANY_REQUESTS,
+    };
+    Failure::new(status, trouble.to_string())
 }
 
 /// The cocoon did not answer, or not as it should.

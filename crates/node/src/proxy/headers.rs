@@ -13,6 +13,8 @@ use std::net::IpAddr;
 pub(super) const TOKEN: HeaderName = HeaderName::from_static("x-adi-debug-token");
 /// What names of our own cookies begin with.
 const OUR_COOKIES: &str = "baton_";
+/// The protocol to which connections may change.
+pub(super) const WEBSOCKET: &str = "websocket";
 /// How large the headers of a request may be together, in bytes.
 pub(super) const MOST_BYTES: usize = 64 << 10;
 
@@ -39,10 +41,24 @@ pub(super) fn are_too_large(headers: &HeaderMap) -> bool {
     headers.iter().map(size).sum::<usize>() > MOST_BYTES
 }
 
-/// The protocol that a message asks or agrees to change to.
-pub(super) fn upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
+/// Whether a message asks or agrees to change to another protocol. There is one that it may be: what runs
+/// over another one, such as HTTP/2 in clear text, would pass by everything that is looked at here. Fails with
+/// what else was found.
+pub(super) fn upgrade(headers: &HeaderMap) -> Result<bool, String> {
+    let is_other =
+        |name: &&HeaderValue| !name.as_bytes().eq_ignore_ascii_case(WEBSOCKET.as_bytes());
+    if let Some(other) = headers.get_all(UPGRADE).iter().find(is_other) {
+        return Err(String::from_utf8_lossy(other.as_bytes()).chars().take(80).collect());
+    }
     let asks = options(headers).any(|option| option.eq_ignore_ascii_case("upgrade"));
-    headers.get(UPGRADE).filter(|_| asks).cloned()
+    Ok(asks && headers.contains_key(UPGRADE))
+}
+
+/// Takes away the length of a message that is sent in chunks: those say where it ends (RFC 9112, 6.3).
+pub(super) fn drop_other_length(headers: &mut HeaderMap) {
+    if headers.contains_key(TRANSFER_ENCODING) {
+        headers.remove(CONTENT_LENGTH);
+    }
 }
 
 /// Takes away what concerns one connection only (RFC 9110, 7.6.1).
@@ -74,10 +90,8 @@ fn options(headers: &HeaderMap) -> impl Iterator<Item = &str> {
 /// Takes away what is between the browser and us.
 pub(super) fn drop_ours(headers: &mut HeaderMap) {
     headers.remove(TOKEN);
-    let is_our_key = |value: &HeaderValue| {
-        let text = value.to_str().unwrap_or_default();
-        text.split_once(' ').is_some_and(|(_, key)| KeySecret::parse(key.trim()).is_some())
-    };
+    // However it is written: what reads it there may be less strict than we are.
+    let is_our_key = |value: &HeaderValue| KeySecret::stands_in(value.as_bytes());
     if headers.get_all(AUTHORIZATION).iter().any(is_our_key) {
         headers.remove(AUTHORIZATION);
     }
@@ -175,10 +189,27 @@ mod tests {
 
     #[test]
     fn an_upgrade_is_asked_for_in_two_headers() {
-        let both = headers(&[("connection", "keep-alive, Upgrade"), ("upgrade", "websocket")]);
-        assert_eq!(upgrade(&both).unwrap(), "websocket");
-        assert_eq!(upgrade(&headers(&[("upgrade", "websocket")])), None);
-        assert_eq!(upgrade(&headers(&[("connection", "upgrade")])), None);
+        let both = headers(&[("connection", "keep-alive, Upgrade"), ("upgrade", "WebSocket")]);
+        assert_eq!(upgrade(&both), Ok(true));
+        assert_eq!(upgrade(&headers(&[("upgrade", "websocket")])), Ok(false));
+        assert_eq!(upgrade(&headers(&[("connection", "upgrade")])), Ok(false));
+        assert_eq!(upgrade(&headers(&[])), Ok(false));
+        for other in ["h2c", "websocket, h2c", "TLS/1.0", ""] {
+            let other = headers(&[("connection", "upgrade"), ("upgrade", other)]);
+            assert!(upgrade(&other).is_err(), "{other:?}");
+        }
+        let two = headers(&[("upgrade", "websocket"), ("upgrade", "h2c")]);
+        assert_eq!(upgrade(&two), Err("h2c".to_owned()));
+    }
+
+    #[test]
+    fn what_is_sent_in_chunks_has_no_other_length() {
+        let mut both = headers(&[("transfer-encoding", "chunked"), ("content-length", "50")]);
+        drop_other_length(&mut both);
+        assert_eq!(both, headers(&[("transfer-encoding", "chunked")]));
+        let mut one = headers(&[("content-length", "50")]);
+        drop_other_length(&mut one);
+        assert_eq!(one, headers(&[("content-length", "50")]));
     }
 
     #[test]
@@ -193,6 +224,13 @@ mod tests {
         ]);
         drop_ours(&mut found);
         assert_eq!(found, headers(&[("cookie", "a=1; b=2")]));
+        let forms = ["Bearer\t{}", "Bearer  {}", "{}", "Digest a=\"{}\"", "Bearer\t\t{}\t", "a{}b"];
+        for form in forms {
+            let value = form.replace("{}", key.expose());
+            let mut found = headers(&[("authorization", &value)]);
+            drop_ours(&mut found);
+            assert!(found.is_empty(), "{form:?}");
+        }
         let theirs = headers(&[("authorization", "Bearer of-the-site"), ("cookie", "my_baton_=1")]);
         let mut found = theirs.clone();
         drop_ours(&mut found);

@@ -19,7 +19,7 @@ mod rewrite;
 mod route;
 mod waiting;
 
-pub use access::{CocoonPass, EnterTicket};
+pub use access::{CocoonPass, EnterTicket, TicketKey};
 pub use cocoon::{Access, BrowserDebug, Cocoon, Cocoons, InvalidUpstream, Upstream};
 pub use outside::{Outside, OutsideError};
 pub use place::ProxyPlace;

@@ -63,7 +63,7 @@ async fn a_ticket_becomes_a_pass_once_and_for_its_cocoon_only() {
     let stand = stand(None).await;
     let ticket = |id: &str, owner: &str, random| {
         let (cocoon, owner) = (id.parse().unwrap(), owner.parse().unwrap());
-        let ticket = EnterTicket { cocoon, owner, nonce: Nonce::new([random; 16]) };
+        let ticket = EnterTicket { cocoon, owner, key: None, nonce: Nonce::new([random; 16]) };
         ticket.sign(&secret(), now()).unwrap()
     };
     let first = ticket("shop", "ada", 1);
