@@ -1,16 +1,20 @@
 //! The clients that are connected: rmcp's service, and whose each session of an older protocol is.
 
 use super::server::Server;
-use crate::auth::Caller;
+use crate::auth::{Caller, is_shut_out};
 use crate::{Context, NodeError};
 use axum::body::Body;
 use axum::extract::Request;
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Method, Response, StatusCode};
+use futures_util::StreamExt as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::sleep;
 
 /// What names a session of an older protocol.
 const SESSION: &str = "mcp-session-id";
@@ -19,11 +23,15 @@ const MOST: usize = 1000;
 /// And of one key, so that no key shuts out the others.
 const MOST_OF_A_KEY: usize = 100;
 
+/// How often it is looked whether the key of a stream of events was revoked.
+const LOOK_PAUSE: Duration = Duration::from_secs(5);
+
 /// Passes requests to the server. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Connections {
     service: StreamableHttpService<Server, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
+    context: Context,
     /// The key behind each session.
     keys: Arc<Mutex<HashMap<String, String>>>,
 }
@@ -39,9 +47,10 @@ impl Connections {
             .with_max_request_body_bytes(body_bytes)
             .with_cancellation_token(context.ending.clone());
         let context = context.clone();
-        let server = move || Ok(Server::new(context.clone()));
+        let of_each = context.clone();
+        let server = move || Ok(Server::new(of_each.clone()));
         let service = StreamableHttpService::new(server, Arc::clone(&sessions), config);
-        Self { service, sessions, keys: Arc::default() }
+        Self { service, sessions, context, keys: Arc::default() }
     }
 
     /// Answers a request of `caller`.
@@ -82,14 +91,37 @@ impl Connections {
     }
 
     async fn pass(&self, caller: Caller, mut request: Request) -> Response<Body> {
-        request.extensions_mut().insert(caller);
+        let id = text(request.headers(), SESSION).map(SessionId::from);
+        request.extensions_mut().insert(caller.clone());
         let ends = request.method() == Method::DELETE;
         let mut response = self.service.handle(request).await.map(Body::new);
         // rmcp says that it will be done; clients warn of anything but that it is.
         if ends && response.status() == StatusCode::ACCEPTED {
             *response.status_mut() = StatusCode::NO_CONTENT;
         }
+        if text(response.headers(), CONTENT_TYPE.as_str()) == Some("text/event-stream") {
+            let gone = self.clone().shut_out(caller, id);
+            return response.map(|events| {
+                Body::from_stream(events.into_data_stream().take_until(Box::pin(gone)))
+            });
+        }
         response
+    }
+
+    /// Ends once the caller's key is good no longer; then its session of the protocol ends as well. A
+    /// database that does not answer changes nothing.
+    async fn shut_out(self, caller: Caller, id: Option<SessionId>) {
+        loop {
+            sleep(LOOK_PAUSE).await;
+            if is_shut_out(&self.context, &caller).await.unwrap_or(false) {
+                break;
+            }
+        }
+        if let Some(id) = id
+            && let Err(error) = self.sessions.close_session(&id).await
+        {
+            tracing::debug!(%error, "a session of the protocol whose key was revoked did not close");
+        }
     }
 
     /// Counts a session that has begun, unless there are too many: then the limit is returned.
