@@ -26,7 +26,7 @@ pub(crate) struct Args {
 /// One that knows no rounds takes no heed of them.
 struct Story(&'static str, &'static str, u32);
 
-const STORIES: [Story; 25] = [
+const STORIES: [Story; 26] = [
     Story(
         "baton-session",
         "revisions::simulation::nodes_that_have_met_agree_and_nothing_is_lost",
@@ -38,6 +38,11 @@ const STORIES: [Story; 25] = [
         "baton-node",
         "sync::folder::nodes_that_share_a_directory_have_everything_and_come_to_rest",
         4,
+    ),
+    Story(
+        "baton-node",
+        "hostile::crowds::five_thousand_of_every_slow_kind_keep_no_good_key_out",
+        u32::MAX,
     ),
     Story("baton", "kills::what_was_acknowledged_survives_every_kill", 1),
     Story("baton", "cut_off::a_transfer_survives_every_kill_and_is_seen_whole_or_not_at_all", 3),
