@@ -145,6 +145,8 @@ pub struct Surroundings {
     pub webhooks: Vec<WebhookSettings>,
     /// How often somebody may ask.
     pub rates: Rates,
+    /// What bodies of requests and answers hold.
+    pub(crate) freight: Freight,
     /// The board that agents share, if there is one.
     pub board: Option<Federation>,
     /// Ends what would go on for as long as its client likes, once the node ends.
@@ -171,6 +173,7 @@ impl Context {
             oidc,
             webhooks,
             rates,
+            freight,
             board,
             ending,
         } = around;
@@ -197,7 +200,7 @@ impl Context {
             ending,
             tasks: TaskTracker::new(),
             activity: Activity::default(),
-            freight: Freight::default(),
+            freight,
             feed: Feed::default(),
             tickets: Tickets::default(),
             drivers: Drivers::default(),

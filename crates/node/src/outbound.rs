@@ -159,9 +159,12 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
-    let first = address.segments()[0];
-    // Global unicast is 2000::/3; of that, 2001:db8::/32 is for documents, and 2002::/16 and 64:ff9b::/96
-    // carry addresses of version 4 in them.
+    let [first, second, ..] = address.segments();
+    // Global unicast is 2000::/3; of that, 2001:db8::/32 and 3fff::/20 are for documents, 2001::/23 is for
+    // protocols, and 2002::/16, 64:ff9b::/96 and 2001::/32 carry addresses of version 4 in them.
     let is_global = first & 0xe000 == 0x2000;
-    is_global && first != 0x2002 && !(first == 0x2001 && address.segments()[1] == 0x0db8)
+    let is_special = first == 0x2002
+        || first == 0x2001 && (second == 0x0db8 || second < 0x0200)
+        || first == 0x3fff && second < 0x1000;
+    is_global && !is_special
 }

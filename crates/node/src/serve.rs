@@ -8,7 +8,7 @@ use crate::data::{DataError, NodeFile, NodeLock};
 use crate::debug::Relay;
 use crate::debug::token::{DebugSecret, SecretError};
 use crate::http::tls::TlsError;
-use crate::http::{Bounds, DoorError, Doors};
+use crate::http::{Bounds, DoorError, Doors, Freight};
 use crate::identity::{IdentityError, OwnIdentity, load_or_create};
 use crate::live::{Hub, HubConfig, LiveError};
 use crate::proxy::{Cocoons, Outside, OutsideError, Proxy, ProxyConfig, ProxyPlace};
@@ -183,6 +183,7 @@ async fn run(
         oidc: config.oidc,
         webhooks: config.webhooks,
         rates,
+        freight: Freight::new(&bounds),
         board: config.board.as_deref().map(board::at),
         ending: shutdown.clone(),
     });

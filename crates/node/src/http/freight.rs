@@ -4,7 +4,7 @@
 //! they weigh together is counted here, as it comes, until its request was answered; and of an answer that
 //! is whole in memory, until it was taken.
 
-use super::connections::{BodyTrouble, Visit};
+use super::connections::{BodyTrouble, Bounds, Visit};
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_ENCODING;
@@ -16,16 +16,18 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-/// How many bytes at once: three of the largest bodies there are.
-const ALL: usize = 512 << 20;
-/// How many of them of one key.
-const EACH: usize = 256 << 20;
 /// What answers of this size or less weigh is not counted.
 const LIGHT: u64 = 64 << 10;
 
 /// What the node holds. Cheap to clone.
-#[derive(Clone, Default)]
-pub(crate) struct Freight(Arc<Mutex<Held>>);
+#[derive(Clone)]
+pub(crate) struct Freight(Arc<Inner>);
+
+struct Inner {
+    /// How many bytes at once, of all and of one key.
+    limits: (usize, usize),
+    held: Mutex<Held>,
+}
 
 #[derive(Default)]
 struct Held {
@@ -34,8 +36,13 @@ struct Held {
 }
 
 impl Freight {
+    pub(crate) fn new(bounds: &Bounds) -> Self {
+        let limits = (bounds.freight, bounds.freight_of_key);
+        Self(Arc::new(Inner { limits, held: Mutex::default() }))
+    }
+
     fn lock(&self) -> MutexGuard<'_, Held> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -60,7 +67,8 @@ impl Load {
             mine.0 = self.visit.as_ref().and_then(|visit| visit.name().map(str::to_owned));
         }
         let theirs = mine.0.as_ref().map_or(0, |key| held.keys.get(key).copied().unwrap_or(0));
-        if held.all + bytes > ALL || theirs + bytes > EACH {
+        let (all, each) = self.freight.0.limits;
+        if held.all.saturating_add(bytes) > all || theirs.saturating_add(bytes) > each {
             if let Some(visit) = &self.visit {
                 visit.note(BodyTrouble::NoRoom);
             }
@@ -118,7 +126,7 @@ pub(super) async fn weigh(
     }
     let load = Load::new(&freight, visit);
     let size = response.body().size_hint().exact().unwrap_or_default();
-    if load.take(usize::try_from(size).unwrap_or(usize::MAX / 2)) {
+    if load.take(usize::try_from(size).unwrap_or(usize::MAX)) {
         response.map(|body| Weighed::kept(body, load))
     } else {
         axum::http::StatusCode::TOO_MANY_REQUESTS.into_response()
@@ -181,7 +189,10 @@ impl HttpBody for Weighed {
 
 #[cfg(test)]
 mod tests {
-    use super::{ALL, EACH, Freight, Load};
+    use super::{Bounds, Freight, Load};
+
+    const ALL: usize = 512;
+    const EACH: usize = 256;
 
     fn of(freight: &Freight, key: &str) -> Load {
         let load = Load::new(freight, None);
@@ -191,7 +202,8 @@ mod tests {
 
     #[test]
     fn what_one_key_and_all_hold_is_bounded_and_given_back() {
-        let freight = Freight::default();
+        let bounds = Bounds { freight: ALL, freight_of_key: EACH, ..Bounds::default() };
+        let freight = Freight::new(&bounds);
         let ada = of(&freight, "ada");
         assert!(ada.take(EACH - 1));
         assert!(!of(&freight, "ada").take(2), "her share is used up by all of her requests");

@@ -43,6 +43,8 @@ use visit::Paced;
 
 /// How long we wait when the system has no socket left for us.
 const OUT_OF_SOCKETS: Duration = Duration::from_millis(100);
+/// How large the head of a request may be; the largest of browsers have half of it.
+const HEAD_BYTES: usize = 128 << 10;
 /// How long a connection lasts after its last answer was given.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// How often it is looked whether keys are good that connections are held with. A connection ends when its
@@ -62,6 +64,10 @@ pub struct Bounds {
     pub bytes_per_second: u64,
     /// How long nothing of an answer may be taken.
     pub stalled: Duration,
+    /// How many bytes of bodies are held at once.
+    pub freight: usize,
+    /// How many of them of one key.
+    pub freight_of_key: usize,
 }
 
 impl Default for Bounds {
@@ -72,6 +78,9 @@ impl Default for Bounds {
             body: Duration::from_mins(1),
             bytes_per_second: 1024,
             stalled: Duration::from_mins(1),
+            // The largest body has 160 MiB.
+            freight: 512 << 20,
+            freight_of_key: 256 << 20,
         }
     }
 }
@@ -228,6 +237,7 @@ impl Talk {
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(bounds.silence)
+            .max_buf_size(HEAD_BYTES)
             .serve_connection(TokioIo::new(stream), service)
             .with_upgrades();
         let mut connection = pin!(connection);

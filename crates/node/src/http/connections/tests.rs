@@ -26,8 +26,15 @@ const SHORT: Duration = Duration::from_millis(100);
 const NEVER: Duration = Duration::from_mins(10);
 
 /// Only what a test is about ends anything.
-const PATIENT: Bounds =
-    Bounds { connections: 16, silence: NEVER, body: NEVER, bytes_per_second: 1, stalled: NEVER };
+const PATIENT: Bounds = Bounds {
+    connections: 16,
+    silence: NEVER,
+    body: NEVER,
+    bytes_per_second: 1,
+    stalled: NEVER,
+    freight: 1 << 20,
+    freight_of_key: 1 << 20,
+};
 
 struct Inn {
     address: SocketAddr,

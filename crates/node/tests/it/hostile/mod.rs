@@ -3,10 +3,12 @@
 //! One story a kind of attack. `routes` is every operation with every kind of key, by one table; `owners`
 //! what belongs to others; `smuggling` requests that say two things at once; `guard` pages that point a name
 //! of theirs here; `crowds` the slow and the silent, in numbers; `rates` who guesses; `revoked` every
-//! connection that lives longer than its key. Two kinds stand
-//! with what they attack: addresses that peers name in `sync::registering` and the outbound rules, messages
-//! that are sent again, or by somebody else, in `messages` and `sync::bad_company`.
+//! connection that lives longer than its key; `weight` bodies that are too many together; `addresses` what
+//! a peer is said to be reached at. One kind stands with what it attacks: messages between nodes that are
+//! sent again, were changed or come from somebody else, in `messages`, `signed_answers` and
+//! `sync::bad_company`.
 
+mod addresses;
 mod crowds;
 mod guard;
 mod owners;
@@ -14,6 +16,7 @@ mod rates;
 mod revoked;
 mod routes;
 mod smuggling;
+mod weight;
 
 use reqwest::Method;
 
