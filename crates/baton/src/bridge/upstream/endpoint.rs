@@ -8,6 +8,7 @@ use super::secret::Secret;
 use super::session::Session;
 use super::{head, relay};
 use rand::random;
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io;
 use std::sync::Arc;
@@ -17,10 +18,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
 
 /// How many connections may be open at once.
 const CONNECTIONS: usize = 16;
-/// How many may be open that have not said yet who they are: strangers take nobody else's place.
+/// How many may be open that have not said yet who they are: strangers take nobody else's place, and of one
+/// too many the first that came loses theirs.
 const STRANGERS: usize = 64;
 /// How long it may take to come.
 const HEAD_LIMIT: Duration = Duration::from_secs(10);
@@ -68,28 +71,34 @@ impl Drop for Endpoint {
 }
 
 async fn listen(listener: TcpListener, port: u16, path: Arc<str>, session: Arc<Session>) {
-    let strangers = Arc::new(Semaphore::new(STRANGERS));
+    let mut strangers = VecDeque::<CancellationToken>::new();
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
         let Ok((mut stream, _)) = listener.accept().await else {
             sleep(PAUSE).await;
             continue;
         };
-        // One that is one too many hears nothing: who would wait until it has listened?
-        let Ok(stranger) = Arc::clone(&strangers).try_acquire_owned() else { continue };
+        strangers.retain(|stranger| !stranger.is_cancelled());
+        if strangers.len() >= STRANGERS
+            && let Some(first) = strangers.pop_front()
+        {
+            first.cancel();
+        }
+        let stranger = CancellationToken::new();
+        strangers.push_back(stranger.clone());
         let (path, session) = (Arc::clone(&path), Arc::clone(&session));
         let places = Arc::clone(&places);
         tokio::spawn(async move {
-            let head = timeout(HEAD_LIMIT, head::read(&mut stream, port, &path)).await;
+            let read = timeout(HEAD_LIMIT, head::read(&mut stream, port, &path));
+            // Cancelled from here it has lost its place; cancelled by itself it has said who it is.
+            let Some(head) = stranger.run_until_cancelled(read).await else { return };
+            stranger.cancel();
             let head = match head.unwrap_or(Err("expected a request within 10 s, found none")) {
                 Ok(head) => head,
                 Err(reason) => return refuse(&mut stream, "403 Forbidden", reason).await,
             };
             let connected = match places.try_acquire_owned() {
-                Ok(_place) => {
-                    drop(stranger);
-                    relay::run(&mut stream, head, &session).await
-                }
+                Ok(_place) => relay::run(&mut stream, head, &session).await,
                 Err(_) => Err("too many connections".to_owned()),
             };
             if let Err(reason) = connected {
