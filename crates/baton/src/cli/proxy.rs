@@ -1,7 +1,7 @@
 //! `baton proxy`
 
 use super::Context;
-use super::serve::{cancel_when_told, listen, proxy};
+use super::serve::{allow_many_connections, cancel_when_told, listen, proxy};
 use crate::output;
 use baton_api::Exit;
 use baton_node::ServeError;
@@ -66,6 +66,7 @@ impl Proxy {
         let wanted = settings.listen.unwrap_or(LISTEN);
         let outside = Outside::prepare(&exposure, wanted, &settings.cocoons);
         let outside = outside.map_err(ServeError::from)?;
+        allow_many_connections();
         let listener = listen(wanted).await?;
         let address = listener.local_addr()?;
         let cocoons: Cocoons = settings.cocoons.into_iter().collect();

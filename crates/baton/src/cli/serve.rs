@@ -13,6 +13,7 @@ use baton_node::DataFolder;
 use baton_node::live::RecoverySettings;
 use clap::Args;
 use jiff::SignedDuration;
+use rustix::process::{Resource, getrlimit, setrlimit};
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -68,6 +69,7 @@ pub(super) struct PortTaken(SocketAddr);
 impl Serve {
     pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         output::log_to_stderr("info", self.log_json);
+        allow_many_connections();
         if self.detached {
             // It fails for a process that leads a group already: then it has left.
             let _ = rustix::process::setsid();
@@ -82,6 +84,20 @@ impl Serve {
         tokio::spawn(read_again_when_told(self.node, context.data.clone(), sender)?);
         baton_node::serve(config, listener, shutdown).await?;
         Ok(Exit::Done)
+    }
+}
+
+/// Lets this process hold as many sockets as there are places, where the system starts programs with fewer. More
+/// than that would only cost those who look at every number that a file may have.
+pub(super) fn allow_many_connections() {
+    const ENOUGH: u64 = 16_384;
+    let mut limits = getrlimit(Resource::Nofile);
+    let most = limits.maximum.map_or(ENOUGH, |most| most.min(ENOUGH));
+    if limits.current.is_some_and(|now| now < most) {
+        limits.current = Some(most);
+        if let Err(error) = setrlimit(Resource::Nofile, limits) {
+            tracing::debug!(%error, "the number of open files stays as it is");
+        }
     }
 }
 
