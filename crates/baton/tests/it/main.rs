@@ -37,6 +37,7 @@ mod own_browser;
 mod parts;
 mod permissions;
 mod profiles;
+mod quiet_log;
 mod recipes;
 mod rotating;
 mod sandboxes;
