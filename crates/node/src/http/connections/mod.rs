@@ -37,7 +37,7 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use tower::{Service, ServiceExt as _};
 use visit::Paced;
 
@@ -105,7 +105,8 @@ where
     /// Answers whoever comes, until `shutdown`; requests under way then are finished.
     pub(crate) async fn answer(self, shutdown: &CancellationToken) {
         let places = Places::new(self.bounds.connections, self.behind_proxy);
-        let watched = tokio::spawn(watch(places.clone(), self.keys.clone()));
+        let watching = watch(places.clone(), self.keys.clone());
+        let _watching = AbortOnDropHandle::new(tokio::spawn(watching));
         let connections = TaskTracker::new();
         while let Some((stream, peer)) = self.next(&places, shutdown).await {
             let place = places.enter(peer.ip());
@@ -128,7 +129,6 @@ where
         }
         connections.close();
         connections.wait().await;
-        watched.abort();
     }
 
     /// The next connection; none when the node ends.
