@@ -4,7 +4,7 @@ use crate::profile::{self, COOKIES};
 use crate::ratio::{Ratio, median};
 use crate::report::{Comparison, Figure, Section};
 use anyhow::{Result, ensure};
-use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox};
+use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox, TakeBack};
 use baton_api::{Client, FileText, ImportSession};
 use baton_playground::House;
 use baton_session::{SessionId, playwright};
@@ -110,6 +110,7 @@ async fn create(client: &Client, session: Option<&str>) -> Result<f64> {
         session_id: Some(session.to_owned()),
         session_service_url: None,
         shared: false,
+        take_back: TakeBack::default(),
     });
     let request = CreateSandbox { browser_session: handed, ..CreateSandbox::default() };
     let start = Instant::now();

@@ -43,6 +43,10 @@ const TABLE: &str = "
     POST /sessions/{id}/debug drive
     GET /sessions/{id}/diff read
     GET /sessions/{id}/export read
+    GET /sessions/{id}/files drive
+    GET /sessions/{id}/files/{name} drive
+    PUT /sessions/{id}/files/{name} drive
+    DELETE /sessions/{id}/files/{name} drive
     GET /sessions/{id}/history read
     GET /sessions/{id}/icon read
     POST /sessions/{id}/pass drive
