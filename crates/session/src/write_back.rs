@@ -43,18 +43,18 @@ pub fn written_back(
     handed_in: &Receipt,
     which: TakeBack,
 ) -> WrittenBack {
-    let mut left = Left::default();
+    let mut rest = Left::default();
     if which == TakeBack::Lent {
         let lent = sites(&before);
         after.cookies.retain(|cookie| {
             lent.contains(&cookie.site())
-                || left.note(ItemKind::Cookie, cookie.place(), cookie.site())
+                || rest.note(ItemKind::Cookie, cookie.place(), cookie.site())
         });
         after.origins.retain(|key, origin| {
             let site = Site::of_origin(key.origin());
             origin.local_storage.is_empty()
                 || lent.contains(&site)
-                || left.note(ItemKind::LocalStorage, key.to_string(), site)
+                || rest.note(ItemKind::LocalStorage, key.to_string(), site)
         });
     }
     let handed = handed_in.items.iter().filter(|item| item.outcome == Outcome::Restored);
@@ -72,7 +72,7 @@ pub fn written_back(
         }
     }
     state.normalize();
-    WrittenBack { state, left_out: left.receipt(), left_sites: left.sites }
+    WrittenBack { state, left_out: rest.receipt(), left_sites: rest.sites }
 }
 
 /// The sites of which a profile made of this has anything.

@@ -97,12 +97,12 @@ async fn save(
 ) -> Result<Option<(WrittenBack, LeftSites)>, NodeError> {
     let Some(lent) = &kept.lent else { return Ok(None) };
     let settled = kept.sandbox.settle().await;
-    let (mut told, left) = Box::pin(take_back(context, kept, lent)).await?;
+    let (mut told, others) = Box::pin(take_back(context, kept, lent)).await?;
     if let Err(error) = settled {
         tracing::warn!(sandbox = %kept.view.id, %error, "what ran in a sandbox did not end by itself");
         told.reason.get_or_insert(format!(
             "what a browser had not written down yet is not in it: {error}"
         ));
     }
-    Ok(Some((told, left)))
+    Ok(Some((told, others)))
 }

@@ -9,7 +9,7 @@ use crate::auth::Caller;
 use crate::{Context, NodeError};
 use axum::body::Bytes;
 use baton_sandbox::{Output, Process, WORKSPACE};
-use std::io::{Error, ErrorKind};
+use std::io::Error;
 use tokio::io::AsyncReadExt;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -94,7 +94,7 @@ async fn pass_on(
     };
     if let Err(why) = end {
         // Whoever reads learns that there should have been more.
-        let _ = timeout(LIMIT, sender.send(Err(Error::new(ErrorKind::Other, why)))).await;
+        let _ = timeout(LIMIT, sender.send(Err(Error::other(why)))).await;
     }
 }
 

@@ -55,7 +55,7 @@ async fn hear(mut process: Process, most: usize) -> Said {
         let _ = said.take(most as u64 + 1).read_to_end(&mut output).await;
         if output.len() > most { Err(too_much(most)) } else { Ok(()) }
     };
-    let (_, complaint) = tokio::try_join!(speak, async { Ok(complaint(&mut process).await) })?;
+    let ((), complaint) = tokio::try_join!(speak, async { Ok(complaint(&mut process).await) })?;
     ended(process, &complaint).await.map(|()| output)
 }
 

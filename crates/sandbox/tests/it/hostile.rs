@@ -145,8 +145,12 @@ while True:
 #[tokio::test]
 async fn a_sandbox_that_was_asked_to_end_holds_nothing_but_its_first_process() {
     let sandbox = provider().create(&spec()).await.unwrap();
-    let mut left =
-        sandbox.start(&Command::shell("trap '' TERM; setsid sleep 1000 & wait")).await.unwrap();
+    let mut left = sandbox
+        .start(&Command::shell("trap '' TERM; setsid sleep 1000 & echo; wait"))
+        .await
+        .unwrap();
+    // From now on it hears no SIGTERM.
+    left.output.read_exact(&mut [0]).await.unwrap();
     sandbox.settle().await.unwrap();
     let ended = tokio::time::timeout(Duration::from_secs(10), left.ended()).await.unwrap();
     assert_eq!(ended, Ended::Signal(9));

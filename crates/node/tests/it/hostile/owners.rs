@@ -79,6 +79,7 @@ impl Ada {
         };
         let path = path.replace("{id}", id).replace("{session}", &self.session);
         let path = path.replace("{peer}", "cloud").replace("{token}", "abcdefgh23456789");
+        let path = path.replace("{name}", "note");
         assert!(!path.contains('{'), "expected to know what is meant in {path}");
         if path.ends_with("/diff") {
             format!("{path}?a=0197&b=0197")
