@@ -3,10 +3,10 @@
 //! A fast hash is enough: the secret is 256 random bits, so nobody finds it by guessing.
 
 use crate::fault::is_taken;
-use crate::row::{instant, maybe_instant, refuse_nul, word};
+use crate::row::{instant, maybe_instant, maybe_word, refuse_nul, word};
 use crate::{Store, StoreError};
 use baton_session::scope::UnknownScope;
-use baton_session::{Owner, Scope};
+use baton_session::{Fingerprint, Owner, Scope};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
@@ -28,6 +28,8 @@ pub struct ApiKey {
     pub created_at: Timestamp,
     /// When it was revoked, if it was.
     pub revoked_at: Option<Timestamp>,
+    /// The node for which alone it was made; none when it is for whoever shows it.
+    pub for_node: Option<Fingerprint>,
 }
 
 /// A key as it was found by its secret.
@@ -48,8 +50,9 @@ impl Store {
         let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.as_str()).collect();
         let mut write = self.write().await?;
         let made = sqlx::query(
-            "insert into api_keys (id, owner, name, scopes, secret_hash, created_at, revoked_at)
-             values ($1, $2, $3, $4, $5, $6, $7)
+            "insert into api_keys (id, owner, name, scopes, secret_hash, created_at, revoked_at,
+                 for_node)
+             values ($1, $2, $3, $4, $5, $6, $7, $8)
              on conflict (id) do nothing",
         )
         .bind(&key.id)
@@ -59,6 +62,7 @@ impl Store {
         .bind(secret_hash.as_slice())
         .bind(key.created_at.as_millisecond())
         .bind(key.revoked_at.map(Timestamp::as_millisecond))
+        .bind(key.for_node.map(|node| node.to_string()))
         .execute(write.connection())
         .await;
         match made {
@@ -76,7 +80,7 @@ impl Store {
     /// The key whose secret has this SHA-256; nothing when it is revoked or unknown.
     pub async fn find_key(&self, secret_hash: [u8; 32]) -> Result<Option<FoundKey>, StoreError> {
         let row = sqlx::query(
-            "select id, owner, name, scopes, created_at, revoked_at,
+            "select id, owner, name, scopes, created_at, revoked_at, for_node,
                  (select peers.name from peers where peers.owner = api_keys.owner
                      and peers.api_key = api_keys.id and peers.limits is not null) as limited_peer
              from api_keys where secret_hash = $1 and revoked_at is null",
@@ -103,10 +107,25 @@ impl Store {
         Ok(found > 0)
     }
 
+    /// The node for which alone a key of the owner was made; none when it is for whoever shows it, or is no
+    /// key of ours.
+    pub async fn key_is_for(
+        &self,
+        owner: &Owner,
+        id: &str,
+    ) -> Result<Option<Fingerprint>, StoreError> {
+        let row = sqlx::query("select for_node from api_keys where owner = $1 and id = $2")
+            .bind(owner.as_str())
+            .bind(id)
+            .fetch_optional(self.pool())
+            .await?;
+        row.map_or(Ok(None), |row| maybe_word(&row, "for_node"))
+    }
+
     /// The owner's keys, revoked ones too, oldest first.
     pub async fn list_keys(&self, owner: &Owner) -> Result<Vec<ApiKey>, StoreError> {
         let rows = sqlx::query(
-            "select id, owner, name, scopes, created_at, revoked_at from api_keys
+            "select id, owner, name, scopes, created_at, revoked_at, for_node from api_keys
              where owner = $1 order by created_at, id",
         )
         .bind(owner.as_str())
@@ -155,5 +174,6 @@ fn decode(row: &AnyRow) -> Result<ApiKey, StoreError> {
         })?,
         created_at: instant(row, "created_at")?,
         revoked_at: maybe_instant(row, "revoked_at")?,
+        for_node: maybe_word(row, "for_node")?,
     })
 }

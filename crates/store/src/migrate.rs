@@ -12,7 +12,7 @@ use sqlx::{AnyConnection, Connection, SqlSafeStr};
 use std::path::{Path, PathBuf};
 
 /// The newest version of the schema that this program knows.
-pub(crate) const KNOWN: i64 = 8;
+pub(crate) const KNOWN: i64 = 9;
 
 /// A SQLite file, and how to connect to it once more.
 pub(crate) struct SqliteFile<'a> {
@@ -117,6 +117,10 @@ macro_rules! steps {
             ("debug", include_str!(concat!("../migrations/", $engine, "/0006_debug.sql"))),
             ("cocoons", include_str!(concat!("../migrations/", $engine, "/0007_cocoons.sql"))),
             ("limits", include_str!(concat!("../migrations/", $engine, "/0008_limits.sql"))),
+            (
+                "keys for nodes",
+                include_str!(concat!("../migrations/", $engine, "/0009_keys_for_nodes.sql")),
+            ),
         ]
     };
 }

@@ -24,6 +24,16 @@ where
     })
 }
 
+/// The same for a column that may hold nothing.
+pub(crate) fn maybe_word<T>(row: &AnyRow, column: &'static str) -> Result<Option<T>, StoreError>
+where
+    T: FromStr,
+    T::Err: std::fmt::Display,
+{
+    let found: Option<String> = row.try_get(column)?;
+    found.map(|_| word(row, column)).transpose()
+}
+
 /// A column that is 0 or 1.
 pub(crate) fn flag(row: &AnyRow, column: &'static str) -> Result<bool, StoreError> {
     Ok(row.try_get::<i64, _>(column)? != 0)

@@ -124,6 +124,7 @@ const API_KEYS: &[Column] = &[
     bytes("secret_hash"),
     integer("created_at"),
     integer("revoked_at"),
+    text("for_node").since(9),
 ];
 
 const AUDIT: &[Column] = &[

@@ -99,5 +99,6 @@ fn key(id: &str, name: &str, scopes: &[Scope]) -> ApiKey {
         scopes: scopes.iter().copied().collect(),
         created_at: next_instant(),
         revoked_at: None,
+        for_node: None,
     }
 }

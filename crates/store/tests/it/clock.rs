@@ -78,6 +78,7 @@ async fn a_key_is_valid_from_its_making_to_its_revocation(
             scopes: [Scope::Read].into(),
             created_at: made,
             revoked_at: None,
+            for_node: None,
         };
         fixture.store.create_key(&key, hash).await.unwrap();
         assert_eq!(fixture.store.find_key(hash).await.unwrap().unwrap().key, key);
