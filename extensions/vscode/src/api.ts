@@ -212,7 +212,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A file of a sandbox: a plain one, of at most 64 MiB. An answer that breaks off is not whole. */
+        /** A file of a sandbox. */
         get: {
             parameters: {
                 query: {
@@ -2810,6 +2810,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sync/greeting": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Hears who asks, and says nothing but that. A node that nobody here has confirmed is known from now on, and
+         *     is refused.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/vnd.baton.sealed": number[];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sync/icons/{peer}/{session}": {
         parameters: {
             query?: never;
@@ -4065,11 +4111,6 @@ export interface components {
             shared?: boolean;
             /** @description With `inline`: a Playwright `storageState`, or a session file. */
             storageState?: Record<string, never> | null;
-            /**
-             * @description With `reference`, and not `shared`: which sites are written back when the sandbox ends. Left out,
-             *     those that were handed in; what it holds of others is named then, and left.
-             */
-            takeBack?: components["schemas"]["TakeBack"];
             /** @description Which of both. */
             type: components["schemas"]["BrowserSessionType"];
         };
@@ -4587,6 +4628,7 @@ export interface components {
         };
         /** @description Makes a key. */
         CreateKey: {
+            for_node?: components["schemas"]["Fingerprint"] | null;
             /** @description What people call it: 1 to 64 characters, unique among the owner's keys that are not revoked. */
             name: string;
             owner?: components["schemas"]["Owner"] | null;
@@ -4837,7 +4879,7 @@ export interface components {
          * @description Why a request failed: stable words that programs may rely on.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "unauthenticated" | "forbidden" | "untrusted" | "address_not_allowed" | "foreign_origin" | "session_not_found" | "no_snapshot" | "peer_not_found" | "not_shared" | "not_on_board" | "tab_gone" | "key_not_found" | "cocoon_not_found" | "sandbox_not_found" | "model_not_found" | "route_not_found" | "method_not_allowed" | "body_too_slow" | "name_taken" | "ambiguous_reference" | "wrong_state" | "profile_in_use" | "peer_pending" | "other_agent" | "session_held" | "session_expired" | "login_missing" | "conflict" | "other_revision" | "body_too_large" | "unsupported_media_type" | "invalid_request" | "invalid_session" | "unknown_flavor" | "revision_refused" | "too_many_requests" | "internal" | "storage_damaged" | "cdp_unreachable" | "peer_denied" | "peer_unreachable" | "session_service_failed" | "agent_failed" | "upstream_failed" | "browser_unavailable" | "provider_unavailable" | "browser_offline" | "sandbox_unavailable" | "vnc_unavailable" | "storage_unavailable" | "timed_out" | "storage_full";
+        ErrorCode: "invalid_json" | "unauthenticated" | "forbidden" | "untrusted" | "address_not_allowed" | "foreign_origin" | "session_not_found" | "no_snapshot" | "peer_not_found" | "not_shared" | "not_on_board" | "tab_gone" | "key_not_found" | "cocoon_not_found" | "sandbox_not_found" | "model_not_found" | "route_not_found" | "method_not_allowed" | "name_taken" | "ambiguous_reference" | "wrong_state" | "profile_in_use" | "peer_pending" | "pending_there" | "other_agent" | "session_held" | "session_expired" | "login_missing" | "conflict" | "other_revision" | "body_too_large" | "unsupported_media_type" | "invalid_request" | "invalid_session" | "unknown_flavor" | "revision_refused" | "too_many_requests" | "internal" | "storage_damaged" | "cdp_unreachable" | "peer_denied" | "peer_unreachable" | "session_service_failed" | "agent_failed" | "upstream_failed" | "browser_unavailable" | "provider_unavailable" | "browser_offline" | "sandbox_unavailable" | "vnc_unavailable" | "storage_unavailable" | "timed_out" | "storage_full";
         /** @description The extension gives the code back. */
         ExchangePairing: {
             /** @description Which browser: the same as long as the extension is installed. 1 to 36 letters, digits and hyphens. */
@@ -5204,6 +5246,7 @@ export interface components {
              * @description When it was made.
              */
             created_at: string;
+            for_node?: components["schemas"]["Fingerprint"] | null;
             /** @description Which one; not a secret. */
             id: string;
             /** @description What people call it. */
@@ -5684,6 +5727,11 @@ export interface components {
         PeerView: {
             /** @description How this node says there who it acts for. */
             authMethod: components["schemas"]["AuthMethod"];
+            /**
+             * @description What a person types at the peer, which has said that this node is pending there: nothing moves before
+             *     it is confirmed. Left out where the peer has not said so.
+             */
+            confirmThere?: string | null;
             /** @description What a person compares. */
             fingerprint: components["schemas"]["Fingerprint"];
             /**
@@ -6401,11 +6449,6 @@ export interface components {
             /** @description The address that it shows. */
             url: string;
         };
-        /**
-         * @description Which sites are taken back.
-         * @enum {string}
-         */
-        TakeBack: "lent" | "all";
         /** @description What became of a sync file. */
         TakenFile: {
             /** @description Whether anything in it was new here. */
@@ -6524,7 +6567,7 @@ export interface components {
         };
         /** @description What became of a session that a sandbox held. */
         WrittenBack: {
-            /** @description What in the profile could not be taken over, and what of it was of sites that were not handed in. */
+            /** @description What in the profile could not be taken over. */
             leftOut: components["schemas"]["Receipt"];
             /** @description Why the one before stands, or why something may be missing in the new one. */
             reason?: string | null;

@@ -6,6 +6,7 @@ import * as vscode from 'vscode'
 import { Failure, failureOf } from '../node/failure.ts'
 import { ask, type Node, type Schemas } from '../node/node.ts'
 import { readAddress } from '../settings.ts'
+import { pendingThere } from '../view/rows.ts'
 import { type Command, given, progress, say } from './command.ts'
 import { pickPeer } from './pick.ts'
 
@@ -90,6 +91,8 @@ async function test(node: Node, peer: Schemas['PeerView']): Promise<void> {
       )
     }
   })
+  const there = pendingThere(tested)
+  if (there !== undefined) return say(there)
   if (tested.status === 'online') return say(`${peer.name} is confirmed and answers`)
   const why = tested.reason ?? `it is ${tested.status}`
   throw new Failure(

@@ -91,17 +91,32 @@ function peersRow(known: Known, now: number): Row {
   return { id: 'peers', label: 'Peers', description: String(children.length), tooltip, open: true, children }
 }
 
+/** What is said of a peer that has not confirmed this node, and what to type there. */
+export function pendingThere(peer: Schemas['PeerView']): string | undefined {
+  if (peer.confirmThere == null) return undefined
+  const told = `this node is pending at ${peer.name}: nothing moves before somebody confirms it there`
+  return `${told}\nthere, run: ${peer.confirmThere}`
+}
+
 function peerRow({ peer, items }: Schemas['PeerStanding'], now: number): Row {
   const differ = items == null || items.length === 0 ? '' : `, ${count(items.length, 'session')} to move`
   const stands =
-    peer.state === 'pending' ? 'pending: confirm its fingerprint' : peer.hasKey ? `${peer.status}${differ}` : 'asks us only'
+    peer.state === 'pending'
+      ? 'pending: confirm its fingerprint'
+      : pendingThere(peer) !== undefined
+        ? 'this node is pending there'
+        : peer.hasKey
+          ? `${peer.status}${differ}`
+          : 'asks us only'
   const icons = { online: 'pass', offline: 'debug-disconnect', unknown: 'question' }
   return {
     id: `peer:${peer.nodeId}`,
     label: peer.name,
     description: `${stands}, moved ${age(peer.lastSync, now)}`,
-    tooltip: [peer.url ?? 'has no address', peer.fingerprint, peer.reason ?? ''].filter((line) => line !== '').join('\n'),
-    icon: peer.state === 'pending' ? 'unverified' : icons[peer.status],
+    tooltip: [peer.url ?? 'has no address', peer.fingerprint, peer.reason ?? '', pendingThere(peer) ?? '']
+      .filter((line) => line !== '')
+      .join('\n'),
+    icon: peer.state === 'pending' || pendingThere(peer) !== undefined ? 'unverified' : icons[peer.status],
     context: `peer.${peer.state}`,
     subject: peer.nodeId,
   }

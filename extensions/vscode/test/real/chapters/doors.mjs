@@ -20,7 +20,9 @@ export default async function ({ step, code, here, room, environment, program, p
   await office.serve()
   url = (await office.file()).url
   const { fingerprint } = await office.baton('peers', 'list')
-  const key = async (name) => (await office.baton('keys', 'create', '--name', name, '--scope', 'sync')).secret
+  const laptop = (await here.baton('peers', 'list')).fingerprint
+  const create = ['keys', 'create', '--scope', 'sync', '--for-node', laptop, '--name']
+  const key = async (name) => (await office.baton(...create, name)).secret
   const peers = async () => (await here.ask('GET', '/sync/peers')).items.map((peer) => `${peer.name} ${peer.state}`)
   const begin = async (name, address, way) => {
     await code.run('Register a Peer')

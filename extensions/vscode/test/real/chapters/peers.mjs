@@ -7,7 +7,8 @@ import { storageState } from '../logins.mjs'
 
 export default async function ({ step, code, here, there, room }) {
   await step('the wizard registers a peer, with its fingerprint compared', async () => {
-    const { secret: key } = await there.baton('keys', 'create', '--name', 'laptop', '--scope', 'sync')
+    const laptop = (await here.baton('peers', 'list')).fingerprint
+    const { secret: key } = await there.baton('keys', 'create', '--name', 'laptop', '--scope', 'sync', '--for-node', laptop)
     const { fingerprint } = await there.baton('peers', 'list')
     await code.run('Register a Peer')
     await code.answer('Address of the other node', 'http://baton.example.org')
