@@ -129,7 +129,8 @@ fn index(counter: usize) -> Value {
 async fn meet(cloud: &House, laptop: &House) -> Result<()> {
     let fingerprint = cloud.client()?.list_peers().await?.fingerprint;
     let scopes = [Scope::Sync].into();
-    let request = CreateKey { name: "laptop".to_owned(), owner: None, scopes };
+    let for_node = Some(laptop.client()?.list_peers().await?.fingerprint);
+    let request = CreateKey { name: "laptop".to_owned(), owner: None, scopes, for_node };
     let key = cloud.client()?.create_key(&request).await?;
     let request = RegisterPeer {
         url: cloud.client()?.base().clone(),

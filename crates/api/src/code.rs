@@ -119,6 +119,8 @@ error_codes! {
     ProfileInUse "profile_in_use" 409 Conflict "the profile is in use";
     /// Nobody has confirmed who the peer is.
     PeerPending "peer_pending" 409 Conflict "the peer is not confirmed";
+    /// The node that asks is known there, and nobody there has confirmed that it is the one that is meant.
+    PendingThere "pending_there" 409 Conflict "the node that asks is not confirmed there";
     /// Another agent drives the session.
     OtherAgent "other_agent" 409 Conflict "another agent drives the session";
     /// A sandbox or a browser has the session.

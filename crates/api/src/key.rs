@@ -2,7 +2,7 @@
 
 pub use baton_session::scope::{Scope, UnknownScope};
 
-use baton_session::Owner;
+use baton_session::{Fingerprint, Owner};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -20,6 +20,11 @@ pub struct CreateKey {
     pub owner: Option<Owner>,
     /// What it allows; at least one.
     pub scopes: BTreeSet<Scope>,
+    /// The fingerprint of the node for which alone it is made, as a person has seen it there: that node is
+    /// a confirmed peer as soon as it asks with the key, and no other one is let in by it. Needs the scope
+    /// `sync` among `scopes`; left out, whichever node shows the key first waits until somebody confirms it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub for_node: Option<Fingerprint>,
 }
 
 /// A key, without its secret.
@@ -38,6 +43,9 @@ pub struct KeyView {
     /// When it was revoked; none while it is good.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
+    /// The fingerprint of the node for which alone it was made; left out when it is for whoever shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub for_node: Option<Fingerprint>,
 }
 
 /// A key just made, with its secret: the only time that it is shown.

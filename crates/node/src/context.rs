@@ -20,7 +20,7 @@ use crate::sessions::Drivers;
 use crate::sync::lease::Asking;
 use crate::sync::peers::Statuses;
 use crate::sync::standing::Watches;
-use crate::sync::{FolderState, IndexCache, KnownIcons, Looks, SyncSettings};
+use crate::sync::{FolderState, Given, IndexCache, KnownIcons, Looks, SyncSettings};
 use crate::tickets::Tickets;
 use crate::turns::{Turn, Turns};
 use crate::webhooks::{WebhookSettings, Webhooks};
@@ -94,6 +94,8 @@ pub struct Context {
     pub(crate) replays: Arc<Replays>,
     /// Whether peers answer.
     pub(crate) statuses: Statuses,
+    /// Which sessions go to peers right now.
+    pub(crate) given: Given,
     /// The peers that somebody follows.
     pub(crate) watches: Watches,
     /// What is shared, by owner.
@@ -206,6 +208,7 @@ impl Context {
             drivers: Drivers::default(),
             replays: Arc::default(),
             statuses: Statuses::default(),
+            given: Given::default(),
             watches: Watches::default(),
             indexes: Arc::default(),
             looks: Arc::default(),

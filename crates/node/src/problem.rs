@@ -166,6 +166,7 @@ fn sync(error: &SyncError) -> ErrorCode {
     match error {
         SyncError::NoPeer { .. } => ErrorCode::PeerNotFound,
         SyncError::Pending { .. } => ErrorCode::PeerPending,
+        SyncError::PendingHere { .. } | SyncError::PendingThere { .. } => ErrorCode::PendingThere,
         SyncError::NoIcon { .. } => ErrorCode::NoSnapshot,
         SyncError::NotShared { .. } | SyncError::NothingSeen { .. } => ErrorCode::NotShared,
         SyncError::AddressNotAllowed { .. } => ErrorCode::AddressNotAllowed,
@@ -178,6 +179,7 @@ fn sync(error: &SyncError) -> ErrorCode {
         | SyncError::NotANode { .. }
         | SyncError::Denied { .. } => ErrorCode::PeerUnreachable,
         SyncError::OtherNode { .. }
+        | SyncError::KeyOfOtherNode { .. }
         | SyncError::OtherFingerprint { .. }
         | SyncError::UnknownWriter { .. }
         | SyncError::ForgedFile { .. }

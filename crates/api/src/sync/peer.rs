@@ -127,10 +127,20 @@ pub struct PeerView {
     /// Whether this node has what its method needs, such as an API key of it. Without that nothing is
     /// asked of it; one that only asks us needs none.
     pub has_key: bool,
+    /// What a person types at the peer, which has said that this node is pending there: nothing moves before
+    /// it is confirmed. Left out where the peer has not said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirm_there: Option<String>,
     /// How much of sessions goes to it and is taken from it; left out where that is everything.
     #[serde(default, skip_serializing_if = "PeerLimits::is_none")]
     #[schema(required = false)]
     pub limits: PeerLimits,
+}
+
+/// What is said of a node that has not confirmed this one, wherever that is said; `name` is what people here
+/// call it. Behind it stands what to type there.
+pub fn pending_there(name: &str) -> String {
+    format!("this node is pending at {name}: nothing moves before somebody confirms it there")
 }
 
 /// This node, and its peers.

@@ -54,7 +54,9 @@ async fn save(first: &House) -> Result<((), String)> {
 
 async fn register(first: &House, second: &House) -> Result<((), String)> {
     let name = "second".to_owned();
-    let request = CreateKey { name, owner: None, scopes: [Scope::Sync].into() };
+    // The key is made for that node, so nobody at the first one has to confirm it.
+    let for_node = Some(second.client()?.list_peers().await?.fingerprint);
+    let request = CreateKey { name, owner: None, scopes: [Scope::Sync].into(), for_node };
     let key = first.client()?.create_key(&request).await?;
     let request = RegisterPeer {
         url: first.client()?.base().clone(),

@@ -2,7 +2,7 @@
 
 use super::style;
 use super::table::Table;
-use baton_api::sync::{PeerList, PeerStatus, PeerView};
+use baton_api::sync::{PeerList, PeerStatus, PeerView, pending_there};
 use baton_session::peer::{AuthMethod, PeerState};
 use baton_session::{NodeId, View};
 use jiff::Timestamp;
@@ -65,6 +65,7 @@ pub(crate) fn peers(list: &PeerList) -> String {
     lines.extend(pending.map(fingerprint));
     let keyless = list.items.iter().filter(|peer| peer.url.is_some() && !peer.has_key);
     lines.extend(keyless.map(key_is_missing));
+    lines.extend(list.items.iter().filter_map(waits_there));
     lines.join("\n")
 }
 
@@ -111,9 +112,28 @@ pub(crate) fn peer(peer: &PeerView) -> String {
     format!("{}\n{}", stands(peer), limits(peer))
 }
 
+/// What is to be done at a peer that has not confirmed this node.
+pub(crate) fn waits_there(peer: &PeerView) -> Option<String> {
+    let next = peer.confirm_there.as_deref()?;
+    let told = style::doubtful(&pending_there(&style::plain(&peer.name)));
+    Some(format!("{told}\nthere, run: {}", style::plain(next)))
+}
+
 fn stands(peer: &PeerView) -> String {
+    let here = stands_here(peer);
+    match waits_there(peer) {
+        // What is left to do comes last.
+        Some(there) => format!("{here}\n{there}"),
+        None => here,
+    }
+}
+
+fn stands_here(peer: &PeerView) -> String {
     let name = style::plain(&peer.name);
     match (peer.state, next_for_peer(peer)) {
+        (PeerState::Confirmed, None) if peer.confirm_there.is_some() => {
+            style::good(&format!("{name} is confirmed here"))
+        }
         (PeerState::Confirmed, None) => {
             format!(
                 "{} baton sync run moves sessions",
@@ -168,7 +188,8 @@ fn key_is_missing(peer: &PeerView) -> String {
 pub(crate) fn pinged(peer: &PeerView) -> String {
     let name = style::plain(&peer.name);
     if peer.status == PeerStatus::Online {
-        return style::good(&format!("{name} answers, and is who it was"));
+        let answers = style::good(&format!("{name} answers, and is who it was"));
+        return waits_there(peer).map_or(answers.clone(), |there| format!("{answers}\n{there}"));
     }
     let reason = peer.reason.as_deref().unwrap_or("nobody knows why");
     style::bad(&format!("{name} does not answer: {}", style::plain(reason)))

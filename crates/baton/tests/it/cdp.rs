@@ -156,6 +156,7 @@ async fn whoever_has_no_right_to_the_browser_learns_nothing() {
         name: name.into(),
         owner: owner.map(|owner| owner.parse().unwrap()),
         scopes: [scope].into(),
+        for_node: None,
     };
     let reader = client.create_key(&key("reader", None, Scope::Read)).await.unwrap().secret;
     let other = client.create_key(&key("other", Some("bob"), Scope::Drive)).await.unwrap().secret;
@@ -198,7 +199,7 @@ async fn a_connection_ends_with_the_key_behind_it() {
     let scene = Scene::set().await;
     let client = scene.house.client().unwrap();
     let scopes = [Scope::Drive].into();
-    let request = CreateKey { name: "agent".into(), owner: None, scopes };
+    let request = CreateKey { name: "agent".into(), owner: None, scopes, for_node: None };
     let secret = client.create_key(&request).await.unwrap().secret;
     let agent = baton_api::Client::new(client.base().clone(), secret.into()).unwrap();
     let access = agent.open_cdp("shop", &REUSABLE).await.unwrap();

@@ -106,7 +106,8 @@ async fn meet(pair: &Pair, name: &str) {
     // A key stays with its node; one for each meeting would fill the list.
     let _ = laptop.remove_peer("cloud").await;
     let key = format!("{name} {:?}", std::time::Instant::now());
-    let request = CreateKey { name: key, owner: None, scopes: [Scope::Sync].into() };
+    let for_node = Some(laptop.list_peers().await.unwrap().fingerprint);
+    let request = CreateKey { name: key, owner: None, scopes: [Scope::Sync].into(), for_node };
     let key = cloud.create_key(&request).await.unwrap();
     let request = RegisterPeer {
         url: cloud.base().clone(),

@@ -410,7 +410,7 @@ async fn who_may_not_see_secrets_is_refused_and_whoever_sees_them_is_noted() {
     let client = house.client().unwrap().clone();
     let as_key = async |name: &str, scopes: &[Scope]| {
         let scopes = scopes.iter().copied().collect();
-        let request = CreateKey { name: name.to_owned(), owner: None, scopes };
+        let request = CreateKey { name: name.to_owned(), owner: None, scopes, for_node: None };
         let secret = client.create_key(&request).await.unwrap().secret;
         Client::new(client.base().clone(), secret.into()).unwrap()
     };

@@ -79,7 +79,8 @@ pub(crate) fn introduce(house: &House, name: &str, to: &House) {
 }
 
 fn give_key(house: &House, name: &str, to: &House) -> Value {
-    let create = ["keys", "create", "--name", "guest", "--scope", "sync"];
+    let guest = fingerprint(to);
+    let create = ["keys", "create", "--name", "guest", "--scope", "sync", "--for-node", &guest];
     let key = said(&baton(house, &create).success());
     let url = house.client().unwrap().base().to_string();
     let add = ["peers", "add", &url, "--name", name];

@@ -85,6 +85,8 @@ pub enum Action {
     Pull,
     /// A session was pushed to a peer.
     Push,
+    /// What logs in goes from a session to a peer: noted before anything of it is given.
+    Give,
     /// A session came from a peer, or from a client as a file.
     Receive,
     /// A session that ran here was given to another node.
@@ -105,7 +107,8 @@ pub enum Action {
     TellWebhook,
     /// A node asked with a token that opens nothing.
     RefuseToken,
-    /// A node asked with a key of ours for the first time, or with that of another one.
+    /// A node asked with a key of ours, or a token of a client, for the first time, or with that of another
+    /// one.
     AdmitPeer,
 }
 
@@ -142,6 +145,7 @@ impl Action {
             Self::Save => "session.save",
             Self::Pull => "session.pull",
             Self::Push => "session.push",
+            Self::Give => "session.give",
             Self::Receive => "session.receive",
             Self::HandOver => "session.hand_over",
             Self::TakeOver => "session.take_over",

@@ -35,6 +35,19 @@ pub(super) async fn card(
     axum::Json(context.identity.now().card(&context.node_settings))
 }
 
+/// Hears who asks, and says nothing but that. A node that nobody here has confirmed is known from now on, and
+/// is refused.
+#[utoipa::path(
+    get, path = "/sync/greeting", tag = "between nodes", security(("api_key" = [])),
+    responses((status = 200, content_type = "application/vnd.baton.sealed", body = Vec<u8>), (status = "4XX", body = Problem))
+)]
+pub(super) async fn greeting(
+    State(context): State<Context>,
+    between: Between,
+) -> Result<Response, Refusal> {
+    Ok(between.answer(&context, Topic::GREETING, Vec::new, false).await?)
+}
+
 /// The revisions of a session, and of which parts they are made; sealed for the node that asks.
 #[utoipa::path(
     get, path = "/sync/sessions/{id}/revisions", tag = "between nodes",
@@ -47,6 +60,7 @@ pub(super) async fn revisions(
     between: Between,
 ) -> Result<Response, Refusal> {
     let id = session(&id)?;
+    context.given.begin(&between.peer, id).await;
     let (owner, give) = (&between.caller.owner, &between.peer.limits.give);
     let exchange = sync::exchange_for(&context, owner, id, give, between.may_have).await?;
     Ok(between.tell(&context, Topic::revisions(id), &exchange).await?)
@@ -69,6 +83,7 @@ pub(super) async fn seen(
     let topic = Topic::seen(id);
     let AskSeen { view } = between.read(&context, topic, VIEW_MAX).await?;
     let view = between.peer.limits.give.meet(&view);
+    context.given.begin(&between.peer, id).await;
     let (owner, may_have) = (&between.caller.owner, between.may_have);
     let exchange = sync::exchange_for(&context, owner, id, &view, may_have).await?;
     Ok(between.tell(&context, topic, &exchange).await?)
@@ -151,6 +166,9 @@ pub(super) async fn fetch(
     let view = between.peer.limits.give.meet(&view.unwrap_or_default());
     let owner = &between.caller.owner;
     let parcels = sync::fetch_parts(&context, owner, id, &view, &wanted).await?;
+    if !parcels.is_empty() {
+        sync::given(&context, &between.caller.actor, &between.peer, id).await?;
+    }
     // They are compressed already.
     Ok(between.answer(&context, topic, move || parcel::write(&parcels), false).await?)
 }

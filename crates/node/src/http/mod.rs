@@ -137,6 +137,7 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sync::conflict, sync::resolve))
         // Between nodes.
         .routes(routes!(exchange::card))
+        .routes(routes!(exchange::greeting))
         .routes(routes!(exchange::revisions))
         .routes(routes!(exchange::seen))
         .routes(routes!(exchange::offer).layer(DefaultBodyLimit::max(PARCELS_LIMIT)))

@@ -17,7 +17,7 @@ pub async fn create(
 ) -> Result<CreatedKey, NodeError> {
     check(&request)?;
     let owner = request.owner.unwrap_or_else(|| caller.owner.clone());
-    let key = new_key(request.name, owner, request.scopes);
+    let key = ApiKey { for_node: request.for_node, ..new_key(request.name, owner, request.scopes) };
     let secret = KeySecret::generate();
     let made = context.store.create_key(&key, secret.hash()).await.map_err(NodeError::from);
     note(&caller.actor, &key).end(&context.store, made).await?;
@@ -29,7 +29,11 @@ pub async fn create(
 pub fn note(actor: &Actor, key: &ApiKey) -> Note {
     let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.as_str()).collect();
     let note = Note::new(actor, &key.owner, Action::CreateKey, &key.id);
-    note.with("name", key.name.as_str()).with("scopes", scopes)
+    let note = note.with("name", key.name.as_str()).with("scopes", scopes);
+    match key.for_node {
+        Some(node) => note.with("for_node", node.to_string()),
+        None => note,
+    }
 }
 
 /// A key of now.
@@ -42,6 +46,7 @@ pub fn new_key(name: String, owner: Owner, scopes: impl IntoIterator<Item = Scop
         scopes: scopes.into_iter().collect(),
         created_at: clock::now(),
         revoked_at: None,
+        for_node: None,
     }
 }
 
@@ -55,6 +60,12 @@ fn check(request: &CreateKey) -> Result<(), NodeError> {
     if request.scopes.is_empty() {
         let expected = "at least one scope";
         return Err(NodeError::Invalid { field: "scopes", expected, found: "none".to_owned() });
+    }
+    if request.for_node.is_some() && !request.scopes.contains(&Scope::Sync) {
+        let found =
+            request.scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(", ");
+        let expected = "sync among them where the key is for one node";
+        return Err(NodeError::Invalid { field: "scopes", expected, found });
     }
     Ok(())
 }

@@ -20,5 +20,6 @@ fn view(key: ApiKey) -> KeyView {
         scopes: key.scopes,
         created_at: key.created_at,
         revoked_at: key.revoked_at,
+        for_node: key.for_node,
     }
 }

@@ -4,10 +4,10 @@ use super::credential::{command, preparation};
 use super::directory::DirectoryError;
 use crate::oidc::ProviderError;
 use crate::shell::word;
-use baton_api::sync::InvalidParcels;
+use baton_api::sync::{InvalidParcels, pending_there};
 use baton_session::peer::AuthMethod;
 use baton_session::revision::Refused;
-use baton_session::{NodeId, PartHash, PartKind, RevisionId, SessionId, View};
+use baton_session::{Fingerprint, NodeId, PartHash, PartKind, RevisionId, SessionId, View};
 use url::Url;
 
 /// Why a session did not move, or a peer was not taken.
@@ -56,6 +56,36 @@ pub enum SyncError {
     Pending {
         /// What people call it.
         name: String,
+    },
+    /// A node asks that nobody here has confirmed.
+    #[error(
+        "expected the node that asks to be confirmed, found it pending: {fingerprint}\n\
+         when that is what it shows at the top of baton peers list, run at the node that says this: {next}"
+    )]
+    PendingHere {
+        /// Its fingerprint.
+        fingerprint: Fingerprint,
+        /// The command that confirms it.
+        next: String,
+    },
+    /// A peer says that nobody there has confirmed this node.
+    #[error("{}\nthere, run: {next}", pending_there(.name))]
+    PendingThere {
+        /// What people here call the peer.
+        name: String,
+        /// The command that a person types there.
+        next: String,
+    },
+    /// A node shows a key that was made for another one.
+    #[error(
+        "expected the key to be shown by the node for which it was made, {expected}, found {found}\n\
+         baton keys create --scope sync --for-node makes one for this node"
+    )]
+    KeyOfOtherNode {
+        /// For which node it was made.
+        expected: Fingerprint,
+        /// Which one shows it.
+        found: Fingerprint,
     },
     /// The peer has no address: it asks us.
     #[error(

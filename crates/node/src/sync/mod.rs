@@ -16,7 +16,7 @@
 //! lists; `conflicts` are shown and resolved, and their revisions `compared`; `delete` is remembered, until `forget` finds that every
 //! peer has heard; an `icon` is asked for by itself; a `file` holds all that is shared of a session, the `directory` is where such files
 //! lie, and `folder` keeps it and the database in step; `lease` says who runs a session, and `shown` how it stands among nodes; `peers`
-//! registers nodes, and `cloud` the one that the settings name; `auto` does all that by itself, and `standing` tells how it stands, as it changes.
+//! registers nodes, `given` notes which sessions they are given, and `cloud` the one that the settings name; `auto` does all that by itself, and `standing` tells how it stands, as it changes.
 
 mod at_hand;
 mod auto;
@@ -33,6 +33,7 @@ mod error;
 pub mod file;
 mod folder;
 mod forget;
+mod given;
 mod icon;
 mod inbound;
 mod index;
@@ -72,6 +73,7 @@ pub use download::download;
 pub use error::SyncError;
 pub(crate) use folder::FolderState;
 pub use folder::{look as look_at_directory, start as start_folder};
+pub(crate) use given::{Given, given};
 pub use icon::icon;
 pub(crate) use icon::{KnownIcons, icon_for};
 pub(crate) use inbound::take_from;

@@ -1,8 +1,8 @@
 //! What a pull and a push have in common: how they begin, and what is told of them in the end.
 
 use super::remote::Remote;
-use super::{SyncError, lease, peers};
-use crate::audit::{Action, Note};
+use super::{SyncError, given, lease, peers};
+use crate::audit::{Action, Actor, Note};
 use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::sync::{Exchange, Movement, MovementOutcome, Taken};
@@ -78,6 +78,16 @@ impl Way {
     /// the same.
     pub(super) async fn sets_out(&self, context: &Context) -> Result<(), NodeError> {
         peers::may_hold(context, &self.peer, self.session).await
+    }
+
+    /// What is given from here on is a movement of its own.
+    pub(super) async fn begins_to_give(&self, context: &Context) {
+        context.given.begin(&self.peer, self.session).await;
+    }
+
+    /// Notes that the peer is given something of it: before that leaves.
+    pub(super) async fn gives(&self, context: &Context, actor: &Actor) -> Result<(), NodeError> {
+        given(context, actor, &self.peer, self.session).await
     }
 
     /// Checks that what came is about the session that was asked for.

@@ -21,19 +21,21 @@ pub async fn push(
     limit: Duration,
 ) -> Result<Movement, NodeError> {
     let mut way = begin(context, caller, Action::Push, (peer, session), limit).await?;
-    let pushed = run(context, &caller.owner, &mut way).await;
+    let pushed = run(context, caller, &mut way).await;
     end(context, caller, way, Action::Push, pushed).await
 }
 
 async fn run(
     context: &Context,
-    owner: &Owner,
+    caller: &Caller,
     way: &mut Way,
 ) -> Result<(Exchange, Taken), NodeError> {
+    let owner = &caller.owner;
     let mut view = way.limits().give.clone();
     let (session, may_have) = (way.session, way.may_have);
     let mut exchange = exchange_for(context, owner, session, &view, may_have).await?;
     way.sets_out(context).await?;
+    way.begins_to_give(context).await;
     loop {
         let taken = way.remote.offer(&exchange).await?;
         way.begins_to_move();
@@ -49,6 +51,7 @@ async fn run(
         if taken.missing.is_empty() || way.is_late() {
             return Ok((exchange, taken));
         }
+        way.gives(context, &caller.actor).await?;
         give(context, owner, way, (&view, &exchange), taken.missing).await?;
     }
 }

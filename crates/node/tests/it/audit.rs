@@ -103,7 +103,8 @@ async fn keys_are_noted_without_their_secrets() {
     let admin = node.admin();
     // A name that looks like another's does not pass for it.
     let name = "node".to_owned();
-    let request = CreateKey { name, owner: None, scopes: [Scope::Read, Scope::Admin].into() };
+    let request =
+        CreateKey { name, owner: None, scopes: [Scope::Read, Scope::Admin].into(), for_node: None };
     let made = admin.create_key(&request).await.unwrap();
     admin.create_key(&request).await.unwrap_err();
     let mine = node.client(&made.secret);

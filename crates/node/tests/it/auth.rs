@@ -109,7 +109,7 @@ async fn a_scope_allows_its_own_and_nothing_else() {
 async fn a_revoked_key_opens_nothing() {
     let node = Node::start().await;
     let scopes = [Scope::Read].into();
-    let request = CreateKey { name: "ci".into(), owner: None, scopes };
+    let request = CreateKey { name: "ci".into(), owner: None, scopes, for_node: None };
     let created = node.admin().create_key(&request).await.unwrap();
     let client = node.client(&created.secret);
     assert!(client.list_sessions(&ListSessions::default()).await.is_ok());

@@ -66,6 +66,7 @@ async fn the_document_names_every_operation() {
     GET /sync/differences/{peer} (key)
     GET /sync/directory (key)
     GET /sync/events (key)
+    GET /sync/greeting (key)
     GET /sync/icons/{peer}/{session} (key)
     GET /sync/index (key)
     GET /sync/peers (key)

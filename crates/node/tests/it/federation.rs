@@ -189,6 +189,7 @@ async fn who_follows_is_let_go_when_the_node_ends_or_the_key_is_revoked() {
         name: "reader".to_owned(),
         owner: None,
         scopes: [Scope::Read].into(),
+        for_node: None,
     };
     let reader = node.admin().create_key(&reader).await.unwrap();
     let mut revoked = node.client(&reader.secret).follow_federation().await.unwrap();

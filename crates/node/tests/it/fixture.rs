@@ -231,7 +231,7 @@ impl Node {
         let owner: Owner = owner.parse().unwrap();
         let name = format!("{owner} {scopes:?}");
         let scopes = scopes.iter().copied().collect();
-        let request = CreateKey { name, owner: Some(owner), scopes };
+        let request = CreateKey { name, owner: Some(owner), scopes, for_node: None };
         self.client(&self.admin().create_key(&request).await.unwrap().secret)
     }
 

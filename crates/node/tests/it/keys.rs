@@ -6,7 +6,12 @@ use baton_session::Owner;
 
 fn request(name: &str, owner: Option<&str>) -> CreateKey {
     let owner = owner.map(|owner| owner.parse::<Owner>().unwrap());
-    CreateKey { name: name.into(), owner, scopes: [Scope::Read, Scope::Drive].into() }
+    CreateKey {
+        name: name.into(),
+        owner,
+        scopes: [Scope::Read, Scope::Drive].into(),
+        for_node: None,
+    }
 }
 
 #[tokio::test]

@@ -35,6 +35,7 @@ pub(super) fn peer(of: u8, name: &str) -> PeerView {
         state: PeerState::Confirmed,
         fingerprint: secret(of).key().fingerprint(),
         has_key: true,
+        confirm_there: None,
         limits: PeerLimits::default(),
     }
 }

@@ -76,7 +76,7 @@ fn the_guide_to_carrying_can_be_followed() {
         reader.type_in(machine, line);
         followed += 1;
     }
-    assert_eq!(followed, 22);
+    assert_eq!(followed, 23);
     let (_, there) = reader.server.json(&["sessions", "list"]);
     assert_eq!(there["items"][0]["name"], "shop", "{there}");
     reader.laptop.stop_node();

@@ -72,6 +72,7 @@ async fn a_sandbox_and_a_session_of_somebody_else_are_not_found() {
         name: "other".to_owned(),
         owner: Some("bob".parse().unwrap()),
         scopes: BTreeSet::from([Scope::Sandbox, Scope::Drive]),
+        for_node: None,
     };
     let key = scene.client().create_key(&request).await.unwrap();
     let bob = Client::new(scene.client().base().clone(), key.secret.into()).unwrap();

@@ -39,6 +39,7 @@ impl Agency {
             name: "agents".to_owned(),
             owner: None,
             scopes: BTreeSet::from([Scope::Sandbox]),
+            for_node: None,
         };
         let key = client.create_key(&key).await.unwrap().secret;
         let mut python = room.command("python").unwrap();

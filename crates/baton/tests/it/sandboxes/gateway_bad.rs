@@ -158,7 +158,8 @@ async fn what_cannot_be_asked_is_refused_and_leaves_nothing() {
     let key = async |scope| {
         let owner = Some("somebody-else".parse::<Owner>().unwrap());
         let scopes = BTreeSet::from([scope]);
-        let request = CreateKey { name: format!("theirs {scope:?}"), owner, scopes };
+        let request =
+            CreateKey { name: format!("theirs {scope:?}"), owner, scopes, for_node: None };
         scene.client().create_key(&request).await.unwrap().secret
     };
     let (theirs, reader) = (key(Scope::Sandbox).await, key(Scope::Read).await);

@@ -50,6 +50,7 @@ async fn keeper(scene: &Scene) -> (House, String) {
         name: "for sandboxes".to_owned(),
         owner: None,
         scopes: BTreeSet::from([Scope::Read, Scope::Reveal]),
+        for_node: None,
     };
     let key = client.create_key(&request).await.unwrap();
     (house, key.secret)

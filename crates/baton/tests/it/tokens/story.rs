@@ -61,7 +61,14 @@ impl Story {
     pub(super) fn confirm(&self) {
         let seen = said(&baton(&self.cloud, &["peers", "list"]).success());
         let seen = seen["fingerprint"].as_str().unwrap().to_owned();
-        baton(&self.laptop, &["peers", "confirm", "cloud", "--fingerprint", &seen]).success();
+        let confirm = ["peers", "confirm", "cloud", "--fingerprint", &seen];
+        let confirmed = said(&baton(&self.laptop, &confirm).success());
+        // A token says nothing of the node that shows it: a person at the cloud types what is told here.
+        if let Some(next) = confirmed["confirmThere"].as_str() {
+            let words = shell_words::split(next).unwrap();
+            let args: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+            baton(&self.cloud, &args).success();
+        }
     }
 
     /// A session is saved at the laptop, and moves.

@@ -1,6 +1,6 @@
 //! `browser_sync_list_peers`
 
-use super::peers::{Peers, command, limits};
+use super::peers::{Peers, command, limits, waits_there};
 use super::text;
 use crate::clock;
 use crate::mcp::answer::{Answer, Failure};
@@ -36,12 +36,14 @@ impl Verb for ListPeers {
             let last = synced.as_deref().unwrap_or("never");
             let next = command(peer).map(|command| format!(" (the user types: {command})"));
             let next = next.unwrap_or_default();
+            let there = waits_there(peer);
+            let waits = there.as_ref().map(|told| format!(" ({told})")).unwrap_or_default();
             let limits = limits(peer);
             let limited = limits.as_ref().map(|told| format!(" {told}")).unwrap_or_default();
-            told.push(format!("{name} {} {status} {last}{next}{limited}", peer.state));
-            rows.push(json!([name, peer.state, status, synced, peer.node_id, limits]));
+            told.push(format!("{name} {} {status} {last}{next}{waits}{limited}", peer.state));
+            rows.push(json!([name, peer.state, status, synced, peer.node_id, limits, there]));
         }
-        let columns = ["name", "state", "status", "lastSync", "nodeId", "limits"];
+        let columns = ["name", "state", "status", "lastSync", "nodeId", "limits", "pendingThere"];
         Ok(Answer::new(&told, json!({"columns": columns, "rows": rows})))
     }
 }

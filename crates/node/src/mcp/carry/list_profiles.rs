@@ -1,6 +1,6 @@
 //! `browser_list_profiles`
 
-use super::peers::{Peers, reason};
+use super::peers::{Peers, silent as why_silent};
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text::age;
 use crate::mcp::verb::{Call, Effect, Verb};
@@ -48,7 +48,10 @@ impl Verb for ListProfiles {
             let asking = sync::differences(&call.context, &call.caller, &peer);
             match call.progress.during(&format!("asking {name}"), asking).await {
                 Ok(list) => note(&mut elsewhere, &name, &list),
-                Err(error) => silent.push((name, reason(&error))),
+                Err(error) => {
+                    let told = why_silent(&name, &error);
+                    silent.push((name, told));
+                }
             }
         }
         Ok(answer(&here, &elsewhere, &silent))
@@ -91,7 +94,7 @@ fn answer(
     if here.len() > TOLD {
         told.push(format!("and {} older ones", here.len() - TOLD));
     }
-    told.extend(silent.iter().map(|(peer, reason)| format!("{peer} did not answer: {reason}")));
+    told.extend(silent.iter().map(|(_, told)| told.clone()));
     let silent: Vec<_> = silent.iter().map(|(peer, _)| peer).collect();
     Answer::new(&told, json!({"profiles": rows, "silent": silent}))
 }

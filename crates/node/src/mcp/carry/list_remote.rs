@@ -1,6 +1,6 @@
 //! `browser_sync_list_remote_sessions`
 
-use super::peers::{Peers, reason};
+use super::peers::{Peers, silent as why_silent};
 use super::text;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text::age;
@@ -44,7 +44,10 @@ impl Verb for ListRemoteSessions {
                 }
                 // The one that was asked for has to answer.
                 Err(error) if self.node_id.is_some() => return Err(error.into()),
-                Err(error) => silent.push((name, reason(&error))),
+                Err(error) => {
+                    let told = why_silent(&name, &error);
+                    silent.push((name, told));
+                }
             }
         }
         found.sort_by_key(|(_, session)| std::cmp::Reverse(session.last_modified));
@@ -73,7 +76,7 @@ fn answer(
     if found.len() > TOLD {
         told.push(format!("and {} older ones; nodeId shows fewer", found.len() - TOLD));
     }
-    told.extend(silent.iter().map(|(peer, reason)| format!("{peer} did not answer: {reason}")));
+    told.extend(silent.iter().map(|(_, told)| told.clone()));
     let silent: Vec<_> = silent.iter().map(|(peer, _)| peer).collect();
     let columns = ["name", "nodeId", "changed", "size", "sessionId"];
     Answer::new(&told, json!({"columns": columns, "rows": rows, "silent": silent}))

@@ -4,7 +4,7 @@ use crate::mcp::answer::Failure;
 use crate::mcp::verb::Call;
 use crate::shell::word;
 use crate::{NodeError, sync};
-use baton_api::sync::{PeerList, PeerView};
+use baton_api::sync::{PeerList, PeerView, pending_there};
 use baton_api::{ErrorCode, Problem};
 use baton_session::NodeId;
 use baton_session::peer::PeerState;
@@ -65,6 +65,13 @@ pub(super) fn command(peer: &PeerView) -> Option<String> {
     }
 }
 
+/// What a person does at a peer that has not confirmed this node.
+pub(super) fn waits_there(peer: &PeerView) -> Option<String> {
+    let next = peer.confirm_there.as_deref()?;
+    let told = pending_there(&text::plain(&peer.name));
+    Some(format!("{told}; there, the user runs: {next}"))
+}
+
 /// How much goes to a peer and is taken from it; none where that is everything.
 pub(super) fn limits(peer: &PeerView) -> Option<String> {
     let (give, take) = (&peer.limits.give, &peer.limits.take);
@@ -72,11 +79,16 @@ pub(super) fn limits(peer: &PeerView) -> Option<String> {
     (!peer.limits.is_none()).then(|| text::plain(&told()))
 }
 
-/// Why a peer could not say something, on one line; and what to do where it does not let this node in.
-pub(super) fn reason(error: &NodeError) -> String {
+/// That a peer could not say something, and why, on one line; and what to do where it does not let this node
+/// in.
+pub(super) fn silent(name: &str, error: &NodeError) -> String {
     let problem = Problem::from(error);
-    let why = text::plain(&problem.detail);
-    match problem.hint.filter(|_| problem.code == ErrorCode::PeerDenied) {
+    let why = match (problem.code, text::plain(&problem.detail)) {
+        (ErrorCode::PendingThere, why) => why,
+        (_, why) => format!("{name} did not answer: {why}"),
+    };
+    let is_for_people = [ErrorCode::PeerDenied, ErrorCode::PendingThere].contains(&problem.code);
+    match problem.hint.filter(|_| is_for_people) {
         Some(next) => format!("{why}. Next: {}", next.replace('\n', "; ")),
         None => why,
     }

@@ -1,6 +1,6 @@
 //! `browser_sync_register_peer`
 
-use super::peers::{command, limits};
+use super::peers::{command, limits, waits_there};
 use super::text;
 use crate::NodeError;
 use crate::mcp::answer::{Answer, Failure};
@@ -137,6 +137,7 @@ fn answer(peer: &PeerView) -> Answer {
         }
     }];
     told.extend(limits(peer));
+    told.extend(waits_there(peer).map(|there| format!("{there}.")));
     let next = command(peer);
     told.extend(match &next {
         None => vec!["browser_sync_list_remote_sessions shows what it has.".to_owned()],

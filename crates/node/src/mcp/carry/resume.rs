@@ -1,7 +1,7 @@
 //! `browser_sync_resume_session`
 
 use super::find;
-use super::peers::{Peers, reason};
+use super::peers::{Peers, silent};
 use super::text::{self, Way};
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::keep;
@@ -85,7 +85,7 @@ async fn ask(
         match call.progress.during(&format!("asking {name}"), asking).await {
             Ok(list) => lists.push(list),
             Err(error) if named.is_some() => return Err(error.into()),
-            Err(error) => told.push(format!("{name} did not answer: {}", reason(&error))),
+            Err(error) => told.push(silent(&name, &error)),
         }
     }
     Ok((lists, told))

@@ -7,6 +7,7 @@
 use super::known::{Said, Standing};
 use super::on_disk;
 use super::readers::Readers;
+use crate::audit::{Action, Actor, Note};
 use crate::sync::directory::{
     DirectoryIndex, NodeRegistry, RegisteredPeer, RegistrySelf, SyncConfig, SyncDirectory, place_of,
 };
@@ -78,6 +79,12 @@ async fn write_one(
             return Ok(());
         }
     };
+    if !readers.others.is_empty() || is_plain {
+        let nodes: Vec<String> = readers.others.iter().map(|(node, _)| node.to_string()).collect();
+        let note = Note::new(&Actor::node(), owner, Action::Give, session.id.to_string());
+        let note = note.with("file", place.as_str()).with("peers", nodes).with("plain", is_plain);
+        note.end(&context.store, Ok(())).await?;
+    }
     let name = place.clone();
     let (file, (mark, digest)) = on_disk(directory, move |directory| {
         directory.save(&name, &file).map(|looks| (file, looks))

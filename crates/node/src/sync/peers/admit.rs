@@ -1,58 +1,68 @@
 //! Admits a node that asks us with an API key of ours, or with a token of the provider.
 //!
-//! The one idea: the first node that shows a key, or a token of a client, is the one that has it for
-//! good. One that turns up with another node was passed on, or stolen. A node that was registered here
-//! waits until a person has confirmed it, whatever it shows.
+//! The one idea: a key says who may talk, and a person which node that is. A key that was made for one node
+//! says both, so that node is let in at once and no other one by it. Whichever other node turns up is pending
+//! until somebody here has compared its fingerprint, whatever it shows: a provider vouches for its client,
+//! and knows nothing of the key by which a node is known. The first node that shows a key, or a token of a
+//! client, is the one that has it for good; one that turns up with another node was passed on, or stolen.
 
 use super::super::SyncError;
 use super::shown;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
+use crate::shell::word;
 use crate::{Context, NodeError, clock};
 use baton_api::sync::NodeCard;
 use baton_session::peer::{AuthMethod, PeerLimits, PeerState};
 use baton_store::{Peer, StoreError};
 
-/// The peer behind a request that was signed by `card`'s node. One that is unknown is registered:
-/// whoever gave it the key has let it in. One that is pending is refused.
+/// The peer behind a request that was signed by `card`'s node. One that is unknown is registered, and one
+/// that nobody has confirmed is refused. Whatever is new of it is noted, and not that it asks again.
 pub(crate) async fn admit(
     context: &Context,
     caller: &Caller,
     card: &NodeCard,
 ) -> Result<Peer, NodeError> {
     let known = context.store.peer_of_key(&caller.owner, &caller.key).await?;
-    let counts = |peer: &Peer| !is_same(peer, card) || peer.state == PeerState::Confirmed;
-    if let Some(peer) = known.filter(counts) {
+    if let Some(peer) = known {
         if is_same(&peer, card) {
-            return Ok(peer);
+            return expect_confirmed(peer);
         }
         let (expected, found) = (peer.node, card.node_id);
-        let note = Note::new(&caller.actor, &caller.owner, Action::AdmitPeer, found.to_string());
         let refused = SyncError::OtherNode { expected, found }.into();
+        let note = Note::new(&caller.actor, &caller.owner, Action::AdmitPeer, found.to_string());
         return Err(note.failed(&context.store, refused).await);
+    }
+    let bound = bind(context, caller, card).await;
+    if bound.is_ok() {
+        context.watches.peers_changed();
     }
     let note = Note::new(&caller.actor, &caller.owner, Action::AdmitPeer, card.node_id.to_string());
     let note = note.with("fingerprint", card.key.fingerprint().to_string());
-    let peer = note.end(&context.store, bind(context, caller, card).await).await?;
-    context.watches.peers_changed();
-    Ok(peer)
+    note.end(&context.store, bound.and_then(expect_confirmed)).await
+}
+
+/// A peer that somebody here has confirmed, or the refusal of one that nobody has.
+fn expect_confirmed(peer: Peer) -> Result<Peer, NodeError> {
+    if peer.state == PeerState::Confirmed {
+        return Ok(peer);
+    }
+    let fingerprint = peer.key.fingerprint();
+    let next = format!("baton peers confirm {}", word(&peer.name));
+    Err(SyncError::PendingHere { fingerprint, next }.into())
 }
 
 /// Binds the key to the node, which may be registered already.
 async fn bind(context: &Context, caller: &Caller, card: &NodeCard) -> Result<Peer, NodeError> {
+    let found = card.key.fingerprint();
+    let made_for = context.store.key_is_for(&caller.owner, &caller.key).await?;
+    if let Some(expected) = made_for.filter(|expected| *expected != found) {
+        return Err(SyncError::KeyOfOtherNode { expected, found }.into());
+    }
+    let state = if made_for.is_some() { PeerState::Confirmed } else { PeerState::Pending };
     let known = context.store.list_peers(&caller.owner).await?;
-    let api_key = Some(caller.key.clone());
     if let Some(known) = known.iter().find(|known| known.node == card.node_id) {
-        if known.state == PeerState::Pending {
-            return Err(SyncError::Pending { name: known.name.clone() }.into());
-        }
-        let bound = Peer { api_key, seal_key: card.seal_key.clone(), ..known.clone() };
-        if !known.limits.is_none() {
-            shown::check(context, &bound).await?;
-            shown::shut_out(context, caller, known).await?;
-        }
-        context.store.update_peer(&bound).await?;
-        return Ok(bound);
+        return bind_known(context, caller, card, (known, state)).await;
     }
     let peer = Peer {
         owner: caller.owner.clone(),
@@ -61,11 +71,11 @@ async fn bind(context: &Context, caller: &Caller, card: &NodeCard) -> Result<Pee
         url: None,
         node_type: card.node_type,
         auth: AuthMethod::ApiKey,
-        state: PeerState::Confirmed,
+        state,
         key: card.key,
         seal_key: card.seal_key.clone(),
         credential: None,
-        api_key,
+        api_key: Some(caller.key.clone()),
         limits: PeerLimits::default(),
         added_at: clock::now(),
         last_seen: Some(clock::now()),
@@ -80,19 +90,40 @@ async fn bind(context: &Context, caller: &Caller, card: &NodeCard) -> Result<Pee
         }
         created => created?,
     }
-    tracing::info!(peer = %peer.node, name = peer.name, "a node asked with a key for the first time");
+    let (name, state) = (&*peer.name, peer.state.as_str());
+    tracing::info!(peer = %peer.node, name, state, "a node asked with a key for the first time");
     Ok(peer)
 }
 
-/// The peer that shows this key and is this node, if it is confirmed.
+/// Binds the key to a node that is registered. Whoever made the key for this node has confirmed it with that.
+async fn bind_known(
+    context: &Context,
+    caller: &Caller,
+    card: &NodeCard,
+    (known, state): (&Peer, PeerState),
+) -> Result<Peer, NodeError> {
+    let (api_key, seal_key) = (Some(caller.key.clone()), card.seal_key.clone());
+    let mut bound = Peer { api_key, seal_key, ..known.clone() };
+    if !known.limits.is_none() {
+        shown::check(context, &bound).await?;
+        shown::shut_out(context, caller, known).await?;
+    }
+    context.store.update_peer(&bound).await?;
+    if known.state == PeerState::Pending && state == PeerState::Confirmed {
+        context.store.confirm_peer(&bound.owner, bound.node).await?;
+        bound.state = state;
+    }
+    Ok(bound)
+}
+
+/// The peer that shows this key and is this node.
 async fn already(
     context: &Context,
     caller: &Caller,
     card: &NodeCard,
 ) -> Result<Option<Peer>, NodeError> {
     let known = context.store.peer_of_key(&caller.owner, &caller.key).await?;
-    let is_it = |peer: &Peer| is_same(peer, card) && peer.state == PeerState::Confirmed;
-    Ok(known.filter(is_it))
+    Ok(known.filter(|peer| is_same(peer, card)))
 }
 
 fn is_same(peer: &Peer, card: &NodeCard) -> bool {

@@ -26,6 +26,7 @@ pub use ping::ping;
 pub use register::register;
 pub use remove::remove;
 pub(crate) use shown::CLIENT;
+pub(in crate::sync) use status::confirms_there;
 pub(crate) use status::{Statuses, unasked};
 
 use super::SyncError;

@@ -7,7 +7,7 @@
 
 use super::super::SyncError;
 use super::super::credential::Credential;
-use super::super::remote::Way;
+use super::super::remote::{Remote, Way};
 use super::super::stranger::Stranger;
 use super::{find, heard, limit, status};
 use crate::audit::{Action, Note};
@@ -39,6 +39,13 @@ pub async fn register(
     };
     let peer = note.end(&context.store, registered).await?;
     context.watches.peers_changed();
+    if peer.credential.is_some() {
+        // It has heard the key already. Who shows it is to be known there by the time that somebody looks.
+        match Remote::of(context, &peer).await {
+            Ok(remote) => remote.greet().await,
+            Err(error) => tracing::debug!(peer = %peer.node, %error, "a peer was not greeted"),
+        }
+    }
     heard(context, &peer);
     Ok(status::view(context, peer, false).await)
 }

@@ -1,6 +1,8 @@
 //! Whether peers answer: what was seen lately, and asked again when that is old.
 
 use super::super::remote::Remote;
+use crate::identity::Identity;
+use crate::shell::word;
 use crate::{Context, clock};
 use baton_api::sync::{PeerStatus, PeerView};
 use baton_session::NodeId;
@@ -8,17 +10,26 @@ use baton_session::peer::PeerState;
 use baton_store::Peer;
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How long an answer, or that there was none, counts.
 const FRESH: SignedDuration = SignedDuration::from_secs(30);
+/// How much of a node's id a command names.
+const PREFIX: usize = 8;
 /// Of how many peers something is remembered.
 const MOST: usize = 10_000;
 
 /// What was seen of peers lately. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Statuses(Arc<Mutex<HashMap<NodeId, Seen>>>);
+pub(crate) struct Statuses(Arc<Mutex<Known>>);
+
+#[derive(Debug, Default)]
+struct Known {
+    seen: HashMap<NodeId, Seen>,
+    /// Those that have said that this node is pending there, since they last let it in.
+    waiting: HashSet<NodeId>,
+}
 
 #[derive(Debug, Clone)]
 struct Seen {
@@ -34,16 +45,37 @@ impl Statuses {
     }
 
     fn note(&self, peer: NodeId, seen: Seen) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = &mut self.lock().seen;
         if known.len() >= MOST && !known.contains_key(&peer) {
             known.clear();
         }
         known.insert(peer, seen);
     }
 
+    /// Notes whether a peer has said that this node is pending there.
+    pub(crate) fn waits(&self, peer: NodeId, is_pending: bool) {
+        let waiting = &mut self.lock().waiting;
+        if !is_pending {
+            waiting.remove(&peer);
+        } else if waiting.len() < MOST {
+            waiting.insert(peer);
+        }
+    }
+
+    /// Whether this node is pending at a peer, as far as that is known.
+    fn is_waiting(&self, peer: NodeId) -> bool {
+        self.lock().waiting.contains(&peer)
+    }
+
+    /// What was seen lately. A peer that has not let this node in may have done so since.
     fn fresh(&self, peer: NodeId, now: Timestamp) -> Option<Seen> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(&peer).filter(|seen| now.duration_since(seen.at) < FRESH).cloned()
+        let known = self.lock();
+        let seen = known.seen.get(&peer).filter(|_| !known.waiting.contains(&peer));
+        seen.filter(|seen| now.duration_since(seen.at) < FRESH).cloned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -64,15 +96,16 @@ pub(super) async fn view(context: &Context, peer: Peer, anew: bool) -> PeerView 
         }
         None => None,
     };
-    shown(peer, seen)
+    shown(context, peer, seen)
 }
 
 /// The view of a peer that nobody asks; whether it answers is not known.
-pub(crate) fn unasked(peer: Peer) -> PeerView {
-    shown(peer, None)
+pub(crate) fn unasked(context: &Context, peer: Peer) -> PeerView {
+    shown(context, peer, None)
 }
 
-fn shown(peer: Peer, seen: Option<Seen>) -> PeerView {
+fn shown(context: &Context, peer: Peer, seen: Option<Seen>) -> PeerView {
+    let is_waiting = context.statuses.is_waiting(peer.node) && peer.credential.is_some();
     let (status, reason) = match seen {
         None => (PeerStatus::Unknown, None),
         Some(Seen { silent: None, .. }) => (PeerStatus::Online, None),
@@ -91,16 +124,31 @@ fn shown(peer: Peer, seen: Option<Seen>) -> PeerView {
         state: peer.state,
         fingerprint: peer.key.fingerprint(),
         has_key: peer.credential.is_some(),
+        confirm_there: is_waiting.then(|| confirms_there(&context.identity.now())),
         limits: peer.limits,
     }
 }
 
-/// Asks a peer whether it lives, and is who it was. No key is needed for that, and none is sent.
+/// What a person types where this node is pending: with its fingerprint, so that it is compared there with
+/// what is registered.
+pub(in crate::sync) fn confirms_there(identity: &Identity) -> String {
+    let (node, fingerprint) = (identity.node().to_string(), identity.key().fingerprint());
+    let prefix = node.get(..PREFIX).unwrap_or(&node);
+    format!("baton peers confirm {prefix} --fingerprint {}", word(&fingerprint.to_string()))
+}
+
+/// Asks a peer whether it lives, and is who it was; no key is needed for that, and none is sent. One that is
+/// confirmed, and that this node has a key of, is asked whether it lets this node in as well.
 async fn ask(context: &Context, peer: &Peer) -> Seen {
-    let asked = match Remote::of(context, peer).await {
-        Ok(remote) => remote.health().await,
-        Err(error) => Err(error),
+    let asked = async {
+        let remote = Remote::of(context, peer).await?;
+        remote.health().await?;
+        if peer.state == PeerState::Confirmed && peer.credential.is_some() {
+            remote.greet().await;
+        }
+        Ok(())
     };
+    let asked = asked.await;
     let first_line =
         |error: crate::NodeError| error.to_string().lines().next().unwrap_or_default().to_owned();
     let seen = Seen { at: clock::now(), silent: asked.err().map(first_line) };

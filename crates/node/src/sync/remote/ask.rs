@@ -1,6 +1,6 @@
 //! One request to a peer: sealed, signed, sent, and its answer verified.
 
-use super::{Remote, SEALED, Shown, Topic};
+use super::{Remote, SEALED, Shown, Topic, confirms_there};
 use crate::line::{SMALL_MAX, address, bounded};
 use crate::messages::{sign_request, verify_response};
 use crate::sealing::{self, SealContext};
@@ -67,6 +67,16 @@ impl Remote {
 
     /// Asks once; and once more, with another token, when one that was kept is refused.
     pub(super) async fn ask_once(&self, ask: &Ask<'_>) -> Result<Vec<u8>, Failed> {
+        let asked = Box::pin(self.ask_with_token(ask)).await;
+        match &asked {
+            Ok(_) => self.statuses.waits(self.peer.node, false),
+            Err(failed) if failed.is_pending => self.statuses.waits(self.peer.node, true),
+            Err(_) => {}
+        }
+        asked
+    }
+
+    async fn ask_with_token(&self, ask: &Ask<'_>) -> Result<Vec<u8>, Failed> {
         let shown = self.way.show().await?;
         let asked = Box::pin(self.ask_as(ask, &shown)).await;
         if !asked.as_ref().is_err_and(|failed| failed.is_unknown) {
@@ -167,9 +177,15 @@ impl Remote {
         let body = bounded(response, SMALL_MAX).await.unwrap_or_default();
         let is_passing = matches!(status.as_u16(), 429 | 502..=504);
         let (is_unknown, name) = (status.as_u16() == 401, self.peer.name.clone());
+        let mut is_pending = false;
         let error = match serde_json::from_slice::<Problem>(&body) {
             Ok(Problem { code: ErrorCode::Unauthenticated, detail, hint, .. }) => {
                 self.way.not_let_in(detail, hint)
+            }
+            // What to type there is known here. Whoever stands in between has no say in it.
+            Ok(Problem { code: ErrorCode::PendingThere, .. }) => {
+                is_pending = true;
+                SyncError::PendingThere { name, next: confirms_there(&self.identity) }.into()
             }
             Ok(Problem { detail, hint, .. }) => {
                 let why = hint.map_or(detail.clone(), |hint| format!("{detail}\n{hint}"));
@@ -181,7 +197,7 @@ impl Remote {
             }
             Err(_) => SyncError::Denied { name, why: format!("HTTP status {status}") }.into(),
         };
-        Failed { error, is_passing, is_unknown }
+        Failed { error, is_passing, is_unknown, is_pending }
     }
 }
 
@@ -191,11 +207,13 @@ pub(super) struct Failed {
     is_passing: bool,
     /// Whether the peer does not know who asks.
     is_unknown: bool,
+    /// Whether nobody has confirmed this node at the peer.
+    is_pending: bool,
 }
 
 impl Failed {
     fn passing(error: NodeError) -> Self {
-        Self { error, is_passing: true, is_unknown: false }
+        Self { error, is_passing: true, is_unknown: false, is_pending: false }
     }
 
     fn is_passing(&self) -> bool {
@@ -205,6 +223,6 @@ impl Failed {
 
 impl<E: Into<NodeError>> From<E> for Failed {
     fn from(error: E) -> Self {
-        Self { error: error.into(), is_passing: false, is_unknown: false }
+        Self { error: error.into(), is_passing: false, is_unknown: false, is_pending: false }
     }
 }

@@ -18,6 +18,7 @@ pub(crate) use topic::{SEALED, Topic};
 use super::contents::blocking;
 use super::credential::{Credential, TUNNEL};
 use super::pace::Pace;
+use super::peers::{Statuses, confirms_there};
 use super::{SyncError, standing};
 use crate::identity::{Identity, SealKey};
 use crate::line::is_loopback;
@@ -39,6 +40,8 @@ use url::Url;
 
 /// How long a peer may take to say that it lives.
 const HEALTH_LIMIT: Duration = Duration::from_secs(3);
+/// How long it may take to say whether it lets this node in.
+const GREETING_LIMIT: Duration = Duration::from_secs(5);
 /// How much longer than it waits for news a peer may take to say that there are none.
 const NEWS_MARGIN: Duration = Duration::from_secs(10);
 /// The largest answer that lists something: the index of some hundred thousand sessions.
@@ -54,6 +57,7 @@ pub(super) struct Remote {
     card: NodeCard,
     pace: Pace,
     part_bytes: usize,
+    statuses: Statuses,
 }
 
 impl Remote {
@@ -82,6 +86,7 @@ impl Remote {
             identity: context.identity.now(),
             card: context.identity.now().card(&context.node_settings),
             pace: Pace::new(context.sync.bytes_per_second),
+            statuses: context.statuses.clone(),
             part_bytes: usize::try_from(context.store.limits().part_bytes).unwrap_or(usize::MAX),
         })
     }
@@ -109,6 +114,17 @@ impl Remote {
             Ok(())
         } else {
             Err(SyncError::OtherNode { expected, found }.into())
+        }
+    }
+
+    /// Says who asks, and hears with that whether this node is let in; what becomes of it is remembered for
+    /// whoever looks at the peer. It is no reason to hold that the peer does not answer: older nodes know no
+    /// greeting.
+    pub(super) async fn greet(&self) {
+        let path = ["sync", "greeting"];
+        let ask = Ask::get(&path, Topic::GREETING, SMALL_MAX).within(GREETING_LIMIT);
+        if let Err(failed) = self.ask_once(&ask).await {
+            tracing::debug!(peer = %self.peer.node, error = %failed.error, "a greeting was refused");
         }
     }
 

@@ -18,6 +18,10 @@ pub(crate) struct Topic {
 }
 
 impl Topic {
+    /// Who asks, and nothing else.
+    pub(crate) const GREETING: Self =
+        Self { asked: "a greeting", answered: "a greeting was heard", session: None };
+
     /// The index.
     pub(crate) const INDEX: Self = Self { asked: "index", answered: "the index", session: None };
 

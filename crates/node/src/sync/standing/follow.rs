@@ -137,7 +137,7 @@ impl Followed {
                 (Some(items), None)
             }
         };
-        let mut view = peers::unasked(peer);
+        let mut view = peers::unasked(context, peer);
         if let Some(problem) = &problem {
             let is_gone = problem.code == ErrorCode::PeerUnreachable;
             view.status = if is_gone { PeerStatus::Offline } else { PeerStatus::Online };

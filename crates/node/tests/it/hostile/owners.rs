@@ -134,7 +134,7 @@ async fn a_foreign_key_finds_nothing_and_changes_nothing_whatever_it_asks() {
     for scopes in [ALL, every] {
         let name = format!("{scopes:?}");
         let (owner, scopes) = ("bob".parse().unwrap(), scopes.iter().copied().collect());
-        let request = CreateKey { name, owner: Some(owner), scopes };
+        let request = CreateKey { name, owner: Some(owner), scopes, for_node: None };
         let bob = node.admin().create_key(&request).await.unwrap();
         let is_admin = bob.key.scopes.contains(&Scope::Admin);
         let may_all = bob.key.scopes.len() == Scope::ALL.len();

@@ -8,10 +8,11 @@ use baton_session::Fingerprint;
 use baton_session::peer::AuthMethod;
 use serde_json::{Value, json};
 
-/// What a key of the other node may do.
-async fn key_of(node: &Node, name: &str) -> String {
-    let scopes = [Scope::Sync].into();
-    let request = CreateKey { name: name.to_owned(), owner: None, scopes };
+/// A key of the other node that was made for this one.
+async fn key_of(node: &Node, here: &Node, name: &str) -> String {
+    let (scopes, for_node) = ([Scope::Sync].into(), here.admin().list_peers().await.unwrap());
+    let for_node = Some(for_node.fingerprint);
+    let request = CreateKey { name: name.to_owned(), owner: None, scopes, for_node };
     node.admin().create_key(&request).await.unwrap().secret
 }
 
@@ -21,7 +22,7 @@ async fn register(here: &Node, there: &Node, name: &str) {
         url: there.file.url.clone(),
         name: name.to_owned(),
         auth_method: AuthMethod::ApiKey,
-        api_key: Some(key_of(there, name).await),
+        api_key: Some(key_of(there, here, name).await),
         oidc: None,
         tunnel_token: None,
         fingerprint: None,
@@ -166,7 +167,7 @@ async fn a_model_registers_a_node_and_a_person_does_the_rest() {
         url: server.file.url.clone(),
         name: "server".to_owned(),
         auth_method: AuthMethod::ApiKey,
-        api_key: Some(key_of(&server, "laptop").await),
+        api_key: Some(key_of(&server, &laptop, "laptop").await),
         oidc: None,
         tunnel_token: None,
         fingerprint: Some(fingerprint),
@@ -195,7 +196,7 @@ async fn a_node_that_cannot_be_registered_is_no_peer() {
     }
     // What listens on this machine is for whoever administers it to name.
     let scopes = [Scope::Sync].into();
-    let request = CreateKey { name: "agent".to_owned(), owner: None, scopes };
+    let request = CreateKey { name: "agent".to_owned(), owner: None, scopes, for_node: None };
     let agent = laptop.admin().create_key(&request).await.unwrap().secret;
     let arguments = json!({"url": url, "name": "server", "authMethod": "apikey"});
     heard.push(call(&laptop, &agent, "browser_sync_register_peer", arguments).await);
@@ -370,7 +371,7 @@ async fn a_peer_that_is_gone_is_told_and_the_rest_is_shown() {
 async fn only_a_key_with_the_scope_sync_moves_sessions() {
     let node = with_a_session().await;
     let scopes = [Scope::Read, Scope::Drive].into();
-    let request = CreateKey { name: "driver".to_owned(), owner: None, scopes };
+    let request = CreateKey { name: "driver".to_owned(), owner: None, scopes, for_node: None };
     let driver = node.admin().create_key(&request).await.unwrap().secret;
     for (name, arguments) in [
         ("browser_sync_list_peers", json!({})),

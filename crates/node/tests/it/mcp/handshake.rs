@@ -42,6 +42,7 @@ async fn a_session_of_an_older_protocol_answers_only_the_key_that_began_it() {
         name: "other".parse().unwrap(),
         owner: Some("somebody".parse().unwrap()),
         scopes: [Scope::Read].into(),
+        for_node: None,
     };
     let other = node.admin().create_key(&other).await.unwrap();
     for method in [Method::POST, Method::GET, Method::DELETE] {

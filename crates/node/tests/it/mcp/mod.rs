@@ -269,6 +269,7 @@ async fn tools_do_what_the_key_allows_and_the_refusal_is_noted() {
         name: "reader".parse().unwrap(),
         owner: Some("local".parse().unwrap()),
         scopes: [Scope::Read].into(),
+        for_node: None,
     };
     let created = node.admin().create_key(&reader).await.unwrap();
     let key = created.secret.as_str();

@@ -62,6 +62,7 @@ async fn the_board_is_a_resource() {
         name,
         owner: Some("bob".parse().unwrap()),
         scopes: [Scope::Read].into(),
+        for_node: None,
     };
     let bob = node.admin().create_key(&bob).await.unwrap();
     let listed = ask(&node, &bob.secret, "resources/list", json!({})).await;

@@ -86,7 +86,8 @@ async fn whoever_is_no_agent_or_not_of_this_machine_is_told_so() {
     // The board is the machine's user's, and nobody else's.
     let scopes = [Scope::Read, Scope::Drive].into();
     let name = "bob".to_owned();
-    let request = baton_api::CreateKey { name, owner: Some("bob".parse().unwrap()), scopes };
+    let request =
+        baton_api::CreateKey { name, owner: Some("bob".parse().unwrap()), scopes, for_node: None };
     let bob = node.admin().create_key(&request).await.unwrap();
     for (tool, arguments) in [
         ("federation_status", json!({})),

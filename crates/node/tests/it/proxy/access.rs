@@ -44,6 +44,7 @@ async fn a_key_of_the_owner_with_the_scope_debug_opens_and_goes_no_further() {
             name: format!("{owner} {scope:?}"),
             owner: Some(owner.parse().unwrap()),
             scopes: [scope].into(),
+            for_node: None,
         };
         node.admin().create_key(&request).await.unwrap().secret
     };

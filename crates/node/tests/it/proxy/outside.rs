@@ -127,7 +127,7 @@ fn named(upstream: &str, access: CocoonAccess) -> PutCocoon {
 
 async fn debug_key(node: &Node) -> String {
     let scopes = [Scope::Debug].into();
-    let request = CreateKey { name: "looks".to_owned(), owner: None, scopes };
+    let request = CreateKey { name: "looks".to_owned(), owner: None, scopes, for_node: None };
     node.admin().create_key(&request).await.unwrap().secret
 }
 

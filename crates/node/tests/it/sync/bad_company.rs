@@ -167,7 +167,7 @@ async fn an_id_that_leads_elsewhere_is_refused() {
 #[tokio::test]
 async fn an_address_in_a_private_range_is_refused() {
     let (cloud, laptop) = (start(Choices::default()).await, start(Choices::default()).await);
-    let there = registration(&cloud, "cloud").await;
+    let there = registration(&laptop, &cloud, "cloud").await;
     let mut told = Vec::new();
     for url in ["http://10.0.0.7:7420/", "http://169.254.169.254/", "https://ada:hunter2@10.0.0.7/"]
     {

@@ -39,7 +39,7 @@ async fn it_is_pending_until_a_person_gives_its_key_and_confirms() {
     assert_eq!((peer.node_id, peer.name.as_str()), (cloud.id(), "cloud"));
     let fingerprint = cloud.admin().list_peers().await.unwrap().fingerprint;
     assert_eq!(peer.fingerprint, fingerprint);
-    let keyed = RegisterPeer { url: at(&cloud), ..registration(&cloud, "cloud").await };
+    let keyed = RegisterPeer { url: at(&cloud), ..registration(&laptop, &cloud, "cloud").await };
     laptop.admin().register_peer(&keyed).await.unwrap();
     laptop.admin().confirm_peer("cloud", &ConfirmPeer { fingerprint }).await.unwrap();
     laptop.admin().list_differences("cloud").await.unwrap();
@@ -60,7 +60,7 @@ async fn it_is_not_registered_where_the_settings_say_so() {
     registered(&laptop).await;
     assert!(peers(&alone).await.is_empty());
     // A person may still do so, and what was registered stays.
-    let request = RegisterPeer { url: at(&cloud), ..registration(&cloud, "mine").await };
+    let request = RegisterPeer { url: at(&cloud), ..registration(&alone, &cloud, "mine").await };
     alone.admin().register_peer(&request).await.unwrap();
     let not = Choices { auto_register_cloud: Some(false), ..naming(&at(&cloud)) };
     let alone = start_on(alone.stop().await, not).await;
@@ -76,7 +76,7 @@ async fn one_that_was_removed_comes_back_pending_at_the_next_start() {
     let laptop = start(naming(&at(&cloud))).await;
     registered(&laptop).await;
     let fingerprint = cloud.admin().list_peers().await.unwrap().fingerprint;
-    let keyed = RegisterPeer { url: at(&cloud), ..registration(&cloud, "cloud").await };
+    let keyed = RegisterPeer { url: at(&cloud), ..registration(&laptop, &cloud, "cloud").await };
     laptop.admin().register_peer(&keyed).await.unwrap();
     laptop.admin().confirm_peer("cloud", &ConfirmPeer { fingerprint }).await.unwrap();
     laptop.admin().remove_peer("cloud").await.unwrap();

@@ -140,11 +140,14 @@ async fn strangers_get_nothing() {
         name: format!("{owner} {scope}"),
         owner: Some(owner.parse().unwrap()),
         scopes: [scope].into(),
+        for_node: None,
     };
     let reader = node.admin().create_key(&key("local", Scope::Read)).await.unwrap();
     let reader = Stranger::with(&node, 3, reader.secret).await;
     assert_eq!(ask(&node, &reader, shop).await.0, StatusCode::FORBIDDEN);
-    let ada = node.admin().create_key(&key("ada", Scope::Sync)).await.unwrap();
+    let for_node = Some(Peer::new(4).identity.key().fingerprint());
+    let of_ada = CreateKey { for_node, ..key("ada", Scope::Sync) };
+    let ada = node.admin().create_key(&of_ada).await.unwrap();
     let of_another = Stranger::with(&node, 4, ada.secret).await;
     assert_eq!(ask(&node, &of_another, shop).await, (StatusCode::OK, Vec::new()));
     // A key alone, without a signature, says nothing either.

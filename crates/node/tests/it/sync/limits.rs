@@ -121,7 +121,8 @@ async fn what_limits_nothing_that_there_is_is_refused() {
 async fn nothing_moves_before_the_limits_hold_that_come_with_a_registration() {
     let (cloud, laptop) = (start(Choices::default()).await, start(Choices::default()).await);
     let asked = limits(json!({"give": {"sites": ["www.shop.test"], "kinds": ["cookies"]}}));
-    let request = RegisterPeer { limits: Some(asked), ..registration(&cloud, "cloud").await };
+    let request =
+        RegisterPeer { limits: Some(asked), ..registration(&laptop, &cloud, "cloud").await };
     let bad = limits(json!({"take": {"sites": ["no site"]}}));
     let bad = RegisterPeer { limits: Some(bad), ..request.clone() };
     let refused = laptop.admin().register_peer(&bad).await.unwrap_err();
@@ -131,7 +132,7 @@ async fn nothing_moves_before_the_limits_hold_that_come_with_a_registration() {
     let peer = laptop.admin().register_peer(&request).await.unwrap();
     assert_eq!((peer.state, &peer.limits), (PeerState::Pending, &of_the_shop()));
     // Who gives another key says nothing of limits, and they stay; who does, sets them.
-    let again = registration(&cloud, "cloud").await;
+    let again = registration(&laptop, &cloud, "cloud").await;
     assert_eq!(laptop.admin().register_peer(&again).await.unwrap().limits, of_the_shop());
     let other = limits(json!({"take": {"kinds": []}}));
     let again = RegisterPeer { limits: Some(other.clone()), ..again };
@@ -147,7 +148,7 @@ async fn only_whoever_administers_a_node_changes_limits() {
     let cloud = start(Choices::default()).await;
     let outbound_allow = Some(vec![Allowed::Host("localhost".to_owned())]);
     let laptop = start(Choices { outbound_allow, ..Choices::default() }).await;
-    let mut request = registration(&cloud, "cloud").await;
+    let mut request = registration(&laptop, &cloud, "cloud").await;
     request.url.set_host(Some("localhost")).unwrap();
     let agent = laptop.as_owner("local", &[Scope::Sync]).await;
     let keyless = RegisterPeer { api_key: None, limits: Some(of_the_shop()), ..request.clone() };
@@ -171,9 +172,14 @@ async fn a_node_that_asks_with_another_key_is_limited_as_before() {
     pair.laptop.admin().list_differences("cloud").await.unwrap();
     let name = one(&pair.cloud).await.name;
     pair.cloud.admin().limit_peer(&name, &of_the_shop()).await.unwrap();
-    let request = CreateKey { name: "new".to_owned(), owner: None, scopes: [Scope::Sync].into() };
+    let request = CreateKey {
+        name: "new".to_owned(),
+        owner: None,
+        scopes: [Scope::Sync].into(),
+        for_node: None,
+    };
     let key = pair.cloud.admin().create_key(&request).await.unwrap().secret;
-    let request = registration(&pair.cloud, "cloud").await;
+    let request = registration(&pair.laptop, &pair.cloud, "cloud").await;
     let request = RegisterPeer { api_key: Some(key), ..request };
     pair.laptop.admin().register_peer(&request).await.unwrap();
     pair.laptop.admin().list_differences("cloud").await.unwrap();
@@ -189,7 +195,8 @@ async fn a_peer_that_was_removed_comes_back_as_a_stranger_without_limits() {
     admin.remove_peer("cloud").await.unwrap();
     let gone = admin.list_differences("cloud").await.unwrap_err();
     assert_eq!(gone.code(), Some(ErrorCode::PeerNotFound));
-    let peer = admin.register_peer(&registration(&pair.cloud, "cloud").await).await.unwrap();
+    let peer =
+        admin.register_peer(&registration(&pair.laptop, &pair.cloud, "cloud").await).await.unwrap();
     assert_eq!((peer.state, peer.limits.is_none()), (PeerState::Pending, true));
     let refused = admin.list_differences("cloud").await.unwrap_err();
     assert_eq!(refused.code(), Some(ErrorCode::PeerPending), "nobody has confirmed it again");

@@ -26,6 +26,7 @@ mod simulation;
 mod staging;
 mod standing;
 mod stranger;
+mod turning_up;
 mod views;
 mod watched;
 mod webhooks;

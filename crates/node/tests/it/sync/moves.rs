@@ -100,7 +100,8 @@ async fn a_peer_gets_nothing_until_a_person_confirmed_it() {
     let (cloud, laptop) = (start(Choices::default()).await, start(Choices::default()).await);
     seed(&laptop, "shop", &logged_in(&[("shop.test", "one")])).await;
     save(&laptop, "shop").await;
-    let peer = laptop.admin().register_peer(&registration(&cloud, "cloud").await).await.unwrap();
+    let peer =
+        laptop.admin().register_peer(&registration(&laptop, &cloud, "cloud").await).await.unwrap();
     assert_eq!((peer.state, peer.status), (PeerState::Pending, PeerStatus::Online));
     let refused = laptop.admin().push_session("cloud", "shop").await.unwrap_err();
     assert_eq!(refused.code(), Some(ErrorCode::PeerPending));

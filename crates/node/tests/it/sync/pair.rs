@@ -70,14 +70,16 @@ fn without_browser(choices: Choices) -> Choices {
 pub(super) async fn know(here: &Node, there: &Node, name: &str) {
     let fingerprint = there.admin().list_peers().await.unwrap().fingerprint;
     let request =
-        RegisterPeer { fingerprint: Some(fingerprint), ..registration(there, name).await };
+        RegisterPeer { fingerprint: Some(fingerprint), ..registration(here, there, name).await };
     here.admin().register_peer(&request).await.unwrap();
 }
 
-/// What registers `there` under this name, without its fingerprint.
-pub(super) async fn registration(there: &Node, name: &str) -> RegisterPeer {
+/// What registers `there` at `here` under this name, without its fingerprint: with a key that was made for
+/// `here`.
+pub(super) async fn registration(here: &Node, there: &Node, name: &str) -> RegisterPeer {
     let key = format!("{name} {:?}", rand::random::<u32>());
-    let request = CreateKey { name: key, owner: None, scopes: [Scope::Sync].into() };
+    let for_node = Some(here.admin().list_peers().await.unwrap().fingerprint);
+    let request = CreateKey { name: key, owner: None, scopes: [Scope::Sync].into(), for_node };
     let key = there.admin().create_key(&request).await.unwrap();
     RegisterPeer {
         url: there.file.url.clone(),

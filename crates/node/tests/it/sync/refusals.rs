@@ -86,16 +86,19 @@ async fn a_key_that_turns_up_at_another_node_is_refused() {
     seed(&pair.cloud, "shop", &logged_in(&[("shop.test", "one")])).await;
     save(&pair.cloud, "shop").await;
     let name = "for the desk".to_owned();
-    let request = CreateKey { name, owner: None, scopes: [Scope::Sync].into() };
+    let request = CreateKey { name, owner: None, scopes: [Scope::Sync].into(), for_node: None };
     let key = pair.cloud.admin().create_key(&request).await.unwrap().secret;
     let desk = start(Choices::default()).await;
     let fingerprint = Some(pair.cloud.admin().list_peers().await.unwrap().fingerprint);
     let request = async |_: &str| RegisterPeer {
         api_key: Some(key.clone()),
         fingerprint,
-        ..registration(&pair.cloud, "cloud").await
+        ..registration(&desk, &pair.cloud, "cloud").await
     };
     desk.admin().register_peer(&request("desk").await).await.unwrap();
+    let compared =
+        ConfirmPeer { fingerprint: desk.admin().list_peers().await.unwrap().fingerprint };
+    pair.cloud.admin().confirm_peer(&desk.id().to_string(), &compared).await.unwrap();
     desk.admin().pull_session("cloud", "shop").await.unwrap();
     thief.admin().register_peer(&request("thief").await).await.unwrap();
     let refused = thief.admin().pull_session("cloud", "shop").await.unwrap_err();
@@ -111,7 +114,7 @@ async fn a_key_that_turns_up_at_another_node_is_refused() {
 async fn an_address_that_leads_into_a_private_network_is_not_asked() {
     let pair = Pair::new().await;
     let syncer = pair.laptop.as_owner("local", &[Scope::Sync]).await;
-    let loopback = registration(&pair.cloud, "again").await;
+    let loopback = registration(&pair.laptop, &pair.cloud, "again").await;
     let mut heard = Vec::new();
     for url in [
         "http://10.0.0.7:7420/",

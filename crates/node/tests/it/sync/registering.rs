@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::Uri;
 use axum::{Json, Router};
 use baton_api::sync::{ConfirmPeer, NodeIdentity, PeerStatus, PeerView, RegisterPeer};
-use baton_api::{ClientError, ErrorCode, ListAudit};
+use baton_api::{ClientError, CreateKey, ErrorCode, ListAudit, Scope};
 use baton_node::config::Choices;
 use baton_session::peer::PeerState;
 use serde_json::Value;
@@ -28,7 +28,7 @@ async fn two() -> (Node, Node) {
 
 /// What registers `cloud` without a key.
 async fn keyless(cloud: &Node) -> RegisterPeer {
-    RegisterPeer { api_key: None, ..registration(cloud, "cloud").await }
+    RegisterPeer { api_key: None, ..registration(cloud, cloud, "cloud").await }
 }
 
 /// What a node says of itself to anybody.
@@ -80,7 +80,8 @@ async fn a_person_gives_the_key_and_confirms_in_whatever_order() {
         let (cloud, laptop) = two().await;
         let (admin, mut refused) = (laptop.admin(), Vec::new());
         let pull = async || admin.pull_session("cloud", "shop").await;
-        let give_key = async || admin.register_peer(&registration(&cloud, "cloud").await).await;
+        let give_key =
+            async || admin.register_peer(&registration(&laptop, &cloud, "cloud").await).await;
         refused.push(pull().await.unwrap_err());
         if confirms_first {
             let peer = admin.confirm_peer("cloud", &confirmation(&cloud).await).await.unwrap();
@@ -113,7 +114,7 @@ async fn a_person_gives_the_key_and_confirms_in_whatever_order() {
 async fn a_fingerprint_that_comes_with_the_key_confirms_at_once() {
     let (cloud, laptop) = two().await;
     let fingerprint = Some(confirmation(&cloud).await.fingerprint);
-    let request = RegisterPeer { fingerprint, ..registration(&cloud, "berlin").await };
+    let request = RegisterPeer { fingerprint, ..registration(&laptop, &cloud, "berlin").await };
     let peer = laptop.admin().register_peer(&request).await.unwrap();
     assert_eq!((peer.state, peer.name.as_str()), (PeerState::Confirmed, "berlin"));
     laptop.admin().pull_session("berlin", "shop").await.unwrap();
@@ -186,11 +187,15 @@ async fn a_pending_peer_is_not_asked_and_gets_nothing_for_a_key() {
     let at = RegisterPeer { name: "laptop".to_owned(), ..at };
     cloud.admin().register_peer(&at).await.unwrap();
     let fingerprint = Some(confirmation(&cloud).await.fingerprint);
-    let request = RegisterPeer { fingerprint, ..registration(&cloud, "cloud").await };
+    let name = "for the laptop".to_owned();
+    let key = CreateKey { name, owner: None, scopes: [Scope::Sync].into(), for_node: None };
+    let api_key = Some(cloud.admin().create_key(&key).await.unwrap().secret);
+    let request = registration(&laptop, &cloud, "cloud").await;
+    let request = RegisterPeer { fingerprint, api_key, ..request };
     laptop.admin().register_peer(&request).await.unwrap();
     let refused = laptop.admin().pull_session("cloud", "shop").await.unwrap_err();
-    assert!(first(&refused).contains("expected peer laptop to be confirmed"), "{refused}");
-    assert_eq!(noted(&cloud, "peer.admit").await, ("failed".to_owned(), "peer_pending".into()));
+    assert_eq!(refused.code(), Some(ErrorCode::PendingThere), "{refused}");
+    assert_eq!(noted(&cloud, "peer.admit").await, ("failed".to_owned(), "pending_there".into()));
     // The node starts again, and has seen nothing lately.
     let cloud = cloud.stop().await.start().await;
     assert_eq!(one(&cloud).await.status, PeerStatus::Unknown);

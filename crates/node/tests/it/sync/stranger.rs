@@ -57,7 +57,8 @@ impl Stranger {
     /// The stranger with this seed, who has spoken to `node` before.
     pub(super) async fn of(node: &Node, seed: u8) -> Self {
         let name = format!("stranger {seed}");
-        let request = CreateKey { name, owner: None, scopes: [Scope::Sync].into() };
+        let for_node = Some(Peer::new(seed).identity.key().fingerprint());
+        let request = CreateKey { name, owner: None, scopes: [Scope::Sync].into(), for_node };
         let key = node.admin().create_key(&request).await.unwrap().secret;
         let stranger = Self::with(node, seed, key).await;
         assert!(stranger.index_at(Timestamp::now()).send().await.status().is_success());

@@ -9,7 +9,7 @@ use baton_api::{CreateKey, ErrorCode, Scope};
 use baton_node::config::Choices;
 use baton_session::{Part, PartKind, PeerLimits, SessionId, Site, State, View, parts};
 use jiff::Timestamp;
-use reqwest::Method;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 /// A laptop that gives the cloud a part only, and a session that it has.
@@ -364,7 +364,12 @@ async fn another_key_of_a_limited_peer_takes_the_place_of_the_first() {
     let (node, mut stranger) = admitted().await;
     limit(&node, &stranger.node().to_string(), shop()).await;
     let first = node.client(&stranger.key);
-    let request = CreateKey { name: "second".into(), owner: None, scopes: [Scope::Sync].into() };
+    let request = CreateKey {
+        name: "second".into(),
+        owner: None,
+        scopes: [Scope::Sync].into(),
+        for_node: None,
+    };
     stranger.key = node.admin().create_key(&request).await.unwrap().secret;
     assert!(stranger.index_at(Timestamp::now()).send().await.status().is_success());
     for (key, expected) in
@@ -379,7 +384,7 @@ async fn another_key_of_a_limited_peer_takes_the_place_of_the_first() {
 async fn whoever_administers_the_node_is_not_shut_out_by_limits() {
     let node = start(Choices::default()).await;
     let stranger = Stranger::with(&node, 1, node.admin_key()).await;
-    assert!(stranger.index_at(Timestamp::now()).send().await.status().is_success());
+    assert_eq!(stranger.index_at(Timestamp::now()).send().await.status(), StatusCode::CONFLICT);
     let limits: PeerLimits = serde_json::from_value(shop()).unwrap();
     let refused = node.admin().limit_peer(&stranger.node().to_string(), &limits).await;
     insta::assert_snapshot!(refused.unwrap_err(), @"expected the peer laptop to show a key of its own, found one with the scope admin, which limits would shut out here");
