@@ -1,5 +1,6 @@
 //! Views of sessions: one line of a list, and one session in full.
 
+use baton_session::redact::{ShownAddress, shown_title};
 pub use baton_session::{SnapshotReason, Unread};
 
 use crate::agent::DriverView;
@@ -90,12 +91,27 @@ fn is_zero(count: &usize) -> bool {
 /// One tab, without what it stores.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Tab {
-    /// The address that it shows.
-    pub url: String,
+    /// The address that it shows, without what may be secret in it: userinfo, values of the query, and
+    /// fragment. Whole where that was asked for, with the scope `reveal`.
+    pub url: ShownAddress,
     /// The page's title; empty when it has none.
     pub title: String,
     /// Whether it is the one in front.
     pub active: bool,
+}
+
+impl Tab {
+    /// What everybody may see of a tab.
+    pub fn of(tab: &baton_session::Tab) -> Self {
+        let (url, title) = (ShownAddress::of(&tab.url), shown_title(&tab.title, &tab.url));
+        Self { url, title, active: tab.active }
+    }
+
+    /// All of it: for whoever asked for values, and has the scope `reveal`.
+    pub fn revealed(tab: &baton_session::Tab) -> Self {
+        let (url, title) = (ShownAddress::revealed(&tab.url), tab.title.clone());
+        Self { url, title, active: tab.active }
+    }
 }
 
 /// One snapshot, without what it holds.

@@ -3,12 +3,14 @@
 //! Names, keys, sizes and shapes stay, so what is left still shows what a session holds. A marker
 //! is never marked again, so redacting twice changes nothing.
 
+mod shown;
 mod stored;
 
 use crate::database::Record;
 use crate::state::OriginState;
 use crate::value::{Node, Object};
 use crate::{Cookie, Database, Entries, History, HistoryEntry, State, Tab, Text, Value};
+pub use shown::{ShownAddress, shown_title};
 use stored::{redact_cache, redact_file, redact_registration};
 
 /// What stands in a URL in the place of a value.
@@ -34,7 +36,7 @@ pub fn redact(state: &State) -> State {
 /// The URL without its userinfo, the values of its query, and its fragment. Of a URL that is all
 /// content, such as `data:`, the scheme stays.
 #[must_use]
-pub fn redact_url(url: &str) -> String {
+pub(crate) fn redact_url(url: &str) -> String {
     let (before, fragment) = cut(url, '#');
     let (address, query) = cut(before, '?');
     let mut redacted = redact_address(address);
@@ -152,6 +154,7 @@ fn redact_tab(tab: &Tab) -> Tab {
     let storage = tab.session_storage.iter();
     Tab {
         url: redact_url(&tab.url),
+        title: shown_title(&tab.title, &tab.url),
         session_storage: storage.map(|(key, all)| (key.clone(), redact_entries(all))).collect(),
         history: redact_history(&tab.history),
         ..tab.clone()
@@ -161,6 +164,7 @@ fn redact_tab(tab: &Tab) -> Tab {
 fn redact_history(history: &History) -> History {
     let redact = |entry: &HistoryEntry| HistoryEntry {
         url: redact_url(&entry.url),
+        title: shown_title(&entry.title, &entry.url),
         state: entry.state.as_ref().map(redact_value),
         ..entry.clone()
     };

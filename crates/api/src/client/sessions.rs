@@ -34,6 +34,12 @@ impl Client {
         self.fetch(self.request(Method::GET, &["sessions", reference])?).await
     }
 
+    /// The same, with all that the addresses of its tabs hold; needs the scope `reveal`.
+    pub async fn reveal_session(&self, reference: &str) -> Result<SessionView, ClientError> {
+        let request = self.request(Method::GET, &["sessions", reference])?;
+        self.fetch(request.query(&[("reveal", true)])).await
+    }
+
     /// Takes a snapshot now; it is on disk when this returns.
     pub async fn capture_session(&self, reference: &str) -> Result<SnapshotView, ClientError> {
         self.act(reference, "capture").await

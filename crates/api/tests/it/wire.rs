@@ -2,6 +2,7 @@
 
 use baton_api::{CreatedKey, ErrorCode, KeyView, OpenSession, Problem, SessionView, Tab};
 use baton_session::Owner;
+use baton_session::redact::ShownAddress;
 use serde_json::json;
 
 fn view() -> serde_json::Value {
@@ -22,7 +23,8 @@ fn view() -> serde_json::Value {
 fn a_view_is_one_flat_object_and_leaves_out_what_is_not_there() {
     let read: SessionView = serde_json::from_value(view()).unwrap();
     assert_eq!(read.session.name.as_str(), "shop");
-    let tab = Tab { url: "https://shop.test/".into(), title: "Shop".into(), active: true };
+    let tab =
+        Tab { url: ShownAddress::of("https://shop.test/"), title: "Shop".into(), active: true };
     assert_eq!(read.tabs, [tab]);
     assert_eq!(serde_json::to_value(&read).unwrap(), view());
 }

@@ -65,7 +65,7 @@ fn tabs(tabs: &[Tab]) -> String {
     let mut table = Table::new(&["TAB", "TITLE", "ADDRESS"]);
     for (position, tab) in tabs.iter().enumerate() {
         let mark = if tab.active { "*" } else { "" };
-        table.row([format!("{}{mark}", position + 1), tab.title.clone(), tab.url.clone()]);
+        table.row([format!("{}{mark}", position + 1), tab.title.clone(), tab.url.to_string()]);
     }
     table.render()
 }

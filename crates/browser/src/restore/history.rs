@@ -6,7 +6,7 @@
 
 use super::places::own_key;
 use baton_session::receipt::{ItemKind, ReceiptItem};
-use baton_session::redact::redact_url;
+use baton_session::redact::ShownAddress;
 use baton_session::{History, HistoryEntry, Tab};
 
 /// The entries that a tab is given back.
@@ -61,7 +61,7 @@ impl Way {
             entry.state.as_ref().is_some_and(|state| state.losses().next().is_some())
         };
         let lost = self.history.entries.iter().filter(lost).count();
-        let place = redact_url(&tab.url);
+        let place = ShownAddress::of(&tab.url);
         let reason = match (self.left_out, lost) {
             (0, 0) => return ReceiptItem::restored(ItemKind::History, place),
             (0, lost) => format!("{lost} states hold a value that no script can read"),

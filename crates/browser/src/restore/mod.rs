@@ -28,6 +28,7 @@ use crate::script::ScriptError;
 use crate::targets::TargetId;
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem, Source};
+use baton_session::redact::ShownAddress;
 use baton_session::{History, Receipt, Site, State};
 use futures_util::stream::{self, StreamExt};
 pub use ground::Ground;
@@ -189,13 +190,13 @@ enum VisitError {
     #[error(transparent)]
     Script(#[from] ScriptError),
     #[error("expected a document of {wanted} within {limit:?}, found none")]
-    NoDocument { wanted: String, limit: Duration },
+    NoDocument { wanted: ShownAddress, limit: Duration },
     #[error("a database was not read: {0}")]
     Unread(String),
     #[error("{0}")]
     Astray(String),
     #[error("expected to reach {url}, found {reason}")]
-    Refused { url: String, reason: String },
+    Refused { url: ShownAddress, reason: String },
 }
 
 /// The steps with their times.

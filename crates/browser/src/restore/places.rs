@@ -1,7 +1,7 @@
 //! Which addresses and keys are ours to fill, and how a receipt names what is filled.
 
 use baton_session::receipt::ItemKind;
-use baton_session::redact::redact_url;
+use baton_session::redact::ShownAddress;
 use baton_session::state::OriginState;
 use baton_session::{Cache, PartHash, Registration, StorageKey, Text};
 use url::Url;
@@ -51,5 +51,5 @@ pub(super) fn cache_place(key: &StorageKey, cache: &Cache) -> String {
 
 /// How a receipt names a registration.
 pub(super) fn worker_place(key: &StorageKey, registration: &Registration) -> String {
-    format!("{key} {}", redact_url(&registration.scope))
+    format!("{key} {}", ShownAddress::of(&registration.scope))
 }

@@ -10,7 +10,7 @@ use crate::frames::{self, Frame};
 use crate::keeper::KeeperLink;
 use crate::script::{self, World};
 use crate::targets::{self, TargetId};
-use baton_session::redact::redact_url;
+use baton_session::redact::ShownAddress;
 use baton_session::registration::WorkerScript;
 use baton_session::{PartHash, StorageKey};
 use serde_json::json;
@@ -110,7 +110,10 @@ impl Stage {
         }
         let answer = session.call("Page.navigate", json!({ "url": url })).await?;
         if let Some(reason) = answer["errorText"].as_str() {
-            return Err(VisitError::Refused { url: url.to_owned(), reason: reason.to_owned() });
+            return Err(VisitError::Refused {
+                url: ShownAddress::of(url),
+                reason: reason.to_owned(),
+            });
         }
         self.find(session, key).await
     }
@@ -120,10 +123,11 @@ impl Stage {
         let next = self.next_document(session);
         let answer = session.call("Page.navigate", json!({ "url": url })).await?;
         if let Some(reason) = answer["errorText"].as_str() {
-            let url = redact_url(url);
+            let url = ShownAddress::of(url);
             return Err(VisitError::Refused { url, reason: reason.to_owned() });
         }
-        let wanted = || VisitError::NoDocument { wanted: redact_url(url), limit: DOCUMENT_LIMIT };
+        let wanted =
+            || VisitError::NoDocument { wanted: ShownAddress::of(url), limit: DOCUMENT_LIMIT };
         next.within(DOCUMENT_LIMIT).await.map(drop).ok_or_else(wanted)
     }
 
@@ -143,7 +147,7 @@ impl Stage {
             // A commit is told by an event; when events stop, the limit ends the wait.
             let _ = timeout_at(deadline.min(Instant::now() + RECHECK), moved.changed()).await;
             if Instant::now() >= deadline {
-                let wanted = key.to_string();
+                let wanted = ShownAddress::of(key.as_str());
                 return Err(VisitError::NoDocument { wanted, limit: DOCUMENT_LIMIT });
             }
         }

@@ -11,6 +11,7 @@ use crate::cdp::{CdpError, CdpSession};
 use crate::frames::Frame;
 use crate::targets::{self, TargetId};
 use baton_session::receipt::{ItemKind, ReceiptItem};
+use baton_session::redact::ShownAddress;
 use baton_session::{History, Receipt, Tab};
 use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt};
@@ -189,7 +190,7 @@ impl OpenTab<'_> {
     }
 
     fn place(&self) -> String {
-        baton_session::redact::redact_url(&self.tab.url)
+        ShownAddress::of(&self.tab.url).into()
     }
 }
 

@@ -61,19 +61,21 @@ pub(super) async fn attach(
     Ok((StatusCode::CREATED, axum::Json(view)))
 }
 
-/// One session in full.
+/// One session in full. What may be secret in the addresses of its tabs is hidden unless revealed.
 #[utoipa::path(
     get, path = "/sessions/{id}", tag = "sessions", security(("api_key" = [])),
-    params(("id" = String, Path)),
+    params(("id" = String, Path), Reveal),
     responses((status = 200, body = SessionView), (status = "4XX", body = Problem))
 )]
 pub(super) async fn show(
     State(context): State<Context>,
     Read(caller): Read,
     Path(id): Path<String>,
+    Query(Reveal { reveal }): Query<Reveal>,
     here: Here,
 ) -> Answer<SessionView> {
-    Ok(axum::Json(here.tell(&context, sessions::show(&context, &caller.owner, &id).await?)))
+    let view = sessions::show_to(&context, &caller, &id, reveal).await?;
+    Ok(axum::Json(here.tell(&context, view)))
 }
 
 /// Removes a session that is not active, with its snapshots, receipts and profile.

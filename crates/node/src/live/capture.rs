@@ -4,11 +4,10 @@ use super::draft::{Draft, draft};
 use super::ending::Ending;
 use super::runner::Runner;
 use super::{Hub, LiveError};
-use baton_api::Tab;
 use baton_browser::capture::{Captured, Depth};
 use baton_browser::cdp::CdpError;
 use baton_session::SnapshotReason;
-use baton_session::{SessionId, SnapshotId};
+use baton_session::{SessionId, SnapshotId, Tab};
 use baton_store::{NewSnapshot, Snapshot, StoreError};
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -55,10 +54,7 @@ impl Hub {
 
     /// The tabs of the running browser.
     pub async fn tabs(&self, id: SessionId) -> Result<Vec<Tab>, LiveError> {
-        let tabs = self.runner(id)?.live.tabs().await.map_err(|error| ended(id, error))?;
-        let view =
-            |tab: baton_session::Tab| Tab { url: tab.url, title: tab.title, active: tab.active };
-        Ok(tabs.into_iter().map(view).collect())
+        self.runner(id)?.live.tabs().await.map_err(|error| ended(id, error))
     }
 
     async fn capture_with(

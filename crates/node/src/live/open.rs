@@ -8,6 +8,7 @@ use baton_browser::cdp::CdpError;
 use baton_browser::launch::Folder;
 use baton_browser::live::Live;
 use baton_session::SnapshotReason;
+use baton_session::redact::ShownAddress;
 use baton_session::{Session, State};
 use futures_util::future::join_all;
 use std::time::Duration;
@@ -80,8 +81,8 @@ impl Hub {
             Err(error @ CdpError::TimedOut { .. }) => error.to_string(),
             Err(error) => return Err(error.into()),
         };
-        let url = baton_session::redact::redact_url(url.as_str());
-        tracing::warn!(url, reason, "a tab's site did not answer");
+        let url = ShownAddress::of(url.as_str());
+        tracing::warn!(%url, reason, "a tab's site did not answer");
         Ok(())
     }
 }

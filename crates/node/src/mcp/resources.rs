@@ -4,8 +4,7 @@
 use super::verb::require;
 use crate::auth::Caller;
 use crate::{Context, NodeError, board, sessions};
-use baton_api::{ListSessions, Problem, Scope, SessionSummary, SessionView};
-use baton_session::redact::redact_url;
+use baton_api::{ListSessions, Problem, Scope, SessionSummary};
 use percent_encoding::percent_decode_str;
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -93,7 +92,7 @@ pub(super) async fn read(
     // Whoever fills the template in escapes what is no plain ASCII.
     let reference = percent_decode_str(reference).decode_utf8().map_err(|_| unknown())?;
     let view = match sessions::show(context, &caller.owner, &reference).await {
-        Ok(view) => redacted(view),
+        Ok(view) => view,
         Err(_) if context.find(&caller.owner, &reference).await.is_err() => return Err(unknown()),
         Err(error) => return Err(failed(&error)),
     };
@@ -108,14 +107,6 @@ fn contents(uri: &str, text: String) -> ReadResourceResult {
     read.ttl_ms = Some(0);
     read.cache_scope = Some(CacheScope::Private);
     read
-}
-
-/// The view without what may be secret in addresses. The receipt has a resource of its own.
-fn redacted(mut view: SessionView) -> SessionView {
-    for tab in &mut view.tabs {
-        tab.url = redact_url(&tab.url);
-    }
-    view
 }
 
 fn as_json(value: &impl Serialize) -> Result<String, ErrorData> {

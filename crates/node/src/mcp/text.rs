@@ -2,7 +2,6 @@
 
 use baton_api::{SessionView, SnapshotView, Tab};
 use baton_session::receipt::Outcome;
-use baton_session::redact::redact_url;
 use baton_session::{Lifecycle, Receipt, Unread};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -67,9 +66,9 @@ fn title(tab: &Tab) -> String {
     cut(&tab.title.split_whitespace().collect::<Vec<_>>().join(" "), TITLE)
 }
 
-/// An address without its secrets, and not too long.
+/// An address as it is shown, and not too long.
 fn address(tab: &Tab) -> String {
-    cut(&redact_url(&tab.url), ADDRESS)
+    cut(tab.url.as_str(), ADDRESS)
 }
 
 /// A text that is not too long, in characters.

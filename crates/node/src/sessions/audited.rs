@@ -194,6 +194,25 @@ pub async fn state(
     note.end(&context.store, shown).await
 }
 
+/// Shows one session in full: see `show.rs`. What may be secret in the addresses of its tabs is shown only
+/// to a key with the scope `reveal`, and only once that is in the log.
+pub async fn show_to(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+    reveal: bool,
+) -> Result<SessionView, NodeError> {
+    if !reveal {
+        return super::show::show(context, &caller.owner, reference).await;
+    }
+    let note = note(context, caller, Action::Reveal, reference).await;
+    let shown = match caller.require(Scope::Reveal) {
+        Ok(()) => super::show::show_revealed(context, &caller.owner, reference).await,
+        Err(refused) => Err(refused),
+    };
+    note.end(&context.store, shown).await
+}
+
 /// Gives a session out as a file: see `export.rs`. It is given only to a key with the scope
 /// `reveal`, and only once that is in the log.
 pub async fn export(

@@ -35,7 +35,7 @@ mod view;
 
 pub use audited::{
     abandon, attach, close, connect, debug, delete, export, get_file, import, open, pass, put_file,
-    remove_file, resume, rollback, state,
+    remove_file, resume, rollback, show_to, state,
 };
 pub use capture::capture;
 pub use cdp::{active, enter};

@@ -21,10 +21,28 @@ pub async fn show(
     describe(context, session).await
 }
 
+/// The same, with all that addresses of tabs hold.
+pub(super) async fn show_revealed(
+    context: &Context,
+    owner: &Owner,
+    reference: &str,
+) -> Result<SessionView, NodeError> {
+    let session = context.find(owner, reference).await?;
+    describe_by(context, session, Tab::revealed).await
+}
+
 /// The view of a session that was found.
 pub(super) async fn describe(
     context: &Context,
     session: Session,
+) -> Result<SessionView, NodeError> {
+    describe_by(context, session, Tab::of).await
+}
+
+async fn describe_by(
+    context: &Context,
+    session: Session,
+    shown: fn(&baton_session::Tab) -> Tab,
 ) -> Result<SessionView, NodeError> {
     let found = readable(last_good(&context.store, session.id).await)?.flatten();
     let (good, newest) = match found {
@@ -46,7 +64,7 @@ pub(super) async fn describe(
     Ok(SessionView {
         // Only a door knows how its caller reaches this node.
         cdp_url: None,
-        tabs: tabs(context, &session, snapshot.as_ref()).await?,
+        tabs: tabs(context, &session, snapshot.as_ref()).await?.iter().map(shown).collect(),
         foreign_tabs: context.hub.foreign_tabs(session.id).await.unwrap_or(0),
         snapshot: view,
         forecast: held.as_ref().map(|held| forecast(held, clock::now())),
@@ -78,7 +96,7 @@ async fn tabs(
     context: &Context,
     session: &Session,
     snapshot: Option<&Snapshot>,
-) -> Result<Vec<Tab>, NodeError> {
+) -> Result<Vec<baton_session::Tab>, NodeError> {
     if session.lifecycle == Lifecycle::Active {
         match context.hub.tabs(session.id).await {
             Err(LiveError::NotActive(_) | LiveError::Lent { .. } | LiveError::Browser(_)) => {}
@@ -86,8 +104,7 @@ async fn tabs(
         }
     }
     let Some(snapshot) = snapshot else { return Ok(Vec::new()) };
-    let state = read(context, session, snapshot, &[PartKind::Tab]).await?;
-    Ok(state.tabs.into_iter().map(view::tab).collect())
+    Ok(read(context, session, snapshot, &[PartKind::Tab]).await?.tabs)
 }
 
 /// What a snapshot holds of some kinds. A part that is damaged is left out.

@@ -1,6 +1,6 @@
 //! Rows as callers see them.
 
-use baton_api::{DriverView, SessionSummary, SnapshotView, Tab};
+use baton_api::{DriverView, SessionSummary, SnapshotView};
 use baton_session::Session;
 use baton_store::{Driver, Snapshot};
 
@@ -34,11 +34,6 @@ pub(super) fn snapshot(snapshot: &Snapshot) -> SnapshotView {
         saved: snapshot.saved,
         unread: Vec::new(),
     }
-}
-
-/// A tab of a state without what it stores.
-pub(super) fn tab(tab: baton_session::Tab) -> Tab {
-    Tab { url: tab.url, title: tab.title, active: tab.active }
 }
 
 /// Who drives a session, as others see it.

@@ -47,7 +47,7 @@ async fn a_session_leaves_and_comes_back_under_another_name() {
     let session = &imported.session;
     assert_eq!(session.session.state, Lifecycle::Recoverable);
     assert_eq!(session.snapshot.as_ref().unwrap().reason, SnapshotReason::Import);
-    assert_eq!(session.tabs[0].url, "https://shop.test/");
+    assert_eq!(session.tabs[0].url.as_str(), "https://shop.test/");
     let again = admin.export_session("again", &whole(ExportFormat::Session)).await.unwrap();
     let again: Value = serde_json::from_str(again.file.as_str()).unwrap();
     assert_eq!(again["sync"]["checksum"], file["sync"]["checksum"]);

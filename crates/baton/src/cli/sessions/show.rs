@@ -10,11 +10,18 @@ use clap::Args;
 pub(crate) struct Show {
     #[command(flatten)]
     session: Reference,
+    /// Show addresses of tabs whole, with what may be secret in them; needs the scope reveal
+    #[arg(long)]
+    reveal: bool,
 }
 
 impl Show {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
-        let view = context.client().await?.fetch_session(&self.session.id).await?;
+        let client = context.client().await?;
+        let view = match self.reveal {
+            true => client.reveal_session(&self.session.id).await?,
+            false => client.fetch_session(&self.session.id).await?,
+        };
         context.output.answer(&view, || output::session(&view));
         if !context.output.is_json()
             && let Some(receipt) = &view.receipt

@@ -96,7 +96,7 @@ impl Scene {
         let shop = client.fetch_session("shop").await.unwrap();
         assert_eq!(shop.session.state, Lifecycle::Active);
         assert_eq!(shop.tabs.len(), 1, "{:?}", shop.tabs);
-        assert!(shop.tabs[0].url.starts_with(&self.address()), "{:?}", shop.tabs);
+        assert!(shop.tabs[0].url.as_str().starts_with(&self.address()), "{:?}", shop.tabs);
     }
 
     /// Kills browser and keeper, and resumes on a fresh profile: then Baton makes pages of its own for

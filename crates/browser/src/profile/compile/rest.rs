@@ -2,7 +2,7 @@
 
 use crate::profile::raw;
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
-use baton_session::redact::redact_url;
+use baton_session::redact::ShownAddress;
 use baton_session::state::OriginState;
 use baton_session::{Receipt, State, StorageKey, Tab};
 use std::path::Path;
@@ -27,7 +27,10 @@ pub(super) fn write(state: &State, profile: &Path) -> Receipt {
             leave(ItemKind::Files, key.to_string());
         }
         for registration in &origin.service_workers {
-            leave(ItemKind::ServiceWorker, format!("{key} {}", redact_url(&registration.scope)));
+            leave(
+                ItemKind::ServiceWorker,
+                format!("{key} {}", ShownAddress::of(&registration.scope)),
+            );
         }
     }
     state.tabs.iter().for_each(|tab| leave_tab(tab, &mut receipt));
@@ -57,7 +60,7 @@ fn leave_tab(tab: &Tab, receipt: &mut Receipt) {
     if tab.url == "about:blank" && tab.session_storage.is_empty() {
         return;
     }
-    let place = redact_url(&tab.url);
+    let place = ShownAddress::of(&tab.url);
     receipt.push(ReceiptItem::not_portable(ItemKind::Tab, place, NEEDS_A_TAB));
     for key in tab.session_storage.keys() {
         let kind = ItemKind::SessionStorage;

@@ -2,14 +2,14 @@
 
 use super::form;
 use super::text::{self, Kind};
-use baton_session::redact::redact_url;
+use baton_session::redact::ShownAddress;
 
 /// The URL without its userinfo, and without the values of query and fragment that are secrets. Of a URL
 /// that is all content, such as `data:`, the scheme stays.
 pub fn redact(url: &str) -> String {
     let (before, fragment) = cut(url, '#');
     let (way, query) = cut(before, '?');
-    let mut redacted = redact_way(&redact_url(way));
+    let mut redacted = redact_way(ShownAddress::of(way).as_str());
     if let Some(query) = query {
         redacted.push('?');
         redacted.push_str(&form::redact(query));

@@ -345,7 +345,9 @@ async fn a_session_goes_to_a_peer_and_comes_from_it() {
     Next: baton doctor says what is missing
     "#);
     let there = server.admin().fetch_session("shop").await.unwrap();
-    assert_eq!(there.tabs[0].url, "https://shop.test/?token=s3cret");
+    assert_eq!(there.tabs[0].url.as_str(), "https://shop.test/?token=[redacted]");
+    let whole = server.admin().reveal_session("shop").await.unwrap();
+    assert_eq!(whole.tabs[0].url.as_str(), "https://shop.test/?token=s3cret");
     stop([laptop, server]).await;
 }
 
@@ -430,7 +432,7 @@ async fn a_conflict_is_shown_and_ended_by_tools() {
     let none = call(&laptop, &here, "browser_sync_conflicts", json!({})).await;
     assert_eq!(none, "No conflicts.");
     let shop = laptop.admin().fetch_session("shop").await.unwrap();
-    assert_eq!(shop.tabs[0].url, "https://shop.test/server");
+    assert_eq!(shop.tabs[0].url.as_str(), "https://shop.test/server");
     stop([laptop, server]).await;
 }
 
