@@ -40,6 +40,7 @@ pub mod parts;
 pub mod peer;
 pub mod permission;
 pub mod playwright;
+pub mod printable;
 pub mod reason;
 pub mod receipt;
 pub mod redact;

@@ -1,6 +1,7 @@
 //! Yes or no, before a file of somebody else is changed, or somebody's logins are taken.
 
 use crate::output::Output;
+use baton_session::printable::Printable;
 use clap::Args;
 use console::Term;
 use std::io::IsTerminal;
@@ -42,7 +43,7 @@ impl Consent {
         if !std::io::stdin().is_terminal() || !terminal.is_term() {
             return Err(NobodyToAsk(what.to_owned()).into());
         }
-        terminal.write_line(shown)?;
+        terminal.write_line(Printable::for_terminal(shown).as_str())?;
         terminal.write_str(&format!("{question} [y/N] "))?;
         let answer = terminal.read_line()?;
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))

@@ -2,7 +2,8 @@
 //!
 //! With `--json` standard output carries exactly one document, also when the command fails: then it
 //! is `{"error": {code, message, hint?, request_id?}}`. Without it a person reads, so text is
-//! coloured and cut to the width of the terminal, if there is one.
+//! coloured and cut to the width of the terminal, if there is one. What others wrote is in much of it, so
+//! everything becomes printable here; only what a command in a sandbox says is passed on as it is.
 
 mod board;
 mod carry;
@@ -43,6 +44,7 @@ pub(crate) use standing::{Standing, Told, standing};
 pub(crate) use style::{bad, counted, doubtful, good, plain, size};
 pub(crate) use views::{audit, files, keys, session, sessions, with_unread};
 
+use baton_session::printable::{self, Printable};
 use serde::Serialize;
 use std::io::Write;
 
@@ -77,13 +79,16 @@ impl Output {
     #[expect(clippy::unused_self, reason = "only who has an output may write")]
     pub(crate) fn line(self, text: &str) {
         // A reader that has seen enough closes the pipe: that is no failure.
-        let _ = writeln!(std::io::stdout(), "{text}");
+        let _ = writeln!(std::io::stdout(), "{}", Printable::for_terminal(text));
     }
 
     /// A line of a result that goes on; false when nobody reads any more.
     pub(crate) fn goes_on(self, document: &impl Serialize, text: impl FnOnce() -> String) -> bool {
-        let line =
-            if self.json { serde_json::to_string(document).unwrap_or_default() } else { text() };
+        let line = if self.json {
+            printable::json(&serde_json::to_string(document).unwrap_or_default())
+        } else {
+            Printable::for_terminal(&text()).into()
+        };
         writeln!(std::io::stdout(), "{line}").is_ok()
     }
 
@@ -103,7 +108,7 @@ impl Output {
     /// Something worth knowing beside the result.
     pub(crate) fn note(self, text: &str) {
         if !self.quiet {
-            let _ = writeln!(std::io::stderr(), "{text}");
+            let _ = writeln!(std::io::stderr(), "{}", Printable::for_terminal(text));
         }
     }
 
@@ -117,7 +122,7 @@ impl Output {
             text.push_str("\n  ");
             text.push_str(line);
         }
-        let _ = writeln!(std::io::stderr(), "{text}");
+        let _ = writeln!(std::io::stderr(), "{}", Printable::for_terminal(&text));
     }
 
     /// Shows that something takes its time, on a terminal.
@@ -128,5 +133,5 @@ impl Output {
 
 fn write_document(document: &impl Serialize) {
     let text = serde_json::to_string_pretty(document).unwrap_or_default();
-    let _ = writeln!(std::io::stdout(), "{text}");
+    let _ = writeln!(std::io::stdout(), "{}", printable::json(&text));
 }

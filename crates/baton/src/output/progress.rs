@@ -1,5 +1,6 @@
 //! Shows on a terminal that something takes its time.
 
+use baton_session::printable::Printable;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ impl Progress {
 
     /// Says what is being done now.
     pub(crate) fn say(&self, what: String) {
-        self.0.set_message(what);
+        self.0.set_message(Printable::for_terminal(&what).to_string());
     }
 
     /// Removes the line.

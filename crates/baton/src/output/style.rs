@@ -1,5 +1,6 @@
 //! Small forms: colours, sizes, times, and text that cannot move the cursor.
 
+use baton_session::printable::is_hidden;
 use console::style;
 use jiff::Timestamp;
 use std::fmt::Display;
@@ -38,12 +39,7 @@ pub(super) fn faint(text: &str) -> String {
 
 /// Text of a page or a user without control characters, which could change what a terminal shows.
 pub(crate) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() || is_direction(c) { '\u{fffd}' } else { c }).collect()
-}
-
-/// Marks that change the direction of writing, and with it what a line seems to say.
-fn is_direction(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    text.chars().map(|c| if c.is_control() || is_hidden(c) { '\u{fffd}' } else { c }).collect()
 }
 
 /// A size in bytes for people.

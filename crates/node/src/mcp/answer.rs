@@ -1,8 +1,11 @@
 //! What a tool answers: text for the model to read, and the same for programs.
+//!
+//! Whatever it tells was written by others in part, so all of it becomes clean here, in one place.
 
 use crate::NodeError;
 use crate::sync::SyncError;
 use baton_api::Problem;
+use baton_session::printable::{Printable, data_for_model};
 use rmcp::model::{
     CallToolResponse, CallToolResult, ContentBlock, InputRequests, InputRequiredResult,
 };
@@ -66,8 +69,9 @@ impl From<NodeError> for Failure {
 
 impl From<Answer> for CallToolResponse {
     fn from(answer: Answer) -> Self {
-        let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
-        result.structured_content = Some(answer.data);
+        let text = Printable::for_model(&answer.text);
+        let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+        result.structured_content = Some(data_for_model(answer.data));
         result.into()
     }
 }
@@ -85,8 +89,10 @@ impl From<Failure> for CallToolResponse {
             Some(next) => format!("{detail}\nNext: {next}"),
             None => detail.clone(),
         };
+        let text = Printable::for_model(&text);
         let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
-        result.structured_content = Some(json!({"code": code, "detail": detail, "next": next}));
+        let data = json!({"code": code, "detail": detail, "next": next});
+        result.structured_content = Some(data_for_model(data));
         result.into()
     }
 }

@@ -4,6 +4,7 @@
 //! call with what is to be asked, and the client calls again with the person's answer.
 
 use super::answer::Failure;
+use baton_session::printable::Printable;
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
@@ -117,7 +118,7 @@ impl Confirm {
 fn question(what: &str) -> ElicitRequestParams {
     ElicitRequestParams::FormElicitationParams {
         meta: None,
-        message: what.to_owned(),
+        message: Printable::for_model(what).into(),
         requested_schema: ElicitationSchema::new(BTreeMap::new()),
     }
 }

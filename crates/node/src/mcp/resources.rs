@@ -5,6 +5,7 @@ use super::verb::require;
 use crate::auth::Caller;
 use crate::{Context, NodeError, board, sessions};
 use baton_api::{ListSessions, Problem, Scope, SessionSummary};
+use baton_session::printable;
 use percent_encoding::percent_decode_str;
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -110,7 +111,9 @@ fn contents(uri: &str, text: String) -> ReadResourceResult {
 }
 
 fn as_json(value: &impl Serialize) -> Result<String, ErrorData> {
-    serde_json::to_string(value).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    serde_json::to_string(value)
+        .map(|text| printable::json(&text))
+        .map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }
 
 /// An operation's error as one of the protocol, which has no results for resources that fail.

@@ -4,6 +4,7 @@
 //! server waits.
 
 use super::secret::Secret;
+use baton_session::printable::Printable;
 use std::io::Write as _;
 use std::sync::OnceLock;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -57,7 +58,7 @@ pub(super) fn say(line: String) {
         std::thread::spawn(move || {
             for line in waiting {
                 // A reader that is gone misses it.
-                let _ = writeln!(std::io::stderr(), "{line}");
+                let _ = writeln!(std::io::stderr(), "{}", Printable::for_terminal(&line));
             }
         });
         lines

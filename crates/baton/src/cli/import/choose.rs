@@ -3,6 +3,7 @@
 use super::NotImported;
 use crate::browsers::{Browser, Own};
 use crate::output;
+use baton_session::printable::Printable;
 use console::Term;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -52,6 +53,7 @@ fn ask(browser: Browser, all: &[Own]) -> anyhow::Result<Option<usize>> {
     }
     terminal.write_line(&format!("profiles of {browser}:"))?;
     for (position, line) in listed(all).lines().enumerate() {
+        let line = Printable::for_terminal(line);
         terminal.write_line(&format!("  {}  {line}", position + 1))?;
     }
     terminal.write_str(&format!("which one? [1-{}] ", all.len()))?;

@@ -11,6 +11,7 @@ mod doctor;
 mod fake;
 mod federation;
 mod fixture;
+mod foreign;
 mod help;
 mod keys;
 mod node;

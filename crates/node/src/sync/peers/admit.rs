@@ -14,6 +14,7 @@ use crate::shell::word;
 use crate::{Context, NodeError, clock};
 use baton_api::sync::NodeCard;
 use baton_session::peer::{AuthMethod, PeerLimits, PeerState};
+use baton_session::printable::is_hidden;
 use baton_store::{Peer, StoreError};
 
 /// The peer behind a request that was signed by `card`'s node. One that is unknown is registered, and one
@@ -132,7 +133,8 @@ fn is_same(peer: &Peer, card: &NodeCard) -> bool {
 
 /// What the node calls itself, or something like it that no other peer is called.
 pub(in crate::sync) fn free_name(name: &str, known: &[Peer]) -> String {
-    let name: String = name.chars().filter(|letter| !letter.is_control()).take(50).collect();
+    let name: String =
+        name.chars().filter(|letter| !is_hidden(*letter) && *letter != '\n').take(50).collect();
     let name = if name.is_empty() { "node".to_owned() } else { name };
     let is_free = |candidate: &String| known.iter().all(|peer| peer.name != *candidate);
     let others = (2..).map(|number| format!("{name}-{number}"));

@@ -2,6 +2,7 @@
 
 mod carry;
 mod files;
+mod foreign;
 mod handshake;
 mod person;
 mod subscriptions;
