@@ -89,6 +89,29 @@ pub(crate) fn options() -> OpenOptions {
     options
 }
 
+/// Opens a file in which others write too: only a plain one, and without waiting for anybody.
+pub(crate) fn open_plain(path: &Path, mut options: OpenOptions) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        // Flags of the system have few bits, so they fit.
+        let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags);
+    }
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    let wrong = "expected a plain file, found a pipe, a folder, a device or something else";
+    Err(io::Error::new(io::ErrorKind::InvalidInput, wrong))
+}
+
+/// Opens such a file to read it.
+pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    open_plain(path, options)
+}
+
 /// Writes a file that was not there, and syncs it. One that cannot be written whole does not stay.
 pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let write = || {
@@ -120,7 +143,7 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
 /// A file's bytes, or none when it is not there. No more is read than a board may have.
 pub(crate) fn fetch(path: &Path) -> io::Result<Option<Vec<u8>>> {
     use std::io::Read as _;
-    let file = match File::open(path) {
+    let file = match open_to_read(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),

@@ -2,7 +2,7 @@
 
 use crate::FederationError;
 use crate::error::Tried;
-use crate::folder::{Folder, options};
+use crate::folder::{Folder, open_plain, open_to_read, options};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::thread::sleep;
@@ -47,8 +47,9 @@ impl Lock {
     /// The lock, if it is free now.
     pub(crate) fn try_acquire(folder: &Folder) -> Result<Option<Self>, FederationError> {
         let path = folder.lock();
-        let open = options().read(true).write(true).create(true).truncate(false).open(&path);
-        let file = open.tried("open the lock", &path)?;
+        let mut how = options();
+        how.read(true).write(true).create(true).truncate(false);
+        let file = open_plain(&path, how).tried("open the lock", &path)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
@@ -72,7 +73,8 @@ fn signed(mut file: File) -> File {
 
 fn holder(folder: &Folder) -> String {
     let mut text = String::new();
-    let read = File::open(folder.lock()).and_then(|file| file.take(64).read_to_string(&mut text));
+    let read =
+        open_to_read(&folder.lock()).and_then(|file| file.take(64).read_to_string(&mut text));
     match read {
         Ok(_) if text.starts_with("process ") => text.trim().to_owned(),
         _ => "another process".to_owned(),

@@ -6,7 +6,7 @@
 use crate::FederationError;
 use crate::change::Entry;
 use crate::error::Tried;
-use crate::folder::{self, Folder, options};
+use crate::folder::{self, Folder, open_plain, open_to_read, options};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ impl Log {
 
     /// The last operation. Only the end of the file is read.
     pub(crate) fn last(&self) -> Result<Option<Entry>, FederationError> {
-        let mut file = match File::open(&self.path) {
+        let mut file = match open_to_read(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error).tried("read", &self.path),
@@ -53,7 +53,7 @@ impl Log {
 
     fn bytes(&self) -> Result<Vec<u8>, FederationError> {
         let mut bytes = Vec::new();
-        match File::open(&self.path) {
+        match open_to_read(&self.path) {
             Ok(file) => file.take(LARGEST).read_to_end(&mut bytes).tried("read", &self.path)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
             Err(error) => return Err(error).tried("read", &self.path),
@@ -70,8 +70,9 @@ impl Log {
                 .tried("write", &self.path)?;
             text.push(b'\n');
         }
-        let open = options().read(true).write(true).create(true).truncate(false).open(&self.path);
-        let mut file = open.tried("open", &self.path)?;
+        let mut how = options();
+        how.read(true).write(true).create(true).truncate(false);
+        let mut file = open_plain(&self.path, how).tried("open", &self.path)?;
         let start = whole(&mut file).tried("read", &self.path)?;
         let mut write = || {
             file.set_len(start)?;
@@ -93,7 +94,9 @@ impl Log {
 
     /// Takes an append back.
     pub(crate) fn undo(&self, mark: &Mark) -> Result<(), FederationError> {
-        let file = options().write(true).open(&self.path).tried("open", &self.path)?;
+        let mut how = options();
+        how.write(true);
+        let file = open_plain(&self.path, how).tried("open", &self.path)?;
         file.set_len(mark.0).and_then(|()| file.sync_data()).tried("write", &self.path)
     }
 
@@ -111,7 +114,7 @@ impl Log {
     }
 
     fn first(&self) -> Result<Option<Entry>, FederationError> {
-        let file = File::open(&self.path).tried("read", &self.path)?;
+        let file = open_to_read(&self.path).tried("read", &self.path)?;
         let lines = BufReader::new(file).take(LARGEST).split(b'\n');
         Ok(lines.map_while(Result::ok).find_map(|line| entry(&line)))
     }

@@ -37,6 +37,7 @@ pub mod metrics;
 pub mod oidc;
 pub mod outbound;
 mod page;
+mod plain;
 pub mod problem;
 pub mod proxy;
 pub mod rates;

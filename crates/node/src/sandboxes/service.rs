@@ -9,6 +9,7 @@ use crate::auth::Caller;
 use crate::config::SessionService;
 use crate::line;
 use crate::outbound::Reach;
+use crate::plain;
 use crate::{Context, NodeError};
 use baton_session::import::{self, Imported};
 use baton_session::{Receipt, State};
@@ -62,7 +63,7 @@ async fn ask(
     session: &str,
 ) -> Result<Vec<u8>, NodeError> {
     let failed = |why: String| SandboxRefusal::Service { url: service.url.clone(), why };
-    let key = tokio::fs::read_to_string(&service.key_file).await;
+    let key = plain::secret(&service.key_file).await;
     let key = key.map_err(|error| failed(format!("its key cannot be read: {error}")))?;
     let key = SecretString::from(key.trim());
     let client = line::client(&context.outbound, &service.url, Reach::default()).await?;

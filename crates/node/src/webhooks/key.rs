@@ -8,15 +8,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
-use tokio::io::AsyncReadExt;
 use zeroize::Zeroizing;
 
 /// What stands before the base64.
 const PREFIX: &str = "whsec_";
 /// How many bytes a key has.
 const LENGTHS: std::ops::RangeInclusive<usize> = 24..=64;
-/// The longest file in which one stands, in bytes.
-const FILE_MAX: u64 = 1024;
 
 /// Where the key of a webhook stands.
 #[derive(Debug, Clone)]
@@ -42,9 +39,7 @@ impl Secret {
 }
 
 async fn read(path: &Path) -> std::io::Result<Zeroizing<String>> {
-    let mut text = Zeroizing::new(String::new());
-    tokio::fs::File::open(path).await?.take(FILE_MAX).read_to_string(&mut text).await?;
-    Ok(text)
+    Ok(Zeroizing::new(crate::plain::secret(path).await?))
 }
 
 /// A key: 24 to 64 bytes.

@@ -3,6 +3,7 @@
 use crate::config::UpstreamSettings;
 use crate::gateway::GatewayRefusal;
 use crate::outbound::Reach;
+use crate::plain;
 use crate::{Context, NodeError, line};
 use baton_api::chat::Usage;
 use secrecy::SecretString;
@@ -84,7 +85,7 @@ impl<'a> Upstream<'a> {
         let url = line::address(&settings.url, &["chat", "completions"])?;
         let key = match &settings.key_file {
             Some(file) => {
-                let text = tokio::fs::read_to_string(file).await;
+                let text = plain::secret(file).await;
                 let unread = |error| failed(format!("its key cannot be read: {error}"));
                 Some(SecretString::from(text.map_err(unread)?.trim()))
             }

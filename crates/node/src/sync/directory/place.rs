@@ -1,7 +1,8 @@
 //! Files and folders to which anybody may write: no link is followed, what changes while it is read is
 //! read later, and what is written is whole or not there.
 
-use rustix::fs::OFlags;
+use crate::plain::{self, Links};
+use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
@@ -93,8 +94,9 @@ impl Lock {
     pub(super) fn take(root: &Path) -> Result<Self, DirectoryError> {
         let path = root.join(".lock");
         let mut options = OpenOptions::new();
-        options.write(true).create(true).mode(0o600).custom_flags(no_link());
-        let file = options.open(&path).map_err(|source| io_at(&path, source))?;
+        options.write(true).create(true).mode(0o600);
+        let file = plain::open_with(&mut options, &path, Links::Refused);
+        let file = file.map_err(|source| io_at(&path, source))?;
         let end = Instant::now() + LOCK_LIMIT;
         loop {
             match file.try_lock() {
@@ -107,11 +109,6 @@ impl Lock {
             }
         }
     }
-}
-
-/// A link in the place of a file is an error.
-fn no_link() -> i32 {
-    i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or_default()
 }
 
 /// Makes a folder (0700) where none is.
@@ -138,8 +135,7 @@ pub(super) fn read_whole(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Dir
     if !found.is_file() {
         return Err(DirectoryError::NotPlain { path: path.to_owned(), expected: "file" });
     }
-    let opened = OpenOptions::new().read(true).custom_flags(no_link()).open(path);
-    match opened {
+    match plain::open(path, Links::Refused) {
         Ok(file) => read_still(path, file, limit, |file| read_up_to(file, limit)).map(Some),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(fault(source)),
@@ -244,7 +240,9 @@ pub(super) fn remove_leftovers(folder: &Path) -> Result<(), DirectoryError> {
 }
 
 fn sync_folder(folder: &Path) -> Result<(), DirectoryError> {
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(folder, flags, Mode::empty()).map(File::from);
+    let synced = opened.map_err(io::Error::from).and_then(|folder| folder.sync_all());
     synced.map_err(|source| io_at(folder, source))
 }
 

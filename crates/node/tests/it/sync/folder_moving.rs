@@ -2,8 +2,9 @@
 //! nothing of it.
 
 use super::folder::{file_of, folder, holds, keepers, says, there_is};
-use super::pair::{edit, logged_in, save, seed, state, token};
+use super::pair::{edit, logged_in, save, seed, start, state, token};
 use crate::fixture::until;
+use baton_node::config::Choices;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
@@ -79,4 +80,33 @@ fn write_over(place: &Path, old: &[u8], new: &[u8]) {
         }
     }
     fs::write(place, new).unwrap();
+}
+
+/// A pipe in the place of a file would hold whoever opens it until somebody writes.
+#[tokio::test]
+async fn a_pipe_in_the_directory_holds_nobody_and_is_told() {
+    let (_folder, directory) = folder();
+    std::fs::create_dir_all(directory.join("sessions")).unwrap();
+    let pipe = |name: &str| {
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        let at = directory.join(name);
+        rustix::fs::mknodat(rustix::fs::CWD, &at, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        at
+    };
+    let lock = pipe(".lock");
+    pipe("sessions/0197c0de-0000-7000-8000-000000000001.json");
+    let choices = Choices { sync_directory: Some(directory.clone()), ..Choices::default() };
+    let node = start(choices).await;
+    let shop = seed(&node, "shop", &logged_in(&[("shop.test", "one")])).await;
+    save(&node, "shop").await;
+    says(&node, "the pipe is told", |view| {
+        view.failed.as_deref().is_some_and(|why| why.contains("expected a plain file"))
+    })
+    .await;
+    // Once it is gone the node goes on, and before and after it ends when it is asked to.
+    std::fs::remove_file(&lock).unwrap();
+    there_is(&file_of(&directory, shop)).await;
+    std::fs::remove_file(&lock).unwrap();
+    pipe(".lock");
+    node.stop().await;
 }
