@@ -59,6 +59,23 @@ pub enum DataError {
         /// Its owner's user number.
         owner: u32,
     },
+    /// Somebody else could change it, or is meant to have it.
+    #[error(
+        "expected {} to belong to user {expected}, who runs this, found it belongs to user {owner}\n\
+         run this as that user, choose another folder with --data, or, if all that is in it is yours, run: \
+         chown -R {expected} {}",
+        path.display(), folder.display()
+    )]
+    OtherOwner {
+        /// Which file or folder.
+        path: PathBuf,
+        /// The data folder.
+        folder: PathBuf,
+        /// Who runs this, by number.
+        expected: u32,
+        /// Whose it is.
+        owner: u32,
+    },
     /// The file `node.id` holds something else.
     #[error("{}: {source}\nrestore the file, or remove it to become a new node", path.display())]
     NotANodeId {

@@ -15,6 +15,7 @@ pub use lock::NodeLock;
 pub use private::write_private;
 
 use baton_session::{NodeId, SessionId};
+use std::fs::Metadata;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -39,8 +40,12 @@ impl DataFolder {
         Ok(Self(path))
     }
 
-    /// Makes the folder when it is missing (0700), and checks that nobody else can write to it.
+    /// Makes the folder when it is missing (0700), and checks that nobody else can write to it. In one that
+    /// is somebody else's nothing is made.
     pub fn create(&self) -> Result<(), DataError> {
+        if self.0.exists() {
+            self.check()?;
+        }
         for folder in [self.0.clone(), self.run(), self.sessions(), self.files()] {
             std::fs::DirBuilder::new()
                 .recursive(true)
@@ -51,7 +56,8 @@ impl DataFolder {
         self.check()
     }
 
-    /// Checks that the folder is one and that nobody else can write to it.
+    /// Checks that the folder is one, that nobody else can write to it, and that all in it which this user
+    /// trusts is theirs, or of whoever administers the machine.
     pub fn check(&self) -> Result<(), DataError> {
         let path = || self.0.clone();
         let found =
@@ -62,8 +68,46 @@ impl DataFolder {
         } else if mode & 0o022 != 0 {
             Err(DataError::TooOpen { path: path(), mode, owner: found.uid() })
         } else {
-            Ok(())
+            self.check_owners(&found)
         }
+    }
+
+    fn check_owners(&self, found: &Metadata) -> Result<(), DataError> {
+        let expected = rustix::process::geteuid().as_raw();
+        let check = |path: &Path, owner: u32, is_trusted: bool| {
+            if is_trusted {
+                return Ok(());
+            }
+            let (path, folder) = (path.to_owned(), self.0.clone());
+            Err(DataError::OtherOwner { path, folder, expected, owner })
+        };
+        check(&self.0, found.uid(), found.uid() == expected)?;
+        for path in self.trusted() {
+            // A link leads to what counts, and who put it there may let it lead elsewhere tomorrow.
+            let looks = [std::fs::symlink_metadata(&path), std::fs::metadata(&path)];
+            for found in looks.into_iter().flatten() {
+                check(&path, found.uid(), [expected, 0].contains(&found.uid()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is believed, or opened, because it lies in the folder.
+    fn trusted(&self) -> Vec<PathBuf> {
+        let ends = ["", "-wal", "-shm"];
+        let database = ends.map(|end| {
+            let mut path = self.database().into_os_string();
+            path.push(end);
+            PathBuf::from(path)
+        });
+        let sockets = std::fs::read_dir(self.run()).into_iter().flatten().flatten();
+        [self.key(), self.admin_key(), self.debug_key(), self.settings(), self.id_file()]
+            .into_iter()
+            .chain([self.node_file(), self.node_log(), self.lock(), self.start_lock()])
+            .chain([self.run(), self.sessions(), self.sandboxes(), self.exchange()])
+            .chain(database)
+            .chain(sockets.map(|entry| entry.path()))
+            .collect()
     }
 
     /// The folder itself.

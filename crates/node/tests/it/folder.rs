@@ -111,3 +111,61 @@ fn a_folder_whose_sockets_would_have_too_long_a_path_is_refused() {
     );
     assert_eq!(refused, expected);
 }
+
+/// Only who may give files away can set the scene.
+fn give_away(path: &std::path::Path) -> bool {
+    let nobody = Some(65_534);
+    rustix::process::geteuid().is_root() && std::os::unix::fs::lchown(path, nobody, nobody).is_ok()
+}
+
+#[tokio::test]
+async fn a_folder_of_somebody_else_is_refused_and_nothing_is_made_in_it() {
+    let folder = Folder::new();
+    let _ = std::fs::remove_dir_all(folder.data.path());
+    std::fs::create_dir(folder.data.path()).unwrap();
+    std::fs::set_permissions(folder.data.path(), PermissionsExt::from_mode(0o700)).unwrap();
+    if !give_away(folder.data.path()) {
+        return;
+    }
+    let error = folder.data.create().unwrap_err();
+    let DataError::OtherOwner { owner: 65_534, expected: 0, .. } = &error else {
+        panic!("expected another owner, found {error}");
+    };
+    assert!(error.to_string().contains("run this as that user"), "{error}");
+    assert_eq!(std::fs::read_dir(folder.data.path()).unwrap().count(), 0, "nothing was made");
+}
+
+#[tokio::test]
+async fn what_somebody_else_put_into_the_folder_is_refused() {
+    let folder = Node::start().await.stop().await;
+    let theirs = |path: &std::path::Path| {
+        let error = folder.data.create().unwrap_err();
+        let DataError::OtherOwner { path: found, .. } = &error else {
+            panic!("expected another owner, found {error}");
+        };
+        assert_eq!(found, path);
+    };
+    let data = &folder.data;
+    let socket = data.run().join("0197c0de-0000-7000-8000-000000000001.sock");
+    for path in [data.key(), data.admin_key(), data.database(), data.settings(), data.run(), socket]
+    {
+        let was_there = path.exists();
+        if !was_there {
+            std::fs::write(&path, "").unwrap();
+        }
+        if !give_away(&path) {
+            return;
+        }
+        theirs(&path);
+        let (user, group) = (Some(0), Some(0));
+        std::os::unix::fs::lchown(&path, user, group).unwrap();
+        if !was_there {
+            std::fs::remove_file(&path).unwrap();
+        }
+        folder.data.create().unwrap();
+    }
+    let link = data.settings();
+    std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+    assert!(give_away(&link));
+    theirs(&link);
+}
