@@ -63,6 +63,7 @@ fn a_secret_does_not_show_in_debug_output() {
         scopes: [baton_api::Scope::Read].into(),
         created_at: "2026-11-20T10:00:00Z".parse().unwrap(),
         revoked_at: None,
+        for_node: None,
     };
     let created = CreatedKey { key, secret: "baton_secret".into() };
     assert!(!format!("{created:?}").contains("baton_secret"));

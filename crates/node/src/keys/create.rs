@@ -31,7 +31,7 @@ pub fn note(actor: &Actor, key: &ApiKey) -> Note {
     let note = Note::new(actor, &key.owner, Action::CreateKey, &key.id);
     let note = note.with("name", key.name.as_str()).with("scopes", scopes);
     match key.for_node {
-        Some(node) => note.with("for_node", node.to_string()),
+        Some(made_for) => note.with("for_node", made_for.to_string()),
         None => note,
     }
 }
