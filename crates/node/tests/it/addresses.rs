@@ -71,10 +71,10 @@ async fn an_address_is_whole_for_whoever_may_see_values_and_asks() {
     let reader = node.as_owner("local", &[Scope::Read]).await;
     let refused = reader.reveal_session("shop").await.unwrap_err();
     assert_eq!(refused.code(), Some(ErrorCode::Forbidden));
-    let revealer = node.as_owner("local", &[Scope::Read, Scope::Reveal]).await;
-    let hidden = revealer.fetch_session("shop").await.unwrap();
+    let admitted = node.as_owner("local", &[Scope::Read, Scope::Reveal]).await;
+    let hidden = admitted.fetch_session("shop").await.unwrap();
     assert!(!hidden.tabs[0].url.as_str().contains(SECRET), "{:?}", hidden.tabs);
-    let whole = revealer.reveal_session("shop").await.unwrap();
+    let whole = admitted.reveal_session("shop").await.unwrap();
     assert_eq!(whole.tabs[0].url.as_str(), ADDRESS.replace("/page", "/other"));
     let audit = node.admin().list_audit(&ListAudit::default()).await.unwrap().items;
     let revealed = audit.iter().filter(|entry| entry.action == "session.reveal");
