@@ -24,8 +24,8 @@ impl Progress {
     }
 
     /// Says what is being done now.
-    pub(crate) fn say(&self, what: String) {
-        self.0.set_message(Printable::for_terminal(&what).to_string());
+    pub(crate) fn say(&self, what: &str) {
+        self.0.set_message(Printable::for_terminal(what).to_string());
     }
 
     /// Removes the line.

@@ -18,9 +18,10 @@ pub(crate) struct Show {
 impl Show {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let client = context.client().await?;
-        let view = match self.reveal {
-            true => client.reveal_session(&self.session.id).await?,
-            false => client.fetch_session(&self.session.id).await?,
+        let view = if self.reveal {
+            client.reveal_session(&self.session.id).await?
+        } else {
+            client.fetch_session(&self.session.id).await?
         };
         context.output.answer(&view, || output::session(&view));
         if !context.output.is_json()

@@ -92,9 +92,9 @@ impl Work {
         which: &str,
     ) -> Result<Moved, Failed> {
         let doing = format!("{way} {} ({which})", item.name);
-        self.progress.say(doing.clone());
+        self.progress.say(&doing);
         let left = |parts| {
-            self.progress.say(format!("{doing}: {} left", output::counted(parts, "part")));
+            self.progress.say(&format!("{doing}: {} left", output::counted(parts, "part")));
         };
         let (peer, session) = (list.node_id.to_string(), item.session_id.to_string());
         let moved = movement::whole(&self.client, way, &peer, &session, left).await;
