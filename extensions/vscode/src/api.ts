@@ -1637,10 +1637,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One session in full. */
+        /** One session in full. What may be secret in the addresses of its tabs is hidden unless revealed. */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Show secret values; needs the scope `reveal`. */
+                    reveal?: boolean;
+                };
                 header?: never;
                 path: {
                     id: string;
@@ -6228,6 +6231,11 @@ export interface components {
             /** @description The revision that counts. */
             rev: components["schemas"]["RevisionId"];
         };
+        /**
+         * @description An address as it is shown: without its userinfo, the values of its query, and its fragment. It is read
+         *     as it was written, by whoever is shown it.
+         */
+        ShownAddress: string;
         /** @description What changed of one kind at one site. */
         SiteDiff: {
             /** @description How many are new. */
@@ -6375,8 +6383,11 @@ export interface components {
             active: boolean;
             /** @description The page's title; empty when it has none. */
             title: string;
-            /** @description The address that it shows. */
-            url: string;
+            /**
+             * @description The address that it shows, without what may be secret in it: userinfo, values of the query, and
+             *     fragment. Whole where that was asked for, with the scope `reveal`.
+             */
+            url: components["schemas"]["ShownAddress"];
         };
         /** @description A tab that a browser offered is taken. */
         TabAccepted: {
