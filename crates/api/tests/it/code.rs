@@ -33,6 +33,7 @@ fn the_table_is_what_programs_rely_on() {
     409 4 wrong_state
     409 4 profile_in_use
     409 4 peer_pending
+    409 4 pending_there
     409 4 other_agent
     409 4 session_held
     409 4 session_expired
