@@ -29,7 +29,7 @@ async fn a_log_of_everything_holds_no_secret() {
     client.fetch_state("shop", true).await.unwrap();
     // A key, made and shown, also one that is none.
     let scopes = [Scope::Read].into();
-    let request = CreateKey { name: "laptop".to_owned(), owner: None, scopes };
+    let request = CreateKey { name: "laptop".to_owned(), owner: None, scopes, for_node: None };
     let key = client.create_key(&request).await.unwrap();
     let never = format!("baton_{}", "planted".repeat(6));
     let url = client.base().join("/sessions?ticket=planted-query").unwrap();

@@ -193,6 +193,7 @@ async fn key_of_bob(house: &House) -> Client {
         name: "bob".to_owned(),
         owner: Some("bob".parse().unwrap()),
         scopes: [Scope::Drive].into(),
+        for_node: None,
     };
     let key = client.create_key(&wanted).await.unwrap();
     Client::new(client.base().clone(), key.secret.into()).unwrap()

@@ -84,7 +84,7 @@ async fn a_key_that_names_peers_reaches_nothing_of_this_machine_or_its_network()
         }
     });
     let (owner, scopes) = (Some("ada".parse().unwrap()), [Scope::Sync].into());
-    let request = CreateKey { name: "syncs".to_owned(), owner, scopes };
+    let request = CreateKey { name: "syncs".to_owned(), owner, scopes, for_node: None };
     let key = node.admin().create_key(&request).await.unwrap().secret;
     let mut taken = Vec::new();
     for address in ADDRESSES {

@@ -3,13 +3,14 @@
 //! One story a kind of attack. `routes` is every operation with every kind of key, by one table; `owners`
 //! what belongs to others; `smuggling` requests that say two things at once; `guard` pages that point a name
 //! of theirs here; `crowds` the slow and the silent, in numbers; `rates` who guesses; `revoked` every
-//! connection that lives longer than its key; `weight` bodies that are too many together; `addresses` what
+//! connection that lives longer than its key; `files` what lies in them; `weight` bodies that are too many together; `addresses` what
 //! a peer is said to be reached at. One kind stands with what it attacks: messages between nodes that are
 //! sent again, were changed or come from somebody else, in `messages`, `signed_answers` and
 //! `sync::bad_company`.
 
 mod addresses;
 mod crowds;
+mod files;
 mod guard;
 mod owners;
 mod rates;

@@ -76,7 +76,7 @@ async fn hangs_up(what: &str, mut stream: TcpStream) {
 async fn every_connection_ends_with_its_key() {
     let (node, port) = node().await;
     let scopes = Scope::ALL.into_iter().collect();
-    let request = CreateKey { name: "laptop".to_owned(), owner: None, scopes };
+    let request = CreateKey { name: "laptop".to_owned(), owner: None, scopes, for_node: None };
     let key = node.admin().create_key(&request).await.unwrap();
     let secret = &key.secret;
     let get = async |path: &str| {

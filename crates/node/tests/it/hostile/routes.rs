@@ -188,7 +188,8 @@ async fn every_operation_answers_every_kind_of_key_as_the_table_says() {
     let owner = Some("bob".parse().unwrap());
     let key = async |name: &str, scopes: &[Scope]| {
         let scopes = scopes.iter().copied().collect();
-        let request = CreateKey { name: name.to_owned(), owner: owner.clone(), scopes };
+        let request =
+            CreateKey { name: name.to_owned(), owner: owner.clone(), scopes, for_node: None };
         node.admin().create_key(&request).await.unwrap()
     };
     let revoked = key("revoked", &Scope::ALL).await;
