@@ -236,11 +236,10 @@ fn live(error: &LiveError) -> ErrorCode {
             file(source)
         }
         LiveError::Data(DataError::HoldsData { .. }) => ErrorCode::InvalidRequest,
-        LiveError::Data(_) => ErrorCode::Internal,
         LiveError::Profile(error) | LiveError::Compile(CompileError::Profile(error)) => {
             file(&error.source)
         }
-        LiveError::Compile(_) => ErrorCode::Internal,
+        LiveError::Data(_) | LiveError::Compile(_) => ErrorCode::Internal,
         LiveError::Store(error) => store(error),
     }
 }

@@ -57,20 +57,17 @@ async fn greet(socket: &Path, role: Role) -> Result<(Transport, Welcome), Keeper
     let (reader, writer) = stream.into_split();
     let (mut reader, mut writer) = Transport::nul(reader, writer).split();
     // After somebody was found to listen: until then, an older keeper's may lie there.
-    let welcome = match Secret::read(socket)? {
-        Some(secret) => {
-            let nonce = Nonce::random();
-            let hello = Greeting::Hello { role, version: VERSION, nonce: Some(nonce) };
-            say(&mut writer, socket, &hello).await?;
-            let proof = challenged(&mut reader, socket, &secret, role, nonce).await?;
-            say(&mut writer, socket, &Greeting::Proof(proof)).await?;
-            answer(&mut reader, socket).await?
-        }
-        None => {
-            let hello = Greeting::Hello { role, version: WITHOUT_SECRET, nonce: None };
-            say(&mut writer, socket, &hello).await?;
-            answer(&mut reader, socket).await?
-        }
+    let welcome = if let Some(secret) = Secret::read(socket)? {
+        let nonce = Nonce::random();
+        let hello = Greeting::Hello { role, version: VERSION, nonce: Some(nonce) };
+        say(&mut writer, socket, &hello).await?;
+        let proof = challenged(&mut reader, socket, &secret, role, nonce).await?;
+        say(&mut writer, socket, &Greeting::Proof(proof)).await?;
+        answer(&mut reader, socket).await?
+    } else {
+        let hello = Greeting::Hello { role, version: WITHOUT_SECRET, nonce: None };
+        say(&mut writer, socket, &hello).await?;
+        answer(&mut reader, socket).await?
     };
     match welcome {
         Answer::Welcome(welcome) => Ok((Transport::join(reader, writer), welcome)),

@@ -36,7 +36,7 @@ enum FileVerb {
         #[arg(value_name = "PATH")]
         path: PathBuf,
         /// What it is called there [default: as it is called here]
-        #[arg(long = "as", value_name = "NAME")]
+        #[arg(long, value_name = "NAME")]
         name: Option<String>,
     },
     /// Get a file of a session, such as one that its browser has downloaded

@@ -113,14 +113,19 @@ impl View {
     /// What the browser of `options` sees, whose home is `home`.
     pub(in crate::launch) fn of(options: &LaunchOptions, home: &Home, as_root: bool) -> Self {
         let mut seen = Vec::new();
-        let mut add = |access, path: &Path| seen.push(Seen { path: path.to_owned(), access });
-        PROGRAMS.iter().for_each(|path| add(Access::Run, path.as_ref()));
-        SETTINGS.iter().for_each(|path| add(Access::Read, path.as_ref()));
-        DEVICES.iter().for_each(|path| add(Access::Device, path.as_ref()));
+        let all = |access, paths: &[&str]| {
+            let one = |path: &&str| Seen { path: path.into(), access };
+            paths.iter().map(one).collect::<Vec<_>>()
+        };
+        seen.extend(all(Access::Run, PROGRAMS));
+        seen.extend(all(Access::Read, SETTINGS));
+        seen.extend(all(Access::Device, DEVICES));
         if options.headed {
-            WINDOWS.iter().for_each(|path| add(Access::Read, path.as_ref()));
-            window_devices().iter().for_each(|path| add(Access::Device, path));
+            seen.extend(all(Access::Read, WINDOWS));
+            let devices = window_devices().into_iter();
+            seen.extend(devices.map(|path| Seen { path, access: Access::Device }));
         }
+        let mut add = |access, path: &Path| seen.push(Seen { path: path.to_owned(), access });
         add(Access::Processes { writable: !as_root }, "/proc".as_ref());
         add(Access::Shared, "/dev/shm".as_ref());
         add(Access::Run, &program(options));
@@ -130,7 +135,9 @@ impl View {
                 add(Access::Read, path);
             }
         }
-        home.shown.iter().for_each(|path| add(Access::Read, path));
+        for path in &home.shown {
+            add(Access::Read, path);
+        }
         for Folder { path, writable } in &options.folders {
             add(if *writable { Access::Write } else { Access::Read }, path);
         }
