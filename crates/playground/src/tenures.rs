@@ -76,12 +76,11 @@ fn look(profiles: &[PathBuf], tenures: &mut BTreeMap<u32, Tenure>) {
         };
         // A process that is gone has no command line, and neither has one that is dead.
         let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let arguments: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
-        let holds = |profile: &PathBuf| {
-            let flag = format!("--user-data-dir={}", profile.display());
-            arguments.contains(&flag.as_bytes())
-        };
-        let is_helper = arguments.iter().any(|argument| argument.starts_with(b"--type="));
+        // A browser may have written its arguments anew, joined by spaces.
+        let line = format!("{} ", String::from_utf8_lossy(&line).replace('\0', " "));
+        let holds =
+            |profile: &PathBuf| line.contains(&format!("--user-data-dir={} ", profile.display()));
+        let is_helper = line.contains(" --type=");
         if let Some(house) = profiles.iter().position(holds).filter(|_| !is_helper) {
             let new = Tenure { house, pid, from: now, to: now };
             tenures.entry(pid).or_insert(new).to = now;

@@ -33,5 +33,5 @@ pub fn is_of_browser(pid: i32) -> bool {
 
 /// Whether a process bears the mark of the browsers that we start.
 fn is_ours(pid: u32) -> bool {
-    lock::arguments(pid).iter().any(|argument| argument == flags::MARK.as_bytes())
+    lock::CommandLine::of(pid).has(flags::MARK.as_bytes())
 }

@@ -12,6 +12,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+/// The argument that names a profile.
+const PROFILE: &[u8] = b"--user-data-dir=";
+
 /// Who holds a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LockState {
@@ -64,7 +67,7 @@ pub fn holder(profile: &Path) -> Result<Option<u32>, LaunchError> {
     }
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let mut pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    Ok(pids.find(|pid| uses(*pid, profile) || helps_on(*pid, profile)))
+    Ok(pids.find(|pid| uses(*pid, profile)))
 }
 
 /// Refuses a profile in use and clears what a dead browser left behind.
@@ -97,14 +100,18 @@ fn remove(path: &Path) -> Result<(), LaunchError> {
     }
 }
 
-/// Whether process `pid` lives and was started with this profile.
+/// Whether process `pid` lives and was started with this profile, or helps a browser on it, as those do
+/// that write cookies and storage.
 fn uses(pid: u32, profile: &Path) -> bool {
-    let arguments = arguments(pid);
-    let mut found = arguments
-        .iter()
-        .filter_map(|argument| argument.strip_prefix(b"--user-data-dir="))
+    let line = CommandLine::of(pid);
+    let mut found = line
+        .arguments()
+        .filter_map(|argument| argument.strip_prefix(PROFILE))
         .map(|found| Path::new(OsStr::from_bytes(found)));
-    found.any(|found| found == profile || is_same(found, profile))
+    if found.any(|found| found == profile || is_same(found, profile)) {
+        return true;
+    }
+    line.has(&[PROFILE, profile.as_os_str().as_bytes()].concat())
 }
 
 /// Whether process `pid` has a file of this profile open.
@@ -115,27 +122,34 @@ fn has_open(pid: u32, profile: &Path) -> bool {
     files.any(|file| file.starts_with(&profile))
 }
 
-/// Whether process `pid` is a helper of a browser on this profile, such as those that write cookies
-/// and storage. Helpers show their arguments joined by spaces.
-fn helps_on(pid: u32, profile: &Path) -> bool {
-    let mut wanted = b" --user-data-dir=".to_vec();
-    wanted.extend(profile.as_os_str().as_bytes());
-    wanted.push(b' ');
-    let line = [arguments(pid).join(&b' '), b" ".to_vec()].concat();
-    let has = |text: &[u8]| line.windows(text.len()).any(|found| found == text);
-    has(b" --type=") && has(&wanted)
-}
-
 /// Whether two paths lead to one folder that exists.
 fn is_same(one: &Path, other: &Path) -> bool {
     let real = |path| fs::canonicalize(path).ok();
     real(one).is_some_and(|one| Some(one) == real(other))
 }
 
-/// The arguments of a process; none when it is gone.
-pub(super) fn arguments(pid: u32) -> Vec<Vec<u8>> {
-    let command_line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    command_line.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
+/// What a process says that it was started with; nothing when it is gone. Chromium writes its arguments
+/// anew, joined by spaces: its helpers always do, and the browser does where calls of the kernel are
+/// refused to it.
+pub(super) struct CommandLine(Vec<u8>);
+
+impl CommandLine {
+    pub(super) fn of(pid: u32) -> Self {
+        Self(fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default())
+    }
+
+    /// Whether it was started with this argument, word by word.
+    pub(super) fn has(&self, argument: &[u8]) -> bool {
+        let line: Vec<u8> = [b" ", &*self.0, b" "].concat();
+        let line: Vec<u8> = line.iter().map(|byte| if *byte == 0 { b' ' } else { *byte }).collect();
+        let wanted = [b" ", argument, b" "].concat();
+        line.windows(wanted.len()).any(|found| found == wanted)
+    }
+
+    /// Its arguments, as long as they are apart.
+    fn arguments(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.split(|byte| *byte == 0)
+    }
 }
 
 #[cfg(test)]
