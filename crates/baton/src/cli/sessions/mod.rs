@@ -18,7 +18,7 @@ use super::Context;
 use baton_api::Exit;
 use clap::{Args, Subcommand};
 
-/// List, show, capture, resume, roll back, drive, pass, close, abandon, delete sessions; their files
+/// List, show, capture, resume, roll back, drive, pass, close, abandon, delete sessions
 #[derive(Debug, Subcommand)]
 pub(super) enum Sessions {
     List(list::List),

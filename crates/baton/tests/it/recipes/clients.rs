@@ -41,7 +41,7 @@ async fn the_sdk_makes_every_call_over_stdio() {
     let [older, newer] = make_every_call("stdio").await;
     insta::assert_snapshot!(older, @r#"
     baton 2025-11-25
-    35 tools
+    36 tools
     done: NAME is active. Last snapshot
     progress: opening NAME, 0 s
     ['active']
@@ -96,7 +96,7 @@ async fn the_inspector_finds_nothing_to_say_about_the_tools() {
     let said = scene.follow(&room, "From a shell").await;
     let answers: Vec<Value> =
         serde_json::Deserializer::from_str(&said).into_iter().map(Result::unwrap).collect();
-    assert_eq!(answers[0]["tools"].as_array().unwrap().len(), 35);
+    assert_eq!(answers[0]["tools"].as_array().unwrap().len(), 36);
     assert_eq!(answers[1]["structuredContent"]["snapshots"].as_array().unwrap().len(), 1, "{said}");
     scene.strike(room).await;
 }
