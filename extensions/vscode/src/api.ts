@@ -212,7 +212,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A file of a sandbox. */
+        /** A file of a sandbox: a plain one, of at most 64 MiB. An answer that breaks off is not whole. */
         get: {
             parameters: {
                 query: {
@@ -2072,6 +2072,163 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/{id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The files of a session: what its browser uploads from, and downloads to. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SessionFiles"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/{id}/files/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A file of a session. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The file */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/octet-stream": number[];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        /**
+         * Puts a file among those of a session, whole or not at all, in the place of one of that name. Its
+         *     path is what a tool names to have the browser upload it.
+         */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/octet-stream": number[];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SessionFile"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        /** Removes a file of a session. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
         options?: never;
         head?: never;
         patch?: never;
@@ -4114,6 +4271,11 @@ export interface components {
             shared?: boolean;
             /** @description With `inline`: a Playwright `storageState`, or a session file. */
             storageState?: Record<string, never> | null;
+            /**
+             * @description With `reference`, and not `shared`: which sites are written back when the sandbox ends. Left out,
+             *     those that were handed in; what it holds of others is named then, and left.
+             */
+            takeBack?: components["schemas"]["TakeBack"];
             /** @description Which of both. */
             type: components["schemas"]["BrowserSessionType"];
         };
@@ -4465,6 +4627,11 @@ export interface components {
         };
         /** @description A command: a line for the shell, or a program and what it is given, word by word. */
         CommandLine: string | string[];
+        /**
+         * @description The rules under which a browser runs. Whoever speaks CDP to a browser has what the browser has.
+         * @enum {string}
+         */
+        Confinement: "landlock" | "bubblewrap" | "off";
         /** @description Confirms a peer that is pending. */
         ConfirmPeer: {
             /** @description What a person has compared with what the other node shows. */
@@ -4882,7 +5049,7 @@ export interface components {
          * @description Why a request failed: stable words that programs may rely on.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "unauthenticated" | "forbidden" | "untrusted" | "address_not_allowed" | "foreign_origin" | "session_not_found" | "no_snapshot" | "peer_not_found" | "not_shared" | "not_on_board" | "tab_gone" | "key_not_found" | "cocoon_not_found" | "sandbox_not_found" | "model_not_found" | "route_not_found" | "method_not_allowed" | "name_taken" | "ambiguous_reference" | "wrong_state" | "profile_in_use" | "peer_pending" | "pending_there" | "other_agent" | "session_held" | "session_expired" | "login_missing" | "conflict" | "other_revision" | "body_too_large" | "unsupported_media_type" | "invalid_request" | "invalid_session" | "unknown_flavor" | "revision_refused" | "too_many_requests" | "internal" | "storage_damaged" | "cdp_unreachable" | "peer_denied" | "peer_unreachable" | "session_service_failed" | "agent_failed" | "upstream_failed" | "browser_unavailable" | "provider_unavailable" | "browser_offline" | "sandbox_unavailable" | "vnc_unavailable" | "storage_unavailable" | "timed_out" | "storage_full";
+        ErrorCode: "invalid_json" | "unauthenticated" | "forbidden" | "not_confined" | "untrusted" | "address_not_allowed" | "foreign_origin" | "session_not_found" | "no_snapshot" | "peer_not_found" | "file_not_found" | "not_shared" | "not_on_board" | "tab_gone" | "key_not_found" | "cocoon_not_found" | "sandbox_not_found" | "model_not_found" | "route_not_found" | "method_not_allowed" | "body_too_slow" | "name_taken" | "ambiguous_reference" | "wrong_state" | "profile_in_use" | "peer_pending" | "pending_there" | "other_agent" | "session_held" | "session_expired" | "login_missing" | "conflict" | "other_revision" | "body_too_large" | "unsupported_media_type" | "invalid_request" | "invalid_session" | "unknown_flavor" | "revision_refused" | "too_many_requests" | "internal" | "storage_damaged" | "cdp_unreachable" | "peer_denied" | "peer_unreachable" | "session_service_failed" | "agent_failed" | "upstream_failed" | "browser_unavailable" | "provider_unavailable" | "browser_offline" | "sandbox_unavailable" | "vnc_unavailable" | "storage_unavailable" | "timed_out" | "storage_full";
         /** @description The extension gives the code back. */
         ExchangePairing: {
             /** @description Which browser: the same as long as the extension is installed. 1 to 36 letters, digits and hyphens. */
@@ -5631,6 +5798,12 @@ export interface components {
             description?: string | null;
             /** @description What pages see of the world; a field left out is the browser's own. */
             environment?: components["schemas"]["Environment"];
+            /**
+             * @description Folders of the node's machine that its browser sees, on this node, for as long as the session
+             *     is there. For the owner `local` alone, and a key with the scope `admin`: such a folder may hold
+             *     anything.
+             */
+            files?: components["schemas"]["SharedFolder"][];
             /** @description Whether the browser shows a window. */
             headed?: boolean;
             /** @description Unique among the owner's sessions that are not closed. */
@@ -6152,6 +6325,28 @@ export interface components {
             /** @description Whether the peer has it. */
             there: boolean;
         };
+        /** @description A file of a session. */
+        SessionFile: {
+            /**
+             * Format: int64
+             * @description Its size.
+             */
+            bytes: number;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            changed_at: string;
+            /** @description Its name; never a path. */
+            name: string;
+            /** @description Where it is at the node, as the browser knows it: what a tool names to upload it. */
+            path: string;
+        };
+        /** @description The files of a session. */
+        SessionFiles: {
+            /** @description By their names; at most 1000. */
+            items: components["schemas"]["SessionFile"][];
+        };
         /**
          * Format: uuid
          * @description Which session: a version 7 UUID, for life.
@@ -6168,6 +6363,7 @@ export interface components {
         /** @description One line of a list of sessions. */
         SessionSummary: {
             agent?: components["schemas"]["DriverView"] | null;
+            confinement?: components["schemas"]["Confinement"] | null;
             /**
              * Format: date-time
              * @description When it was opened first.
@@ -6222,6 +6418,13 @@ export interface components {
          * @enum {string}
          */
         Setting: "allow" | "deny";
+        /** @description A folder of the machine that a browser sees beside the files of its session. */
+        SharedFolder: {
+            /** @description Where it is; its whole path. */
+            path: string;
+            /** @description Whether the browser may write there. */
+            writable?: boolean;
+        };
         /** @description How a session stands among nodes. */
         SharedView: {
             based_on?: components["schemas"]["RevisionId"] | null;
@@ -6460,6 +6663,11 @@ export interface components {
             /** @description The address that it shows. */
             url: string;
         };
+        /**
+         * @description Which sites are taken back.
+         * @enum {string}
+         */
+        TakeBack: "lent" | "all";
         /** @description What became of a sync file. */
         TakenFile: {
             /** @description Whether anything in it was new here. */
@@ -6578,7 +6786,7 @@ export interface components {
         };
         /** @description What became of a session that a sandbox held. */
         WrittenBack: {
-            /** @description What in the profile could not be taken over. */
+            /** @description What in the profile could not be taken over, and what of it was of sites that were not handed in. */
             leftOut: components["schemas"]["Receipt"];
             /** @description Why the one before stands, or why something may be missing in the new one. */
             reason?: string | null;

@@ -13,12 +13,14 @@ fn the_table_is_what_programs_rely_on() {
     400 2 invalid_json
     401 5 unauthenticated
     403 5 forbidden
+    403 5 not_confined
     403 5 untrusted
     403 5 address_not_allowed
     403 5 foreign_origin
     404 3 session_not_found
     404 3 no_snapshot
     404 3 peer_not_found
+    404 3 file_not_found
     404 3 not_shared
     404 3 not_on_board
     404 3 tab_gone
@@ -28,6 +30,7 @@ fn the_table_is_what_programs_rely_on() {
     404 3 model_not_found
     404 3 route_not_found
     405 2 method_not_allowed
+    408 1 body_too_slow
     409 4 name_taken
     409 4 ambiguous_reference
     409 4 wrong_state
