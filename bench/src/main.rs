@@ -10,6 +10,7 @@ mod board;
 mod capture;
 mod carry;
 mod change;
+mod confined;
 mod idle;
 mod look;
 mod machine;
@@ -65,6 +66,8 @@ enum Part {
     Elsewhere,
     /// A profile compiled and read, against a browser that is given the same.
     Profile,
+    /// A browser kept from the machine's files, against one that is not.
+    Confined,
     /// A sandbox with a session, against one without.
     Sandbox,
     /// An idle session.
@@ -100,6 +103,7 @@ async fn main() -> Result<()> {
                 vec![resume::measure(baton, args.resume_pairs, Memory::Elsewhere).await?]
             }
             Part::Profile => vec![profile::measure(baton).await?],
+            Part::Confined => vec![confined::measure().await?],
             Part::Sandbox => vec![sandbox::measure(baton).await?],
             Part::Idle => vec![idle::measure(baton).await?],
             Part::Thousand => vec![thousand::measure(baton).await?],

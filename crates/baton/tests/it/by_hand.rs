@@ -1,7 +1,7 @@
 //! A session that people carry from one machine to another as a file, with no network between the nodes.
 
 use crate::login::{SHOWN, log_in};
-use crate::two_nodes::{Story, baton, introduce, said};
+use crate::two_nodes::{Story, baton, introduce_back, said};
 use assert_cmd::assert::Assert;
 use assert_cmd::cargo::cargo_bin_cmd;
 use baton_playground::House;
@@ -29,7 +29,7 @@ fn with_passphrase(house: &House, passphrase: &str, args: &[&str]) -> Assert {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_for_a_peer_is_the_same_session_there_and_nothing_elsewhere() {
     let story = Story::begin().await;
-    introduce(&story.hosted, "hosted", &story.cloud);
+    introduce_back(&story.hosted, "hosted", &story.cloud);
     let (_stick, file) = logged_in(&story).await;
     let path = file.to_str().unwrap();
     let sealed = baton(&story.cloud, &["export", "shop", "--to", "hosted", "-o", path]).success();

@@ -70,7 +70,7 @@ async fn the_list_of_tools_needs_no_node() {
     assert!(found["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")));
     let list = client.request("tools/list", json!({"_meta": meta})).await.unwrap();
     assert_eq!(list["resultType"], "complete");
-    assert_eq!(list["tools"].as_array().unwrap().len(), 11);
+    assert_eq!(list["tools"].as_array().unwrap().len(), 12);
     client.close().await.unwrap();
     assert!(NodeFile::read(house.data()).unwrap().is_none(), "no node was started");
     house.clear().await.unwrap();

@@ -78,6 +78,12 @@ pub(crate) fn introduce(house: &House, name: &str, to: &House) {
     assert_eq!(said(&baton(to, &["peers", "ping", name]))["status"], "online");
 }
 
+/// The same in the other direction: whoever made a key for a node has confirmed it with that.
+pub(crate) fn introduce_back(house: &House, name: &str, to: &House) {
+    assert_eq!(give_key(house, name, to)["state"], "confirmed");
+    assert_eq!(said(&baton(to, &["peers", "ping", name]))["status"], "online");
+}
+
 fn give_key(house: &House, name: &str, to: &House) -> Value {
     let guest = fingerprint(to);
     let create = ["keys", "create", "--name", "guest", "--scope", "sync", "--for-node", &guest];
@@ -180,7 +186,7 @@ async fn who_resumes_a_session_gets_it_from_the_node_that_runs_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_holder_that_is_gone_is_taken_over_and_gives_up_what_it_has_when_it_is_back() {
     let mut story = Story::begin().await;
-    introduce(&story.hosted, "hosted", &story.cloud);
+    introduce_back(&story.hosted, "hosted", &story.cloud);
     story.cloud.open("shop", [story.url()]).await.unwrap();
     assert!(story.at::<bool>(&story.cloud, &log_in("first")).await);
     baton(&story.cloud, &["save", "shop"]).success();

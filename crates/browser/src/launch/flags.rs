@@ -3,7 +3,8 @@
 //! What a page sees of its environment is set here where Chromium allows it, because a switch needs
 //! no call per page and so can never be late.
 
-use super::{Confine, LaunchOptions};
+use super::LaunchOptions;
+use baton_session::Confinement;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
@@ -48,14 +49,18 @@ const PASSED_BUS: &str = "DBUS_SESSION_BUS_ADDRESS";
 const CHROME_HEIGHT: u32 = 87;
 
 /// The arguments of the program. `as_root` turns the sandbox off, without which root cannot start.
-pub(super) fn arguments(options: &LaunchOptions, as_root: bool) -> Vec<OsString> {
+pub(super) fn arguments(
+    options: &LaunchOptions,
+    as_root: bool,
+    rules: Confinement,
+) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = ALWAYS.iter().map(OsString::from).collect();
     if !options.headed {
         arguments.extend(["--headless=new", "--disable-gpu"].map(OsString::from));
     }
     if as_root {
         arguments.push("--no-sandbox".into());
-    } else if options.confine != Confine::Off {
+    } else if rules.holds() {
         // The rules keep programs from getting rights by being executed, and so this helper of the
         // sandbox from being of use; user namespaces do the same.
         arguments.push("--disable-setuid-sandbox".into());
@@ -133,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_environment_becomes_switches_and_the_caller_has_the_last_word() {
-        let arguments = arguments(&options(), true);
+        let arguments = arguments(&options(), true, Confinement::Landlock);
         let after = &arguments[ALWAYS.len()..];
         let expected = [
             "--headless=new",
@@ -151,7 +156,9 @@ mod tests {
 
     #[test]
     fn a_headed_browser_of_an_ordinary_user_keeps_its_sandbox() {
-        let arguments = arguments(&LaunchOptions { headed: true, ..options() }, false);
+        let options = LaunchOptions { headed: true, ..options() };
+        let arguments = arguments(&options, false, Confinement::Off);
+        assert!(!arguments.contains(&"--disable-setuid-sandbox".into()));
         assert!(!arguments.contains(&"--no-sandbox".into()));
         assert!(!arguments.contains(&"--headless=new".into()));
     }

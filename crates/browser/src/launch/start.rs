@@ -69,7 +69,8 @@ fn prepare(
     let (ours, theirs) = Pair::pair()?;
     ours.set_nonblocking(true)?;
     let ours = UnixStream::from_std(ours)?;
-    let words = confined.words(&options.program, flags::arguments(options, as_root));
+    let words =
+        confined.words(&options.program, flags::arguments(options, as_root, confined.rules()));
     let mut command = Command::new(words.program);
     command
         .args(words.arguments)

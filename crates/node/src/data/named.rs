@@ -2,6 +2,7 @@
 //!
 //! A name is never a path, and nothing is followed: what is no plain file is not there.
 
+use crate::plain::{self, Links};
 use rustix::fs::{Mode, OFlags, openat};
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -21,13 +22,7 @@ pub fn is_file_name(name: &str) -> bool {
 
 /// Opens a plain file to be read. Waits for nobody, also where a pipe has that name.
 pub fn open_plain(folder: &Path, name: &str) -> io::Result<File> {
-    let folder = open_folder(folder)?;
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let file = File::from(openat(&folder, name, flags, Mode::empty())?);
-    if file.metadata()?.is_file() {
-        return Ok(file);
-    }
-    Err(io::Error::other("found something else than a file"))
+    plain::open(&folder.join(name), Links::Refused)
 }
 
 /// Removes the file or link of this name.

@@ -146,6 +146,9 @@ pub(super) async fn remove(
 
 async fn folder(context: &Context, caller: &Caller, reference: &str) -> Result<PathBuf, NodeError> {
     let session = context.find(&caller.owner, reference).await?;
+    if session.node != context.node {
+        return Err(NodeError::OtherNode { name: session.name, node: session.node });
+    }
     Ok(context.hub.data().files_of(session.id))
 }
 
@@ -230,7 +233,10 @@ async fn on_disk<T: Send + 'static>(
 fn is_not_there(error: &io::Error) -> bool {
     let is_link = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
     is_link
-        || matches!(error.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::Other)
+        || matches!(
+            error.kind(),
+            ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::InvalidInput
+        )
 }
 
 /// That a file is not there, or is none, is no fault of the disk.

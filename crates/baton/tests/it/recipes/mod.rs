@@ -3,6 +3,7 @@
 
 mod board;
 mod clients;
+mod files;
 mod guide;
 mod profiles;
 mod scripts;

@@ -60,3 +60,51 @@ async fn playwright_follows_to_another_session_and_over_a_resume() {
     bridge.close().await.unwrap();
     scene.strike().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn playwright_uploads_from_its_folder_and_downloads_into_it() {
+    let scene = Scene::with_npm().await;
+    let bridge = scene.bridge(PLAYWRIGHT, &[]).await;
+    let page = "data:text/html,<title>none</title><input type=file id=i aria-label=File \
+        onchange=\"i.files[0].text().then(t => document.title = 'got ' + t)\">\
+        <a id=d download=a.txt href=data:text/plain,hello>Get</a>";
+    done(&bridge.call("session_open", json!({"name": "shop"})).await.unwrap());
+    done(&bridge.call("browser_navigate", json!({"url": page})).await.unwrap());
+    let client = scene.house.client().unwrap();
+    let own = client.put_file("shop", "own.txt", b"mine".to_vec()).await.unwrap();
+    let shown = done(&bridge.call("browser_snapshot", json!({})).await.unwrap());
+    let of = |name: &str| {
+        let line = shown.lines().find(|line| line.contains(name)).unwrap();
+        line.split_once("[ref=").unwrap().1.split_once(']').unwrap().0.to_owned()
+    };
+    let (file, get) = (of("\"File\""), of("\"Get\""));
+    let click = json!({"element": "File", "target": file});
+    done(&bridge.call("browser_click", click).await.unwrap());
+    let upload = json!({"paths": [own.path]});
+    let told = text(&bridge.call("browser_file_upload", upload).await.unwrap());
+    let title = json!({"function": "() => document.title"});
+    let title = done(&bridge.call("browser_evaluate", title).await.unwrap());
+    assert!(title.contains("got mine"), "{told}\n{title}");
+    let click = json!({"element": "Get", "target": get});
+    done(&bridge.call("browser_click", click).await.unwrap());
+    let there = async {
+        let hidden =
+            scene.house.data().files_of(client.fetch_session("shop").await.unwrap().session.id);
+        while !has_file(&hidden, "hello") {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(super::scene::LIMIT, there).await.expect("what was downloaded");
+    bridge.close().await.unwrap();
+    scene.strike().await;
+}
+
+/// Whether a file with this text is anywhere below a folder.
+fn has_file(folder: &std::path::Path, text: &str) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths = entries.map(|entry| entry.path());
+    paths.any(|path| match path.is_dir() {
+        true => has_file(&path, text),
+        false => std::fs::read_to_string(&path).is_ok_and(|found| found == text),
+    })
+}

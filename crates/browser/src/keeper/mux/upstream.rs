@@ -71,6 +71,8 @@ impl Mux {
         let mut text = match text {
             Verdict::Passes(text) => text.into_owned(),
             Verdict::Refused(why) => {
+                // Some tools try again and never say what they were told.
+                tracing::info!(client, method, why, "a call was refused");
                 self.answer(client, frame::refusal(id, session, REFUSED, &why));
                 return;
             }

@@ -21,7 +21,7 @@ pub(super) fn find(path_var: Option<&str>) -> Option<PathBuf> {
 /// What bubblewrap is to be executed with, so that `program` sees what `view` says. The environment, the
 /// descriptors and the group of the process stay as they are.
 pub(super) fn arguments(view: &View, program: &Path, of_program: Vec<OsString>) -> Vec<OsString> {
-    let own = ["--unshare-user", "--die-with-parent", "--cap-drop", "ALL", "--dev", "/dev"];
+    let own = ["--unshare-user", "--cap-drop", "ALL", "--dev", "/dev"];
     let mut arguments: Vec<OsString> = own.map(OsString::from).into();
     for Seen { path, access } in &view.seen {
         match access {

@@ -1,0 +1,162 @@
+//! What it costs that a browser is kept from the files of the machine.
+
+use crate::ratio::{Ratio, median};
+use crate::report::{Comparison, Section};
+use crate::site;
+use anyhow::{Context as _, Result, ensure};
+use baton_browser::cdp::{CdpSession, CdpSessionId, Connection};
+use baton_browser::launch::{self, Confine, LaunchOptions, find_browser};
+use baton_playground::Site;
+use serde_json::json;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tokio::time::{sleep, timeout};
+
+/// How often each is measured, in turn.
+const PAIRS: usize = 40;
+/// How long a launch and a page may take.
+const LIMIT: Duration = Duration::from_secs(30);
+/// Which display the windows are shown on.
+const DISPLAY: &str = ":97";
+
+/// Launches a browser on a new profile and loads a page: under Landlock, and without rules.
+pub async fn measure() -> Result<Section> {
+    let site = site::start().await?;
+    let url = site.url("/")?.to_string();
+    let headless = pairs(&url, false).await?;
+    let _display = Display::start()?;
+    let headed = pairs(&url, true).await?;
+    drop(site);
+    let comparison = |what, pairs: &[(f64, f64)]| Comparison {
+        what,
+        ratio: Ratio::of(pairs),
+        aim: 1.03,
+        aim_is_for_the_bound: true,
+    };
+    let size = |pairs: &[(f64, f64)]| {
+        let (with, without) =
+            (median(pairs.iter().map(|p| p.0)), median(pairs.iter().map(|p| p.1)));
+        format!("{with:.0} ms, {without:.0} ms without")
+    };
+    Ok(Section {
+        title: "A browser under rules of the kernel against one without",
+        method: format!(
+            "A launch on a new profile, until a page has loaded: under Landlock and without rules, in turn, \
+             {PAIRS} pairs, headless and with a window on Xtigervnc."
+        ),
+        comparisons: vec![
+            comparison("launch and page, headless", &headless),
+            comparison("launch and page, with a window", &headed),
+        ],
+        figures: Vec::new(),
+        medians: vec![
+            ("headless".to_owned(), size(&headless)),
+            ("with a window".to_owned(), size(&headed)),
+        ],
+        tables: Vec::new(),
+    })
+}
+
+async fn pairs(url: &str, headed: bool) -> Result<Vec<(f64, f64)>> {
+    // The first one reads the program from the disk.
+    once(url, headed, Confine::Off).await?;
+    let mut pairs = Vec::new();
+    for pair in 0..PAIRS {
+        // Who comes first changes, so that neither has a warmer machine.
+        let (with, without) = if pair % 2 == 0 {
+            let with = once(url, headed, Confine::Landlock).await?;
+            (with, once(url, headed, Confine::Off).await?)
+        } else {
+            let without = once(url, headed, Confine::Off).await?;
+            (once(url, headed, Confine::Landlock).await?, without)
+        };
+        println!("pair {} of {PAIRS}: {with:.0} ms, {without:.0} ms without", pair + 1);
+        pairs.push((with, without));
+    }
+    Ok(pairs)
+}
+
+/// How many milliseconds it takes from the start until the page has loaded.
+async fn once(url: &str, headed: bool, confine: Confine) -> Result<f64> {
+    let folder = TempDir::new()?;
+    let path = std::env::var_os("PATH");
+    let program = find_browser(None, path.as_deref())?;
+    let mut inherited: std::collections::BTreeMap<String, String> = ["HOME", "PATH"]
+        .into_iter()
+        .filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)))
+        .collect();
+    if headed {
+        inherited.insert("DISPLAY".to_owned(), DISPLAY.to_owned());
+    }
+    let options = LaunchOptions {
+        confine,
+        headed,
+        inherited,
+        ..LaunchOptions::new(program, folder.path().join("profile"))
+    };
+    let begun = Instant::now();
+    let mut launched = launch::start(&options)?;
+    if let Some(mut said) = launched.stderr.take() {
+        tokio::spawn(async move { tokio::io::copy(&mut said, &mut tokio::io::sink()).await });
+    }
+    let (connection, mut events) = Connection::start(launched.transport);
+    tokio::spawn(async move { while events.next().await.is_some() {} });
+    let loaded = timeout(LIMIT, load(&connection, url));
+    loaded.await.context("expected a page to load")??;
+    let took = begun.elapsed();
+    connection.browser().call("Browser.close", json!({})).await?;
+    timeout(LIMIT, launched.child.wait()).await.context("expected the browser to end")??;
+    Ok(took.as_secs_f64() * 1000.0)
+}
+
+async fn load(connection: &Connection, url: &str) -> Result<()> {
+    let browser = connection.browser();
+    let made = browser.call("Target.createTarget", json!({ "url": url })).await?;
+    let params = json!({ "targetId": made["targetId"], "flatten": true });
+    let attached = browser.call("Target.attachToTarget", params).await?;
+    let id: CdpSessionId = serde_json::from_value(attached["sessionId"].clone())?;
+    let page = connection.session(id);
+    while !complete(&page, url).await {
+        sleep(Duration::from_millis(1)).await;
+    }
+    Ok(())
+}
+
+async fn complete(page: &CdpSession, url: &str) -> bool {
+    let expression = format!("document.readyState === 'complete' && location.href === '{url}'");
+    let params = json!({ "expression": expression, "returnByValue": true });
+    let answer = page.call("Runtime.evaluate", params).await;
+    answer.is_ok_and(|answer| answer["result"]["value"] == true)
+}
+
+/// A display without a screen.
+struct Display(Child);
+
+impl Display {
+    fn start() -> Result<Self> {
+        let server = Command::new("Xtigervnc")
+            .args([DISPLAY, "-SecurityTypes", "None", "-rfbport", "-1", "-nolisten", "tcp"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("could not start Xtigervnc")?;
+        let display = Self(server);
+        let socket = format!("/tmp/.X11-unix/X{}", &DISPLAY[1..]);
+        let end = Instant::now() + LIMIT;
+        while !std::path::Path::new(&socket).exists() {
+            ensure!(Instant::now() < end, "expected a display at {socket}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Ok(display)
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

@@ -1,0 +1,173 @@
+//! Files that real tools have a session's browser upload and download: it works, or they are told what to
+//! do.
+
+use super::{LIMIT, Scene};
+use baton_playground::tools::{Npm, Python, Room};
+
+/// A page with a place for a file, and a file to get.
+const PAGE: &str = "data:text/html,<title>none</title><input type=file id=i \
+    onchange=\"i.files[0].text().then(t => document.title = 'got ' + t.length)\">\
+    <a id=d download=a.txt href=data:text/plain,hello>Get</a>";
+
+/// Writes a script into the room and runs it with this program.
+async fn run(scene: &Scene, room: &Room, name: &str, script: &str, command: &str) -> String {
+    std::fs::write(room.path().join(name), script).unwrap();
+    room.run(scene.shell(room, command), LIMIT).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn playwright_uploads_and_saves_as_the_guide_says() {
+    let npm = Npm::install().await.unwrap();
+    let scene = Scene::set().await;
+    let room = scene.furnish(npm.room().unwrap());
+    assert_eq!(scene.follow(&room, "Playwright, with files").await, "paid\nhello\n");
+    scene.strike(room).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn playwright_names_files_of_the_session_or_none() {
+    let npm = Npm::install().await.unwrap();
+    let scene = Scene::set().await;
+    let room = scene.furnish(npm.room().unwrap());
+    let script = format!(
+        r#"
+        import {{ chromium }} from "playwright-core";
+        import {{ writeFileSync }} from "node:fs";
+        writeFileSync("small", "x".repeat(1000));
+        writeFileSync("large", Buffer.alloc(60 << 20, "y"));
+        for (const isLocal of [false, true]) {{
+            const browser = await chromium.connectOverCDP(process.env.CDP_URL, {{ isLocal }});
+            const page = await browser.contexts()[0].newPage();
+            for (const file of ["small", "large", process.env.OWN]) {{
+                await page.goto(`{PAGE}`);
+                try {{
+                    await page.setInputFiles("input", file, {{ timeout: 3000 }});
+                    await page.waitForFunction(() => document.title !== "none");
+                    console.log(isLocal, await page.title());
+                }} catch (error) {{
+                    console.log(isLocal, String(error).split("\n")[0]);
+                }}
+            }}
+            await page.close();
+            await browser.close();
+        }}
+        "#
+    );
+    let command = "head -c 62914560 /dev/zero > own && \
+        OWN=\"$(baton sessions files put shop own)\" && rm own && \
+        OWN=\"$OWN\" CDP_URL=\"$(baton sessions cdp shop --reusable)\" node names.mjs";
+    let said = run(&scene, &room, "names.mjs", &script, command).await;
+    insta::assert_snapshot!(said, @"
+    false got 1000
+    false Error: page.setInputFiles: Cannot transfer files larger than 50Mb to a browser not co-located with the server
+    false got 62914560
+    true TimeoutError: page.setInputFiles: Timeout 3000ms exceeded.
+    true TimeoutError: page.setInputFiles: Timeout 3000ms exceeded.
+    true got 62914560
+    ");
+    let log = std::fs::read_to_string(scene.house.data().keeper_log(scene.id)).unwrap();
+    assert!(log.contains("baton sessions files put"), "{log}");
+    scene.strike(room).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn puppeteer_is_told_and_uploads_what_the_session_has() {
+    let npm = Npm::install().await.unwrap();
+    let scene = Scene::set().await;
+    let room = scene.furnish(npm.room().unwrap());
+    let script = format!(
+        r#"
+        import puppeteer from "puppeteer-core";
+        import {{ writeFileSync }} from "node:fs";
+        writeFileSync("small", "x".repeat(1000));
+        const browser = await puppeteer.connect({{ browserWSEndpoint: process.env.CDP_URL }});
+        const page = await browser.newPage();
+        for (const file of ["small", process.env.OWN]) {{
+            await page.goto(`{PAGE}`);
+            const input = await page.$("input");
+            try {{
+                await input.uploadFile(file);
+                await page.waitForFunction(() => document.title !== "none");
+                console.log(await page.title());
+            }} catch (error) {{
+                console.log(String(error).replaceAll(process.cwd(), "HERE"));
+            }}
+        }}
+        const session = await page.createCDPSession();
+        await session.send("Browser.setDownloadBehavior", {{ behavior: "allow", downloadPath: process.cwd() }});
+        await page.click("#d");
+        await page.close();
+        await browser.disconnect();
+        "#
+    );
+    let command = "echo 12345 > own && OWN=\"$(baton sessions files put shop own)\" && \
+        OWN=\"$OWN\" CDP_URL=\"$(baton sessions cdp shop --reusable)\" node puppeteer.mjs && \
+        until baton sessions files get shop a.txt -o got 2>/dev/null; do :; done && cat got";
+    let said = run(&scene, &room, "puppeteer.mjs", &script, command).await;
+    let said = said.replace(&scene.id.to_string(), "ID");
+    insta::assert_snapshot!(said, @"");
+    scene.strike(room).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn agent_browser_is_told_and_uploads_what_the_session_has() {
+    let npm = Npm::install().await.unwrap();
+    let scene = Scene::set().await;
+    let room = scene.furnish(npm.room().unwrap());
+    let command = format!(
+        "export AGENT_BROWSER_CDP=\"$(baton sessions cdp shop --reusable)\"; echo 12345 > own; \
+         OWN=\"$(baton sessions files put shop own)\"; \
+         agent-browser open '{PAGE}' > /dev/null; \
+         agent-browser upload '#i' \"$PWD/own\" 2>&1 | sed \"s|$PWD|HERE|g\" || true; \
+         agent-browser upload '#i' \"$OWN\" > /dev/null; agent-browser get title; \
+         agent-browser download '#d' \"$PWD/saved\" > said 2>&1 || true; \
+         until baton sessions files list shop --json | grep -q hello -e a.txt -e '\"bytes\": 5'; do :; done; \
+         agent-browser close > /dev/null"
+    );
+    let said = room.run(scene.shell(&room, &command), LIMIT).await.unwrap();
+    let said = said.replace(&scene.id.to_string(), "ID");
+    insta::assert_snapshot!(said, @"");
+    room.clear().await.unwrap();
+    scene.house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn browser_use_is_told_and_uploads_what_the_session_has() {
+    let python = Python::install().await.unwrap();
+    let scene = Scene::set().await;
+    let room = scene.furnish(python.room().unwrap());
+    let script = format!(
+        r#"
+import asyncio, os
+from browser_use import BrowserSession
+
+async def main():
+    session = BrowserSession(cdp_url=os.environ["CDP_URL"])
+    await session.start()
+    await session.navigate_to({PAGE:?})
+    cdp = await session.get_or_create_cdp_session()
+    async def read(expression):
+        params = {{"expression": expression, "awaitPromise": True, "returnByValue": True}}
+        answer = await cdp.cdp_client.send.Runtime.evaluate(params=params, session_id=cdp.session_id)
+        return answer["result"].get("value")
+    params = {{"expression": "document.getElementById('i')"}}
+    for path in [os.path.abspath("own"), os.environ["OWN"]]:
+        answer = await cdp.cdp_client.send.Runtime.evaluate(params=params, session_id=cdp.session_id)
+        files = {{"files": [path], "objectId": answer["result"]["objectId"]}}
+        try:
+            await cdp.cdp_client.send.DOM.setFileInputFiles(params=files, session_id=cdp.session_id)
+            print(await read("i.files[0].text().then(t => t.length)"))
+        except Exception as error:
+            print("files put" in str(error))
+    await session.stop()
+
+asyncio.run(main())
+"#
+    );
+    let command = "echo 12345 > own; OWN=\"$(baton sessions files put shop own)\"; \
+        OWN=\"$OWN\" CDP_URL=\"$(baton sessions cdp shop --reusable)\" python files.py";
+    let said = run(&scene, &room, "files.py", &script, command).await;
+    assert!(said.ends_with("True\n6\n"), "{said}");
+    room.clear().await.unwrap();
+    scene.house.clear().await.unwrap();
+}
