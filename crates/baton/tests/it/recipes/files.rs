@@ -76,7 +76,7 @@ async fn puppeteer_is_told_and_uploads_what_the_session_has() {
     let scene = Scene::set().await;
     let room = scene.furnish(npm.room().unwrap());
     let script = format!(
-        r#"
+        r##"
         import puppeteer from "puppeteer-core";
         import {{ writeFileSync }} from "node:fs";
         writeFileSync("small", "x".repeat(1000));
@@ -98,7 +98,7 @@ async fn puppeteer_is_told_and_uploads_what_the_session_has() {
         await page.click("#d");
         await page.close();
         await browser.disconnect();
-        "#
+        "##
     );
     let command = "echo 12345 > own && OWN=\"$(baton sessions files put shop own)\" && \
         OWN=\"$OWN\" CDP_URL=\"$(baton sessions cdp shop --reusable)\" node puppeteer.mjs && \

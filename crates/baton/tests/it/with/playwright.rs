@@ -103,8 +103,7 @@ async fn playwright_uploads_from_its_folder_and_downloads_into_it() {
 fn has_file(folder: &std::path::Path, text: &str) -> bool {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths = entries.map(|entry| entry.path());
-    paths.any(|path| match path.is_dir() {
-        true => has_file(&path, text),
-        false => std::fs::read_to_string(&path).is_ok_and(|found| found == text),
+    paths.any(|path| {
+        has_file(&path, text) || std::fs::read_to_string(&path).is_ok_and(|found| found == text)
     })
 }

@@ -92,6 +92,7 @@ const TABLE: &str = "
     GET /sync/directory sync
     GET /sync/events sync
     POST /sync/files sync
+    GET /sync/greeting sync
     GET /sync/icons/{peer}/{session} sync
     GET /sync/index sync
     POST /sync/index/next sync
