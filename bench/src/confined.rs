@@ -6,7 +6,6 @@ use crate::site;
 use anyhow::{Context as _, Result, ensure};
 use baton_browser::cdp::{CdpSession, CdpSessionId, Connection};
 use baton_browser::launch::{self, Confine, LaunchOptions, find_browser};
-use baton_playground::Site;
 use serde_json::json;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -34,7 +33,7 @@ pub async fn measure() -> Result<Section> {
         aim: 1.03,
         aim_is_for_the_bound: true,
     };
-    let size = |pairs: &[(f64, f64)]| {
+    let sizes = |pairs: &[(f64, f64)]| {
         let (with, without) =
             (median(pairs.iter().map(|p| p.0)), median(pairs.iter().map(|p| p.1)));
         format!("{with:.0} ms, {without:.0} ms without")
@@ -51,8 +50,8 @@ pub async fn measure() -> Result<Section> {
         ],
         figures: Vec::new(),
         medians: vec![
-            ("headless".to_owned(), size(&headless)),
-            ("with a window".to_owned(), size(&headed)),
+            ("headless".to_owned(), sizes(&headless)),
+            ("with a window".to_owned(), sizes(&headed)),
         ],
         tables: Vec::new(),
     })

@@ -81,7 +81,7 @@ async fn playwright_uploads_from_its_folder_and_downloads_into_it() {
     let click = json!({"element": "File", "target": file});
     done(&bridge.call("browser_click", click).await.unwrap());
     let upload = json!({"paths": [own.path]});
-    let told = text(&bridge.call("browser_file_upload", upload).await.unwrap());
+    let told = done(&bridge.call("browser_file_upload", upload).await.unwrap());
     let title = json!({"function": "() => document.title"});
     let title = done(&bridge.call("browser_evaluate", title).await.unwrap());
     assert!(title.contains("got mine"), "{told}\n{title}");
