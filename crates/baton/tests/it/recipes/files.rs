@@ -134,7 +134,11 @@ async fn agent_browser_is_told_and_uploads_what_the_session_has() {
          agent-browser close > /dev/null";
     let said = room.run(scene.shell(&room, command), LIMIT).await.unwrap();
     let said = said.replace(&scene.id.to_string(), "ID");
-    insta::assert_snapshot!(said, @"");
+    insta::assert_snapshot!(said, @r"
+    ✗ CDP error (DOM.setFileInputFiles): expected a file that the browser of session ID may read, found HERE/own: `baton sessions files put ID HERE/own` takes it there and says by which path
+    wrote got
+    hello
+    ");
     room.clear().await.unwrap();
     scene.house.clear().await.unwrap();
 }
