@@ -1,13 +1,12 @@
 //! How an operation fails.
 
 use crate::cocoons::CocoonError;
-use crate::data::DataError;
+use crate::data::{DataError, FileError};
 use crate::debug::LookError;
 use crate::gateway::GatewayRefusal;
 use crate::live::LiveError;
 use crate::oidc::TokenRefusal;
 use crate::sandboxes::SandboxRefusal;
-use crate::sessions::FileError;
 use crate::sync::SyncError;
 use baton_api::Scope;
 use baton_federation::FederationError;

@@ -2,12 +2,11 @@
 
 use crate::NodeError;
 use crate::cocoons::CocoonError;
-use crate::data::DataError;
+use crate::data::{DataError, FileError};
 use crate::debug::LookError;
 use crate::gateway::GatewayRefusal;
 use crate::live::LiveError;
 use crate::sandboxes::SandboxRefusal;
-use crate::sessions::FileError;
 use crate::sync::SyncError;
 use baton_api::{ErrorCode, Problem};
 use baton_browser::cdp::CdpError;

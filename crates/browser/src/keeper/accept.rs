@@ -1,8 +1,8 @@
 //! The door of a keeper: who may come in, and as what.
 
 use super::input::{Connected, Input};
-use super::protocol::{Answer, Greeting, Role, VERSION};
-use super::secret::{Nonce, Secret, Side};
+use super::protocol::{Answer, Greeting, Nonce, Role, VERSION};
+use super::secret::{Secret, Side};
 use crate::cdp::{FrameReader, FrameWriter, Transport};
 use crate::launch;
 use std::sync::Arc;

@@ -2,8 +2,8 @@
 
 use super::KeeperError;
 use super::boot_clock::BootInstant;
-use super::protocol::{Answer, Greeting, Role, VERSION, WITHOUT_SECRET, Welcome};
-use super::secret::{Nonce, Proof, Secret, Side};
+use super::protocol::{Answer, Greeting, Nonce, Proof, Role, VERSION, WITHOUT_SECRET, Welcome};
+use super::secret::{Secret, Side};
 use super::socket::{check_length, nobody_listens};
 use crate::cdp::{Connection, Events, FrameReader, FrameWriter, Transport};
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! The first words on a keeper's socket, before CDP flows: NUL-delimited JSON in both directions.
 
-use super::secret::{Nonce, Proof};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_session::{Confinement, SessionId};
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +54,38 @@ pub(super) enum Answer {
     Welcome(Welcome),
     /// The keeper closes the connection; the text says why.
     Refused(String),
+}
+
+/// 32 bytes as they travel: base64url without padding (RFC 4648, section 5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(super) struct Word(pub(super) [u8; 32]);
+
+/// Random bytes that are used once.
+pub(super) type Nonce = Word;
+/// What only who knows the secret can say of two nonces.
+pub(super) type Proof = Word;
+
+impl Word {
+    /// A new nonce.
+    pub(super) fn random() -> Self {
+        Self(rand::random())
+    }
+}
+
+impl From<Word> for String {
+    fn from(word: Word) -> Self {
+        URL_SAFE_NO_PAD.encode(word.0)
+    }
+}
+
+impl TryFrom<String> for Word {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok().and_then(|bytes| bytes.try_into().ok());
+        bytes.map(Self).ok_or("expected 32 bytes in base64url")
+    }
 }
 
 /// Whose browser this is.

@@ -5,11 +5,8 @@
 //! and no browser can look. Both prove that they know it, and neither shows it.
 
 use super::KeeperError;
-use super::protocol::Role;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use super::protocol::{Nonce, Proof, Role, Word};
 use hmac::{Hmac, KeyInit, Mac};
-use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -18,38 +15,6 @@ use std::path::{Path, PathBuf};
 
 /// What a proof is about, so that it proves nothing elsewhere.
 const LABEL: &[u8] = b"baton keeper 2";
-
-/// 32 bytes as they travel: base64url without padding (RFC 4648, section 5).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(super) struct Word([u8; 32]);
-
-/// Random bytes that are used once.
-pub(super) type Nonce = Word;
-/// What only who knows the secret can say of two nonces.
-pub(super) type Proof = Word;
-
-impl Word {
-    /// A new nonce.
-    pub(super) fn random() -> Self {
-        Self(rand::random())
-    }
-}
-
-impl From<Word> for String {
-    fn from(word: Word) -> Self {
-        URL_SAFE_NO_PAD.encode(word.0)
-    }
-}
-
-impl TryFrom<String> for Word {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        let bytes = URL_SAFE_NO_PAD.decode(text).ok().and_then(|bytes| bytes.try_into().ok());
-        bytes.map(Self).ok_or("expected 32 bytes in base64url")
-    }
-}
 
 /// The secret of one keeper.
 #[derive(Clone)]

@@ -1,4 +1,4 @@
-//! How a data folder can be wrong.
+//! How a data folder, and the files of a session in it, can be wrong.
 
 use super::NodeFile;
 use std::path::PathBuf;
@@ -111,4 +111,46 @@ fn describe(running: Option<&NodeFile>) -> String {
         Some(node) => format!("one with process id {} at {}", node.pid, node.url),
         None => "one that is starting or ending".to_owned(),
     }
+}
+
+/// Why a file of a session did not come or go.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// There is none of this name.
+    #[error(
+        "expected a file called {name:?} among those of the session, found none\n\
+         baton sessions files list tells which there are"
+    )]
+    NotFound {
+        /// The name.
+        name: String,
+    },
+    /// It is larger than a file may be.
+    #[error("expected a file of at most {most} bytes, found a larger one")]
+    TooLarge {
+        /// How large it may be.
+        most: u64,
+    },
+    /// There are as many files, or bytes of them, as there may be.
+    #[error(
+        "expected room for one more file of the session, found {files} files of {bytes} bytes\n\
+         baton sessions files remove makes room"
+    )]
+    Full {
+        /// How many there are.
+        files: usize,
+        /// Their bytes together.
+        bytes: u64,
+    },
+    /// The request ended before the file was whole.
+    #[error("expected a whole file, found that the request ended: {0}")]
+    Cut(String),
+    /// The disk refused.
+    #[error("could not use the files of the session in {}: {source}", folder.display())]
+    Disk {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
 }

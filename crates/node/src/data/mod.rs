@@ -10,7 +10,7 @@ pub mod named;
 mod private;
 
 pub use discovery::NodeFile;
-pub use error::DataError;
+pub use error::{DataError, FileError};
 pub use lock::NodeLock;
 pub use private::write_private;
 

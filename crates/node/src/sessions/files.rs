@@ -5,7 +5,7 @@
 //! plain files count.
 
 use crate::auth::Caller;
-use crate::data::named;
+use crate::data::{FileError, named};
 use crate::{Context, NodeError};
 use axum::body::Bytes;
 use baton_api::{SessionFile, SessionFiles};
@@ -23,48 +23,6 @@ const MOST: usize = 1000;
 const MOST_BYTES: u64 = 2 << 30;
 /// The largest file that is put there, in bytes.
 const LARGEST: u64 = super::FILE_LIMIT as u64;
-
-/// Why a file did not come or go.
-#[derive(Debug, thiserror::Error)]
-pub enum FileError {
-    /// There is none of this name.
-    #[error(
-        "expected a file called {name:?} among those of the session, found none\n\
-         baton sessions files list tells which there are"
-    )]
-    NotFound {
-        /// The name.
-        name: String,
-    },
-    /// It is larger than a file may be.
-    #[error("expected a file of at most {most} bytes, found a larger one")]
-    TooLarge {
-        /// How large it may be.
-        most: u64,
-    },
-    /// There are as many files, or bytes of them, as there may be.
-    #[error(
-        "expected room for one more file of the session, found {files} files of {bytes} bytes\n\
-         baton sessions files remove makes room"
-    )]
-    Full {
-        /// How many there are.
-        files: usize,
-        /// Their bytes together.
-        bytes: u64,
-    },
-    /// The request ended before the file was whole.
-    #[error("expected a whole file, found that the request ended: {0}")]
-    Cut(String),
-    /// The disk refused.
-    #[error("could not use the files of the session in {}: {source}", folder.display())]
-    Disk {
-        /// The folder.
-        folder: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-}
 
 /// A file that is read.
 pub struct Opened {

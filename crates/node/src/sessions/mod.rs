@@ -43,7 +43,7 @@ pub(crate) use close::end;
 pub use diff::diff;
 pub(crate) use drive::{Drivers, drive, is_driver};
 pub use export::FILE_LIMIT;
-pub use files::{FileError, Opened, list as files};
+pub use files::{Opened, list as files};
 pub use history::history;
 pub use icon::icon;
 pub(crate) use icon::icon_of;
