@@ -3,10 +3,10 @@
 use crate::NodeError;
 use crate::board::Feed;
 use crate::config::{GatewaySettings, NodeSettings, ProxySettings};
+use crate::connections::Freight;
 use crate::debug::relay::Bus;
 use crate::debug::token::DebugSecret;
 use crate::debug::{Browsers, Relay};
-use crate::http::Freight;
 use crate::identity::OwnIdentity;
 use crate::idle::Activity;
 use crate::live::{Hub, LiveError};

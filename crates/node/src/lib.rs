@@ -18,6 +18,7 @@ mod changes;
 pub mod clock;
 pub mod cocoons;
 pub mod config;
+pub mod connections;
 pub mod context;
 pub mod data;
 pub mod debug;

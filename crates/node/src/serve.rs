@@ -3,12 +3,13 @@
 use crate::auth::{LocalKeyError, ensure_local_key};
 use crate::config::ConfigError;
 use crate::config::ProxySettings;
+use crate::connections::{Bounds, Freight};
 use crate::context::Surroundings;
 use crate::data::{DataError, NodeFile, NodeLock};
 use crate::debug::Relay;
 use crate::debug::token::{DebugSecret, SecretError};
 use crate::http::tls::TlsError;
-use crate::http::{Bounds, DoorError, Doors, Freight};
+use crate::http::{DoorError, Doors};
 use crate::identity::{IdentityError, OwnIdentity, load_or_create};
 use crate::live::{Hub, HubConfig, LiveError};
 use crate::proxy::{Cocoons, Outside, OutsideError, Proxy, ProxyConfig, ProxyPlace};

@@ -5,8 +5,8 @@ use super::serve::{allow_many_connections, cancel_when_told, listen, proxy};
 use crate::output;
 use baton_api::Exit;
 use baton_node::ServeError;
+use baton_node::connections::Bounds;
 use baton_node::debug_secret;
-use baton_node::http::Bounds;
 use baton_node::proxy::{
     Cocoons, Outside, Proxy as Front, ProxyConfig, ProxyPlace, warn_of_guesses,
 };

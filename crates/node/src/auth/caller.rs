@@ -2,7 +2,8 @@
 
 use super::{KeySecret, may_talk};
 use crate::audit::{Action, Actor, Note, is_asked_by};
-use crate::http::{Peer, Refusal, Visit};
+use crate::connections::Visit;
+use crate::http::{Peer, Refusal};
 use crate::oidc::TokenRefusal;
 use crate::{Context, NodeError};
 use axum::extract::FromRequestParts;

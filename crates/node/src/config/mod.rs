@@ -38,8 +38,8 @@ pub use settings::{
 };
 pub use webhooks::WebhookTexts;
 
+use crate::connections::Bounds;
 use crate::data::DataFolder;
-use crate::http::Bounds;
 use crate::live::RecoverySettings;
 use crate::oidc::OidcSettings;
 use crate::outbound::Outbound;

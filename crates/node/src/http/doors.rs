@@ -3,11 +3,11 @@
 //! Commands of this machine find the node without a certificate. So a node that speaks TLS listens
 //! at a free loopback port as well, in clear text that never leaves the machine.
 
-use super::connections::{Bounds, Door};
 use super::tls::{self, TlsError};
 use super::{HttpConfig, router};
 use crate::Context;
 use crate::config::Exposure;
+use crate::connections::{Bounds, Door};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use tokio::net::TcpListener;

@@ -1,10 +1,9 @@
 //! What surrounds every request, from the outside in.
 
-use super::connections::{BodyTrouble, Visit};
-use super::freight;
 use super::guard::{Guard, guard};
 use super::noted::note_refusals;
 use super::{HttpConfig, Refusal, openai, peer};
+use crate::connections::{BodyTrouble, Visit, freight};
 use crate::sessions::FILE_LIMIT;
 use crate::sync::TUNNEL;
 use crate::{Context, metrics};

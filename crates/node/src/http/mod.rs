@@ -9,14 +9,12 @@ mod carry;
 mod cdp;
 mod cocoons;
 mod compression;
-pub(crate) mod connections;
 mod debug;
 mod debug_browsers;
 mod doors;
 mod events;
 mod exchange;
 mod federation;
-mod freight;
 mod gateway;
 mod guard;
 mod here;
@@ -40,12 +38,9 @@ mod system;
 pub mod tls;
 mod websocket;
 
-pub use connections::Bounds;
-pub(crate) use connections::Visit;
 pub use doors::{DoorError, Doors};
-pub(crate) use freight::Freight;
 pub(crate) use guard::{Guard, guard};
-pub(crate) use peer::{Connection, Peer, forwarded_for};
+pub(crate) use peer::{Peer, forwarded_for};
 pub use refusal::Refusal;
 
 use crate::Context;
@@ -89,7 +84,7 @@ pub struct HttpConfig {
 fn routes() -> OpenApiRouter<Context> {
     let long = DefaultBodyLimit::max(FILE_LIMIT);
     let files = DefaultBodyLimit::max(crate::sandboxes::FILE_LIMIT);
-    let unpacked = from_fn(freight::weigh_unpacked);
+    let unpacked = from_fn(crate::connections::freight::weigh_unpacked);
     OpenApiRouter::with_openapi(Document::openapi())
         // Without a key.
         .routes(routes!(system::health))

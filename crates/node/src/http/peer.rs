@@ -3,16 +3,13 @@
 //! Behind a proxy every connection is the proxy's; it names the caller at the end of the header
 //! `X-Forwarded-For`. What stands before that, a caller could have written.
 
+use crate::connections::Connection;
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::middleware::Next;
 use axum::response::Response;
 use std::net::{IpAddr, SocketAddr};
-
-/// The address of a connection's other end.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Connection(pub(crate) SocketAddr);
 
 /// The address of the caller.
 #[derive(Debug, Clone, Copy)]

@@ -11,7 +11,7 @@ use super::Refusal;
 use super::websocket::shake_hands;
 use crate::Context;
 use crate::auth::{Caller, Debug};
-use crate::http::Visit;
+use crate::connections::Visit;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::Response;

@@ -7,8 +7,8 @@ use super::page::Failure;
 use super::route::Route;
 use super::{Access, Cocoon, Proxy, ProxyConfig, now};
 use crate::auth::key_of;
+use crate::connections::Visit;
 use crate::debug::token::{Claim, DebugSecret, Nonce, TokenError, sign, verify};
-use crate::http::Visit;
 use axum::body::Body;
 use axum::http::header::{
     CACHE_CONTROL, COOKIE, HeaderMap, HeaderValue, LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE,

@@ -25,9 +25,8 @@ pub use outside::{Outside, OutsideError};
 pub use place::ProxyPlace;
 
 use crate::clock;
+use crate::connections::{Bounds, Door};
 use crate::debug::token::{DebugSecret, UsedNonces};
-use crate::http::Bounds;
-use crate::http::connections::Door;
 use crate::rates::Rates;
 use axum::body::Body;
 use baton_api::debug::EpochMs;

@@ -2,7 +2,7 @@
 
 use crate::fixture::Folder;
 use baton_node::config::{Choices, ConfigError, Exposure, Prepare, Settings};
-use baton_node::http::Bounds;
+use baton_node::connections::Bounds;
 use baton_node::rates::RateLimits;
 use baton_node::webhooks::Event;
 use baton_session::Owner;

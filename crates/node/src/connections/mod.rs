@@ -4,15 +4,16 @@
 //! nobody waiting. Every phase has its limit in the connection itself, whoever answers behind it: the
 //! handshake of TLS, the head of a request (and the silence before it), its body, an answer that is not
 //! taken. Rooms: [`places`] says who may hold a connection, `line` is the socket that holds the place,
-//! `visit` what a request and its connection know of each other.
+//! `visit` what a request and its connection know of each other, [`freight`] what bodies weigh together.
 
+pub(crate) mod freight;
 mod line;
 mod places;
 mod visit;
 
+pub(crate) use freight::Freight;
 pub(crate) use visit::{BodyTrouble, Visit};
 
-use super::peer::Connection;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -50,6 +51,10 @@ const FAREWELL: Duration = Duration::from_secs(5);
 /// How often it is looked whether keys are good that connections are held with. A connection ends when its
 /// key was not good twice: whoever speaks on it has had the time to say why.
 const LOOK_PAUSE: Duration = Duration::from_secs(5);
+
+/// The address of a connection's other end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Connection(pub(crate) SocketAddr);
 
 /// What a door bears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! they weigh together is counted here, as it comes, until its request was answered; and of an answer that
 //! is whole in memory, until it was taken.
 
-use super::connections::{BodyTrouble, Bounds, Visit};
+use super::{BodyTrouble, Bounds, Visit};
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_ENCODING;
@@ -108,7 +108,7 @@ struct Loaded {
 }
 
 /// The layer: counts what a request brings, and what its answer holds.
-pub(super) async fn weigh(
+pub(crate) async fn weigh(
     State(freight): State<Freight>,
     mut request: Request,
     next: Next,
@@ -134,7 +134,7 @@ pub(super) async fn weigh(
 }
 
 /// The layer for bodies that were unpacked on their way: counts what they have become.
-pub(super) async fn weigh_unpacked(request: Request, next: Next) -> Response {
+pub(crate) async fn weigh_unpacked(request: Request, next: Next) -> Response {
     let packed = request.extensions().get::<Loaded>().filter(|loaded| loaded.is_packed);
     match packed.map(|loaded| Arc::clone(&loaded.load)) {
         Some(load) => next.run(request.map(|body| Weighed::of(body, load))).await,
