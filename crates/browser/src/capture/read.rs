@@ -63,8 +63,10 @@ impl PageRead {
         // A page in the middle of a navigation has no active document for a while.
         self.has_failed = true;
         self.moves += usize::from(matches!(error, ScriptError::Left));
+        // Each look tells of one frame that left without a word, and there may be several.
+        let of_a_frame = matches!(&error, ScriptError::Cdp(error) if error.is_of_no_session());
         self.miss(error);
-        self.moves >= MOVES || (attempt > 0 && self.visit.is_some())
+        self.moves >= MOVES || (attempt > 0 && self.visit.is_some() && !of_a_frame)
     }
 
     /// Leaves the tab as events told of it, if no visit was read.
