@@ -3,8 +3,8 @@
 //! Each has a task of its own, from the handshake on, so that one caller that falls silent keeps
 //! nobody waiting. Every phase has its limit in the connection itself, whoever answers behind it: the
 //! handshake of TLS, the head of a request (and the silence before it), its body, an answer that is not
-//! taken. Rooms: [`places`] says who may hold a connection, `line` is the socket that holds the place,
-//! `visit` what a request and its connection know of each other, [`freight`] what bodies weigh together.
+//! taken. Rooms: `places` says who may hold a connection, `line` is the socket that holds the place,
+//! `visit` what a request and its connection know of each other, `freight` what bodies weigh together.
 
 pub(crate) mod freight;
 mod line;
