@@ -11,6 +11,7 @@ mod message;
 mod processes;
 mod run;
 mod settle;
+mod signals;
 mod tool;
 mod unpack;
 

@@ -2,7 +2,7 @@
 
 use super::children::Children;
 use super::message::{Begin, Notice, Order};
-use super::{bare, channel, processes, settle, tool, unpack};
+use super::{bare, channel, processes, settle, signals, tool, unpack};
 use baton_confine::calls::{self, CallsError};
 use baton_confine::keyring::{self, KeyringError};
 use rustix::io::Errno;
@@ -37,6 +37,9 @@ pub enum InitError {
     /// It could not keep what it starts away from itself.
     #[error("expected a first process that no other one can read: {0}")]
     Readable(#[source] std::io::Error),
+    /// It could not hear a signal that its node ignores.
+    #[error("expected to hear what the node was told to ignore: {0}")]
+    Deaf(#[source] std::io::Error),
     /// A tool that there is not.
     #[error("expected bare, read, write, pack or connect, and a path")]
     NoTool,
@@ -66,6 +69,7 @@ pub fn run(words: &[String]) -> Result<(), InitError> {
 
 pub(super) fn serve() -> Result<(), InitError> {
     confine()?;
+    signals::hear().map_err(InitError::Deaf)?;
     let socket = std::io::stdin().as_fd().try_clone_to_owned().map_err(InitError::NoSocket)?;
     forget_inherited(&socket);
     let children = Arc::new(Children::new(socket));

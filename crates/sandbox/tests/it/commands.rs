@@ -97,6 +97,18 @@ async fn a_browser_may_end_before_whoever_drives_it() {
     assert_eq!(says(&*sandbox, "cat note").await, "written");
 }
 
+#[test]
+fn what_runs_hears_signals_that_whoever_started_the_node_had_it_ignore() {
+    // As a script does that starts a node in the background, with `nohup`.
+    let story = "commands::a_browser_may_end_before_whoever_drives_it";
+    let ignoring = "trap '' HUP INT QUIT TERM; exec \"$0\" --exact \"$1\"";
+    let mut again = std::process::Command::new("/bin/sh");
+    again.args(["-c", ignoring]).arg(std::env::current_exe().unwrap()).arg(story);
+    let told = again.output().unwrap();
+    let told = String::from_utf8_lossy(&told.stdout);
+    assert!(told.contains("1 passed"), "{told}");
+}
+
 #[tokio::test]
 async fn nobody_disturbs_a_browser_that_writes_down_what_it_holds() {
     let sandbox = sandbox().await;
