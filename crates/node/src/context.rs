@@ -9,6 +9,7 @@ use crate::debug::token::DebugSecret;
 use crate::debug::{Browsers, Relay};
 use crate::identity::OwnIdentity;
 use crate::idle::Activity;
+use crate::life::{HOLD_LIMIT, settled};
 use crate::live::{Hub, LiveError};
 use crate::messages::Replays;
 use crate::oidc::{Gate, OidcSettings, Tokens};
@@ -16,13 +17,11 @@ use crate::outbound::Outbound;
 use crate::proxy::{Cocoons, ProxyPlace};
 use crate::rates::Rates;
 use crate::sandboxes::Sandboxes;
-use crate::sessions::Drivers;
-use crate::sync::lease::Asking;
 use crate::sync::peers::Statuses;
 use crate::sync::standing::Watches;
 use crate::sync::{FolderState, Given, IndexCache, KnownIcons, Looks, SyncSettings};
+use crate::table::Hold;
 use crate::tickets::Tickets;
-use crate::turns::{Turn, Turns};
 use crate::webhooks::{WebhookSettings, Webhooks};
 use baton_federation::Federation;
 use baton_session::{NodeId, Owner, Session, SessionId};
@@ -31,9 +30,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-
-/// How long an operation waits for its turn; shorter than its caller waits for an answer.
-const TURN_LIMIT: Duration = Duration::from_mins(1);
 
 /// The surroundings of an operation. Cheap to clone.
 #[derive(Clone)]
@@ -72,8 +68,6 @@ pub struct Context {
     pub(crate) feed: Feed,
     /// What opens a browser for tools that send no headers.
     pub tickets: Tickets,
-    /// Tells those who drive a browser that another agent may.
-    pub(crate) drivers: Drivers,
     /// The sandboxes that there are.
     pub sandboxes: Sandboxes,
     /// Which agents are asked as if they were models.
@@ -104,13 +98,10 @@ pub struct Context {
     pub(crate) looks: Arc<Looks>,
     /// Which icons peers gave.
     pub(crate) icons: Arc<KnownIcons>,
-    /// Which sessions peers are asked for.
-    pub(crate) asking: Asking,
     /// What lies in the sync directory.
     pub(crate) folder: FolderState,
     /// Who is told of sessions that come from elsewhere.
     pub(crate) webhooks: Webhooks,
-    turns: Turns,
 }
 
 /// What a context is made of.
@@ -205,7 +196,6 @@ impl Context {
             freight,
             feed: Feed::default(),
             tickets: Tickets::default(),
-            drivers: Drivers::default(),
             replays: Arc::default(),
             statuses: Statuses::default(),
             given: Given::default(),
@@ -213,10 +203,8 @@ impl Context {
             indexes: Arc::default(),
             looks: Arc::default(),
             icons: Arc::default(),
-            asking: Asking::default(),
             folder: FolderState::default(),
             webhooks: Webhooks::new(webhooks),
-            turns: Turns::default(),
         }
     }
 
@@ -225,50 +213,29 @@ impl Context {
         Ok(self.store.find_session(owner, reference).await?)
     }
 
-    /// Finds a session of this node and waits until no other operation changes it. The session is
-    /// as it is now, not as it was before the wait, and if it is active somebody watches its browser.
-    pub async fn take_turn(
+    /// Finds a session of this node and holds it, once nobody else does. The session is as it is now, not as
+    /// it was before the wait, and if it is active somebody watches its browser.
+    pub(crate) async fn take_turn(
         &self,
         owner: &Owner,
         reference: &str,
-    ) -> Result<(Session, Turn), NodeError> {
-        let (session, turn) = self.take_any_turn(owner, reference).await?;
+    ) -> Result<(Session, Hold), NodeError> {
+        let found = self.find(owner, reference).await?;
+        let hold = self.hold(found.id, "changed", HOLD_LIMIT).await?;
+        let session = self.store.fetch_session(owner, found.id).await?;
         if session.node != self.node {
             return Err(NodeError::OtherNode { name: session.name, node: session.node });
         }
-        self.hub.settle(&session).await?;
-        Ok((self.store.fetch_session(owner, session.id).await?, turn))
+        Ok((settled(self, &hold, session).await?, hold))
     }
 
-    /// The same for whoever wants to run the session here: one that has its home at another node is
-    /// brought here first, unless that node holds it.
-    pub async fn take_turn_here(
+    /// Holds a session, which need not be here, once nobody else does.
+    pub(crate) async fn hold(
         &self,
-        owner: &Owner,
-        reference: &str,
-    ) -> Result<(Session, Turn), NodeError> {
-        let (session, turn) = self.take_any_turn(owner, reference).await?;
-        if session.node != self.node {
-            self.hub.adopt(&session).await?;
-        }
-        self.hub.settle(&self.store.fetch_session(owner, session.id).await?).await?;
-        Ok((self.store.fetch_session(owner, session.id).await?, turn))
-    }
-
-    /// Waits until no other operation changes a session, which need not be here.
-    pub(crate) async fn turn(&self, id: SessionId, limit: Duration) -> Result<Turn, NodeError> {
-        let turn = self.turns.take(id, limit).await;
-        Ok(turn.ok_or(LiveError::Busy { id, doing: "changed" })?)
-    }
-
-    async fn take_any_turn(
-        &self,
-        owner: &Owner,
-        reference: &str,
-    ) -> Result<(Session, Turn), NodeError> {
-        let found = self.find(owner, reference).await?;
-        let turn = self.turns.take(found.id, TURN_LIMIT).await;
-        let turn = turn.ok_or(LiveError::Busy { id: found.id, doing: "changed" })?;
-        Ok((self.store.fetch_session(owner, found.id).await?, turn))
+        id: SessionId,
+        doing: &'static str,
+        limit: Duration,
+    ) -> Result<Hold, NodeError> {
+        Ok(self.hub.table().hold(id, doing, limit).await.map_err(LiveError::from)?)
     }
 }

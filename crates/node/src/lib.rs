@@ -30,6 +30,7 @@ pub mod idle;
 pub mod inspect;
 pub mod keys;
 mod latest;
+pub(crate) mod life;
 mod line;
 pub mod live;
 pub mod mcp;
@@ -48,8 +49,8 @@ pub mod serve;
 pub mod sessions;
 mod shell;
 pub mod sync;
+mod table;
 pub mod tickets;
-pub mod turns;
 pub mod webhooks;
 
 pub use config::Config;

@@ -214,7 +214,7 @@ fn sync(error: &SyncError) -> ErrorCode {
 fn live(error: &LiveError) -> ErrorCode {
     match error {
         LiveError::NotActive(_) | LiveError::AlreadyActive(_) => ErrorCode::WrongState,
-        LiveError::Busy { .. } | LiveError::LeaseLost { .. } | LiveError::Twin { .. } => {
+        LiveError::Busy(_) | LiveError::LeaseLost { .. } | LiveError::Twin { .. } => {
             ErrorCode::Conflict
         }
         LiveError::Lent { .. } => ErrorCode::SessionHeld,

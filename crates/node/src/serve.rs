@@ -15,9 +15,11 @@ use crate::live::{Hub, HubConfig, LiveError};
 use crate::proxy::{Cocoons, Outside, OutsideError, Proxy, ProxyConfig, ProxyPlace};
 use crate::rates::Rates;
 use crate::sandboxes::{self, Sandboxes};
-use crate::{Config, Context, DataFolder, board, cocoons, idle, metrics, proxy, sync, webhooks};
+use crate::{
+    Config, Context, DataFolder, board, cocoons, idle, life, metrics, proxy, sync, webhooks,
+};
 use baton_sandbox::Provider;
-use baton_session::NodeId;
+use baton_session::{NodeId, Session};
 use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};
 use secrecy::{ExposeSecret, SecretString};
 use std::fs::DirBuilder;
@@ -163,7 +165,7 @@ async fn run(
     let bounds = config.bounds;
     let rates = Rates::new(config.rates);
     hub.start_beating(shutdown.clone()).await?;
-    recover(&hub).await?;
+    let lost = recover(&hub).await?;
     let front =
         Front { cocoons: &cocoons, secret: &debug_secret, store: &store, rates: &rates, bounds };
     let proxy = start_proxy(&config.proxy, outside, front, &shutdown).await?;
@@ -188,6 +190,7 @@ async fn run(
         board: config.board.as_deref().map(board::at),
         ending: shutdown.clone(),
     });
+    context.tasks.spawn(life::rehydrate(context.clone(), lost));
     sync::start_auto(&context);
     sync::start_folder(&context);
     sandboxes::start_preparing(&context);
@@ -345,9 +348,9 @@ fn provider(_: &Config, _: NodeId) -> Result<Box<dyn Provider>, String> {
 }
 
 /// Looks at every session that was active when the last node ended.
-async fn recover(hub: &Hub) -> Result<(), LiveError> {
+async fn recover(hub: &Hub) -> Result<Vec<Session>, LiveError> {
     let begun = Instant::now();
-    let found = hub.recover().await?;
+    let (found, lost) = hub.recover().await?;
     tracing::info!(
         carried_on = found.carried_on,
         recoverable = found.recoverable,
@@ -357,7 +360,7 @@ async fn recover(hub: &Hub) -> Result<(), LiveError> {
         took_ms = begun.elapsed().as_secs_f64() * 1e3,
         "looked at the sessions of the last run"
     );
-    Ok(())
+    Ok(if hub.rehydrates() { lost } else { Vec::new() })
 }
 
 /// Tells commands of this machine where this node is.

@@ -33,6 +33,7 @@ mod login;
 mod look;
 mod mcp;
 mod notes;
+mod one_way_in;
 mod own_browser;
 mod parts;
 mod permissions;

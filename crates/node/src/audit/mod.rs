@@ -37,6 +37,8 @@ pub enum Action {
     Resume,
     /// A session was taken back to one of its snapshots.
     Rollback,
+    /// A session was captured, because somebody asked for it.
+    Capture,
     /// A session was closed.
     Close,
     /// A session was closed without a last snapshot.
@@ -77,6 +79,8 @@ pub enum Action {
     CreateSandbox,
     /// A command was run in a sandbox.
     ExecSandbox,
+    /// A session was handed in to a sandbox, which has it until that ends.
+    Lend,
     /// A sandbox was ended.
     DeleteSandbox,
     /// A session became a revision.
@@ -122,6 +126,7 @@ impl Action {
             Self::Resume => "session.resume",
             Self::Debug => "session.debug",
             Self::Rollback => "session.rollback",
+            Self::Capture => "session.capture",
             Self::Close => "session.close",
             Self::Abandon => "session.abandon",
             Self::Delete => "session.delete",
@@ -141,6 +146,7 @@ impl Action {
             Self::RemoveCocoon => "cocoon.remove",
             Self::CreateSandbox => "sandbox.create",
             Self::ExecSandbox => "sandbox.exec",
+            Self::Lend => "session.lend",
             Self::DeleteSandbox => "sandbox.delete",
             Self::Save => "session.save",
             Self::Pull => "session.pull",

@@ -31,6 +31,12 @@ pub struct Caller {
 }
 
 impl Caller {
+    /// The node itself, in the name of an owner: what it does without anybody asking for it.
+    pub(crate) fn node(owner: Owner) -> Self {
+        let scopes = [Scope::Read, Scope::Sync].into();
+        Self { owner, key: "node".to_owned(), actor: Actor::node(), scopes, agent: None }
+    }
+
     /// Checks that the key allows `needed`.
     pub fn require(&self, needed: Scope) -> Result<(), NodeError> {
         if self.scopes.contains(&needed) {

@@ -36,7 +36,7 @@ pub(crate) async fn follow(context: &Context, caller: &Caller) -> Result<Followe
     let board = of(context, caller)?;
     let feed = context.feed.clone();
     Ok(Followed {
-        drivers: context.drivers.listen(),
+        drivers: context.hub.table().passes(),
         board: blocking(move || feed.listen(&board)).await?,
         context: context.clone(),
         caller: caller.clone(),

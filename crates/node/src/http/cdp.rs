@@ -8,7 +8,7 @@ use super::here::Here;
 use super::input::{Json, Path, Query};
 use super::websocket::shake_hands;
 use crate::auth::{Caller, Drive, count, is_shut_out, refuse, show};
-use crate::{Context, NodeError, sessions};
+use crate::{Context, NodeError, life, sessions};
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::Response;
@@ -139,9 +139,9 @@ async fn no_more(context: &Context, caller: &Caller, session: &Session) -> NoMor
 /// Ends once the caller's key is revoked, or another agent drives the session: at once when that
 /// happens at this node. A database that does not answer changes nothing.
 async fn unwelcome(context: &Context, caller: &Caller, session: &Session) {
-    let mut passed = context.drivers.listen();
+    let mut passed = context.hub.table().passes();
     loop {
-        let is_driver = sessions::is_driver(context, caller, session).await;
+        let is_driver = life::is_driver(context, caller, session).await;
         if !is_driver || is_shut_out(context, caller).await.unwrap_or(false) {
             return;
         }

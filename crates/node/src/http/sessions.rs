@@ -104,7 +104,7 @@ pub(super) async fn capture(
     Drive(caller): Drive,
     Path(id): Path<String>,
 ) -> Answer<SnapshotView> {
-    Ok(axum::Json(sessions::capture(&context, &caller.owner, &id).await?))
+    Ok(axum::Json(sessions::capture(&context, &caller, &id).await?))
 }
 
 /// Switches on or off whether what the session's tabs do is recorded, now and after every resume. To keep

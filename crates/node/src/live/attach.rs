@@ -3,6 +3,7 @@
 use super::ending::Ending;
 use super::runner::Known;
 use super::{Hub, LiveError};
+use crate::table::Hold;
 use baton_browser::live::Live;
 use baton_session::SnapshotReason;
 use baton_session::{Session, State};
@@ -11,8 +12,12 @@ use url::Url;
 impl Hub {
     /// Watches the browser at `cdp_url` for a session whose row exists. When this returns, a first
     /// snapshot is on disk. The browser is not ours: it is left running when the session ends.
-    pub async fn attach(&self, session: &Session, cdp_url: &Url) -> Result<(), LiveError> {
-        let _taken = self.take(session.id, "attached").await?;
+    pub(crate) async fn attach(
+        &self,
+        _hold: &Hold,
+        session: &Session,
+        cdp_url: &Url,
+    ) -> Result<(), LiveError> {
         let attached = self.attach_taken(session, cdp_url).await;
         if attached.is_err() {
             self.forget(session.id);

@@ -2,8 +2,8 @@
 
 use super::ending::{Ending, end};
 use super::runner::Runner;
-use super::{Hub, LiveError};
-use baton_session::SessionId;
+use super::{Hub, LiveError, expect_unlent};
+use crate::table::Hold;
 use baton_session::SnapshotReason;
 use baton_store::Snapshot;
 use futures_util::future::join_all;
@@ -17,8 +17,9 @@ const SHUTDOWN_LIMIT: Duration = Duration::from_secs(20);
 impl Hub {
     /// Takes a last snapshot and ends the browser; a session without one has nothing to end. The row
     /// is the caller's to move.
-    pub async fn close(&self, id: SessionId) -> Result<Option<Snapshot>, LiveError> {
-        let _taken = self.take(id, "closed").await?;
+    pub(crate) async fn close(&self, hold: &Hold) -> Result<Option<Snapshot>, LiveError> {
+        expect_unlent(hold)?;
+        let id = hold.id();
         let Ok(runner) = self.runner(id) else {
             self.end_keeper(id, Ending::Close).await;
             return Ok(None);
@@ -48,8 +49,9 @@ impl Hub {
     }
 
     /// Ends the browser, if there is one, without a snapshot.
-    pub async fn abandon(&self, id: SessionId) -> Result<(), LiveError> {
-        let _taken = self.take(id, "abandoned").await?;
+    pub(crate) async fn abandon(&self, hold: &Hold) -> Result<(), LiveError> {
+        expect_unlent(hold)?;
+        let id = hold.id();
         match self.runner(id) {
             Ok(runner) => self.end(&runner, Ending::Kill).await,
             Err(_) => drop(self.end_keeper(id, Ending::Kill).await),

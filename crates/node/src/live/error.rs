@@ -1,6 +1,7 @@
 //! Why a browser could not do what was asked.
 
 use crate::data::DataError;
+use crate::table::Busy;
 use baton_browser::cdp::CdpError;
 use baton_browser::keeper::KeeperError;
 use baton_browser::launch::LaunchError;
@@ -23,13 +24,8 @@ pub enum LiveError {
     #[error("session {0} has a running browser already")]
     AlreadyActive(SessionId),
     /// Something else is being done with the session.
-    #[error("session {id} is being {doing} at this moment\ntry again")]
-    Busy {
-        /// Which session.
-        id: SessionId,
-        /// What is being done with it.
-        doing: &'static str,
-    },
+    #[error(transparent)]
+    Busy(#[from] Busy),
     /// A sandbox has the session.
     #[error(
         "expected session {id} to be held by nobody, found that sandbox {sandbox} holds it\n\

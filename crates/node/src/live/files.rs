@@ -1,8 +1,9 @@
 //! The files of a session: its folder with profile and log.
 
 use super::ending::Ending;
-use super::{Hub, LiveError};
+use super::{Hub, LiveError, expect_unlent};
 use crate::data::write_private;
+use crate::table::Hold;
 use baton_browser::launch::Folder;
 use baton_session::{Owner, Session, SessionId};
 use std::fs::{self, DirBuilder};
@@ -48,8 +49,9 @@ impl Hub {
 
     /// Removes the session's folder with its profile. A session that is watched is refused, and so
     /// is one whose profile somebody else's browser holds.
-    pub async fn delete_files(&self, id: SessionId) -> Result<(), LiveError> {
-        let _taken = self.take(id, "deleted").await?;
+    pub(crate) async fn delete_files(&self, hold: &Hold) -> Result<(), LiveError> {
+        expect_unlent(hold)?;
+        let id = hold.id();
         if self.runner(id).is_ok() {
             return Err(LiveError::AlreadyActive(id));
         }

@@ -14,9 +14,14 @@ use url::Url;
 impl Hub {
     /// The browser that sessions are opened in, if there is one.
     pub fn browser(&self) -> Option<PathBuf> {
+        self.program().ok()
+    }
+
+    /// The same for whoever needs one.
+    pub(super) fn program(&self) -> Result<PathBuf, LiveError> {
         let config = self.config();
         let path = config.inherited.get("PATH").map(std::ffi::OsStr::new);
-        launch::find_browser(config.browser.as_deref(), path).ok()
+        Ok(launch::find_browser(config.browser.as_deref(), path)?)
     }
 
     /// Starts a keeper with a browser on the session's own profile.
@@ -25,9 +30,7 @@ impl Hub {
         session: &Session,
         environment: &Environment,
     ) -> Result<(), LiveError> {
-        let config = self.config();
-        let path = config.inherited.get("PATH").map(std::ffi::OsStr::new);
-        let program = launch::find_browser(config.browser.as_deref(), path)?;
+        let (config, program) = (self.config(), self.program()?);
         let options = LaunchOptions {
             files: config.data.files_of(session.id),
             folders: self.folders(session)?,

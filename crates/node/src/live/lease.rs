@@ -168,20 +168,32 @@ impl Hub {
     }
 
     /// Makes this node the holder of a session, in a new term.
-    pub(super) async fn acquire(&self, session: &Session) -> Result<Term, LiveError> {
+    pub(crate) async fn acquire(&self, session: &Session) -> Result<Term, LiveError> {
         let term = self.store().acquire_lease(session.id, self.config().node).await?;
         tracing::info!(session = %session.id, %term, "holds a session");
         Ok(term)
     }
 
+    /// Checks that the session of another node could be brought here, and changes nothing.
+    pub(crate) async fn expect_adoptable(&self, id: SessionId) -> Result<(), LiveError> {
+        self.silent_holder(id).await.map(drop)
+    }
+
+    /// Who holds a session, if that is another node that fell silent, and its last beat. One that beats
+    /// holds it.
+    async fn silent_holder(&self, id: SessionId) -> Result<Option<(NodeId, i64)>, LiveError> {
+        let holder = self.store().fetch_lease(id).await?.and_then(|lease| lease.node);
+        let Some(holder) = holder.filter(|holder| *holder != self.config().node) else {
+            return Ok(None);
+        };
+        let beat = self.0.pulse.silent(holder).ok_or(StoreError::HeldElsewhere { node: holder })?;
+        Ok(Some((holder, beat)))
+    }
+
     /// Brings the session of another node here: one that nobody holds, or whose holder fell silent.
-    pub async fn adopt(&self, session: &Session) -> Result<(), LiveError> {
+    pub(crate) async fn adopt(&self, session: &Session) -> Result<(), LiveError> {
         let (id, node) = (session.id, self.config().node);
-        if let Some(holder) = self.store().fetch_lease(id).await?.and_then(|lease| lease.node)
-            && holder != node
-        {
-            let silent = self.0.pulse.silent(holder);
-            let beat = silent.ok_or(StoreError::HeldElsewhere { node: holder })?;
+        if let Some((holder, beat)) = self.silent_holder(id).await? {
             self.store().expire_lease(id, holder, beat, Timestamp::now()).await?;
             tracing::warn!(session = %id, %holder, "ended the lease of a node that fell silent");
         }

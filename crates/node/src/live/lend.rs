@@ -8,18 +8,21 @@ use super::draft::Draft;
 use super::ending::Ending;
 use super::held::Held;
 use super::load::{Loaded, Read};
-use super::{Hub, LiveError, Taken};
+use super::{Hub, LiveError, expect_unlent};
 use crate::clock::{Anchor, uptime};
+use crate::table::Hold;
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::{CacheKey, StoreArchive};
 use baton_session::{
-    Holdings, Lifecycle, Part, PartKind, PartRef, Receipt, SandboxId, Session, SessionId,
-    SnapshotId, SnapshotReason, State, Term, parts,
+    Holdings, Lifecycle, Part, PartKind, PartRef, Receipt, SandboxId, Session, SnapshotId,
+    SnapshotReason, State, Term, parts,
 };
 use baton_store::{NewSnapshot, Snapshot, StoreError};
 use jiff::Timestamp;
-use std::collections::HashMap;
-use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long a session that a sandbox gives back is waited for: who looks at it is done soon.
+const GIVE_BACK_LIMIT: Duration = Duration::from_secs(30);
 
 /// What a session holds, to be handed in.
 #[derive(Debug)]
@@ -38,14 +41,6 @@ pub struct Handed {
     pub receipt: Receipt,
 }
 
-/// A session that is about to be lent; nothing else is done with it until this is dropped.
-pub(crate) struct Lending {
-    session: Session,
-    /// What is handed in.
-    pub(crate) handed: Handed,
-    _taken: Taken,
-}
-
 /// A session that is lent.
 #[derive(Debug)]
 pub(crate) struct Loan {
@@ -58,11 +53,6 @@ pub(crate) struct Loan {
 }
 
 impl Hub {
-    /// To which sandbox a session is lent.
-    pub fn borrower(&self, id: SessionId) -> Option<SandboxId> {
-        self.lent().get(&id).copied()
-    }
-
     /// What the last good snapshot of a session holds. An active one is captured first.
     pub async fn copy_out(&self, session: &Session) -> Result<Handed, LiveError> {
         if self.runner(session.id).is_ok() {
@@ -71,18 +61,8 @@ impl Hub {
         self.hand(session).await
     }
 
-    /// Takes a session that has no browser, and what it holds.
-    pub(crate) async fn begin_lending(&self, session: &Session) -> Result<Lending, LiveError> {
-        let taken = self.take(session.id, "lent").await?;
-        if session.lifecycle == Lifecycle::Active || self.runner(session.id).is_ok() {
-            return Err(LiveError::AlreadyActive(session.id));
-        }
-        self.expect_its_name(session).await?;
-        let handed = self.hand(session).await?;
-        Ok(Lending { session: session.clone(), handed, _taken: taken })
-    }
-
-    async fn hand(&self, session: &Session) -> Result<Handed, LiveError> {
+    /// What the last good snapshot of a session holds.
+    pub(crate) async fn hand(&self, session: &Session) -> Result<Handed, LiveError> {
         let found = self.last_good(session.id).await?.ok_or(LiveError::NoSnapshot(session.id))?;
         let key = CacheKey::of(&found.snapshot.parts).of_session(session.id);
         let now = Timestamp::now().as_microsecond();
@@ -93,6 +73,19 @@ impl Hub {
         Ok(Handed { snapshot, taken_at, state, local_storage, parts, receipt })
     }
 
+    /// The same, where it may have been loaded before: only a snapshot that came since is loaded anew.
+    pub(crate) async fn hand_again(
+        &self,
+        session: &Session,
+        before: Option<Handed>,
+    ) -> Result<Handed, LiveError> {
+        let now = self.last_good(session.id).await?.map(|found| found.snapshot.id);
+        match before {
+            Some(handed) if Some(handed.snapshot) == now => Ok(handed),
+            _ => self.hand(session).await,
+        }
+    }
+
     /// What a session held when it was lent, and what of that cannot be read any more.
     pub(crate) async fn recall(&self, loan: &Loan) -> Result<(State, Receipt), LiveError> {
         let wanted = loan.parts.iter().filter(|part| !part.kind.is_picture()).cloned();
@@ -100,26 +93,27 @@ impl Hub {
         Ok((state, receipt))
     }
 
-    /// Lends it: from now on the sandbox has it, and nobody else.
+    /// Lends a session that this node holds in `term`: from now on the sandbox `to` has it, and nobody else.
     pub(crate) async fn lend(
         &self,
-        lending: Lending,
+        hold: &Hold,
+        session: &Session,
+        term: Term,
+        handed: &Handed,
         to: SandboxId,
-    ) -> Result<(Loan, Handed), LiveError> {
-        let Lending { session, handed, _taken } = lending;
+    ) -> Result<Loan, LiveError> {
+        expect_unlent(hold)?;
         let (id, node) = (session.id, self.config().node);
-        self.end_keeper(id, Ending::Close).await;
-        let term = self.acquire(&session).await?;
-        let (from, now) = (session.lifecycle, Timestamp::now());
-        let moved = self.store().update_lifecycle(id, node, from, Lifecycle::Active, now).await;
-        if let Err(error) = moved {
-            self.store().release_lease(id, node).await?;
-            return Err(error.into());
+        if self.runner(id).is_ok() {
+            return Err(LiveError::AlreadyActive(id));
         }
-        self.lent().insert(id, to);
+        self.end_keeper(id, Ending::Close).await;
+        let (from, now) = (session.lifecycle, Timestamp::now());
+        self.store().update_lifecycle(id, node, from, Lifecycle::Active, now).await?;
+        hold.lend(Some(to));
         tracing::info!(session = %id, sandbox = %to, "lent a session to a sandbox");
         let since = Anchor::new(Timestamp::now(), uptime());
-        Ok((Loan { session, term, parts: handed.parts.clone(), since }, handed))
+        Ok(Loan { session: session.clone(), term, parts: handed.parts.clone(), since })
     }
 
     /// Stores what became of a session that is lent and held `before` then. When this returns it is on
@@ -172,6 +166,7 @@ impl Hub {
     /// The sandbox has the session no longer: it stands where it stood, or can be resumed.
     pub(crate) async fn give_back(&self, loan: &Loan) -> Result<(), LiveError> {
         let (id, node) = (loan.session.id, self.config().node);
+        let hold = self.table().hold(id, "given back by a sandbox", GIVE_BACK_LIMIT).await?;
         let to = match loan.session.lifecycle {
             Lifecycle::Closed => Lifecycle::Closed,
             _ => Lifecycle::Recoverable,
@@ -184,12 +179,8 @@ impl Hub {
             | Err(StoreError::LifecycleConflict { .. } | StoreError::HeldElsewhere { .. }) => {}
             Err(error) => return Err(error.into()),
         }
-        self.lent().remove(&id);
+        hold.lend(None);
         Ok(())
-    }
-
-    fn lent(&self) -> MutexGuard<'_, HashMap<SessionId, SandboxId>> {
-        self.0.lent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -9,10 +9,13 @@ use baton_session::{
 };
 use baton_store::{Snapshot, StoreError};
 use jiff::Timestamp;
+use std::time::Instant;
 
 /// What a snapshot holds, as far as it can be read.
 #[derive(Debug)]
-pub(super) struct Loaded {
+pub(crate) struct Loaded {
+    /// When it began to be loaded.
+    pub(super) began: Instant,
     pub(super) snapshot: SnapshotId,
     /// When it was taken.
     pub(super) taken_at: Timestamp,
@@ -54,6 +57,7 @@ impl Hub {
         found: Latest,
         at_hand: Option<PartKind>,
     ) -> Result<Loaded, LiveError> {
+        let began = Instant::now();
         let Latest { snapshot, damaged, passed_over } = found;
         let (taken_at, term) = (snapshot.taken_at, snapshot.term);
         let is_newest = passed_over.is_none() && damaged.is_none();
@@ -73,7 +77,18 @@ impl Hub {
         receipt.extend(unread);
         let (held, goes_back) = (Holdings::of(&state), passed_over.is_some());
         let snapshot = snapshot.id;
-        Ok(Loaded { snapshot, taken_at, term, is_newest, state, receipt, good, held, goes_back })
+        Ok(Loaded {
+            began,
+            snapshot,
+            taken_at,
+            term,
+            is_newest,
+            state,
+            receipt,
+            good,
+            held,
+            goes_back,
+        })
     }
 
     /// What parts hold, as far as they can be read.

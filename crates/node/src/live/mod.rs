@@ -33,31 +33,31 @@ mod stopwatch;
 
 pub use error::LiveError;
 pub use lend::Handed;
-pub(crate) use lend::{Lending, Loan};
+pub(crate) use lend::Loan;
+pub(crate) use load::Loaded;
 pub use recover::Recovered;
 pub use resume::Resumed;
 
 use crate::data::DataFolder;
 use crate::debug::Relay;
+use crate::table::{Hold, SessionTable};
 use baton_browser::keeper::KeeperCommand;
 use baton_browser::launch::{Confine, Folder};
 use baton_browser::profile::compile::ProfileCache;
-use baton_session::{Confinement, NodeId, SandboxId, SessionId};
+use baton_session::{Confinement, NodeId, SessionId};
 use baton_store::Store;
 use lease::Pulse;
 use record::Recording;
 use runner::Runner;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Notify, watch};
-use tokio::time::{Instant, timeout_at};
+use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 
-/// How long one thing to do with a session waits for another.
-const TAKE_LIMIT: Duration = Duration::from_secs(5);
+/// How long what nobody waits for waits to hold a session.
+const HOLD_LIMIT: Duration = Duration::from_secs(5);
 
 /// How much memory compiled profiles may take, in bytes.
 const COMPILED_LIMIT: u64 = 128 << 20;
@@ -72,12 +72,8 @@ struct Inner {
     runners: Mutex<HashMap<SessionId, Arc<Runner>>>,
     /// What is recorded.
     recordings: Mutex<HashMap<SessionId, Recording>>,
-    /// Sessions that something is being done with, so that two requests never start two browsers.
-    busy: Mutex<HashMap<SessionId, &'static str>>,
-    /// Sessions that sandboxes have.
-    lent: Mutex<HashMap<SessionId, SandboxId>>,
-    /// Tells that one of them is free again.
-    freed: Notify,
+    /// What is done with sessions right now, so that two requests never start two browsers.
+    table: SessionTable,
     pulse: Pulse,
     /// Profiles that were compiled, for the next browser with the same login.
     compiled: ProfileCache,
@@ -133,9 +129,7 @@ impl Hub {
             config,
             runners: Mutex::default(),
             recordings: Mutex::default(),
-            busy: Mutex::default(),
-            lent: Mutex::default(),
-            freed: Notify::new(),
+            table: SessionTable::default(),
             pulse: Pulse::default(),
             compiled: ProfileCache::new(COMPILED_LIMIT),
             tasks: TaskTracker::new(),
@@ -163,6 +157,11 @@ impl Hub {
         &self.config().data
     }
 
+    /// What is done with sessions right now.
+    pub fn table(&self) -> &SessionTable {
+        &self.0.table
+    }
+
     /// Profiles that were compiled.
     pub(crate) fn compiled(&self) -> &ProfileCache {
         &self.0.compiled
@@ -186,7 +185,7 @@ impl Hub {
     }
 
     fn runner(&self, id: SessionId) -> Result<Arc<Runner>, LiveError> {
-        self.runners().get(&id).cloned().ok_or_else(|| match self.borrower(id) {
+        self.runners().get(&id).cloned().ok_or_else(|| match self.table().borrower(id) {
             Some(sandbox) => LiveError::Lent { id, sandbox },
             None => LiveError::NotActive(id),
         })
@@ -195,48 +194,10 @@ impl Hub {
     fn recordings(&self) -> MutexGuard<'_, HashMap<SessionId, Recording>> {
         self.0.recordings.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    fn busy(&self) -> MutexGuard<'_, HashMap<SessionId, &'static str>> {
-        self.0.busy.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes the session for one thing to do. Another one under way is waited for a moment: most
-    /// take no longer; then this one is refused.
-    async fn take(&self, id: SessionId, doing: &'static str) -> Result<Taken, LiveError> {
-        let deadline = Instant::now() + TAKE_LIMIT;
-        loop {
-            let mut freed = pin!(self.0.freed.notified());
-            // From here on no end of another's is missed.
-            freed.as_mut().enable();
-            match self.try_take(id, doing) {
-                Err(LiveError::Busy { .. }) if timeout_at(deadline, freed).await.is_ok() => {}
-                taken => return taken,
-            }
-        }
-    }
-
-    fn try_take(&self, id: SessionId, doing: &'static str) -> Result<Taken, LiveError> {
-        if let Some(sandbox) = self.borrower(id) {
-            return Err(LiveError::Lent { id, sandbox });
-        }
-        let mut busy = self.busy();
-        if let Some(other) = busy.get(&id) {
-            return Err(LiveError::Busy { id, doing: other });
-        }
-        busy.insert(id, doing);
-        Ok(Taken { hub: self.clone(), id })
-    }
 }
 
-/// A session that was taken for one thing to do; free again when this is dropped.
-struct Taken {
-    hub: Hub,
-    id: SessionId,
-}
-
-impl Drop for Taken {
-    fn drop(&mut self) {
-        self.hub.busy().remove(&self.id);
-        self.hub.0.freed.notify_waiters();
-    }
+/// Checks that no sandbox has the session.
+fn expect_unlent(hold: &Hold) -> Result<(), LiveError> {
+    let id = hold.id();
+    hold.borrower().map_or(Ok(()), |sandbox| Err(LiveError::Lent { id, sandbox }))
 }

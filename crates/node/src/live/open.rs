@@ -3,6 +3,7 @@
 use super::ending::Ending;
 use super::runner::Known;
 use super::{Hub, LiveError};
+use crate::table::Hold;
 use baton_api::{OpenSession, SharedFolder};
 use baton_browser::cdp::CdpError;
 use baton_browser::launch::Folder;
@@ -23,8 +24,12 @@ fn folder(SharedFolder { path, writable }: &SharedFolder) -> Folder {
 
 impl Hub {
     /// Starts a browser for a session whose row exists. When this returns, a first snapshot is on disk.
-    pub async fn open(&self, session: &Session, request: &OpenSession) -> Result<(), LiveError> {
-        let _taken = self.take(session.id, "opened").await?;
+    pub(crate) async fn open(
+        &self,
+        _hold: &Hold,
+        session: &Session,
+        request: &OpenSession,
+    ) -> Result<(), LiveError> {
         let opened = self.open_taken(session, request).await;
         if opened.is_err() {
             self.forget(session.id);

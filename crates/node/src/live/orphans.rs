@@ -1,7 +1,7 @@
 //! Ends keepers that hold a browser for nobody: a node died in the middle of a resume or a close.
 
-use super::Hub;
 use super::ending::Ending;
+use super::{HOLD_LIMIT, Hub};
 use baton_session::SessionId;
 use futures_util::StreamExt;
 use futures_util::stream::iter;
@@ -38,7 +38,7 @@ impl Hub {
                 return false;
             }
         }
-        let Ok(_taken) = self.take(id, "ended").await else { return false };
+        let Ok(_hold) = self.table().hold(id, "ended", HOLD_LIMIT).await else { return false };
         let ended = self.end_keeper(id, Ending::Close).await;
         if ended {
             tracing::warn!(session = %id, "ended a keeper whose session is not active");

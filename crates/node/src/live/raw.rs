@@ -1,24 +1,26 @@
 //! The browser's own folders of databases: read for a deep export, and given to a profile when a
 //! snapshot has some, one that was imported.
 
-use super::{Hub, LiveError};
+use super::{Hub, LiveError, expect_unlent};
+use crate::table::Hold;
 use baton_browser::profile::raw;
 use baton_session::receipt::{ItemKind, ReceiptItem};
-use baton_session::{FileEntry, Receipt, Session, SessionId, State, StorageKey};
+use baton_session::{FileEntry, Receipt, SessionId, State, StorageKey};
 
 impl Hub {
     /// Reads the folders of some keys from the profile of a session that has no browser.
-    pub async fn read_raw(
+    pub(crate) async fn read_raw(
         &self,
-        session: &Session,
+        hold: &Hold,
         keys: Vec<StorageKey>,
     ) -> Result<Vec<(StorageKey, Vec<FileEntry>)>, LiveError> {
-        let _taken = self.take(session.id, "exported").await?;
-        if self.runner(session.id).is_ok() {
-            return Err(LiveError::AlreadyActive(session.id));
+        expect_unlent(hold)?;
+        let id = hold.id();
+        if self.runner(id).is_ok() {
+            return Err(LiveError::AlreadyActive(id));
         }
-        self.wait_for_profile(session.id).await?;
-        let profile = self.config().data.profile(session.id);
+        self.wait_for_profile(id).await?;
+        let profile = self.config().data.profile(id);
         let read = move |key: StorageKey| {
             let raw = raw::read(&profile, &key)?;
             Ok::<_, LiveError>((key, raw))

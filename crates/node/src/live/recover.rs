@@ -5,9 +5,8 @@
 
 use super::ending::Ending;
 use super::runner::Known;
-use super::{Hub, LiveError};
-use crate::NodeError;
-use crate::audit::{Action, Actor, Note};
+use super::{HOLD_LIMIT, Hub, LiveError, expect_unlent};
+use crate::table::Hold;
 use baton_browser::keeper::KeeperLink;
 use baton_browser::live::Live;
 use baton_session::{Lifecycle, Session, SessionId};
@@ -29,7 +28,7 @@ const ATTEMPTS: usize = 2;
 pub struct Recovered {
     /// Browsers that were still running.
     pub carried_on: usize,
-    /// Sessions that can be resumed; with `auto_rehydrate` they are, one after the other.
+    /// Sessions that can be resumed.
     pub recoverable: usize,
     /// Sessions without a snapshot, closed.
     pub closed: usize,
@@ -42,8 +41,8 @@ pub struct Recovered {
 impl Hub {
     /// Looks at every session of this node that was active when it ended, and ends the keepers of
     /// those that were not. One that cannot be looked at is logged, and looked at again when
-    /// somebody asks for it.
-    pub async fn recover(&self) -> Result<Recovered, LiveError> {
+    /// somebody asks for it. Also returns those whose browser is gone.
+    pub async fn recover(&self) -> Result<(Recovered, Vec<Session>), LiveError> {
         let sessions = self.store().list_active_sessions(self.config().node).await?;
         let active: HashSet<SessionId> = sessions.iter().map(|session| session.id).collect();
         let looks: Vec<_> = sessions.iter().map(|session| self.look_at(session)).collect();
@@ -65,28 +64,41 @@ impl Hub {
                 }
             }
         }
-        if self.recovery().auto_rehydrate && !lost.is_empty() {
-            self.0.tasks.spawn(rehydrate(self.clone(), lost));
-        }
-        Ok(recovered)
+        Ok((recovered, lost))
     }
 
-    /// Makes row and browser of an active session agree, unless they do. Fails with `Busy` while the
-    /// session is still being opened.
-    pub async fn settle(&self, session: &Session) -> Result<(), LiveError> {
-        let is_held = self.runner(session.id).is_ok() || self.borrower(session.id).is_some();
+    /// Whether sessions that were lost are to be resumed by themselves.
+    pub(crate) fn rehydrates(&self) -> bool {
+        self.recovery().auto_rehydrate
+    }
+
+    /// Makes row and browser of a session agree, unless they do. Returns whether the row may be another
+    /// one than before.
+    pub(crate) async fn settle(&self, hold: &Hold, session: &Session) -> Result<bool, LiveError> {
+        let is_held = self.runner(session.id).is_ok() || hold.borrower().is_some();
         if session.lifecycle != Lifecycle::Active || is_held {
-            return Ok(());
+            return Ok(false);
         }
-        let now = self.look_at(session).await?;
+        let now = self.look_at_held(hold, session).await?;
         tracing::warn!(session = %session.id, lifecycle = %now, "nobody watched an active session");
-        Ok(())
+        Ok(true)
     }
 
-    /// Finds the browser of an active session, or moves the session to where its snapshots allow.
+    /// Finds the browser of a session that was active, or moves the session to where its snapshots allow.
     pub(super) async fn look_at(&self, session: &Session) -> Result<Lifecycle, LiveError> {
+        let hold = self.table().hold(session.id, "looked for", HOLD_LIMIT).await?;
+        // Whoever held it before may have moved it.
+        match self.store().fetch_session(&session.owner, session.id).await? {
+            now if now.lifecycle == Lifecycle::Active && now.node == self.config().node => {
+                self.look_at_held(&hold, &now).await
+            }
+            now => Ok(now.lifecycle),
+        }
+    }
+
+    async fn look_at_held(&self, hold: &Hold, session: &Session) -> Result<Lifecycle, LiveError> {
+        expect_unlent(hold)?;
         let id = session.id;
-        let _taken = self.take(id, "looked for").await?;
         if self.runner(id).is_ok() {
             return Ok(Lifecycle::Active);
         }
@@ -178,44 +190,6 @@ impl Hub {
 /// not.
 fn is_old(taken_at: Timestamp, now: Timestamp, most: Duration) -> bool {
     Duration::try_from(now.duration_since(taken_at)).is_ok_and(|age| age > most)
-}
-
-/// Resumes sessions one after the other: each takes all of the machine. What fails is tried once
-/// more, and has failed when that fails too.
-async fn rehydrate(hub: Hub, sessions: Vec<Session>) {
-    for session in sessions {
-        let mut outcome = hub.rehydrate_one(&session).await;
-        if outcome.is_err() {
-            outcome = hub.rehydrate_one(&session).await;
-        }
-        if let Err(error) = outcome {
-            tracing::error!(session = %session.id, %error, "a session could not be resumed at start-up");
-        }
-    }
-}
-
-impl Hub {
-    /// Resumes a session, unless somebody was faster or the node is stopping.
-    async fn rehydrate_one(&self, session: &Session) -> Result<(), NodeError> {
-        let now = self.store().fetch_any_session(session.id).await?;
-        if self.0.tasks.is_closed()
-            || now.is_none_or(|now| now.node != session.node || now.lifecycle != session.lifecycle)
-        {
-            return Ok(());
-        }
-        let note =
-            Note::new(&Actor::node(), &session.owner, Action::Resume, session.id.to_string());
-        let note = note.with("name", session.name.to_string());
-        let resumed = self.resume(session).await.map(drop).map_err(NodeError::from);
-        match note.end(self.store(), resumed).await {
-            // The session is back, and nobody waits for the answer.
-            Err(error @ NodeError::NotNoted { .. }) => {
-                tracing::error!(session = %session.id, %error, "a resume is not in the audit log");
-                Ok(())
-            }
-            noted => noted,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -7,17 +7,18 @@ use super::ending::Ending;
 use super::load::Loaded;
 use super::runner::Known;
 use super::stopwatch::Stopwatch;
-use super::{Hub, LiveError};
+use super::{Hub, LiveError, expect_unlent};
+use crate::table::Hold;
 use baton_browser::launch::{self, LockState};
 use baton_browser::live::Live;
 use baton_browser::profile::{self, KeptProfile};
 use baton_browser::restore::{Restored, restore};
 use baton_session::cookie::Expiry;
-use baton_session::{Lifecycle, Receipt, Session, SnapshotId, Term};
+use baton_session::{Lifecycle, Receipt, Session, SessionId, SnapshotId, Term};
 use baton_store::StoreError;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a restore may take as a whole; each of its steps has a limit of its own, but a browser
 /// that hangs from some point on would spend them all.
@@ -35,49 +36,68 @@ pub struct Resumed {
 }
 
 impl Hub {
-    /// Brings a session back from its last good snapshot that can be read, and moves its row to active.
-    pub async fn resume(&self, session: &Session) -> Result<Resumed, LiveError> {
-        let _taken = self.take(session.id, "resumed").await?;
+    /// Checks that a browser could be started for a session: one is found, and its profile is not in use
+    /// on another machine. Changes nothing.
+    pub(crate) fn expect_startable(&self, id: SessionId) -> Result<(), LiveError> {
+        self.program()?;
+        self.expect_profile_here(id)
+    }
+
+    /// Checks that a closed session may have its name back. Asked before anything is begun: a resume
+    /// that is undone has shown its cookies to real sites.
+    pub(crate) async fn expect_its_name(&self, session: &Session) -> Result<(), LiveError> {
+        let name = session.name.to_string();
+        match self.store().find_session(&session.owner, &name).await {
+            Ok(bearer) if bearer.id != session.id && bearer.lifecycle.holds_name() => {
+                Err(StoreError::NameTaken { name }.into())
+            }
+            Ok(_) | Err(StoreError::SessionNotFound { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Checks that a session has a snapshot that can be read.
+    pub(crate) async fn expect_snapshot(&self, id: SessionId) -> Result<(), LiveError> {
+        self.last_good(id).await?.ok_or(LiveError::NoSnapshot(id)).map(drop)
+    }
+
+    /// Loads the last good snapshot of a session that can be read.
+    pub(crate) async fn load_last_good(&self, session: &Session) -> Result<Loaded, LiveError> {
+        let found = self.last_good(session.id).await?.ok_or(LiveError::NoSnapshot(session.id))?;
+        self.load(session, found).await
+    }
+
+    /// Starts a browser for a session that this node holds in `term`, brings back what was loaded, and
+    /// moves its row to active.
+    pub(crate) async fn start(
+        &self,
+        hold: &Hold,
+        session: &Session,
+        term: Term,
+        loaded: Loaded,
+    ) -> Result<Resumed, LiveError> {
+        expect_unlent(hold)?;
         if self.runner(session.id).is_ok() {
             return Err(LiveError::AlreadyActive(session.id));
         }
-        self.expect_its_name(session).await?;
-        let started = Instant::now();
-        let found = self.last_good(session.id).await?.ok_or(LiveError::NoSnapshot(session.id))?;
-        let loaded = self.load(session, found).await?;
-        self.resume_loaded(session, loaded, started).await
-    }
-
-    /// Brings back what was loaded since `started`, for a session that is taken and has no browser.
-    pub(super) async fn resume_loaded(
-        &self,
-        session: &Session,
-        loaded: Loaded,
-        started: Instant,
-    ) -> Result<Resumed, LiveError> {
-        let term = self.acquire(session).await?;
-        let resumed = self.resume_held(session, term, loaded, started).await;
-        if let Err(error) = &resumed {
+        let resumed = self.resume_held(session, term, loaded).await;
+        if resumed.is_err() {
             metrics::counter!("baton_resumes_total", "outcome" => "failed").increment(1);
-            self.give_up(session, error).await;
         }
         resumed
     }
 
-    /// Gives back what was to be resumed, and counts the failure if it was one of the session's.
-    async fn give_up(&self, session: &Session, error: &LiveError) {
-        let of_the_session = !matches!(error, LiveError::Store(_));
-        let (id, node, now) = (session.id, self.config().node, Timestamp::now());
-        let noted = async {
-            self.store().release_lease(id, node).await?;
-            if of_the_session {
-                let lifecycle = self.store().note_failed_resume(id, node, now).await?;
-                tracing::warn!(session = %id, %lifecycle, "a resume failed");
+    /// Counts a start that failed, if that was the session's fault.
+    pub(crate) async fn count_failure(&self, hold: &Hold, error: &LiveError) {
+        if matches!(error, LiveError::Store(_)) {
+            return;
+        }
+        let (id, node, now) = (hold.id(), self.config().node, Timestamp::now());
+        match self.store().note_failed_resume(id, node, now).await {
+            Ok(lifecycle) => tracing::warn!(session = %id, %lifecycle, "a resume failed"),
+            Err(error) => {
+                tracing::warn!(session = %id, %error, "a resume that failed was not noted");
             }
-            Ok::<_, StoreError>(())
-        };
-        if let Err(error) = noted.await {
-            tracing::warn!(session = %id, %error, "a resume that failed was not noted");
         }
     }
 
@@ -86,9 +106,8 @@ impl Hub {
         session: &Session,
         term: Term,
         mut loaded: Loaded,
-        started: Instant,
     ) -> Result<Resumed, LiveError> {
-        let mut clock = Stopwatch::start(started);
+        let mut clock = Stopwatch::start(loaded.began);
         clock.step("load");
         let kept = self.prepare_profile(session).await?;
         clock.step("keep");
@@ -114,30 +133,25 @@ impl Hub {
         Ok(Resumed { snapshot, receipt, timing: clock.end() })
     }
 
-    /// Whether a closed session may have its name back. Asked before anything is begun: a resume
-    /// that is undone has shown its cookies to real sites.
-    pub(super) async fn expect_its_name(&self, session: &Session) -> Result<(), LiveError> {
-        let name = session.name.to_string();
-        match self.store().find_session(&session.owner, &name).await {
-            Ok(bearer) if bearer.id != session.id && bearer.lifecycle.holds_name() => {
-                Err(StoreError::NameTaken { name }.into())
-            }
-            Ok(_) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
-    }
-
     /// Makes sure that no browser holds the profile, and keeps its state beside it.
     async fn prepare_profile(&self, session: &Session) -> Result<KeptProfile, LiveError> {
         let id = session.id;
         self.create_files(id)?;
         self.end_keeper(id, Ending::Close).await;
         self.wait_for_profile(id).await?;
+        self.expect_profile_here(id)?;
         let profile = self.config().data.profile(id);
-        if let LockState::OtherHost { host, pid } = launch::lock::check(&profile)? {
-            return Err(LiveError::ProfileElsewhere { profile, host, pid });
-        }
         self.blocking(move || profile::keep(&profile)).await
+    }
+
+    fn expect_profile_here(&self, id: SessionId) -> Result<(), LiveError> {
+        let profile = self.config().data.profile(id);
+        match launch::lock::check(&profile)? {
+            LockState::OtherHost { host, pid } => {
+                Err(LiveError::ProfileElsewhere { profile, host, pid })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Everything between the copy of the profile and the moment when it is verified. The copy goes

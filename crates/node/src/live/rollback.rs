@@ -4,33 +4,33 @@
 //! the session has gone back only when the new browser is verified.
 
 use super::ending::Ending;
-use super::resume::Resumed;
+use super::load::Loaded;
 use super::{Hub, LiveError};
 use crate::latest::Latest;
-use baton_session::SnapshotReason;
-use baton_session::{Lifecycle, Session};
+use crate::table::Hold;
+use baton_session::{Lifecycle, Session, SnapshotReason};
 use baton_store::Snapshot;
-use std::time::Instant;
 
 impl Hub {
-    /// Brings a session back from the snapshot `to`, whether or not a browser runs for it now.
-    pub async fn rollback(&self, session: &Session, to: Snapshot) -> Result<Resumed, LiveError> {
-        let _taken = self.take(session.id, "rolled back").await?;
-        self.expect_its_name(session).await?;
-        let started = Instant::now();
+    /// Loads the snapshot `to` of a session, to go back to it.
+    pub(crate) async fn load_to_go_back(
+        &self,
+        session: &Session,
+        to: Snapshot,
+    ) -> Result<Loaded, LiveError> {
         let found = Latest { snapshot: to, damaged: None, passed_over: None };
-        let mut loaded = self.load(session, found).await?;
-        loaded.goes_back = true;
-        loaded.is_newest = false;
-        let mut session = session.clone();
-        if session.lifecycle == Lifecycle::Active {
-            if let Ok(runner) = self.runner(session.id) {
-                // Nobody accepted what it holds: it may be the reason for going back.
-                self.capture_last(&runner, SnapshotReason::Shutdown).await?;
-                self.end(&runner, Ending::Close).await;
-            }
-            session.lifecycle = self.mark_dead(session.id).await?;
+        let loaded = self.load(session, found).await?;
+        Ok(Loaded { goes_back: true, is_newest: false, ..loaded })
+    }
+
+    /// Captures what the browser of an active session holds, and ends it. Says where the session stands
+    /// then.
+    pub(crate) async fn stop(&self, hold: &Hold) -> Result<Lifecycle, LiveError> {
+        if let Ok(runner) = self.runner(hold.id()) {
+            // Nobody accepted what it holds: it may be the reason for going back.
+            self.capture_last(&runner, SnapshotReason::Shutdown).await?;
+            self.end(&runner, Ending::Close).await;
         }
-        self.resume_loaded(&session, loaded, started).await
+        self.mark_dead(hold.id()).await
     }
 }

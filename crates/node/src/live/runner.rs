@@ -152,13 +152,11 @@ async fn connection_ended(hub: &Hub, runner: &Runner) {
                 tracing::warn!(session = %id, %lifecycle, "the connection to a browser ended by itself");
                 return;
             }
-            // Whoever is at the session moves its row, and may have removed it.
-            Err(
-                LiveError::Busy { .. }
-                | LiveError::Store(
-                    StoreError::SessionNotFound { .. } | StoreError::HeldElsewhere { .. },
-                ),
-            ) => return,
+            Err(LiveError::Store(
+                StoreError::SessionNotFound { .. } | StoreError::HeldElsewhere { .. },
+            )) => return,
+            // Whoever is at the session may move its row, or may only look at it.
+            Err(LiveError::Busy(_)) => {}
             Err(error) => {
                 tracing::error!(session = %id, %error, "the end of a connection could not be noted");
             }

@@ -2,15 +2,15 @@
 
 use super::SandboxRefusal;
 use super::found::{Found, accept, with_logins};
+use crate::audit::Action;
 use crate::auth::Caller;
-use crate::live::{Handed, Lending, LiveError};
-use crate::sessions::drive;
-use crate::{Context, NodeError, clock, sync};
+use crate::life::{Lend, Lent, Wish, expect_driver, stored};
+use crate::live::{Handed, LiveError};
+use crate::{Context, NodeError, clock};
 use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn};
 use baton_browser::profile::compile::CacheKey;
 use baton_session::domains::Domain;
-use baton_session::login::expect_login;
-use baton_session::{Lifecycle, Owner, PartKind, PartRef, SandboxId, Session, StorageKey};
+use baton_session::{Lifecycle, Owner, SandboxId, Session};
 use baton_store::StoreError;
 
 /// A session of this node that the caller may have now.
@@ -23,7 +23,7 @@ pub(super) async fn seek(
     let found = context.find(&caller.owner, reference).await?;
     if !wanted.shared {
         expect_free(context, &found)?;
-        drive(context, caller, &found).await?;
+        expect_driver(context, caller, &found).await?;
     }
     Ok(found)
 }
@@ -70,43 +70,16 @@ async fn borrow(
     domains: &[Domain],
     to: SandboxId,
 ) -> Result<Found, NodeError> {
-    let (owner, reference) = (&caller.owner, found.id.to_string());
-    Box::pin(sync::lease::take(context, caller, &reference)).await?;
-    let here = context.take_turn_here(owner, &reference).await;
-    let (session, _turn) = here.map_err(|error| held_elsewhere(found, error))?;
-    expect_free(context, &session)?;
-    let lent = Box::pin(settle_and_lend(context, &session, domains, to)).await;
-    if lent.is_err() {
-        sync::lease::release(context, owner, session.id).await?;
-    }
-    lent
+    let wish = Wish::about(context, caller, Action::Lend, found.clone());
+    let wish = wish.with("sandbox", to.to_string());
+    let lent = Box::pin(lend(&wish, domains, to)).await;
+    wish.end(lent.map_err(|error| held_elsewhere(found, error))).await
 }
 
-async fn settle_and_lend(
-    context: &Context,
-    session: &Session,
-    domains: &[Domain],
-    to: SandboxId,
-) -> Result<Found, NodeError> {
-    // What another node saved since is what is handed in.
-    sync::settle(context, session).await?;
-    let lending = context.hub.begin_lending(session).await?;
-    lend(context, session, lending, domains, to).await
-}
-
-async fn lend(
-    context: &Context,
-    session: &Session,
-    lending: Lending,
-    domains: &[Domain],
-    to: SandboxId,
-) -> Result<Found, NodeError> {
-    // Before anything changes: what logs nobody in is not even taken.
-    let stored = stored(&lending.handed);
-    let login = expect_login(&lending.handed.state, &stored, domains, clock::now());
-    login.map_err(SandboxRefusal::from)?;
-    let (loan, handed) = context.hub.lend(lending, to).await?;
-    let found = with_logins(of(session, handed, true), clock::now());
+async fn lend(wish: &Wish<'_>, domains: &[Domain], to: SandboxId) -> Result<Found, NodeError> {
+    let held = wish.preflight(Lend { domains }).await?.hold().await?;
+    let Lent { session, loan, handed } = held.acquire().await?.lend(to).await?;
+    let found = with_logins(of(&session, handed, true), clock::now());
     Ok(Found { loan: Some(loan), ..found })
 }
 
@@ -126,16 +99,9 @@ fn of(session: &Session, handed: Handed, writes_back: bool) -> Found {
     Found { state: handed.state, local_storage, taken_at: handed.taken_at, key, loan: None, told }
 }
 
-/// For which storage keys it has localStorage that was not loaded.
-fn stored(handed: &Handed) -> Vec<StorageKey> {
-    let is_one = |part: &&PartRef| part.kind == PartKind::LocalStorage;
-    let parts = handed.local_storage.iter().flat_map(|_| handed.parts.iter().filter(is_one));
-    parts.map(|part| StorageKey::new(part.name.clone())).collect()
-}
-
 /// Checks that nobody has a session now.
 fn expect_free(context: &Context, session: &Session) -> Result<(), NodeError> {
-    let holder = match context.hub.borrower(session.id) {
+    let holder = match context.hub.table().borrower(session.id) {
         Some(sandbox) => format!("sandbox {sandbox} has it"),
         None if session.lifecycle == Lifecycle::Active => "its browser runs".to_owned(),
         None => return Ok(()),

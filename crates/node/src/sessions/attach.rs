@@ -1,9 +1,9 @@
 //! Attaches to a browser that someone else started.
 
 use super::create::Wanted;
-use super::drive::drive;
 use super::{check, create, show};
 use crate::auth::Caller;
+use crate::life::drive;
 use crate::{Context, NodeError};
 use baton_api::{AttachSession, SessionView};
 
@@ -19,9 +19,9 @@ pub async fn attach(
     check::cdp_address(&request.cdp_url)?;
     let (name, description) = (request.name, request.description);
     let wanted = Wanted { name, description, headed: false, debug: false };
-    let session = create::create(context, &caller.owner, wanted).await?;
-    if let Err(error) = context.hub.attach(&session, &request.cdp_url).await {
-        create::undo(context, &session).await;
+    let (session, hold) = create::create(context, &caller.owner, wanted).await?;
+    if let Err(error) = context.hub.attach(&hold, &session, &request.cdp_url).await {
+        create::undo(context, &hold, &session).await;
         return Err(NodeError::Attach(error));
     }
     tracing::info!(session = %session.id, "attached to a browser");

@@ -5,11 +5,12 @@
 use super::files::Opened;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
+use crate::life::Wish;
 use crate::{Context, NodeError};
 use axum::body::Bytes;
 use baton_api::{
     AttachSession, ExportSession, ExportView, ImportSession, ImportView, OpenSession, PassSession,
-    ResumeResult, RollBack, Scope, SessionFile, SessionView, StateView, SwitchDebug,
+    ResumeResult, RollBack, Scope, SessionFile, SessionView, SnapshotView, StateView, SwitchDebug,
 };
 use baton_browser::cdp::Transport;
 use baton_session::{AgentName, SessionName};
@@ -45,8 +46,9 @@ pub async fn resume(
     caller: &Caller,
     reference: &str,
 ) -> Result<ResumeResult, NodeError> {
-    let note = note(context, caller, Action::Resume, reference).await;
-    note.end(&context.store, super::resume::resume(context, caller, reference).await).await
+    let wish = Wish::of(context, caller, Action::Resume, reference).await?;
+    let resumed = Box::pin(super::resume::resume(&wish)).await;
+    wish.end(resumed).await
 }
 
 /// Takes a session back to a snapshot: see `rollback.rs`.
@@ -56,11 +58,21 @@ pub async fn rollback(
     reference: &str,
     request: RollBack,
 ) -> Result<ResumeResult, NodeError> {
-    let note = note(context, caller, Action::Rollback, reference).await;
     let to: String = request.to.chars().take(36).collect();
-    let note = note.with("to", to);
-    let rolled = super::rollback::rollback(context, caller, reference, request).await;
-    note.end(&context.store, rolled).await
+    let wish = Wish::of(context, caller, Action::Rollback, reference).await?.with("to", to);
+    let rolled = Box::pin(super::rollback::rollback(&wish, &request)).await;
+    wish.end(rolled).await
+}
+
+/// Takes a snapshot now: see `capture.rs`.
+pub async fn capture(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+) -> Result<SnapshotView, NodeError> {
+    let wish = Wish::of(context, caller, Action::Capture, reference).await?;
+    let captured = Box::pin(super::capture::capture(&wish)).await;
+    wish.end(captured).await
 }
 
 /// Closes a session: see `close.rs`.
@@ -69,8 +81,9 @@ pub async fn close(
     caller: &Caller,
     reference: &str,
 ) -> Result<SessionView, NodeError> {
-    let note = note(context, caller, Action::Close, reference).await;
-    note.end(&context.store, super::close::close(context, caller, reference).await).await
+    let wish = Wish::of(context, caller, Action::Close, reference).await?;
+    let closed = Box::pin(super::close::close(&wish)).await;
+    wish.end(closed).await
 }
 
 /// Abandons a session: see `abandon.rs`.
@@ -79,14 +92,16 @@ pub async fn abandon(
     caller: &Caller,
     reference: &str,
 ) -> Result<SessionView, NodeError> {
-    let note = note(context, caller, Action::Abandon, reference).await;
-    note.end(&context.store, super::abandon::abandon(context, caller, reference).await).await
+    let wish = Wish::of(context, caller, Action::Abandon, reference).await?;
+    let abandoned = Box::pin(super::abandon::abandon(&wish)).await;
+    wish.end(abandoned).await
 }
 
 /// Deletes a session: see `delete.rs`.
 pub async fn delete(context: &Context, caller: &Caller, reference: &str) -> Result<(), NodeError> {
-    let note = note(context, caller, Action::Delete, reference).await;
-    note.end(&context.store, super::delete::delete(context, caller, reference).await).await
+    let wish = Wish::of(context, caller, Action::Delete, reference).await?;
+    let deleted = Box::pin(super::delete::delete(&wish)).await;
+    wish.end(deleted).await
 }
 
 /// Passes a session to another agent: see `pass.rs`.
@@ -96,17 +111,16 @@ pub async fn pass(
     reference: &str,
     request: &PassSession,
 ) -> Result<SessionView, NodeError> {
-    let note = note(context, caller, Action::Pass, reference).await;
-    let note = note.with("to", request.to.as_ref().map_or("nobody", AgentName::as_str).to_owned());
-    let note = match &caller.agent {
-        Some(agent) => note.with("by", agent.to_string()),
-        None => note,
-    };
-    let note = match &request.reason {
-        Some(reason) => note.with("reason", cut(reason)),
-        None => note,
-    };
-    note.end(&context.store, super::pass::pass(context, caller, reference, request).await).await
+    let to = request.to.as_ref().map_or("nobody", AgentName::as_str);
+    let mut wish = Wish::of(context, caller, Action::Pass, reference).await?.with("to", to);
+    if let Some(agent) = &caller.agent {
+        wish = wish.with("by", agent.to_string());
+    }
+    if let Some(reason) = &request.reason {
+        wish = wish.with("reason", cut(reason));
+    }
+    let passed = Box::pin(super::pass::pass(&wish, request)).await;
+    wish.end(passed).await
 }
 
 /// Switches on or off whether what the tabs of a session do is recorded: see `debug.rs`.
@@ -116,10 +130,11 @@ pub async fn debug(
     reference: &str,
     switch: SwitchDebug,
 ) -> Result<SessionView, NodeError> {
-    let note = note(context, caller, Action::Debug, reference).await;
-    let note = note.with("on", switch.on.to_string());
-    let note = if switch.reveal { note.with("reveal", "true") } else { note };
-    note.end(&context.store, super::debug::debug(context, caller, reference, switch).await).await
+    let wish = Wish::of(context, caller, Action::Debug, reference).await?;
+    let wish = wish.with("on", switch.on.to_string());
+    let wish = if switch.reveal { wish.with("reveal", "true") } else { wish };
+    let switched = Box::pin(super::debug::debug(&wish, switch)).await;
+    wish.end(switched).await
 }
 
 /// Connects to a session's browser, with a ticket or without: see `cdp.rs`.

@@ -1,7 +1,7 @@
 //! The way of another tool to a session's browser.
 
-use super::drive::drive;
 use crate::auth::Caller;
+use crate::life::drive;
 use crate::{Context, NodeError};
 use baton_browser::cdp::Transport;
 use baton_session::{Lifecycle, Owner, Session};

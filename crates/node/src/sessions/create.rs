@@ -1,6 +1,7 @@
 //! Makes and unmakes the row of a session whose browser is about to start.
 
-use super::close;
+use crate::life::{self, HOLD_LIMIT};
+use crate::table::Hold;
 use crate::{Context, NodeError, clock};
 use baton_session::{Lifecycle, Owner, Session, SessionId, SessionName};
 
@@ -16,13 +17,13 @@ pub(super) struct Wanted {
     pub(super) debug: bool,
 }
 
-/// Makes the row of a new session. It is active from the start: a node that dies right after this
+/// Makes the row of a new session, and holds that. It is active from the start: a node that dies right after this
 /// finds it at its next start, and closes it because it has no snapshot.
 pub(super) async fn create(
     context: &Context,
     owner: &Owner,
     wanted: Wanted,
-) -> Result<Session, NodeError> {
+) -> Result<(Session, Hold), NodeError> {
     let Wanted { name, description, headed, debug } = wanted;
     let now = clock::now();
     let session = Session {
@@ -37,21 +38,22 @@ pub(super) async fn create(
         created_at: now,
         updated_at: now,
     };
+    let hold = context.hold(session.id, "opened", HOLD_LIMIT).await?;
     context.store.create_session(&session).await?;
-    Ok(session)
+    Ok((session, hold))
 }
 
 /// Removes the row and the files of a session whose browser never started. What cannot be removed
 /// is logged: the caller hears why the browser did not start, which is what matters.
-pub(super) async fn undo(context: &Context, session: &Session) {
-    if let Err(error) = remove(context, session).await {
+pub(super) async fn undo(context: &Context, hold: &Hold, session: &Session) {
+    if let Err(error) = remove(context, hold, session).await {
         tracing::error!(session = %session.id, %error, "could not remove a session that never ran");
     }
 }
 
 /// The name goes first: whatever happens to the files, it is free.
-async fn remove(context: &Context, session: &Session) -> Result<(), NodeError> {
-    close::finish(context, session).await?;
-    context.hub.delete_files(session.id).await?;
+async fn remove(context: &Context, hold: &Hold, session: &Session) -> Result<(), NodeError> {
+    life::finish(context, session).await?;
+    context.hub.delete_files(hold).await?;
     Ok(context.store.delete_session(&session.owner, session.id).await?)
 }

@@ -1,9 +1,8 @@
 //! Switches on or off whether what the tabs of a session do is recorded.
 
-use super::drive::drive;
 use super::{check, show};
-use crate::auth::Caller;
-use crate::{Context, NodeError, clock};
+use crate::life::{Debug, Wish, drive};
+use crate::{NodeError, clock};
 use baton_api::{Scope, SessionView, SwitchDebug};
 use baton_session::Lifecycle;
 
@@ -11,24 +10,24 @@ use baton_session::Lifecycle;
 /// which forgets what was recorded. Secrets are kept, with the scope `reveal`, as long as this browser
 /// runs and nobody switches again.
 pub async fn debug(
-    context: &Context,
-    caller: &Caller,
-    reference: &str,
+    wish: &Wish<'_>,
     SwitchDebug { on, reveal }: SwitchDebug,
 ) -> Result<SessionView, NodeError> {
+    let context = wish.context;
     check::debug(on, reveal)?;
     if reveal {
-        caller.require(Scope::Reveal)?;
+        wish.by.require(Scope::Reveal)?;
     }
-    let (session, _turn) = context.take_turn(&caller.owner, reference).await?;
-    drive(context, caller, &session).await?;
+    let held = wish.preflight(Debug).await?.hold().await?;
+    let session = &held.session;
+    drive(context, wish.by, session).await?;
     // They end with a browser, and there is none.
     if reveal && session.lifecycle != Lifecycle::Active {
-        let (name, found) = (session.name, session.lifecycle);
+        let (name, found) = (session.name.clone(), session.lifecycle);
         return Err(NodeError::WrongState { name, expected: "active", found });
     }
     if on && session.lifecycle == Lifecycle::Active {
-        context.hub.record(&session, reveal).await?;
+        context.hub.record(session, reveal).await?;
     }
     let switched = context.store.switch_debug(session.id, on, clock::now()).await;
     if !on || switched.is_err() && !session.debug {

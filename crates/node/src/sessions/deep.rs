@@ -20,8 +20,8 @@ pub(super) async fn add(
     if keys.is_empty() {
         return Ok(receipt);
     }
-    let (session, _turn) = context.take_turn(owner, &session.id.to_string()).await?;
-    for (key, raw) in context.hub.read_raw(&session, keys).await? {
+    let (_, hold) = context.take_turn(owner, &session.id.to_string()).await?;
+    for (key, raw) in context.hub.read_raw(&hold, keys).await? {
         if raw.is_empty() {
             let reason = "no folder of its own is in this profile";
             receipt.push(ReceiptItem::not_portable(ItemKind::IndexedDb, key.as_str(), reason));

@@ -1,25 +1,19 @@
 //! Deletes a session and everything that is kept of it.
 
-use super::drive::drive;
-use crate::auth::Caller;
-use crate::{Context, NodeError, sync};
-use baton_session::Lifecycle;
+use crate::life::{Delete, Wish};
+use crate::{NodeError, sync};
 use baton_store::StoreError;
 
 /// Removes the snapshots, receipts and profile of a session that is not active. The files go
 /// first: when the node dies in between, the row is still there to be deleted again.
-pub async fn delete(context: &Context, caller: &Caller, reference: &str) -> Result<(), NodeError> {
-    let owner = &caller.owner;
-    let (session, _turn) = context.take_turn(owner, reference).await?;
-    drive(context, caller, &session).await?;
-    if session.lifecycle == Lifecycle::Active {
-        let (name, found) = (session.name, session.lifecycle);
-        return Err(NodeError::WrongState { name, expected: "closed or abandoned first", found });
-    }
-    context.hub.delete_files(session.id).await?;
+pub async fn delete(wish: &Wish<'_>) -> Result<(), NodeError> {
+    let context = wish.context;
+    let held = wish.preflight(Delete).await?.hold().await?;
+    let (owner, session) = (&held.session.owner, held.session.id);
+    context.hub.delete_files(&held.hold).await?;
     // One that was saved is deleted at its peers as well, as soon as they hear of it.
-    sync::bury(context, owner, session.id).await?;
-    match context.store.delete_session(owner, session.id).await {
+    sync::bury(context, owner, &held.hold).await?;
+    match context.store.delete_session(owner, session).await {
         Err(StoreError::SessionNotFound { .. }) | Ok(()) => {}
         Err(error) => return Err(error.into()),
     }
@@ -27,6 +21,6 @@ pub async fn delete(context: &Context, caller: &Caller, reference: &str) -> Resu
     if let Err(error) = context.store.collect_parts().await {
         tracing::warn!(%error, "parts of a deleted session were not removed");
     }
-    tracing::info!(session = %session.id, "deleted a session");
+    tracing::info!(%session, "deleted a session");
     Ok(())
 }

@@ -2,8 +2,7 @@
 //!
 //! Each takes the [`Context`](crate::Context), the owner who asks, and plain data, and returns
 //! plain data. A session of someone else is not found. What changes a session or shows its secrets
-//! leaves this folder through `audited` only, but for `end`: who hands a session
-//! over notes that itself.
+//! leaves this folder through `audited` only, and what changes one goes the way that `life` has for all.
 
 mod abandon;
 mod attach;
@@ -17,7 +16,6 @@ mod debug;
 mod deep;
 mod delete;
 mod diff;
-mod drive;
 mod export;
 mod files;
 mod history;
@@ -34,14 +32,11 @@ mod state;
 mod view;
 
 pub use audited::{
-    abandon, attach, close, connect, debug, delete, export, get_file, import, open, pass, put_file,
-    remove_file, resume, rollback, show_to, state,
+    abandon, attach, capture, close, connect, debug, delete, export, get_file, import, open, pass,
+    put_file, remove_file, resume, rollback, show_to, state,
 };
-pub use capture::capture;
 pub use cdp::{active, enter};
-pub(crate) use close::end;
 pub use diff::diff;
-pub(crate) use drive::{Drivers, drive, is_driver};
 pub use export::FILE_LIMIT;
 pub use files::{Opened, list as files};
 pub use history::history;

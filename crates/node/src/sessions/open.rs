@@ -1,9 +1,9 @@
 //! Opens a session in a browser of its own.
 
 use super::create::Wanted;
-use super::drive::drive;
 use super::{check, create, show};
 use crate::auth::Caller;
+use crate::life::drive;
 use crate::{Context, NodeError};
 use baton_api::{OpenSession, Scope, SessionView};
 use baton_session::Owner;
@@ -38,9 +38,9 @@ pub async fn open(
         headed: request.headed,
         debug: request.debug,
     };
-    let session = create::create(context, &caller.owner, wanted).await?;
-    if let Err(error) = context.hub.open(&session, &request).await {
-        create::undo(context, &session).await;
+    let (session, hold) = create::create(context, &caller.owner, wanted).await?;
+    if let Err(error) = context.hub.open(&hold, &session, &request).await {
+        create::undo(context, &hold, &session).await;
         return Err(error.into());
     }
     tracing::info!(session = %session.id, "opened a session");

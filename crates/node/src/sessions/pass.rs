@@ -1,23 +1,19 @@
 //! Passes a session from one agent to another.
 
-use super::drive::{driver, other, put};
 use super::show;
-use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::NodeError;
+use crate::life::{Change, Wish, driver, other, put};
 use baton_api::{PassSession, SessionView};
 
 /// How long a reason may be, in characters.
 const REASON_MAX: usize = 1000;
 
 /// Passes a session to another agent, or to nobody. Whoever does not drive it says why.
-pub async fn pass(
-    context: &Context,
-    caller: &Caller,
-    reference: &str,
-    request: &PassSession,
-) -> Result<SessionView, NodeError> {
+pub async fn pass(wish: &Wish<'_>, request: &PassSession) -> Result<SessionView, NodeError> {
+    let (context, caller) = (wish.context, wish.by);
     let reason = reason(request)?;
-    let (session, _turn) = context.take_turn(&caller.owner, reference).await?;
+    let held = wish.preflight(Change).await?.hold().await?;
+    let session = held.session.clone();
     let found = driver(context, &session).await?;
     match &found {
         Some(agent) if caller.agent.as_ref() != Some(agent) && reason.is_empty() => {

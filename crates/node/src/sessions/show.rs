@@ -2,7 +2,8 @@
 
 use super::{state, view};
 use crate::latest::{Latest, last_good};
-use crate::live::{LiveError, Resumed};
+use crate::life::Started;
+use crate::live::LiveError;
 use crate::{Context, NodeError, clock, sync};
 use baton_api::{ResumeResult, SessionSummary, SessionView, Tab};
 use baton_session::forecast::forecast;
@@ -69,7 +70,7 @@ async fn describe_by(
         snapshot: view,
         forecast: held.as_ref().map(|held| forecast(held, clock::now())),
         permissions: held.map(|held| held.environment.permissions).unwrap_or_default(),
-        sandbox: context.hub.borrower(session.id),
+        sandbox: context.hub.table().borrower(session.id),
         shared: Box::pin(sync::shown(context, &session)).await?,
         receipt,
         session: SessionSummary {
@@ -122,13 +123,12 @@ async fn read(
 }
 
 /// The view of a session that has just come back.
-pub(super) async fn resumed(
+pub(super) async fn started(
     context: &Context,
-    session: &Session,
-    resumed: Resumed,
+    Started { session, resumed, handed }: Started,
 ) -> Result<ResumeResult, NodeError> {
     let session = context.store.fetch_session(&session.owner, session.id).await?;
     let mut view = describe(context, session).await?;
     view.receipt = Some(resumed.receipt);
-    Ok(ResumeResult { session: view, handed: None, timing: resumed.timing })
+    Ok(ResumeResult { session: view, handed, timing: resumed.timing })
 }

@@ -4,12 +4,9 @@
 use super::forget::forget_deletions;
 use super::movement::CALL_LIMIT;
 use super::{differences, lease, peers, pull, push};
-use crate::audit::Actor;
 use crate::auth::Caller;
 use crate::{Context, NodeError, clock};
-use baton_api::Scope;
 use baton_api::sync::{Difference, MovementOutcome};
-use baton_session::Owner;
 use jiff::SignedDuration;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -72,7 +69,7 @@ async fn move_all(context: &Context) {
         Err(error) => return tracing::warn!(%error, "the peers could not be looked at"),
     };
     for owner in owners {
-        let caller = as_node(owner);
+        let caller = Caller::node(owner);
         let peers = peers::confirmed(context, &caller.owner).await.unwrap_or_default();
         for peer in peers {
             if let Err(error) = move_with(context, &caller, &peer.node.to_string()).await {
@@ -108,10 +105,4 @@ where
 {
     while movement().await?.outcome == MovementOutcome::Unfinished {}
     Ok(())
-}
-
-/// The node itself, in the name of an owner.
-pub(super) fn as_node(owner: Owner) -> Caller {
-    let scopes = [Scope::Read, Scope::Sync].into();
-    Caller { owner, key: "node".to_owned(), actor: Actor::node(), scopes, agent: None }
 }

@@ -4,11 +4,11 @@
 //! one that is meant, and what opens it, a person says.
 
 use super::SyncError;
-use super::auto::as_node;
 use super::credential::{command, preparation};
 use super::peers;
 use super::remote::Way;
 use super::stranger::Stranger;
+use crate::auth::Caller;
 use crate::outbound::Reach;
 use crate::{Context, NodeError};
 use backon::{ExponentialBuilder, Retryable};
@@ -41,7 +41,7 @@ pub fn start(context: &Context) {
 }
 
 async fn register(context: &Context, url: &Url) -> Result<(), NodeError> {
-    let caller = as_node(Owner::local());
+    let caller = Caller::node(Owner::local());
     if known(context, &caller.owner).await?.iter().any(|peer| is_at(peer, url)) {
         return Ok(());
     }

@@ -46,7 +46,7 @@ async fn resolve_here(
     reference: &str,
     keep: &str,
 ) -> Result<ConflictView, NodeError> {
-    let (session, _turn) = context.take_turn(owner, reference).await?;
+    let (session, hold) = context.take_turn(owner, reference).await?;
     Shelf::expect(context, owner, session.id).await?;
     keep_unsaved(context, &session).await?;
     for _ in 0..ATTEMPTS {
@@ -54,7 +54,7 @@ async fn resolve_here(
             Err(error) if is_race(&error) => {}
             Err(error) => return Err(error),
             Ok(()) => {
-                advance(context, owner, session.id).await?;
+                advance(context, owner, &hold).await?;
                 let shelf = Shelf::take(context, owner, session.id).await?;
                 let gone = || SyncError::NotShared { session: session.id.to_string() };
                 return Ok(view(context, &shelf).ok_or_else(gone)?);

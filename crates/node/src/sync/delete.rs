@@ -8,12 +8,13 @@ use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use super::working::row;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
+use crate::table::Hold;
 use crate::{Context, NodeError};
 use baton_session::revision::Content;
 use baton_session::{Lifecycle, Owner, SessionId};
 use std::time::Duration;
 
-const TURN_LIMIT: Duration = Duration::from_mins(1);
+const HOLD_LIMIT: Duration = Duration::from_mins(1);
 
 /// Deletes a session here, and at its peers as soon as they hear of it.
 pub async fn delete(
@@ -23,20 +24,16 @@ pub async fn delete(
 ) -> Result<(), NodeError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::Delete, session.to_string());
     let deleted = async {
-        let _turn = context.turn(session, TURN_LIMIT).await?;
+        let hold = context.hold(session, "deleted", HOLD_LIMIT).await?;
         Shelf::expect(context, &caller.owner, session).await?;
-        bury(context, &caller.owner, session).await
+        bury(context, &caller.owner, &hold).await
     };
     note.end(&context.store, deleted.await).await
 }
 
-/// Writes down that a session is deleted, if it is shared, and removes it here. The caller has its
-/// turn. Returns whether it was shared.
-pub(crate) async fn bury(
-    context: &Context,
-    owner: &Owner,
-    session: SessionId,
-) -> Result<(), NodeError> {
+/// Writes down that a session is deleted, if it is shared, and removes it here.
+pub(crate) async fn bury(context: &Context, owner: &Owner, hold: &Hold) -> Result<(), NodeError> {
+    let session = hold.id();
     if let Some(row) = row(context, owner, session).await?
         && row.lifecycle == Lifecycle::Active
     {
@@ -59,7 +56,7 @@ pub(crate) async fn bury(
             Err(error) if is_race(&error) => {}
             put => {
                 put?;
-                context.hub.delete_files(session).await?;
+                context.hub.delete_files(hold).await?;
                 tracing::info!(%session, "deleted a shared session");
                 return Ok(());
             }

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 /// How long it waits for whoever changes the session.
-const TURN_LIMIT: Duration = Duration::from_secs(10);
+const HOLD_LIMIT: Duration = Duration::from_secs(10);
 
 /// Forgets what nobody needs to be told any more, of every owner.
 pub(super) async fn forget_deletions(context: &Context) -> Result<(), NodeError> {
@@ -48,7 +48,7 @@ pub(super) async fn forget_deletions(context: &Context) -> Result<(), NodeError>
 
 /// Forgets the deletion of a session, if nobody needs to be told.
 async fn forget(context: &Context, owner: &Owner, session: SessionId) -> Result<(), NodeError> {
-    let _turn = context.turn(session, TURN_LIMIT).await?;
+    let _hold = context.hold(session, "forgotten", HOLD_LIMIT).await?;
     let shelf = Shelf::take(context, owner, session).await?;
     let replica = &shelf.shared.replica;
     let Some(deletion) = replica.current().filter(|current| current.deleted) else { return Ok(()) };

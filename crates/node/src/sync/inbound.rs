@@ -23,7 +23,9 @@ pub(crate) async fn take_from(
     let note = Note::new(&caller.actor, &caller.owner, Action::Receive, session.to_string());
     let note = note.with("peer", peer.node.to_string());
     let taken = match expect(session, exchange) {
-        Ok(()) => take(context, &caller.owner, peer.node, exchange, &mut AtHand::nothing()).await,
+        Ok(()) => {
+            take(context, &caller.owner, peer.node, exchange, &mut AtHand::nothing(), None).await
+        }
         Err(error) => Err(error),
     };
     let taken = match taken {

@@ -59,7 +59,6 @@ mod stranger;
 mod upload;
 mod working;
 
-use auto::as_node;
 pub use auto::start as start_auto;
 pub use cloud::start as start_cloud;
 pub use compared::conflict;
@@ -91,4 +90,4 @@ pub(crate) use seen::{Looks, is_seen};
 pub use settings::{ConflictResolution, SyncSettings};
 pub(crate) use shown::shown;
 pub use upload::upload;
-pub(crate) use working::settle;
+pub(crate) use working::{is_shared, settle};

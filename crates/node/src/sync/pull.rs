@@ -7,6 +7,7 @@ use super::receive::take;
 use super::{SyncError, offer};
 use crate::audit::Action;
 use crate::auth::Caller;
+use crate::table::Hold;
 use crate::{Context, NodeError};
 use baton_api::sync::{Exchange, Movement, Parcel, Taken, Wanted};
 use baton_session::{Owner, PartHash, PartRef, SessionId};
@@ -31,7 +32,21 @@ pub async fn pull(
     limit: Duration,
 ) -> Result<Movement, NodeError> {
     let mut way = begin(context, caller, Action::Pull, (peer, session), limit).await?;
-    let pulled = run(context, &caller.owner, &mut way).await;
+    let pulled = run(context, &caller.owner, &mut way, None).await;
+    end(context, caller, way, Action::Pull, pulled).await
+}
+
+/// The same for a session that is held.
+pub(super) async fn pull_held(
+    context: &Context,
+    caller: &Caller,
+    peer: &str,
+    hold: &Hold,
+    limit: Duration,
+) -> Result<Movement, NodeError> {
+    let session = hold.id().to_string();
+    let mut way = begin(context, caller, Action::Pull, (peer, &session), limit).await?;
+    let pulled = run(context, &caller.owner, &mut way, Some(hold)).await;
     end(context, caller, way, Action::Pull, pulled).await
 }
 
@@ -39,6 +54,7 @@ async fn run(
     context: &Context,
     owner: &Owner,
     way: &mut Way,
+    hold: Option<&Hold>,
 ) -> Result<(Exchange, Taken), NodeError> {
     way.sets_out(context).await?;
     let view = way.limits().take.clone();
@@ -47,7 +63,7 @@ async fn run(
     way.begins_to_move();
     let mut at_hand = AtHand::of(context);
     loop {
-        let taken = take(context, owner, way.node(), &exchange, &mut at_hand).await?;
+        let taken = take(context, owner, way.node(), &exchange, &mut at_hand, hold).await?;
         if let Some(view) = taken.takes {
             return Err(SyncError::TooMuch { session: way.session, view }.into());
         }

@@ -63,7 +63,7 @@ async fn save_here(
         check::name(name)?;
     }
     check::description(description.as_deref())?;
-    let (mut session, _turn) = context.take_turn(&caller.owner, reference).await?;
+    let (mut session, _hold) = context.take_turn(&caller.owner, reference).await?;
     if session.lifecycle == Lifecycle::Active {
         context.hub.capture(session.id, SnapshotReason::Request).await?;
     }

@@ -27,7 +27,7 @@ use baton_store::{NewSnapshot, RevisionContent};
 use jiff::Timestamp;
 use std::time::Duration;
 
-const TURN_LIMIT: Duration = Duration::from_mins(1);
+const HOLD_LIMIT: Duration = Duration::from_mins(1);
 
 /// A file that was read.
 struct File {
@@ -66,7 +66,7 @@ async fn take(
     let file = blocking(move || read(&file, now)).await??;
     check::name(&file.name)?;
     check::description(Some(&file.description))?;
-    let _turn = context.turn(file.session, TURN_LIMIT).await?;
+    let hold = context.hold(file.session, "received", HOLD_LIMIT).await?;
     if let Some(row) = row(context, &caller.owner, file.session).await? {
         keep_unsaved(context, &row).await?;
     }
@@ -76,7 +76,7 @@ async fn take(
             Err(error) => return Err(error),
             Ok(mut view) => {
                 reconcile(context, &caller.owner, file.session).await?;
-                advance(context, &caller.owner, file.session).await?;
+                advance(context, &caller.owner, &hold).await?;
                 let shelf = Shelf::take(context, &caller.owner, file.session).await?;
                 let siblings = shelf.shared.replica.siblings();
                 view.conflicts = siblings.iter().map(|sibling| sibling.id()).collect();

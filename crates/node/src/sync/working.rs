@@ -9,6 +9,7 @@ use super::save::{Titles, publish};
 use super::settings::ConflictResolution;
 use super::shelf::{ATTEMPTS, Along, Shelf, is_race};
 use crate::latest::last_good;
+use crate::table::Hold;
 use crate::{Context, NodeError};
 use baton_session::{Lifecycle, Owner, Session, SessionId, Signed};
 use baton_store::{RevisionContent, StoreError};
@@ -42,23 +43,31 @@ pub(super) async fn keep_unsaved(context: &Context, session: &Session) -> Result
     Ok(())
 }
 
-/// Brings the working copy of a session that is shared up to date, before it is resumed. The caller has
-/// its turn.
-pub(crate) async fn settle(context: &Context, session: &Session) -> Result<(), NodeError> {
-    if Shelf::take(context, &session.owner, session.id).await?.is_new() {
+/// Whether anything is shared of a session.
+pub(crate) async fn is_shared(context: &Context, session: &Session) -> Result<bool, NodeError> {
+    Ok(!Shelf::take(context, &session.owner, session.id).await?.is_new())
+}
+
+/// Brings the working copy of a session that is shared up to date, before it is resumed.
+pub(crate) async fn settle(
+    context: &Context,
+    hold: &Hold,
+    session: &Session,
+) -> Result<(), NodeError> {
+    if !is_shared(context, session).await? {
         return Ok(());
     }
     keep_unsaved(context, session).await?;
-    advance(context, &session.owner, session.id).await
+    advance(context, &session.owner, hold).await
 }
 
-/// Moves the working copy to the revision that counts. The caller has the session's turn, and what
-/// was not saved is kept.
+/// Moves the working copy to the revision that counts. What was not saved is kept.
 pub(super) async fn advance(
     context: &Context,
     owner: &Owner,
-    session: SessionId,
+    hold: &Hold,
 ) -> Result<(), NodeError> {
+    let session = hold.id();
     for _ in 0..ATTEMPTS {
         let Some(row) = row(context, owner, session).await? else { return Ok(()) };
         let mut shelf = Shelf::take(context, owner, session).await?;
@@ -67,7 +76,7 @@ pub(super) async fn advance(
         if row.lifecycle == Lifecycle::Active || stands == Some(current.id()) {
             return Ok(());
         }
-        match step(context, &mut shelf, current).await {
+        match step(context, hold, &mut shelf, current).await {
             Err(error) if is_race(&error) => {}
             stepped => return stepped,
         }
@@ -75,18 +84,23 @@ pub(super) async fn advance(
     Err(SyncError::Contended { session }.into())
 }
 
-async fn step(context: &Context, shelf: &mut Shelf, current: Signed) -> Result<(), NodeError> {
+async fn step(
+    context: &Context,
+    hold: &Hold,
+    shelf: &mut Shelf,
+    current: Signed,
+) -> Result<(), NodeError> {
     let session = current.session;
     if current.deleted {
         shelf.shared.base = None;
         shelf.put_back(context, Along { forget: true, ..Along::default() }).await?;
-        context.hub.delete_files(session).await?;
+        context.hub.delete_files(hold).await?;
         tracing::info!(%session, "a session was deleted elsewhere");
         return Ok(());
     }
-    let held = context.store.fetch_content(&shelf.owner, session, current.id()).await?;
-    let held = held.ok_or(SyncError::NoContent { rev: current.id() })?;
-    let snapshot = partial::with_own(context, shelf, &current, &held).await?;
+    let found = context.store.fetch_content(&shelf.owner, session, current.id()).await?;
+    let found = found.ok_or(SyncError::NoContent { rev: current.id() })?;
+    let snapshot = partial::with_own(context, shelf, &current, &found).await?;
     let id = snapshot.id;
     let mut contents = Vec::new();
     if current.is_partial() {

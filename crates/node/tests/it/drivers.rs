@@ -2,7 +2,9 @@
 
 use crate::carry::with_a_session;
 use crate::fixture::{Node, one_line};
-use baton_api::{Client, ClientError, ErrorCode, ListAudit, ListSessions, OpenCdp, PassSession};
+use baton_api::{
+    Client, ClientError, ErrorCode, ListAudit, ListSessions, OpenCdp, PassSession, SwitchDebug,
+};
 use baton_session::AgentName;
 
 fn agent(name: &str) -> AgentName {
@@ -102,9 +104,10 @@ async fn of_many_agents_that_ask_at_once_one_gets_the_session() {
     let mut asking_at_once = tokio::task::JoinSet::new();
     for number in 0..8 {
         let client = asking(&node, &format!("agent{number}"));
-        // The browser does not exist, so whoever is let in hears of that.
-        asking_at_once
-            .spawn(async move { client.resume_session("shop").await.unwrap_err().code() });
+        let record = SwitchDebug { on: true, reveal: false };
+        asking_at_once.spawn(async move {
+            client.switch_debug("shop", record).await.err().and_then(|refused| refused.code())
+        });
     }
     let answers = asking_at_once.join_all().await;
     let shut_out = answers.iter().filter(|code| **code == Some(ErrorCode::OtherAgent)).count();

@@ -28,7 +28,7 @@ impl Verb for SessionCapture {
         let session = call.session(self.session_id).await?;
         let found = call.context.find(&call.caller.owner, &session).await?;
         let (id, name) = (found.id.to_string(), found.name);
-        let capturing = sessions::capture(&call.context, &call.caller.owner, &id);
+        let capturing = sessions::capture(&call.context, &call.caller, &id);
         let view = call.progress.during(&format!("capturing {name}"), capturing).await?;
         let mut told = vec![format!("Saved {name}: {}.", text::snapshot(&view, clock::now()))];
         told.extend(text::unread(&view));

@@ -25,7 +25,7 @@ impl Verb for SessionClose {
         call.require(Scope::Drive).await?;
         let session = call.session(self.session_id).await?;
         let doing = format!("closing {}", text::cut(&session, 100));
-        let closing = sessions::close(&call.context, &call.caller, &session);
+        let closing = Box::pin(sessions::close(&call.context, &call.caller, &session));
         let view = call.progress.during(&doing, closing).await?;
         let (told, data) = text::session(&view, clock::now());
         Ok(Answer::new(&told, data))

@@ -44,10 +44,10 @@ pub(in crate::sync) async fn receive(
     if exchange.offer.session != session {
         return Err(SyncError::ForgedFile { node: sender }.into());
     }
-    let mut taken = take(context, owner, sender, &exchange, &mut AtHand::of(context)).await?;
+    let mut taken = take(context, owner, sender, &exchange, &mut AtHand::of(context), None).await?;
     if !taken.missing.is_empty() {
         parcels::stage(context, owner, session, parcels, |_| ()).await?;
-        taken = take(context, owner, sender, &exchange, &mut AtHand::of(context)).await?;
+        taken = take(context, owner, sender, &exchange, &mut AtHand::of(context), None).await?;
     }
     if let Some(view) = taken.takes {
         return Err(SyncError::TooMuch { session, view }.into());

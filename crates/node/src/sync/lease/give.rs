@@ -6,14 +6,15 @@ use crate::auth::Caller;
 use crate::sync::SyncError;
 use crate::sync::shelf::Shelf;
 use crate::sync::working::{keep_unsaved, row};
-use crate::{Context, NodeError, sessions};
+use crate::table::Hold;
+use crate::{Context, NodeError, life};
 use baton_api::sync::{LeaseAnswer, LeaseOutcome};
-use baton_session::{Lease, Lifecycle, Owner, SessionId};
+use baton_session::{Lease, Lifecycle, Owner, Session, SessionId};
 use baton_store::Peer;
 use std::time::Duration;
 
 /// How long it waits for other operations on the session; shorter than the one who asks waits.
-const TURN_LIMIT: Duration = Duration::from_secs(30);
+const HOLD_LIMIT: Duration = Duration::from_secs(30);
 
 /// Hands a session over to `peer`: what it holds is captured, saved and closed when this returns. One
 /// that does not run here is free.
@@ -62,34 +63,43 @@ async fn end_for(
     asked: Lease,
 ) -> Result<LeaseOutcome, NodeError> {
     let kept = |why: &str| Ok(LeaseOutcome::Kept(why.to_owned()));
-    if context.asking.contains(session) && context.node < asked.node {
-        return kept("it is being resumed there right now");
-    }
-    let Ok(_turn) = context.turn(session, TURN_LIMIT).await else {
-        return kept("another operation on it goes on there");
+    let table = context.hub.table();
+    // Two nodes that ask each other hold the session both: the one with the smaller id goes first, and does
+    // not let the other one wait for it, also if it began to ask only now.
+    let goes_first = context.node < asked.node;
+    let hold = tokio::select! {
+        biased;
+        () = table.asked(session), if goes_first => {
+            return kept("it is being resumed there right now");
+        }
+        hold = table.hold(session, "handed over", HOLD_LIMIT) => hold,
     };
+    let Ok(hold) = hold else { return kept("another operation on it goes on there") };
+    // Whoever held it before may have taken it back, or given it to another node.
+    let known = Shelf::take(context, owner, session).await?.shared.lease;
+    if known.is_some_and(|known| known.supersedes(&asked)) {
+        return Ok(LeaseOutcome::Outdated);
+    }
     let Some(found) = row(context, owner, session).await? else {
         record(context, owner, session, asked).await?;
         return Ok(LeaseOutcome::Free);
     };
-    if context.hub.borrower(session).is_some() {
+    if hold.borrower().is_some() {
         return kept("a sandbox holds it there");
     }
     if found.lifecycle == Lifecycle::Active && found.node != context.node {
         return kept("it runs at another node of the same database");
     }
-    let ended = end_here(context, owner, session).await?;
+    let ended = end_here(context, &hold, found).await?;
     record(context, owner, session, asked).await?;
     Ok(if ended { LeaseOutcome::HandedOver } else { LeaseOutcome::Free })
 }
 
-/// Closes a session that runs here, and saves what was captured. The caller has its turn. Returns
-/// whether it ran.
-async fn end_here(context: &Context, owner: &Owner, session: SessionId) -> Result<bool, NodeError> {
-    context.hub.settle(&context.store.fetch_session(owner, session).await?).await?;
-    let found = context.store.fetch_session(owner, session).await?;
+/// Closes a session that runs here, and saves what was captured. Returns whether it ran.
+async fn end_here(context: &Context, hold: &Hold, found: Session) -> Result<bool, NodeError> {
+    let found = life::settled(context, hold, found).await?;
     let runs = found.lifecycle == Lifecycle::Active;
-    let found = if runs { sessions::end(context, &found).await? } else { found };
+    let found = if runs { life::end(context, hold, &found).await? } else { found };
     keep_unsaved(context, &found).await?;
     Ok(runs)
 }
@@ -100,15 +110,16 @@ pub(super) async fn give_up(
     owner: &Owner,
     session: SessionId,
 ) -> Result<(), NodeError> {
-    let _turn = context.turn(session, TURN_LIMIT).await?;
+    let hold = context.hold(session, "handed over", HOLD_LIMIT).await?;
     let shelf = Shelf::take(context, owner, session).await?;
     let Some(holder) = holder_elsewhere(context, shelf.shared.lease).await? else { return Ok(()) };
-    if !runs_here(context, owner, session).await? {
+    let Some(found) = row(context, owner, session).await?.filter(|row| runs_here(context, row))
+    else {
         return Ok(());
-    }
+    };
     tracing::warn!(%session, holder = %holder, "another node took this session: it is saved and closed");
     let note = Note::new(&Actor::node(), owner, Action::HandOver, session.to_string());
     let note = note.with("peer", holder.to_string());
-    let ended = end_here(context, owner, session).await;
+    let ended = end_here(context, &hold, found).await;
     note.end(&context.store, ended.map(drop)).await
 }

@@ -6,16 +6,13 @@
 //! finds that its lease counts no more, saves what it has and closes it. Whatever was done meanwhile on
 //! both sides is kept, as revisions that are compared.
 //!
-//! Rooms: `take` asks for a session, `give` hands it over, `note` writes leases down, and `asking`
-//! knows which sessions are asked for right now.
+//! Rooms: `take` asks for a session, `give` hands it over, and `note` writes leases down.
 
-mod asking;
 mod give;
 mod note;
 mod take;
 
-pub(crate) use asking::Asking;
 pub(crate) use give::give;
 pub(super) use note::{hold_if_free, learn};
 pub(crate) use note::{release, renew_all};
-pub(crate) use take::take;
+pub(crate) use take::{Consent, look_at_holder, take};

@@ -2,11 +2,12 @@
 
 use super::give::give_up;
 use super::take::renew;
+use crate::auth::Caller;
 use crate::sync::shelf::{ATTEMPTS, Along, Shelf, is_race};
 use crate::sync::working::row;
-use crate::sync::{SyncError, as_node, index};
+use crate::sync::{SyncError, index};
 use crate::{Context, NodeError, clock};
-use baton_session::{Lease, Lifecycle, NodeId, Owner, SessionId};
+use baton_session::{Lease, Lifecycle, NodeId, Owner, Session, SessionId};
 
 /// Writes down who holds a session, unless a lease is known that counts more. Returns whether it did.
 pub(super) async fn record(
@@ -57,7 +58,7 @@ pub(in crate::sync) async fn learn(
         return Ok(());
     };
     record(context, owner, session, told).await?;
-    if !told.released && runs_here(context, owner, session).await? {
+    if !told.released && is_run_here(context, owner, session).await? {
         let (context, owner) = (context.clone(), owner.clone());
         context.clone().tasks.spawn(async move {
             if let Err(error) = give_up(&context, &owner, session).await {
@@ -104,13 +105,16 @@ pub(super) async fn holder_elsewhere(
 }
 
 /// Whether this node runs the browser of a session.
-pub(super) async fn runs_here(
+pub(super) fn runs_here(context: &Context, row: &Session) -> bool {
+    row.lifecycle == Lifecycle::Active && row.node == context.node
+}
+
+async fn is_run_here(
     context: &Context,
     owner: &Owner,
     session: SessionId,
 ) -> Result<bool, NodeError> {
-    let found = row(context, owner, session).await?;
-    Ok(found.is_some_and(|row| row.lifecycle == Lifecycle::Active && row.node == context.node))
+    Ok(row(context, owner, session).await?.is_some_and(|row| runs_here(context, &row)))
 }
 
 /// Tells peers which sessions run here, and hears which of them were taken over meanwhile.
@@ -119,8 +123,8 @@ pub(crate) async fn renew_all(context: &Context) -> Result<(), NodeError> {
         let index = index::of(context, &owner).await?;
         let held = index.sessions.iter().filter(|one| one.lease.is_some() && !one.deleted);
         for session in held.map(|one| one.id) {
-            if runs_here(context, &owner, session).await?
-                && let Err(error) = renew(context, &as_node(owner.clone()), session).await
+            if is_run_here(context, &owner, session).await?
+                && let Err(error) = renew(context, &Caller::node(owner.clone()), session).await
             {
                 tracing::info!(%session, %error, "peers were not told who holds a session");
             }

@@ -3,50 +3,86 @@
 use super::note::{holder_elsewhere, learn, record};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::live::LiveError;
+use crate::sync::pull::{pull, pull_held};
 use crate::sync::remote::Remote;
 use crate::sync::shelf::Shelf;
-use crate::sync::{CALL_LIMIT, SyncError, auto, peers, pull};
+use crate::sync::{CALL_LIMIT, SyncError, auto, peers};
+use crate::table::Hold;
 use crate::{Context, NodeError, clock};
 use baton_api::sync::{HandedView, Handing, LeaseAnswer, LeaseOutcome};
-use baton_session::{Lease, Lifecycle, NodeId, SessionId, Vector};
+use baton_session::{Lease, NodeId, SessionId, Vector};
 use baton_store::Peer;
 use futures_util::{StreamExt as _, stream};
+use std::time::Duration;
+use tokio::time::sleep;
 
 /// How many peers are asked at once.
 const ASKED_AT_ONCE: usize = 8;
 /// How often a lease is asked for anew, because a peer knew a newer one.
 const ROUNDS: usize = 4;
+/// How long what keeps a session at a peer is given to end, when another one has handed it over.
+const KEPT_PAUSE: Duration = Duration::from_secs(1);
 
 /// A peer, and what it said.
 type Said = (Peer, Result<LeaseAnswer, NodeError>);
 
-/// Takes the lease of a session, if it is shared, from whoever holds it. What the holder had is here
-/// when this returns. Tells how it came, if somebody else held it.
+/// Whether whoever runs a session elsewhere is asked to give it up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Consent {
+    /// They are: they capture, save and close it.
+    Asked,
+    /// They are not: the session is taken only if it is still this node's.
+    IfFree,
+}
+
+/// Takes the lease of a session that is held here, if it is shared, from whoever has it. What they had is
+/// here when this returns. Tells how it came, if somebody else had it.
 pub(crate) async fn take(
     context: &Context,
     caller: &Caller,
-    reference: &str,
+    hold: &Hold,
+    consent: Consent,
 ) -> Result<Option<HandedView>, NodeError> {
-    let session = context.find(&caller.owner, reference).await?;
-    let shelf = Shelf::take(context, &caller.owner, session.id).await?;
-    if session.lifecycle == Lifecycle::Active || shelf.is_new() {
+    let shelf = Shelf::take(context, &caller.owner, hold.id()).await?;
+    if shelf.is_new() {
         return Ok(None);
     }
-    let asked = context.asking.begin(session.id);
-    let _asked = asked.ok_or(LiveError::Busy { id: session.id, doing: "resumed" })?;
+    let _asking = hold.ask();
     let known = shelf.shared.lease;
     let holder = holder_elsewhere(context, known).await?;
     let vector = shelf.vector();
-    let taking = Taking { context, caller, session: session.id, known, holder, vector };
-    taking.run().await
+    let taking = Taking { context, caller, hold, known, holder, vector };
+    match consent {
+        Consent::Asked => taking.run().await,
+        Consent::IfFree => taking.keep().await.map(|()| None),
+    }
+}
+
+/// Brings what the peer that has a session saved of it; its browser runs on. Returns whether there is such
+/// a peer, and it answered.
+pub(crate) async fn look_at_holder(
+    context: &Context,
+    caller: &Caller,
+    session: SessionId,
+) -> Result<bool, NodeError> {
+    let shelf = Shelf::take(context, &caller.owner, session).await?;
+    let Some(holder) = holder_elsewhere(context, shelf.shared.lease).await? else {
+        return Ok(false);
+    };
+    let (peer, session) = (holder.to_string(), session.to_string());
+    let pulled = auto::whole(|| pull(context, caller, &peer, &session, CALL_LIMIT));
+    if let Err(error) = Box::pin(pulled).await {
+        tracing::info!(%session, %error, "what its holder saved of a session did not come");
+        return Ok(false);
+    }
+    Ok(true)
 }
 
 /// A lease on its way.
 struct Taking<'a> {
     context: &'a Context,
     caller: &'a Caller,
-    session: SessionId,
+    hold: &'a Hold,
     /// The lease that counted here before.
     known: Option<Lease>,
     /// Who held the session, as far as this node knew; none when it was this one.
@@ -60,23 +96,80 @@ impl Taking<'_> {
         let peers = peers::confirmed(self.context, &self.caller.owner).await?;
         let mut lease = Lease::after(self.known, self.context.node, clock::now());
         let mut handed = None;
-        for _ in 0..ROUNDS {
-            let said = ask_all(self.context, &peers, self.session, lease).await;
+        for round in 1..=ROUNDS {
+            let said = self.ask(&peers, lease).await;
             let newest = said.iter().filter_map(|(_, answer)| answer.as_ref().ok()?.lease);
             let newer = newest
                 .filter(|told| told.supersedes(&lease) && told.is_plausible(self.known))
                 .max_by_key(|one| one.term);
+            let mut kept = None;
             for said in said {
-                handed = self.hear(said).await?.or(handed);
+                match self.hear(said).await {
+                    Err(error @ NodeError::Sync(SyncError::Kept { .. })) => kept = Some(error),
+                    heard => handed = heard?.or(handed),
+                }
             }
-            let owner = &self.caller.owner;
-            if newer.is_none() && record(self.context, owner, self.session, lease).await? {
-                return self.take_from_nobody(&peers).await.map(|left| left.or(handed));
+            match kept {
+                // Another one has closed it for us already: what keeps this one is waited for.
+                Some(_) if handed.is_some() && round < ROUNDS => sleep(KEPT_PAUSE).await,
+                Some(kept) => return Err(kept),
+                None if newer.is_none() && self.record(lease).await? => {
+                    return self.take_from_nobody(&peers).await.map(|left| left.or(handed));
+                }
+                None => {}
             }
-            let known = Shelf::take(self.context, owner, self.session).await?.shared.lease;
+            let known = self.shelf().await?.shared.lease;
             lease = Lease::after(newer.or(known), self.context.node, clock::now());
         }
-        Err(SyncError::Contended { session: self.session }.into())
+        Err(SyncError::Contended { session: self.hold.id() }.into())
+    }
+
+    /// Asks peers for the session. Whoever is known to hold it is asked last, and only if nobody else keeps
+    /// it: they would close a browser for nothing.
+    async fn ask(&self, peers: &[Peer], lease: Lease) -> Vec<Said> {
+        let (session, is_holder) = (self.hold.id(), |peer: &&Peer| self.holder == Some(peer.node));
+        let others: Vec<Peer> = peers.iter().filter(|peer| !is_holder(peer)).cloned().collect();
+        let mut said = ask_all(self.context, &others, session, lease).await;
+        if !said.iter().any(|(_, answer)| answer.as_ref().is_ok_and(is_kept)) {
+            let holder: Vec<Peer> = peers.iter().filter(is_holder).cloned().collect();
+            said.extend(ask_all(self.context, &holder, session, lease).await);
+        }
+        said
+    }
+
+    /// Sees to it that the session is still this node's, as it was when the node ended, and disturbs nobody.
+    /// A peer that took it meanwhile keeps it, and one that does not answer may have taken it.
+    async fn keep(self) -> Result<(), NodeError> {
+        let peers = peers::confirmed(self.context, &self.caller.owner).await?;
+        let own = self.known.filter(|known| known.node == self.context.node && !known.released);
+        let (Some(lease), None) = (own, self.holder) else {
+            let is_holder = |peer: &&Peer| self.holder == Some(peer.node);
+            let name = peers.iter().find(is_holder).map(|peer| peer.name.clone());
+            let name = name.unwrap_or_else(|| "that had it last".to_owned());
+            return Err(
+                SyncError::Kept { name, why: "it is not this node's any more".into() }.into()
+            );
+        };
+        for (peer, answer) in ask_all(self.context, &peers, self.hold.id(), lease).await {
+            let answer = answer?;
+            if let LeaseOutcome::Kept(why) = answer.outcome {
+                return Err(SyncError::Kept { name: peer.name, why }.into());
+            }
+            if let Some(told) = answer.lease.filter(|told| told.supersedes(&lease)) {
+                self.record(told).await?;
+                let why = "it was taken over there".to_owned();
+                return Err(SyncError::Kept { name: peer.name, why }.into());
+            }
+        }
+        Ok(())
+    }
+
+    async fn record(&self, lease: Lease) -> Result<bool, NodeError> {
+        record(self.context, &self.caller.owner, self.hold.id(), lease).await
+    }
+
+    async fn shelf(&self) -> Result<Shelf, NodeError> {
+        Shelf::take(self.context, &self.caller.owner, self.hold.id()).await
     }
 
     /// Takes the session over from a holder that is no peer any more, or has no address.
@@ -119,17 +212,23 @@ impl Taking<'_> {
     }
 
     async fn bring(&self, peer: &Peer) -> Result<(), NodeError> {
-        let (peer, session) = (peer.node.to_string(), self.session.to_string());
-        Box::pin(auto::whole(|| pull(self.context, self.caller, &peer, &session, CALL_LIMIT))).await
+        let (context, caller, hold) = (self.context, self.caller, self.hold);
+        let peer = peer.node.to_string();
+        Box::pin(auto::whole(|| pull_held(context, caller, &peer, hold, CALL_LIMIT))).await
     }
 
     async fn take_over(&self, node_id: NodeId, name: String) -> Result<HandedView, NodeError> {
-        tracing::warn!(session = %self.session, %node_id, "took over: the holder is gone");
+        let session = self.hold.id();
+        tracing::warn!(%session, %node_id, "took over: the holder is gone");
         let (actor, owner) = (&self.caller.actor, &self.caller.owner);
-        let note = Note::new(actor, owner, Action::TakeOver, self.session.to_string());
+        let note = Note::new(actor, owner, Action::TakeOver, session.to_string());
         let view = HandedView { node_id, name, how: Handing::TakenOver };
         note.with("peer", node_id.to_string()).end(&self.context.store, Ok(view)).await
     }
+}
+
+fn is_kept(answer: &LeaseAnswer) -> bool {
+    matches!(answer.outcome, LeaseOutcome::Kept(_))
 }
 
 /// Tells peers that a session still runs here, and hears whether somebody took it over meanwhile.

@@ -13,6 +13,7 @@ use super::reconcile::reconcile;
 use super::shelf::{ATTEMPTS, Shelf, author, is_race};
 use super::working::{advance, keep_unsaved, row};
 use super::{SyncError, peers};
+use crate::table::Hold;
 use crate::{Context, NodeError};
 use arrive::store;
 use baton_api::sync::{Exchange, Taken, Wanted};
@@ -24,19 +25,20 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 /// How long it waits for other operations on the session.
-const TURN_LIMIT: Duration = Duration::from_mins(1);
+const HOLD_LIMIT: Duration = Duration::from_mins(1);
 
 /// The lists of an exchange, by their hash.
 type Lists<'a> = HashMap<PartHash, &'a PartList>;
 
 /// Takes an exchange that the node `from` offers, or says which parts have to come first. All or nothing. Parts that came for it
-/// just now may be at hand.
+/// just now may be at hand. The session may be held by the caller.
 pub(super) async fn take(
     context: &Context,
     owner: &Owner,
     from: NodeId,
     exchange: &Exchange,
     at_hand: &mut AtHand,
+    hold: Option<&Hold>,
 ) -> Result<Taken, NodeError> {
     let session = exchange.offer.session;
     let lists = check(context, exchange)?;
@@ -45,7 +47,13 @@ pub(super) async fn take(
         let (missing, conflicts, takes) = (Vec::new(), Vec::new(), Some(takes));
         return Ok(Taken { missing, changed: false, rev: None, conflicts, lease: None, takes });
     }
-    let _turn = context.turn(session, TURN_LIMIT).await?;
+    let own;
+    let hold = if let Some(hold) = hold {
+        hold
+    } else {
+        own = context.hold(session, "received", HOLD_LIMIT).await?;
+        &own
+    };
     let mut kept = false;
     for _ in 0..ATTEMPTS {
         match attempt(context, owner, exchange, &lists, kept, at_hand).await {
@@ -64,7 +72,7 @@ pub(super) async fn take(
             Ok(Attempt::Known) => return told(context, owner, session, false).await,
             Ok(Attempt::Stored(before)) => {
                 reconcile(context, owner, session).await?;
-                advance(context, owner, session).await?;
+                advance(context, owner, hold).await?;
                 news::tell(context, owner, session, &before, from).await;
                 return told(context, owner, session, true).await;
             }

@@ -1,7 +1,7 @@
 //! A session that several nodes have is held by one of them.
 
 use super::pair::{Pair, know, logged_in, save, seed};
-use baton_api::ErrorCode;
+use baton_api::{ErrorCode, ListHistory};
 
 #[tokio::test]
 async fn of_two_that_ask_at_the_same_time_one_gets_the_session() {
@@ -13,7 +13,7 @@ async fn of_two_that_ask_at_the_same_time_one_gets_the_session() {
     for round in 0..20 {
         let (here, there) = (pair.laptop.admin(), pair.cloud.admin());
         let both = tokio::join!(here.resume_session(&id), there.resume_session(&id));
-        // There is no browser here, so whoever gets the session comes as far as that.
+        // No browser starts here, so whoever gets the session comes as far as that.
         let codes = [both.0.unwrap_err().code(), both.1.unwrap_err().code()].map(Option::unwrap);
         assert!(codes.contains(&ErrorCode::BrowserUnavailable), "round {round}: {codes:?}");
         let others = [ErrorCode::BrowserUnavailable, ErrorCode::Conflict];
@@ -39,5 +39,21 @@ async fn a_resume_that_fails_gives_the_lease_back() {
     );
     let after = pair.laptop.admin().fetch_session("shop").await.unwrap().shared.unwrap();
     assert_eq!(after.held_by, None);
+    pair.stop().await;
+}
+
+#[tokio::test]
+async fn a_rollback_that_fails_gives_the_lease_back() {
+    let pair = Pair::new().await;
+    seed(&pair.cloud, "shop", &logged_in(&[("shop.test", "one")])).await;
+    save(&pair.cloud, "shop").await;
+    pair.pull("shop").await;
+    let laptop = pair.laptop.admin();
+    let history = laptop.list_history("shop", &ListHistory::default()).await.unwrap().items;
+    let to = history[0].id.to_string();
+    let failed = laptop.roll_back_session("shop", &to).await.unwrap_err();
+    assert_eq!(failed.code(), Some(ErrorCode::BrowserUnavailable));
+    let after = laptop.fetch_session("shop").await.unwrap().shared.unwrap();
+    assert_eq!(after.held_by, None, "whoever wants it need not ask this node");
     pair.stop().await;
 }

@@ -51,19 +51,20 @@ pub(super) async fn start(choices: Choices) -> Node {
 
 /// Starts a node on this folder.
 pub(super) async fn start_on(folder: Folder, choices: Choices) -> Node {
-    let config = folder.config_with(without_browser(choices)).unwrap();
+    let config = folder.config_with(with_no_keeper(choices)).unwrap();
     folder.start_with(config).await
 }
 
 /// Starts a node that has ended again, at the address that it had.
 pub(super) async fn again_at(folder: Folder, address: &Url, choices: Choices) -> Node {
-    let config = folder.config_with(without_browser(choices)).unwrap();
+    let config = folder.config_with(with_no_keeper(choices)).unwrap();
     let address = address.socket_addrs(|| None).unwrap();
     folder.start_at(config, TcpListener::bind(address[0]).await.unwrap()).await
 }
 
-fn without_browser(choices: Choices) -> Choices {
-    choices.or(Choices { browser: Some("/nowhere/chromium".into()), ..Choices::default() })
+/// A browser is found, but there is nothing that could hold it: so a start fails when all else is done.
+fn with_no_keeper(choices: Choices) -> Choices {
+    choices.or(Choices { browser: Some("/bin/false".into()), ..Choices::default() })
 }
 
 /// Registers `there` at `here`, with a key that it gave out, and its fingerprint.

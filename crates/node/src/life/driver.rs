@@ -8,24 +8,19 @@ use crate::auth::Caller;
 use crate::{Context, NodeError, clock};
 use baton_session::{AgentName, Session};
 use baton_store::StoreError;
-use std::sync::Arc;
-use tokio::sync::watch;
 
 /// How often it is looked again, when another agent was faster.
 const ATTEMPTS: usize = 8;
 
-/// Wakes those who drive a browser whenever a session passes from one agent to another.
-#[derive(Clone, Default)]
-pub(crate) struct Drivers(Arc<watch::Sender<()>>);
-
-impl Drivers {
-    /// Whoever waits for it hears of every change from now on.
-    pub(crate) fn listen(&self) -> watch::Receiver<()> {
-        self.0.subscribe()
-    }
-
-    fn changed(&self) {
-        self.0.send_replace(());
+/// Checks that the caller may drive a session, and changes nothing.
+pub(crate) async fn expect_driver(
+    context: &Context,
+    caller: &Caller,
+    session: &Session,
+) -> Result<(), NodeError> {
+    match driver(context, session).await? {
+        Some(agent) if caller.agent.as_ref() != Some(&agent) => Err(other(session, agent, caller)),
+        _ => Ok(()),
     }
 }
 
@@ -59,7 +54,7 @@ pub(crate) async fn is_driver(context: &Context, caller: &Caller, session: &Sess
 }
 
 /// Lets go of a session that has ended.
-pub(super) async fn let_go(context: &Context, session: &Session) -> Result<(), NodeError> {
+pub(crate) async fn let_go(context: &Context, session: &Session) -> Result<(), NodeError> {
     match driver(context, session).await? {
         Some(agent) => put(context, session, Some(&agent), None, "").await,
         None => Ok(()),
@@ -67,7 +62,7 @@ pub(super) async fn let_go(context: &Context, session: &Session) -> Result<(), N
 }
 
 /// The agent that drives a session; none when nobody does.
-pub(super) async fn driver(
+pub(crate) async fn driver(
     context: &Context,
     session: &Session,
 ) -> Result<Option<AgentName>, NodeError> {
@@ -76,7 +71,7 @@ pub(super) async fn driver(
 }
 
 /// Gives a session from one agent to another one, and wakes those who drive its browser.
-pub(super) async fn put(
+pub(crate) async fn put(
     context: &Context,
     session: &Session,
     from: Option<&AgentName>,
@@ -84,11 +79,11 @@ pub(super) async fn put(
     reason: &str,
 ) -> Result<(), NodeError> {
     context.store.pass_session(session.id, from, to, reason, clock::now()).await?;
-    context.drivers.changed();
+    context.hub.table().has_passed();
     Ok(())
 }
 
 /// The refusal of a caller that another agent shuts out.
-pub(super) fn other(session: &Session, agent: AgentName, caller: &Caller) -> NodeError {
+pub(crate) fn other(session: &Session, agent: AgentName, caller: &Caller) -> NodeError {
     NodeError::OtherAgent { name: session.name.clone(), agent, found: caller.agent.clone() }
 }

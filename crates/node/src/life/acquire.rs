@@ -1,0 +1,202 @@
+//! What whoever starts a session has to have: its lease in the database, and that between nodes.
+//!
+//! The one idea: the database first, because that can be given back as it was; then peers, of whom one may
+//! close its browser for us. Both are given back, by themselves, unless something starts.
+
+use super::driver::drive;
+use super::start::{Lend, Starts, StartsBrowser};
+use super::want::Want;
+use super::wish::{Held, Wish, settled};
+use crate::live::{Handed, Loan, Resumed};
+use crate::table::Hold;
+use crate::{Context, NodeError, sync};
+use baton_api::sync::HandedView;
+use baton_session::{Lifecycle, Owner, SandboxId, Session, SessionId, Term};
+
+impl<'w, W: Starts> Held<'w, W> {
+    /// Makes this node the holder of the session, for all who might run it. What another node saved since
+    /// is here when this returns.
+    pub(crate) async fn acquire(self) -> Result<Acquired<'w, W>, NodeError> {
+        let context = self.wish.context;
+        let Self { wish, want, found, session, hold } = self.brought_home().await?;
+        let term = context.hub.acquire(&session).await?;
+        let back = HandBack::new(context, &session);
+        match ask_peers::<W>(wish, &hold, &session).await {
+            Ok(handed) => Ok(Acquired { wish, want, found, session, hold, term, handed, back }),
+            Err(error) => Err(back.after(error).await),
+        }
+    }
+
+    /// A session of another node of this database becomes one of this node, unless that one holds it.
+    async fn brought_home(self) -> Result<Self, NodeError> {
+        let context = self.wish.context;
+        if self.session.node == context.node {
+            return Ok(self);
+        }
+        context.hub.adopt(&self.session).await?;
+        let session = context.store.fetch_session(&self.session.owner, self.session.id).await?;
+        let session = settled(context, &self.hold, session).await?;
+        self.want.allows(context, &session)?;
+        Ok(Self { session, ..self })
+    }
+
+    /// Captures what the session's browser holds, and ends it, if it has one. The lease between nodes
+    /// stays this node's.
+    pub(crate) async fn stop(mut self) -> Result<Self, NodeError> {
+        if self.session.lifecycle == Lifecycle::Active {
+            self.session.lifecycle = self.wish.context.hub.stop(&self.hold).await?;
+        }
+        Ok(self)
+    }
+}
+
+async fn ask_peers<W: Starts>(
+    wish: &Wish<'_>,
+    hold: &Hold,
+    session: &Session,
+) -> Result<Option<HandedView>, NodeError> {
+    let handed = Box::pin(sync::lease::take(wish.context, wish.by, hold, W::CONSENT)).await?;
+    if W::SETTLES {
+        // What another node saved since is what comes back; what was captured here is kept beside it.
+        sync::settle(wish.context, hold, session).await?;
+    }
+    Ok(handed)
+}
+
+/// A session that this node holds, and nobody else runs.
+pub(crate) struct Acquired<'w, W: Want> {
+    wish: &'w Wish<'w>,
+    want: W,
+    found: W::Found,
+    session: Session,
+    hold: Hold,
+    term: Term,
+    handed: Option<HandedView>,
+    back: HandBack,
+}
+
+/// A session whose browser runs.
+pub(crate) struct Started {
+    pub(crate) session: Session,
+    pub(crate) resumed: Resumed,
+    /// How it came here, if it ran elsewhere.
+    pub(crate) handed: Option<HandedView>,
+}
+
+/// A session that a sandbox has.
+pub(crate) struct Lent {
+    pub(crate) session: Session,
+    pub(crate) loan: Loan,
+    pub(crate) handed: Handed,
+}
+
+impl<W: StartsBrowser> Acquired<'_, W> {
+    /// Starts a browser with what is brought back. Whoever asked for it drives it.
+    pub(crate) async fn start(self) -> Result<Started, NodeError> {
+        let Self { wish, found, session, hold, term, handed, back, .. } = self;
+        let (context, hub) = (wish.context, &wish.context.hub);
+        let loaded = match W::load(context, &session, found).await {
+            Ok(loaded) => loaded,
+            Err(error) => return Err(back.after(error).await),
+        };
+        match hub.start(&hold, &session, term, loaded).await {
+            Ok(resumed) => {
+                back.disarm();
+                is_driven_by(wish, &session, W::DRIVES).await;
+                Ok(Started { session, resumed, handed })
+            }
+            Err(error) => {
+                let error = back.after(error).await;
+                hub.count_failure(&hold, &error).await;
+                Err(error.into())
+            }
+        }
+    }
+}
+
+impl Acquired<'_, Lend<'_>> {
+    /// Lends the session to a sandbox, if what it holds by now still logs somebody in.
+    pub(crate) async fn lend(self, to: SandboxId) -> Result<Lent, NodeError> {
+        let Self { wish, want, found, session, hold, term, back, .. } = self;
+        let hub = &wish.context.hub;
+        let lent = async {
+            let handed = hub.hand_again(&session, found).await?;
+            want.accepts(&handed)?;
+            let loan = hub.lend(&hold, &session, term, &handed, to).await?;
+            Ok::<_, NodeError>((loan, handed))
+        };
+        match lent.await {
+            Ok((loan, handed)) => {
+                back.disarm();
+                is_driven_by(wish, &session, true).await;
+                Ok(Lent { session, loan, handed })
+            }
+            Err(error) => Err(back.after(error).await),
+        }
+    }
+}
+
+/// An agent drives what it started. It is checked before; what is passed on at this very moment stays so.
+async fn is_driven_by(wish: &Wish<'_>, session: &Session, drives: bool) {
+    if !drives {
+        return;
+    }
+    if let Err(error) = drive(wish.context, wish.by, session).await {
+        tracing::warn!(session = %session.id, %error, "whoever started a session does not drive it");
+    }
+}
+
+/// Gives back what was acquired, unless that is not needed.
+struct HandBack {
+    context: Context,
+    owner: Owner,
+    session: SessionId,
+    is_needed: bool,
+}
+
+impl HandBack {
+    fn new(context: &Context, session: &Session) -> Self {
+        let (context, owner) = (context.clone(), session.owner.clone());
+        Self { context, owner, session: session.id, is_needed: true }
+    }
+
+    /// What was acquired is held from now on.
+    fn disarm(mut self) {
+        self.is_needed = false;
+    }
+
+    /// Gives everything back because of an error, which stays the error whatever comes of that.
+    async fn after<E>(mut self, error: E) -> E {
+        self.is_needed = false;
+        give_back(&self.context, &self.owner, self.session).await;
+        error
+    }
+}
+
+impl Drop for HandBack {
+    /// Whoever asked has gone, or panicked.
+    fn drop(&mut self) {
+        if self.is_needed {
+            let (context, owner, session) =
+                (self.context.clone(), self.owner.clone(), self.session);
+            let tasks = context.tasks.clone();
+            tasks.spawn(async move { give_back(&context, &owner, session).await });
+        }
+    }
+}
+
+/// Gives the lease of the database back, and that between nodes. That one fails does not keep the other
+/// from it: an own start frees the first, and peers ask again for the second.
+async fn give_back(context: &Context, owner: &Owner, session: SessionId) {
+    if let Err(error) = context.store.release_lease(session, context.node).await {
+        tracing::error!(%session, %error, "the lease of a session was not given back");
+    }
+    give_back_to_peers(context, owner, session).await;
+}
+
+/// Tells peers that nobody runs a session here any more.
+pub(crate) async fn give_back_to_peers(context: &Context, owner: &Owner, session: SessionId) {
+    if let Err(error) = sync::lease::release(context, owner, session).await {
+        tracing::error!(%session, %error, "peers are not told that a session is free");
+    }
+}

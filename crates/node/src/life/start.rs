@@ -1,0 +1,220 @@
+//! The verbs that start something: each says what has to be there, and what is brought back.
+
+use super::want::{Want, expect_home, expect_unlent, refuse};
+use super::wish::Wish;
+use crate::live::{Handed, LiveError, Loaded};
+use crate::sandboxes::SandboxRefusal;
+use crate::sync::lease::Consent;
+use crate::{Context, NodeError, clock, sync};
+use baton_session::domains::Domain;
+use baton_session::login::expect_login;
+use baton_session::{Lifecycle, PartKind, PartRef, Session, StorageKey};
+
+/// A verb that starts something.
+pub(crate) trait Starts: Want {
+    /// Whether whoever runs the session elsewhere is asked to give it up.
+    const CONSENT: Consent;
+    /// Whether what another node saved since becomes what is here, before it starts.
+    const SETTLES: bool;
+}
+
+/// A verb that starts a browser.
+pub(crate) trait StartsBrowser: Starts {
+    /// What is brought back.
+    fn load(
+        context: &Context,
+        session: &Session,
+        found: Self::Found,
+    ) -> impl Future<Output = Result<Loaded, NodeError>> + Send;
+}
+
+/// To bring a session back from its last good snapshot.
+pub(crate) struct Resume;
+
+impl Want for Resume {
+    type Found = ();
+    const DOING: &'static str = "resumed";
+    const DRIVES: bool = true;
+
+    fn allows(&self, context: &Context, session: &Session) -> Result<(), NodeError> {
+        expect_unlent(context, session)?;
+        if context.hub.holds(session.id) {
+            return Err(refuse(session, "recoverable, stale, failed or closed"));
+        }
+        Ok(())
+    }
+
+    async fn find(&self, wish: &Wish<'_>) -> Result<(), NodeError> {
+        expect_had(wish).await?;
+        expect_snapshot(wish).await?;
+        Ok(wish.context.hub.expect_startable(wish.session.id)?)
+    }
+}
+
+impl Starts for Resume {
+    const CONSENT: Consent = Consent::Asked;
+    const SETTLES: bool = true;
+}
+
+impl StartsBrowser for Resume {
+    async fn load(context: &Context, session: &Session, (): ()) -> Result<Loaded, NodeError> {
+        Ok(context.hub.load_last_good(session).await?)
+    }
+}
+
+/// To bring back, at the start of the node and without anybody asking for it, a session whose browser was
+/// lost while the node was down. Nobody is disturbed for it: where a peer has the session by now, it stays
+/// there. Whoever drove it still does.
+pub(crate) struct Rehydrate;
+
+impl Want for Rehydrate {
+    type Found = ();
+    const DOING: &'static str = Resume::DOING;
+    const DRIVES: bool = false;
+
+    fn allows(&self, context: &Context, session: &Session) -> Result<(), NodeError> {
+        expect_home(context, session)?;
+        match session.lifecycle {
+            Lifecycle::Recoverable => Ok(()),
+            _ => Err(refuse(session, "recoverable")),
+        }
+    }
+
+    async fn find(&self, wish: &Wish<'_>) -> Result<(), NodeError> {
+        Resume.find(wish).await
+    }
+}
+
+impl Starts for Rehydrate {
+    const CONSENT: Consent = Consent::IfFree;
+    const SETTLES: bool = true;
+}
+
+impl StartsBrowser for Rehydrate {
+    async fn load(context: &Context, session: &Session, (): ()) -> Result<Loaded, NodeError> {
+        Resume::load(context, session, ()).await
+    }
+}
+
+/// To take a session back to one of its snapshots, whether or not it has a browser now.
+pub(crate) struct RollBack<'r> {
+    /// The snapshot: its id, or the start of that.
+    pub(crate) to: &'r str,
+}
+
+impl Want for RollBack<'_> {
+    type Found = Loaded;
+    const DOING: &'static str = "rolled back";
+    const DRIVES: bool = true;
+
+    fn allows(&self, context: &Context, session: &Session) -> Result<(), NodeError> {
+        expect_home(context, session)?;
+        expect_unlent(context, session)
+    }
+
+    async fn find(&self, wish: &Wish<'_>) -> Result<Loaded, NodeError> {
+        let (hub, session) = (&wish.context.hub, &wish.session);
+        let to = wish.context.store.find_snapshot(session.id, self.to).await?;
+        expect_had(wish).await?;
+        // The lock of a browser of this node's own is no obstacle.
+        hub.expect_startable(session.id)?;
+        Ok(hub.load_to_go_back(session, to).await?)
+    }
+}
+
+impl Starts for RollBack<'_> {
+    const CONSENT: Consent = Consent::Asked;
+    const SETTLES: bool = false;
+}
+
+impl StartsBrowser for RollBack<'_> {
+    async fn load(_: &Context, _: &Session, found: Loaded) -> Result<Loaded, NodeError> {
+        Ok(found)
+    }
+}
+
+/// To hand a session in: a sandbox has it until that ends.
+pub(crate) struct Lend<'l> {
+    /// Where somebody has to be logged in.
+    pub(crate) domains: &'l [Domain],
+}
+
+impl Lend<'_> {
+    /// Checks that what is handed in logs somebody in.
+    pub(super) fn accepts(&self, handed: &Handed) -> Result<(), NodeError> {
+        let login = expect_login(&handed.state, &stored(handed), self.domains, clock::now());
+        Ok(login.map_err(SandboxRefusal::from)?)
+    }
+}
+
+impl Want for Lend<'_> {
+    type Found = Option<Handed>;
+    const DOING: &'static str = "lent";
+    const DRIVES: bool = true;
+
+    fn allows(&self, context: &Context, session: &Session) -> Result<(), NodeError> {
+        let holder = match context.hub.table().borrower(session.id) {
+            Some(sandbox) => format!("sandbox {sandbox} has it"),
+            None if context.hub.holds(session.id) => "its browser runs".to_owned(),
+            None => return Ok(()),
+        };
+        Err(SandboxRefusal::Held { name: session.name.clone(), holder }.into())
+    }
+
+    async fn find(&self, wish: &Wish<'_>) -> Result<Option<Handed>, NodeError> {
+        expect_had(wish).await?;
+        let (context, session) = (wish.context, &wish.session);
+        let handed = match context.hub.hand(session).await {
+            Ok(handed) => handed,
+            Err(LiveError::NoSnapshot(_)) if is_shared(wish).await? => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let Err(refused) = self.accepts(&handed) else { return Ok(Some(handed)) };
+        // Whoever holds it may have logged in since: what they saved is looked at, and their browser runs on.
+        if !sync::lease::look_at_holder(context, wish.by, session.id).await? {
+            return Err(refused);
+        }
+        let handed = context.hub.hand(session).await?;
+        self.accepts(&handed).map(|()| Some(handed))
+    }
+}
+
+impl Starts for Lend<'_> {
+    const CONSENT: Consent = Consent::Asked;
+    const SETTLES: bool = true;
+}
+
+/// For which storage keys it has localStorage that was not loaded.
+pub(crate) fn stored(handed: &Handed) -> Vec<StorageKey> {
+    let is_one = |part: &&PartRef| part.kind == PartKind::LocalStorage;
+    let parts = handed.local_storage.iter().flat_map(|_| handed.parts.iter().filter(is_one));
+    parts.map(|part| StorageKey::new(part.name.clone())).collect()
+}
+
+/// Checks that the session can be had here: by its name, and from another node of the database.
+async fn expect_had(wish: &Wish<'_>) -> Result<(), NodeError> {
+    let (hub, session) = (&wish.context.hub, &wish.session);
+    if session.lifecycle == Lifecycle::Closed {
+        hub.expect_its_name(session).await?;
+    }
+    if session.node != wish.context.node {
+        hub.expect_adoptable(session.id).await?;
+    }
+    Ok(())
+}
+
+/// Checks that there is something to come back from: a snapshot that can be read, or else what peers have.
+async fn expect_snapshot(wish: &Wish<'_>) -> Result<(), NodeError> {
+    match wish.context.hub.expect_snapshot(wish.session.id).await {
+        Err(LiveError::NoSnapshot(_) | LiveError::SnapshotsDamaged { .. })
+            if is_shared(wish).await? =>
+        {
+            Ok(())
+        }
+        found => Ok(found?),
+    }
+}
+
+async fn is_shared(wish: &Wish<'_>) -> Result<bool, NodeError> {
+    sync::is_shared(wish.context, &wish.session).await
+}

@@ -1,0 +1,108 @@
+//! What each verb asks of a session.
+//!
+//! The one idea: one small type a verb says where the session may stand, and whether another agent that
+//! drives it is in the way. It is asked before the wait and after it, so no verb can forget either.
+
+use super::wish::Wish;
+use crate::live::LiveError;
+use crate::{Context, NodeError};
+use baton_session::{Lifecycle, Session};
+
+/// What a verb asks of a session.
+pub(crate) trait Want {
+    /// What is found ahead.
+    type Found: Send;
+    /// What goes on while the session is held, for whoever waits.
+    const DOING: &'static str;
+    /// Whether only the agent that drives the session may have this.
+    const DRIVES: bool;
+
+    /// Whether the session stands where this can be done. Asked before the wait and after it.
+    fn allows(&self, context: &Context, session: &Session) -> Result<(), NodeError>;
+
+    /// Finds what is needed for it. Changes nothing anywhere.
+    fn find(&self, wish: &Wish<'_>) -> impl Future<Output = Result<Self::Found, NodeError>> + Send;
+}
+
+/// Refuses a session whose home is another node.
+pub(super) fn expect_home(context: &Context, session: &Session) -> Result<(), NodeError> {
+    if session.node == context.node {
+        return Ok(());
+    }
+    Err(NodeError::OtherNode { name: session.name.clone(), node: session.node })
+}
+
+/// Refuses a session that a sandbox has.
+pub(super) fn expect_unlent(context: &Context, session: &Session) -> Result<(), NodeError> {
+    let id = session.id;
+    let borrower = context.hub.table().borrower(id);
+    borrower.map_or(Ok(()), |sandbox| Err(LiveError::Lent { id, sandbox }.into()))
+}
+
+/// Refuses a session for where it stands.
+pub(super) fn refuse(session: &Session, expected: &'static str) -> NodeError {
+    let (name, found) = (session.name.clone(), session.lifecycle);
+    NodeError::WrongState { name, expected, found }
+}
+
+/// A verb that needs nothing but the session.
+macro_rules! wants {
+    ($(#[$doc:meta] $name:ident: $doing:literal, drives $drives:literal, $allows:expr;)*) => {$(
+        #[$doc]
+        pub(crate) struct $name;
+
+        impl Want for $name {
+            type Found = ();
+            const DOING: &'static str = $doing;
+            const DRIVES: bool = $drives;
+
+            fn allows(&self, context: &Context, session: &Session) -> Result<(), NodeError> {
+                expect_home(context, session)?;
+                let allows: fn(&Context, &Session) -> Result<(), NodeError> = $allows;
+                allows(context, session)
+            }
+
+            async fn find(&self, _: &Wish<'_>) -> Result<(), NodeError> {
+                Ok(())
+            }
+        }
+    )*};
+}
+
+wants! {
+    /// To capture it and end its browser.
+    Close: "closed", drives true, open;
+    /// To end its browser without a last snapshot.
+    Abandon: "abandoned", drives true, open;
+    /// To remove all that is kept of it.
+    Delete: "deleted", drives true, without_browser;
+    /// To read its browser. Looking at a session is free, whoever drives it.
+    Capture: "captured", drives false, active;
+    /// To switch whether what its tabs do is recorded.
+    Debug: "switched", drives true, |_, _| Ok(());
+    /// To change what is said of it.
+    Change: "changed", drives false, |_, _| Ok(());
+}
+
+fn open(context: &Context, session: &Session) -> Result<(), NodeError> {
+    if session.lifecycle == Lifecycle::Closed {
+        return Err(refuse(session, "active, recoverable, stale or failed"));
+    }
+    expect_unlent(context, session)
+}
+
+fn without_browser(context: &Context, session: &Session) -> Result<(), NodeError> {
+    // A row that is active though its browser is gone is seen as what it is once it is held.
+    expect_unlent(context, session)?;
+    if context.hub.holds(session.id) {
+        return Err(refuse(session, "closed or abandoned first"));
+    }
+    Ok(())
+}
+
+fn active(context: &Context, session: &Session) -> Result<(), NodeError> {
+    if session.lifecycle != Lifecycle::Active {
+        return Err(refuse(session, "active"));
+    }
+    expect_unlent(context, session)
+}

@@ -1,0 +1,124 @@
+//! A wish, what it becomes when it can be fulfilled, and the session that is held for it.
+
+use super::driver::expect_driver;
+use super::want::Want;
+use crate::audit::{Action, Note};
+use crate::auth::Caller;
+use crate::live::LiveError;
+use crate::table::Hold;
+use crate::{Context, NodeError};
+use baton_session::Session;
+use serde_json::Value;
+use std::time::Duration;
+
+/// How long a verb waits to hold a session; shorter than its caller waits for an answer.
+pub(crate) const HOLD_LIMIT: Duration = Duration::from_mins(1);
+
+/// What somebody wants of a session, with its entry in the audit log.
+pub(crate) struct Wish<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) by: &'a Caller,
+    /// The session as it stood when it was looked up.
+    pub(crate) session: Session,
+    note: Note,
+}
+
+impl<'a> Wish<'a> {
+    /// Looks a session up by its id, the start of that, or its name, once for the whole way. That there is
+    /// none is noted.
+    pub(crate) async fn of(
+        context: &'a Context,
+        by: &'a Caller,
+        action: Action,
+        reference: &str,
+    ) -> Result<Self, NodeError> {
+        match context.find(&by.owner, reference).await {
+            Ok(session) => Ok(Self::about(context, by, action, session)),
+            Err(error) => {
+                let note = Note::new(&by.actor, &by.owner, action, reference);
+                Err(note.failed(&context.store, error).await)
+            }
+        }
+    }
+
+    /// A wish about a session that has been found.
+    pub(crate) fn about(
+        context: &'a Context,
+        by: &'a Caller,
+        action: Action,
+        session: Session,
+    ) -> Self {
+        let note = Note::new(&by.actor, &by.owner, action, session.id.to_string());
+        let note = note.with("name", session.name.to_string());
+        Self { context, by, session, note }
+    }
+
+    /// With one thing more for the log; never a secret.
+    #[must_use]
+    pub(crate) fn with(self, name: &str, value: impl Into<Value>) -> Self {
+        Self { note: self.note.with(name, value), ..self }
+    }
+
+    /// Notes how it ended, and gives that back.
+    pub(crate) async fn end<T>(self, ended: Result<T, NodeError>) -> Result<T, NodeError> {
+        self.note.end(&self.context.store, ended).await
+    }
+
+    /// Checks all that can be checked ahead. Changes nothing anywhere.
+    pub(crate) async fn preflight<W: Want>(&self, want: W) -> Result<Ready<'_, W>, NodeError> {
+        want.allows(self.context, &self.session)?;
+        if W::DRIVES {
+            expect_driver(self.context, self.by, &self.session).await?;
+        }
+        let found = want.find(self).await?;
+        Ok(Ready { wish: self, want, found })
+    }
+}
+
+/// A wish that can be fulfilled, as far as that can be seen without changing anything.
+pub(crate) struct Ready<'w, W: Want> {
+    wish: &'w Wish<'w>,
+    want: W,
+    found: W::Found,
+}
+
+impl<'w, W: Want> Ready<'w, W> {
+    /// Holds the session, once nobody else does. What may have changed meanwhile is checked again; and a
+    /// session of this node that is active has somebody who watches its browser from here on.
+    pub(crate) async fn hold(self) -> Result<Held<'w, W>, NodeError> {
+        let Self { wish, want, found } = self;
+        let (context, id) = (wish.context, wish.session.id);
+        let hold = context.hub.table().hold(id, W::DOING, HOLD_LIMIT).await;
+        let hold = hold.map_err(LiveError::from)?;
+        let session = context.store.fetch_session(&wish.by.owner, id).await?;
+        let session = settled(context, &hold, session).await?;
+        want.allows(context, &session)?;
+        if W::DRIVES {
+            expect_driver(context, wish.by, &session).await?;
+        }
+        Ok(Held { wish, want, found, session, hold })
+    }
+}
+
+/// A session that is held for one thing to do with it.
+pub(crate) struct Held<'w, W: Want> {
+    pub(super) wish: &'w Wish<'w>,
+    pub(super) want: W,
+    /// What was found ahead.
+    pub(super) found: W::Found,
+    /// The session as it is now.
+    pub(crate) session: Session,
+    pub(crate) hold: Hold,
+}
+
+/// A session of this node whose row and browser agree.
+pub(crate) async fn settled(
+    context: &Context,
+    hold: &Hold,
+    session: Session,
+) -> Result<Session, NodeError> {
+    if session.node != context.node || !context.hub.settle(hold, &session).await? {
+        return Ok(session);
+    }
+    Ok(context.store.fetch_session(&session.owner, session.id).await?)
+}
