@@ -9,7 +9,7 @@ use crate::cdp::{FrameReader, FrameWriter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -25,16 +25,18 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(1);
 pub(super) struct Client {
     outbox: mpsc::Sender<Vec<u8>>,
     waiting: Arc<AtomicUsize>,
-    reader: Option<FrameReader>,
+    reader: Option<(FrameReader, Option<watch::Receiver<bool>>)>,
     stop: CancellationToken,
     _place: OwnedSemaphorePermit,
 }
 
 impl Client {
-    /// Starts to write to the client; its own frames wait until [`Client::listen`].
+    /// Starts to write to the client; its own frames wait until [`Client::listen`], and each of them
+    /// while the `gate` says false, if there is one.
     pub(super) fn new(
         reader: FrameReader,
         writer: FrameWriter,
+        gate: Option<watch::Receiver<bool>>,
         place: OwnedSemaphorePermit,
         tasks: &TaskTracker,
     ) -> Self {
@@ -42,13 +44,13 @@ impl Client {
         let waiting = Arc::new(AtomicUsize::new(0));
         let stop = CancellationToken::new();
         tasks.spawn(write(writer, frames, Arc::clone(&waiting), stop.clone()));
-        Self { outbox, waiting, reader: Some(reader), stop, _place: place }
+        Self { outbox, waiting, reader: Some((reader, gate)), stop, _place: place }
     }
 
     /// Starts to read the client's frames into `inputs`.
     pub(super) fn listen(&mut self, id: ClientId, inputs: mpsc::Sender<Input>) {
-        if let Some(reader) = self.reader.take() {
-            tokio::spawn(read(id, reader, inputs, self.stop.clone()));
+        if let Some((reader, gate)) = self.reader.take() {
+            tokio::spawn(read(id, reader, gate, inputs, self.stop.clone()));
         }
     }
 
@@ -69,11 +71,16 @@ impl Drop for Client {
 async fn read(
     id: ClientId,
     mut reader: FrameReader,
+    mut gate: Option<watch::Receiver<bool>>,
     inputs: mpsc::Sender<Input>,
     stop: CancellationToken,
 ) {
     let reading = async {
         while let Ok(Some(frame)) = reader.next().await {
+            if let Some(gate) = &mut gate {
+                // Without a loop behind it nobody receives either.
+                let _ = gate.wait_for(|is_open| *is_open).await;
+            }
             if inputs.send(Input::Frame(id, frame)).await.is_err() {
                 return;
             }

@@ -14,6 +14,7 @@ mod force;
 mod input;
 mod log;
 mod mux;
+mod outbox;
 mod protocol;
 mod relay;
 mod run;

@@ -6,7 +6,8 @@ use super::browser::Browser;
 use super::client::Client;
 use super::input::{Connected, Input};
 use super::mux::{Action, ClientId, Mux};
-use super::protocol::{Answer, Welcome};
+use super::outbox::{Outbox, STALL_LIMIT};
+use super::protocol::{Answer, Role, Welcome};
 use crate::cdp::{FrameReader, FrameWriter, Transport};
 use std::collections::{HashMap, VecDeque};
 use std::future::{self, Future};
@@ -19,8 +20,6 @@ use tokio_util::task::TaskTracker;
 const START_LIMIT: Duration = Duration::from_secs(25);
 /// How long a browser may take to end gently.
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
-/// How long a browser may leave its calls unread; then it is as good as dead.
-const STALL_LIMIT: Duration = Duration::from_mins(1);
 /// How long the last frames to clients may take when the keeper ends.
 const FAREWELL_LIMIT: Duration = Duration::from_secs(2);
 /// How many frames wait for the loop, and how many for the browser.
@@ -44,7 +43,7 @@ pub(super) struct Server {
     next_client: ClientId,
     inputs: mpsc::Receiver<Input>,
     sender: mpsc::Sender<Input>,
-    browser: mpsc::Sender<Vec<u8>>,
+    outbox: Outbox,
     welcome: Option<Welcome>,
     tasks: TaskTracker,
     started: Option<Result<String, String>>,
@@ -67,7 +66,7 @@ impl Server {
             next_client: 0,
             inputs,
             sender,
-            browser,
+            outbox: Outbox::new(browser),
             welcome: None,
             tasks: TaskTracker::new(),
             started: None,
@@ -89,7 +88,7 @@ impl Server {
     /// Brings the browser to speak and returns its version.
     pub(super) async fn start(&mut self, browser: &mut Browser) -> Result<String, KeeperError> {
         let actions = self.mux.start();
-        self.apply(actions).await;
+        self.apply(actions);
         let deadline = Instant::now() + START_LIMIT;
         loop {
             match self.started.take() {
@@ -100,8 +99,9 @@ impl Server {
             tokio::select! {
                 Some(Input::Browser(frame)) = self.inputs.recv() => {
                     let actions = self.mux.on_browser_message(&frame);
-                    self.apply(actions).await;
+                    self.apply(actions);
                 }
+                () = self.outbox.pass_on() => {}
                 status = browser.ended() => {
                     return Err(KeeperError::Browser { found: browser.obituary(&status) });
                 }
@@ -124,9 +124,10 @@ impl Server {
         let mut stop = std::pin::pin!(stop);
         let mut deadline = None;
         loop {
+            let dead = self.outbox.dead_at();
             tokio::select! {
                 Some(input) = self.inputs.recv() => {
-                    if self.hear(input).await {
+                    if self.hear(input) {
                         // Its connection is gone: it is ending, or it never will by itself.
                         self.end = self.end.or(Some(End::Gone));
                     }
@@ -140,6 +141,11 @@ impl Server {
                     tracing::warn!("no node holds the session any more: killing its browser");
                     self.end = Some(End::Kill);
                 }
+                () = self.outbox.pass_on() => {}
+                () = at(dead) => {
+                    tracing::error!("the browser has not read its calls for {STALL_LIMIT:?}: killing it");
+                    self.end = Some(End::Kill);
+                }
                 () = at(deadline) => {
                     tracing::warn!("the browser did not end within {CLOSE_LIMIT:?}: killing it");
                     self.end = Some(End::Kill);
@@ -151,7 +157,7 @@ impl Server {
                 Some(End::Kill) => return browser.kill().await,
                 Some(End::Close) if deadline.is_none() => {
                     let actions = self.mux.close_browser();
-                    self.apply(actions).await;
+                    self.apply(actions);
                 }
                 Some(End::Close | End::Gone) => {}
             }
@@ -168,10 +174,18 @@ impl Server {
     }
 
     /// Takes one input; true when the browser's connection is gone.
-    async fn hear(&mut self, input: Input) -> bool {
+    fn hear(&mut self, input: Input) -> bool {
         let actions = match input {
             Input::Browser(frame) => self.mux.on_browser_message(&frame),
             Input::BrowserGone => return true,
+            Input::Frame(client, _) if self.outbox.is_crowded() => {
+                tracing::warn!(
+                    client,
+                    "a client was disconnected: it calls more than the browser reads"
+                );
+                self.clients.remove(&client);
+                self.mux.leave(client)
+            }
             Input::Frame(client, frame) => self.mux.on_client_message(client, &frame),
             Input::Left(client) => {
                 self.clients.remove(&client);
@@ -179,20 +193,27 @@ impl Server {
             }
             Input::Connected(Connected { role, reader, writer, place }) => {
                 self.next_client += 1;
-                let client = Client::new(reader, writer, place, &self.tasks);
+                // The node gives more time and ends the browser, whether or not that reads.
+                let gate = (role == Role::Client).then(|| self.outbox.reads());
+                let client = Client::new(reader, writer, gate, place, &self.tasks);
                 self.clients.insert(self.next_client, client);
                 self.mux.join(self.next_client, role)
             }
         };
-        self.apply(actions).await;
+        self.apply(actions);
         false
     }
 
-    async fn apply(&mut self, actions: Vec<Action>) {
+    fn apply(&mut self, actions: Vec<Action>) {
         let mut actions = VecDeque::from(actions);
         while let Some(action) = actions.pop_front() {
             match action {
-                Action::ToBrowser(frame) => self.tell_browser(frame).await,
+                Action::ToBrowser(frame) => {
+                    if !self.outbox.send(frame) {
+                        tracing::error!("the browser reads too little: killing it");
+                        self.end = Some(End::Kill);
+                    }
+                }
                 Action::ToClient(client, frame) => {
                     if self.clients.get(&client).is_some_and(|client| !client.send(frame)) {
                         tracing::warn!(client, "a client was disconnected: it reads too slowly");
@@ -211,14 +232,6 @@ impl Server {
                 Action::Kill => self.end = Some(End::Kill),
                 Action::Hold(until) => self.hold_until(Some(until)),
             }
-        }
-    }
-
-    async fn tell_browser(&mut self, frame: Vec<u8>) {
-        // A closed channel means that the browser is gone, which its reader tells as well.
-        if tokio::time::timeout(STALL_LIMIT, self.browser.send(frame)).await.is_err() {
-            tracing::error!("the browser has not read its calls for {STALL_LIMIT:?}");
-            self.end = Some(End::Kill);
         }
     }
 

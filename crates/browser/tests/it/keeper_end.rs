@@ -2,9 +2,12 @@
 
 use crate::fixture::{Kept, eventually, open_page, options, spec};
 use baton_browser::cdp;
-use baton_browser::keeper::{self, BootInstant, BrowserSpec, KeeperError, KeeperSpec, Role};
+use baton_browser::keeper::{
+    self, BootInstant, BrowserSpec, KeeperError, KeeperLink, KeeperSpec, Role,
+};
 use baton_browser::launch::{self, LockState};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -77,6 +80,47 @@ async fn a_node_that_holds_on_keeps_its_browser() {
     let refused = keeper::hold(&client.connection, BootInstant::now()).await;
     assert!(refused.is_err(), "only the node may say so");
     kept.close().await;
+}
+
+/// A browser that has stopped to read while a client goes on calling it: more calls wait than the keeper
+/// passes on at once.
+async fn stopped() -> (Kept, KeeperLink, KeeperLink) {
+    let kept = Kept::new().await;
+    let node = kept.connect(Role::Node).await;
+    let client = kept.connect(Role::Client).await;
+    let pid = Pid::from_raw(i32::try_from(kept.ready.browser_pid.unwrap()).unwrap()).unwrap();
+    kill_process(pid, Signal::STOP).unwrap();
+    for _ in 0..1000 {
+        let page = "x".repeat(4096);
+        client.connection.browser().post("Browser.getVersion", json!({ "of": page }));
+    }
+    eventually("calls wait for the browser", async || {
+        let status = node.connection.browser().call("Baton.status", ()).await;
+        status.is_ok_and(|status| status["waiting_calls"].as_u64() > Some(300))
+    })
+    .await;
+    (kept, node, client)
+}
+
+#[tokio::test]
+async fn a_browser_that_does_not_read_is_killed_when_its_node_says_so() {
+    let (kept, node, _client) = stopped().await;
+    let pid = kept.ready.browser_pid.unwrap();
+    keeper::kill(&node.connection).await.unwrap();
+    assert!(!lives(pid));
+    kept.joined().await;
+}
+
+#[tokio::test]
+async fn a_browser_that_does_not_read_lives_no_longer_than_its_node_holds_it() {
+    let (kept, node, client) = stopped().await;
+    let pid = kept.ready.browser_pid.unwrap();
+    let later = BootInstant::now().after(Duration::from_hours(1));
+    keeper::hold(&node.connection, later).await.unwrap();
+    keeper::hold(&node.connection, BootInstant::now()).await.ok();
+    client.connection.closed().await;
+    kept.joined().await;
+    assert!(!lives(pid));
 }
 
 /// A browser that somebody else started, with a debugging port.
