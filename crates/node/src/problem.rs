@@ -122,7 +122,9 @@ fn sandbox(error: &SandboxRefusal) -> ErrorCode {
         SandboxRefusal::NoLogin(NoLogin::Missing { .. }) => ErrorCode::LoginMissing,
         SandboxRefusal::Held { .. } => ErrorCode::SessionHeld,
         SandboxRefusal::Profile(CompileError::Profile(error)) => file(&error.source),
-        SandboxRefusal::Profile(_) | SandboxRefusal::NotPut { .. } => ErrorCode::Internal,
+        SandboxRefusal::Profile(_)
+        | SandboxRefusal::NotPut { .. }
+        | SandboxRefusal::NotRead { .. } => ErrorCode::Internal,
         SandboxRefusal::Path { .. } => ErrorCode::InvalidRequest,
         SandboxRefusal::Full { .. } => ErrorCode::StorageFull,
         SandboxRefusal::Sandbox(error) => provider(error),

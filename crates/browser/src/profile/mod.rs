@@ -11,6 +11,7 @@ mod cookies;
 pub mod crypt;
 #[cfg(test)]
 mod crypt_tests;
+mod fault;
 mod instant;
 mod keep;
 pub mod keyring;
@@ -32,6 +33,7 @@ pub(crate) mod systems;
 pub use at_rest::AtRest;
 pub use compile::compile;
 pub use cookies::CookieStoreError;
+pub use fault::Fault;
 pub use keep::{KeptProfile, keep};
 pub use local_storage::drop_older;
 pub use note::Note;

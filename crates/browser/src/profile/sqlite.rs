@@ -5,6 +5,7 @@
 //! computes no columns, is looked through before anything of it is believed, and has a time limit.
 
 use super::bounds::{LARGEST, TooMuch, expect_file};
+use super::fault::is_ours;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -179,6 +180,8 @@ pub(super) enum SqliteError {
     Full,
     #[error("expected it to be read within 60 s, found more work than that")]
     Slow,
+    #[error("expected to work on a copy of it, found that the system refuses: {0}")]
+    Refused(String),
 }
 
 impl From<rusqlite::Error> for SqliteError {
@@ -189,6 +192,13 @@ impl From<rusqlite::Error> for SqliteError {
             error => match error.sqlite_error_code() {
                 Some(ErrorCode::OperationInterrupted) => Self::Slow,
                 Some(ErrorCode::DiskFull) => Self::Full,
+                Some(
+                    ErrorCode::CannotOpen
+                    | ErrorCode::OutOfMemory
+                    | ErrorCode::PermissionDenied
+                    | ErrorCode::ReadOnly
+                    | ErrorCode::SystemIoFailure,
+                ) => Self::Refused(error.to_string()),
                 _ => Self::Damaged(error.to_string()),
             },
         }
@@ -196,6 +206,15 @@ impl From<rusqlite::Error> for SqliteError {
 }
 
 impl SqliteError {
+    /// Whether that is the fault of this machine, and not of what lies there.
+    pub(super) fn is_ours(&self) -> bool {
+        match self {
+            Self::File(error) => is_ours(error),
+            Self::Full | Self::Busy | Self::Slow | Self::Refused(_) => true,
+            Self::Damaged(_) | Self::Broken(_) | Self::TooLarge | Self::TooMuch(_) => false,
+        }
+    }
+
     /// Whether the disk had no room.
     pub(super) fn is_full(&self) -> bool {
         matches!(self, Self::Full)

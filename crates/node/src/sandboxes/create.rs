@@ -14,7 +14,8 @@ use baton_api::sandbox::{CreateSandbox, Enforcement, SandboxView, WrittenLimits}
 use baton_browser::profile::packed::Pack;
 use baton_sandbox::{Enforced, Limits, Sandbox};
 use baton_session::SandboxId;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 /// Makes a sandbox of the caller, which is ready for commands. A session that is handed in logs somebody
@@ -164,7 +165,8 @@ fn keep(
             found.told.receipt.extend(receipt.clone());
             found.told.receipt.forget_restored();
             let take_back = plan.take_back;
-            (Some(found.told), found.loan.map(|loan| Lent { loan, receipt, take_back }))
+            let taken = OnceCell::new();
+            (Some(found.told), found.loan.map(|loan| Lent { loan, receipt, take_back, taken }))
         }
         None => (None, None),
     };
@@ -184,7 +186,7 @@ fn keep(
         warnings: plan.warnings,
     };
     let ended = CancellationToken::new();
-    let kept = Arc::new(Kept { view, sandbox, lent, ended });
+    let kept = Arc::new(Kept { view, sandbox, lent, ended, unread_since: OnceLock::new() });
     slot.keep(Arc::clone(&kept));
     let mut view = kept.view.clone();
     if let Some(display) = display {

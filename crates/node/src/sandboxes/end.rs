@@ -2,16 +2,20 @@
 
 use super::SandboxRefusal;
 use super::registry::Kept;
-use super::take_back::{LeftSites, take_back};
+use super::take_back::{LeftSites, Taken, take_back};
 use crate::audit::{Action, Actor, Note};
 use crate::auth::Caller;
 use crate::{Context, NodeError};
-use baton_api::sandbox::{EndedSandbox, WrittenBack};
+use baton_api::sandbox::EndedSandbox;
 use baton_session::SandboxId;
 use futures_util::future::join_all;
+use std::time::Duration;
+use tokio::time::sleep;
 
 /// How many sites of which something was left out are in the audit log by name.
 const MOST_NOTED: usize = 20;
+/// How long until a node that ends tries again what failed.
+const SOON: Duration = Duration::from_secs(2);
 
 /// Ends one of the caller's sandboxes. What runs in it is asked to end; what it held of a session is on
 /// disk, and nothing of it is left, when this returns.
@@ -29,15 +33,41 @@ pub(super) async fn expire(context: &Context, kept: &Kept) -> Result<(), NodeErr
     noted(context, &Actor::node(), kept).await.map(drop)
 }
 
-/// Ends all sandboxes, because the node ends: they would end with it.
+/// Ends all sandboxes, because the node ends: they would end with it. Those that are being made are ended
+/// once they are there, those that somebody else ends are waited for, and what failed is tried again. So
+/// none is left when this returns; how long that may take is for the caller to say.
 pub async fn end_all(context: &Context) {
-    let all = context.sandboxes.all();
-    let ended = all.iter().map(|kept| async {
-        if let Err(error) = expire(context, kept).await {
-            tracing::error!(sandbox = %kept.view.id, %error, "a sandbox ended without being written back");
+    let mut changes = context.sandboxes.changes();
+    loop {
+        changes.mark_unchanged();
+        let all = context.sandboxes.all();
+        let ended = join_all(all.iter().map(|kept| end_one(context, kept))).await;
+        if context.sandboxes.is_empty() {
+            return;
         }
-    });
-    join_all(ended).await;
+        if ended.contains(&false) {
+            sleep(SOON).await;
+        } else if changes.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Ends one of all. False when it has to be tried again.
+async fn end_one(context: &Context, kept: &Kept) -> bool {
+    match expire(context, kept).await {
+        // Somebody else was faster, and tells when it is gone.
+        Ok(()) | Err(NodeError::Sandbox(SandboxRefusal::NotFound { .. })) => true,
+        // What is not in the audit log has ended all the same.
+        Err(error @ NodeError::NotNoted { .. }) => {
+            tracing::error!(sandbox = %kept.view.id, %error, "the end of a sandbox is not in the audit log");
+            true
+        }
+        Err(error) => {
+            tracing::error!(sandbox = %kept.view.id, %error, "a sandbox was not written back yet");
+            false
+        }
+    }
 }
 
 /// Ends a sandbox whose maker never heard of it.
@@ -73,10 +103,11 @@ async fn end(context: &Context, id: SandboxId) -> Result<(EndedSandbox, LeftSite
     let gone = || SandboxRefusal::NotFound { reference: id.to_string() };
     let (kept, slot) = context.sandboxes.take(id).ok_or_else(gone)?;
     let (browser_session, left) = match save(context, &kept).await {
-        Ok(Some((saved, left))) => (Some(saved), left),
+        Ok(Some(Taken { told, left_sites })) => (Some(told), left_sites),
         Ok(None) => (None, LeftSites::new()),
         Err(error) => {
-            // Nothing is lost while the database does not answer: the sandbox stays, and is ended later.
+            // Nothing is lost while the database does not answer, or this node cannot read what is there:
+            // the sandbox stays, and is ended later.
             slot.keep(kept);
             return Err(error);
         }
@@ -90,19 +121,10 @@ async fn end(context: &Context, id: SandboxId) -> Result<(EndedSandbox, LeftSite
     Ok((EndedSandbox { id, browser_session }, left))
 }
 
-/// Writes back what a sandbox holds of a session, after what runs in it was asked to end.
-async fn save(
-    context: &Context,
-    kept: &Kept,
-) -> Result<Option<(WrittenBack, LeftSites)>, NodeError> {
-    let Some(lent) = &kept.lent else { return Ok(None) };
-    let settled = kept.sandbox.settle().await;
-    let (mut told, others) = Box::pin(take_back(context, kept, lent)).await?;
-    if let Err(error) = settled {
-        tracing::warn!(sandbox = %kept.view.id, %error, "what ran in a sandbox did not end by itself");
-        told.reason.get_or_insert(format!(
-            "what a browser had not written down yet is not in it: {error}"
-        ));
+/// Writes back what a sandbox holds of a session.
+async fn save(context: &Context, kept: &Kept) -> Result<Option<Taken>, NodeError> {
+    match &kept.lent {
+        Some(lent) => Box::pin(take_back(context, kept, lent)).await.map(Some),
+        None => Ok(None),
     }
-    Ok(Some((told, others)))
 }

@@ -111,6 +111,15 @@ pub enum SandboxRefusal {
         /// What the sandbox said.
         why: String,
     },
+    /// What it holds of a session could not be read, and that was not the fault of what lies there.
+    #[error(
+        "expected to read what the sandbox holds of its session, found that this node cannot: {why}\n\
+         the sandbox is kept, and so is what it holds: end it again once that is mended"
+    )]
+    NotRead {
+        /// What is in the way.
+        why: String,
+    },
     /// A file in the sandbox could not be read or written.
     #[error("{why}")]
     Path {

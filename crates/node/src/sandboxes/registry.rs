@@ -1,17 +1,19 @@
 //! The sandboxes that there are, and who makes them.
 
 use super::SandboxRefusal;
+use super::take_back::Taken;
 use crate::NodeError;
 use crate::config::{Prepare, SandboxSettings};
 use crate::live::Loan;
 use baton_api::sandbox::{SandboxView, TakeBack};
 use baton_sandbox::{Provider, Sandbox};
-use baton_session::{Owner, Receipt, SandboxId};
+use baton_session::{Owner, Receipt, SandboxId, SessionId};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::watch;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use tokio::sync::{OnceCell, watch};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// The start of an id has to be so long at least.
@@ -30,13 +32,17 @@ struct Inner {
     /// Whether somebody wanted one.
     used: watch::Sender<bool>,
     places: Mutex<BTreeMap<SandboxId, Place>>,
+    /// Tells that one came, is ended, or went.
+    changed: watch::Sender<()>,
 }
 
 enum Place {
-    /// It is being made, or ended.
-    Taken,
+    /// It is being made.
+    Made,
     /// It is there.
     There(Arc<Kept>),
+    /// It is being ended.
+    Ending(Arc<Kept>),
 }
 
 /// A sandbox that is there.
@@ -47,6 +53,8 @@ pub(super) struct Kept {
     pub(super) lent: Option<Lent>,
     /// Told when it ends, so that nobody waits for its time any more.
     pub(super) ended: CancellationToken,
+    /// Since when it is kept although it was to end, because this node could not read it.
+    pub(super) unread_since: OnceLock<Instant>,
 }
 
 /// A session that a sandbox has.
@@ -56,6 +64,8 @@ pub(super) struct Lent {
     pub(super) receipt: Receipt,
     /// Which sites are written back.
     pub(super) take_back: TakeBack,
+    /// What was written back, once it was: never a second time, whatever fails after that.
+    pub(super) taken: OnceCell<Taken>,
 }
 
 /// A place for a sandbox, which is free again when this is dropped.
@@ -73,7 +83,24 @@ impl Sandboxes {
         scratch: PathBuf,
     ) -> Self {
         let (places, used) = (Mutex::default(), watch::Sender::new(false));
-        Self(Arc::new(Inner { provider, settings, scratch, used, places }))
+        let changed = watch::Sender::default();
+        Self(Arc::new(Inner { provider, settings, scratch, used, places, changed }))
+    }
+
+    /// Tells each time that one came, is ended, or went.
+    pub(super) fn changes(&self) -> watch::Receiver<()> {
+        self.0.changed.subscribe()
+    }
+
+    /// All that there are, with the session that each has, whatever happens to them right now.
+    pub(crate) fn left(&self) -> Vec<(SandboxId, Option<SessionId>)> {
+        let session = |kept: &Kept| kept.lent.as_ref().map(|lent| lent.loan.session.id);
+        let places = self.places();
+        let left = places.iter().map(|(id, place)| match place {
+            Place::Made => (*id, None),
+            Place::There(kept) | Place::Ending(kept) => (*id, session(kept)),
+        });
+        left.collect()
     }
 
     /// Whether there is none.
@@ -127,7 +154,7 @@ impl Sandboxes {
         if places.len() >= most {
             return Err(SandboxRefusal::TooMany { most });
         }
-        places.insert(id, Place::Taken);
+        places.insert(id, Place::Made);
         self.note_use();
         Ok(Slot { sandboxes: self.clone(), id, is_kept: false })
     }
@@ -157,7 +184,7 @@ impl Sandboxes {
         let places = self.places();
         let there = places.values().filter_map(|place| match place {
             Place::There(kept) => Some(Arc::clone(kept)),
-            Place::Taken => None,
+            Place::Made | Place::Ending(_) => None,
         });
         there.collect()
     }
@@ -167,7 +194,7 @@ impl Sandboxes {
         let mut places = self.places();
         let Some(Place::There(kept)) = places.get(&id) else { return None };
         let kept = Arc::clone(kept);
-        places.insert(id, Place::Taken);
+        places.insert(id, Place::Ending(Arc::clone(&kept)));
         Some((kept, Slot { sandboxes: self.clone(), id, is_kept: false }))
     }
 
@@ -181,6 +208,7 @@ impl Slot {
     pub(super) fn keep(mut self, kept: Arc<Kept>) {
         self.sandboxes.places().insert(self.id, Place::There(kept));
         self.is_kept = true;
+        self.sandboxes.0.changed.send_replace(());
     }
 }
 
@@ -188,6 +216,7 @@ impl Drop for Slot {
     fn drop(&mut self) {
         if !self.is_kept {
             self.sandboxes.places().remove(&self.id);
+            self.sandboxes.0.changed.send_replace(());
         }
     }
 }

@@ -9,8 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How long until it is tried again where the database did not answer.
+/// How long until it is tried again where something of ours did not work, the database for instance: at
+/// first, and at most.
 const AGAIN: Duration = Duration::from_secs(10);
+const AGAIN_MOST: Duration = Duration::from_mins(5);
 
 /// Waits until this node can no longer say that it holds the sandbox's session.
 async fn lost(context: &Context, kept: &Kept) {
@@ -20,13 +22,15 @@ async fn lost(context: &Context, kept: &Kept) {
     }
 }
 
-/// Watches a sandbox for as long as it is there.
+/// Watches a sandbox for as long as it is there, or until the node ends, which then ends all of them. An
+/// end that has begun is finished before the node ends.
 pub(super) fn watch(context: &Context, kept: Arc<Kept>, ttl: Duration) {
     let context = context.clone();
-    tokio::spawn(async move {
+    context.tasks.clone().spawn(async move {
         tokio::select! {
             biased;
             () = kept.ended.cancelled() => return,
+            () = context.ending.cancelled() => return,
             () = kept.sandbox.ended() => {
                 tracing::warn!(sandbox = %kept.view.id, "a sandbox ended by itself");
             }
@@ -35,6 +39,7 @@ pub(super) fn watch(context: &Context, kept: Arc<Kept>, ttl: Duration) {
             }
             () = sleep(ttl) => tracing::info!(sandbox = %kept.view.id, "a sandbox's time has come"),
         }
+        let mut pause = AGAIN;
         loop {
             match expire(&context, &kept).await {
                 Ok(()) => return,
@@ -44,9 +49,10 @@ pub(super) fn watch(context: &Context, kept: Arc<Kept>, ttl: Duration) {
                     tracing::error!(sandbox = %kept.view.id, %error, "a sandbox was not ended");
                 }
             }
-            let waited = kept.ended.run_until_cancelled(sleep(AGAIN)).await;
-            if waited.is_none() {
-                return;
+            tokio::select! {
+                () = kept.ended.cancelled() => return,
+                () = context.ending.cancelled() => return,
+                () = sleep(pause) => pause = (pause * 2).min(AGAIN_MOST),
             }
         }
     });

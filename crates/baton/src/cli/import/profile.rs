@@ -176,7 +176,7 @@ impl ProfileArgs {
 
     /// What was wanted of all that was read, as a session file.
     fn file(&self, context: &Context, read: Read) -> anyhow::Result<Brought> {
-        let Read { mut state, mut left_out } = read;
+        let Read { mut state, mut left_out, .. } = read;
         if !self.domain.is_empty() {
             domains::keep(&mut state, &self.domain);
             left_out = domains::concerning(left_out, &self.domain);

@@ -66,7 +66,7 @@ impl Read {
         let progress = context.output.progress("reading the profile");
         let read = browsers::read(&folder, browser);
         progress.end();
-        let read::Read { state, left_out: mut receipt } = read?;
+        let read::Read { state, left_out: mut receipt, .. } = read?;
         let holds = Contents::from(&state);
         let is_whole = receipt.items.is_empty();
         let (text, lost) = written(self.format, state);

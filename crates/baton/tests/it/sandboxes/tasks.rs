@@ -1,9 +1,10 @@
 //! How sandboxes end: by their time, with their node, and after a crash of it.
 
-use super::scene::Scene;
+use super::scene::{Scene, refused};
 use crate::notes::eventually;
-use baton_api::SnapshotReason;
 use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox, TakeBack};
+use baton_api::sync::SaveSession;
+use baton_api::{ListHistory, SnapshotReason, SnapshotView};
 use baton_playground::victims;
 
 /// Changes a cookie in a sandbox's profile, as a browser would.
@@ -13,6 +14,14 @@ db = sqlite3.connect('/workspace/.browser-profile/Default/Cookies')
 db.execute(\"update cookies set value = '7', encrypted_value = x'' where name = 'refresh'\")
 db.commit()
 END";
+
+/// A process that does not end when it is asked to, so that the end of its sandbox takes seconds.
+const STUBBORN: &str = "nohup sh -c 'trap \"\" TERM; while :; do sleep 1; done' > /dev/null 2>&1 &";
+
+/// The cookie that [`ROTATE`] makes.
+fn rotated() -> (String, String) {
+    ("refresh".to_owned(), "7".to_owned())
+}
 
 async fn until_free(scene: &Scene) {
     let is_free = async || scene.client().fetch_session("shop").await.unwrap().sandbox.is_none();
@@ -31,7 +40,7 @@ async fn a_sandbox_ends_when_its_time_has_come_and_writes_back() {
     let sandbox = scene.client().create_sandbox(&request).await.unwrap();
     scene.says(&sandbox, ROTATE).await;
     until_free(&scene).await;
-    assert!(scene.cookies("shop").await.contains(&("refresh".to_owned(), "7".to_owned())));
+    assert!(scene.cookies("shop").await.contains(&rotated()));
     assert!(scene.client().list_sandboxes().await.unwrap().items.is_empty());
     scene.strike().await;
 }
@@ -47,7 +56,84 @@ async fn a_node_that_ends_writes_back_what_its_sandboxes_have() {
     let shown = scene.client().fetch_session("shop").await.unwrap();
     assert_eq!(shown.session.state.as_str(), "recoverable");
     assert_eq!(shown.snapshot.unwrap().reason, SnapshotReason::Sandbox);
-    assert!(scene.cookies("shop").await.contains(&("refresh".to_owned(), "7".to_owned())));
+    assert!(scene.cookies("shop").await.contains(&rotated()));
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_ends_waits_for_sandboxes_that_end_already() {
+    let mut scene = Scene::set().await;
+    scene.session("shop").await;
+    let request = CreateSandbox {
+        ttl: Some(3),
+        browser_session: Some(super::scene::reference("shop")),
+        ..CreateSandbox::default()
+    };
+    let sandbox = scene.client().create_sandbox(&request).await.unwrap();
+    scene.says(&sandbox, ROTATE).await;
+    scene.says(&sandbox, STUBBORN).await;
+    let ends = async || scene.house.log().contains("a sandbox's time has come");
+    eventually("the sandbox begins to end", ends).await;
+    scene.house.stop_node().await.unwrap();
+    scene.house.start_node().await.unwrap();
+    assert!(scene.cookies("shop").await.contains(&rotated()));
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sandbox_that_this_node_cannot_read_is_kept_and_read_later() {
+    let scene = Scene::set().await;
+    scene.session("shop").await;
+    let sandbox = scene.sandbox_of("shop").await;
+    scene.says(&sandbox, ROTATE).await;
+    // There is no place on this machine for what comes out of it.
+    let (scratch, id) = (scene.house.data().sandboxes(), sandbox.id.to_string());
+    std::fs::remove_dir(&scratch).unwrap();
+    let problem = refused(scene.client().delete_sandbox(&id).await);
+    let told = problem.detail.replace(scratch.to_str().unwrap(), "SCRATCH");
+    let why = "expected to read what the sandbox holds of its session, found that this node cannot: \
+        could not make a folder in SCRATCH: ";
+    assert!(told.starts_with(why), "{told}");
+    assert!(problem.hint.unwrap().starts_with("the sandbox is kept"));
+    let kept = scene.client().list_sandboxes().await.unwrap().items;
+    assert_eq!(kept.len(), 1);
+    std::fs::create_dir(&scratch).unwrap();
+    let ended = scene.end(&sandbox).await.browser_session.unwrap();
+    assert!(ended.snapshot.is_some(), "{ended:?}");
+    assert!(scene.cookies("shop").await.contains(&rotated()));
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_is_written_back_once_whatever_fails_after_that() {
+    let scene = Scene::set().await;
+    scene.session("shop").await;
+    scene.client().save_session("shop", &SaveSession::default()).await.unwrap();
+    let sandbox = scene.sandbox_of("shop").await;
+    scene.says(&sandbox, ROTATE).await;
+    // What other nodes are told of it cannot be written: that comes last.
+    let database = scene.house.data().path().join("baton.db");
+    let sql = |statement: &str| {
+        let program = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], timeout=10); \
+            db.execute(sys.argv[2]); db.commit()";
+        let mut python = std::process::Command::new("python3");
+        let ran = python.args(["-c", program]).arg(&database).arg(statement).status().unwrap();
+        assert!(ran.success(), "{statement}");
+    };
+    sql(
+        "create trigger stuck before update on shared_sessions begin select raise(abort, 'stuck'); end",
+    );
+    refused(scene.client().delete_sandbox(&sandbox.id.to_string()).await);
+    let shown = scene.client().fetch_session("shop").await.unwrap();
+    assert_eq!(shown.sandbox, Some(sandbox.id), "nobody runs it before all is done");
+    sql("drop trigger stuck");
+    let ended = scene.end(&sandbox).await.browser_session.unwrap();
+    assert_eq!((ended.shrunk, ended.reason), (false, None));
+    let shown = scene.client().fetch_session("shop").await.unwrap();
+    assert_eq!((shown.session.state.as_str(), shown.sandbox), ("recoverable", None));
+    let history = scene.client().list_history("shop", &ListHistory::default()).await.unwrap();
+    let of_sandbox = |one: &&SnapshotView| one.reason == SnapshotReason::Sandbox;
+    assert_eq!(history.items.iter().filter(of_sandbox).count(), 1);
     scene.strike().await;
 }
 

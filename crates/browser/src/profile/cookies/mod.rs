@@ -58,6 +58,13 @@ pub enum CookieStoreError {
     NotCurrent(i64),
 }
 
+impl CookieStoreError {
+    /// Whether that is the fault of this machine, and not of the store.
+    pub(super) fn is_ours(&self) -> bool {
+        matches!(self, Self::Sqlite(error) if error.is_ours())
+    }
+}
+
 impl From<rusqlite::Error> for CookieStoreError {
     fn from(error: rusqlite::Error) -> Self {
         SqliteError::from(error).into()

@@ -18,6 +18,7 @@ pub(super) use read::read;
 pub(super) use write::{LAST_WRITTEN, write};
 
 use super::bounds::TooMuch;
+use super::fault::is_ours;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
@@ -44,6 +45,17 @@ pub(super) enum LevelDbError {
     Damaged { path: PathBuf, what: &'static str },
     #[error("expected {} to stay as it is while it is read, found it changed all the time", path.display())]
     Busy { path: PathBuf },
+}
+
+impl LevelDbError {
+    /// Whether that is the fault of this machine, and not of the database.
+    pub(super) fn is_ours(&self) -> bool {
+        match self {
+            Self::File { source, .. } => is_ours(source),
+            Self::Busy { .. } => true,
+            Self::Damaged { .. } => false,
+        }
+    }
 }
 
 /// The kinds of rows (`db/dbformat.h`).

@@ -123,6 +123,17 @@ pub(super) enum Unreadable {
     Version(String),
 }
 
+impl Unreadable {
+    /// Whether that is the fault of this machine, and not of what lies there.
+    pub(super) fn is_ours(&self) -> bool {
+        match self {
+            Self::LevelDb(error) => error.is_ours(),
+            Self::Sqlite(error) => error.is_ours(),
+            Self::Table(_) | Self::Version(_) => false,
+        }
+    }
+}
+
 /// Why localStorage could not be written.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unwritable {

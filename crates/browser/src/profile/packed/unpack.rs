@@ -1,9 +1,10 @@
 //! The state of a profile that comes back from where it was used.
 
 use super::BoundedTar;
-use crate::profile::{ProfileError, cookies, local_storage};
+use crate::profile::fault::is_ours;
+use crate::profile::{Fault, ProfileError, cookies, local_storage};
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tar::{Entry, EntryType};
@@ -13,6 +14,8 @@ const MOST_BYTES: u64 = 256 << 20;
 const MOST_FILES: usize = 20_000;
 /// The most that is read to find that, in bytes: there is all that a browser keeps, its caches, too.
 const MOST_READ: u64 = 4 << 30;
+/// How much of a file is copied at once, in bytes.
+const CHUNK: usize = 64 << 10;
 
 /// What of a profile is taken back: the files in which state stands, databases with what their browser
 /// keeps beside them while it writes.
@@ -23,9 +26,9 @@ const SETTINGS: &str = "Preferences";
 
 /// Takes the state-bearing files of a profile out of an archive into `profile`, an empty folder. Says
 /// whether there was all of it: past the bounds nothing more is taken. Blocks on the disk.
-pub fn unpack(archive: impl Read, profile: &Path) -> Result<bool, ProfileError> {
+pub fn unpack(archive: impl Read, profile: &Path) -> Result<bool, Fault> {
     let (mut left, mut files) = (MOST_BYTES, 0);
-    let failed = |source| ProfileError::new("unpack into", profile)(source);
+    let failed = |error: io::Error| Fault::Bytes(error.to_string());
     let archive = BoundedTar::new(archive, MOST_READ);
     for entry in tar::Archive::new(archive).entries().map_err(failed)? {
         let mut entry = entry.map_err(failed)?;
@@ -40,7 +43,7 @@ pub fn unpack(archive: impl Read, profile: &Path) -> Result<bool, ProfileError> 
         }
         left -= size;
         let at = written_at(&mut entry).map_err(failed)?;
-        write(&mut entry, &profile.join(place), at).map_err(failed)?;
+        write(&mut entry, &profile.join(place), at)?;
     }
     Ok(true)
 }
@@ -58,18 +61,39 @@ fn written_at(entry: &mut Entry<'_, impl Read>) -> io::Result<Option<SystemTime>
     Ok(None)
 }
 
-fn write(from: &mut impl Read, path: &Path, at: Option<SystemTime>) -> io::Result<()> {
+fn write(from: &mut impl Read, path: &Path, at: Option<SystemTime>) -> Result<(), Fault> {
+    // A name that cannot be had here is that of whoever wrote the archive.
+    let failed =
+        |error: io::Error| Fault::of(is_ours(&error), ProfileError::new("write", path)(error));
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+        fs::create_dir_all(folder).map_err(failed)?;
     }
     // One that is there already came from the same archive, and stays.
     match File::create_new(path) {
         Ok(mut file) => {
-            io::copy(from, &mut file)?;
-            at.map_or(Ok(()), |at| file.set_modified(at))
+            copy(from, &mut file, failed)?;
+            at.map_or(Ok(()), |at| file.set_modified(at)).map_err(failed)
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// Copies a file, and tells an archive that breaks off from a disk that takes no more.
+fn copy(
+    from: &mut impl Read,
+    to: &mut impl Write,
+    not_written: impl Fn(io::Error) -> Fault,
+) -> Result<(), Fault> {
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let read = match from.read(&mut chunk) {
+            Ok(0) => return Ok(()),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Fault::Bytes(error.to_string())),
+        };
+        to.write_all(&chunk[..read]).map_err(&not_written)?;
     }
 }
 
@@ -198,6 +222,38 @@ mod tests {
         let mut archive = packed(&[("Default/Cookies", EntryType::Regular, &[1; 4000])]);
         archive.truncate(2000);
         unpack(&*archive, folder.path()).unwrap_err();
+    }
+
+    #[test]
+    fn a_disk_that_is_full_is_not_the_fault_of_an_archive() {
+        /// A disk without room.
+        struct Full;
+        impl Write for Full {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                File::options().write(true).open("/dev/full")?.write(b"x")
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let not_written = |error: io::Error| Fault::of(is_ours(&error), error);
+        let error = copy(&mut &b"bytes"[..], &mut Full, not_written).unwrap_err();
+        assert!(matches!(error, Fault::Ours(_)), "{error:?}");
+        // What breaks off does so however often it is read.
+        let mut archive = packed(&[("Default/Cookies", EntryType::Regular, &[1; 4000])]);
+        archive.truncate(2000);
+        let folder = tempfile::tempdir().unwrap();
+        let error = unpack(&*archive, folder.path()).unwrap_err();
+        assert!(matches!(error, Fault::Bytes(_)), "{error:?}");
+        // Nor can a file be a folder as well.
+        let file = EntryType::Regular;
+        let archive = packed(&[
+            ("Default/Local Storage/a", file, b"x"),
+            ("Default/Local Storage/a/b", file, b"x"),
+        ]);
+        let folder = tempfile::tempdir().unwrap();
+        let error = unpack(&*archive, folder.path()).unwrap_err();
+        assert!(matches!(error, Fault::Bytes(_)), "{error:?}");
     }
 
     /// Counts what is read of it.

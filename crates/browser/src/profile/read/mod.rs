@@ -16,7 +16,7 @@ pub use names::names;
 
 use super::at_rest;
 use super::instant::Instant;
-use super::{ProfileError, cookies, local_storage, permissions};
+use super::{Fault, ProfileError, cookies, local_storage, permissions};
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{Receipt, State};
@@ -30,6 +30,9 @@ pub struct Read {
     pub state: State,
     /// What could not be read, or is of no use any more, with the reason.
     pub left_out: Receipt,
+    /// Why all cookies or all localStorage could not be read, if that is so: then what is in the state is
+    /// not what the profile holds.
+    pub fault: Option<Fault>,
 }
 
 /// What a line says that is about everything of its kind.
@@ -72,19 +75,14 @@ pub fn read<'a>(folder: &ProfileFolder, ask: &'a mut AskPassword<'a>, now: Insta
 }
 
 impl Read {
-    /// Why all cookies or all localStorage could not be read, if that is so: then what is in the state is
-    /// not what the profile holds.
-    pub fn is_damaged(&self) -> Option<&str> {
-        let mut items = self.left_out.items.iter();
-        let all = items.find(|item| [ALL_COOKIES, ALL_STORAGE].contains(&item.place.as_str()))?;
-        all.reason.as_deref()
-    }
-
     fn cookies(&mut self, path: &Path, keys: &mut Decryptor<'_>, now: Instant) {
         let open = |value: &[u8], host: &str, version| keys.open(value, host, version);
         let found = match cookies::read(&path.join(cookies::NAME), open) {
             Ok(found) => found.unwrap_or_default(),
-            Err(error) => return self.refuse(ItemKind::Cookie, ALL_COOKIES, error),
+            Err(error) => {
+                self.blame(Fault::of(error.is_ours(), &error));
+                return self.refuse(ItemKind::Cookie, ALL_COOKIES, error);
+            }
         };
         self.left_out.extend(found.left_out);
         for cookie in found.cookies {
@@ -99,6 +97,7 @@ impl Read {
         let found = match local_storage::read(path) {
             Ok(found) => found,
             Err(error) => {
+                self.blame(Fault::of(error.is_ours(), &error));
                 return self.refuse(ItemKind::LocalStorage, ALL_STORAGE, error);
             }
         };
@@ -141,6 +140,13 @@ impl Read {
         for key in at_rest::Files::read(path).keys() {
             let item = ReceiptItem::not_portable(ItemKind::IndexedDb, key.as_str(), reason);
             self.left_out.push(item);
+        }
+    }
+
+    /// Notes a fault. One of ours counts more: what else there is to blame can be seen later.
+    fn blame(&mut self, fault: Fault) {
+        if self.fault.is_none() || matches!(fault, Fault::Ours(_)) {
+            self.fault = Some(fault);
         }
     }
 
