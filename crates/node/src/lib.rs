@@ -2,7 +2,7 @@
 //!
 //! The one idea: an *operation* takes a [`Context`] and plain data and returns plain data; a door
 //! only translates. So every door of one operation behaves alike. Rooms, from the border inwards:
-//! [`config`] and [`data`] say what the node was given; [`serve`](mod@serve) is its life in steps; [`http`] and [`mcp`] are
+//! [`config`] and [`data`] say what the node was given; [`serve`](mod@serve) is its life in steps, and `budget` how long its end may take; [`http`] and [`mcp`] are
 //! the doors; [`proxy`] stands in front of cocoons; [`auth`] says who asks, [`oidc`] reads the tokens of providers, and [`rates`] counts how often; [`sessions`], [`keys`] and [`audit`]
 //! hold the operations, and `audit` what is noted of them; [`live`] holds the running browsers, and [`sandboxes`] those in which agents run, and [`gateway`] asks these as if they were models;
 //! [`identity`] is who this node is, [`messages`] signs what nodes say to each other and [`sealing`]
@@ -13,6 +13,7 @@ pub mod audit;
 pub mod auth;
 pub mod backup;
 mod board;
+mod budget;
 pub mod bundle;
 mod changes;
 pub mod clock;
@@ -53,6 +54,7 @@ mod table;
 pub mod tickets;
 pub mod webhooks;
 
+pub use budget::LAST_WORDS;
 pub use config::Config;
 pub use context::Context;
 pub use data::DataFolder;

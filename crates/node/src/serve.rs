@@ -1,6 +1,7 @@
 //! The life of a node, in steps.
 
 use crate::auth::{LocalKeyError, ensure_local_key};
+use crate::budget::{self, Budget};
 use crate::config::ConfigError;
 use crate::config::ProxySettings;
 use crate::connections::{Bounds, Freight};
@@ -21,21 +22,20 @@ use crate::{
 use baton_sandbox::Provider;
 use baton_session::{NodeId, Session};
 use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};
+use futures_util::FutureExt as _;
+use futures_util::future::FusedFuture as _;
 use secrecy::{ExposeSecret, SecretString};
 use std::fs::DirBuilder;
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
+use std::pin::pin;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use url::Url;
-
-/// How long requests under way may take once the node is told to end.
-const REQUESTS_LIMIT: Duration = Duration::from_secs(15);
-/// How long the last captures may take.
-const CAPTURES_LIMIT: Duration = Duration::from_mins(1);
 
 /// Why a node did not start, or ended early.
 #[derive(Debug, thiserror::Error)]
@@ -134,7 +134,9 @@ pub async fn serve(
     let _lock = NodeLock::acquire(&data)?;
     let store = open_store(&config).await?;
     let served = run(config, store.clone(), doors, outside, shutdown).await;
-    store.close().await;
+    if timeout(budget::DATABASE, store.close()).await.is_err() {
+        tracing::warn!("the database was still in use");
+    }
     served
 }
 
@@ -164,7 +166,7 @@ async fn run(
     let (exposure, body_bytes) = (config.exposure.clone(), config.body_bytes);
     let bounds = config.bounds;
     let rates = Rates::new(config.rates);
-    hub.start_beating(shutdown.clone()).await?;
+    let _beating = hub.start_beating(shutdown.clone()).await?;
     let lost = recover(&hub).await?;
     let front =
         Front { cocoons: &cocoons, secret: &debug_secret, store: &store, rates: &rates, bounds };
@@ -200,11 +202,25 @@ async fn run(
     let address = doors.address();
     tracing::info!(%address, %node, version = env!("CARGO_PKG_VERSION"), "the node is ready");
     tokio::spawn(until_told(context.clone(), idle_exit, shutdown.clone()));
+    let answering = doors.answer(&context, &exposure, body_bytes, bounds, &shutdown).fuse();
+    let mut answering = pin!(answering);
     tokio::select! {
-        () = doors.answer(&context, &exposure, body_bytes, bounds, &shutdown) => {}
-        () = too_late(&shutdown) => {}
+        () = &mut answering => {}
+        () = shutdown.cancelled() => {}
     }
-    shut_down(&context, &data).await;
+    let mut budget = Budget::begin();
+    let requests = async {
+        if !answering.is_terminated() {
+            answering.await;
+        }
+        context.tasks.close();
+        context.tasks.wait().await;
+    };
+    if budget.spend(budget::REQUESTS, requests).await.is_none() {
+        let tasks = context.tasks.len();
+        tracing::warn!(tasks, "some requests were still under way");
+    }
+    shut_down(&context, &data, budget).await;
     Ok(())
 }
 
@@ -387,31 +403,25 @@ async fn until_told(context: Context, idle_exit: Option<Duration>, shutdown: Can
     }
 }
 
-/// Ends when requests under way have had their time after the node was told to end.
-async fn too_late(shutdown: &CancellationToken) {
-    shutdown.cancelled().await;
-    tokio::time::sleep(REQUESTS_LIMIT).await;
-    tracing::warn!("some connections were still open");
-}
-
-/// Captures all sessions, and leaves their browsers running.
-async fn shut_down(context: &Context, data: &DataFolder) {
+/// Writes back what sandboxes hold, captures all sessions, and leaves their browsers running.
+async fn shut_down(context: &Context, data: &DataFolder, mut budget: Budget) {
     context.tasks.close();
-    if tokio::time::timeout(REQUESTS_LIMIT, context.tasks.wait()).await.is_err() {
-        tracing::warn!("some requests were still under way");
+    if budget.spend(budget::SANDBOXES, sandboxes::end_all(context)).await.is_none() {
+        for (sandbox, session) in context.sandboxes.left() {
+            let session = session.map(tracing::field::display);
+            tracing::error!(
+                %sandbox,
+                session,
+                "a sandbox was not written back in time; what it held stands as it was"
+            );
+        }
     }
-    if tokio::time::timeout(CAPTURES_LIMIT, sandboxes::end_all(context)).await.is_err() {
-        tracing::warn!(
-            "some sandboxes were not written back in time; what they held stands as it was"
-        );
-    }
-    if tokio::time::timeout(CAPTURES_LIMIT, context.hub.shut_down()).await.is_err() {
-        tracing::warn!("some sessions could not be captured in time; their last snapshots stand");
-    }
+    context.hub.shut_down(budget.grant(budget::CAPTURES)).await;
     if let Err(error) = NodeFile::remove(data) {
         tracing::warn!(%error, "node.json stays behind");
     }
-    let active = context.store.list_active_sessions(context.node).await.unwrap_or_default();
+    let active = budget.spend(Duration::ZERO, context.store.list_active_sessions(context.node));
+    let active = active.await.and_then(Result::ok).unwrap_or_default();
     if !active.is_empty() {
         let browsers = active.len();
         tracing::info!(browsers, "browsers keep running; baton sessions close ends them");

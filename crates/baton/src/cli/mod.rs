@@ -169,7 +169,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
         _ => {}
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let exit = runtime.block_on(async {
         match command {
             Command::Open(command) => command.run(context).await,
             Command::Attach(command) => command.run(context).await,
@@ -199,7 +199,10 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             | Command::SandboxInit(_)
             | Command::Skill(_) => Ok(Exit::Done),
         }
-    })
+    });
+    // What nobody waits for any more, and blocks on a disk, may do so for a moment only.
+    runtime.shutdown_timeout(baton_node::LAST_WORDS);
+    exit
 }
 
 /// Help and version are answers; anything else is a usage error.

@@ -1,6 +1,7 @@
 //! Two nodes on one database: a session has one holder at a time, and the other one takes over.
 
 use crate::houses;
+use crate::notes::eventually;
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
@@ -32,21 +33,28 @@ impl Street {
     pub(crate) async fn build() -> Self {
         let shared = tempfile::tempdir().unwrap();
         let database = shared.path().join("baton.db");
-        Self::build_on(database, shared).await
+        Self::build_on(database, shared, LEASE).await
+    }
+
+    /// The same, with leases of so many seconds.
+    async fn build_with_lease(lease: u64) -> Self {
+        let shared = tempfile::tempdir().unwrap();
+        let database = shared.path().join("baton.db");
+        Self::build_on(database, shared, lease).await
     }
 
     /// A street whose houses share a database of a PostgreSQL server.
     async fn build_on_postgres() -> Self {
         let database = baton_postgres::create_database().unwrap();
-        Self::build_on(database, tempfile::tempdir().unwrap()).await
+        Self::build_on(database, tempfile::tempdir().unwrap(), LEASE).await
     }
 
-    async fn build_on(database: impl AsRef<OsStr>, shared: TempDir) -> Self {
+    async fn build_on(database: impl AsRef<OsStr>, shared: TempDir, lease: u64) -> Self {
         let house = || {
             houses::build()
                 .with("BATON_DATABASE_URL", database.as_ref())
                 .with("BATON_MASTER_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
-                .with("BATON_LEASE", LEASE.to_string())
+                .with("BATON_LEASE", lease.to_string())
         };
         let (mut left, mut right) = (house(), house());
         left.start_node().await.unwrap();
@@ -195,5 +203,28 @@ async fn a_copy_of_a_node_does_not_start_beside_the_original() {
     assert!(log.contains("remove its file node.id"), "{log}");
     // The original never noticed.
     street.open().await;
+    street.clear().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_keeper_that_hangs_costs_its_own_session_only() {
+    // Shorter than a call to a keeper may take.
+    let street = Street::build_with_lease(8).await;
+    let hangs = street.open().await;
+    let url = street.site.url("/").unwrap();
+    let bank = street.left().open("bank", [url]).await.unwrap();
+    street.left().client().unwrap().capture_session("bank").await.unwrap();
+    let (holders, [(_, keeper), _]) =
+        (street.left().holders(bank).await.unwrap(), street.left().holders(hangs).await.unwrap());
+    victims::freeze(keeper).unwrap();
+    // Each of these took longer than a lease lasts.
+    let given_up = "a keeper was not told that its session is held";
+    let twice = async || street.left().log().matches(given_up).count() > 1;
+    eventually("the keeper that hangs was given up twice", twice).await;
+    assert!(holders.iter().all(|(_, pid)| victims::is_alive(*pid)), "the other browser runs on");
+    let error = street.right().client().unwrap().resume_session("bank").await.unwrap_err();
+    assert_eq!(code(&error), ErrorCode::Conflict, "{error}");
+    street.left().client().unwrap().capture_session("bank").await.unwrap();
+    victims::wake(keeper).unwrap();
     street.clear().await;
 }

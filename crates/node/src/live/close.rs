@@ -9,10 +9,10 @@ use baton_store::Snapshot;
 use futures_util::future::join_all;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
-/// How long the captures of a stopping node may take together.
-const SHUTDOWN_LIMIT: Duration = Duration::from_secs(20);
+/// How much of the time of a stopping node is for what captures leave behind.
+const TASKS_LIMIT: Duration = Duration::from_secs(5);
 
 impl Hub {
     /// Takes a last snapshot and ends the browser; a session without one has nothing to end. The row
@@ -59,24 +59,32 @@ impl Hub {
         Ok(())
     }
 
-    /// Captures every session, then lets go of their browsers, which run on with their keepers.
-    /// Returns how many those are.
-    pub async fn shut_down(&self) -> usize {
+    /// Captures every session, then lets go of their browsers, which run on with their keepers. Those
+    /// that are not captured within `limit` are named. Returns how many browsers there are.
+    pub async fn shut_down(&self, limit: Duration) -> usize {
+        let deadline = Instant::now() + limit.saturating_sub(TASKS_LIMIT);
         let runners: Vec<Arc<Runner>> = self.runners().values().cloned().collect();
         let captures = runners.iter().map(|runner| async {
             let id = runner.session.id;
-            if let Err(error) = self.capture(id, SnapshotReason::Shutdown).await {
-                tracing::warn!(session = %id, %error, "the capture before the shutdown failed");
+            match timeout_at(deadline, self.capture(id, SnapshotReason::Shutdown)).await {
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => {
+                    tracing::warn!(session = %id, %error, "the capture before the shutdown failed");
+                }
+                Err(_) => tracing::warn!(
+                    session = %id,
+                    "a session was not captured in time; its last snapshot stands"
+                ),
             }
         });
-        if timeout(SHUTDOWN_LIMIT, join_all(captures)).await.is_err() {
-            tracing::warn!("some sessions were not captured in time; their last snapshots stand");
-        }
+        join_all(captures).await;
+        // Until here nobody else might take what was being captured.
+        self.stop_beating();
         for runner in &runners {
             self.forget(runner.session.id);
         }
         self.0.tasks.close();
-        let _ = timeout(Duration::from_secs(5), self.0.tasks.wait()).await;
+        let _ = timeout(TASKS_LIMIT.min(limit), self.0.tasks.wait()).await;
         runners.len()
     }
 

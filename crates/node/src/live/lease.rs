@@ -5,19 +5,24 @@
 //! others may take a session when they have seen the beat stand still for a whole one. Both are
 //! counted by clocks that nobody sets. A node that has its database for itself needs none of this:
 //! its browsers outlive it for as long as they like.
+//!
+//! Nobody waits for anybody here: the beat waits for the database only, the look at other nodes is a
+//! task of its own, and so is each keeper, which is told of a beat as soon as it has answered the one
+//! before. One that hangs costs its own session alone.
 
 use super::{Hub, LiveError};
 use baton_browser::cdp::Connection;
 use baton_browser::keeper::{self, BootInstant};
 use baton_session::{NodeId, Session, SessionId, Term};
 use baton_store::{NodeBeat, NodeRecord, StoreError};
-use futures_util::future::join_all;
 use jiff::Timestamp;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::time::sleep;
-use tokio_util::sync::CancellationToken;
+use tokio::sync::watch;
+use tokio::time::{Interval, MissedTickBehavior, interval_at, sleep};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::AbortOnDropHandle;
 
 /// How often it is looked whether a beat came in time.
 const LOOK: Duration = Duration::from_millis(500);
@@ -25,11 +30,13 @@ const LOOK: Duration = Duration::from_millis(500);
 /// What this node knows of its own life and that of others. Its clocks start when it is made.
 pub(super) struct Pulse {
     /// When the last beat that reached the database began.
-    renewed: Mutex<BootInstant>,
+    renewed: watch::Sender<BootInstant>,
     /// The beats of all nodes, and since when each stands.
     seen: Mutex<HashMap<NodeId, Seen>>,
-    /// The keepers that every beat gives more time, also while a session is still being opened.
-    keepers: Mutex<HashMap<SessionId, Connection>>,
+    /// What gives a keeper more time at every beat, also while its session is still being opened.
+    givers: Mutex<HashMap<SessionId, AbortOnDropHandle<()>>>,
+    /// Ends the beat: when the node has captured what it holds, and not before.
+    over: CancellationToken,
 }
 
 struct Seen {
@@ -41,24 +48,27 @@ struct Seen {
 impl Default for Pulse {
     fn default() -> Self {
         Self {
-            renewed: Mutex::new(BootInstant::now()),
+            renewed: watch::Sender::new(BootInstant::now()),
             seen: Mutex::default(),
-            keepers: Mutex::default(),
+            givers: Mutex::default(),
+            over: CancellationToken::new(),
         }
     }
 }
 
 impl Pulse {
-    fn renewed(&self) -> MutexGuard<'_, BootInstant> {
-        self.renewed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn seen(&self) -> MutexGuard<'_, HashMap<NodeId, Seen>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn keepers(&self) -> MutexGuard<'_, HashMap<SessionId, Connection>> {
-        self.keepers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn givers(&self) -> MutexGuard<'_, HashMap<SessionId, AbortOnDropHandle<()>>> {
+        self.givers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a beat that reached the database, for all who wait for one.
+    fn renew(&self, began: BootInstant) {
+        self.renewed.send_replace(began);
+        self.givers().retain(|_, giver| !giver.is_finished());
     }
 
     fn note(&self, nodes: Vec<NodeBeat>, now: Instant) {
@@ -79,9 +89,10 @@ impl Pulse {
 }
 
 impl Hub {
-    /// Registers this node, and beats until `end`, if others may use the database too. When it finds
-    /// that another node took its place, it cancels `end`.
-    pub async fn start_beating(&self, end: CancellationToken) -> Result<(), LiveError> {
+    /// Registers this node, and beats, if others may use the database too, until what this returns is
+    /// dropped or [`shut_down`](Self::shut_down) has captured everything. When it finds that another node
+    /// took its place, it cancels `shutdown`.
+    pub async fn start_beating(&self, shutdown: CancellationToken) -> Result<DropGuard, LiveError> {
         let record = NodeRecord {
             id: self.config().node,
             place: self.config().place.clone(),
@@ -90,12 +101,22 @@ impl Hub {
         self.expect_no_twin(&record).await?;
         let began = BootInstant::now();
         self.store().register_node(&record).await?;
-        *self.0.pulse.renewed() = began;
+        self.0.pulse.renew(began);
+        let over = self.0.pulse.over.clone();
         if let Some(lease) = record.lease {
             self.observe().await;
-            self.0.tasks.spawn(beat(self.clone(), record, lease / 4, end));
+            let (beat, look) =
+                (beat(self.clone(), record, lease / 4, shutdown), look(self.clone(), lease / 4));
+            self.0.tasks.spawn(over.clone().run_until_cancelled_owned(beat));
+            self.0.tasks.spawn(over.clone().run_until_cancelled_owned(look));
         }
-        Ok(())
+        Ok(over.drop_guard())
+    }
+
+    /// Ends the beat: from now on nothing is held any longer than the last one allows.
+    pub(super) fn stop_beating(&self) {
+        self.0.pulse.over.cancel();
+        self.0.pulse.givers().clear();
     }
 
     /// A copy of a data folder bears the name of the original, which may still run.
@@ -133,7 +154,7 @@ impl Hub {
     /// Until when browsers may live without another beat; none means for ever.
     pub(super) fn hold_until(&self) -> Option<BootInstant> {
         let lease = self.config().lease?;
-        Some(self.0.pulse.renewed().after(lease * 3 / 4))
+        Some(until(*self.0.pulse.renewed.borrow(), lease))
     }
 
     /// Waits until this node can no longer say that it holds what it holds, because no beat reached the
@@ -151,20 +172,12 @@ impl Hub {
     /// Gives a keeper the time of the last beat, and from now on that of every beat, for as long as
     /// the connection lasts.
     pub(super) async fn hold(&self, id: SessionId, connection: &Connection) {
-        if self.config().lease.is_some() {
-            self.0.pulse.keepers().insert(id, connection.clone());
-            self.give_time(connection).await;
-        }
-    }
-
-    async fn give_time(&self, connection: &Connection) {
-        let Some(until) = self.hold_until() else { return };
-        match keeper::hold(connection, until).await {
-            Err(error) if !connection.is_closed() => {
-                tracing::warn!(%error, "a keeper was not told that its session is held");
-            }
-            _ => {}
-        }
+        let Some(lease) = self.config().lease else { return };
+        let mut renewed = self.0.pulse.renewed.subscribe();
+        let began = *renewed.borrow_and_update();
+        give_time(connection, until(began, lease)).await;
+        let giver = tokio::spawn(give_more(renewed, lease, connection.clone()));
+        self.0.pulse.givers().insert(id, AbortOnDropHandle::new(giver));
     }
 
     /// Makes this node the holder of a session, in a new term.
@@ -201,23 +214,64 @@ impl Hub {
     }
 }
 
-async fn beat(hub: Hub, record: NodeRecord, pause: Duration, end: CancellationToken) {
-    while end.run_until_cancelled(sleep(pause)).await.is_some() {
+/// Until when what was renewed then may live.
+fn until(renewed: BootInstant, lease: Duration) -> BootInstant {
+    renewed.after(lease * 3 / 4)
+}
+
+/// Gives a keeper the time of each beat, one call after the other, until its connection closes. Beats that
+/// came while it did not answer are one when it does.
+async fn give_more(
+    mut renewed: watch::Receiver<BootInstant>,
+    lease: Duration,
+    connection: Connection,
+) {
+    loop {
+        tokio::select! {
+            () = connection.closed() => return,
+            changed = renewed.changed() => if changed.is_err() { return },
+        }
+        let began = *renewed.borrow_and_update();
+        give_time(&connection, until(began, lease)).await;
+    }
+}
+
+async fn give_time(connection: &Connection, until: BootInstant) {
+    match keeper::hold(connection, until).await {
+        Err(error) if !connection.is_closed() => {
+            tracing::warn!(%error, "a keeper was not told that its session is held");
+        }
+        _ => {}
+    }
+}
+
+async fn beat(hub: Hub, record: NodeRecord, pause: Duration, shutdown: CancellationToken) {
+    let mut times = regularly(pause);
+    loop {
+        times.tick().await;
         let began = BootInstant::now();
         match hub.store().beat_node(&record).await {
-            Ok(true) => {
-                *hub.0.pulse.renewed() = began;
-                let mut keepers = hub.0.pulse.keepers().clone();
-                keepers.retain(|_, connection| !connection.is_closed());
-                hub.0.pulse.keepers().retain(|id, _| keepers.contains_key(id));
-                join_all(keepers.values().map(|keeper| hub.give_time(keeper))).await;
-                hub.observe().await;
-            }
+            Ok(true) => hub.0.pulse.renew(began),
             Ok(false) => {
                 tracing::error!("another node took the place of this one: ending");
-                return end.cancel();
+                return shutdown.cancel();
             }
             Err(error) => tracing::error!(%error, "a beat did not reach the database"),
         }
     }
+}
+
+async fn look(hub: Hub, pause: Duration) {
+    let mut times = regularly(pause);
+    loop {
+        times.tick().await;
+        hub.observe().await;
+    }
+}
+
+/// Ticks, the first after a pause. One that comes late moves those that follow.
+fn regularly(pause: Duration) -> Interval {
+    let mut times = interval_at(tokio::time::Instant::now() + pause, pause);
+    times.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    times
 }
