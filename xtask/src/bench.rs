@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: what keeping a session costs, measured against its baselines.
 
-use crate::{cargo, setup};
+use crate::{cargo, chrome, setup};
 use anyhow::Result;
 use std::process::ExitCode;
 
@@ -23,5 +23,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let mut bench = cargo::cargo(&["run", "--release", "--package", "baton-bench", "--"]);
     bench.arg("--baton").arg(baton).args(&args.bench);
     let done = cargo::run(&mut bench)?.success();
+    if args.bench.is_empty() {
+        chrome::bench()?;
+    }
     Ok(if done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -7,6 +7,7 @@
 
 mod bench;
 mod cargo;
+mod chrome;
 mod demo;
 mod dist;
 mod setup;

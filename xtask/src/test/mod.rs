@@ -6,14 +6,15 @@
 
 pub(crate) mod tally;
 
-use crate::{cargo, setup, vscode};
+use crate::{cargo, chrome, setup, vscode};
 use anyhow::Result;
+use std::hash::{BuildHasher as _, RandomState};
 use std::process::{Command, ExitCode};
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 use tally::Tally;
 
-/// Set up what the tests need and run all checks: format, tidy, lints, docs, tests.
+/// Set up what the tests need and run all checks: format, the extensions, tidy, lints, docs, tests.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Go on with the next step when one failed.
@@ -32,8 +33,9 @@ struct Step {
     environment: Option<(&'static str, &'static str)>,
 }
 
-/// The check that npm runs.
+/// The checks that npm runs: of the extension for VS Code, and of the one for Chrome in a real browser.
 const VSCODE: &str = "vscode";
+const CHROME: &str = "chrome";
 
 const STEPS: [Step; 5] = [
     Step { name: "format", args: &["fmt", "--all", "--check"], environment: None },
@@ -60,8 +62,12 @@ const STEPS: [Step; 5] = [
     },
 ];
 
-/// How many steps come before the extension's: what is wrong with the format is told at once.
+/// How many steps come before the extension for VS Code: what is wrong with the format is told at once.
 const FAST: usize = 1;
+/// How many come before the extension for Chrome: what starts browsers comes last.
+const WITHOUT_BROWSERS: usize = 4;
+/// The seed of what is random in the tests, as `baton_testing` reads it.
+const SEED: &str = "BATON_TEST_SEED";
 /// How many tests of one binary run at once, as the test harness reads it.
 const THREADS: &str = "RUST_TEST_THREADS";
 /// How many tests run at once for each processor: most stories wait for a browser, a lease or a limit
@@ -84,7 +90,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let mut tally = Tally::default();
     let mut failed = false;
     let names = STEPS.map(|step| step.name);
-    for name in [&names[..FAST], &[VSCODE], &names[FAST..]].concat() {
+    let (fast, others) = names.split_at(FAST);
+    let (others, last) = others.split_at(WITHOUT_BROWSERS - FAST);
+    for name in [fast, &[VSCODE], others, &[CHROME], last].concat() {
         if failed && !args.keep_going {
             results.push((name, Outcome::Skipped, Duration::ZERO));
             continue;
@@ -93,7 +101,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let start = Instant::now();
         let passed = match STEPS.iter().find(|step| step.name == name) {
             Some(step) => check(step, &mut tally)?,
-            None => passes(vscode::check()),
+            None if name == VSCODE => passes(vscode::check()),
+            None => passes(chrome::check()),
         };
         failed |= !passed;
         let outcome = if passed { Outcome::Passed } else { Outcome::Failed };
@@ -112,17 +121,31 @@ fn passes(checked: Result<()>) -> bool {
 fn check(step: &Step, tally: &mut Tally) -> Result<bool> {
     let command = &mut command(step);
     println!("$ {}", cargo::shown(command));
+    if let Some((_, Some(seed))) = command.get_envs().find(|(name, _)| *name == SEED) {
+        println!("{SEED}={} makes the same choices again", seed.to_string_lossy());
+    }
     tally.watch(command)
 }
 
 fn command(step: &Step) -> Command {
     let mut command = cargo::cargo(step.args);
     command.envs(step.environment);
-    if step.name == "tests" && std::env::var_os(THREADS).is_none() {
+    if step.name != "tests" {
+        return command;
+    }
+    if std::env::var_os(THREADS).is_none() {
         let processors = available_parallelism().map_or(1, usize::from);
         command.env(THREADS, (processors * TESTS_PER_PROCESSOR).to_string());
     }
+    if std::env::var_os(SEED).is_none() {
+        command.env(SEED, new_seed());
+    }
     command
+}
+
+/// A seed that no run before had, short enough to be typed. Whoever names it has the same choices again.
+fn new_seed() -> String {
+    (RandomState::new().hash_one(SEED) >> 32).to_string()
 }
 
 fn summarise(results: &[(&str, Outcome, Duration)], tally: &Tally) {

@@ -2,7 +2,9 @@
 //!
 //! Each binary closes with one line of the form
 //! `test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; …`; the sum is
-//! shown in the same form.
+//! shown in the same form. A test that finds out when it runs that it can test nothing here passes for
+//! its binary, and says `test skipped: NAME: WHY` on a line of its own (`baton_testing::skip`): it is
+//! taken off what passed, and shown with its reason.
 
 use crate::cargo;
 use anyhow::{Context as _, Result};
@@ -10,12 +12,18 @@ use std::fmt;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
-/// How many tests passed, failed and were ignored.
+/// What a test says that tested nothing.
+const SKIPPED: &str = "test skipped: ";
+
+/// How many tests passed, failed and were ignored, and which were skipped.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Tally {
+    /// With those that were skipped.
     passed: u64,
     failed: u64,
     ignored: u64,
+    /// Names with reasons.
+    skipped: Vec<String>,
 }
 
 impl Tally {
@@ -44,6 +52,10 @@ impl Tally {
 
     /// Adds what a line of output reports; other lines change nothing.
     fn read(&mut self, line: &str) {
+        // One test at a time has its name on the line before it ends.
+        if let Some((_, skipped)) = line.split_once(SKIPPED) {
+            self.skipped.push(skipped.to_owned());
+        }
         let Some((_, counts)) =
             line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". "))
         else {
@@ -67,8 +79,11 @@ impl Tally {
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = if self.failed == 0 { "ok" } else { "FAILED" };
-        let Self { passed, failed, ignored } = self;
-        write!(f, "test result: {verdict}. {passed} passed; {failed} failed; {ignored} ignored")
+        let Self { failed, ignored, skipped, .. } = self;
+        let passed = self.passed.saturating_sub(skipped.len() as u64);
+        write!(f, "test result: {verdict}. {passed} passed; {failed} failed; {ignored} ignored; ")?;
+        write!(f, "{} skipped", skipped.len())?;
+        skipped.iter().try_for_each(|why| write!(f, "\n  skipped {why}"))
     }
 }
 
@@ -83,11 +98,16 @@ mod tests {
             "running 3 tests",
             "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.10s",
             "test a_story ... ok",
+            "test disk::full ... test skipped: disk::full: no disk could be mounted",
             "test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 9 filtered out; finished in 1s",
         ] {
             tally.read(line);
         }
-        assert_eq!(tally, Tally { passed: 14, failed: 1, ignored: 1 });
-        assert_eq!(tally.to_string(), "test result: FAILED. 14 passed; 1 failed; 1 ignored");
+        assert_eq!((tally.passed, tally.failed, tally.ignored), (14, 1, 1));
+        assert_eq!(
+            tally.to_string(),
+            "test result: FAILED. 13 passed; 1 failed; 1 ignored; 1 skipped\n  \
+             skipped disk::full: no disk could be mounted"
+        );
     }
 }

@@ -47,7 +47,8 @@ fn npm(folder: &Path, words: &[&str]) -> Result<()> {
     run(Command::new("npm").args(words).current_dir(folder))
 }
 
-fn run(command: &mut Command) -> Result<()> {
+/// Runs a command that must succeed.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = cargo::run(command)?;
     if !status.success() {
         bail!("expected {} to succeed, found {status}", cargo::shown(command));

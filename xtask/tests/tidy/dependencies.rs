@@ -5,9 +5,10 @@ use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
-const DIRECTIONS: [(&str, &[&str]); 12] = [
+const DIRECTIONS: [(&str, &[&str]); 13] = [
     ("session", &[]),
     ("postgres", &[]),
+    ("testing", &[]),
     // `postgres` is there for the tests.
     ("store", &["session", "postgres"]),
     ("browser", &["session", "confine"]),
@@ -43,6 +44,9 @@ const KEPT_APART: [(&str, &[&str]); 10] = [
     ("seccompiler", &["confine"]),
 ];
 
+/// What the tests of each crate may use, and nothing else.
+const FOR_TESTS: &str = "baton-testing";
+
 /// What tests and benchmarks may use beyond those walls: they play the browsers that speak to a node.
 const SPOKEN_IN_TESTS: &str = "tokio-tungstenite";
 
@@ -63,8 +67,11 @@ fn our_crates_depend_downwards_only() {
             findings.push(format!("{}: no direction is laid down for {package}", manifest.path));
             continue;
         };
+        if dependencies(&manifest, Scope::Normal).contains(FOR_TESTS) {
+            findings.push(format!("{package} must depend on {FOR_TESTS} for its tests alone"));
+        }
         for dependency in dependencies(&manifest, Scope::All) {
-            let ours = dependency.strip_prefix("baton-");
+            let ours = dependency.strip_prefix("baton-").filter(|_| dependency != FOR_TESTS);
             if let Some(ours) = ours.filter(|ours| !allowed.contains(ours)) {
                 findings.push(format!("{package} must not depend on {ours}"));
             }
@@ -124,10 +131,12 @@ enum Scope {
     All,
 }
 
-/// The manifests of our crates, without the workspace's own.
+/// The manifests of our crates, without the workspace's own. The fuzz targets are a workspace of their
+/// own.
 fn manifests() -> Vec<File> {
     let mut manifests = files("/Cargo.toml");
     manifests.retain(|file| file.path.starts_with("crates/") || !file.path.contains("crates/"));
+    manifests.retain(|file| file.package() != "fuzz");
     manifests
 }
 

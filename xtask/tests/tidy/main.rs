@@ -9,3 +9,4 @@ mod documents;
 mod licences;
 mod repository;
 mod sources;
+mod tests;

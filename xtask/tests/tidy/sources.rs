@@ -2,8 +2,8 @@
 
 use crate::repository::{File, files, report};
 
-/// Who may print and read the environment: the programs, and what starts them.
-const PROGRAMS: [&str; 5] = ["baton", "xtask", "bench", "playground", "postgres"];
+/// Who may print and read the environment: the programs, what starts them, and what tests say.
+const PROGRAMS: [&str; 6] = ["baton", "xtask", "bench", "playground", "postgres", "testing"];
 
 /// What only programs do.
 const ONLY_PROGRAMS: [&str; 11] = [

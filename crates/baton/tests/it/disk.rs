@@ -9,6 +9,7 @@ use crate::notes::{Notes, eventually, state_of};
 use baton_api::ErrorCode;
 use baton_playground::{House, victims};
 use baton_session::{Lifecycle, SessionId};
+use baton_testing::skip;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write as _;
@@ -20,16 +21,14 @@ use tempfile::NamedTempFile;
 struct Disk(PathBuf);
 
 impl Disk {
-    /// Mounts what these arguments say; nothing, and a line that says so, when that is not allowed.
-    fn mount(arguments: &[&OsStr], house: &House) -> Option<Self> {
+    /// Mounts what these arguments say; why not, when that is not allowed.
+    fn mount(arguments: &[&OsStr], house: &House) -> Result<Self, String> {
         let place = house.data().path().to_owned();
         std::fs::create_dir_all(&place).unwrap();
         let mounted = Command::new("mount").args(arguments).arg(&place).output().unwrap();
-        if mounted.status.success() {
-            return Some(Self(place));
-        }
-        skip(&String::from_utf8_lossy(&mounted.stderr));
-        None
+        let why =
+            || format!("no disk could be mounted: {}", String::from_utf8_lossy(&mounted.stderr));
+        mounted.status.success().then_some(Self(place)).ok_or_else(why)
     }
 
     /// Makes it fail like a disk with a fault: whatever is written from now on is refused.
@@ -50,11 +49,6 @@ impl Drop for Disk {
         // It may be gone already.
         let _ = Command::new("umount").arg("--lazy").arg(&self.0).output();
     }
-}
-
-#[expect(clippy::print_stderr, reason = "whoever runs it must see that it did nothing")]
-fn skip(why: &str) {
-    eprintln!("skipped, for no disk could be mounted: {}", why.trim());
 }
 
 /// Takes all the room there is.
@@ -86,7 +80,10 @@ async fn a_full_disk_costs_no_snapshot_and_no_browser() {
     let notes = Notes::start().await;
     let mut house = build();
     let arguments = ["-t", "tmpfs", "-o", "size=128m,mode=700", "tmpfs"].map(OsStr::new);
-    let Some(disk) = Disk::mount(&arguments, &house) else { return };
+    let disk = match Disk::mount(&arguments, &house) {
+        Ok(disk) => disk,
+        Err(why) => skip!("{why}"),
+    };
     house.start_node().await.unwrap();
     let id = notes.open(&house, "disk", "kept").await;
     let client = house.client().unwrap().clone();
@@ -123,10 +120,13 @@ async fn a_disk_that_takes_no_writes_costs_no_snapshot_and_no_browser() {
     let image = NamedTempFile::new().unwrap();
     image.as_file().set_len(192 << 20).unwrap();
     let made = Command::new("mkfs.ext4").arg("-q").arg(image.path()).output();
-    let made = made.is_ok_and(|made| made.status.success());
+    if !made.is_ok_and(|made| made.status.success()) {
+        skip!("mkfs.ext4 is needed to make a disk");
+    }
     let mount = [OsStr::new("-o"), OsStr::new("loop"), image.path().as_os_str()];
-    let Some(disk) = made.then(|| Disk::mount(&mount, &house)).flatten() else {
-        return skip("mkfs.ext4 and loop devices are needed");
+    let disk = match Disk::mount(&mount, &house) {
+        Ok(disk) => disk,
+        Err(why) => skip!("{why}"),
     };
     house.start_node().await.unwrap();
     let id = notes.open(&house, "disk", "kept").await;

@@ -2,6 +2,7 @@
 
 use crate::fixture::{Place, add, at, claim, update};
 use baton_federation::{FederationError, Kind, Operation, Options, Source};
+use baton_testing::skip;
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -199,20 +200,18 @@ fn a_board_that_grows_too_large_is_refused() {
     assert_eq!(left, 2, "{:?}", place.files().iter().map(|(path, _)| path).collect::<Vec<_>>());
 }
 
+/// Why a test of a disk tests nothing.
+const NO_DISK: &str = "no disk could be mounted";
+
 /// A small disk in the place of a folder, or none where that is not allowed. It goes with this.
 struct Disk<'a>(&'a Path);
 
 impl<'a> Disk<'a> {
-    #[expect(clippy::print_stderr, reason = "whoever runs it must see that it did nothing")]
     fn mount(place: &'a Path, options: &str) -> Option<Self> {
         fs::create_dir_all(place).unwrap();
         let arguments = ["-t", "tmpfs", "-o", options, "tmpfs"];
         let mounted = Command::new("mount").args(arguments).arg(place).output();
-        if mounted.as_ref().is_ok_and(|mounted| mounted.status.success()) {
-            return Some(Self(place));
-        }
-        eprintln!("skipped, for no disk could be mounted: {mounted:?}");
-        None
+        mounted.is_ok_and(|mounted| mounted.status.success()).then_some(Self(place))
     }
 
     fn remount(&self, options: &str) {
@@ -232,7 +231,7 @@ impl Drop for Disk<'_> {
 fn a_full_disk_refuses_and_loses_nothing() {
     let place = Place::new();
     let folder = place.board.folder().to_owned();
-    let Some(_disk) = Disk::mount(&folder, "size=256k,mode=700") else { return };
+    let Some(_disk) = Disk::mount(&folder, "size=256k,mode=700") else { skip!("{NO_DISK}") };
     place.add("one");
     fs::write(place.path("filler"), "").unwrap();
     let mut size = 0;
@@ -265,7 +264,7 @@ fn a_full_disk_refuses_and_loses_nothing() {
 fn a_folder_that_takes_no_writes_is_read_and_shown_repaired() {
     let place = Place::new();
     let folder = place.board.folder().to_owned();
-    let Some(disk) = Disk::mount(&folder, "size=4m,mode=700") else { return };
+    let Some(disk) = Disk::mount(&folder, "size=4m,mode=700") else { skip!("{NO_DISK}") };
     place.add("one");
     let old = place.raw();
     let id = place.add("two");

@@ -1,4 +1,4 @@
-//! Baton's extension for Chrome, in a room with what builds and tests it.
+//! Baton's extension for Chrome, in a room with what builds it.
 
 use super::npm::Npm;
 use super::{Room, install::Shelf};
@@ -60,15 +60,6 @@ impl Extension {
         check.args(["node_modules/typescript/bin/tsc", "--noEmit"]);
         self.0.run(check, BUILD_LIMIT).await?;
         Ok(())
-    }
-
-    /// Checks its types and runs its own tests; what they say.
-    pub async fn test(&self, limit: Duration) -> Result<String> {
-        self.check().await?;
-        self.build().await?;
-        let mut tests = self.0.command("node")?;
-        tests.arg("scripts/test.mjs");
-        self.0.run(tests, limit).await
     }
 
     /// Ends whoever still lives in the room, and removes it.

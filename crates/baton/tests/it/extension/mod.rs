@@ -1,11 +1,11 @@
-//! Baton's extension for Chrome: its own tests, and stories of all of it: browser, extension, proxy, node.
+//! Baton's extension for Chrome, in stories of all of it: browser, extension, proxy, node. Its own tests
+//! are a step of `cargo xtask test`.
 
 mod browser;
 mod busy;
 mod elsewhere;
 mod idle;
 mod link;
-mod own;
 mod scene;
 mod secrets;
 mod talker;

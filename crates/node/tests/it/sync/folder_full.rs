@@ -5,6 +5,7 @@
 use super::folder::{file_of, folder, keepers, says, there_is};
 use super::pair::{edit, logged_in, save, seed, state, token};
 use crate::fixture::until;
+use baton_testing::skip;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ impl Drop for Disk {
 #[ignore = "needs a mount; cargo xtask soak runs it"]
 async fn a_full_disk_costs_no_session_and_no_file() {
     let (_folder, directory) = folder();
-    let Some(disk) = Disk::mount(&directory) else { return };
+    let Some(disk) = Disk::mount(&directory) else { skip!("no disk could be mounted") };
     let [one, other] = keepers([&directory; 2]).await;
     let id = seed(&one, "shop", &logged_in(&[("shop.test", "one")])).await;
     save(&one, "shop").await;

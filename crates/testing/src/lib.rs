@@ -1,0 +1,16 @@
+//! What the tests of all crates share: the seed of what is random, and how a test says that it tested
+//! nothing.
+//!
+//! The one idea: a test that is green has tested something, and one that is red can be had again. So a
+//! test that finds no control groups ends with [`skip!`], which `cargo xtask test` counts and tells;
+//! and what is random takes a new seed in each run, and says which.
+
+#![allow(clippy::print_stdout, reason = "whoever runs a test reads it")]
+
+mod dice;
+mod seed;
+mod skip;
+
+pub use dice::Dice;
+pub use seed::{SEED, asked_rounds, cases, rounds, seed};
+pub use skip::{SKIPPED, skipped};
