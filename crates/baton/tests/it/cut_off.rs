@@ -1,12 +1,12 @@
 //! Either node is killed while a session moves: it goes on where it stopped, and nothing half-written
 //! is ever seen.
 
-use crate::dice::{Dice, rounds};
 use crate::houses::house;
 use baton_api::sync::{ConfirmPeer, Movement, MovementOutcome, RegisterPeer, SaveSession};
 use baton_api::{ClientError, CreateKey, FileText, ImportSession, Scope};
 use baton_playground::House;
 use baton_session::peer::AuthMethod;
+use baton_testing::{Dice, rounds};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
@@ -30,7 +30,7 @@ struct Pair {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_transfer_survives_every_kill_and_is_seen_whole_or_not_at_all() {
-    let mut dice = Dice::from_environment();
+    let mut dice = Dice::new();
     let mut pair = Pair { cloud: house().await, laptop: house().await };
     for round in 0..rounds(ROUNDS) {
         let name = format!("shop{round}");

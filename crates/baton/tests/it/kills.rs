@@ -1,10 +1,10 @@
 //! Browser, keeper and node are killed at random moments; what was acknowledged comes back.
 
-use crate::dice::{Dice, rounds};
 use crate::houses::house;
 use crate::writer;
 use baton_playground::{House, Page, Site, victims};
 use baton_session::{Lifecycle, SessionId};
+use baton_testing::{Dice, rounds};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -33,7 +33,7 @@ impl Victim {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_acknowledged_survives_every_kill() {
-    let mut dice = Dice::from_environment();
+    let mut dice = Dice::new();
     let site = writer::start_site().await;
     let mut house = house().await;
     let id = open(&house, &site).await;

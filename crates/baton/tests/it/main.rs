@@ -14,7 +14,6 @@ mod crowd;
 mod cut_off;
 mod damage;
 mod demo;
-mod dice;
 mod disk;
 mod doctor;
 mod edges;

@@ -1,12 +1,12 @@
 //! Agents use sessions through `baton mcp`, whatever becomes of the node behind it.
 
-use crate::dice::rounds;
 use crate::houses;
 use crate::leases::Street;
 use crate::notes::{Notes, eventually};
 use baton_node::data::NodeFile;
 use baton_playground::{House, McpClient};
 use baton_session::Lifecycle;
+use baton_testing::rounds;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,11 +1,11 @@
 //! Nodes that share a database are killed and frozen at random moments, and the session goes from
 //! one to the other: there are never two holders, and what was acknowledged comes back.
 
-use crate::dice::{Dice, rounds};
 use crate::leases::{Street, take_over};
 use baton_playground::House;
 use baton_playground::tenures::Watcher;
 use baton_playground::victims;
+use baton_testing::{Dice, rounds};
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -14,7 +14,7 @@ const ROUNDS: u64 = 4;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_never_has_two_holders() {
-    let mut dice = Dice::from_environment();
+    let mut dice = Dice::new();
     let mut street = Street::build().await;
     let id = street.open().await;
     let cookie = street.cookie(&street.houses[0], id).await;

@@ -1,6 +1,7 @@
 //! Values that another implementation encrypted, and what must hold for any bytes.
 
 use super::crypt::{CryptError, Key, Keys, open, seal};
+use baton_testing::cases;
 use proptest::prelude::*;
 
 const HOST: &str = ".app.test";
@@ -80,6 +81,8 @@ fn an_unknown_mark_is_named_and_a_bare_value_is_not() {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn what_was_sealed_opens_for_its_host_alone(
         password: Vec<u8>, host in "[a-z.]{1,20}", value in ".{0,100}", fixed: bool,

@@ -7,17 +7,7 @@ use baton_browser::capture::Depth;
 use baton_browser::keeper::Role;
 use baton_browser::live::Live;
 use baton_session::State;
-
-/// Numbers without a pattern, the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
-}
+use baton_testing::Dice;
 
 async fn site() -> Site {
     let script = include_str!("pages/changes.js");
@@ -53,7 +43,7 @@ async fn whatever_pages_do_the_changes_add_up() {
     for url in &tabs {
         pages.push(running.open(url).await);
     }
-    let mut dice = Dice(2026);
+    let mut dice = Dice::new();
     for round in 0..30 {
         for _ in 0..=dice.roll(8) {
             let page = &pages[usize::try_from(dice.roll(3)).unwrap()];

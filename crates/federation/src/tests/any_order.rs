@@ -4,6 +4,7 @@
 use super::world::{World, add, clock, entry, name, pass};
 use crate::steps::{self, Step};
 use crate::{Board, Done, FederationError, Held, Operation, TaskStatus};
+use baton_testing::cases;
 use jiff::SignedDuration;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -289,7 +290,7 @@ fn disturbed(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn nothing_acknowledged_is_lost(events in vec(events(), 1..40)) {

@@ -2,6 +2,7 @@
 
 use crate::fixture::{Place, random};
 use crate::worker::{Acknowledged, Worker};
+use baton_testing::rounds;
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -50,9 +51,8 @@ fn sixteen_processes_write_at_once() {
 #[test]
 fn writers_that_are_killed_lose_nothing() {
     let place = Place::new();
-    let asked = std::env::var("BATON_SOAK_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
     let mut acknowledged = Acknowledged::default();
-    for round in 0..asked.unwrap_or(20_usize) {
+    for round in 0..rounds(20) {
         let folder = place.board.folder();
         let mut workers: Vec<Worker> = (0..4)
             .map(|number| Worker::start(folder, &format!("agent-{round}-{number}"), 1_000_000))

@@ -2,12 +2,11 @@
 
 use super::fixture::{label, made, provider, removed, says, spec};
 use baton_sandbox::{Allowed, Command, Network, Provider as _, SandboxSpec};
+use baton_testing::rounds;
 use std::path::Path;
 
 /// How many sandboxes come and go; more in a soak.
-fn rounds() -> u32 {
-    std::env::var("BATON_SOAK_ROUNDS").map_or(20, |text| text.parse().unwrap())
-}
+const ROUNDS: u64 = 20;
 
 fn networked(name: &str) -> SandboxSpec {
     let allowed: Allowed = "host:9".parse().unwrap();
@@ -47,7 +46,8 @@ async fn many_sandboxes_come_and_go_and_leave_nothing() {
     let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     let provider = provider();
     let mut before = None;
-    for round in 0..rounds() {
+    let rounds = rounds(ROUNDS);
+    for round in 0..rounds {
         let sandbox = provider.create(&networked(&format!("come{round}"))).await.unwrap();
         assert_ne!(left(&format!("come{round}")), [""; 0]);
         let _running = sandbox.start(&Command::new(["sleep", "1000"])).await.unwrap();
@@ -58,7 +58,7 @@ async fn many_sandboxes_come_and_go_and_leave_nothing() {
     }
     // Other tests of this process have files open, too; what leaked would be several a round.
     let grown = open().saturating_sub(before.unwrap());
-    assert!(grown < 2 * rounds() as usize, "{grown} descriptors more");
+    assert!(grown < 2 * usize::try_from(rounds).unwrap(), "{grown} descriptors more");
 }
 
 #[tokio::test]

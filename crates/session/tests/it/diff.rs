@@ -1,11 +1,12 @@
 //! What changed is told item by item, and no value is told with it.
 
-use crate::arbitrary::{cases, state};
+use crate::arbitrary::state;
 use baton_session::diff::{Diff, NAME_LENGTH_MAX, NAMES_MAX, SiteDiff, diff};
 use baton_session::permission::Setting;
 use baton_session::state::OriginState;
 use baton_session::value::Node;
 use baton_session::{Cookie, Database, Entries, Permission, State, StorageKey, Tab, Value};
+use baton_testing::cases;
 use proptest::prelude::*;
 use std::fmt::Write;
 

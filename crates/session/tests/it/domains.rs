@@ -1,11 +1,12 @@
 //! A part of a state: a domain and what is below it, and never a domain that only ends alike.
 
-use crate::arbitrary::{cases, state};
+use crate::arbitrary::state;
 use baton_session::cookie::PartitionKey;
 use baton_session::domains::{self, Domain};
 use baton_session::permission::Setting;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{Entries, Permission, Receipt, State, StorageKey, Tab};
+use baton_testing::cases;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

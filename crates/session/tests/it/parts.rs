@@ -3,6 +3,7 @@
 use crate::arbitrary;
 use baton_session::checksum::checksum;
 use baton_session::{Part, PartKind, State, StorageKey, Tab, parts};
+use baton_testing::cases;
 use proptest::prelude::*;
 
 fn normalized(mut state: State) -> State {
@@ -29,7 +30,7 @@ fn shuffled() -> impl Strategy<Value = (State, State)> {
 }
 
 proptest! {
-    #![proptest_config(arbitrary::cases(64))]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn what_is_cut_is_put_together_again(state in arbitrary::state()) {

@@ -7,6 +7,7 @@ use baton_session::redact::{ShownAddress, redact};
 use baton_session::state::OriginState;
 use baton_session::value::{Node, Number, Object};
 use baton_session::{Entries, State, Text, Value};
+use baton_testing::cases;
 use proptest::prelude::*;
 
 const SECRET: &str = "c0rrectHorse";
@@ -112,7 +113,7 @@ fn plant_object(object: &mut Object) {
 }
 
 proptest! {
-    #![proptest_config(arbitrary::cases(64))]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn no_planted_secret_comes_out(mut state in arbitrary::state()) {

@@ -7,6 +7,7 @@ use baton_session::wire::{
     Head, NodeType, Provenance, SessionFile, Version, checksum_of, deleted_checksum, read, write,
 };
 use baton_session::{Entries, PartHash, Receipt, State, StorageKey, Tab, admit};
+use baton_testing::cases;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -30,7 +31,7 @@ fn head() -> Head {
 }
 
 proptest! {
-    #![proptest_config(arbitrary::cases(64))]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn every_state_comes_back(state in arbitrary::state()) {

@@ -1,9 +1,10 @@
 //! A state that has lost more than half of what it held is told from one that merely changed.
 
-use crate::arbitrary::{cases, state};
+use crate::arbitrary::state;
 use baton_session::cookie::{Expiry, SourceScheme};
 use baton_session::state::OriginState;
 use baton_session::{Cookie, Entries, Holdings, State, StorageKey};
+use baton_testing::cases;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

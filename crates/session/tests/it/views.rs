@@ -3,6 +3,7 @@
 use crate::arbitrary;
 use baton_session::view::mix;
 use baton_session::{Site, State, StateKind, View};
+use baton_testing::cases;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -46,7 +47,7 @@ fn plain(mut state: State) -> State {
 }
 
 proptest! {
-    #![proptest_config(arbitrary::cases(128))]
+    #![proptest_config(cases(128))]
 
     #[test]
     fn what_is_put_back_unchanged_changes_nothing(view in view(), state in state()) {

@@ -3,6 +3,7 @@
 use crate::arbitrary::{self, values};
 use baton_session::value::{Node, Object};
 use baton_session::{State, Value};
+use baton_testing::cases;
 use proptest::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,7 +14,7 @@ fn round_trip<T: Serialize + DeserializeOwned>(value: &T) -> T {
 }
 
 proptest! {
-    #![proptest_config(arbitrary::cases(96))]
+    #![proptest_config(cases(96))]
 
     #[test]
     fn small_types_read_what_they_write(

@@ -186,8 +186,7 @@ async fn a_process_killed_while_it_migrates_leaves_a_database_that_opens() {
     create_version_1(&whole, 2_000).await;
     let mut died_before_the_end = 0;
     // `cargo xtask soak` asks for more.
-    let asked = std::env::var("BATON_SOAK_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
-    let rounds: u64 = asked.unwrap_or(10);
+    let rounds = baton_testing::rounds(10);
     for round in 0..rounds {
         let home = folder.path().join(round.to_string());
         std::fs::create_dir(&home).unwrap();

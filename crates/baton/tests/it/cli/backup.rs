@@ -1,8 +1,8 @@
 //! Backups and restores: whole or not at all, and nothing is overwritten by surprise.
 
 use super::fixture::{Folder, stderr, stdout};
-use crate::dice::rounds;
 use assert_cmd::cargo::cargo_bin;
+use baton_testing::rounds;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

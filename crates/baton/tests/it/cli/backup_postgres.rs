@@ -2,8 +2,8 @@
 
 use super::backup::{self, SEALED, back_up, beside, text, with_key};
 use super::fixture::{Folder, stderr, stdout};
-use crate::dice::rounds;
 use assert_cmd::cargo::cargo_bin;
+use baton_testing::rounds;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;

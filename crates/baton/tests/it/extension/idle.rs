@@ -2,6 +2,7 @@
 
 use super::scene::Scene;
 use super::talker;
+use baton_testing::rounds;
 use std::time::Duration;
 
 /// How many minutes, unless `cargo xtask soak` asks for others.
@@ -18,8 +19,7 @@ async fn a_link_outlives_a_time_in_which_nothing_happens() {
     talker::say(&tab, "before").await;
     scene.hears_line(&token, "before", 1).await;
     let before = scene.gaps(&token);
-    let asked = std::env::var("BATON_SOAK_ROUNDS").ok().and_then(|minutes| minutes.parse().ok());
-    for minute in 1..=asked.unwrap_or(MINUTES) {
+    for minute in 1..=rounds(MINUTES) {
         // Time is what this is about.
         tokio::time::sleep(Duration::from_mins(1)).await;
         assert_eq!(scene.tabs().len(), 1, "the tab is listed after {minute} minutes");

@@ -2,13 +2,11 @@
 
 use super::scene::Scene;
 use baton_playground::victims;
+use baton_testing::rounds;
 use futures_util::future::join_all;
 
-/// How many come and go one after the other: 20, or as a soak says.
-fn rounds() -> u32 {
-    let asked = std::env::var("BATON_SOAK_ROUNDS").ok();
-    asked.and_then(|rounds| rounds.parse().ok()).unwrap_or(20)
-}
+/// How many come and go one after the other, unless a soak asks for others.
+const ROUNDS: u64 = 20;
 
 /// What the node has open: a leaked socket, pipe or process shows here.
 fn open_files(scene: &Scene) -> usize {
@@ -39,7 +37,7 @@ async fn many_sandboxes_leave_nothing_behind() {
     scene.end(&first).await;
     let before = open_files(&scene);
     let mut names = Vec::new();
-    for _ in 0..rounds() {
+    for _ in 0..rounds(ROUNDS) {
         let sandbox = scene.sandbox_of("shop").await;
         scene.end(&sandbox).await;
         names.push(format!("sandbox-{}", sandbox.id));

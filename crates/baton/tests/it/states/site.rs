@@ -3,7 +3,6 @@
 //! Every `….localhost` host is a site of its own; the same host on the other port is the same site and
 //! another origin. What a page embeds stands in its address.
 
-use crate::dice::Dice;
 use axum::Router;
 use axum::extract::RawQuery;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, COOKIE, SET_COOKIE};
@@ -11,6 +10,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{AppendHeaders, Html, IntoResponse};
 use axum::routing::{get, post};
 use baton_playground::Site;
+use baton_testing::Dice;
 use url::Url;
 
 /// What a page is made of.

@@ -2,7 +2,7 @@
 
 use super::picture::Picture;
 use super::window::{Tab, Window};
-use crate::dice::Dice;
+use baton_testing::Dice;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

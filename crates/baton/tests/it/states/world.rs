@@ -1,7 +1,7 @@
 //! Environments at random.
 
-use crate::dice::Dice;
 use baton_session::environment::{Environment, Geolocation, Viewport};
+use baton_testing::Dice;
 
 /// Some of it, or all, is the browser's own.
 pub(super) fn environment(dice: &mut Dice) -> Environment {

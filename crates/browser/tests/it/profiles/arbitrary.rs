@@ -6,13 +6,6 @@ use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::test_runner::RngSeed;
-
-/// How many states a property is tried on: the same ones in every run.
-pub(crate) fn cases(cases: u32) -> ProptestConfig {
-    let rng_seed = RngSeed::Fixed(2026);
-    ProptestConfig { cases, rng_seed, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 /// Text of any UTF-16: lone surrogates and NUL among it.
 pub(crate) fn text() -> impl Strategy<Value = Text> + Clone {

@@ -10,15 +10,15 @@ use baton_browser::profile::compile;
 use baton_browser::profile::compile::Times;
 use baton_session::cookie::{Expiry, SourceScheme};
 use baton_session::{Cookie, Entries, State, StorageKey, Text};
+use baton_testing::cases;
 use proptest::prelude::Strategy;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::TestRunner;
 use std::collections::BTreeMap;
 
-/// Values of a strategy, the same ones in every run.
+/// Values of a strategy.
 fn some<T: std::fmt::Debug>(strategy: impl Strategy<Value = T>, count: usize) -> Vec<T> {
-    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let mut runner = TestRunner::new(cases(1));
     (0..count).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
 }
 

@@ -1,11 +1,11 @@
 //! Whatever happens to the files of a profile: what of it is read, is read, the rest has a line, and
 //! nothing panics or takes long.
 
-use super::arbitrary::cases;
 use super::place::{Place, state, tree};
 use super::{read_plain, times};
 use baton_browser::profile::AtRest;
 use baton_browser::profile::compile::merge;
+use baton_testing::{asked_rounds, cases};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -117,8 +117,7 @@ fn the_files_that_are_changed_are_all_read() {
 
 /// How many profiles: the usual number, or many for each round that `cargo xtask soak` asks for.
 fn rounds() -> u32 {
-    let asked = std::env::var("BATON_SOAK_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
-    asked.map_or(256, |rounds: u32| rounds.saturating_mul(16))
+    asked_rounds().map_or(256, |rounds| u32::try_from(rounds.saturating_mul(16)).unwrap())
 }
 
 proptest! {

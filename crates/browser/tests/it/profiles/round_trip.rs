@@ -1,11 +1,12 @@
 //! What is compiled is read back; what is not, has a line.
 
-use super::arbitrary::{cases, state};
+use super::arbitrary::state;
 use super::{NOW, losses, read_plain, rows_of, times};
 use baton_browser::profile::compile;
 use baton_session::cookie::{Expiry, PartitionKey, SourceScheme};
 use baton_session::permission::Setting;
 use baton_session::{Cookie, Database, Permission, State, StorageKey, Tab};
+use baton_testing::cases;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,6 +1,5 @@
 //! A tab under any events: bounded, in order, and every change seen once by a reader that keeps up.
 
-use super::ring::cases;
 use super::{Tab, answered, at, failed, finished, requested, token};
 use baton_api::debug::{
     Answered, ConsoleEvent, ConsoleLevel, Direction, Finished, GapReason, NetworkChange,
@@ -8,6 +7,7 @@ use baton_api::debug::{
 };
 use baton_node::debug::ask::RequestFilter;
 use baton_node::debug::{Applied, Clean, Limits, TabBuffer};
+use baton_testing::cases;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -5,6 +5,7 @@ use baton_api::debug::{
     Answered, Finished, NetworkChange, NetworkRequest, Redirected, Requested, ResourceType, Source,
 };
 use baton_node::debug::Applied;
+use baton_testing::cases;
 use proptest::prelude::*;
 
 const URL: &str = "https://app.test/items";
@@ -252,7 +253,7 @@ fn told_in(order: &[bool], missed: bool) -> NetworkRequest {
 }
 
 proptest! {
-    #![proptest_config(super::ring::cases(200))]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn two_sources_make_one_request_whoever_comes_first(order: Vec<bool>, missed: bool) {

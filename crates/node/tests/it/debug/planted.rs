@@ -9,6 +9,7 @@ use baton_node::debug::ask::{ConsoleFilter, RequestFilter};
 use baton_node::debug::har::har;
 use baton_node::debug::secrets::Page;
 use baton_node::debug::{Clean, words};
+use baton_testing::cases;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -200,7 +201,7 @@ fn a_long_text_of_any_shape_is_looked_through() {
 }
 
 proptest! {
-    #![proptest_config(super::ring::cases(200))]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn a_body_cut_anywhere_hides_its_secret(which in 0..15usize, at in 0..200usize) {

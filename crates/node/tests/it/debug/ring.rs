@@ -1,15 +1,10 @@
 //! The store: bounded always, and nothing within its bounds is lost.
 
 use baton_node::debug::ring::{Change, Missing, Ring};
+use baton_testing::cases;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use std::collections::BTreeMap;
-
-pub(super) fn cases(cases: u32) -> ProptestConfig {
-    let rng_seed = RngSeed::Fixed(2026);
-    ProptestConfig { cases, rng_seed, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 /// A thing: which it is, and how large.
 type Thing = (usize, usize);

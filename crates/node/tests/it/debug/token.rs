@@ -6,6 +6,7 @@ use baton_node::debug::token::{
     DebugSecret, MAX_TOKEN_BYTES, Nonce, PageToken, SecretError, TabGrant, TokenError, UsedNonces,
     sign, verify,
 };
+use baton_testing::cases;
 use proptest::prelude::*;
 use std::os::unix::fs::PermissionsExt;
 
@@ -155,6 +156,8 @@ fn every_flipped_bit_is_refused() {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn a_part_of_a_token_and_more_than_one_are_refused(
         begin in 0..60usize, end in 0..60usize, before in ".{0,3}", after in ".{0,3}"

@@ -21,8 +21,7 @@ const REST: Duration = Duration::from_secs(3);
 
 /// The same, or as many seconds as a soak asks for.
 fn rest() -> Duration {
-    let asked = std::env::var("BATON_SOAK_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
-    asked.map_or(REST, Duration::from_secs)
+    baton_testing::asked_rounds().map_or(REST, Duration::from_secs)
 }
 
 /// A node that keeps this directory.

@@ -8,13 +8,14 @@ use baton_session::database::ObjectStore;
 use baton_session::playwright::{Ignored, ReadError, read, write};
 use baton_session::value::{Node, Number, Object};
 use baton_session::{State, StorageKey, Text, Value};
+use baton_testing::cases;
 use proptest::prelude::*;
 
 /// Made by Playwright 1.65 with Chromium, its host renamed.
 const FIXTURE: &[u8] = include_bytes!("../fixtures/storage_state.json");
 
 proptest! {
-    #![proptest_config(arbitrary::cases(64))]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn what_the_format_can_say_comes_back(state in sayable::state()) {

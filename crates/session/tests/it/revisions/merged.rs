@@ -1,9 +1,10 @@
 //! Three-way merges: a login comes from one side as a whole, and nothing that was removed comes back.
 
-use crate::arbitrary::{cases, state};
+use crate::arbitrary::state;
 use baton_session::permission::Setting;
 use baton_session::revision::{MergedFrom, merge};
 use baton_session::{Cookie, Entries, Permission, Site, State, StorageKey, Tab};
+use baton_testing::cases;
 use proptest::collection::btree_set;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -2,10 +2,10 @@
 //! meet, nobody removes what they do not see, nothing that anybody saved is gone, and they come to rest.
 
 use super::node::{Node, content, log_in, start};
-use crate::arbitrary::cases;
 use baton_session::revision::merge::{Side, merge_views, seen_by};
 use baton_session::revision::{Content, Knowledge, merge};
 use baton_session::{Epoch, PartHash, RevisionId, Signed, Site, State, StateKind, View};
+use baton_testing::cases;
 use jiff::{SignedDuration, Timestamp};
 use proptest::collection::vec;
 use proptest::prelude::*;

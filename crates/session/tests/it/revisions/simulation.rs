@@ -3,8 +3,8 @@
 
 use super::step::{Step, steps};
 use super::world::World;
-use crate::arbitrary::cases;
 use baton_session::{RevisionId, Signed, Vector};
+use baton_testing::{asked_rounds, cases};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -71,8 +71,7 @@ fn expect_agreement(world: &World) {
 
 /// How many schedules: the usual number, or many for each round that `cargo xtask soak` asks for.
 pub(super) fn rounds() -> u32 {
-    let asked = std::env::var("BATON_SOAK_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
-    asked.map_or(256, |rounds: u32| rounds.saturating_mul(32))
+    asked_rounds().map_or(256, |rounds| u32::try_from(rounds.saturating_mul(32)).unwrap())
 }
 
 proptest! {

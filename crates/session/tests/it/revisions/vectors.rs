@@ -1,9 +1,9 @@
 //! Vectors are a lattice: how they are put together does not depend on the order.
 
 use super::node::Node;
-use crate::arbitrary::cases;
 use baton_session::revision::Order;
 use baton_session::{Actor, Epoch, Vector};
+use baton_testing::cases;
 use proptest::collection::btree_map;
 use proptest::prelude::*;
 

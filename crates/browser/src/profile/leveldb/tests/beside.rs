@@ -1,7 +1,8 @@
 //! What one writes the other reads.
 
 use super::super::{Rows, read, write};
-use super::{cases, follow, key, load, options, rounds, rows, save, steps, value};
+use super::{follow, key, load, options, rounds, rows, save, steps, value};
+use baton_testing::cases;
 use proptest::collection::btree_map;
 use proptest::prelude::*;
 use std::path::Path;

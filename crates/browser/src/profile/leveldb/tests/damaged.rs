@@ -2,7 +2,8 @@
 
 use super::super::read;
 use super::made::{batch, block, database, files, logged, manifest, same, table};
-use super::{cases, follow, options, rounds, save};
+use super::{follow, options, rounds, save};
+use baton_testing::cases;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;

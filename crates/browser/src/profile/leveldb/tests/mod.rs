@@ -8,17 +8,10 @@ mod made;
 use super::Rows;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use rusty_leveldb::{CompressorId, DB, LdbIterator, Options, compressor};
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
-
-/// The same cases in every run.
-fn cases(cases: u32) -> ProptestConfig {
-    let rng_seed = RngSeed::Fixed(2026);
-    ProptestConfig { cases, rng_seed, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 /// What somebody does to a database.
 #[derive(Debug, Clone)]

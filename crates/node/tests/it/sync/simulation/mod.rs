@@ -13,10 +13,11 @@ mod users;
 mod world;
 
 use baton_session::RevisionId;
+use baton_testing::cases;
 use member::Member;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngSeed};
+use proptest::test_runner::Config;
 use step::{Step, conflict_resolution, steps};
 use world::World;
 
@@ -67,17 +68,13 @@ async fn play(resolutions: &[baton_node::sync::ConflictResolution], steps: &[Ste
 
 /// How many schedules: a few, or as many as `cargo xtask soak` asks for.
 fn rounds() -> u32 {
-    let asked = std::env::var("BATON_SOAK_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
-    asked.unwrap_or(2)
+    u32::try_from(baton_testing::rounds(2)).unwrap()
 }
 
 proptest! {
     #![proptest_config(Config {
-        cases: rounds(),
-        rng_seed: RngSeed::Fixed(2026),
-        failure_persistence: None,
         max_shrink_iters: 60,
-        ..Config::default()
+        ..cases(rounds())
     })]
 
     #[test]
