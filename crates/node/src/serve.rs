@@ -30,6 +30,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -315,7 +316,7 @@ fn hub_config(config: &Config, node: NodeId, relay: Relay) -> Result<HubConfig, 
         browser: config.browser.clone(),
         confine: config.confine,
         folders: config.folders.clone(),
-        keeper: config.keeper.clone(),
+        keepers: Arc::clone(&config.keepers),
         relay,
         inherited: config.inherited.clone(),
         recovery: changes.unwrap_or_else(|| watch::channel(config.recovery.clone()).1),

@@ -31,5 +31,5 @@ pub use force::force;
 pub use protocol::{Role, Welcome};
 pub use relay::{NoMore, accept_key, relay};
 pub use run::{Signals, detach, run};
-pub use spawn::{KeeperCommand, spawn};
+pub use spawn::{KeeperCommand, Keepers, spawn};
 pub use spec::{BrowserSpec, KeeperSpec, PreludeCall, Ready, Report};

@@ -1,10 +1,13 @@
 //! Starting a keeper as a process that outlives whoever starts it.
 
 use super::spec::{KeeperSpec, Ready, Report};
-use super::{KeeperError, log};
+use super::{KeeperError, force, log};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -14,6 +17,28 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 const START_LIMIT: Duration = Duration::from_secs(30);
 /// The longest report that is read, in bytes.
 const REPORT_LIMIT: u64 = 64 * 1024;
+
+/// How a node comes by keepers, and by what it ends one that does not answer. All else is said over the
+/// keeper's socket.
+pub trait Keepers: fmt::Debug + Send + Sync {
+    /// Starts a keeper and waits, at most 30 s, until clients can connect.
+    fn spawn<'a>(&'a self, spec: &'a KeeperSpec) -> BoxFuture<'a, Result<Ready, KeeperError>>;
+
+    /// Kills the keeper that listens at `socket`, whether it answers or not, and waits until it is gone;
+    /// false when nobody listens.
+    fn force<'a>(&'a self, socket: &'a Path) -> BoxFuture<'a, Result<bool, KeeperError>>;
+}
+
+/// Keepers are processes.
+impl Keepers for KeeperCommand {
+    fn spawn<'a>(&'a self, spec: &'a KeeperSpec) -> BoxFuture<'a, Result<Ready, KeeperError>> {
+        spawn(self, spec).boxed()
+    }
+
+    fn force<'a>(&'a self, socket: &'a Path) -> BoxFuture<'a, Result<bool, KeeperError>> {
+        force(socket).boxed()
+    }
+}
 
 /// The program that calls [`run`](super::run): Baton's own, with its hidden subcommand.
 #[derive(Debug, Clone, PartialEq, Eq)]

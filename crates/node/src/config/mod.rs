@@ -46,7 +46,7 @@ use crate::outbound::Outbound;
 use crate::rates::RateLimits;
 use crate::sync::SyncSettings;
 use crate::webhooks::WebhookSettings;
-use baton_browser::keeper::KeeperCommand;
+use baton_browser::keeper::Keepers;
 use baton_browser::launch::{Confine, Folder};
 use baton_sandbox::InitCommand;
 use baton_session::Owner;
@@ -56,6 +56,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU64;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -103,8 +104,8 @@ pub struct Config {
     pub confine: Confine,
     /// Folders of the machine that browsers of the owner `local` see all the same.
     pub folders: Vec<Folder>,
-    /// How a keeper is started.
-    pub keeper: KeeperCommand,
+    /// How keepers are started.
+    pub keepers: Arc<dyn Keepers>,
     /// The variables of the environment that keepers and browsers may inherit.
     pub inherited: BTreeMap<String, String>,
     /// When to capture, and what to do at start-up.
@@ -142,8 +143,8 @@ pub struct Surroundings {
     pub master_key: Option<SecretString>,
     /// See [`Config::debug_secret`].
     pub debug_secret: Option<SecretString>,
-    /// How a keeper is started.
-    pub keeper: KeeperCommand,
+    /// How keepers are started.
+    pub keepers: Arc<dyn Keepers>,
     /// The variables of the environment that keepers and browsers may inherit.
     pub inherited: BTreeMap<String, String>,
     /// See [`Config::sandbox_init`].
@@ -219,7 +220,7 @@ impl Config {
             browser: choices.browser,
             confine: choices.confine.unwrap_or_default(),
             folders: shown(choices.folders.unwrap_or_default(), &around.data)?,
-            keeper: around.keeper,
+            keepers: around.keepers,
             inherited: around.inherited,
             recovery: RecoverySettings {
                 session_snapshot_interval: choices

@@ -41,7 +41,7 @@ impl Hub {
             }
         };
         // Whoever still listens did not end as asked.
-        match keeper::force(&self.config().data.socket(id)).await {
+        match self.config().keepers.force(&self.config().data.socket(id)).await {
             Ok(killed) => answered || killed,
             Err(error) => {
                 tracing::error!(session = %id, %error, "a keeper could not be killed");

@@ -66,7 +66,7 @@ impl Hub {
             hold_until: self.hold_until(),
             prelude,
         };
-        let ready = keeper::spawn(&self.config().keeper, &spec).await?;
+        let ready = self.config().keepers.spawn(&spec).await?;
         tracing::info!(session = %id, keeper = ready.pid, browser = ready.browser_pid, "keeper started");
         if !ready.confinement.holds() {
             tracing::warn!(session = %id, "its browser has every file of its user");

@@ -41,7 +41,7 @@ pub use resume::Resumed;
 use crate::data::DataFolder;
 use crate::debug::Relay;
 use crate::table::{Hold, SessionTable};
-use baton_browser::keeper::KeeperCommand;
+use baton_browser::keeper::Keepers;
 use baton_browser::launch::{Confine, Folder};
 use baton_browser::profile::compile::ProfileCache;
 use baton_session::{Confinement, NodeId, SessionId};
@@ -96,8 +96,8 @@ pub struct HubConfig {
     pub confine: Confine,
     /// Folders of the machine that browsers of the owner `local` see all the same.
     pub folders: Vec<Folder>,
-    /// How a keeper is started.
-    pub keeper: KeeperCommand,
+    /// How keepers are started.
+    pub keepers: Arc<dyn Keepers>,
     /// The variables that browsers may inherit.
     pub inherited: BTreeMap<String, String>,
     /// Where what tabs do is told.

@@ -17,6 +17,7 @@ use jiff::Timestamp;
 use reqwest::{Method, RequestBuilder, Response};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -77,7 +78,7 @@ impl Folder {
             data: self.data.clone(),
             master_key: None,
             debug_secret: None,
-            keeper,
+            keepers: Arc::new(keeper),
             sandbox_init: None,
             inherited: BTreeMap::new(),
             board: Some(self.board()),

@@ -15,6 +15,7 @@ use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What an error calls the settings that were not in a file.
 const TYPED: &str = "the flags and BATON_* variables";
@@ -59,7 +60,7 @@ impl NodeArgs {
             data: data.clone(),
             master_key: self.master_key.clone(),
             debug_secret: self.hive_secret.clone(),
-            keeper: keeper(data)?,
+            keepers: Arc::new(keeper(data)?),
             sandbox_init: Some(sandbox_init()?),
             inherited: inherited(),
             board: self.board.clone().or_else(board),
