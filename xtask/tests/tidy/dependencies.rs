@@ -19,11 +19,23 @@ const DIRECTIONS: [(&str, &[&str]); 13] = [
     ("sandbox", &["confine"]),
     ("node", &["session", "store", "browser", "federation", "sandbox", "api"]),
     ("playground", &["session", "browser", "api", "node"]),
+    // It opens the database of a node beside it, to see what is there.
+    ("walk", &["session", "store", "browser", "api", "node"]),
     // `browser` and `sandbox` are there for the hidden commands that keepers and first processes of
     // sandboxes run as.
     (
         "baton",
-        &["session", "browser", "federation", "sandbox", "api", "node", "playground", "postgres"],
+        &[
+            "session",
+            "browser",
+            "federation",
+            "sandbox",
+            "api",
+            "node",
+            "playground",
+            "postgres",
+            "walk",
+        ],
     ),
     ("xtask", &[]),
 ];

@@ -1,0 +1,273 @@
+//! A whole node in a thread of its own: it can be killed in the middle, and stopped as SIGSTOP stops one.
+//!
+//! The one idea: all that a node does runs on one thread. When that thread's runtime is dropped, nothing
+//! of the node goes on; while the thread stands still, the node does, and its sockets take connections
+//! that nobody answers.
+
+use super::keeper::StandIns;
+use super::street::Street;
+use anyhow::{Context, Result, bail, ensure};
+use baton_api::Client;
+use baton_node::config::{Choices, Surroundings};
+use baton_node::data::NodeFile;
+use baton_node::{Config, DataFolder, serve};
+use baton_session::SessionId;
+use baton_store::DatabaseUrl;
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::runtime::Handle;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+/// How long a node may take to start, or to end.
+const LIMIT: Duration = Duration::from_secs(60);
+/// The key of databases that are shared.
+const MASTER_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
+/// A data folder, and the node that runs on it.
+#[derive(Debug)]
+pub struct StandInNode {
+    folder: TempDir,
+    data: DataFolder,
+    street: Street,
+    at: usize,
+    machine: Handle,
+    /// The database that it shares, and for how long it holds what it holds.
+    shared: Option<(PathBuf, Duration)>,
+    address: SocketAddr,
+    client: Option<Client>,
+    running: Option<Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    shutdown: CancellationToken,
+    kill: CancellationToken,
+    runtime: Handle,
+    gate: Arc<Gate>,
+    thread: JoinHandle<()>,
+}
+
+/// Where a node stands still.
+#[derive(Debug, Default)]
+struct Gate {
+    shut: Mutex<bool>,
+    opened: Condvar,
+}
+
+impl Gate {
+    fn set(&self, shut: bool) {
+        *self.shut.lock().unwrap_or_else(PoisonError::into_inner) = shut;
+        self.opened.notify_all();
+    }
+
+    fn wait(&self) {
+        let shut = self.shut.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.opened.wait_while(shut, |shut| *shut));
+    }
+}
+
+impl StandInNode {
+    /// The node `at` of a street, which does not run yet.
+    pub fn new(
+        street: &Street,
+        at: usize,
+        machine: &Handle,
+        shared: Option<(PathBuf, Duration)>,
+    ) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("walk-").tempdir()?;
+        let data = DataFolder::at(&folder.path().join("data"))?;
+        data.create()?;
+        let node = Self {
+            folder,
+            data,
+            street: street.clone(),
+            at,
+            machine: machine.clone(),
+            shared,
+            address: ([127, 0, 0, 1], 0).into(),
+            client: None,
+            running: None,
+        };
+        node.find_program()?;
+        Ok(node)
+    }
+
+    /// Its data folder.
+    pub fn data(&self) -> &DataFolder {
+        &self.data
+    }
+
+    /// Whether it runs.
+    pub fn is_up(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// A client of it, whether or not it runs.
+    pub fn client(&self) -> Result<Client> {
+        self.client.clone().context("expected a node that has run")
+    }
+
+    fn program(&self) -> PathBuf {
+        self.folder.path().join("chromium")
+    }
+
+    /// From now on its machine has no browser.
+    pub fn lose_program(&self) -> Result<()> {
+        Ok(fs::remove_file(self.program())?)
+    }
+
+    /// From now on it has.
+    pub fn find_program(&self) -> Result<()> {
+        fs::write(self.program(), "")?;
+        Ok(fs::set_permissions(self.program(), fs::Permissions::from_mode(0o700))?)
+    }
+
+    fn config(&self, rehydrates: bool) -> Result<Config> {
+        let mut choices = Choices {
+            browser: Some(self.program()),
+            auto_rehydrate: Some(rehydrates),
+            session_snapshot_interval: Some(Duration::from_hours(1)),
+            max_session_snapshots: Some(1000),
+            requests_per_minute: Some(u32::MAX),
+            ..Choices::default()
+        };
+        if let Some((path, lease)) = &self.shared {
+            choices.database = Some(DatabaseUrl::Sqlite(path.clone()));
+            choices.lease = Some(*lease);
+        }
+        let around = Surroundings {
+            data: self.data.clone(),
+            master_key: self.shared.is_some().then(|| MASTER_KEY.into()),
+            debug_secret: None,
+            keepers: Arc::new(StandIns::new(self.street.clone(), self.at, self.machine.clone())),
+            sandbox_init: None,
+            inherited: BTreeMap::new(),
+            board: None,
+            idle_exit: None,
+        };
+        Ok(Config::new(choices, around)?)
+    }
+
+    /// Starts it, and waits until it answers.
+    pub async fn start(&mut self, rehydrates: bool) -> Result<()> {
+        ensure!(self.running.is_none(), "expected a node that does not run");
+        let config = self.config(rehydrates)?;
+        let _ = fs::remove_file(self.data.node_file());
+        let (shutdown, kill) = (CancellationToken::new(), CancellationToken::new());
+        let gate = Arc::<Gate>::default();
+        let (told, runtime) = std::sync::mpsc::channel();
+        let (address, ending, killed) = (self.address, shutdown.clone(), kill.clone());
+        let thread =
+            std::thread::Builder::new().name(format!("node {}", self.at)).spawn(move || {
+                live(config, address, ending, &killed, &told);
+            })?;
+        let runtime = runtime.recv().context("expected a runtime")?;
+        self.running = Some(Running { shutdown, kill, runtime, gate, thread });
+        let end = Instant::now() + LIMIT;
+        let file = loop {
+            if let Some(file) = NodeFile::read(&self.data)? {
+                break file;
+            }
+            let ended = self.running.as_ref().is_none_or(|running| running.thread.is_finished());
+            ensure!(!ended, "the node ended before it was ready");
+            ensure!(Instant::now() < end, "expected a node that is ready within {LIMIT:?}");
+            sleep(Duration::from_millis(2)).await;
+        };
+        if self.client.is_none() {
+            let key = fs::read_to_string(self.data.admin_key())?;
+            self.address = file.url.socket_addrs(|| None)?[0];
+            self.client = Some(Client::new(file.url, key.trim().into())?);
+        }
+        self.street.reach(self.at, true);
+        Ok(())
+    }
+
+    /// Kills it; its keepers live on.
+    pub fn kill(&mut self) -> Result<()> {
+        self.street.reach(self.at, false);
+        let Some(running) = self.running.take() else { return Ok(()) };
+        running.kill.cancel();
+        running.gate.set(false);
+        joined(running.thread)
+    }
+
+    /// Ends it as it should be ended.
+    pub async fn stop(&mut self) -> Result<()> {
+        self.street.reach(self.at, false);
+        let Some(running) = self.running.take() else { return Ok(()) };
+        running.shutdown.cancel();
+        running.gate.set(false);
+        let end = Instant::now() + LIMIT;
+        while !running.thread.is_finished() {
+            if Instant::now() >= end {
+                running.kill.cancel();
+                bail!("the node did not end within {LIMIT:?}");
+            }
+            sleep(Duration::from_millis(2)).await;
+        }
+        joined(running.thread)
+    }
+
+    /// Lets it stand still, or go on.
+    pub fn freeze(&self, frozen: bool) {
+        let Some(running) = &self.running else { return };
+        running.gate.set(frozen);
+        if frozen {
+            let gate = Arc::clone(&running.gate);
+            running.runtime.spawn(async move { gate.wait() });
+        }
+        self.street.reach(self.at, !frozen);
+    }
+
+    /// Whether it has a file of a session still.
+    pub fn has_profile(&self, session: SessionId) -> bool {
+        self.data.profile(session).exists()
+    }
+}
+
+impl Drop for StandInNode {
+    fn drop(&mut self) {
+        // Whoever has no node any more has nobody to tell.
+        let _ = self.kill();
+    }
+}
+
+fn joined(thread: JoinHandle<()>) -> Result<()> {
+    thread.join().map_err(|_| anyhow::anyhow!("the node's thread panicked"))
+}
+
+/// The life of a node, on this thread.
+fn live(
+    config: Config,
+    address: SocketAddr,
+    shutdown: CancellationToken,
+    kill: &CancellationToken,
+    told: &std::sync::mpsc::Sender<Handle>,
+) {
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+        return;
+    };
+    let _ = told.send(runtime.handle().clone());
+    let served = runtime.block_on(async {
+        let listener = match TcpListener::bind(address).await {
+            Ok(listener) => listener,
+            Err(error) => return Some(error.to_string()),
+        };
+        let served = kill.run_until_cancelled(serve(config, listener, shutdown)).await;
+        served.and_then(Result::err).map(|error| error.to_string())
+    });
+    if let Some(error) = served {
+        println!("a node ended: {error}");
+    }
+    // What a dead process had begun on its disk is done; nothing else goes on.
+    runtime.shutdown_timeout(LIMIT);
+}

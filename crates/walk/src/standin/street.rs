@@ -1,0 +1,232 @@
+//! All stand-in browsers of some nodes, and what must never be said of two of them.
+//!
+//! The one idea: whoever starts a browser is seen here at that moment, so that two browsers of one session
+//! are noticed although they live side by side for an instant only.
+
+use super::cookies::Cookies;
+use baton_session::SessionId;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+use tokio::time::{sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+/// How long a killed keeper may take to be gone.
+const KILL_LIMIT: Duration = Duration::from_secs(5);
+
+/// The browsers of the nodes of one walk. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Street(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    /// Whether the nodes share a database, so that nothing excuses two browsers.
+    is_shared: bool,
+    number: AtomicU64,
+    browsers: Mutex<Vec<Browser>>,
+    /// Which nodes can be asked, and when one of them last could not.
+    nodes: Mutex<Vec<Reach>>,
+    found: Mutex<Vec<String>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Reach {
+    is_up: bool,
+    changed: Instant,
+}
+
+/// A browser, and the keeper that holds it.
+#[derive(Debug, Clone)]
+pub struct Browser {
+    /// No other one of the street has this number.
+    pub number: u64,
+    /// Whose it is.
+    pub session: SessionId,
+    /// At which node.
+    pub at: usize,
+    /// When it started.
+    pub born: Instant,
+    pub(super) socket: PathBuf,
+    pub(super) profile: PathBuf,
+    pub(super) cookies: Arc<Mutex<Cookies>>,
+    /// Ends it at once.
+    pub(super) end: CancellationToken,
+    /// Done when its socket is closed.
+    pub(super) gone: CancellationToken,
+    pub(super) frozen: watch::Sender<bool>,
+    /// Until when it lives, if nobody gives it more time.
+    pub(super) hold: watch::Sender<Option<Instant>>,
+}
+
+impl Browser {
+    pub(super) fn cookies(&self) -> MutexGuard<'_, Cookies> {
+        self.cookies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lives(&self) -> bool {
+        let is_late = self.hold.borrow().is_some_and(|until| until <= Instant::now());
+        !self.end.is_cancelled() && !is_late
+    }
+
+    fn is_frozen(&self) -> bool {
+        *self.frozen.borrow()
+    }
+
+    /// Waits until it may go on.
+    pub(super) async fn thawed(&self) {
+        // The sender is in this very browser, so it is there.
+        let _ = self.frozen.subscribe().wait_for(|frozen| !frozen).await;
+    }
+
+    /// Waits until its time is over.
+    pub(super) async fn lapsed(&self) {
+        let mut hold = self.hold.subscribe();
+        loop {
+            let until = *hold.borrow_and_update();
+            let over = async {
+                match until {
+                    Some(until) => sleep_until(until.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = over => {
+                    // One that is stopped kills nothing, until it may go on.
+                    self.thawed().await;
+                    return;
+                }
+                _ = hold.changed() => {}
+            }
+        }
+    }
+}
+
+impl Street {
+    /// A street of `nodes` nodes without browsers.
+    pub fn new(nodes: usize, is_shared: bool) -> Self {
+        let reach = Reach { is_up: false, changed: Instant::now() };
+        Self(Arc::new(Inner {
+            is_shared,
+            number: AtomicU64::new(1),
+            browsers: Mutex::default(),
+            nodes: Mutex::new(vec![reach; nodes]),
+            found: Mutex::default(),
+        }))
+    }
+
+    /// Whether the nodes share a database.
+    pub fn is_shared(&self) -> bool {
+        self.0.is_shared
+    }
+
+    /// Notes whether a node can be asked.
+    pub fn reach(&self, at: usize, is_up: bool) {
+        let mut nodes = self.0.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+        nodes[at] = Reach { is_up, changed: Instant::now() };
+    }
+
+    /// Whether a node could be asked all the time since then.
+    fn reached_since(&self, at: usize, since: Instant) -> bool {
+        let nodes = self.0.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+        nodes[at].is_up && nodes[at].changed < since
+    }
+
+    /// What must never be, and was.
+    pub fn findings(&self) -> Vec<String> {
+        self.0.found.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn find(&self, what: String) {
+        self.0.found.lock().unwrap_or_else(PoisonError::into_inner).push(what);
+    }
+
+    fn browsers(&self) -> MutexGuard<'_, Vec<Browser>> {
+        self.0.browsers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.0.number.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A browser starts.
+    pub(super) fn enter(&self, browser: Browser) {
+        let mut browsers = self.browsers();
+        browsers.retain(|one| !one.end.is_cancelled());
+        // A node that did not answer just now is excused: its session may be taken over.
+        let lately = Instant::now().checked_sub(EXCUSED).unwrap_or_else(Instant::now);
+        for other in browsers.iter().filter(|one| one.session == browser.session && one.lives()) {
+            let excused = other.is_frozen()
+                || !self.is_shared()
+                    && other.at != browser.at
+                    && !self.reached_since(other.at, lately);
+            if !excused {
+                self.find(format!(
+                    "two browsers: one started at node {} while one runs at node {}",
+                    browser.at, other.at
+                ));
+            }
+        }
+        browsers.push(browser);
+    }
+
+    /// The browser of a session at a node.
+    pub fn browser(&self, at: usize, session: SessionId) -> Option<Browser> {
+        let browsers = self.browsers();
+        let mut found = browsers.iter().filter(|one| one.at == at && one.session == session);
+        found.find(|one| one.lives()).cloned()
+    }
+
+    /// At which nodes a session has a browser.
+    pub fn places(&self, session: SessionId) -> Vec<usize> {
+        let browsers = self.browsers();
+        let of_it = browsers.iter().filter(|one| one.session == session && one.lives());
+        of_it.map(|one| one.at).collect()
+    }
+
+    /// Kills the keeper that listens at a socket; whether there was one.
+    pub(super) async fn kill_at(&self, socket: &std::path::Path) -> Option<bool> {
+        let found = {
+            let browsers = self.browsers();
+            let at_it = |one: &&Browser| one.socket == socket && !one.gone.is_cancelled();
+            browsers.iter().find(at_it).cloned()
+        };
+        let Some(found) = found else { return Some(false) };
+        found.end.cancel();
+        timeout(KILL_LIMIT, found.gone.cancelled()).await.ok().map(|()| true)
+    }
+
+    /// Kills a session's browser at a node.
+    pub async fn kill(&self, at: usize, session: SessionId) {
+        if let Some(browser) = self.browser(at, session) {
+            browser.end.cancel();
+            // What does not end in time is found out by whoever needs it gone.
+            let _ = timeout(KILL_LIMIT, browser.gone.cancelled()).await;
+        }
+    }
+
+    /// Stops a session's keeper, or lets it go on.
+    pub fn freeze(&self, at: usize, session: SessionId, frozen: bool) {
+        for browser in self.browsers().iter().filter(|one| one.at == at && one.session == session) {
+            browser.frozen.send_replace(frozen);
+        }
+    }
+
+    /// Lets all go on.
+    pub fn thaw_all(&self) {
+        for browser in self.browsers().iter() {
+            browser.frozen.send_replace(false);
+        }
+    }
+
+    /// Kills all.
+    pub fn clear(&self) {
+        for browser in self.browsers().drain(..) {
+            browser.end.cancel();
+        }
+    }
+}
+
+/// For how long after it could not be asked a node is not yet known to be back.
+const EXCUSED: Duration = Duration::from_secs(3);
