@@ -1,5 +1,24 @@
 //! A random walk over all verbs of a session at two nodes, and an oracle that looks at it after each step.
 //!
-//! Rooms: [`standin`] has nodes whose browsers are none.
+//! The one idea: whatever is asked of the nodes, in whatever order and at once, and whatever breaks
+//! meanwhile: a session never has two browsers, what was acknowledged is there, and a verb that failed has
+//! changed nothing elsewhere. What happens comes from a seed, so that it can happen again.
+//!
+//! Rooms: `step` draws what happens, `walk` lets it happen and judges it by the kinds of the `oracle`,
+//! `run` walks many and makes short the one that fails. They walk on any [`Stage`]; [`standin`] has one
+//! whose browsers are none.
 
+mod ask;
+mod dice;
+mod held;
+mod oracle;
+mod run;
+mod stage;
 pub mod standin;
+mod step;
+mod walk;
+
+pub use oracle::{Finding, Kind};
+pub use run::{Plan, Tally, run};
+pub use stage::Stage;
+pub use step::Rarities;

@@ -6,13 +6,12 @@
 
 use super::keeper::StandIns;
 use super::street::Street;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use baton_api::Client;
 use baton_node::config::{Choices, Surroundings};
 use baton_node::data::NodeFile;
 use baton_node::{Config, DataFolder, serve};
-use baton_session::SessionId;
-use baton_store::DatabaseUrl;
+use baton_store::{DatabaseUrl, Limits, MasterKey, Store};
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
@@ -192,12 +191,36 @@ impl StandInNode {
     }
 
     /// Kills it; its keepers live on.
-    pub fn kill(&mut self) -> Result<()> {
+    pub async fn kill(&mut self) -> Result<()> {
         self.street.reach(self.at, false);
         let Some(running) = self.running.take() else { return Ok(()) };
         running.kill.cancel();
         running.gate.set(false);
-        joined(running.thread)
+        ended(running).await
+    }
+
+    /// Whatever kills it, from wherever; [`kill`](Self::kill) waits for its end.
+    pub fn killer(&self) -> impl FnOnce() + Send + use<> {
+        let kill = self.running.as_ref().map(|running| running.kill.clone());
+        let (street, at) = (self.street.clone(), self.at);
+        move || {
+            street.reach(at, false);
+            kill.iter().for_each(CancellationToken::cancel);
+        }
+    }
+
+    /// The database, as the node opens it.
+    pub async fn store(&self) -> Result<Store> {
+        let database = match &self.shared {
+            Some((path, _)) => DatabaseUrl::Sqlite(path.clone()),
+            None => DatabaseUrl::Sqlite(self.data.database()),
+        };
+        let key = match &self.shared {
+            Some(_) => MasterKey::from_base64(MASTER_KEY)?,
+            None => MasterKey::load(&self.data.key())?,
+        };
+        let limits = Limits::default();
+        Ok(Store::open(baton_store::Config { database, key, limits }).await?)
     }
 
     /// Ends it as it should be ended.
@@ -206,15 +229,7 @@ impl StandInNode {
         let Some(running) = self.running.take() else { return Ok(()) };
         running.shutdown.cancel();
         running.gate.set(false);
-        let end = Instant::now() + LIMIT;
-        while !running.thread.is_finished() {
-            if Instant::now() >= end {
-                running.kill.cancel();
-                bail!("the node did not end within {LIMIT:?}");
-            }
-            sleep(Duration::from_millis(2)).await;
-        }
-        joined(running.thread)
+        ended(running).await
     }
 
     /// Lets it stand still, or go on.
@@ -228,21 +243,29 @@ impl StandInNode {
         self.street.reach(self.at, !frozen);
     }
 
-    /// Whether it has a file of a session still.
-    pub fn has_profile(&self, session: SessionId) -> bool {
-        self.data.profile(session).exists()
-    }
 }
 
 impl Drop for StandInNode {
     fn drop(&mut self) {
+        let Some(running) = self.running.take() else { return };
+        running.kill.cancel();
+        running.gate.set(false);
         // Whoever has no node any more has nobody to tell.
-        let _ = self.kill();
+        let _ = running.thread.join();
     }
 }
 
-fn joined(thread: JoinHandle<()>) -> Result<()> {
-    thread.join().map_err(|_| anyhow::anyhow!("the node's thread panicked"))
+/// Waits for the end of a node that was told to end.
+async fn ended(running: Running) -> Result<()> {
+    let end = Instant::now() + LIMIT;
+    while !running.thread.is_finished() {
+        if Instant::now() >= end {
+            running.kill.cancel();
+            bail!("the node did not end within {LIMIT:?}");
+        }
+        sleep(Duration::from_millis(2)).await;
+    }
+    running.thread.join().map_err(|_| anyhow!("the node's thread panicked"))
 }
 
 /// The life of a node, on this thread.

@@ -2,13 +2,16 @@
 
 use super::node::StandInNode;
 use super::street::Street;
+use crate::stage::Stage;
 use anyhow::Result;
 use baton_api::sync::RegisterPeer;
-use baton_api::{CreateKey, Scope};
+use baton_api::{Client, CreateKey, Scope};
 use baton_session::SessionId;
 use baton_session::peer::AuthMethod;
+use baton_store::Store;
 use serde_json::json;
-use std::time::Duration;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 
@@ -22,6 +25,8 @@ pub struct Pair {
     pub street: Street,
     /// The nodes.
     pub nodes: [StandInNode; 2],
+    /// Their databases.
+    stores: [Store; 2],
     _shared: Option<TempDir>,
 }
 
@@ -36,7 +41,8 @@ impl Pair {
         for node in &mut nodes {
             node.start(false).await?;
         }
-        let pair = Self { street, nodes, _shared: folder };
+        let stores = [nodes[0].store().await?, nodes[1].store().await?];
+        let pair = Self { street, nodes, stores, _shared: folder };
         if !is_shared {
             pair.know(0, 1).await?;
             pair.know(1, 0).await?;
@@ -67,7 +73,7 @@ impl Pair {
     }
 
     /// Sets a cookie in the browser of a session, as whoever drives it would; false when none runs.
-    pub fn mark(&self, at: usize, session: SessionId, name: &str, host: &str) -> bool {
+    pub fn set_cookie(&self, at: usize, session: SessionId, name: &str, host: &str) -> bool {
         let cookie = json!({ "name": name, "value": "1", "domain": host, "path": "/",
                              "secure": true, "httpOnly": true, "expires": 4_000_000_000_u32 });
         let browser = self.street.browser(at, session);
@@ -78,9 +84,94 @@ impl Pair {
     }
 
     /// The names of the cookies of a session's browser; none when none runs.
-    pub fn marks(&self, at: usize, session: SessionId) -> Option<Vec<String>> {
+    pub fn cookies(&self, at: usize, session: SessionId) -> Option<BTreeSet<String>> {
         let browser = self.street.browser(at, session)?;
         let cookies = browser.cookies();
         Some(cookies.names().map(str::to_owned).collect())
+    }
+}
+
+impl Stage for Pair {
+    fn is_shared(&self) -> bool {
+        self.street.is_shared()
+    }
+
+    fn has_sandboxes(&self) -> bool {
+        false
+    }
+
+    fn is_up(&self, at: usize) -> bool {
+        self.nodes[at].is_up()
+    }
+
+    fn client(&self, at: usize) -> Result<Client> {
+        self.nodes[at].client()
+    }
+
+    fn store(&self, at: usize) -> &Store {
+        &self.stores[at]
+    }
+
+    async fn mark(&self, at: usize, session: SessionId, name: &str, host: &str) -> bool {
+        self.set_cookie(at, session, name, host)
+    }
+
+    async fn marks(&self, at: usize, session: SessionId) -> Option<BTreeSet<String>> {
+        self.cookies(at, session)
+    }
+
+    async fn browser(&self, at: usize, session: SessionId) -> Option<(u64, Instant)> {
+        self.street.browser(at, session).map(|browser| (browser.number, browser.born))
+    }
+
+    async fn kill_browser(&self, at: usize, session: SessionId) {
+        self.street.kill(at, session).await;
+    }
+
+    fn freeze_keeper(&self, at: usize, session: SessionId) -> bool {
+        self.street.freeze(at, session, true)
+    }
+
+    fn freeze_node(&self, at: usize) {
+        self.nodes[at].freeze(true);
+    }
+
+    fn thaw(&self) {
+        self.street.thaw_all();
+        self.nodes.iter().for_each(|node| node.freeze(false));
+    }
+
+    async fn kill_node(&mut self, at: usize) -> Result<()> {
+        self.nodes[at].kill().await
+    }
+
+    fn killer(&self, at: usize) -> Box<dyn FnOnce() + Send> {
+        Box::new(self.nodes[at].killer())
+    }
+
+    async fn stop_node(&mut self, at: usize) -> Result<()> {
+        self.nodes[at].stop().await
+    }
+
+    async fn start_node(&mut self, at: usize, rehydrates: bool) -> Result<()> {
+        self.nodes[at].start(rehydrates).await
+    }
+
+    fn has_program(&self, at: usize, has: bool) -> Result<()> {
+        if has { self.nodes[at].find_program() } else { self.nodes[at].lose_program() }
+    }
+
+    fn lease(&self) -> Duration {
+        LEASE
+    }
+
+    fn findings(&self) -> Vec<String> {
+        self.street.findings()
+    }
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        self.street.clear();
     }
 }

@@ -133,9 +133,9 @@ impl Street {
         nodes[at].is_up && nodes[at].changed < since
     }
 
-    /// What must never be, and was.
+    /// What must never be, and was since this was asked last.
     pub fn findings(&self) -> Vec<String> {
-        self.0.found.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        std::mem::take(&mut *self.0.found.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn find(&self, what: String) {
@@ -206,11 +206,13 @@ impl Street {
         }
     }
 
-    /// Stops a session's keeper, or lets it go on.
-    pub fn freeze(&self, at: usize, session: SessionId, frozen: bool) {
-        for browser in self.browsers().iter().filter(|one| one.at == at && one.session == session) {
+    /// Stops a session's keeper, or lets it go on; false when there is none.
+    pub fn freeze(&self, at: usize, session: SessionId, frozen: bool) -> bool {
+        let found = self.browser(at, session);
+        found.is_some_and(|browser| {
             browser.frozen.send_replace(frozen);
-        }
+            true
+        })
     }
 
     /// Lets all go on.

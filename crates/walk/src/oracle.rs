@@ -1,0 +1,85 @@
+//! What must hold, by kind.
+
+use std::fmt;
+
+/// What was found.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    /// Of which kind.
+    pub kind: Kind,
+    /// What exactly.
+    pub what: String,
+}
+
+impl Finding {
+    pub(crate) fn new(kind: Kind, what: String) -> Self {
+        Self { kind, what }
+    }
+}
+
+/// What does not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A session has one browser at most.
+    TwoBrowsers,
+    /// What was acknowledged is there.
+    Lost,
+    /// A verb that failed has changed nothing at the other node.
+    Elsewhere,
+    /// A verb that failed has ended no browser here.
+    Here,
+    /// A verb that failed holds no lease.
+    Lease,
+    /// A verb that failed left the session's home where it was.
+    Home,
+    /// Who does not drive a session does not start or end it.
+    Driver,
+    /// What happens to one session costs no browser of another.
+    Bystander,
+    /// What was acknowledged is in the audit log.
+    Audit,
+    /// Each verb is answered.
+    Hangs,
+    /// The walk itself works.
+    Harness,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::TwoBrowsers,
+        Self::Lost,
+        Self::Elsewhere,
+        Self::Here,
+        Self::Lease,
+        Self::Home,
+        Self::Driver,
+        Self::Bystander,
+        Self::Audit,
+        Self::Hangs,
+        Self::Harness,
+    ];
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::TwoBrowsers => "two_browsers",
+            Self::Lost => "lost",
+            Self::Elsewhere => "elsewhere",
+            Self::Here => "here",
+            Self::Lease => "lease",
+            Self::Home => "home",
+            Self::Driver => "driver",
+            Self::Bystander => "bystander",
+            Self::Audit => "audit",
+            Self::Hangs => "hangs",
+            Self::Harness => "harness",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,606 @@
+//! One walk: what happens, what was acknowledged, and what must hold after each step.
+
+use crate::ask::{Asked, Asking, Ended, Subject, agent};
+use crate::held::{self, Marks};
+use crate::oracle::{Finding, Kind};
+use crate::stage::Stage;
+use crate::step::{Call, Step, Verb, Who};
+use anyhow::{Context, Result};
+use baton_api::OpenSession;
+use baton_session::{AgentName, Lifecycle, NodeId, SessionId};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use tokio::time::{sleep, timeout};
+
+/// How long a node that stands still does so while somebody waits for it.
+const STANDSTILL: Duration = Duration::from_millis(600);
+/// How long a node may take to notice that a browser has ended.
+const NOTICE_LIMIT: Duration = Duration::from_secs(10);
+/// How long nodes that have met may take until one of two browsers has ended.
+const MEET_LIMIT: Duration = Duration::from_secs(20);
+
+/// A walk on its way.
+pub(crate) struct Walk<'a, S> {
+    pub(crate) stage: &'a mut S,
+    pub(crate) subject: Subject,
+    /// What was captured, saved or closed, and not given up since by who went back.
+    pub(crate) promised: Marks,
+    /// How often each verb was acknowledged, by its name in the audit log.
+    pub(crate) acknowledged: BTreeMap<&'static str, usize>,
+    /// Whose browsers run beside, at each node.
+    pub(crate) bystanders: [Option<(SessionId, u64)>; 2],
+    marks: u32,
+    lost_program: [bool; 2],
+    is_frozen: bool,
+    /// Whether somebody took the session over from a node that did not answer.
+    is_apart: bool,
+    pub(crate) told: Vec<String>,
+}
+
+/// How things stand before a verb.
+struct Before {
+    marks: [Option<Marks>; 2],
+    looks: [Option<Look>; 2],
+    is_calm: bool,
+}
+
+/// How a session stands at a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Look {
+    browser: Option<u64>,
+    state: Option<Lifecycle>,
+    agent: Option<AgentName>,
+    /// Whether this node holds it, as far as peers go.
+    is_held: bool,
+    has_conflicts: bool,
+    home: Option<NodeId>,
+}
+
+impl<'a, S: Stage> Walk<'a, S> {
+    /// Opens the session of a walk at node 0.
+    pub(crate) async fn begin(
+        stage: &'a mut S,
+        name: &str,
+        bystanders: [Option<(SessionId, u64)>; 2],
+    ) -> Result<Self> {
+        let name: baton_session::SessionName = name.parse()?;
+        let opened = stage.client(0)?.open_session(&OpenSession::new(name.clone(), [])).await?;
+        let id = opened.session.id;
+        let subject = Subject { id, name, rival: None, sandbox: None };
+        let acknowledged = BTreeMap::from([("session.open", 1)]);
+        Ok(Self {
+            stage,
+            subject,
+            promised: Marks::new(),
+            acknowledged,
+            bystanders,
+            marks: 0,
+            lost_program: [false; 2],
+            is_frozen: false,
+            is_apart: false,
+            told: Vec::new(),
+        })
+    }
+
+    /// Lets something happen, and looks whether all holds.
+    pub(crate) async fn step(&mut self, step: Step) -> Result<Option<Finding>> {
+        let found = match step {
+            Step::One(call) => self.one(call).await?,
+            Step::Both(one, other, later) => self.both(one, other, later).await?,
+            Step::During(call, killed, later) => self.during(call, killed, later).await?,
+            fault => {
+                self.fault(fault).await?;
+                None
+            }
+        };
+        if let Some(told) = self.stage.findings().first() {
+            return Ok(Some(Finding::new(Kind::TwoBrowsers, told.clone())));
+        }
+        if found.is_none() {
+            return self.bystanders_live().await;
+        }
+        Ok(found)
+    }
+
+    fn asking(&self, call: Call, looks: &[Option<Look>; 2]) -> Result<Asking> {
+        let driver = looks[call.at].as_ref().and_then(|look| look.agent.clone());
+        let agent = match call.by {
+            Who::Driver => driver,
+            Who::Agent(number) => agent(number),
+        };
+        let client = self.stage.client(call.at)?;
+        Ok(Asking { client, at: call.at, verb: call.verb, agent, snapshot: None })
+    }
+
+    /// Names the snapshot that a rollback goes to, and what it holds.
+    async fn aim(&self, asking: &mut Asking) -> Result<Option<Marks>> {
+        let Verb::Rollback { to: Some(to) } = asking.verb else { return Ok(None) };
+        let history = held::history(&*self.stage, asking.at, self.subject.id).await?;
+        let count = history.len().max(1);
+        let Some(to) = history.into_iter().nth(usize::from(to) % count) else { return Ok(None) };
+        asking.snapshot = Some(to.id.to_string());
+        held::of(self.stage.store(asking.at), to).await.map(Some)
+    }
+
+    fn is_calm(&self) -> bool {
+        !self.is_frozen && (0..2).all(|at| self.stage.is_up(at))
+    }
+
+    async fn before(&self) -> Result<Before> {
+        let id = self.subject.id;
+        let marks = [self.stage.marks(0, id).await, self.stage.marks(1, id).await];
+        let looks = [self.look(0).await?, self.look(1).await?];
+        Ok(Before { marks, looks, is_calm: self.is_calm() })
+    }
+
+    /// How the session stands at a node; none when that cannot be asked.
+    async fn look(&self, at: usize) -> Result<Option<Look>> {
+        if !self.stage.is_up(at) || self.is_frozen {
+            return Ok(None);
+        }
+        let id = self.subject.id;
+        let view = match self.stage.client(at)?.fetch_session(&id.to_string()).await {
+            Ok(view) => Some(view),
+            Err(error) if error.code() == Some(baton_api::ErrorCode::SessionNotFound) => None,
+            Err(_) => return Ok(None),
+        };
+        let home = if self.stage.is_shared() {
+            self.stage.store(at).fetch_any_session(id).await?.map(|session| session.node)
+        } else {
+            None
+        };
+        let shared = view.as_ref().and_then(|view| view.shared.as_ref());
+        let holder = shared.and_then(|shared| shared.held_by.as_ref());
+        Ok(Some(Look {
+            browser: self.stage.browser(at, id).await.map(|(number, _)| number),
+            state: view.as_ref().map(|view| view.session.state),
+            agent: view.as_ref().and_then(|view| Some(view.session.agent.as_ref()?.agent.clone())),
+            is_held: holder.is_some_and(|holder| holder.here),
+            has_conflicts: shared.is_some_and(|shared| !shared.conflicts.is_empty()),
+            home,
+        }))
+    }
+
+    /// Asks, and lets what stands still go on when the answer takes long.
+    async fn ask(&mut self, asking: &Asking) -> Asked {
+        let asked = asking.ask(&self.subject);
+        tokio::pin!(asked);
+        if let Ok(asked) = timeout(STANDSTILL, &mut asked).await {
+            return asked;
+        }
+        if self.is_frozen {
+            self.stage.thaw();
+            self.is_frozen = false;
+        }
+        asked.await
+    }
+
+    async fn one(&mut self, call: Call) -> Result<Option<Finding>> {
+        if !self.stage.is_up(call.at) {
+            return Ok(None);
+        }
+        let before = self.before().await?;
+        let mut asking = self.asking(call, &before.looks)?;
+        let aim = self.aim(&mut asking).await?;
+        let asked = self.ask(&asking).await;
+        self.tell(&asking, &asked);
+        let found = self.take(&before, &asking, &asked, aim).await?;
+        if found.is_some() {
+            return Ok(found);
+        }
+        self.judge(&before, &asking, &asked).await
+    }
+
+    fn tell(&mut self, asking: &Asking, asked: &Asked) {
+        let by = asking.agent.as_ref().map(ToString::to_string).unwrap_or_default();
+        let ended = match &asked.ended {
+            Ended::Done { handed: None, .. } => "done".to_owned(),
+            Ended::Done { handed: Some(handed), .. } => format!("done, {:?}", handed.how),
+            Ended::Refused(code, why) => format!("{}: {why}", code.as_str()),
+            Ended::Unknown(why) => format!("no answer: {why}"),
+            Ended::Hangs => "hangs".to_owned(),
+        };
+        let ended = ended.lines().next().unwrap_or_default().to_owned();
+        self.told.push(format!(
+            "node {} {:?} {by}: {ended} ({:?})",
+            asking.at, asking.verb, asked.took
+        ));
+    }
+
+    /// Takes note of what a verb promised.
+    async fn take(
+        &mut self,
+        before: &Before,
+        asking: &Asking,
+        asked: &Asked,
+        aim: Option<Marks>,
+    ) -> Result<Option<Finding>> {
+        let (at, id) = (asking.at, self.subject.id);
+        if matches!(asked.ended, Ended::Hangs) {
+            return Ok(Some(Finding::new(Kind::Hangs, format!("{:?} at node {at}", asking.verb))));
+        }
+        self.is_apart |= asked.ended.was_taken();
+        let is_done = asked.ended.is_done();
+        let held = before.marks[at].clone().unwrap_or_default();
+        match asking.verb {
+            Verb::Capture | Verb::Save { .. } if is_done => self.promised.extend(held),
+            // The browser of a keeper that stands still is closed without being read.
+            Verb::Close if is_done && before.is_calm => self.promised.extend(held),
+            Verb::Resume | Verb::Rollback { .. } if asked.ended.was_handed() && before.is_calm => {
+                self.promised.extend(before.marks[1 - at].clone().unwrap_or_default());
+            }
+            Verb::TakeName => {
+                if let Ended::Done { made: Some(made), .. } = &asked.ended {
+                    self.subject.rival = Some(made.parse()?);
+                }
+            }
+            Verb::FreeName if is_done => self.subject.rival = None,
+            _ => {}
+        }
+        if let Some(name) = name(asking.verb).filter(|_| is_done) {
+            *self.acknowledged.entry(name).or_default() += 1;
+        }
+        // Whoever goes back gives up what came later, also when nobody knows whether they did.
+        if let Some(aim) = aim.filter(|_| !matches!(asked.ended, Ended::Refused(..))) {
+            self.promised.retain(|mark| aim.contains(mark));
+            return Ok(None);
+        }
+        if !(is_done && asking.verb == Verb::Resume) {
+            return Ok(None);
+        }
+        let Some(after) = self.stage.marks(at, id).await else { return Ok(None) };
+        let missing: Vec<&String> = self.promised.difference(&after).collect();
+        let is_excused = !before.is_calm
+            || self.is_apart
+            || self.look(at).await?.is_none_or(|look| look.has_conflicts);
+        if missing.is_empty() || is_excused {
+            return Ok(None);
+        }
+        let what = format!("resumed at node {at} without {missing:?}");
+        Ok(Some(Finding::new(Kind::Lost, what)))
+    }
+
+    /// Whether a verb did what it may, and one that failed nothing.
+    async fn judge(
+        &self,
+        before: &Before,
+        asking: &Asking,
+        asked: &Asked,
+    ) -> Result<Option<Finding>> {
+        let (here, there) = (asking.at, 1 - asking.at);
+        let what = |what: &str| format!("{:?} at node {here} {what}", asking.verb);
+        let drives = |verb: Verb| {
+            matches!(
+                verb,
+                Verb::Resume | Verb::Rollback { .. } | Verb::Close | Verb::HandIn { .. }
+            )
+        };
+        if asked.ended.is_done()
+            && drives(asking.verb)
+            && let Some(driver) = before.looks[here].as_ref().and_then(|look| look.agent.as_ref())
+            && asking.agent.as_ref() != Some(driver)
+        {
+            return Ok(Some(Finding::new(Kind::Driver, what("was done although another drives"))));
+        }
+        let Ended::Refused(code, why) = &asked.ended else { return Ok(None) };
+        if !before.is_calm || !self.is_calm() {
+            return Ok(None);
+        }
+        let after = [self.look(0).await?, self.look(1).await?];
+        let refused = format!("was refused ({}: {why})", code.as_str());
+        let (Some(was), Some(is)) = (&before.looks[there], &after[there]) else { return Ok(None) };
+        if was.browser != is.browser || was.state != is.state || was.agent != is.agent {
+            let changed = format!("{refused} and changed node {there}: from {was:?} to {is:?}");
+            return Ok(Some(Finding::new(Kind::Elsewhere, what(&changed))));
+        }
+        if was.home != is.home {
+            let moved = format!("{refused} and moved its home");
+            return Ok(Some(Finding::new(Kind::Home, what(&moved))));
+        }
+        let (Some(was), Some(is)) = (&before.looks[here], &after[here]) else { return Ok(None) };
+        if is.is_held && !was.is_held && is.browser.is_none() {
+            let held = format!("{refused} and holds the session all the same");
+            return Ok(Some(Finding::new(Kind::Lease, what(&held))));
+        }
+        if drives(asking.verb) && was.browser.is_some() && was.browser != is.browser {
+            let ended = format!("{refused} and ended its own browser: from {was:?} to {is:?}");
+            return Ok(Some(Finding::new(Kind::Here, what(&ended))));
+        }
+        Ok(None)
+    }
+
+    /// Two verbs at once.
+    async fn both(&mut self, one: Call, other: Call, later: u8) -> Result<Option<Finding>> {
+        if !self.stage.is_up(one.at) || !self.stage.is_up(other.at) {
+            return Ok(None);
+        }
+        let before = self.before().await?;
+        let mut askings = [self.asking(one, &before.looks)?, self.asking(other, &before.looks)?];
+        let mut aims = [self.aim(&mut askings[0]).await?, self.aim(&mut askings[1]).await?];
+        let (first, second, subject) = (&askings[0], &askings[1], self.subject.clone());
+        let asked = async {
+            let second = async {
+                sleep(Duration::from_millis(later.into())).await;
+                second.ask(&subject).await
+            };
+            tokio::join!(first.ask(&subject), second)
+        };
+        tokio::pin!(asked);
+        let asked = match timeout(STANDSTILL, &mut asked).await {
+            Ok(asked) => asked,
+            Err(_) => {
+                self.thaw();
+                asked.await
+            }
+        };
+        let asked = [asked.0, asked.1];
+        // Going back comes last: whatever was promised beside it may be given up.
+        let order = if aims[0].is_some() { [1, 0] } else { [0, 1] };
+        let mut found = None;
+        let calm = Before { is_calm: false, ..before };
+        for at in order {
+            self.tell(&askings[at], &asked[at]);
+            let aim = aims[at].take();
+            found = found.or(self.take(&calm, &askings[at], &asked[at], aim).await?);
+        }
+        if found.is_none() {
+            found = self.drives_late(&askings, &asked).await;
+        }
+        Ok(found)
+    }
+
+    /// Whether somebody began to drive after the session had been passed to another.
+    async fn drives_late(&self, askings: &[Asking; 2], asked: &[Asked; 2]) -> Option<Finding> {
+        for (passed, drove) in [(0, 1), (1, 0)] {
+            let Verb::Pass { to } = askings[passed].verb else { continue };
+            let started = matches!(askings[drove].verb, Verb::Resume | Verb::Rollback { .. });
+            let to = agent(to);
+            if !started
+                || !asked[0].ended.is_done()
+                || !asked[1].ended.is_done()
+                || askings[0].at != askings[1].at
+                || to.is_none()
+                || to == askings[drove].agent
+            {
+                continue;
+            }
+            let (_, born) = self.stage.browser(askings[drove].at, self.subject.id).await?;
+            if born > asked[passed].returned {
+                let by = &askings[drove].agent;
+                let what = format!("{by:?} started it after it had been passed to {to:?}");
+                return Some(Finding::new(Kind::Driver, what));
+            }
+        }
+        None
+    }
+
+    /// A verb, and a node that is killed meanwhile.
+    async fn during(&mut self, call: Call, killed: usize, later: u8) -> Result<Option<Finding>> {
+        if !self.stage.is_up(call.at) || !self.stage.is_up(killed) {
+            return Ok(None);
+        }
+        let mut before = self.before().await?;
+        let mut asking = self.asking(call, &before.looks)?;
+        let aim = self.aim(&mut asking).await?;
+        let kill = self.stage.killer(killed);
+        let subject = &self.subject;
+        let (asked, ()) = tokio::join!(asking.ask(subject), async {
+            sleep(Duration::from_millis(later.into())).await;
+            kill();
+        });
+        self.thaw();
+        self.stage.kill_node(killed).await?;
+        self.bystanders[killed] = None;
+        self.told.push(format!("node {killed} was killed meanwhile"));
+        self.tell(&asking, &asked);
+        before.is_calm = false;
+        self.take(&before, &asking, &asked, aim).await
+    }
+
+    fn thaw(&mut self) {
+        self.stage.thaw();
+        self.is_frozen = false;
+    }
+
+    /// Something breaks, or is mended.
+    async fn fault(&mut self, step: Step) -> Result<()> {
+        let id = self.subject.id;
+        match step {
+            Step::Mark { at } => {
+                self.marks += 1;
+                let (name, host) =
+                    (format!("mark{}", self.marks), format!("site{}.test", self.marks % 3));
+                if !self.stage.mark(at, id, &name, &host).await {
+                    return Ok(());
+                }
+            }
+            Step::KillBrowser { at } => {
+                self.stage.kill_browser(at, id).await;
+                self.noticed(at).await?;
+            }
+            Step::FreezeKeeper { at } => self.is_frozen |= self.stage.freeze_keeper(at, id),
+            Step::FreezeNode { at } if self.stage.is_up(at) => {
+                self.stage.freeze_node(at);
+                self.is_frozen = true;
+                self.bystanders[at] = None;
+            }
+            Step::Thaw => self.thaw(),
+            Step::KillNode { at } if self.stage.is_up(at) => {
+                self.bystanders[at] = None;
+                self.stage.kill_node(at).await?;
+            }
+            Step::Stop { at } if self.stage.is_up(at) => {
+                self.thaw();
+                self.bystanders[at] = None;
+                self.stage.stop_node(at).await?;
+            }
+            Step::Start { at, rehydrates } if !self.stage.is_up(at) => {
+                self.stage.start_node(at, rehydrates).await?;
+            }
+            Step::LoseProgram { at } if !self.lost_program[at] => {
+                self.lost_program[at] = true;
+                self.stage.has_program(at, false)?;
+            }
+            Step::FindProgram { at } if self.lost_program[at] => {
+                self.lost_program[at] = false;
+                self.stage.has_program(at, true)?;
+            }
+            Step::Wait if self.is_frozen || !self.is_calm() => {
+                sleep(self.stage.lease() + Duration::from_millis(1500)).await;
+                self.bystanders = [None, None];
+            }
+            _ => return Ok(()),
+        }
+        self.told.push(format!("{step:?}"));
+        Ok(())
+    }
+
+    /// Waits until a node has noticed that its browser is gone, so that this is no change of later.
+    async fn noticed(&self, at: usize) -> Result<()> {
+        let end = Instant::now() + NOTICE_LIMIT;
+        while let Some(look) = self.look(at).await?
+            && look.state == Some(Lifecycle::Active)
+            && look.browser.is_none()
+            && Instant::now() < end
+        {
+            // In the other one's hands, or lent: nothing is to be noticed here.
+            if self.stage.browser(1 - at, self.subject.id).await.is_some() {
+                return Ok(());
+            }
+            sleep(Duration::from_millis(5)).await;
+        }
+        Ok(())
+    }
+
+    async fn bystanders_live(&self) -> Result<Option<Finding>> {
+        for (at, bystander) in self.bystanders.iter().enumerate() {
+            let Some((session, number)) = bystander else { continue };
+            let now = self.stage.browser(at, *session).await.map(|(number, _)| number);
+            if now != Some(*number) {
+                let what = format!("the browser of another session at node {at} ended");
+                return Ok(Some(Finding::new(Kind::Bystander, what)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// All is mended, the nodes meet, and what was promised is looked for.
+    pub(crate) async fn settle(&mut self) -> Result<Option<Finding>> {
+        self.thaw();
+        for at in 0..2 {
+            if std::mem::take(&mut self.lost_program[at]) {
+                self.stage.has_program(at, true)?;
+            }
+            if !self.stage.is_up(at) {
+                self.stage.start_node(at, false).await.context("a node does not start again")?;
+            }
+        }
+        let found = self.meet().await?;
+        if found.is_some() {
+            return Ok(found);
+        }
+        let lost = self.lost().await?;
+        if lost.is_some() { Ok(lost) } else { self.unnoted().await }
+    }
+
+    /// Peers bring each other what they have; then one of two browsers at most is left.
+    async fn meet(&mut self) -> Result<Option<Finding>> {
+        let id = self.subject.id;
+        if !self.stage.is_shared() {
+            for at in [0, 1, 0] {
+                // One of both may not have it yet, or nothing of it is shared.
+                let met = self
+                    .stage
+                    .client(at)?
+                    .pull_session(&format!("node{}", 1 - at), &id.to_string())
+                    .await;
+                if let Err(error) = met {
+                    self.told.push(format!("node {at} pulled: {error}"));
+                }
+            }
+        }
+        let end = Instant::now() + MEET_LIMIT;
+        loop {
+            let mut places = Vec::new();
+            for at in 0..2 {
+                if self.stage.browser(at, id).await.is_some() {
+                    places.push(at);
+                }
+            }
+            if places.len() < 2 {
+                return Ok(None);
+            }
+            if Instant::now() >= end {
+                let what = "both nodes run and have met, and both have a browser".to_owned();
+                return Ok(Some(Finding::new(Kind::TwoBrowsers, what)));
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    async fn lost(&self) -> Result<Option<Finding>> {
+        let mut held = Marks::new();
+        for at in 0..2 {
+            held.extend(held::at(&*self.stage, at, self.subject.id).await?);
+        }
+        let lost: Vec<&String> = self.promised.difference(&held).collect();
+        if lost.is_empty() {
+            return Ok(None);
+        }
+        let what = format!("{lost:?} of {:?} are nowhere, there is {held:?}", self.promised);
+        Ok(Some(Finding::new(Kind::Lost, what)))
+    }
+
+    /// Whether the audit logs tell of everything that was acknowledged.
+    async fn unnoted(&self) -> Result<Option<Finding>> {
+        let subject = self.subject.id.to_string();
+        let mut noted: BTreeMap<String, usize> = BTreeMap::new();
+        let logs = if self.stage.is_shared() { 1 } else { 2 };
+        for at in 0..logs {
+            let query = baton_api::ListAudit { limit: Some(200), ..Default::default() };
+            let entries = self.stage.client(at)?.list_audit(&query).await?.items;
+            for entry in entries.into_iter().filter(|entry| entry.subject == subject) {
+                *noted.entry(entry.action).or_default() += 1;
+            }
+        }
+        let missing: Vec<_> = self
+            .acknowledged
+            .iter()
+            .filter(|(name, count)| noted.get(**name).is_none_or(|noted| noted < *count))
+            .collect();
+        if missing.is_empty() {
+            return Ok(None);
+        }
+        let what = format!("acknowledged {missing:?}, noted {noted:?}");
+        Ok(Some(Finding::new(Kind::Audit, what)))
+    }
+
+    /// Ends what the walk began, so that the next one finds the nodes as this one did.
+    pub(crate) async fn clear(self) -> Result<()> {
+        for session in [Some(self.subject.id), self.subject.rival].into_iter().flatten() {
+            for at in 0..2 {
+                let session = session.to_string();
+                let client = self.stage.client(at)?;
+                // Whoever drives it lets go first; one that is closed, or elsewhere, is not ended.
+                let free = baton_api::PassSession { to: None, reason: Some("the end".to_owned()) };
+                let _ = client.pass_session(&session, &free).await;
+                let _ = client.abandon_session(&session).await;
+                let _ = client.delete_session(&session).await;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a verb is called in the audit log.
+fn name(verb: Verb) -> Option<&'static str> {
+    match verb {
+        Verb::Capture => Some("session.capture"),
+        Verb::Save { .. } => Some("session.save"),
+        Verb::Resume => Some("session.resume"),
+        Verb::Rollback { .. } => Some("session.rollback"),
+        Verb::Close => Some("session.close"),
+        Verb::Pass { .. } => Some("session.pass"),
+        _ => None,
+    }
+}
