@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How many walks two nodes see.
-const WALKS_OF_A_PAIR: u64 = 40;
+const WALKS_OF_A_PAIR: u64 = 200;
 /// How long a walk that failed is made shorter.
 const SHRINK_LIMIT: Duration = Duration::from_secs(60);
 

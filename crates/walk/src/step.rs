@@ -96,11 +96,15 @@ pub struct Rarities {
     pub restart: u64,
     /// A lease that passes.
     pub wait: u64,
+    /// How many steps a walk has at least.
+    pub least: u64,
+    /// And how many more, at most.
+    pub more: u64,
 }
 
 impl Default for Rarities {
     fn default() -> Self {
-        Self { keeper: 20, node: 60, restart: 500, wait: 40 }
+        Self { keeper: 20, node: 60, restart: 250, wait: 40, least: 2, more: 12 }
     }
 }
 
@@ -112,6 +116,8 @@ struct Sketch {
     is_frozen: bool,
     has_program: [bool; 2],
     name_taken: Option<usize>,
+    /// Which node has just begun to resume what ran there.
+    rehydrates: Option<usize>,
 }
 
 /// The steps of a walk after the session was opened at node 0.
@@ -123,8 +129,11 @@ pub fn draw(dice: &mut Dice, rarities: Rarities, is_shared: bool, has_sandboxes:
         is_frozen: false,
         has_program: [true; 2],
         name_taken: None,
+        rehydrates: None,
     };
-    let length = 6 + dice.roll(14);
+    // Most faults need few steps; some need many.
+    let more = if dice.chance(20) { rarities.more } else { rarities.more / 5 };
+    let length = rarities.least + dice.roll(more + 1);
     let mut steps = Vec::new();
     for _ in 0..length {
         let step = one(dice, &sketch, rarities, is_shared, has_sandboxes);
@@ -141,10 +150,22 @@ fn one(
     is_shared: bool,
     has_sandboxes: bool,
 ) -> Step {
-    if let Some(at) = [0, 1].into_iter().find(|at| !sketch.is_up[*at])
-        && dice.chance(40)
+    if let Some(at) = [0, 1].into_iter().find(|at| !sketch.is_up[*at]) {
+        // What follows the end of a node: its browser ends too, the other one takes over, it returns.
+        match dice.roll(10) {
+            0..=3 => return Step::Start { at, rehydrates: dice.chance(60) },
+            4 | 5 if sketch.runs_at == Some(at) => return Step::KillBrowser { at },
+            6..=8 if sketch.is_up[1 - at] && sketch.runs_at != Some(1 - at) => {
+                return Step::One(Call { at: 1 - at, verb: Verb::Resume, by: Who::Driver });
+            }
+            _ => {}
+        }
+    }
+    if let Some(at) = sketch.rehydrates
+        && !is_shared
+        && dice.chance(30)
     {
-        return Step::Start { at, rehydrates: dice.chance(50) };
+        return Step::One(Call { at, verb: Verb::Pull, by: Who::Driver });
     }
     if let Some(at) = [0, 1].into_iter().find(|at| !sketch.has_program[*at])
         && dice.chance(50)
@@ -155,7 +176,7 @@ fn one(
         return Step::Thaw;
     }
     let runner = sketch.runs_at.unwrap_or_else(|| dice.node());
-    let Rarities { keeper, node, restart, wait } = rarities;
+    let Rarities { keeper, node, restart, wait, .. } = rarities;
     let any = dice.node();
     let fault = [
         (restart / 2, Some(Step::KillNode { at: any })),
@@ -172,6 +193,12 @@ fn one(
         return step;
     }
     let first = call(dice, sketch, is_shared, has_sandboxes);
+    if sketch.runs_at.is_none() && dice.chance(8) {
+        // Another agent gets the session while somebody waits for it.
+        let resume = Call { at: first.at, verb: Verb::Resume, by: Who::Agent(1) };
+        let pass = Call { at: first.at, verb: Verb::Pass { to: 2 }, by: Who::Driver };
+        return Step::Both(resume, pass, small(dice, 12));
+    }
     match dice.roll(10) {
         0 => {
             let second = call(dice, sketch, is_shared, has_sandboxes);
@@ -250,6 +277,10 @@ fn call(dice: &mut Dice, sketch: &Sketch, is_shared: bool, has_sandboxes: bool) 
 
 impl Sketch {
     fn take(&mut self, step: Step) {
+        self.rehydrates = match step {
+            Step::Start { at, rehydrates: true } => Some(at),
+            _ => None,
+        };
         match step {
             Step::One(call) | Step::During(call, ..) => self.call(call),
             Step::Both(one, other, _) => {

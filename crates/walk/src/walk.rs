@@ -45,7 +45,7 @@ struct Before {
 }
 
 /// How a session stands at a node.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Look {
     browser: Option<u64>,
     state: Option<Lifecycle>,
@@ -133,32 +133,26 @@ impl<'a, S: Stage> Walk<'a, S> {
         Ok(Before { marks, looks, is_calm: self.is_calm() })
     }
 
-    /// How the session stands at a node; none when that cannot be asked.
+    /// How the session stands at a node; none when the node does not go on. What its database says is
+    /// read beside it, which costs less than asking.
     async fn look(&self, at: usize) -> Result<Option<Look>> {
         if !self.stage.is_up(at) || self.is_frozen {
             return Ok(None);
         }
-        let id = self.subject.id;
-        let view = match self.stage.client(at)?.fetch_session(&id.to_string()).await {
-            Ok(view) => Some(view),
-            Err(error) if error.code() == Some(baton_api::ErrorCode::SessionNotFound) => None,
-            Err(_) => return Ok(None),
-        };
-        let home = if self.stage.is_shared() {
-            self.stage.store(at).fetch_any_session(id).await?.map(|session| session.node)
-        } else {
-            None
-        };
-        let shared = view.as_ref().and_then(|view| view.shared.as_ref());
-        let holder = shared.and_then(|shared| shared.held_by.as_ref());
-        Ok(Some(Look {
-            browser: self.stage.browser(at, id).await.map(|(number, _)| number),
-            state: view.as_ref().map(|view| view.session.state),
-            agent: view.as_ref().and_then(|view| Some(view.session.agent.as_ref()?.agent.clone())),
-            is_held: holder.is_some_and(|holder| holder.here),
-            has_conflicts: shared.is_some_and(|shared| !shared.conflicts.is_empty()),
-            home,
-        }))
+        let (id, store) = (self.subject.id, self.stage.store(at));
+        let browser = self.stage.browser(at, id).await.map(|(number, _)| number);
+        let mut look = Look { browser, ..Look::default() };
+        let Some(session) = store.fetch_any_session(id).await? else { return Ok(Some(look)) };
+        look.state = Some(session.lifecycle);
+        look.agent = store.fetch_driver(id).await?.and_then(|driver| driver.agent);
+        if self.stage.is_shared() {
+            look.home = Some(session.node);
+        } else if let Some((_, shared)) = store.fetch_shared(&session.owner, id).await? {
+            let lease = shared.lease.filter(|lease| !lease.released);
+            look.is_held = lease.is_some_and(|lease| lease.node == session.node);
+            look.has_conflicts = !shared.replica.siblings().is_empty();
+        }
+        Ok(Some(look))
     }
 
     /// Asks, and lets what stands still go on when the answer takes long.
@@ -506,15 +500,12 @@ impl<'a, S: Stage> Walk<'a, S> {
     /// Peers bring each other what they have; then one of two browsers at most is left.
     async fn meet(&mut self) -> Result<Option<Finding>> {
         let id = self.subject.id;
-        if !self.stage.is_shared() {
-            for at in [0, 1, 0] {
+        if self.differ().await? {
+            for at in [0, 1] {
                 // One of both may not have it yet, or nothing of it is shared.
-                let met = self
-                    .stage
-                    .client(at)?
-                    .pull_session(&format!("node{}", 1 - at), &id.to_string())
-                    .await;
-                if let Err(error) = met {
+                let peer = format!("node{}", 1 - at);
+                if let Err(error) = self.stage.client(at)?.pull_session(&peer, &id.to_string()).await
+                {
                     self.told.push(format!("node {at} pulled: {error}"));
                 }
             }
@@ -538,6 +529,24 @@ impl<'a, S: Stage> Walk<'a, S> {
         }
     }
 
+    /// Whether one of two peers has revisions that the other one has not.
+    async fn differ(&self) -> Result<bool> {
+        if self.stage.is_shared() {
+            return Ok(false);
+        }
+        let (id, owner) = (self.subject.id, held::owner()?);
+        let mut heads = Vec::new();
+        for at in 0..2 {
+            let shared = self.stage.store(at).fetch_shared(&owner, id).await?;
+            let shared = shared.map(|(_, shared)| {
+                let heads: Vec<_> = shared.replica.heads().map(baton_session::Signed::id).collect();
+                (heads, shared.lease)
+            });
+            heads.push(shared);
+        }
+        Ok(heads[0] != heads[1])
+    }
+
     async fn lost(&self) -> Result<Option<Finding>> {
         let mut held = Marks::new();
         for at in 0..2 {
@@ -557,7 +566,7 @@ impl<'a, S: Stage> Walk<'a, S> {
         let mut noted: BTreeMap<String, usize> = BTreeMap::new();
         let logs = if self.stage.is_shared() { 1 } else { 2 };
         for at in 0..logs {
-            let query = baton_api::ListAudit { limit: Some(200), ..Default::default() };
+            let query = baton_api::ListAudit { limit: Some(100), ..Default::default() };
             let entries = self.stage.client(at)?.list_audit(&query).await?.items;
             for entry in entries.into_iter().filter(|entry| entry.subject == subject) {
                 *noted.entry(entry.action).or_default() += 1;
@@ -575,17 +584,17 @@ impl<'a, S: Stage> Walk<'a, S> {
         Ok(Some(Finding::new(Kind::Audit, what)))
     }
 
-    /// Ends what the walk began, so that the next one finds the nodes as this one did.
+    /// Ends what the walk left running, so that the next one finds the nodes as this one did.
     pub(crate) async fn clear(self) -> Result<()> {
         for session in [Some(self.subject.id), self.subject.rival].into_iter().flatten() {
             for at in 0..2 {
-                let session = session.to_string();
-                let client = self.stage.client(at)?;
-                // Whoever drives it lets go first; one that is closed, or elsewhere, is not ended.
-                let free = baton_api::PassSession { to: None, reason: Some("the end".to_owned()) };
-                let _ = client.pass_session(&session, &free).await;
-                let _ = client.abandon_session(&session).await;
-                let _ = client.delete_session(&session).await;
+                if self.stage.browser(at, session).await.is_none() {
+                    continue;
+                }
+                let driver = self.stage.store(at).fetch_driver(session).await?;
+                let agent = driver.and_then(|driver| driver.agent);
+                let client = self.stage.client(at)?.as_agent(agent);
+                client.abandon_session(&session.to_string()).await.context("at the end")?;
             }
         }
         Ok(())

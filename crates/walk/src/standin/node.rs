@@ -201,11 +201,14 @@ impl StandInNode {
 
     /// Whatever kills it, from wherever; [`kill`](Self::kill) waits for its end.
     pub fn killer(&self) -> impl FnOnce() + Send + use<> {
-        let kill = self.running.as_ref().map(|running| running.kill.clone());
+        let running = self.running.as_ref();
+        let running = running.map(|running| (running.kill.clone(), Arc::clone(&running.gate)));
         let (street, at) = (self.street.clone(), self.at);
         move || {
             street.reach(at, false);
-            kill.iter().for_each(CancellationToken::cancel);
+            let Some((kill, gate)) = running else { return };
+            kill.cancel();
+            gate.set(false);
         }
     }
 
