@@ -19,6 +19,6 @@ mod step;
 mod walk;
 
 pub use oracle::{Finding, Kind};
-pub use run::{Plan, Tally, run};
+pub use run::{Plan, Tally, follow, run};
 pub use stage::Stage;
-pub use step::Rarities;
+pub use step::{Call, Rarities, Step, Verb, Who};

@@ -168,6 +168,28 @@ fn fall_kind(told: Option<&(Kind, String)>) -> Kind {
     told.map_or(Kind::Harness, |(kind, _)| *kind)
 }
 
+/// Lets these things happen on a stage, from the opening of a session on, and tells what does not hold.
+pub async fn follow<S: Stage>(stage: S, steps: &[Step]) -> Option<Finding> {
+    let plan = Plan {
+        name: "",
+        walks: 1,
+        at_once: 1,
+        seed: 0,
+        only: None,
+        passed_over: BTreeSet::new(),
+        enough: 1,
+        rarities: Rarities::default(),
+    };
+    let steps: Vec<_> = steps.iter().copied().enumerate().collect();
+    match walk(&plan, &mut Ground::new(stage), 0, &steps).await {
+        Walked::Held => None,
+        Walked::Fell(fall) => {
+            fall.told.iter().for_each(|line| println!("  {line}"));
+            Some(fall.finding)
+        }
+    }
+}
+
 /// The steps of a walk, with their numbers.
 fn steps(plan: &Plan, seed: u64, stage: &impl Stage) -> Vec<(usize, Step)> {
     let mut dice = Dice::of(seed);
