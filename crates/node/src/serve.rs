@@ -332,7 +332,7 @@ fn sandboxes(config: &Config, node: NodeId) -> Result<Sandboxes, DataError> {
     };
     let made = emptied.and_then(|()| DirBuilder::new().mode(0o700).create(&scratch));
     made.map_err(|source| DataError::Io { path: scratch.clone(), source })?;
-    let provider = provider(config, node);
+    let provider = config.provider.clone().map_or_else(|| provider(config, node), Ok);
     if let Err(why) = &provider {
         tracing::info!(why, "this node makes no sandboxes");
     }
@@ -340,27 +340,27 @@ fn sandboxes(config: &Config, node: NodeId) -> Result<Sandboxes, DataError> {
 }
 
 #[cfg(target_os = "linux")]
-fn provider(config: &Config, node: NodeId) -> Result<Box<dyn Provider>, String> {
+fn provider(config: &Config, node: NodeId) -> Result<Arc<dyn Provider>, String> {
     use baton_sandbox::local::bare::BareProvider;
     use baton_sandbox::local::{LocalProvider, Tools};
     let init = config.sandbox_init.clone().ok_or("this program makes no sandboxes")?;
     let path = config.inherited.get("PATH").map(String::as_str).unwrap_or_default();
     let label = node.to_string();
     match Tools::find(path.as_ref()) {
-        Ok(tools) => Ok(Box::new(LocalProvider::new(tools, init, &label))),
+        Ok(tools) => Ok(Arc::new(LocalProvider::new(tools, init, &label))),
         Err(error) if config.sandboxes.allows_unsandboxed => {
             tracing::warn!(%error, "sandboxes of this node isolate nothing: allow_unsandboxed");
             // Short, because it is in the paths of sockets; these bits of the id are random.
             let short = label.rsplit('-').next().unwrap_or_default();
             let place = config.inherited.get("TMPDIR").map_or("/tmp", String::as_str);
-            Ok(Box::new(BareProvider::new(init, place.into(), short)))
+            Ok(Arc::new(BareProvider::new(init, place.into(), short)))
         }
         Err(error) => Err(error.to_string()),
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn provider(_: &Config, _: NodeId) -> Result<Box<dyn Provider>, String> {
+fn provider(_: &Config, _: NodeId) -> Result<Arc<dyn Provider>, String> {
     Err("sandboxes need Linux".to_owned())
 }
 

@@ -57,6 +57,17 @@ pub struct Process {
 }
 
 impl Process {
+    /// A command that a provider has started: it says in `ended` how it ended, and ends it when `end` is
+    /// dropped.
+    pub fn new(
+        input: Option<Input>,
+        [output, errors]: [Output; 2],
+        ended: oneshot::Receiver<Ended>,
+        end: DropGuard,
+    ) -> Self {
+        Self { input, output, errors, ended, _end: end }
+    }
+
     /// Waits until it has ended. What it wrote may still be in the pipes.
     pub async fn ended(&mut self) -> Ended {
         (&mut self.ended).await.unwrap_or(Ended::Gone)

@@ -1,6 +1,7 @@
 //! Asks a node for a verb, and tells how that ended.
 
 use crate::step::Verb;
+use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox, TakeBack};
 use baton_api::sync::SaveSession;
 use baton_api::sync::{HandedView, Handing};
 use baton_api::{Client, ClientError, ErrorCode, OpenSession, PassSession};
@@ -118,7 +119,27 @@ impl Asking {
                 let peer = format!("node{}", 1 - self.at);
                 client.pull_session(&peer, &session).await.map(|_| (None, None))
             }
-            Verb::HandIn { .. } | Verb::End => Ok((None, None)),
+            Verb::HandIn { has_login } => {
+                let domains = if has_login { Vec::new() } else { vec!["nowhere.test".to_owned()] };
+                let session = BrowserSession {
+                    kind: BrowserSessionType::Reference,
+                    storage_state: None,
+                    session_id: Some(session),
+                    session_service_url: None,
+                    shared: false,
+                    take_back: TakeBack::default(),
+                };
+                let request = CreateSandbox {
+                    browser_session: Some(session),
+                    domains,
+                    ..CreateSandbox::default()
+                };
+                client.create_sandbox(&request).await.map(|view| (None, Some(view.id.to_string())))
+            }
+            Verb::End => {
+                let id = subject.sandbox.as_deref().unwrap_or(NOWHERE);
+                client.delete_sandbox(id).await.map(|_| (None, None))
+            }
             Verb::TakeName => {
                 let opened = client.open_session(&OpenSession::new(subject.name.clone(), [])).await;
                 opened.map(|view| (None, Some(view.session.id.to_string())))

@@ -145,7 +145,7 @@ async fn lane<S: Stage, F: Future<Output = Result<S>>>(
         shared.steps.fetch_add(steps.len(), Ordering::Relaxed);
         let mut tally = None;
         match walked {
-            Walked::Held => pair = Some(at),
+            Walked::Held(_) => pair = Some(at),
             Walked::Fell(fall) => {
                 drop(at);
                 tally = Some(if plan.enough == 1 {
@@ -182,7 +182,10 @@ pub async fn follow<S: Stage>(stage: S, steps: &[Step]) -> Option<Finding> {
     };
     let steps: Vec<_> = steps.iter().copied().enumerate().collect();
     match walk(&plan, &mut Ground::new(stage), 0, &steps).await {
-        Walked::Held => None,
+        Walked::Held(told) => {
+            told.iter().for_each(|line| println!("  {line}"));
+            None
+        }
         Walked::Fell(fall) => {
             fall.told.iter().for_each(|line| println!("  {line}"));
             Some(fall.finding)
@@ -237,7 +240,7 @@ impl<S: Stage> Ground<S> {
 }
 
 enum Walked {
-    Held,
+    Held(Vec<String>),
     Fell(Fall),
 }
 
@@ -291,10 +294,10 @@ async fn try_walk<S: Stage>(
     if let Some(finding) = counts(settled) {
         return Ok(Walked::Fell(Fall { finding, at: None, told: walk.told }));
     }
-    let bystanders = walk.bystanders;
+    let (bystanders, told) = (walk.bystanders, std::mem::take(&mut walk.told));
     walk.clear().await?;
     ground.bystanders = bystanders;
-    Ok(Walked::Held)
+    Ok(Walked::Held(told))
 }
 
 /// Leaves out whatever the failure does not need.

@@ -136,11 +136,43 @@ pub fn draw(dice: &mut Dice, rarities: Rarities, is_shared: bool, has_sandboxes:
     let length = rarities.least + dice.roll(more + 1);
     let mut steps = Vec::new();
     for _ in 0..length {
-        let step = one(dice, &sketch, rarities, is_shared, has_sandboxes);
-        sketch.take(step);
-        steps.push(step);
+        let next = match sketch.runs_at {
+            Some(at) if sketch.is_up == [true; 2] && dice.roll(3000) < rarities.restart => {
+                leave_and_return(dice, at)
+            }
+            _ => vec![one(dice, &sketch, rarities, is_shared, has_sandboxes)],
+        };
+        next.iter().for_each(|step| sketch.take(*step));
+        steps.extend(next);
     }
     steps
+}
+
+/// A node ends, and mostly its browser with it; mostly the other one takes over, and does something; then the
+/// node returns. By single steps that would hardly ever be drawn.
+fn leave_and_return(dice: &mut Dice, at: usize) -> Vec<Step> {
+    let ask = |at: usize, verb: Verb| Step::One(Call { at, verb, by: Who::Driver });
+    let other = 1 - at;
+    let mut steps = vec![
+        (70, Step::Mark { at }),
+        (85, ask(at, Verb::Save { to_peers: true })),
+        (100, if dice.chance(60) { Step::KillNode { at } } else { Step::Stop { at } }),
+        (80, Step::KillBrowser { at }),
+        (85, ask(other, Verb::Resume)),
+    ];
+    if dice.chance(60) {
+        steps.push((80, Step::Mark { at: other }));
+        steps.push((80, ask(other, Verb::Save { to_peers: false })));
+        steps.push((70, ask(other, Verb::Close)));
+    }
+    steps.push((100, Step::Start { at, rehydrates: dice.chance(75) }));
+    if dice.chance(60) {
+        steps.push((80, ask(at, Verb::Pull)));
+        steps.push((80, Step::Mark { at }));
+        steps.push((80, ask(at, Verb::Save { to_peers: false })));
+    }
+    steps.retain(|(chance, _)| dice.chance(*chance));
+    steps.into_iter().map(|(_, step)| step).collect()
 }
 
 fn one(

@@ -127,10 +127,19 @@ impl<'a, S: Stage> Walk<'a, S> {
     }
 
     async fn before(&self) -> Result<Before> {
-        let id = self.subject.id;
-        let marks = [self.stage.marks(0, id).await, self.stage.marks(1, id).await];
+        let marks = [self.driven(0).await?, self.driven(1).await?];
         let looks = [self.look(0).await?, self.look(1).await?];
         Ok(Before { marks, looks, is_calm: self.is_calm() })
+    }
+
+    /// What the browser at a node holds, if it is the session's: one that is still being brought back is
+    /// nobody's yet, and whatever is asked for is not about it.
+    async fn driven(&self, at: usize) -> Result<Option<Marks>> {
+        let id = self.subject.id;
+        let marks = self.stage.marks(at, id).await;
+        let session = self.stage.store(at).fetch_any_session(id).await?;
+        let is_active = session.is_some_and(|session| session.lifecycle == Lifecycle::Active);
+        Ok(marks.filter(|_| is_active))
     }
 
     /// How the session stands at a node; none when the node does not go on. What its database says is
@@ -228,6 +237,12 @@ impl<'a, S: Stage> Walk<'a, S> {
                     self.subject.rival = Some(made.parse()?);
                 }
             }
+            Verb::HandIn { .. } => {
+                if let Ended::Done { made: Some(made), .. } = &asked.ended {
+                    self.subject.sandbox = Some(made.clone());
+                }
+            }
+            Verb::End if is_done => self.subject.sandbox = None,
             Verb::FreeName if is_done => self.subject.rival = None,
             _ => {}
         }
@@ -242,6 +257,12 @@ impl<'a, S: Stage> Walk<'a, S> {
         if !(is_done && asking.verb == Verb::Resume) {
             return Ok(None);
         }
+        if let Some(sandbox) = self.subject.sandbox.clone().filter(|_| before.is_calm)
+            && self.is_there(&sandbox).await?
+        {
+            let what = format!("resumed at node {at} while a sandbox has it");
+            return Ok(Some(Finding::new(Kind::TwoBrowsers, what)));
+        }
         let Some(after) = self.stage.marks(at, id).await else { return Ok(None) };
         let missing: Vec<&String> = self.promised.difference(&after).collect();
         let is_excused = !before.is_calm
@@ -252,6 +273,15 @@ impl<'a, S: Stage> Walk<'a, S> {
         }
         let what = format!("resumed at node {at} without {missing:?}");
         Ok(Some(Finding::new(Kind::Lost, what)))
+    }
+
+    async fn is_there(&self, sandbox: &str) -> Result<bool> {
+        for at in 0..2 {
+            if self.stage.client(at)?.fetch_sandbox(sandbox).await.is_ok() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether a verb did what it may, and one that failed nothing.
@@ -401,6 +431,9 @@ impl<'a, S: Stage> Walk<'a, S> {
         let id = self.subject.id;
         match step {
             Step::Mark { at } => {
+                if !self.is_active(at).await? {
+                    return Ok(());
+                }
                 self.marks += 1;
                 let (name, host) =
                     (format!("mark{}", self.marks), format!("site{}.test", self.marks % 3));
@@ -441,12 +474,27 @@ impl<'a, S: Stage> Walk<'a, S> {
             }
             Step::Wait if self.is_frozen || !self.is_calm() => {
                 sleep(self.stage.lease() + Duration::from_millis(1500)).await;
-                self.bystanders = [None, None];
             }
             _ => return Ok(()),
         }
         self.told.push(format!("{step:?}"));
         Ok(())
+    }
+
+    /// Waits until the browser at a node is the session's, if there is one: until then nobody drives it.
+    async fn is_active(&self, at: usize) -> Result<bool> {
+        let (id, end) = (self.subject.id, Instant::now() + NOTICE_LIMIT);
+        while self.stage.browser(at, id).await.is_some() && Instant::now() < end {
+            let session = self.stage.store(at).fetch_any_session(id).await?;
+            if session.is_some_and(|session| session.lifecycle == Lifecycle::Active) {
+                return Ok(true);
+            }
+            if self.is_frozen || !self.stage.is_up(at) {
+                return Ok(false);
+            }
+            sleep(Duration::from_millis(5)).await;
+        }
+        Ok(false)
     }
 
     /// Waits until a node has noticed that its browser is gone, so that this is no change of later.
@@ -490,6 +538,9 @@ impl<'a, S: Stage> Walk<'a, S> {
             }
         }
         let found = self.meet().await?;
+        if let Some(told) = self.stage.findings().first() {
+            return Ok(Some(Finding::new(Kind::TwoBrowsers, told.clone())));
+        }
         if found.is_some() {
             return Ok(found);
         }
@@ -586,6 +637,12 @@ impl<'a, S: Stage> Walk<'a, S> {
 
     /// Ends what the walk left running, so that the next one finds the nodes as this one did.
     pub(crate) async fn clear(self) -> Result<()> {
+        if let Some(sandbox) = &self.subject.sandbox {
+            for at in 0..2 {
+                // It is at one of both, or it ended with its node.
+                let _ = self.stage.client(at)?.delete_sandbox(sandbox).await;
+            }
+        }
         for session in [Some(self.subject.id), self.subject.rival].into_iter().flatten() {
             for at in 0..2 {
                 if self.stage.browser(at, session).await.is_none() {

@@ -48,7 +48,7 @@ use crate::sync::SyncSettings;
 use crate::webhooks::WebhookSettings;
 use baton_browser::keeper::Keepers;
 use baton_browser::launch::{Confine, Folder};
-use baton_sandbox::InitCommand;
+use baton_sandbox::{InitCommand, Provider};
 use baton_session::Owner;
 use baton_store::Limits;
 use secrecy::SecretString;
@@ -128,6 +128,8 @@ pub struct Config {
     pub gateway: GatewaySettings,
     /// What runs first in a sandbox; none makes a node without sandboxes.
     pub sandbox_init: Option<InitCommand>,
+    /// Who makes sandboxes; none means this machine does.
+    pub provider: Option<Arc<dyn Provider>>,
     /// Where metrics are served; none means nowhere.
     pub metrics: Option<SocketAddr>,
     /// How long the node stays without an active session and without a request; none means for
@@ -239,6 +241,7 @@ impl Config {
             sandboxes: choices.sandboxes.unwrap_or_default(),
             gateway: choices.gateway.unwrap_or_default(),
             sandbox_init: around.sandbox_init,
+            provider: None,
             metrics: choices.metrics,
             idle_exit: around.idle_exit,
             data: around.data,

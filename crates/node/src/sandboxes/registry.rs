@@ -25,7 +25,7 @@ pub struct Sandboxes(Arc<Inner>);
 
 struct Inner {
     /// Who makes them, or why nobody does.
-    provider: Result<Box<dyn Provider>, String>,
+    provider: Result<Arc<dyn Provider>, String>,
     settings: SandboxSettings,
     /// Where profiles are made before they go in.
     scratch: PathBuf,
@@ -78,7 +78,7 @@ pub(super) struct Slot {
 impl Sandboxes {
     /// None yet. The folder `scratch` is there, and nobody else's.
     pub fn new(
-        provider: Result<Box<dyn Provider>, String>,
+        provider: Result<Arc<dyn Provider>, String>,
         settings: SandboxSettings,
         scratch: PathBuf,
     ) -> Self {

@@ -145,13 +145,8 @@ impl LocalSandbox {
         let started =
             started.unwrap_or_else(|_| Err(timed_out("a command that starts", START_LIMIT)));
         started.inspect_err(|_| self.link.forget(id))?;
-        Ok(Process {
-            input: Some(writer(input.write)?),
-            output: reader(output.read)?,
-            errors: reader(errors.read)?,
-            ended: watch.ended,
-            _end: self.end_with(id),
-        })
+        let outputs = [reader(output.read)?, reader(errors.read)?];
+        Ok(Process::new(Some(writer(input.write)?), outputs, watch.ended, self.end_with(id)))
     }
 
     /// Where a path is, from the workspace on, wherever that is.

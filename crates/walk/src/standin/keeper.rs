@@ -26,10 +26,14 @@ use std::time::{Duration, Instant};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 /// What the browser says of itself.
 const VERSION: &str = "Chrome/0.0.0.0 (stand-in)";
+
+/// How many milliseconds a start takes at most.
+const LONGEST_START: u64 = 30;
 
 /// The keepers of one node.
 #[derive(Debug, Clone)]
@@ -90,7 +94,12 @@ impl StandIns {
 
 impl Keepers for StandIns {
     fn spawn<'a>(&'a self, spec: &'a KeeperSpec) -> BoxFuture<'a, Result<Ready, KeeperError>> {
-        async { self.start(spec) }.boxed()
+        async {
+            // As with a real one there is time enough for others to come in between.
+            sleep(Duration::from_millis(rand::random_range(0..LONGEST_START))).await;
+            self.start(spec)
+        }
+        .boxed()
     }
 
     fn force<'a>(&'a self, socket: &'a Path) -> BoxFuture<'a, Result<bool, KeeperError>> {

@@ -7,6 +7,7 @@ mod cookies;
 mod keeper;
 mod node;
 mod pair;
+mod room;
 mod street;
 
 pub use keeper::StandIns;

@@ -5,6 +5,7 @@
 //! that nobody answers.
 
 use super::keeper::StandIns;
+use super::room::Rooms;
 use super::street::Street;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use baton_api::Client;
@@ -153,7 +154,9 @@ impl StandInNode {
             board: None,
             idle_exit: None,
         };
-        Ok(Config::new(choices, around)?)
+        let mut config = Config::new(choices, around)?;
+        config.provider = Some(Arc::new(Rooms));
+        Ok(config)
     }
 
     /// Starts it, and waits until it answers.

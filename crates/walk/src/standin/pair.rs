@@ -97,7 +97,7 @@ impl Stage for Pair {
     }
 
     fn has_sandboxes(&self) -> bool {
-        false
+        true
     }
 
     fn is_up(&self, at: usize) -> bool {

@@ -34,7 +34,8 @@ struct Inner {
 #[derive(Debug, Clone, Copy)]
 struct Reach {
     is_up: bool,
-    changed: Instant,
+    /// When it came back.
+    back: Option<Instant>,
 }
 
 /// A browser, and the keeper that holds it.
@@ -106,7 +107,7 @@ impl Browser {
 impl Street {
     /// A street of `nodes` nodes without browsers.
     pub fn new(nodes: usize, is_shared: bool) -> Self {
-        let reach = Reach { is_up: false, changed: Instant::now() };
+        let reach = Reach { is_up: true, back: None };
         Self(Arc::new(Inner {
             is_shared,
             number: AtomicU64::new(1),
@@ -124,13 +125,16 @@ impl Street {
     /// Notes whether a node can be asked.
     pub fn reach(&self, at: usize, is_up: bool) {
         let mut nodes = self.0.nodes.lock().unwrap_or_else(PoisonError::into_inner);
-        nodes[at] = Reach { is_up, changed: Instant::now() };
+        if is_up && !nodes[at].is_up {
+            nodes[at].back = Some(Instant::now());
+        }
+        nodes[at].is_up = is_up;
     }
 
     /// Whether a node could be asked all the time since then.
     fn reached_since(&self, at: usize, since: Instant) -> bool {
         let nodes = self.0.nodes.lock().unwrap_or_else(PoisonError::into_inner);
-        nodes[at].is_up && nodes[at].changed < since
+        nodes[at].is_up && nodes[at].back.is_none_or(|back| back < since)
     }
 
     /// What must never be, and was since this was asked last.

@@ -106,7 +106,7 @@ async fn a_rollback_that_is_refused_holds_no_lease() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_keeper_that_stands_still_costs_no_other_browser() {
-    let steps = [Step::FreezeKeeper { at: 0 }, Step::Wait, Step::Wait];
+    let steps = [Step::FreezeKeeper { at: 0 }, Step::Wait, Step::Wait, Step::Thaw];
     expect(shared(&steps).await);
 }
 
