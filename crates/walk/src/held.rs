@@ -32,6 +32,20 @@ pub(crate) async fn at(stage: &impl Stage, at: usize, session: SessionId) -> Res
     Ok(held)
 }
 
+/// All snapshots of a session at a node, for whoever reads of a loss.
+pub(crate) async fn tell(stage: &impl Stage, at: usize, session: SessionId) -> Result<String> {
+    let mut told = String::new();
+    for snapshot in history(stage, at, session).await? {
+        let Snapshot { id, reason, sibling, shrunk, taken_at, .. } = &snapshot;
+        let line =
+            format!("\n  node {at}: {id} {taken_at} {reason:?} sibling {sibling} shrunk {shrunk}");
+        told += &line;
+        let marks = of(stage.store(at), snapshot).await?;
+        told += &format!(" {marks:?}");
+    }
+    Ok(told)
+}
+
 /// The snapshots of a session at a node, the newest first.
 pub(crate) async fn history(
     stage: &impl Stage,

@@ -23,7 +23,7 @@ const SHRINK_LIMIT: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// By which name a walk is walked again.
-    pub name: &'static str,
+    pub name: String,
     /// How many.
     pub walks: u64,
     /// How many at once.
@@ -41,32 +41,40 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// As many walks as are asked for, or `usual`, from a new seed. `BATON_WALK=name:seed` walks one again,
-    /// `BATON_WALK=name:seed:0,2` only those of its steps; `BATON_WALK_PASS_OVER` names what does not
-    /// count, and with `BATON_WALK_ENOUGH` it goes on after the first finding.
-    pub fn of_environment(name: &'static str, usual: u64, at_once: usize) -> Option<Self> {
+    /// `usual` walks from a new seed, or as many as a soak asks for, which are longer and break more.
+    /// `BATON_WALK=name:seed` walks one again, `BATON_WALK=name:seed:0,2` only those of its steps;
+    /// `BATON_WALK_PASS_OVER` names what does not count, and with `BATON_WALK_ENOUGH` it goes on after the
+    /// first finding. None when another walk is to be walked again.
+    pub fn of_environment(name: &str, usual: u64, at_once: usize) -> Option<Self> {
         let said = |name: &str| std::env::var(name).ok();
-        let number = |name: &str| said(name).and_then(|text| text.parse().ok());
+        let number = |name: &str| said(name).and_then(|text| text.parse::<u64>().ok());
+        let asked = number("BATON_SOAK_ROUNDS");
+        let long = format!("{name}-long");
+        let again = said("BATON_WALK");
+        let mut again = again.as_deref().map(|again| again.split(':'));
+        let is_long = match again.as_mut().map(|words| words.next()) {
+            None => asked.is_some(),
+            Some(word) if word == Some(name) => false,
+            Some(word) if word == Some(long.as_str()) => true,
+            Some(_) => return None,
+        };
         let pass_over = said("BATON_WALK_PASS_OVER").unwrap_or_default();
         let is_passed = |kind: &Kind| pass_over.split(',').any(|word| word == kind.as_str());
         let mut plan = Self {
-            name,
-            walks: number("BATON_SOAK_ROUNDS").unwrap_or(usual),
+            name: if is_long { long } else { name.to_owned() },
+            walks: asked.unwrap_or(usual),
             at_once,
             seed: rand::random::<u32>().into(),
             only: None,
             passed_over: Kind::ALL.into_iter().filter(is_passed).collect(),
-            enough: number("BATON_WALK_ENOUGH").and_then(|n: u64| n.try_into().ok()).unwrap_or(1),
-            rarities: Rarities::default(),
+            enough: number("BATON_WALK_ENOUGH").and_then(|n| n.try_into().ok()).unwrap_or(1),
+            rarities: if is_long { Rarities::long() } else { Rarities::short() },
         };
-        if let Some(again) = said("BATON_WALK") {
-            let mut words = again.split(':');
-            if words.next() != Some(name) {
-                return None;
-            }
+        if let Some(mut words) = again {
             plan.seed = words.next()?.parse().ok()?;
             plan.walks = 1;
-            let numbers = |list: &str| list.split(',').filter_map(|text| text.parse().ok()).collect();
+            let numbers =
+                |list: &str| list.split(',').filter_map(|text| text.parse().ok()).collect();
             plan.only = words.next().map(numbers);
         }
         Some(plan)
@@ -105,11 +113,8 @@ pub async fn run<S: Stage, F: Future<Output = Result<S>>>(
     make: impl Fn() -> F + Sync,
 ) -> Result<Tally> {
     println!("walks: BATON_WALK={}:{} is the first of {}", plan.name, plan.seed, plan.walks);
-    let shared = Shared {
-        next: AtomicU64::new(0),
-        steps: AtomicUsize::new(0),
-        tally: Mutex::default(),
-    };
+    let shared =
+        Shared { next: AtomicU64::new(0), steps: AtomicUsize::new(0), tally: Mutex::default() };
     let lanes = (0..plan.at_once).map(|_| lane(plan, &make, &shared));
     for walked in futures_util::future::join_all(lanes).await {
         walked?;
@@ -171,14 +176,14 @@ fn fall_kind(told: Option<&(Kind, String)>) -> Kind {
 /// Lets these things happen on a stage, from the opening of a session on, and tells what does not hold.
 pub async fn follow<S: Stage>(stage: S, steps: &[Step]) -> Option<Finding> {
     let plan = Plan {
-        name: "",
+        name: String::new(),
         walks: 1,
         at_once: 1,
         seed: 0,
         only: None,
         passed_over: BTreeSet::new(),
         enough: 1,
-        rarities: Rarities::default(),
+        rarities: Rarities::short(),
     };
     let steps: Vec<_> = steps.iter().copied().enumerate().collect();
     match walk(&plan, &mut Ground::new(stage), 0, &steps).await {
@@ -197,9 +202,8 @@ pub async fn follow<S: Stage>(stage: S, steps: &[Step]) -> Option<Finding> {
 fn steps(plan: &Plan, seed: u64, stage: &impl Stage) -> Vec<(usize, Step)> {
     let mut dice = Dice::of(seed);
     let drawn = draw(&mut dice, plan.rarities, stage.is_shared(), stage.has_sandboxes());
-    let wanted = |(number, _): &(usize, Step)| {
-        plan.only.as_ref().is_none_or(|only| only.contains(number))
-    };
+    let wanted =
+        |(number, _): &(usize, Step)| plan.only.as_ref().is_none_or(|only| only.contains(number));
     drawn.into_iter().enumerate().filter(wanted).collect()
 }
 
@@ -275,22 +279,24 @@ async fn try_walk<S: Stage>(
     steps: &[(usize, Step)],
 ) -> Result<Walked> {
     ground.stand_by().await.context("before the walk")?;
-    let counts = |found: Option<Finding>| {
-        found.filter(|found| !plan.passed_over.contains(&found.kind))
-    };
+    let counts =
+        |found: Option<Finding>| found.filter(|found| !plan.passed_over.contains(&found.kind));
     let name = format!("walk-{seed}");
     let bystanders = ground.bystanders;
-    let mut walk = Walk::begin(&mut ground.stage, &name, bystanders).await.context("the opening")?;
+    let mut walk =
+        Walk::begin(&mut ground.stage, &name, bystanders).await.context("the opening")?;
     for (at, (_, step)) in steps.iter().enumerate() {
-        let found = walk.step(*step).await.with_context(|| {
-            format!("{step:?} after\n  {}", walk.told.join("\n  "))
-        })?;
+        let found = walk
+            .step(*step)
+            .await
+            .with_context(|| format!("{step:?} after\n  {}", walk.told.join("\n  ")))?;
         if let Some(finding) = counts(found) {
             return Ok(Walked::Fell(Fall { finding, at: Some(at), told: walk.told }));
         }
     }
     let settled = walk.settle().await;
-    let settled = settled.with_context(|| format!("the end after\n  {}", walk.told.join("\n  ")))?;
+    let settled =
+        settled.with_context(|| format!("the end after\n  {}", walk.told.join("\n  ")))?;
     if let Some(finding) = counts(settled) {
         return Ok(Walked::Fell(Fall { finding, at: None, told: walk.told }));
     }

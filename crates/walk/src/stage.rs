@@ -69,8 +69,11 @@ pub trait Stage: Send + Sync {
     fn stop_node(&mut self, at: usize) -> impl Future<Output = Result<()>> + Send;
 
     /// Starts a node.
-    fn start_node(&mut self, at: usize, rehydrates: bool)
-    -> impl Future<Output = Result<()>> + Send;
+    fn start_node(
+        &mut self,
+        at: usize,
+        rehydrates: bool,
+    ) -> impl Future<Output = Result<()>> + Send;
 
     /// Takes the browser's program away from a node's machine, or gives it back.
     fn has_program(&self, at: usize, has: bool) -> Result<()>;

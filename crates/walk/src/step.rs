@@ -11,19 +11,31 @@ pub enum Verb {
     /// Takes a snapshot.
     Capture,
     /// Makes a revision, and gives it to the peers, or not.
-    Save { to_peers: bool },
+    Save {
+        /// Whether it is given.
+        to_peers: bool,
+    },
     /// Brings it back.
     Resume,
     /// Takes it back to one of its snapshots, counted from the newest, or to one that there never was.
-    Rollback { to: Option<u8> },
+    Rollback {
+        /// To which.
+        to: Option<u8>,
+    },
     /// Closes it.
     Close,
     /// Passes it to an agent.
-    Pass { to: u8 },
+    Pass {
+        /// To which; 0 is nobody.
+        to: u8,
+    },
     /// Brings what the other node has of it.
     Pull,
     /// Hands it in to a sandbox that needs its login, or one that it never had.
-    HandIn { has_login: bool },
+    HandIn {
+        /// Whether it ever had the login.
+        has_login: bool,
+    },
     /// Ends that sandbox.
     End,
     /// Opens another session of the same name, which is refused unless this one is closed.
@@ -62,25 +74,54 @@ pub enum Step {
     /// Somebody asks, and so many milliseconds later a node is killed.
     During(Call, usize, u8),
     /// The site sets a cookie in the browser that runs at this node.
-    Mark { at: usize },
+    Mark {
+        /// Which one, or where.
+        at: usize,
+    },
     /// The browser and its keeper are killed.
-    KillBrowser { at: usize },
+    KillBrowser {
+        /// Which one, or where.
+        at: usize,
+    },
     /// The keeper stands still.
-    FreezeKeeper { at: usize },
+    FreezeKeeper {
+        /// Which one, or where.
+        at: usize,
+    },
     /// All keepers and nodes that stand still go on.
     Thaw,
     /// The node is killed.
-    KillNode { at: usize },
+    KillNode {
+        /// Which one, or where.
+        at: usize,
+    },
     /// The node ends as it should.
-    Stop { at: usize },
+    Stop {
+        /// Which one, or where.
+        at: usize,
+    },
     /// The node starts again, and resumes what was running, or does not.
-    Start { at: usize, rehydrates: bool },
+    Start {
+        /// Which one.
+        at: usize,
+        /// Whether it does.
+        rehydrates: bool,
+    },
     /// The node stands still.
-    FreezeNode { at: usize },
+    FreezeNode {
+        /// Which one, or where.
+        at: usize,
+    },
     /// The machine has no browser any more.
-    LoseProgram { at: usize },
+    LoseProgram {
+        /// Which one, or where.
+        at: usize,
+    },
     /// It has one.
-    FindProgram { at: usize },
+    FindProgram {
+        /// Which one, or where.
+        at: usize,
+    },
     /// A lease passes.
     Wait,
 }
@@ -102,9 +143,15 @@ pub struct Rarities {
     pub more: u64,
 }
 
-impl Default for Rarities {
-    fn default() -> Self {
-        Self { keeper: 20, node: 60, restart: 250, wait: 40, least: 2, more: 12 }
+impl Rarities {
+    /// For walks by the thousand in a minute.
+    pub fn short() -> Self {
+        Self { keeper: 5, node: 30, restart: 120, wait: 10, least: 2, more: 10 }
+    }
+
+    /// For walks that have the time.
+    pub fn long() -> Self {
+        Self { keeper: 20, node: 60, restart: 400, wait: 40, least: 4, more: 24 }
     }
 }
 
@@ -121,7 +168,12 @@ struct Sketch {
 }
 
 /// The steps of a walk after the session was opened at node 0.
-pub fn draw(dice: &mut Dice, rarities: Rarities, is_shared: bool, has_sandboxes: bool) -> Vec<Step> {
+pub fn draw(
+    dice: &mut Dice,
+    rarities: Rarities,
+    is_shared: bool,
+    has_sandboxes: bool,
+) -> Vec<Step> {
     let mut sketch = Sketch {
         runs_at: Some(0),
         lent_at: None,
@@ -137,7 +189,7 @@ pub fn draw(dice: &mut Dice, rarities: Rarities, is_shared: bool, has_sandboxes:
     let mut steps = Vec::new();
     for _ in 0..length {
         let next = match sketch.runs_at {
-            Some(at) if sketch.is_up == [true; 2] && dice.roll(3000) < rarities.restart => {
+            Some(at) if sketch.is_up == [true; 2] && dice.roll(6000) < rarities.restart => {
                 leave_and_return(dice, at)
             }
             _ => vec![one(dice, &sketch, rarities, is_shared, has_sandboxes)],

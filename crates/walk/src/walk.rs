@@ -204,10 +204,8 @@ impl<'a, S: Stage> Walk<'a, S> {
             Ended::Hangs => "hangs".to_owned(),
         };
         let ended = ended.lines().next().unwrap_or_default().to_owned();
-        self.told.push(format!(
-            "node {} {:?} {by}: {ended} ({:?})",
-            asking.at, asking.verb, asked.took
-        ));
+        self.told
+            .push(format!("node {} {:?} {by}: {ended} ({:?})", asking.at, asking.verb, asked.took));
     }
 
     /// Takes note of what a verb promised.
@@ -294,10 +292,7 @@ impl<'a, S: Stage> Walk<'a, S> {
         let (here, there) = (asking.at, 1 - asking.at);
         let what = |what: &str| format!("{:?} at node {here} {what}", asking.verb);
         let drives = |verb: Verb| {
-            matches!(
-                verb,
-                Verb::Resume | Verb::Rollback { .. } | Verb::Close | Verb::HandIn { .. }
-            )
+            matches!(verb, Verb::Resume | Verb::Rollback { .. } | Verb::Close | Verb::HandIn { .. })
         };
         if asked.ended.is_done()
             && drives(asking.verb)
@@ -407,10 +402,14 @@ impl<'a, S: Stage> Walk<'a, S> {
         let mut asking = self.asking(call, &before.looks)?;
         let aim = self.aim(&mut asking).await?;
         let kill = self.stage.killer(killed);
-        let subject = &self.subject;
+        let (subject, stage, is_frozen) = (&self.subject, &self.stage, self.is_frozen);
         let (asked, ()) = tokio::join!(asking.ask(subject), async {
             sleep(Duration::from_millis(later.into())).await;
             kill();
+            if is_frozen {
+                sleep(STANDSTILL).await;
+                stage.thaw();
+            }
         });
         self.thaw();
         self.stage.kill_node(killed).await?;
@@ -555,7 +554,8 @@ impl<'a, S: Stage> Walk<'a, S> {
             for at in [0, 1] {
                 // One of both may not have it yet, or nothing of it is shared.
                 let peer = format!("node{}", 1 - at);
-                if let Err(error) = self.stage.client(at)?.pull_session(&peer, &id.to_string()).await
+                if let Err(error) =
+                    self.stage.client(at)?.pull_session(&peer, &id.to_string()).await
                 {
                     self.told.push(format!("node {at} pulled: {error}"));
                 }
@@ -607,7 +607,10 @@ impl<'a, S: Stage> Walk<'a, S> {
         if lost.is_empty() {
             return Ok(None);
         }
-        let what = format!("{lost:?} of {:?} are nowhere, there is {held:?}", self.promised);
+        let mut what = format!("{lost:?} of {:?} are nowhere, there is {held:?}", self.promised);
+        for at in 0..2 {
+            what += &held::tell(&*self.stage, at, self.subject.id).await?;
+        }
         Ok(Some(Finding::new(Kind::Lost, what)))
     }
 

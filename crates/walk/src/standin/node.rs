@@ -248,7 +248,6 @@ impl StandInNode {
         }
         self.street.reach(self.at, !frozen);
     }
-
 }
 
 impl Drop for StandInNode {

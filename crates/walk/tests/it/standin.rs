@@ -25,7 +25,11 @@ async fn story(is_shared: bool) {
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
     client.resume_session("shop").await.unwrap();
-    assert_eq!(pair.cookies(0, id).unwrap(), names(&["one"]), "what was captured is back, and nothing else");
+    assert_eq!(
+        pair.cookies(0, id).unwrap(),
+        names(&["one"]),
+        "what was captured is back, and nothing else"
+    );
     assert_ne!(pair.street.browser(0, id).unwrap().number, before);
     client.close_session("shop").await.unwrap();
     assert!(pair.street.places(id).is_empty());

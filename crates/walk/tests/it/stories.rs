@@ -56,6 +56,46 @@ async fn what_a_peer_saved_is_not_hidden_by_a_node_that_returns() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rollback_beside_a_resume_at_the_start_changes_all_or_nothing() {
+    let steps = [
+        one(0, Verb::Capture),
+        Step::Mark { at: 0 },
+        one(0, Verb::Capture),
+        Step::KillNode { at: 0 },
+        Step::KillBrowser { at: 0 },
+        Step::Start { at: 0, rehydrates: true },
+        one(0, Verb::Rollback { to: Some(1) }),
+    ];
+    for _ in 0..10 {
+        expect(shared(&steps).await);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sandbox_without_its_login_costs_no_peer_its_browser() {
+    let steps = [
+        Step::Mark { at: 0 },
+        one(0, Verb::Save { to_peers: true }),
+        one(1, Verb::Resume),
+        one(0, Verb::HandIn { has_login: false }),
+    ];
+    expect(peers(&steps).await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_is_handed_in_comes_back() {
+    let steps = [
+        Step::Mark { at: 0 },
+        one(0, Verb::Close),
+        one(0, Verb::HandIn { has_login: true }),
+        one(0, Verb::Resume),
+        one(0, Verb::End),
+        one(0, Verb::Resume),
+    ];
+    expect(peers(&steps).await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rollback_to_nowhere_costs_no_peer_its_browser() {
     let steps = [
         one(0, Verb::Save { to_peers: true }),
