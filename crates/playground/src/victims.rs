@@ -20,7 +20,7 @@ pub async fn kill_all(victims: &[(&str, u32)]) -> Result<()> {
 }
 
 /// Kills a process (SIGKILL) that may be gone already.
-pub(crate) fn kill(pid: u32) {
+pub fn kill(pid: u32) {
     let _ = known(pid).map(|pid| kill_process(pid, Signal::KILL));
 }
 

@@ -5,19 +5,22 @@
 //! changed nothing elsewhere. What happens comes from a seed, so that it can happen again.
 //!
 //! Rooms: `step` draws what happens, `walk` lets it happen and judges it by the kinds of the `oracle`,
-//! `run` walks many and makes short the one that fails. They walk on any [`Stage`]; [`standin`] has one
-//! whose browsers are none.
+//! `run` walks many and makes short the one that fails. They walk on any [`Stage`]: [`standin`] has one
+//! whose browsers are none, for walks by the thousand, and [`Houses`] are real.
 
 mod ask;
 mod dice;
 mod held;
+mod houses;
 mod oracle;
+mod peers;
 mod run;
 mod stage;
 pub mod standin;
 mod step;
 mod walk;
 
+pub use houses::Houses;
 pub use oracle::{Finding, Kind};
 pub use run::{Plan, Tally, follow, run};
 pub use stage::Stage;

@@ -41,11 +41,11 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// `usual` walks from a new seed, or as many as a soak asks for, which are longer and break more.
+    /// `usual` walks from a new seed; or `a_round` for each round of a soak, which are longer and break more.
     /// `BATON_WALK=name:seed` walks one again, `BATON_WALK=name:seed:0,2` only those of its steps;
     /// `BATON_WALK_PASS_OVER` names what does not count, and with `BATON_WALK_ENOUGH` it goes on after the
     /// first finding. None when another walk is to be walked again.
-    pub fn of_environment(name: &str, usual: u64, at_once: usize) -> Option<Self> {
+    pub fn of_environment(name: &str, usual: u64, a_round: u64, at_once: usize) -> Option<Self> {
         let said = |name: &str| std::env::var(name).ok();
         let number = |name: &str| said(name).and_then(|text| text.parse::<u64>().ok());
         let asked = number("BATON_SOAK_ROUNDS");
@@ -62,7 +62,7 @@ impl Plan {
         let is_passed = |kind: &Kind| pass_over.split(',').any(|word| word == kind.as_str());
         let mut plan = Self {
             name: if is_long { long } else { name.to_owned() },
-            walks: asked.unwrap_or(usual),
+            walks: asked.map_or(usual, |rounds| rounds * a_round),
             at_once,
             seed: rand::random::<u32>().into(),
             only: None,

@@ -51,7 +51,7 @@ pub trait Stage: Send + Sync {
     fn kill_browser(&self, at: usize, session: SessionId) -> impl Future<Output = ()> + Send;
 
     /// Lets the keeper of a session stand still; false when there is none.
-    fn freeze_keeper(&self, at: usize, session: SessionId) -> bool;
+    fn freeze_keeper(&self, at: usize, session: SessionId) -> impl Future<Output = bool> + Send;
 
     /// Lets a node stand still.
     fn freeze_node(&self, at: usize);

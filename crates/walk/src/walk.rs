@@ -96,10 +96,25 @@ impl<'a, S: Stage> Walk<'a, S> {
         if let Some(told) = self.stage.findings().first() {
             return Ok(Some(Finding::new(Kind::TwoBrowsers, told.clone())));
         }
-        if found.is_none() {
-            return self.bystanders_live().await;
+        if found.is_some() {
+            return Ok(found);
         }
-        Ok(found)
+        if self.is_calm() && !self.is_apart && self.places().await.len() > 1 {
+            let what = "both nodes have a browser, and each could ask the other".to_owned();
+            return Ok(Some(Finding::new(Kind::TwoBrowsers, what)));
+        }
+        self.bystanders_live().await
+    }
+
+    /// At which nodes the session has a browser.
+    async fn places(&self) -> Vec<usize> {
+        let mut places = Vec::new();
+        for at in 0..2 {
+            if self.stage.browser(at, self.subject.id).await.is_some() {
+                places.push(at);
+            }
+        }
+        places
     }
 
     fn asking(&self, call: Call, looks: &[Option<Look>; 2]) -> Result<Asking> {
@@ -444,7 +459,10 @@ impl<'a, S: Stage> Walk<'a, S> {
                 self.stage.kill_browser(at, id).await;
                 self.noticed(at).await?;
             }
-            Step::FreezeKeeper { at } => self.is_frozen |= self.stage.freeze_keeper(at, id),
+            Step::FreezeKeeper { at } => {
+                let frozen = self.stage.freeze_keeper(at, id).await;
+                self.is_frozen |= frozen;
+            }
             Step::FreezeNode { at } if self.stage.is_up(at) => {
                 self.stage.freeze_node(at);
                 self.is_frozen = true;
@@ -563,13 +581,7 @@ impl<'a, S: Stage> Walk<'a, S> {
         }
         let end = Instant::now() + MEET_LIMIT;
         loop {
-            let mut places = Vec::new();
-            for at in 0..2 {
-                if self.stage.browser(at, id).await.is_some() {
-                    places.push(at);
-                }
-            }
-            if places.len() < 2 {
+            if self.places().await.len() < 2 {
                 return Ok(None);
             }
             if Instant::now() >= end {

@@ -20,7 +20,7 @@ const DIRECTIONS: [(&str, &[&str]); 13] = [
     ("node", &["session", "store", "browser", "federation", "sandbox", "api"]),
     ("playground", &["session", "browser", "api", "node"]),
     // It opens the database of a node beside it, to see what is there.
-    ("walk", &["session", "store", "browser", "sandbox", "api", "node"]),
+    ("walk", &["session", "store", "browser", "sandbox", "api", "node", "playground"]),
     // `browser` and `sandbox` are there for the hidden commands that keepers and first processes of
     // sandboxes run as.
     (

@@ -54,6 +54,7 @@ mod two_logins;
 mod two_nodes;
 mod types;
 mod unread;
+mod walk;
 mod web_page;
 mod with;
 mod writer;

@@ -2,12 +2,11 @@
 
 use super::node::StandInNode;
 use super::street::Street;
+use crate::peers;
 use crate::stage::Stage;
 use anyhow::Result;
-use baton_api::sync::RegisterPeer;
-use baton_api::{Client, CreateKey, Scope};
+use baton_api::Client;
 use baton_session::SessionId;
-use baton_session::peer::AuthMethod;
 use baton_store::Store;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -44,32 +43,11 @@ impl Pair {
         let stores = [nodes[0].store().await?, nodes[1].store().await?];
         let pair = Self { street, nodes, stores, _shared: folder };
         if !is_shared {
-            pair.know(0, 1).await?;
-            pair.know(1, 0).await?;
+            let clients = [pair.nodes[0].client()?, pair.nodes[1].client()?];
+            peers::know(&clients[0], &clients[1], "node1").await?;
+            peers::know(&clients[1], &clients[0], "node0").await?;
         }
         Ok(pair)
-    }
-
-    /// Registers a node at another one, under the name `node` and its number.
-    async fn know(&self, here: usize, there: usize) -> Result<()> {
-        let (this, that) = (self.nodes[here].client()?, self.nodes[there].client()?);
-        let for_node = Some(this.list_peers().await?.fingerprint);
-        let name = format!("node{there}");
-        let scopes = [Scope::Sync].into();
-        let key = CreateKey { name: format!("for node{here}"), owner: None, scopes, for_node };
-        let key = that.create_key(&key).await?;
-        let peer = RegisterPeer {
-            url: that.base().clone(),
-            name,
-            auth_method: AuthMethod::ApiKey,
-            api_key: Some(key.secret),
-            oidc: None,
-            tunnel_token: None,
-            fingerprint: Some(that.list_peers().await?.fingerprint),
-            limits: None,
-        };
-        this.register_peer(&peer).await?;
-        Ok(())
     }
 
     /// Sets a cookie in the browser of a session, as whoever drives it would; false when none runs.
@@ -128,7 +106,7 @@ impl Stage for Pair {
         self.street.kill(at, session).await;
     }
 
-    fn freeze_keeper(&self, at: usize, session: SessionId) -> bool {
+    async fn freeze_keeper(&self, at: usize, session: SessionId) -> bool {
         self.street.freeze(at, session, true)
     }
 

@@ -8,8 +8,12 @@ use tokio::runtime::Handle;
 /// How many pairs of nodes are walked on at once: most of a walk's time it waits.
 const AT_ONCE: usize = 12;
 
-async fn walks(name: &'static str, usual: u64, is_shared: bool) {
-    let Some(plan) = Plan::of_environment(name, usual, AT_ONCE) else { return };
+/// How many walks: in the tests, and in each round of a soak.
+const WALKS: (u64, u64) = (1000, 157);
+
+async fn walks(name: &str, is_shared: bool) {
+    let (usual, a_round) = WALKS;
+    let Some(plan) = Plan::of_environment(name, usual, a_round, AT_ONCE) else { return };
     let begun = Instant::now();
     let machine = Handle::current();
     let tally = run(&plan, || Pair::start(is_shared, &machine)).await.unwrap();
@@ -19,10 +23,10 @@ async fn walks(name: &'static str, usual: u64, is_shared: bool) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_with_a_database_each_keep_what_they_promise() {
-    walks("peers", 1000, false).await;
+    walks("peers", false).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_that_share_a_database_keep_what_they_promise() {
-    walks("shared", 1000, true).await;
+    walks("shared", true).await;
 }

@@ -1,0 +1,24 @@
+//! What holds of any session, whatever is asked and whatever breaks: with real nodes, keepers and browsers.
+
+use baton_walk::{Houses, Plan, run};
+
+/// How many walks of each kind: in the tests, and in each round of a soak.
+const WALKS: (u64, u64) = (4, 1);
+
+async fn walks(name: &str, is_shared: bool) {
+    let (usual, a_round) = WALKS;
+    let Some(plan) = Plan::of_environment(name, usual, a_round, 1) else { return };
+    let tally = run(&plan, || Houses::start(env!("CARGO_BIN_EXE_baton"), is_shared)).await.unwrap();
+    println!("{} walks, {} steps", tally.walked, tally.steps);
+    assert!(tally.found.is_empty(), "{:?}\n{}", tally.kinds, tally.found.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn real_nodes_with_a_database_each_keep_what_they_promise() {
+    walks("real-peers", false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn real_nodes_that_share_a_database_keep_what_they_promise() {
+    walks("real-shared", true).await;
+}

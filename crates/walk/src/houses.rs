@@ -1,0 +1,226 @@
+//! Two real nodes with real keepers and real browsers, to walk on.
+
+use crate::peers;
+use crate::stage::Stage;
+use anyhow::{Context, Result};
+use baton_api::Client;
+use baton_browser::keeper::{self, Role};
+use baton_playground::{House, victims};
+use baton_session::SessionId;
+use baton_store::{DatabaseUrl, Limits, MasterKey, Store};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// For how long a node holds what it holds, where a database is shared: long enough for a busy machine.
+const LEASE: Duration = Duration::from_secs(8);
+/// The key of a database that is shared.
+const MASTER_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+/// How many ticks a second the kernel counts in (`proc_pid_stat(5)`).
+const TICKS: f64 = 100.0;
+
+/// Two houses: with a database that they share, or as peers with one each.
+pub struct Houses {
+    houses: [House; 2],
+    clients: [Client; 2],
+    stores: [Store; 2],
+    is_up: [bool; 2],
+    /// Which processes stand still.
+    frozen: Mutex<Vec<u32>>,
+    is_shared: bool,
+    _shared: Option<TempDir>,
+}
+
+impl Houses {
+    /// Two nodes that run, of the program `baton`.
+    pub async fn start(program: impl Into<PathBuf>, is_shared: bool) -> Result<Self> {
+        let program = program.into();
+        let folder = is_shared.then(tempfile::tempdir).transpose()?;
+        let database = folder.as_ref().map(|folder| folder.path().join("baton.db"));
+        let house = || {
+            let house = House::build(&program)?.with("BATON_SESSION_SNAPSHOT_INTERVAL", "3600");
+            let Some(database) = &database else { return Ok(house) };
+            let house = house.with("BATON_DATABASE_URL", database);
+            let house = house.with("BATON_MASTER_KEY", MASTER_KEY);
+            anyhow::Ok(house.with("BATON_LEASE", LEASE.as_secs().to_string()))
+        };
+        let mut houses = [house()?, house()?];
+        for house in &mut houses {
+            house.start_node().await?;
+            house.keep_address()?;
+        }
+        let clients = [houses[0].client()?.clone(), houses[1].client()?.clone()];
+        let store = async |at: usize| {
+            let data = houses[at].data();
+            let key = match &database {
+                Some(_) => MasterKey::from_base64(MASTER_KEY)?,
+                None => MasterKey::load(&data.key())?,
+            };
+            let path = database.clone().unwrap_or_else(|| data.database());
+            let (database, limits) = (DatabaseUrl::Sqlite(path), Limits::default());
+            anyhow::Ok(Store::open(baton_store::Config { database, key, limits }).await?)
+        };
+        let stores = [store(0).await?, store(1).await?];
+        if !is_shared {
+            peers::know(&clients[0], &clients[1], "node1").await?;
+            peers::know(&clients[1], &clients[0], "node0").await?;
+        }
+        let (is_up, frozen) = ([true; 2], Mutex::default());
+        Ok(Self { houses, clients, stores, is_up, frozen, is_shared, _shared: folder })
+    }
+
+    fn frozen(&self) -> MutexGuard<'_, Vec<u32>> {
+        self.frozen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn freeze(&self, pid: u32) -> bool {
+        let frozen = victims::freeze(pid).is_ok();
+        if frozen {
+            self.frozen().push(pid);
+        }
+        frozen
+    }
+
+    /// Says something to the browser of a session, as one client more; none when none runs.
+    async fn call(
+        &self,
+        at: usize,
+        session: SessionId,
+        method: &'static str,
+        params: Value,
+    ) -> Option<Value> {
+        let socket = self.houses[at].keeper_socket(session);
+        let link = keeper::connect(&socket, Role::Client).await.ok()?;
+        link.connection.browser().call(method, params).await.ok()
+    }
+
+    /// The keeper of a session and its browser.
+    async fn holders(&self, at: usize, session: SessionId) -> Option<[(&'static str, u32); 2]> {
+        self.houses[at].holders(session).await.ok()
+    }
+}
+
+/// When a process started.
+fn born(pid: u32) -> Option<Instant> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let started: f64 = fields.split(' ').nth(19)?.parse().ok()?;
+    let uptime = fs::read_to_string("/proc/uptime").ok()?;
+    let uptime: f64 = uptime.split(' ').next()?.parse().ok()?;
+    let age = Duration::try_from_secs_f64(uptime - started / TICKS).ok()?;
+    Instant::now().checked_sub(age)
+}
+
+impl Stage for Houses {
+    fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    fn has_sandboxes(&self) -> bool {
+        false
+    }
+
+    fn is_up(&self, at: usize) -> bool {
+        self.is_up[at]
+    }
+
+    fn client(&self, at: usize) -> Result<Client> {
+        Ok(self.clients[at].clone())
+    }
+
+    fn store(&self, at: usize) -> &Store {
+        &self.stores[at]
+    }
+
+    async fn mark(&self, at: usize, session: SessionId, name: &str, host: &str) -> bool {
+        let cookie = json!({ "name": name, "value": "1", "domain": host, "path": "/",
+                             "secure": true, "httpOnly": true, "expires": 4_000_000_000_u32 });
+        let params = json!({ "cookies": [cookie] });
+        self.call(at, session, "Storage.setCookies", params).await.is_some()
+    }
+
+    async fn marks(&self, at: usize, session: SessionId) -> Option<BTreeSet<String>> {
+        let answer = self.call(at, session, "Storage.getCookies", json!({})).await?;
+        let cookies = answer["cookies"].as_array()?.iter();
+        Some(cookies.filter_map(|cookie| Some(cookie["name"].as_str()?.to_owned())).collect())
+    }
+
+    async fn browser(&self, at: usize, session: SessionId) -> Option<(u64, Instant)> {
+        let [_, (_, browser)] = self.holders(at, session).await?;
+        Some((browser.into(), born(browser)?))
+    }
+
+    async fn kill_browser(&self, at: usize, session: SessionId) {
+        if let Some(holders) = self.holders(at, session).await {
+            // Whoever lives on is found out by the walk.
+            let _ = victims::kill_all(&holders).await;
+        }
+    }
+
+    async fn freeze_keeper(&self, at: usize, session: SessionId) -> bool {
+        let holders = self.holders(at, session).await;
+        holders.is_some_and(|[(_, keeper), _]| self.freeze(keeper))
+    }
+
+    fn freeze_node(&self, at: usize) {
+        if let Ok(pid) = self.houses[at].node_pid() {
+            self.freeze(pid);
+        }
+    }
+
+    fn thaw(&self) {
+        for pid in self.frozen().drain(..) {
+            // It may have been killed.
+            let _ = victims::wake(pid);
+        }
+    }
+
+    async fn kill_node(&mut self, at: usize) -> Result<()> {
+        self.is_up[at] = false;
+        victims::kill(self.houses[at].node_pid()?);
+        self.houses[at].bury_node().await
+    }
+
+    fn killer(&self, at: usize) -> Box<dyn FnOnce() + Send> {
+        let pid = self.houses[at].node_pid();
+        Box::new(move || pid.into_iter().for_each(victims::kill))
+    }
+
+    async fn stop_node(&mut self, at: usize) -> Result<()> {
+        self.is_up[at] = false;
+        self.houses[at].stop_node().await
+    }
+
+    async fn start_node(&mut self, at: usize, rehydrates: bool) -> Result<()> {
+        let settings = format!("[recovery]\nauto_rehydrate = {rehydrates}\n");
+        fs::write(self.houses[at].data().settings(), settings)?;
+        let started = self.houses[at].start_node().await;
+        started.with_context(|| self.houses[at].log_tail())?;
+        self.is_up[at] = true;
+        Ok(())
+    }
+
+    /// The program of real browsers is everybody's: it stays.
+    fn has_program(&self, _: usize, _: bool) -> Result<()> {
+        Ok(())
+    }
+
+    fn lease(&self) -> Duration {
+        LEASE
+    }
+
+    fn findings(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+impl Drop for Houses {
+    fn drop(&mut self) {
+        // One that stands still would not end.
+        self.thaw();
+    }
+}
