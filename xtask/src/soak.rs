@@ -1,6 +1,6 @@
 //! `cargo xtask soak`: the long versions of the stories in which processes are killed and nodes sync,
-//! more states and damage made at random, the stories of disks that fail, and the extension in a real
-//! VS Code.
+//! walks over all verbs of a session by the ten thousand, more states and damage made at random, the
+//! stories of disks that fail, and the extension in a real VS Code.
 //!
 //! The first are the same tests that `cargo xtask test` runs, with more rounds; each reads their
 //! number from `BATON_SOAK_ROUNDS`. The others mount disks of their own, so only root can run them:
@@ -26,7 +26,7 @@ pub(crate) struct Args {
 /// One that knows no rounds takes no heed of them.
 struct Story(&'static str, &'static str, u32);
 
-const STORIES: [Story; 26] = [
+const STORIES: [Story; 30] = [
     Story(
         "baton-session",
         "revisions::simulation::nodes_that_have_met_agree_and_nothing_is_lost",
@@ -44,6 +44,10 @@ const STORIES: [Story; 26] = [
         "hostile::crowds::five_thousand_of_every_slow_kind_keep_no_good_key_out",
         u32::MAX,
     ),
+    Story("baton-walk", "walks::nodes_with_a_database_each_keep_what_they_promise", 1),
+    Story("baton-walk", "walks::nodes_that_share_a_database_keep_what_they_promise", 1),
+    Story("baton", "walk::real_nodes_with_a_database_each_keep_what_they_promise", 3),
+    Story("baton", "walk::real_nodes_that_share_a_database_keep_what_they_promise", 3),
     Story("baton", "kills::what_was_acknowledged_survives_every_kill", 1),
     Story("baton", "cut_off::a_transfer_survives_every_kill_and_is_seen_whole_or_not_at_all", 3),
     Story("baton", "takeover::a_session_never_has_two_holders", 8),

@@ -5,6 +5,7 @@ use anyhow::{Result, ensure};
 use baton_session::{Owner, Part, PartRef, SessionId, State, parts};
 use baton_store::{Snapshot, Store, StoreError};
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 /// Names of cookies.
 pub(crate) type Marks = BTreeSet<String>;
@@ -37,11 +38,12 @@ pub(crate) async fn tell(stage: &impl Stage, at: usize, session: SessionId) -> R
     let mut told = String::new();
     for snapshot in history(stage, at, session).await? {
         let Snapshot { id, reason, sibling, shrunk, taken_at, .. } = &snapshot;
-        let line =
-            format!("\n  node {at}: {id} {taken_at} {reason:?} sibling {sibling} shrunk {shrunk}");
-        told += &line;
+        let _ = write!(
+            told,
+            "\n  node {at}: {id} {taken_at} {reason:?} sibling {sibling} shrunk {shrunk}"
+        );
         let marks = of(stage.store(at), snapshot).await?;
-        told += &format!(" {marks:?}");
+        let _ = write!(told, " {marks:?}");
     }
     Ok(told)
 }

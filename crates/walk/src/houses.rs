@@ -25,7 +25,7 @@ const TICKS: f64 = 100.0;
 
 /// Two houses: with a database that they share, or as peers with one each.
 pub struct Houses {
-    houses: [House; 2],
+    sides: [House; 2],
     clients: [Client; 2],
     stores: [Store; 2],
     is_up: [bool; 2],
@@ -70,7 +70,7 @@ impl Houses {
             peers::know(&clients[1], &clients[0], "node0").await?;
         }
         let (is_up, frozen) = ([true; 2], Mutex::default());
-        Ok(Self { houses, clients, stores, is_up, frozen, is_shared, _shared: folder })
+        Ok(Self { sides: houses, clients, stores, is_up, frozen, is_shared, _shared: folder })
     }
 
     fn frozen(&self) -> MutexGuard<'_, Vec<u32>> {
@@ -93,14 +93,14 @@ impl Houses {
         method: &'static str,
         params: Value,
     ) -> Option<Value> {
-        let socket = self.houses[at].keeper_socket(session);
+        let socket = self.sides[at].keeper_socket(session);
         let link = keeper::connect(&socket, Role::Client).await.ok()?;
         link.connection.browser().call(method, params).await.ok()
     }
 
     /// The keeper of a session and its browser.
     async fn holders(&self, at: usize, session: SessionId) -> Option<[(&'static str, u32); 2]> {
-        self.houses[at].holders(session).await.ok()
+        self.sides[at].holders(session).await.ok()
     }
 }
 
@@ -167,7 +167,7 @@ impl Stage for Houses {
     }
 
     fn freeze_node(&self, at: usize) {
-        if let Ok(pid) = self.houses[at].node_pid() {
+        if let Ok(pid) = self.sides[at].node_pid() {
             self.freeze(pid);
         }
     }
@@ -181,25 +181,25 @@ impl Stage for Houses {
 
     async fn kill_node(&mut self, at: usize) -> Result<()> {
         self.is_up[at] = false;
-        victims::kill(self.houses[at].node_pid()?);
-        self.houses[at].bury_node().await
+        victims::kill(self.sides[at].node_pid()?);
+        self.sides[at].bury_node().await
     }
 
     fn killer(&self, at: usize) -> Box<dyn FnOnce() + Send> {
-        let pid = self.houses[at].node_pid();
+        let pid = self.sides[at].node_pid();
         Box::new(move || pid.into_iter().for_each(victims::kill))
     }
 
     async fn stop_node(&mut self, at: usize) -> Result<()> {
         self.is_up[at] = false;
-        self.houses[at].stop_node().await
+        self.sides[at].stop_node().await
     }
 
     async fn start_node(&mut self, at: usize, rehydrates: bool) -> Result<()> {
         let settings = format!("[recovery]\nauto_rehydrate = {rehydrates}\n");
-        fs::write(self.houses[at].data().settings(), settings)?;
-        let started = self.houses[at].start_node().await;
-        started.with_context(|| self.houses[at].log_tail())?;
+        fs::write(self.sides[at].data().settings(), settings)?;
+        let started = self.sides[at].start_node().await;
+        started.with_context(|| self.sides[at].log_tail())?;
         self.is_up[at] = true;
         Ok(())
     }

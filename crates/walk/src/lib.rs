@@ -22,6 +22,6 @@ mod walk;
 
 pub use houses::Houses;
 pub use oracle::{Finding, Kind};
-pub use run::{Plan, Tally, follow, run};
+pub use run::{Followed, Plan, Tally, follow, run};
 pub use stage::Stage;
 pub use step::{Call, Rarities, Step, Verb, Who};

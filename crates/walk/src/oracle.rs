@@ -32,6 +32,8 @@ pub enum Kind {
     Lease,
     /// A verb that failed left the session's home where it was.
     Home,
+    /// A verb that failed has given the session to no agent.
+    Seat,
     /// Who does not drive a session does not start or end it.
     Driver,
     /// What happens to one session costs no browser of another.
@@ -46,13 +48,14 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::TwoBrowsers,
         Self::Lost,
         Self::Elsewhere,
         Self::Here,
         Self::Lease,
         Self::Home,
+        Self::Seat,
         Self::Driver,
         Self::Bystander,
         Self::Audit,
@@ -69,6 +72,7 @@ impl Kind {
             Self::Here => "here",
             Self::Lease => "lease",
             Self::Home => "home",
+            Self::Seat => "seat",
             Self::Driver => "driver",
             Self::Bystander => "bystander",
             Self::Audit => "audit",

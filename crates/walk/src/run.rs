@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use baton_api::OpenSession;
 use baton_session::{Lifecycle, SessionId};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// How many walks two nodes see.
 const WALKS_OF_A_PAIR: u64 = 200;
 /// How long a walk that failed is made shorter.
-const SHRINK_LIMIT: Duration = Duration::from_secs(60);
+const SHRINK_LIMIT: Duration = Duration::from_mins(1);
 
 /// Which walks are walked.
 #[derive(Debug, Clone)]
@@ -52,7 +52,7 @@ impl Plan {
         let long = format!("{name}-long");
         let again = said("BATON_WALK");
         let mut again = again.as_deref().map(|again| again.split(':'));
-        let is_long = match again.as_mut().map(|words| words.next()) {
+        let is_long = match again.as_mut().map(Iterator::next) {
             None => asked.is_some(),
             Some(word) if word == Some(name) => false,
             Some(word) if word == Some(long.as_str()) => true,
@@ -78,6 +78,12 @@ impl Plan {
             plan.only = words.next().map(numbers);
         }
         Some(plan)
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} walks from BATON_WALK={}:{} on", self.walks, self.name, self.seed)
     }
 }
 
@@ -112,7 +118,6 @@ pub async fn run<S: Stage, F: Future<Output = Result<S>>>(
     plan: &Plan,
     make: impl Fn() -> F + Sync,
 ) -> Result<Tally> {
-    println!("walks: BATON_WALK={}:{} is the first of {}", plan.name, plan.seed, plan.walks);
     let shared =
         Shared { next: AtomicU64::new(0), steps: AtomicUsize::new(0), tally: Mutex::default() };
     let lanes = (0..plan.at_once).map(|_| lane(plan, &make, &shared));
@@ -173,8 +178,17 @@ fn fall_kind(told: Option<&(Kind, String)>) -> Kind {
     told.map_or(Kind::Harness, |(kind, _)| *kind)
 }
 
-/// Lets these things happen on a stage, from the opening of a session on, and tells what does not hold.
-pub async fn follow<S: Stage>(stage: S, steps: &[Step]) -> Option<Finding> {
+/// What came of one walk: what happened, and what does not hold.
+#[derive(Debug)]
+pub struct Followed {
+    /// A line each.
+    pub told: Vec<String>,
+    /// None when all holds.
+    pub finding: Option<Finding>,
+}
+
+/// Lets these things happen on a stage, from the opening of a session on.
+pub async fn follow<S: Stage>(stage: S, steps: &[Step]) -> Followed {
     let plan = Plan {
         name: String::new(),
         walks: 1,
@@ -187,14 +201,8 @@ pub async fn follow<S: Stage>(stage: S, steps: &[Step]) -> Option<Finding> {
     };
     let steps: Vec<_> = steps.iter().copied().enumerate().collect();
     match walk(&plan, &mut Ground::new(stage), 0, &steps).await {
-        Walked::Held(told) => {
-            told.iter().for_each(|line| println!("  {line}"));
-            None
-        }
-        Walked::Fell(fall) => {
-            fall.told.iter().for_each(|line| println!("  {line}"));
-            Some(fall.finding)
-        }
+        Walked::Held(told) => Followed { told, finding: None },
+        Walked::Fell(Fall { finding, told, .. }) => Followed { told, finding: Some(finding) },
     }
 }
 

@@ -194,7 +194,9 @@ pub fn draw(
             }
             _ => vec![one(dice, &sketch, rarities, is_shared, has_sandboxes)],
         };
-        next.iter().for_each(|step| sketch.take(*step));
+        for step in &next {
+            sketch.take(*step);
+        }
         steps.extend(next);
     }
     steps
@@ -348,8 +350,7 @@ fn call(dice: &mut Dice, sketch: &Sketch, is_shared: bool, has_sandboxes: bool) 
     let verb = dice.weighed(&verb).unwrap_or(Verb::Resume);
     let is_home = matches!(verb, Verb::Capture | Verb::Close | Verb::Save { .. });
     let at = match (verb, sketch.runs_at.or(sketch.lent_at), sketch.name_taken) {
-        (Verb::FreeName, _, Some(at)) => at,
-        (Verb::End, Some(at), _) => at,
+        (Verb::FreeName, _, Some(at)) | (Verb::End, Some(at), _) => at,
         // Where it runs, most of the time, and where it does not.
         (_, Some(at), _) if dice.chance(if is_home { 90 } else { 35 }) => at,
         (_, Some(at), _) => 1 - at,

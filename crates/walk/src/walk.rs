@@ -323,7 +323,7 @@ impl<'a, S: Stage> Walk<'a, S> {
         let after = [self.look(0).await?, self.look(1).await?];
         let refused = format!("was refused ({}: {why})", code.as_str());
         let (Some(was), Some(is)) = (&before.looks[there], &after[there]) else { return Ok(None) };
-        if was.browser != is.browser || was.state != is.state || was.agent != is.agent {
+        if was.browser != is.browser || was.state != is.state {
             let changed = format!("{refused} and changed node {there}: from {was:?} to {is:?}");
             return Ok(Some(Finding::new(Kind::Elsewhere, what(&changed))));
         }
@@ -332,6 +332,11 @@ impl<'a, S: Stage> Walk<'a, S> {
             return Ok(Some(Finding::new(Kind::Home, what(&moved))));
         }
         let (Some(was), Some(is)) = (&before.looks[here], &after[here]) else { return Ok(None) };
+        if was.agent != is.agent {
+            let seat =
+                format!("{refused} and gave it to {:?} instead of {:?}", is.agent, was.agent);
+            return Ok(Some(Finding::new(Kind::Seat, what(&seat))));
+        }
         if is.is_held && !was.is_held && is.browser.is_none() {
             let held = format!("{refused} and holds the session all the same");
             return Ok(Some(Finding::new(Kind::Lease, what(&held))));
@@ -360,12 +365,11 @@ impl<'a, S: Stage> Walk<'a, S> {
             tokio::join!(first.ask(&subject), second)
         };
         tokio::pin!(asked);
-        let asked = match timeout(STANDSTILL, &mut asked).await {
-            Ok(asked) => asked,
-            Err(_) => {
-                self.thaw();
-                asked.await
-            }
+        let asked = if let Ok(asked) = timeout(STANDSTILL, &mut asked).await {
+            asked
+        } else {
+            self.thaw();
+            asked.await
         };
         let asked = [asked.0, asked.1];
         // Going back comes last: whatever was promised beside it may be given up.

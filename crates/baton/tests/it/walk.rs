@@ -1,5 +1,7 @@
 //! What holds of any session, whatever is asked and whatever breaks: with real nodes, keepers and browsers.
 
+#![expect(clippy::print_stdout, reason = "whoever walks again needs the seed")]
+
 use baton_walk::{Houses, Plan, run};
 
 /// How many walks of each kind: in the tests, and in each round of a soak.
@@ -8,6 +10,7 @@ const WALKS: (u64, u64) = (4, 1);
 async fn walks(name: &str, is_shared: bool) {
     let (usual, a_round) = WALKS;
     let Some(plan) = Plan::of_environment(name, usual, a_round, 1) else { return };
+    println!("{plan}");
     let tally = run(&plan, || Houses::start(env!("CARGO_BIN_EXE_baton"), is_shared)).await.unwrap();
     println!("{} walks, {} steps", tally.walked, tally.steps);
     assert!(tally.found.is_empty(), "{:?}\n{}", tally.kinds, tally.found.join("\n"));

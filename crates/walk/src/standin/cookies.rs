@@ -20,7 +20,9 @@ impl Cookies {
         let text = fs::read(disk(profile)).unwrap_or_default();
         let mut cookies = Self::default();
         let found: Vec<Value> = serde_json::from_slice(&text).unwrap_or_default();
-        found.iter().for_each(|cookie| cookies.set(cookie));
+        for cookie in &found {
+            cookies.set(cookie);
+        }
         cookies
     }
 

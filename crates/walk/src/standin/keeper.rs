@@ -243,7 +243,9 @@ fn result(browser: &Browser, method: &str, params: &Value) -> Value {
         "Storage.getCookies" => json!({ "cookies": browser.cookies().told() }),
         "Storage.setCookies" => {
             let cookies = params["cookies"].as_array().map(Vec::as_slice).unwrap_or_default();
-            cookies.iter().for_each(|cookie| browser.cookies().set(cookie));
+            for cookie in cookies {
+                browser.cookies().set(cookie);
+            }
             json!({})
         }
         "Storage.clearCookies" => {

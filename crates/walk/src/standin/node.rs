@@ -28,7 +28,7 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 /// How long a node may take to start, or to end.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 /// The key of databases that are shared.
 const MASTER_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
@@ -290,11 +290,11 @@ fn live(
             Ok(listener) => listener,
             Err(error) => return Some(error.to_string()),
         };
-        let served = kill.run_until_cancelled(serve(config, listener, shutdown)).await;
+        let served = kill.run_until_cancelled(Box::pin(serve(config, listener, shutdown))).await;
         served.and_then(Result::err).map(|error| error.to_string())
     });
     if let Some(error) = served {
-        println!("a node ended: {error}");
+        tracing::error!(error, "a node ended");
     }
     // What a dead process had begun on its disk is done; nothing else goes on.
     runtime.shutdown_timeout(LIMIT);

@@ -10,7 +10,7 @@ use baton_sandbox::{
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::fs::File;
-use std::io::Cursor;
+use std::io::{self, Cursor};
 use std::path::PathBuf;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
@@ -28,14 +28,14 @@ struct Room {
     ended: CancellationToken,
 }
 
-fn failed(error: impl ToString) -> SandboxError {
+fn failed(error: &io::Error) -> SandboxError {
     SandboxError::NotStarted { reason: error.to_string() }
 }
 
 impl Provider for Rooms {
     fn create<'a>(&'a self, _: &'a SandboxSpec) -> Answer<'a, Box<dyn Sandbox>> {
         async {
-            let folder = tempfile::tempdir().map_err(failed)?;
+            let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
             let enforced = Enforced::No("nothing runs here".to_owned());
             let room = Room { folder, enforced, ended: CancellationToken::new() };
             Ok(Box::new(room) as Box<dyn Sandbox>)
@@ -56,8 +56,8 @@ impl Room {
 
     fn pack(&self, path: &str) -> Result<Vec<u8>, SandboxError> {
         let mut archive = tar::Builder::new(Vec::new());
-        archive.append_dir_all("", self.place(path)).map_err(failed)?;
-        archive.into_inner().map_err(failed)
+        archive.append_dir_all("", self.place(path)).map_err(|error| failed(&error))?;
+        archive.into_inner().map_err(|error| failed(&error))
     }
 }
 

@@ -1,24 +1,25 @@
 //! Walks that once found something, step by step.
 
 use baton_walk::standin::Pair;
-use baton_walk::{Call, Finding, Step, Verb, Who, follow};
+use baton_walk::{Call, Followed, Step, Verb, Who, follow};
 use tokio::runtime::Handle;
 
 fn one(at: usize, verb: Verb) -> Step {
     Step::One(Call { at, verb, by: Who::Driver })
 }
 
-async fn peers(steps: &[Step]) -> Option<Finding> {
-    follow(Pair::start(false, &Handle::current()).await.unwrap(), steps).await
+/// At nodes with a database each, it holds.
+async fn peers(steps: &[Step]) {
+    expect(follow(Pair::start(false, &Handle::current()).await.unwrap(), steps).await);
 }
 
-async fn shared(steps: &[Step]) -> Option<Finding> {
-    follow(Pair::start(true, &Handle::current()).await.unwrap(), steps).await
+/// At nodes that share a database, it holds.
+async fn shared(steps: &[Step]) {
+    expect(follow(Pair::start(true, &Handle::current()).await.unwrap(), steps).await);
 }
 
-/// Holds when nothing was found.
-fn expect(found: Option<Finding>) {
-    assert!(found.is_none(), "{found:?}");
+fn expect(Followed { told, finding }: Followed) {
+    assert!(finding.is_none(), "{finding:?}\n  {}", told.join("\n  "));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -31,7 +32,7 @@ async fn a_node_that_returns_does_not_run_what_a_peer_took_over() {
         Step::Start { at: 0, rehydrates: true },
         one(0, Verb::Capture),
     ];
-    expect(peers(&steps).await);
+    peers(&steps).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -51,7 +52,7 @@ async fn what_a_peer_saved_is_not_hidden_by_a_node_that_returns() {
         one(0, Verb::Save { to_peers: false }),
     ];
     for _ in 0..10 {
-        expect(peers(&steps).await);
+        peers(&steps).await;
     }
 }
 
@@ -67,7 +68,7 @@ async fn a_rollback_beside_a_resume_at_the_start_changes_all_or_nothing() {
         one(0, Verb::Rollback { to: Some(1) }),
     ];
     for _ in 0..10 {
-        expect(shared(&steps).await);
+        shared(&steps).await;
     }
 }
 
@@ -79,7 +80,7 @@ async fn a_sandbox_without_its_login_costs_no_peer_its_browser() {
         one(1, Verb::Resume),
         one(0, Verb::HandIn { has_login: false }),
     ];
-    expect(peers(&steps).await);
+    peers(&steps).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -92,7 +93,7 @@ async fn a_session_that_is_handed_in_comes_back() {
         one(0, Verb::End),
         one(0, Verb::Resume),
     ];
-    expect(peers(&steps).await);
+    peers(&steps).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -102,7 +103,7 @@ async fn a_rollback_to_nowhere_costs_no_peer_its_browser() {
         one(1, Verb::Resume),
         one(0, Verb::Rollback { to: None }),
     ];
-    expect(peers(&steps).await);
+    peers(&steps).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -113,7 +114,7 @@ async fn a_resume_without_a_browser_costs_no_peer_its_own() {
         Step::LoseProgram { at: 0 },
         one(0, Verb::Resume),
     ];
-    expect(peers(&steps).await);
+    peers(&steps).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -125,13 +126,13 @@ async fn a_resume_whose_name_is_taken_costs_no_peer_its_browser() {
         one(0, Verb::TakeName),
         one(0, Verb::Resume),
     ];
-    expect(peers(&steps).await);
+    peers(&steps).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_resume_that_is_refused_moves_no_home() {
     let steps = [one(0, Verb::Close), one(0, Verb::TakeName), one(1, Verb::Resume)];
-    expect(shared(&steps).await);
+    shared(&steps).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -141,16 +142,16 @@ async fn a_rollback_that_is_refused_holds_no_lease() {
         one(0, Verb::Close),
         one(1, Verb::Rollback { to: None }),
     ];
-    expect(peers(&steps).await);
+    peers(&steps).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_keeper_that_stands_still_costs_no_other_browser() {
     let steps = [Step::FreezeKeeper { at: 0 }, Step::Wait, Step::Wait, Step::Thaw];
-    expect(shared(&steps).await);
+    shared(&steps).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_capture_is_in_the_audit_log() {
-    expect(shared(&[one(0, Verb::Capture)]).await);
+    shared(&[one(0, Verb::Capture)]).await;
 }

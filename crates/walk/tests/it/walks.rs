@@ -1,5 +1,7 @@
 //! What holds of any session, whatever is asked and whatever breaks.
 
+#![expect(clippy::print_stdout, reason = "whoever walks again needs the seed")]
+
 use baton_walk::standin::Pair;
 use baton_walk::{Plan, run};
 use std::time::Instant;
@@ -14,6 +16,7 @@ const WALKS: (u64, u64) = (1000, 157);
 async fn walks(name: &str, is_shared: bool) {
     let (usual, a_round) = WALKS;
     let Some(plan) = Plan::of_environment(name, usual, a_round, AT_ONCE) else { return };
+    println!("{plan}");
     let begun = Instant::now();
     let machine = Handle::current();
     let tally = run(&plan, || Pair::start(is_shared, &machine)).await.unwrap();
