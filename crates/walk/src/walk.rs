@@ -2,12 +2,13 @@
 
 use crate::ask::{Asked, Asking, Ended, Subject, agent};
 use crate::held::{self, Marks};
+use crate::judge::{Before, Look};
 use crate::oracle::{Finding, Kind};
 use crate::stage::Stage;
 use crate::step::{Call, Step, Verb, Who};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use baton_api::OpenSession;
-use baton_session::{AgentName, Lifecycle, NodeId, SessionId};
+use baton_session::{Lifecycle, SessionId};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout};
@@ -16,8 +17,8 @@ use tokio::time::{sleep, timeout};
 const STANDSTILL: Duration = Duration::from_millis(600);
 /// How long a node may take to notice that a browser has ended.
 const NOTICE_LIMIT: Duration = Duration::from_secs(10);
-/// How long nodes that have met may take until one of two browsers has ended.
-const MEET_LIMIT: Duration = Duration::from_secs(20);
+/// How long a node may take to bring back what ran there.
+const SETTLING: Duration = Duration::from_secs(3);
 
 /// A walk on its way.
 pub(crate) struct Walk<'a, S> {
@@ -29,31 +30,14 @@ pub(crate) struct Walk<'a, S> {
     pub(crate) acknowledged: BTreeMap<&'static str, usize>,
     /// Whose browsers run beside, at each node.
     pub(crate) bystanders: [Option<(SessionId, u64)>; 2],
-    marks: u32,
-    lost_program: [bool; 2],
-    is_frozen: bool,
+    pub(crate) marks: u32,
+    pub(crate) lost_program: [bool; 2],
+    pub(crate) is_frozen: bool,
+    /// Until when a node that started may bring back what ran there, and so change things by itself.
+    pub(crate) unsettled: Option<Instant>,
     /// Whether somebody took the session over from a node that did not answer.
-    is_apart: bool,
+    pub(crate) is_apart: bool,
     pub(crate) told: Vec<String>,
-}
-
-/// How things stand before a verb.
-struct Before {
-    marks: [Option<Marks>; 2],
-    looks: [Option<Look>; 2],
-    is_calm: bool,
-}
-
-/// How a session stands at a node.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Look {
-    browser: Option<u64>,
-    state: Option<Lifecycle>,
-    agent: Option<AgentName>,
-    /// Whether this node holds it, as far as peers go.
-    is_held: bool,
-    has_conflicts: bool,
-    home: Option<NodeId>,
 }
 
 impl<'a, S: Stage> Walk<'a, S> {
@@ -77,6 +61,7 @@ impl<'a, S: Stage> Walk<'a, S> {
             marks: 0,
             lost_program: [false; 2],
             is_frozen: false,
+            unsettled: None,
             is_apart: false,
             told: Vec::new(),
         })
@@ -106,17 +91,6 @@ impl<'a, S: Stage> Walk<'a, S> {
         self.bystanders_live().await
     }
 
-    /// At which nodes the session has a browser.
-    async fn places(&self) -> Vec<usize> {
-        let mut places = Vec::new();
-        for at in 0..2 {
-            if self.stage.browser(at, self.subject.id).await.is_some() {
-                places.push(at);
-            }
-        }
-        places
-    }
-
     fn asking(&self, call: Call, looks: &[Option<Look>; 2]) -> Result<Asking> {
         let driver = looks[call.at].as_ref().and_then(|look| look.agent.clone());
         let agent = match call.by {
@@ -135,48 +109,6 @@ impl<'a, S: Stage> Walk<'a, S> {
         let Some(to) = history.into_iter().nth(usize::from(to) % count) else { return Ok(None) };
         asking.snapshot = Some(to.id.to_string());
         held::of(self.stage.store(asking.at), to).await.map(Some)
-    }
-
-    fn is_calm(&self) -> bool {
-        !self.is_frozen && (0..2).all(|at| self.stage.is_up(at))
-    }
-
-    async fn before(&self) -> Result<Before> {
-        let marks = [self.driven(0).await?, self.driven(1).await?];
-        let looks = [self.look(0).await?, self.look(1).await?];
-        Ok(Before { marks, looks, is_calm: self.is_calm() })
-    }
-
-    /// What the browser at a node holds, if it is the session's: one that is still being brought back is
-    /// nobody's yet, and whatever is asked for is not about it.
-    async fn driven(&self, at: usize) -> Result<Option<Marks>> {
-        let id = self.subject.id;
-        let marks = self.stage.marks(at, id).await;
-        let session = self.stage.store(at).fetch_any_session(id).await?;
-        let is_active = session.is_some_and(|session| session.lifecycle == Lifecycle::Active);
-        Ok(marks.filter(|_| is_active))
-    }
-
-    /// How the session stands at a node; none when the node does not go on. What its database says is
-    /// read beside it, which costs less than asking.
-    async fn look(&self, at: usize) -> Result<Option<Look>> {
-        if !self.stage.is_up(at) || self.is_frozen {
-            return Ok(None);
-        }
-        let (id, store) = (self.subject.id, self.stage.store(at));
-        let browser = self.stage.browser(at, id).await.map(|(number, _)| number);
-        let mut look = Look { browser, ..Look::default() };
-        let Some(session) = store.fetch_any_session(id).await? else { return Ok(Some(look)) };
-        look.state = Some(session.lifecycle);
-        look.agent = store.fetch_driver(id).await?.and_then(|driver| driver.agent);
-        if self.stage.is_shared() {
-            look.home = Some(session.node);
-        } else if let Some((_, shared)) = store.fetch_shared(&session.owner, id).await? {
-            let lease = shared.lease.filter(|lease| !lease.released);
-            look.is_held = lease.is_some_and(|lease| lease.node == session.node);
-            look.has_conflicts = !shared.replica.siblings().is_empty();
-        }
-        Ok(Some(look))
     }
 
     /// Asks, and lets what stands still go on when the answer takes long.
@@ -288,66 +220,6 @@ impl<'a, S: Stage> Walk<'a, S> {
         Ok(Some(Finding::new(Kind::Lost, what)))
     }
 
-    async fn is_there(&self, sandbox: &str) -> Result<bool> {
-        for at in 0..2 {
-            if self.stage.client(at)?.fetch_sandbox(sandbox).await.is_ok() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Whether a verb did what it may, and one that failed nothing.
-    async fn judge(
-        &self,
-        before: &Before,
-        asking: &Asking,
-        asked: &Asked,
-    ) -> Result<Option<Finding>> {
-        let (here, there) = (asking.at, 1 - asking.at);
-        let what = |what: &str| format!("{:?} at node {here} {what}", asking.verb);
-        let drives = |verb: Verb| {
-            matches!(verb, Verb::Resume | Verb::Rollback { .. } | Verb::Close | Verb::HandIn { .. })
-        };
-        if asked.ended.is_done()
-            && drives(asking.verb)
-            && let Some(driver) = before.looks[here].as_ref().and_then(|look| look.agent.as_ref())
-            && asking.agent.as_ref() != Some(driver)
-        {
-            return Ok(Some(Finding::new(Kind::Driver, what("was done although another drives"))));
-        }
-        let Ended::Refused(code, why) = &asked.ended else { return Ok(None) };
-        if !before.is_calm || !self.is_calm() {
-            return Ok(None);
-        }
-        let after = [self.look(0).await?, self.look(1).await?];
-        let refused = format!("was refused ({}: {why})", code.as_str());
-        let (Some(was), Some(is)) = (&before.looks[there], &after[there]) else { return Ok(None) };
-        if was.browser != is.browser || was.state != is.state {
-            let changed = format!("{refused} and changed node {there}: from {was:?} to {is:?}");
-            return Ok(Some(Finding::new(Kind::Elsewhere, what(&changed))));
-        }
-        if was.home != is.home {
-            let moved = format!("{refused} and moved its home");
-            return Ok(Some(Finding::new(Kind::Home, what(&moved))));
-        }
-        let (Some(was), Some(is)) = (&before.looks[here], &after[here]) else { return Ok(None) };
-        if was.agent != is.agent {
-            let seat =
-                format!("{refused} and gave it to {:?} instead of {:?}", is.agent, was.agent);
-            return Ok(Some(Finding::new(Kind::Seat, what(&seat))));
-        }
-        if is.is_held && !was.is_held && is.browser.is_none() {
-            let held = format!("{refused} and holds the session all the same");
-            return Ok(Some(Finding::new(Kind::Lease, what(&held))));
-        }
-        if drives(asking.verb) && was.browser.is_some() && was.browser != is.browser {
-            let ended = format!("{refused} and ended its own browser: from {was:?} to {is:?}");
-            return Ok(Some(Finding::new(Kind::Here, what(&ended))));
-        }
-        Ok(None)
-    }
-
     /// Two verbs at once.
     async fn both(&mut self, one: Call, other: Call, later: u8) -> Result<Option<Finding>> {
         if !self.stage.is_up(one.at) || !self.stage.is_up(other.at) {
@@ -387,31 +259,6 @@ impl<'a, S: Stage> Walk<'a, S> {
         Ok(found)
     }
 
-    /// Whether somebody began to drive after the session had been passed to another.
-    async fn drives_late(&self, askings: &[Asking; 2], asked: &[Asked; 2]) -> Option<Finding> {
-        for (passed, drove) in [(0, 1), (1, 0)] {
-            let Verb::Pass { to } = askings[passed].verb else { continue };
-            let started = matches!(askings[drove].verb, Verb::Resume | Verb::Rollback { .. });
-            let to = agent(to);
-            if !started
-                || !asked[0].ended.is_done()
-                || !asked[1].ended.is_done()
-                || askings[0].at != askings[1].at
-                || to.is_none()
-                || to == askings[drove].agent
-            {
-                continue;
-            }
-            let (_, born) = self.stage.browser(askings[drove].at, self.subject.id).await?;
-            if born > asked[passed].returned {
-                let by = &askings[drove].agent;
-                let what = format!("{by:?} started it after it had been passed to {to:?}");
-                return Some(Finding::new(Kind::Driver, what));
-            }
-        }
-        None
-    }
-
     /// A verb, and a node that is killed meanwhile.
     async fn during(&mut self, call: Call, killed: usize, later: u8) -> Result<Option<Finding>> {
         if !self.stage.is_up(call.at) || !self.stage.is_up(killed) {
@@ -439,7 +286,7 @@ impl<'a, S: Stage> Walk<'a, S> {
         self.take(&before, &asking, &asked, aim).await
     }
 
-    fn thaw(&mut self) {
+    pub(crate) fn thaw(&mut self) {
         self.stage.thaw();
         self.is_frozen = false;
     }
@@ -484,6 +331,7 @@ impl<'a, S: Stage> Walk<'a, S> {
             }
             Step::Start { at, rehydrates } if !self.stage.is_up(at) => {
                 self.stage.start_node(at, rehydrates).await?;
+                self.unsettled = Some(Instant::now() + SETTLING);
             }
             Step::LoseProgram { at } if !self.lost_program[at] => {
                 self.lost_program[at] = true;
@@ -531,147 +379,6 @@ impl<'a, S: Stage> Walk<'a, S> {
                 return Ok(());
             }
             sleep(Duration::from_millis(5)).await;
-        }
-        Ok(())
-    }
-
-    async fn bystanders_live(&self) -> Result<Option<Finding>> {
-        for (at, bystander) in self.bystanders.iter().enumerate() {
-            let Some((session, number)) = bystander else { continue };
-            let now = self.stage.browser(at, *session).await.map(|(number, _)| number);
-            if now != Some(*number) {
-                let what = format!("the browser of another session at node {at} ended");
-                return Ok(Some(Finding::new(Kind::Bystander, what)));
-            }
-        }
-        Ok(None)
-    }
-
-    /// All is mended, the nodes meet, and what was promised is looked for.
-    pub(crate) async fn settle(&mut self) -> Result<Option<Finding>> {
-        self.thaw();
-        for at in 0..2 {
-            if std::mem::take(&mut self.lost_program[at]) {
-                self.stage.has_program(at, true)?;
-            }
-            if !self.stage.is_up(at) {
-                self.stage.start_node(at, false).await.context("a node does not start again")?;
-            }
-        }
-        let found = self.meet().await?;
-        if let Some(told) = self.stage.findings().first() {
-            return Ok(Some(Finding::new(Kind::TwoBrowsers, told.clone())));
-        }
-        if found.is_some() {
-            return Ok(found);
-        }
-        let lost = self.lost().await?;
-        if lost.is_some() { Ok(lost) } else { self.unnoted().await }
-    }
-
-    /// Peers bring each other what they have; then one of two browsers at most is left.
-    async fn meet(&mut self) -> Result<Option<Finding>> {
-        let id = self.subject.id;
-        if self.differ().await? {
-            for at in [0, 1] {
-                // One of both may not have it yet, or nothing of it is shared.
-                let peer = format!("node{}", 1 - at);
-                if let Err(error) =
-                    self.stage.client(at)?.pull_session(&peer, &id.to_string()).await
-                {
-                    self.told.push(format!("node {at} pulled: {error}"));
-                }
-            }
-        }
-        let end = Instant::now() + MEET_LIMIT;
-        loop {
-            if self.places().await.len() < 2 {
-                return Ok(None);
-            }
-            if Instant::now() >= end {
-                let what = "both nodes run and have met, and both have a browser".to_owned();
-                return Ok(Some(Finding::new(Kind::TwoBrowsers, what)));
-            }
-            sleep(Duration::from_millis(20)).await;
-        }
-    }
-
-    /// Whether one of two peers has revisions that the other one has not.
-    async fn differ(&self) -> Result<bool> {
-        if self.stage.is_shared() {
-            return Ok(false);
-        }
-        let (id, owner) = (self.subject.id, held::owner()?);
-        let mut heads = Vec::new();
-        for at in 0..2 {
-            let shared = self.stage.store(at).fetch_shared(&owner, id).await?;
-            let shared = shared.map(|(_, shared)| {
-                let heads: Vec<_> = shared.replica.heads().map(baton_session::Signed::id).collect();
-                (heads, shared.lease)
-            });
-            heads.push(shared);
-        }
-        Ok(heads[0] != heads[1])
-    }
-
-    async fn lost(&self) -> Result<Option<Finding>> {
-        let mut held = Marks::new();
-        for at in 0..2 {
-            held.extend(held::at(&*self.stage, at, self.subject.id).await?);
-        }
-        let lost: Vec<&String> = self.promised.difference(&held).collect();
-        if lost.is_empty() {
-            return Ok(None);
-        }
-        let mut what = format!("{lost:?} of {:?} are nowhere, there is {held:?}", self.promised);
-        for at in 0..2 {
-            what += &held::tell(&*self.stage, at, self.subject.id).await?;
-        }
-        Ok(Some(Finding::new(Kind::Lost, what)))
-    }
-
-    /// Whether the audit logs tell of everything that was acknowledged.
-    async fn unnoted(&self) -> Result<Option<Finding>> {
-        let subject = self.subject.id.to_string();
-        let mut noted: BTreeMap<String, usize> = BTreeMap::new();
-        let logs = if self.stage.is_shared() { 1 } else { 2 };
-        for at in 0..logs {
-            let query = baton_api::ListAudit { limit: Some(100), ..Default::default() };
-            let entries = self.stage.client(at)?.list_audit(&query).await?.items;
-            for entry in entries.into_iter().filter(|entry| entry.subject == subject) {
-                *noted.entry(entry.action).or_default() += 1;
-            }
-        }
-        let missing: Vec<_> = self
-            .acknowledged
-            .iter()
-            .filter(|(name, count)| noted.get(**name).is_none_or(|noted| noted < *count))
-            .collect();
-        if missing.is_empty() {
-            return Ok(None);
-        }
-        let what = format!("acknowledged {missing:?}, noted {noted:?}");
-        Ok(Some(Finding::new(Kind::Audit, what)))
-    }
-
-    /// Ends what the walk left running, so that the next one finds the nodes as this one did.
-    pub(crate) async fn clear(self) -> Result<()> {
-        if let Some(sandbox) = &self.subject.sandbox {
-            for at in 0..2 {
-                // It is at one of both, or it ended with its node.
-                let _ = self.stage.client(at)?.delete_sandbox(sandbox).await;
-            }
-        }
-        for session in [Some(self.subject.id), self.subject.rival].into_iter().flatten() {
-            for at in 0..2 {
-                if self.stage.browser(at, session).await.is_none() {
-                    continue;
-                }
-                let driver = self.stage.store(at).fetch_driver(session).await?;
-                let agent = driver.and_then(|driver| driver.agent);
-                let client = self.stage.client(at)?.as_agent(agent);
-                client.abandon_session(&session.to_string()).await.context("at the end")?;
-            }
         }
         Ok(())
     }

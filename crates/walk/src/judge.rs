@@ -1,0 +1,198 @@
+//! How a session stands at each node before a verb and after it, and whether that may be so.
+
+use crate::ask::{Asked, Asking, Ended, agent};
+use crate::held::Marks;
+use crate::oracle::{Finding, Kind};
+use crate::stage::Stage;
+use crate::step::Verb;
+use crate::walk::Walk;
+use anyhow::Result;
+use baton_session::{AgentName, Lifecycle, NodeId};
+use std::time::Instant;
+
+/// How things stand before a verb.
+pub(crate) struct Before {
+    pub(crate) marks: [Option<Marks>; 2],
+    pub(crate) looks: [Option<Look>; 2],
+    /// Whether both nodes run, and nothing stands still.
+    pub(crate) is_calm: bool,
+    /// Whether nothing changes by itself.
+    pub(crate) is_settled: bool,
+}
+
+/// How a session stands at a node.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Look {
+    pub(crate) browser: Option<u64>,
+    pub(crate) state: Option<Lifecycle>,
+    pub(crate) agent: Option<AgentName>,
+    /// Whether this node holds it, as far as peers go.
+    pub(crate) is_held: bool,
+    pub(crate) has_conflicts: bool,
+    pub(crate) home: Option<NodeId>,
+}
+
+impl<S: Stage> Walk<'_, S> {
+    /// At which nodes the session has a browser.
+    pub(crate) async fn places(&self) -> Vec<usize> {
+        let mut places = Vec::new();
+        for at in 0..2 {
+            if self.stage.browser(at, self.subject.id).await.is_some() {
+                places.push(at);
+            }
+        }
+        places
+    }
+
+    pub(crate) fn is_calm(&self) -> bool {
+        !self.is_frozen && (0..2).all(|at| self.stage.is_up(at))
+    }
+
+    pub(crate) async fn before(&self) -> Result<Before> {
+        let marks = [self.driven(0).await?, self.driven(1).await?];
+        let looks = [self.look(0).await?, self.look(1).await?];
+        let is_settled = self.unsettled.is_none_or(|until| until <= Instant::now());
+        Ok(Before { marks, looks, is_calm: self.is_calm(), is_settled })
+    }
+
+    /// What the browser at a node holds, if it is the session's: one that is still being brought back is
+    /// nobody's yet, and whatever is asked for is not about it.
+    pub(crate) async fn driven(&self, at: usize) -> Result<Option<Marks>> {
+        let id = self.subject.id;
+        let marks = self.stage.marks(at, id).await;
+        let session = self.stage.store(at).fetch_any_session(id).await?;
+        let is_active = session.is_some_and(|session| session.lifecycle == Lifecycle::Active);
+        Ok(marks.filter(|_| is_active))
+    }
+
+    /// How the session stands at a node; none when the node does not go on. What its database says is
+    /// read beside it, which costs less than asking.
+    pub(crate) async fn look(&self, at: usize) -> Result<Option<Look>> {
+        if !self.stage.is_up(at) || self.is_frozen {
+            return Ok(None);
+        }
+        let (id, store) = (self.subject.id, self.stage.store(at));
+        let browser = self.stage.browser(at, id).await.map(|(number, _)| number);
+        let mut look = Look { browser, ..Look::default() };
+        let Some(session) = store.fetch_any_session(id).await? else { return Ok(Some(look)) };
+        look.state = Some(session.lifecycle);
+        look.agent = store.fetch_driver(id).await?.and_then(|driver| driver.agent);
+        if self.stage.is_shared() {
+            look.home = Some(session.node);
+        } else if let Some((_, shared)) = store.fetch_shared(&session.owner, id).await? {
+            let lease = shared.lease.filter(|lease| !lease.released);
+            look.is_held = lease.is_some_and(|lease| lease.node == session.node);
+            look.has_conflicts = !shared.replica.siblings().is_empty();
+        }
+        Ok(Some(look))
+    }
+
+    pub(crate) async fn is_there(&self, sandbox: &str) -> Result<bool> {
+        for at in 0..2 {
+            if self.stage.client(at)?.fetch_sandbox(sandbox).await.is_ok() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a verb did what it may, and one that failed nothing.
+    pub(crate) async fn judge(
+        &self,
+        before: &Before,
+        asking: &Asking,
+        asked: &Asked,
+    ) -> Result<Option<Finding>> {
+        let (here, there) = (asking.at, 1 - asking.at);
+        let what = |what: &str| format!("{:?} at node {here} {what}", asking.verb);
+        let drives = |verb: Verb| {
+            matches!(verb, Verb::Resume | Verb::Rollback { .. } | Verb::Close | Verb::HandIn { .. })
+        };
+        if asked.ended.is_done()
+            && drives(asking.verb)
+            && let Some(driver) = before.looks[here].as_ref().and_then(|look| look.agent.as_ref())
+            && asking.agent.as_ref() != Some(driver)
+        {
+            return Ok(Some(Finding::new(Kind::Driver, what("was done although another drives"))));
+        }
+        let Ended::Refused(code, why) = &asked.ended else { return Ok(None) };
+        if !before.is_calm || !self.is_calm() {
+            return Ok(None);
+        }
+        let after = [self.look(0).await?, self.look(1).await?];
+        let refused = format!("was refused ({}: {why})", code.as_str());
+        let found = |kind, text: String| Ok(Some(Finding::new(kind, what(&text))));
+        let (Some(was), Some(is)) = (&before.looks[here], &after[here]) else { return Ok(None) };
+        if drives(asking.verb) && was.browser.is_some() && was.browser != is.browser {
+            return found(
+                Kind::Here,
+                format!("{refused} and ended its own browser: {was:?}, {is:?}"),
+            );
+        }
+        if !before.is_settled {
+            return Ok(None);
+        }
+        if is.is_held && !was.is_held && is.browser.is_none() {
+            return found(Kind::Lease, format!("{refused} and holds the session all the same"));
+        }
+        let (Some(was), Some(is)) = (&before.looks[there], &after[there]) else { return Ok(None) };
+        // A row that both nodes have may be moved here.
+        let is_moved = !self.stage.is_shared() && was.state != is.state;
+        if was.browser != is.browser || is_moved {
+            return found(
+                Kind::Elsewhere,
+                format!("{refused} and changed node {there}: {was:?}, {is:?}"),
+            );
+        }
+        if was.home != is.home {
+            return found(Kind::Home, format!("{refused} and moved its home"));
+        }
+        let (was, is) = (&before.looks[here], &after[here]);
+        let agent = |look: &Option<Look>| look.as_ref().and_then(|look| look.agent.clone());
+        if agent(was) != agent(is) {
+            return found(Kind::Seat, format!("{refused} and gave it to {:?}", agent(is)));
+        }
+        Ok(None)
+    }
+
+    /// Whether somebody began to drive after the session had been passed to another.
+    pub(crate) async fn drives_late(
+        &self,
+        askings: &[Asking; 2],
+        asked: &[Asked; 2],
+    ) -> Option<Finding> {
+        for (passed, drove) in [(0, 1), (1, 0)] {
+            let Verb::Pass { to } = askings[passed].verb else { continue };
+            let started = matches!(askings[drove].verb, Verb::Resume | Verb::Rollback { .. });
+            let to = agent(to);
+            if !started
+                || !asked[0].ended.is_done()
+                || !asked[1].ended.is_done()
+                || askings[0].at != askings[1].at
+                || to.is_none()
+                || to == askings[drove].agent
+            {
+                continue;
+            }
+            let (_, born) = self.stage.browser(askings[drove].at, self.subject.id).await?;
+            if born > asked[passed].returned {
+                let by = &askings[drove].agent;
+                let what = format!("{by:?} started it after it had been passed to {to:?}");
+                return Some(Finding::new(Kind::Driver, what));
+            }
+        }
+        None
+    }
+
+    pub(crate) async fn bystanders_live(&self) -> Result<Option<Finding>> {
+        for (at, bystander) in self.bystanders.iter().enumerate() {
+            let Some((session, number)) = bystander else { continue };
+            let now = self.stage.browser(at, *session).await.map(|(number, _)| number);
+            if now != Some(*number) {
+                let what = format!("the browser of another session at node {at} ended");
+                return Ok(Some(Finding::new(Kind::Bystander, what)));
+            }
+        }
+        Ok(None)
+    }
+}
