@@ -132,9 +132,6 @@ impl<S: Stage> Walk<'_, S> {
         if !before.is_settled {
             return Ok(None);
         }
-        if is.is_held && !was.is_held && is.browser.is_none() {
-            return found(Kind::Lease, format!("{refused} and holds the session all the same"));
-        }
         let (Some(was), Some(is)) = (&before.looks[there], &after[there]) else { return Ok(None) };
         // A row that both nodes have may be moved here.
         let is_moved = !self.stage.is_shared() && was.state != is.state;
@@ -144,13 +141,15 @@ impl<S: Stage> Walk<'_, S> {
                 format!("{refused} and changed node {there}: {was:?}, {is:?}"),
             );
         }
+        let (Some(own), Some(now)) = (&before.looks[here], &after[here]) else { return Ok(None) };
+        if now.is_held && !own.is_held && now.browser.is_none() {
+            return found(Kind::Lease, format!("{refused} and holds the session all the same"));
+        }
         if was.home != is.home {
             return found(Kind::Home, format!("{refused} and moved its home"));
         }
-        let (was, is) = (&before.looks[here], &after[here]);
-        let agent = |look: &Option<Look>| look.as_ref().and_then(|look| look.agent.clone());
-        if agent(was) != agent(is) {
-            return found(Kind::Seat, format!("{refused} and gave it to {:?}", agent(is)));
+        if own.agent != now.agent {
+            return found(Kind::Seat, format!("{refused} and gave it to {:?}", now.agent));
         }
         Ok(None)
     }
