@@ -21,7 +21,7 @@ pub(crate) enum Order {
     /// End a command and its process group at once.
     Kill { id: u64 },
     /// Ask all that runs to end, and tell when it has.
-    Settle,
+    Settle { id: u64 },
 }
 
 /// What makes a sandbox ready.
@@ -59,6 +59,6 @@ pub(crate) enum Notice {
     Failed { id: u64, reason: String },
     /// A command has ended, or an archive is unpacked.
     Ended { id: u64, ended: Ended },
-    /// All that was asked to end has, or not in time; and whether the browsers have.
-    Settled { whole: bool },
+    /// All that was asked to end by that order has, or not in time; and whether the browsers have.
+    Settled { id: u64, whole: bool },
 }

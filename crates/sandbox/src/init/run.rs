@@ -115,13 +115,13 @@ fn obey(
             std::thread::spawn(move || children.tell(&unpack::obey(&order, descriptors)));
         }
         Order::Kill { id } => children.kill(id),
-        Order::Settle => {
+        Order::Settle { id } => {
             let children = Arc::clone(children);
             std::thread::spawn(move || {
                 let whole = settle::settle();
                 // What comes out of it from now on comes from us: nobody else is there to write it.
                 let whole = processes::end_all() && whole;
-                children.tell(&Notice::Settled { whole });
+                children.tell(&Notice::Settled { id, whole });
             });
         }
     }

@@ -9,7 +9,7 @@ use super::environment::environment;
 use super::link::Link;
 use super::sandbox::{Held, LocalSandbox};
 use super::start::told;
-use super::timed_out;
+use super::{drain, timed_out};
 use crate::init::{BARE, Begin, Order, pair};
 use crate::{Answer, InitCommand, Provider, Sandbox, SandboxError, SandboxSpec};
 use std::collections::BTreeMap;
@@ -64,11 +64,12 @@ impl BareProvider {
         let (cgroup, enforced) = Cgroup::hold(cgroup, pid);
         let begun = async {
             link.order(&Order::Begin(Begin { files: BTreeMap::new() }), &[]).await?;
-            link.told().await
+            link.ready().await
         };
         if let Err(error) = begun.await {
             return Err(told(&mut process, error).await);
         }
+        drain(process.stderr.take());
         Ok(LocalSandbox {
             link,
             env: environment(spec, &workspace, &format!("{workspace}/{SMALL}")),

@@ -7,11 +7,10 @@ use rustix::net::Shutdown;
 use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as Socket;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::Interest;
 use tokio::net::UnixStream;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 /// How many commands may run in a sandbox at once.
@@ -37,10 +36,8 @@ pub(super) struct Link {
     /// It keeps the bounds of packets, of which the type knows nothing.
     socket: UnixStream,
     commands: Mutex<Commands>,
-    /// Everything is ready, or has settled.
-    told: Notify,
-    /// Whether a browser had not ended when everything had settled.
-    unsettled: AtomicBool,
+    /// Commands may come.
+    ready: CancellationToken,
     /// The other end has closed, or is to.
     pub(super) closed: CancellationToken,
 }
@@ -49,6 +46,23 @@ pub(super) struct Link {
 struct Commands {
     last: u64,
     waiting: HashMap<u64, Waiter>,
+    /// Who waits until all has settled that ran when they asked, each by the order that they gave: one that
+    /// was given up is answered later than the next one begins.
+    settling: HashMap<u64, oneshot::Sender<bool>>,
+}
+
+impl Commands {
+    fn next(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    fn await_settled(&mut self, tell: oneshot::Sender<bool>) -> u64 {
+        let id = self.next();
+        self.settling.retain(|_, tell| !tell.is_closed());
+        self.settling.insert(id, tell);
+        id
+    }
 }
 
 impl Link {
@@ -60,8 +74,7 @@ impl Link {
         let link = Arc::new(Self {
             socket: UnixStream::from_std(socket).map_err(SandboxError::system(doing))?,
             commands: Mutex::default(),
-            told: Notify::new(),
-            unsettled: AtomicBool::new(false),
+            ready: CancellationToken::new(),
             closed: CancellationToken::new(),
         });
         let listening = Arc::clone(&link);
@@ -69,17 +82,23 @@ impl Link {
         Ok(link)
     }
 
-    /// Waits until the sandbox tells that it is ready or has settled.
-    pub(super) async fn told(&self) -> Result<(), SandboxError> {
+    /// Waits until the sandbox tells that it is ready.
+    pub(super) async fn ready(&self) -> Result<(), SandboxError> {
         tokio::select! {
-            () = self.told.notified() => Ok(()),
+            () = self.ready.cancelled() => Ok(()),
             () = self.closed.cancelled() => Err(SandboxError::Gone),
         }
     }
 
-    /// Whether all browsers had ended when it told that everything has settled.
-    pub(super) fn is_whole(&self) -> bool {
-        !self.unsettled.load(Ordering::Acquire)
+    /// Has all end that runs now, and waits until it has, or not in time. Whether all browsers have.
+    pub(super) async fn settle(&self) -> Result<bool, SandboxError> {
+        let (tell, told) = oneshot::channel();
+        let id = self.commands().await_settled(tell);
+        self.order(&Order::Settle { id }, &[]).await?;
+        tokio::select! {
+            told = told => told.map_err(|_| SandboxError::Gone),
+            () = self.closed.cancelled() => Err(SandboxError::Gone),
+        }
     }
 
     /// Closes the socket, which ends the sandbox.
@@ -123,8 +142,7 @@ impl Link {
         if commands.waiting.len() >= COMMANDS_MAX {
             return Err(SandboxError::TooMany { limit: COMMANDS_MAX });
         }
-        commands.last += 1;
-        let id = commands.last;
+        let id = commands.next();
         let (tell_started, started) = oneshot::channel();
         let (tell_ended, ended) = oneshot::channel();
         let waiter = Waiter { started: Some(tell_started), ended: tell_ended };
@@ -167,10 +185,12 @@ impl Link {
             }
         };
         match notice {
-            Notice::Ready => self.told.notify_one(),
-            Notice::Settled { whole } => {
-                self.unsettled.store(!whole, Ordering::Release);
-                self.told.notify_one();
+            Notice::Ready => self.ready.cancel(),
+            Notice::Settled { id, whole } => {
+                if let Some(tell) = commands.settling.remove(&id) {
+                    // Whoever asked may have gone.
+                    let _ = tell.send(whole);
+                }
             }
             Notice::Started { id } => tell(commands.waiting.get_mut(&id), Ok(())),
             Notice::Failed { id, reason } => {
@@ -183,5 +203,44 @@ impl Link {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Link;
+    use crate::init::{Notice, Order, pair, receive, send};
+    use std::os::fd::{AsFd, OwnedFd};
+    use std::sync::Arc;
+    use tokio::task::spawn_blocking;
+
+    /// The order that comes next at the other end, which has to be one to settle.
+    async fn asked(theirs: &Arc<OwnedFd>) -> u64 {
+        let theirs = Arc::clone(theirs);
+        let received = move || receive::<Order>(theirs.as_fd()).unwrap();
+        match spawn_blocking(received).await.unwrap() {
+            Some((Order::Settle { id }, _)) => id,
+            other => panic!("expected an order to settle, found {other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_told_late_answers_nobody_who_asked_later() {
+        let (ours, theirs) = pair().unwrap();
+        let (link, theirs) = (Link::open(ours).unwrap(), Arc::new(theirs));
+        // One that is given up once it was heard.
+        let first = tokio::select! {
+            settled = link.settle() => panic!("nobody has answered: {settled:?}"),
+            first = asked(&theirs) => first,
+        };
+        let asking = Arc::clone(&link);
+        let again = tokio::spawn(async move { asking.settle().await });
+        let second = asked(&theirs).await;
+        let tell = |notice| send(theirs.as_fd(), &notice, &[]).unwrap();
+        tell(Notice::Settled { id: first, whole: false });
+        tell(Notice::Ready);
+        tell(Notice::Settled { id: second, whole: true });
+        assert!(again.await.unwrap().unwrap(), "it is told of its own order");
+        link.ready().await.unwrap();
     }
 }

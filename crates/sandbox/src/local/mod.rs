@@ -19,6 +19,7 @@ pub use tools::Tools;
 
 use crate::{Answer, InitCommand, Provider, Sandbox, SandboxError, SandboxSpec};
 use cgroup::Cgroups;
+use tokio::io::AsyncRead;
 
 /// Makes sandboxes on this machine.
 #[derive(Debug)]
@@ -51,7 +52,35 @@ impl Provider for LocalProvider {
     }
 }
 
+/// Reads on what a process says that nobody wants to know: where it is not read, it stands still one day.
+fn drain(pipe: Option<impl AsyncRead + Unpin + Send + 'static>) {
+    if let Some(mut pipe) = pipe {
+        tokio::spawn(async move { tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await });
+    }
+}
+
 /// A limit that ran out.
 fn timed_out(what: &'static str, limit: std::time::Duration) -> SandboxError {
     SandboxError::TimedOut { what, limit }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::drain;
+    use std::process::Stdio;
+    use std::time::Duration;
+    use tokio::process::Command;
+
+    #[tokio::test]
+    async fn who_says_much_once_it_runs_goes_on() {
+        // More than a pipe holds.
+        let mut shell = Command::new("/bin/sh");
+        let talk = shell.args(["-c", "head -c 1000000 /dev/zero >&2; head -c 1000000 /dev/zero"]);
+        let talk = talk.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        let mut process = talk.spawn().unwrap();
+        drain(process.stdout.take());
+        drain(process.stderr.take());
+        let ended = tokio::time::timeout(Duration::from_mins(1), process.wait()).await;
+        assert!(ended.unwrap().unwrap().success());
+    }
 }

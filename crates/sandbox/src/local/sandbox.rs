@@ -91,16 +91,10 @@ impl Sandbox for LocalSandbox {
 
     fn settle(&self) -> Answer<'_, ()> {
         Box::pin(async {
-            let settled = async {
-                self.link.order(&Order::Settle, &[]).await?;
-                self.link.told().await
-            };
-            let limited = tokio::time::timeout(SETTLE_LIMIT, settled).await;
-            limited.map_err(|_| timed_out("commands that end", SETTLE_LIMIT))??;
-            if self.link.is_whole() {
-                Ok(())
-            } else {
-                Err(timed_out("a browser that ends", BROWSERS_LIMIT))
+            let settled = tokio::time::timeout(SETTLE_LIMIT, self.link.settle()).await;
+            match settled.map_err(|_| timed_out("commands that end", SETTLE_LIMIT))?? {
+                true => Ok(()),
+                false => Err(timed_out("a browser that ends", BROWSERS_LIMIT)),
             }
         })
     }

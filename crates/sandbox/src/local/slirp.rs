@@ -1,7 +1,7 @@
 //! The network of a sandbox: slirp4netns passes its packets on, as connections of this machine.
 
-use super::timed_out;
 use super::tools::Tools;
+use super::{drain, timed_out};
 use crate::SandboxError;
 use std::process::Stdio;
 use std::time::Duration;
@@ -51,10 +51,7 @@ impl Slirp {
         let alive = process.stdin.take();
         let ready = tokio::time::timeout(LIMIT, is_ready(&mut process)).await;
         ready.map_err(|_| timed_out("a network for the sandbox", LIMIT))??;
-        if let Some(mut errors) = process.stderr.take() {
-            // What nobody reads would stop it one day.
-            tokio::spawn(async move { tokio::io::copy(&mut errors, &mut tokio::io::sink()).await });
-        }
+        drain(process.stderr.take());
         Ok(Self { process, _alive: alive })
     }
 

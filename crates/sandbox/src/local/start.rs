@@ -11,7 +11,7 @@ use super::link::Link;
 use super::rules::rules;
 use super::sandbox::{Held, LocalSandbox};
 use super::slirp::Slirp;
-use super::{LocalProvider, timed_out};
+use super::{LocalProvider, drain, timed_out};
 use crate::init::{Begin, Order, pair};
 use crate::{Destination, InitCommand, Network, SandboxError, SandboxSpec, WORKSPACE};
 use std::collections::BTreeMap;
@@ -74,6 +74,8 @@ async fn steps(provider: &LocalProvider, spec: &SandboxSpec) -> Result<LocalSand
     if let Err(error) = begin(&link, spec).await {
         return Err(told(&mut process, error).await);
     }
+    drain(process.stdout.take());
+    drain(process.stderr.take());
     Ok(LocalSandbox {
         link,
         held: Mutex::new(Some(Held { process, slirp, cgroup, folder: None })),
@@ -140,7 +142,7 @@ async fn is_in(process: &mut Child) -> Result<(), SandboxError> {
 async fn begin(link: &Arc<Link>, spec: &SandboxSpec) -> Result<(), SandboxError> {
     link.go().await?;
     link.order(&Order::Begin(Begin { files: files(spec) }), &[]).await?;
-    link.told().await
+    link.ready().await
 }
 
 /// What went wrong, in the words of the programs that should have made the sandbox.
