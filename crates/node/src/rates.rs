@@ -42,8 +42,17 @@ struct Inner {
     addresses: Allowances<IpAddr>,
     /// Keys that were good lately, by what the database knows of them.
     good: Mutex<HashSet<[u8; 32]>>,
-    /// Lets one look a key up after the other.
-    lane: Semaphore,
+    /// Let one look a key up after the other, and one token: a provider may be slower than our database.
+    lanes: [Semaphore; 2],
+}
+
+/// What a stranger shows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Shown {
+    /// A key of ours.
+    Key,
+    /// A token of a provider.
+    Token,
 }
 
 impl Rates {
@@ -51,8 +60,8 @@ impl Rates {
     pub fn new(limits: RateLimits) -> Self {
         let keys = Allowances::new(limits.requests_per_minute);
         let addresses = Allowances::new(limits.refused_keys_per_minute);
-        let (good, lane) = (Mutex::default(), Semaphore::new(1));
-        Self(Arc::new(Inner { limits, keys, addresses, good, lane }))
+        let (good, lanes) = (Mutex::default(), [1, 1].map(Semaphore::new));
+        Self(Arc::new(Inner { limits, keys, addresses, good, lanes }))
     }
 
     /// How often somebody may ask.
@@ -75,12 +84,35 @@ impl Rates {
         self.0.addresses.give_back(&household(address), Instant::now());
     }
 
-    /// Waits for the turn of `address` to have a key looked up. Only whoever has used up the allowance of
-    /// its address, and shows a key that was not good lately, waits: one after the other, so that many
-    /// guesses cost the database no more than one. A good key is found in the end, from everywhere.
-    pub(crate) async fn turn(
+    /// Looks up a key or a token that somebody at `address` shows, when it is their turn; `is_good` says what
+    /// it was worth, or none where that was not seen. Whoever looks up what a stranger shows asks here, so
+    /// that the allowance comes before the deed.
+    pub(crate) async fn look_up<T>(
+        &self,
+        address: Option<IpAddr>,
+        (shown, secret_hash): (Shown, [u8; 32]),
+        look: impl Future<Output = T>,
+        is_good: impl FnOnce(&T) -> Option<bool>,
+    ) -> T {
+        let turn = match address {
+            Some(address) => self.turn(address, shown, &secret_hash).await,
+            None => None,
+        };
+        let found = look.await;
+        drop(turn);
+        if let Some(is_good) = is_good(&found) {
+            self.looked_up(secret_hash, is_good);
+        }
+        found
+    }
+
+    /// Waits for the turn of `address` to have something looked up. Only whoever has used up the allowance of
+    /// its address, and shows what was not good lately, waits: one after the other, so that many guesses
+    /// cost no more than one. What is good is found in the end, from everywhere.
+    async fn turn(
         &self,
         address: IpAddr,
+        shown: Shown,
         secret_hash: &[u8; 32],
     ) -> Option<SemaphorePermit<'_>> {
         if self.good().contains(secret_hash)
@@ -88,11 +120,11 @@ impl Rates {
         {
             return None;
         }
-        self.0.lane.acquire().await.ok()
+        self.0.lanes[shown as usize].acquire().await.ok()
     }
 
     /// Remembers that a key was good, or was not.
-    pub(crate) fn looked_up(&self, secret_hash: [u8; 32], is_good: bool) {
+    fn looked_up(&self, secret_hash: [u8; 32], is_good: bool) {
         let mut good = self.good();
         if !is_good {
             good.remove(&secret_hash);
@@ -168,7 +200,9 @@ impl<K: Hash + Eq> Allowances<K> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Allowances, MOST, household};
+    use super::{Allowances, MOST, RateLimits, Rates, Shown, household};
+    use futures_util::FutureExt as _;
+    use futures_util::future::{Either, pending, ready};
     use std::net::IpAddr;
     use std::time::{Duration, Instant};
 
@@ -223,5 +257,22 @@ mod tests {
         assert!(same("::ffff:192.0.2.1", "192.0.2.1"));
         assert!(!same("2001:db8:0:1::1", "2001:db8:0:2::1"));
         assert!(!same("192.0.2.1", "192.0.2.2"));
+    }
+
+    #[test]
+    fn who_was_wrong_too_often_is_looked_up_one_after_the_other() {
+        let limits = RateLimits { refused_keys_per_minute: 1, ..RateLimits::default() };
+        let (rates, address) = (Rates::new(limits), IpAddr::from([192, 0, 2, 1]));
+        let shown = |secret, look| {
+            Box::pin(rates.look_up(Some(address), (Shown::Key, [secret; 32]), look, |()| None))
+        };
+        rates.looked_up([1; 32], true);
+        rates.refused(address).unwrap();
+        let mut first = shown(2, Either::Left(pending()));
+        assert!(first.as_mut().now_or_never().is_none());
+        assert!(shown(3, Either::Right(ready(()))).now_or_never().is_none(), "it waits");
+        assert!(shown(1, Either::Right(ready(()))).now_or_never().is_some(), "it was good lately");
+        drop(first);
+        assert!(shown(3, Either::Right(ready(()))).now_or_never().is_some(), "it is its turn");
     }
 }

@@ -5,6 +5,7 @@ use crate::audit::{Action, Actor, Note, is_asked_by};
 use crate::connections::Visit;
 use crate::http::{Peer, Refusal};
 use crate::oidc::TokenRefusal;
+use crate::rates::Shown;
 use crate::{Context, NodeError};
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
@@ -100,15 +101,11 @@ async fn find_key(parts: &Parts, context: &Context) -> Result<FoundKey, NodeErro
     if may_talk::token(&parts.headers).is_some() {
         return Err(TokenRefusal::NotHere.into());
     }
-    let hash = key_of(&parts.headers)?.hash();
-    // How often an address may be wrong is looked at before the database is.
-    let turn = match parts.extensions.get::<Peer>() {
-        Some(Peer(address)) => context.rates.turn(*address, &hash).await,
-        None => None,
-    };
-    let key = context.store.find_key(hash).await?;
-    drop(turn);
-    context.rates.looked_up(hash, key.is_some());
+    let shown = (Shown::Key, key_of(&parts.headers)?.hash());
+    let address = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
+    let is_good = |key: &Result<Option<_>, _>| key.as_ref().ok().map(Option::is_some);
+    let key =
+        context.rates.look_up(address, shown, context.store.find_key(shown.1), is_good).await?;
     key.ok_or(NodeError::Unauthenticated { found: "an unknown or revoked key" })
 }
 

@@ -6,8 +6,9 @@
 use super::Caller;
 use super::caller::{authorization, count, denied, known, refuse, show};
 use crate::audit::{Action, Actor, Note, is_asked_by};
-use crate::http::Refusal;
+use crate::http::{Peer, Refusal};
 use crate::oidc::{Gate, TokenRefusal, Visitor};
+use crate::rates::Shown;
 use crate::sync::peers::CLIENT;
 use crate::{Context, NodeError};
 use axum::extract::FromRequestParts;
@@ -15,6 +16,7 @@ use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use baton_api::{Problem, Scope};
 use baton_session::Owner;
+use sha2::{Digest, Sha256};
 
 /// In whose name a node asks that may talk. Who wrote what it says is another question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +39,12 @@ impl FromRequestParts<Context> for MayTalk {
             };
         };
         let checked = match &context.gate {
-            Some(gate) => gate.check(token).await,
+            Some(gate) => {
+                let address = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
+                let shown = (Shown::Token, Sha256::digest(token).into());
+                let is_good = |found: &Result<_, _>| Some(found.is_ok());
+                context.rates.look_up(address, shown, gate.check(token), is_good).await
+            }
             None => Err(TokenRefusal::NotTaken),
         };
         let caller = match checked {

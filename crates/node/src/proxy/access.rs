@@ -9,6 +9,7 @@ use super::{Access, Cocoon, Proxy, ProxyConfig, now};
 use crate::auth::key_of;
 use crate::connections::Visit;
 use crate::debug::token::{Claim, DebugSecret, Nonce, TokenError, sign, verify};
+use crate::rates::Shown as Credential;
 use axum::body::Body;
 use axum::http::header::{
     CACHE_CONTROL, COOKIE, HeaderMap, HeaderValue, LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE,
@@ -187,10 +188,10 @@ async fn key(
     let ProxyConfig { keys, rates, .. } = &proxy.0.config;
     let (Some(store), Ok(secret)) = (keys, key_of(headers)) else { return Ok(None) };
     let hash = secret.hash();
-    let turn = rates.turn(peer, &hash).await;
-    let found = store.find_key(hash).await.map_err(|error| not_looked_up(&error))?;
-    drop(turn);
-    rates.looked_up(hash, found.is_some());
+    let is_good = |found: &Result<Option<_>, _>| found.as_ref().ok().map(Option::is_some);
+    let shown = (Credential::Key, hash);
+    let found = rates.look_up(Some(peer), shown, store.find_key(hash), is_good).await;
+    let found = found.map_err(|error| not_looked_up(&error))?;
     let Some(FoundKey { key, limited_peer }) = found else {
         if rates.refused(peer).is_ok() {
             return Ok(None);

@@ -115,7 +115,7 @@ async fn read_profile(context: &Context, sandbox: &dyn Sandbox) -> Result<(State
     let scratch = context.sandboxes.scratch().clone();
     let read = async {
         let command = sandbox.tool("pack", PROFILE);
-        let mut process = sandbox.start(&command).await.map_err(not_started)?;
+        let mut process = sandbox.start(&command).await.map_err(|error| not_started(&error))?;
         let empty = Box::new(tokio::io::empty());
         let output = SyncIoBridge::new(std::mem::replace(&mut process.output, empty));
         let work = move || {
@@ -147,7 +147,7 @@ async fn read_profile(context: &Context, sandbox: &dyn Sandbox) -> Result<(State
 }
 
 /// Why a sandbox does not pack its profile. One that has ended never will.
-fn not_started(error: SandboxError) -> Fault {
+fn not_started(error: &SandboxError) -> Fault {
     let why = error.to_string();
     if matches!(error, SandboxError::Gone) { Fault::Bytes(why) } else { Fault::Ours(why) }
 }

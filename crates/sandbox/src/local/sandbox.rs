@@ -92,10 +92,8 @@ impl Sandbox for LocalSandbox {
     fn settle(&self) -> Answer<'_, ()> {
         Box::pin(async {
             let settled = tokio::time::timeout(SETTLE_LIMIT, self.link.settle()).await;
-            match settled.map_err(|_| timed_out("commands that end", SETTLE_LIMIT))?? {
-                true => Ok(()),
-                false => Err(timed_out("a browser that ends", BROWSERS_LIMIT)),
-            }
+            let whole = settled.map_err(|_| timed_out("commands that end", SETTLE_LIMIT))??;
+            if whole { Ok(()) } else { Err(timed_out("a browser that ends", BROWSERS_LIMIT)) }
         })
     }
 
