@@ -82,7 +82,7 @@ impl Serve {
         let (sender, changes) = watch::channel(config.recovery.clone());
         config.changes = Some(changes);
         tokio::spawn(read_again_when_told(self.node, context.data.clone(), sender)?);
-        baton_node::serve(config, listener, shutdown).await?;
+        Box::pin(baton_node::serve(config, listener, shutdown)).await?;
         Ok(Exit::Done)
     }
 }
