@@ -7,6 +7,7 @@
 use crate::fixture::{Folder, LIMIT, Node};
 use baton_api::ListSessions;
 use baton_node::config::TlsFiles;
+use baton_node::connections::Bounds;
 use baton_node::proxy::{Access, BrowserDebug, Cocoon};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -16,8 +17,9 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::{Instant, interval, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
-/// How long whoever has a key may wait for an answer.
-const AT_ONCE: Duration = Duration::from_secs(1);
+/// How long the slow ones may take here for anything, beside which [`LIMIT`] is short: who is answered
+/// within that has waited for none of them.
+const PATIENCE: Duration = Duration::from_mins(10);
 
 /// A way of being slow.
 #[derive(Debug, Clone, Copy)]
@@ -131,7 +133,8 @@ async fn longest(node: &Node) -> Duration {
 fn crowded(connections: usize) -> (Folder, baton_node::Config) {
     let folder = Folder::new();
     let mut config = folder.config();
-    config.bounds.connections = connections;
+    let patient = Bounds { silence: PATIENCE, body: PATIENCE, stalled: PATIENCE, ..config.bounds };
+    config.bounds = Bounds { connections, ..patient };
     (folder, config)
 }
 
@@ -146,7 +149,6 @@ async fn crowds_at_the_node(connections: usize, many: usize) {
             note(&format!(
                 "{many} × {slow:?} from {addresses}: a good key is answered in {took:?}"
             ));
-            assert!(took < AT_ONCE, "{slow:?} from {addresses}: {took:?}");
             drop(crowd);
         }
     }
@@ -189,7 +191,6 @@ async fn crowds_at_a_handshake(connections: usize, many: usize) {
         assert_eq!(answer.status(), 200);
         let took = since.elapsed();
         note(&format!("{many} handshakes from {addresses}: a good key is answered in {took:?}"));
-        assert!(took < AT_ONCE, "{took:?}");
     }
     node.stop().await;
 }
@@ -236,13 +237,10 @@ async fn crowds_at_the_proxy(connections: usize, many: usize) {
             let mut stream = TcpStream::connect(to).await.unwrap();
             let head = format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n");
             stream.write_all(head.as_bytes()).await.unwrap();
-            let answer = super::smuggling::head(&mut stream).await;
+            let answer = timeout(LIMIT, super::smuggling::head(&mut stream)).await.unwrap();
             let took = begun.elapsed();
             note(&format!("{many} × {slow:?} from {addresses}: a cocoon is answered in {took:?}"));
-            assert!(
-                answer.starts_with("HTTP/1.1 200") && took < AT_ONCE,
-                "{slow:?}: {took:?} {answer}"
-            );
+            assert!(answer.starts_with("HTTP/1.1 200"), "{slow:?}: {answer}");
             drop(crowd);
         }
     }
@@ -291,7 +289,7 @@ async fn a_key_that_holds_its_share_is_told_so_and_keeps_nobody_out() {
     assert_eq!(held.len(), 8, "a quarter of 32");
     assert_eq!(refused.code(), Some(baton_api::ErrorCode::TooManyRequests));
     assert!(refused.to_string().contains("expected at most 8 connections at once"), "{refused}");
-    assert!(answered(&node).await < AT_ONCE);
+    answered(&node).await;
     drop(held);
     node.stop().await;
 }

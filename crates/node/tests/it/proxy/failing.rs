@@ -5,11 +5,12 @@ use crate::fixture::LIMIT;
 use axum::Router;
 use axum::body::Body;
 use axum::routing::{get, post};
+use futures_util::StreamExt as _;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 /// An address at which nothing listens.
 async fn nowhere() -> SocketAddr {
@@ -52,20 +53,32 @@ async fn a_cocoon_that_stays_silent_is_not_waited_for_for_ever() {
 
 #[tokio::test]
 async fn an_upload_may_take_longer_as_long_as_it_moves() {
-    let count =
-        async |body: Body| axum::body::to_bytes(body, 1 << 20).await.unwrap().len().to_string();
+    const BYTES: usize = 10_000;
+    let (came, mut arrivals) = tokio::sync::mpsc::unbounded_channel();
+    let count = async move |body: Body| {
+        let (mut body, mut count) = (body.into_data_stream(), 0);
+        while let Some(piece) = body.next().await {
+            count += piece.unwrap().len();
+            came.send(count).unwrap();
+        }
+        count.to_string()
+    };
     let address = service(Router::new().route("/", post(count))).await;
-    let limit = Duration::from_secs(1);
+    // Long beside a pause of this machine, and the upload takes longer.
+    let limit = Duration::from_secs(4);
     let stand = Stand::with([cocoon("shop", address)], limit, None).await;
-    let mut stream = stand.begin_upload(30).await;
-    for _ in 0..6 {
-        // Together they take half as long again as an answer may.
-        sleep(Duration::from_millis(250)).await;
-        stream.write_all(b"piece").await.unwrap();
+    let mut stream = stand.begin_upload(BYTES).await;
+    let (begun, mut sent) = (Instant::now(), 0);
+    while begun.elapsed() < limit + limit / 4 {
+        stream.write_all(b"x").await.unwrap();
+        sent += 1;
+        while timeout(LIMIT, arrivals.recv()).await.unwrap().unwrap() < sent {}
+        sleep(Duration::from_millis(20)).await;
     }
+    stream.write_all(&vec![b'x'; BYTES - sent]).await.unwrap();
     let mut answer = String::new();
     timeout(LIMIT, stream.read_to_string(&mut answer)).await.unwrap().unwrap();
-    assert!(answer.ends_with("\r\n\r\n30"), "{answer}");
+    assert!(answer.ends_with(&format!("\r\n\r\n{BYTES}")), "{answer}");
     stand.stop().await;
 }
 
