@@ -47,12 +47,9 @@ pub fn read(file: &[u8]) -> Result<(SessionFile, Receipt), ReadError> {
 /// Whether `file` looks like a session file: an object with `state`. What else is wrong with it
 /// [`read`] says.
 pub fn is_session_file(file: &[u8]) -> bool {
-    #[derive(serde::Deserialize)]
-    struct Shape {
-        #[serde(rename = "state")]
-        _state: serde::de::IgnoredAny,
-    }
-    serde_json::from_slice::<Shape>(file).is_ok()
+    // A member may stand twice: whatever `read` makes of it, it is a member.
+    let members: Result<BTreeMap<String, serde::de::IgnoredAny>, _> = serde_json::from_slice(file);
+    members.is_ok_and(|members| members.contains_key("state"))
 }
 
 /// The member called `name`, which stands at `place`; `null` is as good as none.

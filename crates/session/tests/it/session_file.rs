@@ -4,7 +4,8 @@ use crate::arbitrary;
 use baton_session::cookie::Expiry;
 use baton_session::environment::{Geolocation, Viewport};
 use baton_session::wire::{
-    Head, NodeType, Provenance, SessionFile, Version, checksum_of, deleted_checksum, read, write,
+    Head, NodeType, Provenance, SessionFile, Version, checksum_of, deleted_checksum,
+    is_session_file, read, write,
 };
 use baton_session::{Entries, PartHash, Receipt, State, StorageKey, Tab, admit};
 use baton_testing::cases;
@@ -330,6 +331,14 @@ fn a_key_that_stands_twice_is_no_guess() {
     twice["state"]["origins"].as_array_mut().unwrap().push(origin);
     twice["sync"]["checksum"] = json!("");
     insta::assert_snapshot!(refused(&twice), @"in the session file, at state.origins[1].storageKey: expected each storage key once, found it again");
+}
+
+/// Found by fuzzing: it was told as a `storageState` file that is none.
+#[test]
+fn a_file_whose_state_stands_twice_is_a_session_file() {
+    let text = r#"{"state": 1, "name": "shop", "state": {"cookies": []}}"#;
+    assert!(is_session_file(text.as_bytes()));
+    assert_eq!(read(text.as_bytes()).unwrap().0.head.name, "shop");
 }
 
 #[test]
