@@ -81,7 +81,7 @@ proptest! {
         let (mut ring, mut model) = (Ring::new(items, bytes), Model::default());
         let (mut cursor, mut seen, mut changes) = (0, Vec::new(), Vec::new());
         for (name, (step, reads)) in steps.iter().enumerate() {
-            let before = ring.last();
+            let (before, gone_before) = (ring.last(), model.dropped.len());
             apply(&mut ring, &mut model, step, name);
             prop_assert!(ring.last() > before || matches!(step, Step::Change(..)));
 
@@ -89,9 +89,10 @@ proptest! {
             prop_assert_eq!(&kept, &model.things, "nothing else went");
             let used: usize = kept.values().map(|thing| thing.1).sum();
             prop_assert!(kept.len() <= items && used <= bytes && used == ring.used());
-            if let (Some(gone), Some((oldest, _))) = (model.dropped.last(), kept.first_key_value()) {
+            for gone in &model.dropped[gone_before..] {
                 // What is larger than the whole store goes at once; else the oldest.
-                prop_assert!(gone < oldest || *gone == ring.last() || model.dropped.len() > 1);
+                let is_oldest = kept.first_key_value().is_none_or(|(oldest, _)| gone < oldest);
+                prop_assert!(is_oldest || *gone == ring.last());
             }
             changes.push(ring.last());
 
