@@ -92,15 +92,16 @@ impl Mux {
     }
 
     fn joined(&mut self, client: ClientId, envelope: &Envelope<'_>) {
-        let Some(root) = Params::parse(envelope.result).session else {
+        let root = Params::parse(envelope.result).session;
+        let Some(joined) = self.clients.get_mut(&client) else {
+            // It left while the browser answered.
+            root.iter().for_each(|root| self.detach(None, root));
+            return;
+        };
+        let Some(root) = root else {
             self.drop_client(client);
             let reason = "the browser gave no session of its own to it".to_owned();
             self.out.push(Action::Disconnect(client, reason));
-            return;
-        };
-        let Some(joined) = self.clients.get_mut(&client) else {
-            // It left while the browser answered.
-            self.detach(None, &root);
             return;
         };
         joined.root = Some(root.clone().into_owned());

@@ -133,3 +133,16 @@ fn a_client_cannot_close_the_browser_and_the_node_can() {
     story.client(2, json!({"id": 2, "method": "Baton.close"}));
     assert_eq!(story.other.pop(), Some(Action::Close));
 }
+
+/// Found by fuzzing: it was sent away a second time.
+#[test]
+fn a_client_that_left_is_not_sent_away_when_the_browser_refuses_it() {
+    let mut story = Story::new(vec![]);
+    let actions = story.mux.join(1, Role::Client);
+    story.note(actions);
+    let actions = story.mux.leave(1);
+    story.note(actions);
+    let id = story.asked("Target.attachToBrowserTarget")["id"].clone();
+    story.browser(json!({"id": id, "error": {"code": -32000, "message": "no"}}));
+    assert_eq!(story.other, []);
+}
