@@ -10,6 +10,7 @@ mod cargo;
 mod chrome;
 mod demo;
 mod dist;
+mod fuzz;
 mod setup;
 mod soak;
 mod test;

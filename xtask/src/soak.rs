@@ -1,13 +1,13 @@
 //! `cargo xtask soak`: the long versions of the stories in which processes are killed and nodes sync,
 //! walks over all verbs of a session by the ten thousand, more states and damage made at random, the
-//! stories of disks that fail, and the extension in a real VS Code.
+//! stories of disks that fail, the extension in a real VS Code, and the fuzz targets.
 //!
 //! The first are the same tests that `cargo xtask test` runs, with more rounds; each reads their
 //! number from `BATON_SOAK_ROUNDS`. The others mount disks of their own, so only root can run them:
 //! for anybody else they say that they were skipped.
 
 use crate::test::tally::Tally;
-use crate::{cargo, setup, vscode};
+use crate::{cargo, fuzz, setup, vscode};
 use anyhow::{Result, ensure};
 use std::process::ExitCode;
 
@@ -20,6 +20,18 @@ pub(crate) struct Args {
     /// smaller part of it.
     #[arg(long, default_value_t = 320, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
+
+    /// For how many minutes each fuzz target runs; 0 for not at all.
+    #[arg(long, default_value_t = 10)]
+    fuzz_minutes: u64,
+
+    /// Only run the fuzz targets.
+    #[arg(long)]
+    only_fuzz: bool,
+
+    /// Only put what fuzz targets found so far into the corpus that is committed, made small.
+    #[arg(long)]
+    keep_corpus: bool,
 }
 
 /// A story: the package of its test, the test's full name, and the part of the rounds that it takes.
@@ -93,7 +105,14 @@ const STORIES: [Story; 30] = [
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     setup::ensure(&setup::DEMO)?;
-    let mut failed = Vec::new();
+    if args.keep_corpus {
+        fuzz::keep()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut failed = if args.fuzz_minutes > 0 { fuzz::run(args.fuzz_minutes)? } else { Vec::new() };
+    if args.only_fuzz {
+        return done(&failed);
+    }
     for Story(package, name, part) in STORIES {
         let rounds = args.rounds.div_ceil(part);
         println!("━━ {rounds} rounds: {name}");
@@ -113,6 +132,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         println!("{error:#}");
         failed.push("the extension in a real VS Code");
     }
+    done(&failed)
+}
+
+fn done(failed: &[&str]) -> Result<ExitCode> {
     ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
     println!("every story held");
     Ok(ExitCode::SUCCESS)

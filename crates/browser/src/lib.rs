@@ -8,6 +8,9 @@ pub mod capture;
 pub mod cdp;
 mod cookies;
 mod frames;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod generators;
 pub mod icon;
 pub mod keeper;

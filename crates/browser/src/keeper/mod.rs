@@ -11,6 +11,8 @@ mod client;
 mod connect;
 mod error;
 mod force;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod input;
 mod log;
 mod mux;

@@ -12,6 +12,8 @@ pub mod crypt;
 #[cfg(test)]
 mod crypt_tests;
 mod fault;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod instant;
 mod keep;
 pub mod keyring;

@@ -1,7 +1,7 @@
 //! The log of a `LevelDB`: records, cut to fit into blocks (`doc/log_format.md` in its source).
 
 use super::Damage;
-use super::bytes::{Bytes, masked};
+use super::bytes::{Bytes, is_sum, masked};
 
 const BLOCK: usize = 32 << 10;
 /// Checksum, length, and which piece of a record it is.
@@ -59,7 +59,7 @@ fn piece<'a>(block: &mut Bytes<'a>, is_whole: bool) -> Result<Option<(u8, &'a [u
         let cut_off = Damage("a record that is longer than its block");
         return if is_whole { Err(cut_off) } else { Ok(None) };
     };
-    if masked(crc32c::crc32c(&covered[..=length])) != checksum {
+    if !is_sum(checksum, &covered[..=length]) {
         return Err(Damage("a record whose checksum is another"));
     }
     Ok(Some((piece[0], &piece[1..])))

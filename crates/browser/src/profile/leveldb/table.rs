@@ -1,7 +1,7 @@
 //! A sorted table of a `LevelDB` (`doc/table_format.md` in its source).
 
 use super::Damage;
-use super::bytes::{Bytes, masked, put_varint};
+use super::bytes::{Bytes, is_sum, masked, put_varint};
 use crate::profile::bounds::Budget;
 
 /// The last bytes of every table: where its index is, and how one knows a table.
@@ -53,7 +53,7 @@ fn block(
         .and_then(|end| table.get(offset..end.checked_add(TRAILER)?))
         .ok_or(Damage("a block outside of its table"))?;
     let (covered, checksum) = stored.split_at(size + 1);
-    if Bytes(checksum).u32() != Some(masked(crc32c::crc32c(covered))) {
+    if !Bytes(checksum).u32().is_some_and(|stored| is_sum(stored, covered)) {
         return Err(Damage("a block whose checksum is another"));
     }
     let (content, kind) = covered.split_at(size);
