@@ -95,7 +95,9 @@ impl Mux {
         let root = Params::parse(envelope.result).session;
         let Some(joined) = self.clients.get_mut(&client) else {
             // It left while the browser answered.
-            root.iter().for_each(|root| self.detach(None, root));
+            if let Some(root) = root {
+                self.detach(None, &root);
+            }
             return;
         };
         let Some(root) = root else {
