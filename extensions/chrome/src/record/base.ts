@@ -5,6 +5,7 @@
 
 import { OPEN_REQUESTS } from '../limits.ts'
 import type { NetworkChange, Requested } from '../protocol.ts'
+import { makeRoom } from '../room.ts'
 import { isWithin } from '../tabs/scope.ts'
 import type { Tab } from '../tabs/tab.ts'
 import { headersOf, kindOf, statusTextOf } from './words.ts'
@@ -31,6 +32,8 @@ export interface Ears {
   /** Whether the debugger told of a request that was answered now; it is taken off its list. */
   isTold(tab: Tab, method: string, url: string): boolean
   tell(tab: Tab, change: NetworkChange): void
+  /** So many events of a tab will never be told. */
+  loses(tab: Tab, events: number): void
 }
 
 /** What is known of a request whose beginning was missed. */
@@ -125,7 +128,7 @@ export class BaseLayer {
       return undefined
     }
     if (tab !== undefined) return this.begin(details, tab, undefined, true)
-    if (this.left.size >= OPEN_REQUESTS) this.left.clear()
+    makeRoom(this.left, OPEN_REQUESTS)
     this.left.add(requestId)
     return undefined
   }
@@ -218,12 +221,17 @@ export class BaseLayer {
   }
 
   private note(id: string, open: Open): void {
-    if (this.open.size >= OPEN_REQUESTS) this.open.clear()
+    const lost = new Map<Tab, number>()
+    makeRoom(this.open, OPEN_REQUESTS, (oldest) => {
+      const tab = this.open.get(oldest)?.tab
+      if (tab !== undefined) lost.set(tab, (lost.get(tab) ?? 0) + 1)
+    })
+    for (const [tab, events] of lost) this.ears.loses(tab, events)
     this.open.set(id, open)
   }
 
   private place(tabId: number, frameId: number, url: string): void {
-    if (this.frames.size >= OPEN_REQUESTS) this.frames.clear()
+    makeRoom(this.frames, OPEN_REQUESTS)
     this.frames.set(`${tabId} ${frameId}`, url)
   }
 }

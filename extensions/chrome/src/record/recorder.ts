@@ -17,6 +17,8 @@ export interface Host {
   /** Whether scripts of this origin may be the page's. */
   isOrigin(origin: string): boolean
   tell(event: TabEvent): void
+  /** So many events will never be told. */
+  loses(events: number): void
   /** A request is sent, and told of. */
   sends(method: string, url: string): void
   /** The page in the tab is another one. */
@@ -46,6 +48,8 @@ export class Recorder {
   /** Contexts of scripts of other pages than the cocoon's in the page's own frame. */
   private readonly foreign = new Set<number>()
   private waiting: (() => void)[] | undefined
+  /** Events for which there was no room while they waited. */
+  private lost = 0
 
   /** `known` is left out when the debugger came just now: then events wait for `begins`. */
   constructor(
@@ -68,6 +72,8 @@ export class Recorder {
     this.view.isEarly = isEarly
     if (top !== undefined) this.show(top)
     for (const one of waiting ?? []) one()
+    if (this.lost > 0 && this.view.isInside) this.host.loses(this.lost)
+    this.lost = 0
     this.lines.begin()
   }
 
@@ -92,6 +98,7 @@ export class Recorder {
     const isReplayed = this.lines.isReplaying(session)
     if (this.waiting === undefined) this.take(session, method, params, isReplayed)
     else if (this.waiting.length < WAITING) this.waiting.push(() => this.take(session, method, params, isReplayed))
+    else this.lost += 1
   }
 
   private take(session: string | undefined, method: string, params: unknown, isReplayed: boolean): void {

@@ -5,6 +5,7 @@
 import type { Protocol } from 'devtools-protocol'
 import { OPEN_REQUESTS } from '../limits.ts'
 import type { NetworkChange, TabEvent } from '../protocol.ts'
+import { makeRoom } from '../room.ts'
 import type { Bodies } from './bodies.ts'
 import { Clock } from './clock.ts'
 import { type Open, answered, failed, finished, opened, redirected, sent, withBody } from './network.ts'
@@ -114,8 +115,7 @@ export class Requests {
       this.tell(open, { event: 'finished', data: finished(params.requestId, params.timestamp, open, this.clock) })
     }
     this.open.delete(params.requestId)
-    if (this.hidden.size >= OPEN_REQUESTS) this.hidden.clear()
-    this.hidden.add(params.requestId)
+    this.hide(params.requestId)
   }
 
   /** What is noted of a request that was sent before anyone listened; none when nothing is told of it. */
@@ -126,12 +126,16 @@ export class Requests {
   }
 
   private note(id: string, open: Open): Open {
-    if (this.open.size >= OPEN_REQUESTS) {
-      const oldest = this.open.keys().next()
-      if (oldest.done !== true) this.open.delete(oldest.value)
-    }
+    let lost = 0
+    makeRoom(this.open, OPEN_REQUESTS, () => (lost += 1))
+    if (lost > 0) this.host.loses(lost)
     this.open.set(id, open)
     return open
+  }
+
+  private hide(id: string): void {
+    makeRoom(this.hidden, OPEN_REQUESTS)
+    this.hidden.add(id)
   }
 
   private async finished(
@@ -186,7 +190,7 @@ export class Requests {
         const { requestId, timestamp, errorMessage } = params as Protocol.Network.WebSocketFrameErrorEvent
         this.open.delete(requestId)
         this.tell(open, { event: 'failed', data: { request_id: requestId, timestamp: this.clock.at(timestamp), error: errorMessage } })
-        this.hidden.add(requestId)
+        this.hide(requestId)
         break
       }
       case 'webSocketClosed': {

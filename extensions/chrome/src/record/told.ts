@@ -1,6 +1,7 @@
 // The requests that the debugger tells of, counted by method and address until they are answered.
 
 import { OPEN_REQUESTS } from '../limits.ts'
+import { makeRoom } from '../room.ts'
 
 export class Told {
   private readonly counts = new Map<string, number>()
@@ -8,7 +9,7 @@ export class Told {
   /** One more. */
   put(method: string, url: string): void {
     if (!/^(http|ws)/.test(url)) return
-    if (this.counts.size >= OPEN_REQUESTS) this.counts.clear()
+    makeRoom(this.counts, OPEN_REQUESTS)
     const key = keyOf(method, url)
     this.counts.set(key, (this.counts.get(key) ?? 0) + 1)
   }

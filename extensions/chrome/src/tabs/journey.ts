@@ -215,4 +215,9 @@ export class Journey implements Ears {
   tell(tab: Tab, change: NetworkChange): void {
     this.guide.watcher.tell(tab, { type: 'browser_debug_network_event', source: 'webRequest', ...change })
   }
+
+  loses(tab: Tab, events: number): void {
+    tab.ring.lose(events)
+    this.guide.watcher.noted()
+  }
 }

@@ -49,6 +49,12 @@ export class Ring {
     while (this.kept.length > this.limits.events || this.bytes > this.limits.bytes) this.dropOldest()
   }
 
+  /** So many events will never come: a hole, as of what does not fit. */
+  lose(events: number): void {
+    this.last += events
+    this.dropped += events
+  }
+
   private dropOldest(): void {
     const oldest = this.kept.shift()
     if (oldest === undefined) return

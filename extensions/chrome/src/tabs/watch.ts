@@ -158,6 +158,11 @@ export class Watch implements Host {
     this.watcher.tell(this.tab, event)
   }
 
+  loses(events: number): void {
+    this.tab.ring.lose(events)
+    this.watcher.noted()
+  }
+
   shows(_url: string, isInside: boolean): void {
     this.tab.note.isInside = isInside
     this.watcher.noted()
