@@ -1,7 +1,8 @@
 //! One connection to a browser: two tasks, the calls that wait, and the queue of events.
 //!
 //! The one idea: whoever calls owns its wait. A call that is dropped or times out takes its entry
-//! with it, and when the connection or its session ends every waiting call fails at once.
+//! with it, and when the connection or its session ends every waiting call fails at once. A call that
+//! nobody waits for is sent, or the connection ends: something in the browser may wait for it.
 
 use super::envelope::write_call;
 use super::events::Queue;
@@ -14,7 +15,8 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc::{self, error::TrySendError};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 /// How many frames wait for the writer at most.
@@ -123,8 +125,25 @@ impl Connection {
         let id = self.shared.next_id();
         let frame = write_call(id, session.map(CdpSessionId::as_str), method, params);
         tracing::trace!(id, method, "posted");
-        if self.outgoing.try_send(frame).is_err() {
-            tracing::warn!(method, "a call was not sent: the connection is closed or stalled");
+        if frame.len() > LARGEST_CALL {
+            return self.fail(method, "it is larger than a browser takes");
+        }
+        match self.outgoing.try_send(frame) {
+            Err(TrySendError::Full(_)) => self.fail(method, "too many calls wait for the browser"),
+            // Whoever uses the connection hears of its end.
+            Ok(()) | Err(TrySendError::Closed(_)) => {}
+        }
+    }
+
+    /// Ends the connection over a call that nobody waits for and that cannot be sent.
+    pub(super) fn fail(&self, method: &str, reason: &str) {
+        if !self.is_closed() {
+            tracing::error!(
+                method,
+                reason,
+                "a call was not sent: the connection to the browser ends"
+            );
+            self.shared.closed.cancel();
         }
     }
 }
@@ -158,11 +177,15 @@ impl Shared {
                 if method == "Target.detachedFromTarget" {
                     self.detached(params);
                 }
-                queue.push(Event::Message {
+                let event = Event::Message {
                     session: session.map(|id| CdpSessionId::from(id.as_ref())),
                     method: method.into_owned(),
                     params: params.map_or_else(empty, ToOwned::to_owned),
-                });
+                };
+                if !queue.push(event) {
+                    tracing::error!("the connection to the browser ends: nobody takes its events");
+                    self.closed.cancel();
+                }
             }
             // An error without a number answers a frame that the browser itself could not read.
             Ok(Envelope { error, .. }) => {

@@ -2,7 +2,9 @@
 //!
 //! The one idea: a slow consumer never stalls the browser and never grows memory. Newer events are
 //! dropped and counted, and one [`Event::Overflow`] stands in their place, in order, so that the
-//! consumer knows from where on it must distrust what it mirrored.
+//! consumer knows from where on it must distrust what it mirrored. What something waits for in the
+//! browser is never dropped, for it would wait for ever: when there is no room even for that, the
+//! connection ends, and everybody sees it.
 
 use super::CdpSessionId;
 use serde_json::value::RawValue;
@@ -14,6 +16,18 @@ use tokio::sync::Notify;
 const CAPACITY: usize = 8192;
 /// How many bytes of parameters wait at most.
 const BYTES: usize = 64 * 1024 * 1024;
+/// How much more may wait of what is never dropped: as much again.
+const RESERVE: usize = 2;
+/// The events that are never dropped: a request or a target waits until it is answered or let go on, a
+/// script until it is resumed, a page until its dialog is closed; and who comes must be seen to leave.
+const KEPT: [&str; 6] = [
+    "Target.attachedToTarget",
+    "Target.detachedFromTarget",
+    "Fetch.requestPaused",
+    "Fetch.authRequired",
+    "Debugger.paused",
+    "Page.javascriptDialogOpening",
+];
 
 /// Something that the browser told unasked.
 #[derive(Debug, Clone)]
@@ -41,6 +55,11 @@ impl Event {
             Self::Overflow { .. } => 0,
         }
     }
+
+    /// Whether something in the browser may wait for its answer.
+    fn is_kept(&self) -> bool {
+        matches!(self, Self::Message { method, .. } if KEPT.contains(&method.as_str()))
+    }
 }
 
 /// The consumer's end.
@@ -52,6 +71,8 @@ pub struct Events {
 impl Events {
     /// The next event in order, or none once the connection is closed and all were taken.
     pub async fn next(&mut self) -> Option<Event> {
+        // Who takes many in a row and posts calls for them would not let these be written.
+        tokio::task::coop::consume_budget().await;
         loop {
             let changed = self.queue.changed.notified();
             match self.queue.pop() {
@@ -98,18 +119,21 @@ impl Queue {
         (Arc::clone(&queue), Events { queue })
     }
 
-    /// Adds an event, or drops and counts it when there is no room.
-    pub(super) fn push(&self, event: Event) {
+    /// Adds an event, or drops and counts it when there is no room; false when one that must not be
+    /// dropped has none.
+    pub(super) fn push(&self, event: Event) -> bool {
         let mut inner = self.lock();
         if inner.abandoned {
-            return;
+            return true;
         }
+        let is_kept = event.is_kept();
+        let times = if is_kept { RESERVE } else { 1 };
         // An event larger than the whole bound still passes through an empty queue.
-        let full = inner.events.len() >= CAPACITY
-            || (!inner.events.is_empty() && inner.bytes + event.bytes() > BYTES);
+        let full = inner.events.len() >= CAPACITY * times
+            || (!inner.events.is_empty() && inner.bytes + event.bytes() > BYTES * times);
         if full {
             inner.dropped += 1;
-            return;
+            return !is_kept;
         }
         if inner.dropped > 0 {
             let dropped = std::mem::take(&mut inner.dropped);
@@ -119,6 +143,7 @@ impl Queue {
         inner.events.push_back(event);
         drop(inner);
         self.changed.notify_one();
+        true
     }
 
     /// Marks the end: the consumer takes what is there, then none.
@@ -154,8 +179,38 @@ mod tests {
     use super::*;
 
     fn event(number: usize) -> Event {
+        of("A.b", number)
+    }
+
+    fn of(method: &str, number: usize) -> Event {
         let params = RawValue::from_string(number.to_string()).unwrap();
-        Event::Message { session: None, method: "A.b".to_owned(), params }
+        Event::Message { session: None, method: method.to_owned(), params }
+    }
+
+    #[tokio::test]
+    async fn what_the_browser_waits_for_is_never_dropped_without_a_word() {
+        let (queue, mut events) = Queue::new();
+        for number in 0..CAPACITY + 5 {
+            assert!(queue.push(event(number)));
+        }
+        assert!(queue.push(of("Fetch.requestPaused", 1)));
+        assert!(queue.push(event(0)));
+        assert!(queue.push(of("Target.attachedToTarget", 2)));
+        for _ in 0..CAPACITY {
+            assert!(matches!(events.next().await, Some(Event::Message { .. })));
+        }
+        let mut next = async || match events.next().await.unwrap() {
+            Event::Message { method, .. } => method,
+            Event::Overflow { dropped } => dropped.to_string(),
+        };
+        for expected in ["5", "Fetch.requestPaused", "1", "Target.attachedToTarget"] {
+            assert_eq!(next().await, expected);
+        }
+        let mut taken = 0;
+        while queue.push(of("Fetch.requestPaused", 3)) {
+            taken += 1;
+        }
+        assert_eq!(taken, CAPACITY * RESERVE);
     }
 
     #[tokio::test]

@@ -92,11 +92,12 @@ impl CdpSession {
         tokio::time::timeout(limit, call).await.unwrap_or(Err(CdpError::TimedOut { method, limit }))
     }
 
-    /// Sends a call and does not wait: an error reply is only logged, at debug level.
+    /// Sends a call and does not wait: an error reply is only logged, at debug level. One that cannot be
+    /// sent ends the connection.
     pub fn post<P: Serialize>(&self, method: &'static str, params: P) {
         match serde_json::to_string(&params) {
             Ok(params) => self.connection.post(self.id.as_ref(), method, &params),
-            Err(error) => tracing::warn!(method, %error, "a call could not be written as JSON"),
+            Err(error) => self.connection.fail(method, &error.to_string()),
         }
     }
 

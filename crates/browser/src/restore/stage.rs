@@ -22,6 +22,8 @@ use tokio::time::{Instant, timeout_at};
 
 /// How long a document of ours may take to appear.
 const DOCUMENT_LIMIT: Duration = Duration::from_secs(10);
+/// How often a page is brought to an address again when events were lost.
+const TRIES: u32 = 2;
 /// How long after the end of a loading its document may still be told: it can be of another process.
 const LATE: Duration = Duration::from_secs(1);
 
@@ -118,8 +120,22 @@ impl Stage {
         self.find(session, key).await
     }
 
-    /// Brings a blank document at `url` into the page, and waits until the page shows it.
+    /// Brings a blank document at `url` into the page, and waits until the page shows it. When events
+    /// were lost meanwhile, the one that tells it may be among them: then the page is brought there again.
     pub(super) async fn go(&self, session: &CdpSession, url: &str) -> Result<(), VisitError> {
+        for _ in 0..TRIES {
+            let losses = self.shared.losses();
+            match self.go_once(session, url).await {
+                Err(error) if self.shared.losses() != losses => {
+                    tracing::debug!(%error, "a visit is made again: events were lost");
+                }
+                gone => return gone,
+            }
+        }
+        self.go_once(session, url).await
+    }
+
+    async fn go_once(&self, session: &CdpSession, url: &str) -> Result<(), VisitError> {
         let next = self.next_document(session);
         let answer = session.call("Page.navigate", json!({ "url": url })).await?;
         if let Some(reason) = answer["errorText"].as_str() {
@@ -206,6 +222,7 @@ impl Stage {
             self.shared.loads().remove(id);
         }
         NextDocument {
+            losses: self.shared.losses(),
             session: session.id().cloned(),
             shared: Arc::clone(&self.shared),
             moved: self.moved.clone(),
@@ -221,6 +238,8 @@ fn is_over(shared: &Shared, session: &CdpSessionId) -> bool {
 /// A wait for the next document of a page.
 #[derive(Debug)]
 pub(super) struct NextDocument {
+    /// How often events were lost before.
+    losses: u64,
     session: Option<CdpSessionId>,
     shared: Arc<Shared>,
     moved: watch::Receiver<u64>,
@@ -236,7 +255,8 @@ impl NextDocument {
             if let Some(frame) = self.shared.committed().get(&session) {
                 return Some(frame.clone());
             }
-            if is_over(&self.shared, &session) {
+            // One that was lost may have told it; then nothing else does.
+            if is_over(&self.shared, &session) || self.shared.losses() != self.losses {
                 deadline = deadline.min(Instant::now() + LATE);
             }
             match timeout_at(deadline, self.moved.changed()).await {

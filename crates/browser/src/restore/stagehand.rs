@@ -1,7 +1,8 @@
 //! The stagehand: the one task of a stage, which takes the events.
 //!
 //! It answers every paused request, for one left unanswered would hang its navigation for ever;
-//! it lets new frames go on; and it tells who waits that something moved.
+//! it lets new frames go on; and it tells who waits that something moved, or that it may have moved
+//! without a word, because events were lost.
 
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
 use crate::frames::Frame;
@@ -12,6 +13,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
@@ -28,6 +30,8 @@ pub(super) struct Shared {
     committed: Mutex<HashMap<CdpSessionId, Frame>>,
     /// How far each session's page is with its loading.
     loads: Mutex<HashMap<CdpSessionId, Load>>,
+    /// How often events were lost.
+    losses: AtomicU64,
 }
 
 /// How far the loading of a page is, committed or not.
@@ -59,6 +63,11 @@ impl Shared {
     pub(super) fn loads(&self) -> MutexGuard<'_, HashMap<CdpSessionId, Load>> {
         self.loads.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// How often events were lost: while this stays the same, what was not told did not happen.
+    pub(super) fn losses(&self) -> u64 {
+        self.losses.load(Ordering::Acquire)
+    }
 }
 
 /// The beginning of every document of ours. The browser forgets it as soon as it is left (`onunload`),
@@ -79,8 +88,14 @@ impl Stagehand {
     /// Runs until the connection ends.
     pub(super) async fn run(self, mut events: Events) {
         while let Some(event) = events.next().await {
-            let Event::Message { session, method, params } = event else {
-                continue;
+            let (session, method, params) = match event {
+                Event::Message { session, method, params } => (session, method, params),
+                Event::Overflow { dropped } => {
+                    tracing::warn!(dropped, "events of a restore were lost: what waits asks again");
+                    self.shared.losses.fetch_add(1, Ordering::AcqRel);
+                    self.moved();
+                    continue;
+                }
             };
             match method.as_str() {
                 "Fetch.requestPaused" => self.answer(session, &params),
@@ -96,12 +111,17 @@ impl Stagehand {
     /// Every request gets an answer: a blank document, a script of a service worker, or "not found"
     /// for anything else.
     fn answer(&self, session: Option<CdpSessionId>, params: &RawValue) {
-        let Ok(paused) = serde_json::from_str::<RequestPaused>(params.get()) else {
-            return tracing::warn!("a paused request was not understood");
-        };
         let target = match session {
             Some(id) => self.connection.session(id),
             None => self.connection.browser(),
+        };
+        let Ok(paused) = serde_json::from_str::<RequestPaused>(params.get()) else {
+            tracing::warn!("a paused request was not understood: it fails");
+            if let Ok(Paused { request_id }) = serde_json::from_str(params.get()) {
+                let params = json!({ "requestId": request_id, "errorReason": "Failed" });
+                target.post("Fetch.failRequest", params);
+            }
+            return;
         };
         if paused.resource_type != "Document" {
             let script = self.shared.scripts().get(&paused.request.url).cloned();
@@ -228,6 +248,13 @@ struct RequestPaused {
     request_id: String,
     resource_type: String,
     request: Request,
+}
+
+/// What is read of a paused request of which nothing else is understood.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Paused {
+    request_id: String,
 }
 
 #[derive(Deserialize)]

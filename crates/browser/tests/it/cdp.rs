@@ -149,3 +149,35 @@ async fn an_address_without_a_browser_says_what_is_there() {
         assert_eq!(found, Some(expected));
     }
 }
+
+#[tokio::test]
+async fn a_call_that_nobody_waits_for_is_sent_or_the_connection_ends() {
+    let (connection, mut events, _reader, _writer) = pair();
+    let page = connection.session("S".into());
+    let mut sent = 0;
+    // The browser reads nothing, so there is room for some.
+    while !connection.is_closed() {
+        page.post("Runtime.runIfWaitingForDebugger", json!({}));
+        sent += 1;
+        assert!(sent < 100_000, "calls are dropped without a word");
+    }
+    let error = page.call("A.a", json!({})).await.unwrap_err();
+    assert!(error.is_closed(), "{error}");
+    assert!(events.next().await.is_none());
+}
+
+#[tokio::test]
+async fn a_paused_request_that_nobody_takes_ends_the_connection() {
+    let (connection, mut events, _reader, mut writer) = pair();
+    let paused = r#"{"method":"Fetch.requestPaused","params":{"requestId":"1"}}"#;
+    let telling = async { while writer.send(paused.into()).await.is_ok() {} };
+    tokio::join!(telling, connection.closed());
+    let mut taken = 0;
+    while let Some(event) = events.next().await {
+        match event {
+            Event::Message { .. } => taken += 1,
+            Event::Overflow { dropped } => assert_eq!(dropped, 1, "the one that ended it"),
+        }
+    }
+    assert!(taken > 8192, "{taken}");
+}
