@@ -6,11 +6,12 @@
 //! it, or has files of it open, as a browser has that a person started without naming one.
 
 use super::LaunchError;
+use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The argument that names a profile.
 const PROFILE: &[u8] = b"--user-data-dir=";
@@ -54,20 +55,37 @@ pub fn check(profile: &Path) -> Result<LockState, LaunchError> {
     if host.as_bytes() != rustix::system::uname().nodename().to_bytes() {
         return Ok(LockState::OtherHost { host: host.to_owned(), pid });
     }
-    let lives = uses(pid, profile) || has_open(pid, profile);
-    if lives { Ok(LockState::InUse { pid }) } else { Ok(LockState::DeadSameHost) }
+    if is_used_by(profile, pid) {
+        Ok(LockState::InUse { pid })
+    } else {
+        Ok(LockState::DeadSameHost)
+    }
 }
 
 /// Who uses `profile` still: the browser that its lock names, or else any process that was started
 /// with it. A browser on its way out gives up the lock before it has written everything, and its
 /// helpers, which write as well, outlive it for a moment.
+///
+/// Looks at every process of the machine: not for threads that others wait for, nor again and again
+/// (see [`wait_until_free`](super::wait_until_free)).
 pub fn holder(profile: &Path) -> Result<Option<u32>, LaunchError> {
+    Ok(users(profile)?.first().copied())
+}
+
+/// The browser that the lock names; where it names none, all processes that were started with `profile`.
+pub(super) fn users(profile: &Path) -> Result<Vec<u32>, LaunchError> {
     if let LockState::InUse { pid } = check(profile)? {
-        return Ok(Some(pid));
+        return Ok(vec![pid]);
     }
+    let wanted = Wanted::new(profile);
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let mut pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    Ok(pids.find(|pid| uses(*pid, profile)))
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    Ok(pids.filter(|pid| wanted.is_of(*pid)).collect())
+}
+
+/// Whether a process uses `profile`.
+pub(super) fn is_used_by(profile: &Path, pid: u32) -> bool {
+    Wanted::new(profile).is_of(pid) || has_open(pid, profile)
 }
 
 /// Refuses a profile in use and clears what a dead browser left behind.
@@ -100,18 +118,37 @@ fn remove(path: &Path) -> Result<(), LaunchError> {
     }
 }
 
-/// Whether process `pid` lives and was started with this profile, or helps a browser on it, as those do
-/// that write cookies and storage.
-fn uses(pid: u32, profile: &Path) -> bool {
-    let line = CommandLine::of(pid);
-    let mut found = line
-        .arguments()
-        .filter_map(|argument| argument.strip_prefix(PROFILE))
-        .map(|found| Path::new(OsStr::from_bytes(found)));
-    if found.any(|found| found == profile || is_same(found, profile)) {
-        return true;
+/// A profile that is looked for among processes.
+struct Wanted<'a> {
+    profile: &'a Path,
+    /// Where it really is, once somebody names a profile otherwise.
+    real: OnceCell<Option<PathBuf>>,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(profile: &'a Path) -> Self {
+        Self { profile, real: OnceCell::new() }
     }
-    line.has(&[PROFILE, profile.as_os_str().as_bytes()].concat())
+
+    /// Whether process `pid` lives and was started with this profile, or helps a browser on it, as those
+    /// do that write cookies and storage. Its command line is read once.
+    fn is_of(&self, pid: u32) -> bool {
+        let line = CommandLine::of(pid);
+        let mut found = line
+            .arguments()
+            .filter_map(|argument| argument.strip_prefix(PROFILE))
+            .map(|found| Path::new(OsStr::from_bytes(found)));
+        if found.any(|found| found == self.profile || self.is_same(found)) {
+            return true;
+        }
+        line.has(&[PROFILE, self.profile.as_os_str().as_bytes()].concat())
+    }
+
+    /// Whether a path leads to the same folder.
+    fn is_same(&self, found: &Path) -> bool {
+        let real = self.real.get_or_init(|| fs::canonicalize(self.profile).ok());
+        real.is_some() && fs::canonicalize(found).ok() == *real
+    }
 }
 
 /// Whether process `pid` has a file of this profile open.
@@ -120,12 +157,6 @@ fn has_open(pid: u32, profile: &Path) -> bool {
     let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     let mut files = open.filter_map(|entry| fs::read_link(entry.path()).ok());
     files.any(|file| file.starts_with(&profile))
-}
-
-/// Whether two paths lead to one folder that exists.
-fn is_same(one: &Path, other: &Path) -> bool {
-    let real = |path| fs::canonicalize(path).ok();
-    real(one).is_some_and(|one| Some(one) == real(other))
 }
 
 /// What a process says that it was started with; nothing when it is gone. Chromium writes its arguments

@@ -12,6 +12,7 @@ mod leftover;
 pub mod lock;
 mod options;
 mod start;
+mod wait;
 
 pub use confine::{Access, Seen, View, available};
 pub use error::LaunchError;
@@ -22,3 +23,4 @@ pub use leftover::kill_leftover;
 pub use lock::LockState;
 pub use options::{Confine, Folder, LaunchOptions};
 pub use start::{Launched, start};
+pub use wait::wait_until_free;

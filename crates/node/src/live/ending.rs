@@ -9,12 +9,9 @@ use baton_browser::keeper;
 use baton_browser::launch;
 use baton_session::SessionId;
 use std::time::Duration;
-use tokio::time::{Instant, sleep};
 
 /// How long a browser whose keeper died, or that was killed, may take to be gone.
 const DYING: Duration = Duration::from_secs(10);
-/// How often we look whether it is.
-const STEP: Duration = Duration::from_millis(20);
 
 /// How a browser ends.
 #[derive(Debug, Clone, Copy)]
@@ -63,15 +60,9 @@ impl Hub {
 
     async fn wait_until_free(&self, id: SessionId) -> Result<(), LiveError> {
         let profile = self.config().data.profile(id);
-        let deadline = Instant::now() + DYING;
-        loop {
-            match launch::lock::holder(&profile)? {
-                None => return Ok(()),
-                Some(pid) if Instant::now() >= deadline => {
-                    return Err(LiveError::ProfileInUse { profile, pid });
-                }
-                Some(_) => sleep(STEP).await,
-            }
+        match launch::wait_until_free(&profile, DYING).await? {
+            None => Ok(()),
+            Some(pid) => Err(LiveError::ProfileInUse { profile, pid }),
         }
     }
 }
