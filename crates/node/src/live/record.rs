@@ -2,22 +2,29 @@
 //!
 //! The one idea: recording is a client of the keeper beside the one that watches. It costs pages a part
 //! of their speed, so it runs only while it is switched on, and what goes wrong with it costs the
-//! session nothing: it begins anew, and what was missed meanwhile is marked.
+//! session nothing: it begins anew, and what was missed meanwhile is marked. Whoever looks is told that
+//! the browser is not connected; when it stays so, the recording ends, and its tabs with it.
 
 use super::{Hub, LiveError};
 use crate::debug::{self, Revealing, SessionTabs};
+use backon::{BackoffBuilder, ExponentialBuilder};
 use baton_browser::TargetId;
 use baton_browser::keeper::{self, KeeperError, Role};
 use baton_browser::record::{RecordLimits, Recorder};
 use baton_session::{Session, SessionId};
 use std::collections::HashSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// When a recording that ended by itself begins anew: the browser, as a rule, ended with it.
 const AGAIN: Duration = Duration::from_millis(500);
+/// How long the waits for it grow, and how often it is tried: for a quarter of an hour.
+const LONGEST: Duration = Duration::from_mins(1);
+const TRIES: usize = 20;
+/// A recording that went on for so long is one that worked: what ends it is no longer the same.
+const WORKED: Duration = Duration::from_mins(5);
 
 /// How long a new tab is waited for until it is recorded.
 const READY_LIMIT: Duration = Duration::from_secs(5);
@@ -100,17 +107,51 @@ impl Hub {
 /// Records, and again when the connection was lost while the browser runs on.
 async fn run(hub: Hub, id: SessionId, mut tabs: SessionTabs, recorder: Recorder) {
     let mut next = Some(recorder);
+    let mut pauses = pauses();
+    let mut failed = None;
     loop {
         if let Some(recorder) = next.take() {
+            let begun = Instant::now();
             debug::record(recorder, &mut tabs).await;
+            if begun.elapsed() >= WORKED {
+                (pauses, failed) = (self::pauses(), None);
+            }
         }
-        tokio::time::sleep(AGAIN).await;
+        let Some(pause) = pauses.next() else {
+            let error = failed.unwrap_or_else(|| "it ended again and again".to_owned());
+            tracing::error!(session = %id, error, "what its tabs do is recorded no longer");
+            return hub.stop_recording(id);
+        };
+        tokio::time::sleep(pause).await;
         match hub.begin_recording(id).await {
             Ok(recorder) => next = Some(recorder),
             Err(LiveError::NotActive(_)) => return hub.stop_recording(id),
-            Err(error) => {
-                tracing::warn!(session = %id, %error, "recording did not begin anew");
+            Err(error) if failed.is_none() => {
+                tracing::warn!(session = %id, %error, "recording did not begin anew: it is tried again");
+                failed = Some(error.to_string());
             }
+            Err(error) => failed = Some(error.to_string()),
         }
+    }
+}
+
+/// The waits between tries to begin anew.
+fn pauses() -> impl Iterator<Item = Duration> {
+    let growing = ExponentialBuilder::default().with_min_delay(AGAIN).with_max_delay(LONGEST);
+    growing.with_max_times(TRIES).build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_that_does_not_begin_anew_is_tried_ever_later_and_not_for_ever() {
+        let tried: Vec<Duration> = pauses().take(1000).collect();
+        assert_eq!(tried.len(), TRIES);
+        assert_eq!((tried.first(), tried.last()), (Some(&AGAIN), Some(&LONGEST)));
+        assert!(tried.is_sorted());
+        let all: Duration = tried.iter().sum();
+        assert!(all > Duration::from_mins(10) && all < Duration::from_mins(20), "{all:?}");
     }
 }
