@@ -38,6 +38,7 @@ pub mod mcp;
 pub mod messages;
 pub mod metrics;
 pub mod oidc;
+mod once;
 pub mod outbound;
 mod page;
 mod plain;

@@ -1,38 +1,31 @@
 //! Replays: a request that comes a second time is refused.
 //!
 //! The one idea: what is remembered is bounded by the life of a signature. A nonce is kept until its
-//! signature is too old to be taken anyway. When there is no room for one more, the request is
-//! refused: forgetting one instead would let it through twice.
+//! signature is too old to be taken anyway, whatever the clock says meanwhile. When there is no room for
+//! one more, the request is refused: forgetting one instead would let it through twice.
 //!
 //! What is remembered ends with the process. After a restart a request of the minutes before could
 //! come again, so what signed requests do must bear being done twice.
 
 use super::Untrusted;
 use super::parameters::Parameters;
+use crate::once::{Once, Twice};
 use baton_session::NodeKey;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// 16 random bytes that a sender uses once.
 pub(super) type Nonce = [u8; 16];
-/// How many requests are remembered unless told otherwise: about 10 MB.
+/// How many requests are remembered unless told otherwise: about 20 MB.
 const MOST: usize = 1 << 18;
-/// Seconds of which the nonces are forgotten together.
-const BUCKET: i64 = 60;
 
 /// Remembers the requests that were taken.
 #[derive(Debug)]
 pub struct Replays {
-    seen: Mutex<Seen>,
+    seen: Mutex<Once<[u8; 16]>>,
     most: usize,
-}
-
-/// What was seen, by when it expires.
-#[derive(Debug, Default)]
-struct Seen {
-    buckets: BTreeMap<i64, HashSet<[u8; 16]>>,
 }
 
 impl Default for Replays {
@@ -44,39 +37,28 @@ impl Default for Replays {
 impl Replays {
     /// Remembers at most `most` requests.
     pub fn new(most: usize) -> Self {
-        Self { seen: Mutex::default(), most }
+        Self { seen: Mutex::new(Once::new(most)), most }
     }
 
     /// Notes a request whose signature is good, and refuses it when it was noted before.
     pub(super) fn note(&self, parameters: &Parameters, now: Timestamp) -> Result<(), Untrusted> {
-        let (bucket, name) =
-            (parameters.expires() / BUCKET, name(&parameters.key, parameters.nonce));
-        let mut seen = self.seen();
-        seen.forget(now.as_second() / BUCKET);
-        if seen.buckets.get(&bucket).is_some_and(|names| names.contains(&name)) {
-            return Err(Untrusted::Replayed(parameters.key.node_id()));
-        }
-        if seen.count() >= self.most {
-            return Err(Untrusted::Crowded { limit: self.most });
-        }
-        seen.buckets.entry(bucket).or_default().insert(name);
-        Ok(())
+        self.note_at(parameters, now, Instant::now())
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Seen {
-    /// Drops what expired before the bucket `now`.
-    fn forget(&mut self, now: i64) {
-        self.buckets = self.buckets.split_off(&now);
-    }
-
-    /// There are about a dozen buckets at most, so counting is cheap.
-    fn count(&self) -> usize {
-        self.buckets.values().map(HashSet::len).sum()
+    fn note_at(
+        &self,
+        parameters: &Parameters,
+        now: Timestamp,
+        instant: Instant,
+    ) -> Result<(), Untrusted> {
+        let left = parameters.expires().saturating_sub(now.as_second());
+        let left = Duration::from_secs(u64::try_from(left).unwrap_or_default());
+        let name = name(&parameters.key, parameters.nonce);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.take(&name, left, instant).map_err(|twice| match twice {
+            Twice::Used => Untrusted::Replayed(parameters.key.node_id()),
+            Twice::Crowded => Untrusted::Crowded { limit: self.most },
+        })
     }
 }
 
@@ -93,6 +75,7 @@ mod tests {
     use super::{Parameters, Replays, Untrusted};
     use baton_session::NodeSecret;
     use jiff::Timestamp;
+    use std::time::{Duration, Instant};
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(1_800_000_000 + second).unwrap()
@@ -117,14 +100,22 @@ mod tests {
 
     #[test]
     fn what_finds_no_room_is_refused_until_something_expires() {
-        let replays = Replays::new(3);
+        let (replays, begin) = (Replays::new(3), Instant::now());
         for _ in 0..3 {
-            replays.note(&signed(0), at(0)).unwrap();
+            replays.note_at(&signed(0), at(0), begin).unwrap();
         }
-        let crowded = replays.note(&signed(10), at(10)).unwrap_err();
+        let later = |seconds| begin + Duration::from_secs(seconds);
+        let crowded = replays.note_at(&signed(10), at(10), later(10)).unwrap_err();
         assert_eq!(crowded, Untrusted::Crowded { limit: 3 });
-        let late = signed(361);
-        replays.note(&late, at(361)).unwrap();
-        assert_eq!(replays.seen().count(), 1, "what expired is forgotten");
+        replays.note_at(&signed(361), at(361), later(361)).unwrap();
+    }
+
+    #[test]
+    fn a_clock_that_was_ahead_for_a_moment_lets_nothing_through_twice() {
+        let (replays, request) = (Replays::default(), signed(0));
+        replays.note(&request, at(0)).unwrap();
+        replays.note(&signed(86_400), at(86_400)).unwrap();
+        let refused = replays.note(&request, at(1)).unwrap_err();
+        assert!(matches!(refused, Untrusted::Replayed(_)), "{refused}");
     }
 }

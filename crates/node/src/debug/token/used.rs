@@ -1,22 +1,17 @@
 //! The nonces that were used: each counts once, and is remembered for as long as it could.
 
 use super::{Nonce, TokenError};
+use crate::once::{Once, Twice};
 use baton_api::debug::EpochMs;
-use std::collections::{BTreeSet, HashSet};
+use std::time::{Duration, Instant};
 
 /// How many are remembered unless told otherwise: 2000 pages a second, for a minute.
 const MOST: usize = 120_000;
 
-/// The nonces that were used, within a bound. A nonce is forgotten only when its token has expired;
-/// while there is no place, further ones are refused.
+/// The nonces that were used, within a bound. What the clock said before does not matter: a token that
+/// is good now, and was not used, counts.
 #[derive(Debug)]
-pub struct UsedNonces {
-    most: usize,
-    nonces: HashSet<Nonce>,
-    by_expiry: BTreeSet<(EpochMs, Nonce)>,
-    /// The latest instant heard of: a clock that is set back brings nothing back.
-    latest: EpochMs,
-}
+pub struct UsedNonces(Once<Nonce>);
 
 impl Default for UsedNonces {
     fn default() -> Self {
@@ -27,8 +22,7 @@ impl Default for UsedNonces {
 impl UsedNonces {
     /// Remembers at most so many.
     pub fn new(most: usize) -> Self {
-        let (nonces, by_expiry) = (HashSet::new(), BTreeSet::new());
-        Self { most, nonces, by_expiry, latest: EpochMs::default() }
+        Self(Once::new(most))
     }
 
     /// Uses a nonce; fails when it was used before, or cannot be remembered.
@@ -38,29 +32,20 @@ impl UsedNonces {
         expires: EpochMs,
         now: EpochMs,
     ) -> Result<(), TokenError> {
-        self.latest = self.latest.max(now);
-        self.forget_expired();
-        if self.nonces.contains(nonce) {
-            return Err(TokenError::Used);
-        }
-        if expires <= self.latest {
+        self.look(nonce)?;
+        if expires <= now {
             return Err(TokenError::Expired);
         }
-        if self.nonces.len() >= self.most {
-            return Err(TokenError::Crowded);
-        }
-        self.nonces.insert(nonce.clone());
-        self.by_expiry.insert((expires, nonce.clone()));
-        Ok(())
+        let left = Duration::from_millis(expires.since(now));
+        self.0.take(nonce, left, Instant::now()).map_err(|twice| match twice {
+            Twice::Used => TokenError::Used,
+            Twice::Crowded => TokenError::Crowded,
+        })
     }
 
-    fn forget_expired(&mut self) {
-        while let Some((expires, _)) = self.by_expiry.first()
-            && *expires <= self.latest
-            && let Some((_, nonce)) = self.by_expiry.pop_first()
-        {
-            self.nonces.remove(&nonce);
-        }
+    /// Fails when a nonce was used before.
+    pub(super) fn look(&self, nonce: &Nonce) -> Result<(), TokenError> {
+        if self.0.is_used(nonce) { Err(TokenError::Used) } else { Ok(()) }
     }
 }
 
@@ -85,15 +70,12 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_remembered_is_refused_until_the_oldest_has_expired() {
+    fn what_cannot_be_remembered_is_refused() {
         let mut used = UsedNonces::new(2);
         used.take(&nonce(1), at(60), at(1)).unwrap();
         used.take(&nonce(2), at(61), at(2)).unwrap();
         assert_eq!(used.take(&nonce(3), at(62), at(3)), Err(TokenError::Crowded));
         assert_eq!(used.take(&nonce(1), at(60), at(3)), Err(TokenError::Used));
-        used.take(&nonce(3), at(62), at(60)).unwrap();
-        assert_eq!(used.nonces.len(), 2);
-        assert_eq!(used.nonces.len(), used.by_expiry.len());
     }
 
     #[test]
@@ -101,6 +83,15 @@ mod tests {
         let mut used = UsedNonces::default();
         used.take(&nonce(1), at(60), at(1)).unwrap();
         used.take(&nonce(2), at(130), at(100)).unwrap();
-        assert_eq!(used.take(&nonce(1), at(60), at(2)), Err(TokenError::Expired));
+        assert_eq!(used.take(&nonce(1), at(60), at(2)), Err(TokenError::Used));
+    }
+
+    #[test]
+    fn a_clock_that_was_ahead_for_a_moment_refuses_nothing_later() {
+        let (mut used, day) = (UsedNonces::default(), 86_400);
+        used.take(&nonce(1), at(60), at(1)).unwrap();
+        used.take(&nonce(2), at(day + 60), at(day)).unwrap();
+        used.take(&nonce(3), at(62), at(2)).unwrap();
+        assert_eq!(used.take(&nonce(1), at(60), at(3)), Err(TokenError::Used));
     }
 }

@@ -82,7 +82,7 @@ pub(super) async fn confirmed(context: &Context, owner: &Owner) -> Result<Vec<Pe
 
 /// Notes that a peer was heard; of what is told by the way, not every time on disk.
 pub(crate) fn heard(context: &Context, peer: &Peer) {
-    context.statuses.heard(peer.node, clock::now());
+    context.statuses.heard(peer.node);
 }
 
 /// Notes that a peer was heard, and whether a session moved or needed not to.
@@ -92,6 +92,6 @@ pub(in crate::sync) async fn seen(
     synced: bool,
 ) -> Result<(), NodeError> {
     let now = clock::now();
-    context.statuses.heard(peer.node, now);
+    context.statuses.heard(peer.node);
     Ok(context.store.touch_peer(&peer.owner, peer.node, now, synced.then_some(now)).await?)
 }

@@ -1,20 +1,20 @@
 //! Whether peers answer: what was seen lately, and asked again when that is old.
 
 use super::super::remote::Remote;
+use crate::Context;
 use crate::identity::Identity;
 use crate::shell::word;
-use crate::{Context, clock};
 use baton_api::sync::{PeerStatus, PeerView};
 use baton_session::NodeId;
 use baton_session::peer::PeerState;
 use baton_store::Peer;
 use futures_util::future::join_all;
-use jiff::{SignedDuration, Timestamp};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How long an answer, or that there was none, counts.
-const FRESH: SignedDuration = SignedDuration::from_secs(30);
+const FRESH: Duration = Duration::from_secs(30);
 /// How much of a node's id a command names.
 const PREFIX: usize = 8;
 /// Of how many peers something is remembered.
@@ -33,15 +33,15 @@ struct Known {
 
 #[derive(Debug, Clone)]
 struct Seen {
-    at: Timestamp,
+    at: Instant,
     /// Why it did not answer; none when it did.
     silent: Option<String>,
 }
 
 impl Statuses {
     /// Notes that a peer answered.
-    pub(crate) fn heard(&self, peer: NodeId, at: Timestamp) {
-        self.note(peer, Seen { at, silent: None });
+    pub(crate) fn heard(&self, peer: NodeId) {
+        self.note(peer, Seen { at: Instant::now(), silent: None });
     }
 
     fn note(&self, peer: NodeId, seen: Seen) {
@@ -68,10 +68,10 @@ impl Statuses {
     }
 
     /// What was seen lately. A peer that has not let this node in may have done so since.
-    fn fresh(&self, peer: NodeId, now: Timestamp) -> Option<Seen> {
+    fn fresh(&self, peer: NodeId) -> Option<Seen> {
         let known = self.lock();
         let seen = known.seen.get(&peer).filter(|_| !known.waiting.contains(&peer));
-        seen.filter(|seen| now.duration_since(seen.at) < FRESH).cloned()
+        seen.filter(|seen| seen.at.elapsed() < FRESH).cloned()
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -87,8 +87,7 @@ pub(super) async fn views(context: &Context, peers: Vec<Peer>) -> Vec<PeerView> 
 /// The view of a peer, which is asked when nothing was seen of it lately and somebody has confirmed
 /// it, or when that is wanted `anew`.
 pub(super) async fn view(context: &Context, peer: Peer, anew: bool) -> PeerView {
-    let now = clock::now();
-    let known = context.statuses.fresh(peer.node, now).filter(|_| !anew);
+    let known = context.statuses.fresh(peer.node).filter(|_| !anew);
     let seen = match known {
         Some(seen) => Some(seen),
         None if peer.url.is_some() && (anew || peer.state == PeerState::Confirmed) => {
@@ -151,7 +150,7 @@ async fn ask(context: &Context, peer: &Peer) -> Seen {
     let asked = asked.await;
     let first_line =
         |error: crate::NodeError| error.to_string().lines().next().unwrap_or_default().to_owned();
-    let seen = Seen { at: clock::now(), silent: asked.err().map(first_line) };
+    let seen = Seen { at: Instant::now(), silent: asked.err().map(first_line) };
     context.statuses.note(peer.node, seen.clone());
     seen
 }
