@@ -96,6 +96,7 @@ function tabStatus(tab: Tab, watch: Watch | undefined): TabStatus {
     cocoon: cocoon.name ?? cocoon.id,
     state: isPaused ? 'paused' : hasToken ? 'looking' : 'no_token',
     ...(watch?.failure !== undefined && { failure: watch.failure }),
+    ...(tab.refusal !== undefined && { refusal: tab.refusal }),
     sent,
     waiting: Math.max(0, last - sent),
     dropped,

@@ -156,7 +156,7 @@ export interface components {
          * @description Why a message could not be done.
          * @enum {string}
          */
-        DebugErrorCode: "tab_gone" | "browser_offline" | "timeout" | "invalid_message" | "invalid_filter" | "untrusted";
+        DebugErrorCode: "tab_gone" | "browser_offline" | "timeout" | "invalid_message" | "invalid_filter" | "untrusted" | "too_many_tabs" | "not_revealed";
         /**
          * @description Who saw it.
          * @enum {string}

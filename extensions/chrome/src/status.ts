@@ -11,6 +11,8 @@ export interface TabStatus {
   state: 'looking' | 'paused' | 'no_token'
   /** Why the debugger could not be attached. */
   failure?: string
+  /** Why the node does not take it now. */
+  refusal?: string
   sent: number
   waiting: number
   dropped: number

@@ -1,5 +1,6 @@
 // The service worker as a whole: the settings, the tabs, and the connection to the node.
 
+import { FINAL, type Final } from './link/codes.ts'
 import { Link } from './link/link.ts'
 import { type Connection, Refused, connect, exchange } from './link/node.ts'
 import { BODY_BYTES } from './limits.ts'
@@ -30,7 +31,7 @@ export class Worker {
   private readonly notes: Notes
   /** Bytes of a body that the node takes. */
   private nodesBodyBytes = BODY_BYTES
-  private askedAt = 0
+  private askedAt = -Infinity
   settings!: Settings
   /** What the base layer has to be told may be another thing now. */
   changed: () => void = () => {}
@@ -49,7 +50,7 @@ export class Worker {
       opened: (connection) => this.opened(connection),
       heard: (message) => this.heard(message),
       closed: () => this.outbox.closed(),
-      revoked: () => this.revoked(),
+      revoked: (end) => this.revoked(end),
       changed: () => this.showBadge(),
     })
     this.outbox = new Outbox({
@@ -81,7 +82,8 @@ export class Worker {
   /** Connects. */
   begin(): void {
     this.link.start()
-    if (this.settings.isRevoked) this.link.stop({ state: 'pair_again' })
+    const why = this.settings.revoked
+    if (why !== undefined) this.link.stop({ state: 'pair_again', why })
   }
 
   /** Looks at the tabs again that the worker's life before looked at. */
@@ -125,7 +127,7 @@ export class Worker {
   private showBadge(): void {
     if (this.settings === undefined) return
     const looking = this.registry.open().filter((tab) => tab.note.isAttached)
-    showBadge(this.settings.key !== undefined || this.settings.isRevoked, this.link.state.state, looking.length)
+    showBadge(this.settings.key !== undefined || this.settings.revoked !== undefined, this.link.state.state, looking.length)
   }
 
   private async connect(): Promise<{ url: string; connection: Connection } | undefined> {
@@ -155,8 +157,8 @@ export class Worker {
   /** Asks the node which cocoons there are, not too often; whether the page is one's now. */
   private async ask(url: string): Promise<boolean> {
     const { key, signaling_url, browser_id } = this.settings
-    if (key === undefined || Date.now() - this.askedAt < ASK_MS) return false
-    this.askedAt = Date.now()
+    if (key === undefined || performance.now() - this.askedAt < ASK_MS) return false
+    this.askedAt = performance.now()
     try {
       await this.learn(await connect(signaling_url, key, browser_id))
     } catch (error) {
@@ -166,8 +168,10 @@ export class Worker {
     return cocoonOf(url, this.cocoons()) !== undefined
   }
 
-  private revoked(): void {
-    this.settings.isRevoked = true
+  private revoked(end: Final): void {
+    this.settings.revoked = FINAL[end]
+    // Paired by the same name, it would end the pairing of the browser of which it is a copy.
+    if (end === 'replaced') this.settings.browser_id = crypto.randomUUID()
     void this.forget()
   }
 
@@ -177,13 +181,14 @@ export class Worker {
     this.endAll()
     // What the node before gave is nothing for this one.
     for (const tab of this.registry.all()) this.registry.gone(tab)
-    Object.assign(this.settings, { key, signaling_url, isRevoked: false, cocoons: [] })
+    Object.assign(this.settings, { key, signaling_url, cocoons: [] })
+    delete this.settings.revoked
     await saveSettings(this.settings)
     this.link.restart()
   }
 
   async unpair(): Promise<void> {
-    this.settings.isRevoked = false
+    delete this.settings.revoked
     this.endAll()
     this.link.stop({ state: 'unpaired' })
     await this.forget()

@@ -119,4 +119,8 @@ pub enum DebugErrorCode {
     InvalidFilter,
     /// What a tab was offered by is forged, expired or was used before.
     Untrusted,
+    /// Its owner has so many tabs that no other one is taken now; it may be offered again.
+    TooManyTabs,
+    /// The secrets of the tab are not kept.
+    NotRevealed,
 }

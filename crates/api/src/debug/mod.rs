@@ -12,6 +12,7 @@
 
 mod answer;
 mod check;
+mod close;
 mod console;
 mod event;
 mod filters;
@@ -26,6 +27,7 @@ mod tab;
 mod token;
 
 pub use answer::{ConsoleData, DebugError, DebugErrorCode, NetworkData, TabAccepted, TabList};
+pub use close::LinkEnd;
 pub use console::{ConsoleEntry, ConsoleLevel};
 pub use event::{
     Answered, ConsoleEvent, Failed, Finished, NetworkChange, NetworkEvent, Redirected, Requested,

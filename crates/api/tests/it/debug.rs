@@ -260,3 +260,36 @@ fn a_request_without_bodies_keeps_everything_else() {
     assert_eq!(serde_json::to_value(request.without_bodies()).unwrap(), less);
     assert_eq!(serde_json::to_value(GapReason::BufferFull).unwrap(), "buffer_full");
 }
+
+#[test]
+fn connections_end_with_codes_that_browsers_know_and_the_reference_lists() {
+    use baton_api::debug::LinkEnd;
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let read = |path: &str| std::fs::read_to_string(format!("{root}/{path}")).unwrap();
+
+    let told = read("extensions/chrome/src/link/codes.ts");
+    let (_, table) = told.split_once("export const CODES = {\n").unwrap();
+    let (table, _) = table.split_once("\n} as const").unwrap();
+    let ours: Vec<String> =
+        LinkEnd::ALL.iter().map(|end| format!("  {}: {},", snake(*end), end.code())).collect();
+    assert_eq!(table, ours.join("\n"), "codes.ts and LinkEnd are one table");
+
+    let reference = read("docs/reference/http.md");
+    let (_, ends) = reference.split_once("Connections end with ").unwrap();
+    let (ends, _) = ends.split_once('.').unwrap();
+    let told = ends.split(", ").map(|end| end.split(' ').next().unwrap());
+    let mut told: Vec<u16> = told.map(|code| code.parse().unwrap()).collect();
+    told.sort_unstable();
+    let ours: Vec<u16> = LinkEnd::ALL.iter().map(|end| end.code()).collect();
+    assert_eq!(told, ours, "the reference and LinkEnd are one table");
+}
+
+/// `TooMany` as `too_many`.
+fn snake(end: baton_api::debug::LinkEnd) -> String {
+    let name = format!("{end:?}");
+    let parts = name.char_indices().map(|(at, c)| match c {
+        'A'..='Z' if at > 0 => format!("_{}", c.to_ascii_lowercase()),
+        _ => c.to_ascii_lowercase().to_string(),
+    });
+    parts.collect()
+}

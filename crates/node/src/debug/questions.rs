@@ -4,8 +4,7 @@ use super::relay::{LookError, Sight};
 use crate::Context;
 use crate::auth::Caller;
 use baton_api::debug::{
-    ClientMessage, DebugError, DebugErrorCode, GetConsole, GetNetwork, RelayMessage, TabList,
-    TabToken,
+    ClientMessage, DebugError, GetConsole, GetNetwork, RelayMessage, TabList, TabToken,
 };
 use std::time::Duration;
 
@@ -41,12 +40,7 @@ pub(crate) async fn answer(
 }
 
 fn refused(request_id: Option<String>, token: Option<TabToken>, error: &LookError) -> RelayMessage {
-    let code = match error {
-        LookError::TabGone { .. } => DebugErrorCode::TabGone,
-        LookError::BrowserOffline { .. } => DebugErrorCode::BrowserOffline,
-        LookError::Ask(_) => DebugErrorCode::InvalidFilter,
-        LookError::TooManyTabs { .. } | LookError::NotRevealed { .. } => DebugErrorCode::Untrusted,
-    };
+    let code = error.code();
     let text = error.to_string();
     let message = text.lines().next().unwrap_or_default().to_owned();
     RelayMessage::Error(DebugError { request_id, token, offered: None, code, message })

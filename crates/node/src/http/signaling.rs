@@ -18,9 +18,9 @@ use axum::http::Response;
 use axum::http::header::{HeaderValue, SEC_WEBSOCKET_PROTOCOL};
 use axum::http::request::Parts;
 use baton_api::Problem;
-use baton_api::debug::MAX_MESSAGE_BYTES;
+use baton_api::debug::{LinkEnd, MAX_MESSAGE_BYTES};
 use conversation::{Side, converse, hear_browser};
-use end::{End, close};
+use end::close;
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
 use secrecy::SecretString;
@@ -100,13 +100,13 @@ async fn serve(
             Some((caller, browser_id)) => {
                 let shown = visit.map(|visit| visit.show(&caller.key, Some(&caller.owner)));
                 if let Some(Err(_)) = shown {
-                    return close(&mut socket, End::TooMany).await;
+                    return close(&mut socket, LinkEnd::TooMany).await;
                 }
                 hear_browser(&context, caller, browser_id, &mut socket).await
             }
-            None => End::NoTicket,
+            None => LinkEnd::NoTicket,
         },
-        (None, None) => End::NoTicket,
+        (None, None) => LinkEnd::NoTicket,
     };
     close(&mut socket, end).await;
 }

@@ -3,12 +3,13 @@
 import { ATTEMPT_MS, HEARTBEAT_MS, SILENCE_MS } from '../limits.ts'
 import { type BrowserMessage, type RelayMessage, readRelayMessage } from '../protocol.ts'
 import { delay } from './backoff.ts'
+import { CODES, FINAL, type Final, REASONS, SLOW, endOf } from './codes.ts'
 import { type Connection, Refused } from './node.ts'
 
 /** How the connection is. */
 export type LinkState =
   | { state: 'unpaired' }
-  | { state: 'pair_again' }
+  | { state: 'pair_again'; why: string }
   | { state: 'connecting' }
   | { state: 'connected'; since: number }
   | { state: 'waiting'; until: number; why: string }
@@ -17,15 +18,8 @@ export type LinkState =
 const PROTOCOL = 'baton.v1'
 const TICKET = 'baton.ticket.'
 
-/** Close codes of the node, in words for people; others are a lost connection. */
-const REASONS: Record<number, string> = {
-  1001: 'the node ended',
-  4401: 'the ticket was not accepted',
-  4408: 'the node heard nothing for too long',
-  4429: 'too much was sent',
-}
-const REVOKED = 4403
-const TOO_MUCH = 4429
+/** How long to wait after an end that would come again at once, in milliseconds. */
+const LONG_MS = 30_000
 
 /** What a link works with. */
 export interface Ends {
@@ -34,8 +28,8 @@ export interface Ends {
   opened(connection: Connection): void
   heard(message: RelayMessage): void
   closed(): void
-  /** The key is good for nothing any more. */
-  revoked(): void
+  /** The key is good for nothing any more, or another browser has it. */
+  revoked(end: Final): void
   changed(): void
 }
 
@@ -103,7 +97,7 @@ export class Link {
       else this.dial(grant.url, grant.connection, begun)
     } catch (error) {
       if (turn !== this.turn) return
-      if (error instanceof Refused && error.status === 401) this.revoke()
+      if (error instanceof Refused && error.status === 401) this.revoke('revoked')
       else this.wait(begun, error instanceof Error ? error.message : String(error))
     }
   }
@@ -141,26 +135,28 @@ export class Link {
     this.timer = setTimeout(() => {
       this.send({ type: 'browser_debug_heartbeat' })
       clearTimeout(this.silence)
-      this.silence = setTimeout(() => this.lost(Date.now(), 4408), SILENCE_MS)
+      this.silence = setTimeout(() => this.lost(Date.now(), CODES.silent), SILENCE_MS)
       this.beat()
     }, HEARTBEAT_MS)
   }
 
   private lost(begun: number, code: number): void {
-    if (code === REVOKED) this.revoke()
-    else this.wait(begun, REASONS[code] ?? 'the connection was lost', code === TOO_MUCH)
+    const end = endOf(code) ?? 'left'
+    if (end === 'revoked' || end === 'replaced') this.revoke(end)
+    else this.wait(begun, REASONS[end], SLOW.has(end))
   }
 
-  private revoke(): void {
-    this.stop({ state: 'pair_again' })
-    this.ends.revoked()
+  /** Of two browsers with one key each would send the other away without end: the one that was sent away stays away. */
+  private revoke(end: Final): void {
+    this.stop({ state: 'pair_again', why: FINAL[end] })
+    this.ends.revoked(end)
   }
 
   private wait(begun: number, why: string, isLong = false): void {
     this.end()
     this.lostAt ||= begun
     const now = Date.now()
-    const wait = isLong ? 3_000 : delay(this.attempt, now - this.lostAt, Math.random())
+    const wait = isLong ? LONG_MS : delay(this.attempt, now - this.lostAt, Math.random())
     this.attempt += 1
     const until = Math.max(now, begun + wait)
     this.become({ state: 'waiting', until, why })

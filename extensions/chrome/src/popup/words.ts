@@ -8,7 +8,7 @@ export function linkWords({ link, now }: Status): { text: string; mood: 'good' |
     case 'unpaired':
       return { text: 'Not paired', mood: '' }
     case 'pair_again':
-      return { text: 'The pairing ended: pair again', mood: 'bad' }
+      return { text: link.why, mood: 'bad' }
     case 'connecting':
       return { text: 'Connecting…', mood: '' }
     case 'connected':
@@ -25,7 +25,8 @@ export function tabWords(tab: TabStatus): string {
   else lines.push(`${count(tab.sent, 'event')} sent${tab.waiting > 0 ? `, ${tab.waiting} waiting` : ''}`)
   if (tab.secrets === 'told') lines.push('Secrets of this tab are sent too.')
   else if (tab.secrets === 'asked') lines.push('Secrets are hidden until the node says that it takes them.')
-  if (tab.dropped > 0) lines.push(`${count(tab.dropped, 'event')} dropped, because the node did not take them in time`)
+  if (tab.dropped > 0) lines.push(`${count(tab.dropped, 'event')} lost: the node did not take them in time, or too much was open at once`)
+  if (tab.refusal !== undefined) lines.push(`The node does not take it now: ${tab.refusal}`)
   if (tab.failure !== undefined) lines.push(`The debugger could not be attached: ${tab.failure}`)
   else if (tab.state === 'paused') lines.push('Paused')
   else if (tab.state === 'looking' && tab.firstLoad) lines.push('The beginning of this page was missed.')

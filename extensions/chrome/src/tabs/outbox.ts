@@ -9,6 +9,9 @@ import type { Tab } from './tab.ts'
 /** How long an event waits for others, and until a full socket is looked at again, in milliseconds. */
 const WAIT_MS = 50
 
+/** When a tab for which the node had no room is offered again: what a page brought counts for a minute. */
+const CROWDED_MS = 15_000
+
 /** What an outbox works with. */
 export interface Sender {
   readonly link: Pick<Link, 'send' | 'buffered' | 'state'>
@@ -76,6 +79,10 @@ export class Outbox {
 
   /** The node did not take a tab, or knows it no more: a page with a new header may bring it back. */
   refused(error: DebugError): void {
+    if (error.code === 'too_many_tabs') {
+      this.crowded(error)
+      return
+    }
     if (error.code !== 'tab_gone' && error.code !== 'untrusted') return
     for (const tab of this.sender.tabs()) {
       const isNamed = error.offered !== undefined || error.token !== undefined
@@ -95,6 +102,26 @@ export class Outbox {
         this.offer(tab)
       }
       this.sender.noted(true)
+      return
+    }
+  }
+
+  /** The node has no room for a tab now: it is offered again, for as long as it may be. */
+  private crowded(error: DebugError): void {
+    for (const tab of this.sender.tabs()) {
+      const { offered } = tab
+      if (offered === undefined || offered !== error.offered || tab.isAccepted) continue
+      if (tab.note.isEnded) {
+        this.sender.gone(tab)
+        return
+      }
+      tab.refusal = error.message
+      this.sender.noted(false)
+      setTimeout(() => {
+        if (tab.offered !== offered || tab.isAccepted || tab.note.isEnded) return
+        tab.offered = undefined
+        this.offer(tab)
+      }, CROWDED_MS)
       return
     }
   }

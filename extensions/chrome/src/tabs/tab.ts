@@ -54,6 +54,8 @@ export class Tab {
   offered: string | undefined
   /** Whether the node took it on this connection. */
   isAccepted = false
+  /** Why the node does not take it now, for people. */
+  refusal: string | undefined
   /** Whether the node keeps secrets of it, as the person wants it: it said so on this connection. */
   isRevealed = false
   /** Whether secrets are among the events that are kept. */
@@ -111,6 +113,7 @@ export class Tab {
     this.note.resume = resume
     this.note.offer = undefined
     this.isAccepted = true
+    this.refusal = undefined
     this.isRevealed = isRevealed && this.note.reveals === true
     if (!this.isRevealed) this.hideSecrets()
     // What was under way when the worker ended is missing; nobody knows how much: the hole says so.
@@ -143,6 +146,7 @@ export class Tab {
 
   forget(): void {
     this.disconnected()
+    this.refusal = undefined
     this.note.offer = undefined
     this.note.token = undefined
     this.note.resume = undefined

@@ -112,3 +112,23 @@ test('a full socket is left alone until it is not, and what was dropped is count
   const numbers = sent.map((text) => (JSON.parse(text) as { seq: number; token: string }).seq)
   assert.deepEqual([numbers[0], numbers[1], numbers.at(-1)], [1, 102, 1_101])
 })
+
+test('a tab for which the node has no room is offered again, and is not forgotten', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const sent: string[] = []
+  const link = {
+    state: { state: 'connected' as const, since: 0 },
+    buffered: 0,
+    send: (message: BrowserMessage | string) => sent.push(typeof message === 'string' ? message : message.type) > 0,
+  }
+  const tab = Tab.create(1, { id: 'shop', name: 'shop', origin: 'http://shop.localhost', path: '/' }, 'http://shop.localhost/')
+  const outbox = new Outbox({ link, tabs: () => [tab], browserId: () => 'B', gone: () => {}, noted: () => {} })
+  tab.note.offer = 'header'
+  outbox.offer(tab)
+  outbox.refused({ type: 'browser_debug_error', code: 'too_many_tabs', message: 'expected fewer', offered: 'header' })
+  assert.deepEqual([tab.grant(), tab.refusal, sent.length], ['header', 'expected fewer', 1])
+  t.mock.timers.tick(15_000)
+  assert.deepEqual(sent, ['browser_debug_tab_available', 'browser_debug_tab_available'])
+  outbox.accepted({ type: 'browser_debug_tab_accepted', offered: 'header', token: 'tab12345', last_seq: 0 })
+  assert.deepEqual([tab.isAccepted, tab.refusal], [true, undefined])
+})

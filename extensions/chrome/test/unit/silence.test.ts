@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { CODES, FINAL, REASONS } from '../../src/link/codes.ts'
 import { Link } from '../../src/link/link.ts'
 import { Refused } from '../../src/link/node.ts'
 
@@ -99,6 +100,40 @@ test('a revoked pairing stops it, and a node that ends does not', async (t) => {
   t.mock.timers.tick(60_000)
   await turn()
   assert.equal(sockets.length, 2, 'it does not try again')
+})
+
+test('of two browsers with one pairing the one that is sent away stays away, and says why', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_700_000_000_000 })
+  const { link, last, told, sockets } = linked()
+  link.start()
+  await turn()
+  last().onopen?.()
+  last().onclose?.({ code: CODES.replaced })
+  assert.deepEqual(link.state, { state: 'pair_again', why: FINAL.replaced })
+  assert.ok(told.includes('revoked'))
+  link.start()
+  t.mock.timers.tick(600_000)
+  await turn()
+  assert.equal(sockets.length, 1)
+})
+
+test('what would come again at once is not tried at once', async (t) => {
+  for (const end of ['too_many', 'too_long', 'garbage'] as const) {
+    t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_700_000_000_000 })
+    const { link, last, sockets } = linked()
+    link.start()
+    await turn()
+    last().onopen?.()
+    last().onclose?.({ code: CODES[end] })
+    assert.equal(link.state.state === 'waiting' && link.state.why, REASONS[end])
+    t.mock.timers.tick(29_000)
+    await turn()
+    assert.equal(sockets.length, 1)
+    t.mock.timers.tick(1_000)
+    await turn()
+    assert.equal(sockets.length, 2)
+    t.mock.timers.reset()
+  }
 })
 
 test('a key that is not known stops it as well', async () => {

@@ -39,7 +39,7 @@ impl BrowserLink {
                     accepted.revealed = self.reveal(&accepted.token, offer.reveal).await;
                     RelayMessage::TabAccepted(accepted)
                 }
-                Err((code, message)) => RelayMessage::Error(DebugError {
+                Err(Refused { code, message }) => RelayMessage::Error(DebugError {
                     request_id: None,
                     token: None,
                     offered: Some(offer.token),
@@ -74,31 +74,25 @@ impl BrowserLink {
 
     /// Takes a tab that the browser offers: by what a page's header brought, or by the grant that it got
     /// for it.
-    fn accept(
-        &mut self,
-        offer: &TabAvailable,
-        now: EpochMs,
-    ) -> Result<TabAccepted, (DebugErrorCode, String)> {
+    fn accept(&mut self, offer: &TabAvailable, now: EpochMs) -> Result<TabAccepted, Refused> {
         let secret = &self.context.browsers.secret;
-        let untrusted = |error: TokenError| (DebugErrorCode::Untrusted, first_line(&error));
         let (tab, cocoon) = match TabGrant::open(secret, &offer.token, &self.caller.key, now) {
-            Ok(grant) if grant.owner == self.caller.owner => {
-                (self.take_up(&grant).map_err(|error| refused(&error))?, grant.cocoon)
-            }
-            Ok(_) => return Err(untrusted(TokenError::OtherBrowser)),
+            Ok(grant) if grant.owner == self.caller.owner => (self.take_up(&grant)?, grant.cocoon),
+            Ok(_) => return Err(TokenError::OtherBrowser.into()),
             Err(TokenError::Audience { .. }) => {
-                let page = self.context.browsers.take_page(&offer.token, now);
-                let page = page.map_err(untrusted)?;
-                // To somebody else's cocoon the answer is as to a forged one: nobody learns that it is there.
-                if page.owner != self.caller.owner {
-                    return Err(untrusted(TokenError::Forged));
-                }
-                let tab = self.context.relay.add(self.about(&page));
-                (tab.map_err(|error| refused(&error))?, page.cocoon)
+                let add = |page: &PageToken| {
+                    // To somebody else's cocoon the answer is as to a forged one: nobody learns that it is there.
+                    if page.owner != self.caller.owner {
+                        return Err(Refused::from(TokenError::Forged));
+                    }
+                    Ok(self.context.relay.add(self.about(page))?)
+                };
+                let (page, tab) = self.context.browsers.take_page(&offer.token, now, add)?;
+                (tab, page.cocoon)
             }
-            Err(error) => return Err(untrusted(error)),
+            Err(error) => return Err(error.into()),
         };
-        self.begin(tab, cocoon, offer, now).map_err(untrusted)
+        Ok(self.begin(tab, cocoon, offer, now)?)
     }
 
     /// A tab that was accepted before: as it is, or anew when this relay has forgotten it.
@@ -180,8 +174,22 @@ impl Drop for BrowserLink {
     }
 }
 
-fn refused(error: &LookError) -> (DebugErrorCode, String) {
-    (DebugErrorCode::Untrusted, first_line(error))
+/// Why a tab is not taken, as its browser is told.
+struct Refused {
+    code: DebugErrorCode,
+    message: String,
+}
+
+impl From<TokenError> for Refused {
+    fn from(error: TokenError) -> Self {
+        Self { code: DebugErrorCode::Untrusted, message: first_line(&error) }
+    }
+}
+
+impl From<LookError> for Refused {
+    fn from(error: LookError) -> Self {
+        Self { code: error.code(), message: first_line(&error) }
+    }
 }
 
 fn gone(token: &TabToken) -> RelayMessage {

@@ -62,10 +62,16 @@ impl Browsers {
         self.seats.sit(key).await
     }
 
-    /// What a page's token says, the one time that it counts.
-    fn take_page(&self, token: &str, now: EpochMs) -> Result<PageToken, TokenError> {
+    /// What a page's token says, the one time that it counts, and what is made of it; while nothing can
+    /// be made of it, it still counts.
+    fn take_page<T, E: From<TokenError>>(
+        &self,
+        token: &str,
+        now: EpochMs,
+        take: impl FnOnce(&PageToken) -> Result<T, E>,
+    ) -> Result<(PageToken, T), E> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        PageToken::take(&self.secret, &mut used, token, now)
+        PageToken::take_for(&self.secret, &mut used, token, now, take)
     }
 }
 

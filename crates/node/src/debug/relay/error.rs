@@ -1,7 +1,7 @@
 //! Why there is no answer about a tab.
 
 use crate::debug::ask::AskError;
-use baton_api::debug::TabToken;
+use baton_api::debug::{DebugErrorCode, TabToken};
 
 /// Why there is no answer about a tab. What follows the first line says what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -39,4 +39,17 @@ pub enum LookError {
     /// The question makes no sense.
     #[error(transparent)]
     Ask(#[from] AskError),
+}
+
+impl LookError {
+    /// What it is in the debug protocol.
+    pub(in crate::debug) fn code(&self) -> DebugErrorCode {
+        match self {
+            Self::TabGone { .. } => DebugErrorCode::TabGone,
+            Self::BrowserOffline { .. } => DebugErrorCode::BrowserOffline,
+            Self::NotRevealed { .. } => DebugErrorCode::NotRevealed,
+            Self::TooManyTabs { .. } => DebugErrorCode::TooManyTabs,
+            Self::Ask(_) => DebugErrorCode::InvalidFilter,
+        }
+    }
 }

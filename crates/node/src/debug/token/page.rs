@@ -68,8 +68,21 @@ impl PageToken {
         token: &str,
         now: EpochMs,
     ) -> Result<Self, TokenError> {
+        Self::take_for(secret, used, token, now, |_| Ok(())).map(|(page, ())| page)
+    }
+
+    /// The same where something else may refuse it: then it still counts.
+    pub(in crate::debug) fn take_for<T, E: From<TokenError>>(
+        secret: &DebugSecret,
+        used: &mut UsedNonces,
+        token: &str,
+        now: EpochMs,
+        take: impl FnOnce(&Self) -> Result<T, E>,
+    ) -> Result<(Self, T), E> {
         let (page, expires): (Self, _) = verify(secret, token, now)?;
+        used.look(&page.nonce)?;
+        let taken = take(&page)?;
         used.take(&page.nonce, expires, now)?;
-        Ok(page)
+        Ok((page, taken))
     }
 }

@@ -1,12 +1,12 @@
 //! One connection to the relay: messages are taken one after the other, and answered.
 
 use super::Socket;
-use super::end::End;
 use crate::Context;
 use crate::auth::{Caller, is_shut_out};
 use crate::debug::{BrowserLink, answer};
 use baton_api::debug::{
-    BadMessage, BrowserMessage, ClientMessage, DebugError, DebugErrorCode, EpochMs, RelayMessage,
+    BadMessage, BrowserMessage, ClientMessage, DebugError, DebugErrorCode, EpochMs, LinkEnd,
+    RelayMessage,
 };
 use futures_util::{SinkExt, StreamExt};
 use jiff::Timestamp;
@@ -49,11 +49,11 @@ pub(super) async fn hear_browser(
     caller: Caller,
     browser_id: String,
     socket: &mut Socket,
-) -> End {
+) -> LinkEnd {
     let seat = context.browsers.sit(&caller.key).await;
     let link = BrowserLink::new(context.clone(), caller.clone(), browser_id);
     tokio::select! {
-        () = seat.left() => End::Replaced,
+        () = seat.left() => LinkEnd::Replaced,
         end = converse(context, &caller, socket, Side::Browser(link)) => end,
     }
 }
@@ -64,20 +64,20 @@ pub(super) async fn converse(
     caller: &Caller,
     socket: &mut Socket,
     mut side: Side,
-) -> End {
+) -> LinkEnd {
     let mut look = interval_at(Instant::now() + LOOK_PAUSE, LOOK_PAUSE);
     let (mut misunderstood, mut heard) = (0, Instant::now());
     loop {
         let message = tokio::select! {
             biased;
-            () = context.ending.cancelled() => return End::Ending,
+            () = context.ending.cancelled() => return LinkEnd::Ending,
             _ = look.tick() => {
                 // A database that does not answer changes nothing.
                 if is_shut_out(context, caller).await.unwrap_or(false) {
-                    return End::Revoked;
+                    return LinkEnd::Revoked;
                 }
                 if heard.elapsed() > SILENCE {
-                    return End::Silent;
+                    return LinkEnd::Silent;
                 }
                 continue;
             }
@@ -88,20 +88,20 @@ pub(super) async fn converse(
             Some(Ok(Message::Text(text))) => side.take(text.as_str()).await,
             Some(Ok(Message::Binary(_))) => Err(BadMessage::Form("binary".to_owned())),
             Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
-            Some(Err(Error::Capacity(_))) => return End::TooLong,
-            Some(Ok(Message::Close(_)) | Err(_)) | None => return End::Left,
+            Some(Err(Error::Capacity(_))) => return LinkEnd::TooLong,
+            Some(Ok(Message::Close(_)) | Err(_)) | None => return LinkEnd::Left,
         };
         let answer = answer.unwrap_or_else(|bad| {
             misunderstood += 1;
             Some(not_understood(&bad))
         });
         if misunderstood > MISUNDERSTOOD {
-            return End::Garbage;
+            return LinkEnd::Garbage;
         }
         if let Some(answer) = answer
             && !send(socket, &answer).await
         {
-            return End::Left;
+            return LinkEnd::Left;
         }
     }
 }

@@ -143,3 +143,28 @@ async fn a_tab_survives_the_relay() {
     );
     node.stop().await;
 }
+
+#[tokio::test]
+async fn a_tab_for_which_there_is_no_room_is_told_so_and_its_token_still_counts() {
+    let node = Node::start().await;
+    let key = pair(&node, "b-1").await;
+    let mut browser = browser(&node, &key).await;
+    let mut taken = Vec::new();
+    let refused = loop {
+        let by = page_token(&node, "local");
+        let answer = browser.ask(super::offer(&by, 1)).await;
+        if answer["type"] == "browser_debug_error" {
+            break (by, answer);
+        }
+        taken.push(answer["token"].clone());
+        assert!(taken.len() < 1000, "there is no bound");
+    };
+    let (by, answer) = refused;
+    assert_eq!((&answer["code"], &answer["offered"]), (&json!("too_many_tabs"), &json!(by)));
+    browser.send(&json!({"type": "browser_debug_tab_closed", "token": taken[0]})).await;
+    browser.offer(&by, 1).await;
+    // Now it was used.
+    let again = browser.ask(super::offer(&by, 1)).await;
+    assert_eq!(again["code"], "untrusted");
+    node.stop().await;
+}
