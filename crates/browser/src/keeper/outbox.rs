@@ -71,16 +71,14 @@ impl Outbox {
         if self.waiting.is_empty() {
             return future::pending().await;
         }
-        match self.browser.reserve().await {
-            Ok(permit) => {
-                let frame = self.waiting.pop_front().unwrap_or_default();
-                self.bytes -= frame.len();
-                permit.send(frame);
-            }
-            Err(_) => {
-                self.waiting.clear();
-                self.bytes = 0;
-            }
+        if let Ok(permit) = self.browser.reserve().await {
+            let frame = self.waiting.pop_front().unwrap_or_default();
+            self.bytes -= frame.len();
+            permit.send(frame);
+        } else {
+            // The browser is gone.
+            self.waiting.clear();
+            self.bytes = 0;
         }
         let is_empty = self.waiting.is_empty();
         self.since = (!is_empty).then(Instant::now);
