@@ -17,6 +17,9 @@ const BUSY_PAUSE: Duration = Duration::from_millis(20);
 const SQLITE_CONNECTIONS: u32 = 4;
 const POSTGRES_CONNECTIONS: u32 = 8;
 
+/// How many of those to PostgreSQL may wait for the locks of owners, which other processes hold.
+pub(crate) const POSTGRES_WRITERS: usize = 4;
+
 /// `full` syncs the log at every commit: acknowledged means on disk. The size limit cuts a log that
 /// once grew large.
 const SQLITE_SETTINGS: &str = "
@@ -75,12 +78,23 @@ pub(crate) async fn pool(options: AnyConnectOptions, engine: Engine) -> sqlx::Re
         Engine::Sqlite => SQLITE_CONNECTIONS,
         Engine::Postgres => POSTGRES_CONNECTIONS,
     };
+    pool_of(connections, engine).connect_with(options).await
+}
+
+/// Connections for what says that the node lives: one of its own to PostgreSQL, which is made when it
+/// is first asked for.
+pub(crate) fn beats(pool: &AnyPool, options: AnyConnectOptions, engine: Engine) -> AnyPool {
+    match engine {
+        Engine::Sqlite => pool.clone(),
+        Engine::Postgres => pool_of(1, engine).connect_lazy_with(options),
+    }
+}
+
+fn pool_of(connections: u32, engine: Engine) -> AnyPoolOptions {
     AnyPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(CONNECT_LIMIT)
         .after_connect(move |connection, _| Box::pin(tune(connection, engine)))
-        .connect_with(options)
-        .await
 }
 
 #[cfg(test)]

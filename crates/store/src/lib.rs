@@ -10,7 +10,7 @@
 //! `data_key` open it through `connect`; `copy` and `outside` copy it and look at it while others
 //! use it, `transfer` carries its rows from one engine to the other, `epoch` gives what was restored
 //! to a new node; `sealed_file` seals what leaves the data folder; `seal` compresses and encrypts;
-//! `write` gives turns to writers, and `changes` tells what they changed; `row` decodes rows, and `prefix` the starts of ids; `sessions`,
+//! `write` and `turns` give turns to writers, and `changes` tells what they changed; `row` decodes rows, and `prefix` the starts of ids; `sessions`,
 //! `leases`, `snapshots`, `parts`, `collect`, `receipts`, `api_keys`, `cocoons` and `audit` hold the verbs, and
 //! for sync `identities`, `peers`, `shared` (revisions), `packed`, `checked` and `staged` (parts that travel);
 //! `error` is what can go wrong, and `fault` translates what an engine says.
@@ -50,6 +50,7 @@ mod snapshots;
 mod sqlite_file;
 mod staged;
 mod transfer;
+mod turns;
 mod write;
 
 pub use agents::Driver;
@@ -79,6 +80,7 @@ use sqlx::AnyPool;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Mutex;
+use turns::Turns;
 
 /// How long [`Store::check`] waits for an answer.
 const CHECK_LIMIT: Duration = Duration::from_secs(2);
@@ -95,8 +97,13 @@ pub struct Store {
 struct Inner {
     pool: AnyPool,
     engine: Engine,
+    /// For what says that this node lives: a connection of its own on PostgreSQL, where the others may
+    /// all wait for something. Readers of SQLite wait for nobody, and its writers for each other anyway.
+    beats: AnyPool,
     /// Whose turn it is to write to SQLite, which knows one writer at a time.
     turn: Arc<Mutex<()>>,
+    /// Whose turn it is to take a connection to PostgreSQL for an owner's parts.
+    turns: Turns,
     seal: Arc<Seal>,
     limits: Limits,
     changes: Changes,
@@ -106,6 +113,7 @@ impl Store {
     /// Closes every connection, after the work under way on them.
     pub async fn close(&self) {
         self.inner.pool.close().await;
+        self.inner.beats.close().await;
     }
 
     /// Whether the database answers within 2 seconds.
@@ -140,9 +148,14 @@ impl std::fmt::Debug for Store {
     }
 }
 
-/// Runs what takes the processor for long (compression, encryption) off the async threads.
+/// Runs what takes the processor for long (compression, encryption) off the async threads. A panic in it
+/// goes on here: it is a fault of ours and no end of the program.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, StoreError> {
-    tokio::task::spawn_blocking(work).await.map_err(|_| StoreError::Interrupted)
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| match error.try_into_panic() {
+        Ok(panic) => std::panic::resume_unwind(panic),
+        Err(_) => StoreError::Interrupted,
+    })
 }

@@ -5,8 +5,9 @@
 
 use crate::changes::changes;
 use crate::config::{Config, DatabaseUrl};
-use crate::connect::{connect, pool, tune_new};
+use crate::connect::{POSTGRES_WRITERS, beats, connect, pool, tune_new};
 use crate::migrate::SqliteFile;
+use crate::turns::Turns;
 use crate::{Inner, Store, StoreError, data_key, migrate, sqlite_file};
 use sqlx::Connection;
 use std::sync::Arc;
@@ -41,10 +42,13 @@ async fn open(config: Config) -> Result<Store, StoreError> {
     migrate::run(&mut connection, file).await?;
     let seal = data_key::load(&mut connection, engine, &config.key).await?;
     connection.close().await?;
+    let pool = pool(options.clone(), engine).await?;
     let inner = Inner {
-        pool: pool(options, engine).await?,
+        beats: beats(&pool, options, engine),
+        pool,
         engine,
         turn: Arc::new(Mutex::new(())),
+        turns: Turns::new(POSTGRES_WRITERS),
         seal: Arc::new(seal),
         limits: config.limits,
         changes: changes(),

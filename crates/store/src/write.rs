@@ -3,21 +3,18 @@
 //! SQLite knows one writer: within this process they queue for a turn, other processes are waited
 //! for. On PostgreSQL they run side by side, except those that add or collect parts of one owner:
 //! these take the owner's lock, so that no part is collected while a snapshot is about to name it.
+//! Within this process they queue for it before they take a connection.
 
 use crate::changes::Changes;
 use crate::config::Engine;
-use crate::fault::SOMEWHERE;
+use crate::turns::{TURN_LIMIT, Turn, too_long};
 use crate::{Store, StoreError};
 use baton_session::{Owner, SessionId};
 use sha2::{Digest, Sha256};
 use sqlx::pool::PoolConnection;
-use sqlx::{Any, AnyConnection};
-use std::time::Duration;
+use sqlx::{Any, AnyConnection, AnyPool};
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, timeout_at};
-
-/// How long a writer waits for its turn.
-const TURN_LIMIT: Duration = Duration::from_secs(20);
 
 /// A transaction that may write. Dropped without `commit`, it changes nothing.
 pub(crate) struct Write {
@@ -28,6 +25,7 @@ pub(crate) struct Write {
     changes: Changes,
     /// Given back after the transaction: fields are dropped in order.
     turn: Option<OwnedMutexGuard<()>>,
+    owners_turn: Option<Turn>,
 }
 
 impl Write {
@@ -66,16 +64,31 @@ impl Drop for Write {
 impl Store {
     /// Begins a transaction that touches no parts.
     pub(crate) async fn write(&self) -> Result<Write, StoreError> {
+        self.write_on(self.pool()).await
+    }
+
+    /// The same for what says that this node lives, which waits for no other writer of PostgreSQL.
+    pub(crate) async fn write_beat(&self) -> Result<Write, StoreError> {
+        self.write_on(&self.inner.beats).await
+    }
+
+    async fn write_on(&self, pool: &AnyPool) -> Result<Write, StoreError> {
         let deadline = Instant::now() + TURN_LIMIT;
         let turn = match self.inner.engine {
             Engine::Sqlite => Some(self.turn(deadline).await?),
             Engine::Postgres => None,
         };
         loop {
-            let connection = self.pool().acquire().await?;
+            let connection = pool.acquire().await?;
             let changes = self.inner.changes.clone();
-            let mut write =
-                Write { connection, committed: false, changed: None, changes, turn: None };
+            let mut write = Write {
+                connection,
+                committed: false,
+                changed: None,
+                changes,
+                turn: None,
+                owners_turn: None,
+            };
             let begun = sqlx::query(begin(self.inner.engine)).execute(write.connection()).await;
             match begun.map_err(StoreError::from) {
                 Ok(_) => {
@@ -91,17 +104,21 @@ impl Store {
 
     /// Begins a transaction that adds or collects parts of `owner`.
     pub(crate) async fn write_parts(&self, owner: &Owner) -> Result<Write, StoreError> {
+        let turn = match self.inner.engine {
+            Engine::Sqlite => None,
+            Engine::Postgres => {
+                Some(self.inner.turns.take(owner, Instant::now() + TURN_LIMIT).await?)
+            }
+        };
         let mut write = self.write().await?;
+        write.owners_turn = turn;
         lock(write.connection(), self.inner.engine, owner.as_str()).await?;
         Ok(write)
     }
 
     async fn turn(&self, deadline: Instant) -> Result<OwnedMutexGuard<()>, StoreError> {
         let turn = timeout_at(deadline, self.inner.turn.clone().lock_owned()).await;
-        turn.map_err(|_| StoreError::Busy {
-            place: SOMEWHERE.to_owned(),
-            why: format!("other writers took more than {} s", TURN_LIMIT.as_secs()),
-        })
+        turn.map_err(|_| too_long())
     }
 }
 
@@ -133,4 +150,60 @@ pub(crate) async fn lock(
 fn lock_number(name: &str) -> i64 {
     let digest = Sha256::digest(format!("baton lock v1\0{name}"));
     digest.iter().take(8).fold(0, |number, byte| (number << 8) | i64::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Config, DatabaseUrl, Limits, MasterKey, NodeRecord};
+    use baton_session::NodeId;
+    use sqlx::Connection;
+    use std::time::Duration;
+
+    const WRITERS: usize = 24;
+
+    async fn waits_for_a_lock(connection: &mut AnyConnection) -> bool {
+        let sql = "select count(*) from pg_locks where locktype = 'advisory' and not granted";
+        let waiting: i64 = sqlx::query_scalar(sql).fetch_one(connection).await.unwrap();
+        waiting > 0
+    }
+
+    /// Another process holds the lock of an owner. Were it given back, the story would tell nothing, so
+    /// every writer has to wait still when all is answered.
+    #[tokio::test]
+    async fn writers_that_wait_for_an_owner_leave_connections_to_others() {
+        let url: DatabaseUrl = baton_postgres::create_database().unwrap().parse().unwrap();
+        let key = MasterKey::from_bytes([7; 32]);
+        let config = Config { database: url.clone(), key, limits: Limits::default() };
+        let store = Store::open(config).await.unwrap();
+        let id: NodeId = "01890000-0000-7000-8000-000000000001".parse().unwrap();
+        let node = NodeRecord { id, place: "here".to_owned(), lease: Some(Duration::from_secs(9)) };
+        store.register_node(&node).await.unwrap();
+        let mut elsewhere = crate::connect::connect(&url.options().unwrap()).await.unwrap();
+        sqlx::query("begin").execute(&mut elsewhere).await.unwrap();
+        // Half of them write for one owner, the others for one each.
+        let owner = |n: usize| -> Owner {
+            let name = if n.is_multiple_of(2) { "many".to_owned() } else { format!("owner-{n}") };
+            name.parse().unwrap()
+        };
+        for n in 0..WRITERS {
+            lock(&mut elsewhere, Engine::Postgres, owner(n).as_str()).await.unwrap();
+        }
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|n| {
+                let store = store.clone();
+                tokio::spawn(async move { store.write_parts(&owner(n)).await.map(drop) })
+            })
+            .collect();
+        while !waits_for_a_lock(&mut elsewhere).await {}
+        assert!(store.beat_node(&node).await.unwrap());
+        assert_eq!(store.list_nodes().await.unwrap().len(), 1);
+        assert!(store.find_key([1; 32]).await.unwrap().is_none());
+        assert!(writers.iter().all(|writer| !writer.is_finished()), "they waited for each other");
+        sqlx::query("commit").execute(&mut elsewhere).await.unwrap();
+        for writer in writers {
+            writer.await.unwrap().unwrap();
+        }
+        elsewhere.close().await.unwrap();
+    }
 }

@@ -31,7 +31,7 @@ pub struct NodeBeat {
 impl Store {
     /// Writes down that a node works here from now on, and counts up its beat.
     pub async fn register_node(&self, node: &NodeRecord) -> Result<(), StoreError> {
-        let mut write = self.write().await?;
+        let mut write = self.write_beat().await?;
         let lease = node.lease.map_or(0, |lease| lease.as_millis());
         sqlx::query(
             "insert into nodes (id, place, beat, lease) values ($1, $2, 1, $3)
@@ -49,7 +49,7 @@ impl Store {
     /// Counts up a node's beat. False when the node is registered at another place by now, and this
     /// one has to end.
     pub async fn beat_node(&self, node: &NodeRecord) -> Result<bool, StoreError> {
-        let mut write = self.write().await?;
+        let mut write = self.write_beat().await?;
         let beaten = sqlx::query("update nodes set beat = beat + 1 where id = $1 and place = $2")
             .bind(node.id.to_string())
             .bind(&node.place)
@@ -62,7 +62,7 @@ impl Store {
     /// Every node that ever worked with this database, with its beat.
     pub async fn list_nodes(&self) -> Result<Vec<NodeBeat>, StoreError> {
         let rows = sqlx::query("select id, place, beat, lease from nodes order by id")
-            .fetch_all(self.pool())
+            .fetch_all(&self.inner.beats)
             .await?;
         rows.iter().map(decode).collect()
     }
