@@ -52,6 +52,9 @@ pub struct Done {
     pub task: Option<Task>,
     /// Where a session was archived on the way.
     pub archived: Option<PathBuf>,
+    /// Why the log was not compacted afterwards, if it was not. The operation is done all the same; a log
+    /// that is never compacted grows.
+    pub not_compacted: Option<String>,
 }
 
 impl Federation {

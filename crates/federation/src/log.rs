@@ -17,7 +17,7 @@ pub(crate) const KEPT: usize = 1_000;
 const FULL: u64 = 2_000;
 /// How much of an end is read at first: more than most lines are long.
 const WINDOW: u64 = 16 << 10;
-/// The largest log that is read.
+/// How much of a log is read, from its end.
 const LARGEST: u64 = 64 << 20;
 
 /// The log of a folder.
@@ -46,7 +46,8 @@ impl Log {
         in_the_end(&mut file, find).tried("read", &self.path)
     }
 
-    /// All operations, oldest first. Damaged lines are passed over.
+    /// All operations, oldest first. Damaged lines are passed over. Of a log that is too large the newest
+    /// are read, for these are what a board may lack.
     pub(crate) fn entries(&self) -> Result<Vec<Entry>, FederationError> {
         Ok(lines(&self.bytes()?).filter_map(entry).collect())
     }
@@ -54,10 +55,20 @@ impl Log {
     fn bytes(&self) -> Result<Vec<u8>, FederationError> {
         let mut bytes = Vec::new();
         match open_to_read(&self.path) {
-            Ok(file) => file.take(LARGEST).read_to_end(&mut bytes).tried("read", &self.path)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+            Ok(mut file) => {
+                let size = file.metadata().tried("read", &self.path)?.len();
+                let start = size.saturating_sub(LARGEST);
+                file.seek(SeekFrom::Start(start)).tried("read", &self.path)?;
+                file.take(LARGEST).read_to_end(&mut bytes).tried("read", &self.path)?;
+                if start > 0 {
+                    // The first line may have lost its beginning.
+                    let end = bytes.iter().position(|byte| *byte == b'\n');
+                    bytes.drain(..end.map_or(bytes.len(), |end| end + 1));
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error).tried("read", &self.path),
-        };
+        }
         Ok(bytes)
     }
 

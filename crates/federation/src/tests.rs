@@ -5,4 +5,5 @@
 mod any_order;
 mod ending;
 mod locks;
+mod log;
 mod world;

@@ -121,10 +121,11 @@ impl<'a> Writer<'a> {
         if let (Some(board), Some(by)) = (&board, &by) {
             own_state::write(self.folder, board, by)?;
         }
-        // Only what follows from the log is at stake here: the operation itself is done.
-        let _ = self.log.compact(entries.last().map_or(0, |entry| entry.rev));
+        // The operation itself is done, so this is no reason to refuse it.
+        let compacted = self.log.compact(entries.last().map_or(0, |entry| entry.rev));
+        let not_compacted = compacted.err().map(|error| error.to_string());
         let task = board.as_ref().zip(task).and_then(|(board, id)| board.task(&id).cloned());
-        Ok(Done { board, task, archived })
+        Ok(Done { board, task, archived, not_compacted })
     }
 
     /// Brings folder and board into order.
