@@ -38,7 +38,7 @@ impl Store {
     }
 
     /// Removes every part of `owner` that no snapshot names.
-    pub(crate) async fn collect_parts_of(&self, owner: &Owner) -> Result<u64, StoreError> {
+    pub async fn collect_parts_of(&self, owner: &Owner) -> Result<u64, StoreError> {
         let mut gone = 0;
         loop {
             let batch = self.collect_batch(owner).await?;

@@ -18,7 +18,7 @@ pub async fn delete(wish: &Wish<'_>) -> Result<(), NodeError> {
         Err(error) => return Err(error.into()),
     }
     // Sealed as they are, nobody needs the parts any more; the next pruning would find them as well.
-    if let Err(error) = context.store.collect_parts().await {
+    if let Err(error) = context.store.collect_parts_of(owner).await {
         tracing::warn!(%error, "parts of a deleted session were not removed");
     }
     tracing::info!(%session, "deleted a session");
