@@ -4,6 +4,7 @@
 //! among them; then it is an offer like any other, and no clock and no name decides what it is worth.
 //! What is refused is noted once and left where it lies.
 
+use super::failures::Failures;
 use super::known::{Looks, Said, Standing};
 use super::on_disk;
 use crate::audit::{Action, Actor, Note};
@@ -14,6 +15,7 @@ use crate::{Context, NodeError};
 use baton_session::Owner;
 
 /// Reads every file that looks otherwise than it did, and those once more that were looked at just now.
+/// One that this node cannot take in now keeps no other from it, and is read again at the next pass.
 pub(super) async fn read(
     context: &Context,
     owner: &Owner,
@@ -22,20 +24,22 @@ pub(super) async fn read(
     let doubtful = context.folder.doubtful();
     let there = on_disk(directory, SyncDirectory::files).await?;
     let news = context.folder.news(there);
+    let mut failed = Failures::default();
     for (name, mark) in &news {
-        Box::pin(read_one(context, owner, directory, name, *mark)).await?;
+        failed.note(name, Box::pin(read_one(context, owner, directory, name, *mark)).await)?;
     }
     let is_new = |name: &String| news.iter().any(|(new, _)| new == name);
     for (name, (mark, digest)) in doubtful.into_iter().filter(|(name, _)| !is_new(name)) {
         let looked = name.clone();
         match on_disk(directory, move |directory| directory.digest(&looked)).await {
             Ok(Some(found)) if digest.is_some_and(|digest| digest != found) => {
-                Box::pin(read_one(context, owner, directory, &name, mark)).await?;
+                let read = Box::pin(read_one(context, owner, directory, &name, mark)).await;
+                failed.note(&name, read)?;
             }
             _ => context.folder.settles(&name),
         }
     }
-    Ok(())
+    failed.first()
 }
 
 async fn read_one(

@@ -6,6 +6,7 @@
 //! it, so nodes that share one directory come to rest. The database is the truth: a file that is missing
 //! deletes nothing.
 
+mod failures;
 mod inbox;
 mod known;
 mod projection;
@@ -13,9 +14,10 @@ mod readers;
 
 pub(crate) use known::FolderState;
 
+use super::SyncError;
 use super::directory::{DirectoryError, SyncDirectory};
-use super::{SyncError, blocking};
 use crate::auth::Caller;
+use crate::blocking::blocking;
 use crate::{Context, NodeError};
 use baton_api::sync::DirectoryView;
 use baton_session::Owner;
@@ -53,8 +55,12 @@ async fn step(context: &Context, directory: &SyncDirectory) -> Result<(), NodeEr
         on_disk(directory, SyncDirectory::initialize).await?;
     }
     on_disk(directory, SyncDirectory::ensure_directories).await?;
-    inbox::read(context, &owner, directory).await?;
-    projection::write(context, &owner, directory).await
+    let read = inbox::read(context, &owner, directory).await;
+    if read.as_ref().is_err_and(failures::concerns_all) {
+        return read;
+    }
+    // What one file cannot tell keeps nothing from being written.
+    projection::write(context, &owner, directory).await.and(read)
 }
 
 /// Notes how it went; what goes wrong again and again is logged once.

@@ -4,6 +4,7 @@
 //! read here is theirs. Then ours goes beside it, under the name of this node, or two nodes of which one
 //! does not know the other would take the place from each other without end.
 
+use super::failures::Failures;
 use super::known::{Said, Standing};
 use super::on_disk;
 use super::readers::Readers;
@@ -19,7 +20,8 @@ use baton_session::View;
 use baton_store::Peer;
 use std::collections::BTreeSet;
 
-/// Writes the sessions that have gone on, then both lists.
+/// Writes the sessions that have gone on, then both lists. A session that cannot be written keeps no other
+/// from it, and the next pass tries it again.
 pub(super) async fn write(
     context: &Context,
     owner: &Owner,
@@ -28,14 +30,16 @@ pub(super) async fn write(
     let peers = context.store.list_peers(owner).await?;
     let readers = Readers::of(context.node, &peers, context.sync.directory_plain);
     let index = index::of(context, owner).await?;
+    let mut failed = Failures::default();
     for session in &index.sessions {
-        write_one(context, owner, directory, session, &readers).await?;
+        let written = write_one(context, owner, directory, session, &readers).await;
+        failed.note(&session.id, written)?;
     }
     let shared: BTreeSet<_> = index.sessions.iter().map(|session| session.id).collect();
     for (name, session) in context.folder.deleted() {
         // Every peer has heard of it, and nobody needs to be told any more.
         if !shared.contains(&session) {
-            remove(context, directory, name).await?;
+            failed.note(&session, remove(context, directory, name).await)?;
         }
     }
     let index = DirectoryIndex::of(context.node, context.folder.lines());
@@ -44,7 +48,8 @@ pub(super) async fn write(
         directory.save_index(&index)?;
         directory.save_node_registry(&registry)
     })
-    .await
+    .await?;
+    failed.first()
 }
 
 async fn write_one(

@@ -429,3 +429,26 @@ async fn a_deletion_is_told_by_its_file_and_never_by_a_missing_one() {
     one.stop().await;
     other.stop().await;
 }
+
+#[tokio::test]
+async fn a_session_that_cannot_be_written_keeps_no_other_from_the_directory() {
+    let (_folder, directory) = folder();
+    let node = keeper(&directory).await;
+    let bad = seed(&node, "bad", &logged_in(&[("bad.test", "one")])).await;
+    let good = seed(&node, "good", &logged_in(&[("good.test", "one")])).await;
+    assert!(bad < good, "it comes first");
+    let in_the_way = file_of(&directory, bad);
+    there_is(in_the_way.parent().unwrap()).await;
+    fs::create_dir_all(in_the_way.join("folder")).unwrap();
+    save(&node, "bad").await;
+    save(&node, "good").await;
+    there_is(&file_of(&directory, good)).await;
+    there_is(&directory.join("index.json")).await;
+    let told = says(&node, "it says what is wrong", |view| view.failed.is_some()).await;
+    let why = told.failed.unwrap();
+    assert!(why.contains(&bad.to_string()), "{why}");
+    fs::remove_dir_all(&in_the_way).unwrap();
+    until("it is written as well", async || in_the_way.is_file().then_some(())).await;
+    says(&node, "all is well", |view| view.failed.is_none()).await;
+    node.stop().await;
+}

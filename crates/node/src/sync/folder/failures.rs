@@ -1,0 +1,74 @@
+//! What went wrong with single sessions or files, while the others went on.
+//!
+//! The one idea: what is wrong with one is told, and stops nothing; what is wrong with the directory or
+//! the database would be wrong with each that follows, and ends the pass.
+
+use crate::NodeError;
+use crate::live::LiveError;
+use crate::sync::SyncError;
+use crate::sync::directory::DirectoryError;
+use baton_store::StoreError;
+use std::fmt::Display;
+use std::io::{self, ErrorKind};
+
+/// What went wrong in one pass.
+#[derive(Debug, Default)]
+pub(super) struct Failures(Option<NodeError>);
+
+impl Failures {
+    /// Notes how it went with one. Returns what is wrong with all.
+    pub(super) fn note(
+        &mut self,
+        what: &impl Display,
+        done: Result<(), NodeError>,
+    ) -> Result<(), NodeError> {
+        let Err(error) = done else { return Ok(()) };
+        if concerns_all(&error) {
+            return Err(error);
+        }
+        tracing::debug!(%what, %error, "one was passed over in the sync directory");
+        self.0.get_or_insert(error);
+        Ok(())
+    }
+
+    /// The first that went wrong.
+    pub(super) fn first(self) -> Result<(), NodeError> {
+        self.0.map_or(Ok(()), Err)
+    }
+}
+
+/// Whether the next one would fail in the same way.
+pub(super) fn concerns_all(error: &NodeError) -> bool {
+    match error {
+        NodeError::Live(LiveError::Stopping) => true,
+        NodeError::Sync(SyncError::Directory(error)) => match error {
+            DirectoryError::Locked { .. } => true,
+            DirectoryError::Io { source, .. } => is_of_the_system(source),
+            _ => false,
+        },
+        NodeError::Store(error) => matches!(
+            error,
+            StoreError::Unreachable { .. }
+                | StoreError::Busy { .. }
+                | StoreError::DiskFull { .. }
+                | StoreError::NoAccess { .. }
+                | StoreError::ReadOnly { .. }
+                | StoreError::Interrupted
+        ),
+        _ => false,
+    }
+}
+
+/// Files are put there by a rename, so what may not be written is the folder.
+fn is_of_the_system(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::StorageFull
+            | ErrorKind::QuotaExceeded
+            | ErrorKind::ReadOnlyFilesystem
+            | ErrorKind::PermissionDenied
+            | ErrorKind::StaleNetworkFileHandle
+            | ErrorKind::NotConnected
+            | ErrorKind::TimedOut
+    )
+}
