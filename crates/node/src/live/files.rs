@@ -2,6 +2,7 @@
 
 use super::ending::Ending;
 use super::{Hub, LiveError, expect_unlent};
+use crate::blocking::blocking;
 use crate::data::write_private;
 use crate::table::Hold;
 use baton_browser::launch::Folder;
@@ -10,6 +11,19 @@ use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
+
+/// The profile of this session and its other files are gone from the disk. Whatever removes the row of
+/// a session asks for it: when the node dies in between, the row is still there to be deleted again,
+/// and no cookies lie where nobody looks.
+#[derive(Debug)]
+pub struct FilesGone(SessionId);
+
+impl FilesGone {
+    /// Whose files they were.
+    pub(crate) fn session(&self) -> SessionId {
+        self.0
+    }
+}
 
 impl Hub {
     /// Makes the session's folder, which only its user may enter.
@@ -49,7 +63,7 @@ impl Hub {
 
     /// Removes the session's folder with its profile. A session that is watched is refused, and so
     /// is one whose profile somebody else's browser holds.
-    pub(crate) async fn delete_files(&self, hold: &Hold) -> Result<(), LiveError> {
+    pub(crate) async fn delete_files(&self, hold: &Hold) -> Result<FilesGone, LiveError> {
         expect_unlent(hold)?;
         let id = hold.id();
         if self.runner(id).is_ok() {
@@ -63,7 +77,8 @@ impl Hub {
             remove(&data.files_of(id))?;
             remove(&data.socket(id))
         })
-        .await
+        .await?;
+        Ok(FilesGone(id))
     }
 
     /// Runs what waits for the disk off the async threads.
@@ -75,10 +90,7 @@ impl Hub {
         T: Send + 'static,
         E: Into<LiveError> + Send + 'static,
     {
-        tokio::task::spawn_blocking(work)
-            .await
-            .map_err(|_| LiveError::Stopping)?
-            .map_err(Into::into)
+        blocking(work).await?.map_err(Into::into)
     }
 }
 

@@ -32,6 +32,7 @@ mod runner;
 mod stopwatch;
 
 pub use error::LiveError;
+pub use files::FilesGone;
 pub use lend::Handed;
 pub(crate) use lend::Loan;
 pub(crate) use load::Loaded;

@@ -3,6 +3,7 @@
 
 use super::forget::forget_deletions;
 use super::movement::CALL_LIMIT;
+use super::remains::remove_remains;
 use super::{differences, lease, peers, pull, push};
 use crate::auth::Caller;
 use crate::{Context, NodeError, clock};
@@ -56,6 +57,10 @@ async fn tidy(context: &Context) {
     let before = clock::now() - STAGED_LIMIT;
     if let Err(error) = context.store.expire_staged(before).await {
         tracing::warn!(%error, "parts that nobody waits for were not removed");
+    }
+    // Before they are forgotten.
+    if let Err(error) = remove_remains(context).await {
+        tracing::warn!(%error, "what deleted sessions left was not removed");
     }
     if let Err(error) = forget_deletions(context).await {
         tracing::warn!(%error, "deletions that everybody has heard of were not forgotten");

@@ -51,12 +51,13 @@ pub(crate) async fn bury(context: &Context, owner: &Owner, hold: &Hold) -> Resul
         shelf.shared.replica.delete(says, &author(context));
         shelf.shared.base = None;
         let released = shelf.released(&before);
-        let along = Along { released, forget: true, ..Along::default() };
+        // The files first: when the node dies in between, the session is still there to be deleted.
+        let forget = Some(context.hub.delete_files(hold).await?);
+        let along = Along { released, forget, ..Along::default() };
         match shelf.put_back(context, along).await {
             Err(error) if is_race(&error) => {}
             put => {
                 put?;
-                context.hub.delete_files(hold).await?;
                 tracing::info!(%session, "deleted a shared session");
                 return Ok(());
             }

@@ -17,7 +17,7 @@ use baton_api::sync::{IndexedSession, SyncIndex};
 use baton_session::peer::PeerState;
 use baton_session::{NodeId, Owner, Replica, RevisionId, SessionId, Signed};
 use baton_store::Peer;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
@@ -28,22 +28,36 @@ const HOLD_LIMIT: Duration = Duration::from_secs(10);
 pub(super) async fn forget_deletions(context: &Context) -> Result<(), NodeError> {
     let age = SignedDuration::try_from(context.sync.deletion_age).unwrap_or(SignedDuration::MAX);
     let since = clock::now().saturating_sub(age).unwrap_or_default();
-    let mut quiet: BTreeMap<Owner, BTreeSet<SessionId>> = BTreeMap::new();
-    for (owner, session) in context.store.list_quiet(since).await? {
-        quiet.entry(owner).or_default().insert(session);
-    }
-    for (owner, quiet) in quiet {
-        let index = index::of(context, &owner).await?;
-        let deleted = index.sessions.iter().filter(|one| one.deleted && quiet.contains(&one.id));
-        for session in deleted {
-            match forget(context, &owner, session.id).await {
-                Err(error) if is_race(&error) => {}
-                Err(error) => tracing::warn!(session = %session.id, %error, "still remembered"),
-                Ok(()) => {}
-            }
+    for (owner, session) in deleted(context, since, |_| true).await? {
+        match forget(context, &owner, session).await {
+            Err(error) if is_race(&error) => {}
+            Err(error) => tracing::warn!(%session, %error, "still remembered"),
+            Ok(()) => {}
         }
     }
     Ok(())
+}
+
+/// The sessions, of every owner, that are remembered as deleted and have not changed since an instant, as
+/// far as they are `wanted`.
+pub(super) async fn deleted(
+    context: &Context,
+    since: Timestamp,
+    wanted: impl Fn(SessionId) -> bool,
+) -> Result<Vec<(Owner, SessionId)>, NodeError> {
+    let mut quiet: BTreeMap<Owner, BTreeSet<SessionId>> = BTreeMap::new();
+    for (owner, session) in context.store.list_quiet(since).await? {
+        if wanted(session) {
+            quiet.entry(owner).or_default().insert(session);
+        }
+    }
+    let mut found = Vec::new();
+    for (owner, quiet) in quiet {
+        let index = index::of(context, &owner).await?;
+        let deleted = index.sessions.iter().filter(|one| one.deleted && quiet.contains(&one.id));
+        found.extend(deleted.map(|one| (owner.clone(), one.id)));
+    }
+    Ok(found)
 }
 
 /// Forgets the deletion of a session, if nobody needs to be told.

@@ -5,6 +5,7 @@
 
 use super::SyncError;
 use super::index;
+use crate::live::FilesGone;
 use crate::{Context, NodeError, clock};
 use baton_session::revision::Author;
 use baton_session::{Owner, Replica, RevisionId, Session, SessionId, Signed, Vector};
@@ -30,8 +31,8 @@ pub(super) struct Along<'a> {
     pub(super) contents: Vec<(RevisionId, RevisionContent)>,
     /// Revisions whose content is not needed any more.
     pub(super) released: Vec<RevisionId>,
-    /// Whether the session itself goes.
-    pub(super) forget: bool,
+    /// The session itself goes, as its files have.
+    pub(super) forget: Option<FilesGone>,
 }
 
 impl Shelf {
@@ -74,16 +75,17 @@ impl Shelf {
         along: Along<'_>,
     ) -> Result<(), NodeError> {
         let Along { create, contents, released, forget } = along;
+        let session = self.shared.replica.session();
         let commit = CommitShared {
             owner: &self.owner,
-            session: self.shared.replica.session(),
+            session,
             expected: self.generation,
             shared: &self.shared,
             entry: index::entry(&self.shared),
             create,
             snapshots: contents,
             released,
-            forget,
+            forget: forget.is_some_and(|gone| gone.session() == session),
             now: clock::now(),
         };
         self.generation = Some(context.store.commit_shared(commit).await?);

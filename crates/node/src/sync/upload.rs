@@ -4,12 +4,12 @@
 //! seen it; a file that names none stands beside what is here, as a conflict.
 
 use super::SyncError;
-use super::contents::blocking;
 use super::reconcile::{aside, reconcile};
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use super::working::{advance, keep_unsaved, row};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
+use crate::blocking::blocking;
 use crate::sessions::check;
 use crate::{Context, NodeError, clock};
 use baton_api::FileText;
@@ -130,7 +130,7 @@ async fn attempt(
     }
     let contents = vec![(revision.id(), RevisionContent::New(new))];
     let released = shelf.released(&before);
-    let along = Along { create: create.as_ref(), contents, released, forget: false };
+    let along = Along { create: create.as_ref(), contents, released, forget: None };
     shelf.put_back(context, along).await?;
     Ok(view(&revision, snapshot))
 }

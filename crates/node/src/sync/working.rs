@@ -93,8 +93,10 @@ async fn step(
     let session = current.session;
     if current.deleted {
         shelf.shared.base = None;
-        shelf.put_back(context, Along { forget: true, ..Along::default() }).await?;
-        context.hub.delete_files(hold).await?;
+        // The files first: when the node dies in between, or they cannot be removed, the next pass
+        // finds the session here and does it again.
+        let forget = Some(context.hub.delete_files(hold).await?);
+        shelf.put_back(context, Along { forget, ..Along::default() }).await?;
         tracing::info!(%session, "a session was deleted elsewhere");
         return Ok(());
     }

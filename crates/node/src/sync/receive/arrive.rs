@@ -39,7 +39,7 @@ pub(super) async fn store(
     contents
         .sort_by_key(|(_, content)| matches!(content, RevisionContent::New(new) if !new.sibling));
     let create = create.as_ref();
-    shelf.put_back(context, Along { create, contents, released, forget: false }).await
+    shelf.put_back(context, Along { create, contents, released, forget: None }).await
 }
 
 /// The row of a session that comes from elsewhere.

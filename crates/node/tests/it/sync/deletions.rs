@@ -1,10 +1,14 @@
 //! What is deleted stays deleted, unless somebody went on with it who had not heard.
 
-use super::pair::{Pair, edit, know, logged_in, save, seed, start, state, token};
+use super::pair::{Pair, again_at, edit, know, logged_in, save, seed, start, state, token};
+use crate::fixture::{Node, until};
 use baton_api::ErrorCode;
 use baton_api::sync::MovementOutcome;
 use baton_node::config::Choices;
 use baton_node::sync::ConflictResolution;
+use baton_session::SessionId;
+use std::fs;
+use std::path::PathBuf;
 
 #[tokio::test]
 async fn a_deletion_reaches_the_other_node_and_nothing_brings_the_session_back() {
@@ -74,4 +78,54 @@ async fn a_saved_session_that_is_deleted_here_is_deleted_at_its_peers_too() {
     assert_eq!(pair.push(&id.to_string()).await.outcome, MovementOutcome::Deleted);
     assert!(pair.cloud.admin().fetch_session("shop").await.is_err());
     pair.stop().await;
+}
+
+/// Puts a profile with cookies there, as a browser leaves it.
+fn leave_profile(node: &Node, session: SessionId) -> PathBuf {
+    let profile = node.folder.data.profile(session);
+    fs::create_dir_all(profile.join("Default")).unwrap();
+    fs::write(profile.join("Default/Cookies"), "cookies").unwrap();
+    profile
+}
+
+#[tokio::test]
+async fn a_peers_deletion_takes_the_session_only_after_its_profile() {
+    let pair = Pair::new().await;
+    let id = seed(&pair.cloud, "shop", &logged_in(&[("shop.test", "one")])).await;
+    save(&pair.cloud, "shop").await;
+    pair.pull("shop").await;
+    let profile = leave_profile(&pair.laptop, id);
+    // A lock that cannot be read may be that of a browser.
+    let lock = profile.join("SingletonLock");
+    fs::write(&lock, "no link").unwrap();
+    pair.cloud.admin().delete_synced_session(&id.to_string()).await.unwrap();
+    pair.laptop.admin().pull_session("cloud", &id.to_string()).await.unwrap_err();
+    assert!(profile.join("Default/Cookies").exists());
+    pair.laptop.admin().fetch_session("shop").await.expect("who has a profile has a row");
+    fs::remove_file(&lock).unwrap();
+    pair.pull(&id.to_string()).await;
+    let gone = pair.laptop.admin().fetch_session("shop").await.unwrap_err();
+    assert_eq!(gone.code(), Some(ErrorCode::SessionNotFound));
+    assert!(!profile.exists());
+    pair.stop().await;
+}
+
+#[tokio::test]
+async fn what_a_deleted_session_left_is_removed_at_the_next_start() {
+    let node = start(Choices::default()).await;
+    let id = seed(&node, "shop", &logged_in(&[("shop.test", "one")])).await;
+    let unsaved = seed(&node, "bank", &logged_in(&[("bank.test", "one")])).await;
+    save(&node, "shop").await;
+    node.admin().delete_session("shop").await.unwrap();
+    // A node that died before it had removed them, and a session of another database.
+    let left = leave_profile(&node, id);
+    let kept = leave_profile(&node, unsaved);
+    let foreign = leave_profile(&node, "01890000-0000-7000-8000-00000000000a".parse().unwrap());
+    let (address, folder) = (node.file.url.clone(), node.stop().await);
+    let node = again_at(folder, &address, Choices::default()).await;
+    let gone = async || (!left.parent().unwrap().exists()).then_some(());
+    until("what was left is gone", gone).await;
+    assert!(kept.join("Default/Cookies").exists(), "its session lives");
+    assert!(foreign.join("Default/Cookies").exists(), "nobody here knows whose it is");
+    node.stop().await;
 }
