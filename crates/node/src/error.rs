@@ -1,5 +1,6 @@
 //! How an operation fails.
 
+use crate::blocking::Stopping;
 use crate::cocoons::CocoonError;
 use crate::data::{DataError, FileError};
 use crate::debug::LookError;
@@ -240,4 +241,10 @@ pub enum NodeError {
         /// Why.
         source: serde_json::Error,
     },
+}
+
+impl From<Stopping> for NodeError {
+    fn from(_: Stopping) -> Self {
+        Self::Live(LiveError::Stopping)
+    }
 }

@@ -6,12 +6,13 @@
 //! the doors; [`proxy`] stands in front of cocoons; [`auth`] says who asks, [`oidc`] reads the tokens of providers, and [`rates`] counts how often; [`sessions`], [`keys`] and [`audit`]
 //! hold the operations, and `audit` what is noted of them; [`live`] holds the running browsers, and [`sandboxes`] those in which agents run, and [`gateway`] asks these as if they were models;
 //! [`identity`] is who this node is, [`messages`] signs what nodes say to each other and [`sealing`]
-//! seals it; [`debug`] keeps what tabs did, and finds it again; `changes` tells that something changed; [`backup`] carries a whole data folder away and back, and [`bundle`] seals a file of one
+//! seals it; [`debug`] keeps what tabs did, and finds it again; `changes` tells that something changed; `blocking` leads off the async threads; [`backup`] carries a whole data folder away and back, and [`bundle`] seals a file of one
 //! session; [`webhooks`] tell programs of people what came from other nodes; [`error`] and [`problem`] say how an operation fails.
 
 pub mod audit;
 pub mod auth;
 pub mod backup;
+mod blocking;
 mod board;
 mod budget;
 pub mod bundle;

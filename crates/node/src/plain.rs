@@ -51,12 +51,12 @@ pub(crate) fn open_with(options: &mut OpenOptions, path: &Path, links: Links) ->
 /// The text of a file with a secret that the settings name.
 pub(crate) async fn secret(path: &Path) -> io::Result<String> {
     let path = path.to_owned();
-    let read = tokio::task::spawn_blocking(move || {
+    let read = crate::blocking::blocking(move || {
         let mut text = String::new();
         open(&path, Links::Followed)?.take(SECRET_MAX).read_to_string(&mut text)?;
         Ok(text)
     });
-    read.await.map_err(io::Error::other)?
+    read.await?
 }
 
 #[cfg(test)]

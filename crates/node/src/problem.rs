@@ -52,7 +52,9 @@ fn code(error: &NodeError) -> ErrorCode {
         NodeError::Invalid { .. } | NodeError::BadFile { .. } | NodeError::NoName => {
             ErrorCode::InvalidRequest
         }
-        NodeError::FileTooLarge { .. } | NodeError::Exchange(_) => ErrorCode::StorageFull,
+        NodeError::FileTooLarge { .. } => ErrorCode::StorageFull,
+        NodeError::Exchange(DataError::Io { source, .. }) => file(source),
+        NodeError::Exchange(_) => ErrorCode::Internal,
         // The protocol knows by 404 that it is to begin anew.
         NodeError::NoMcpSession => ErrorCode::RouteNotFound,
         NodeError::Token(refusal) if refusal.is_passing() => ErrorCode::ProviderUnavailable,
@@ -169,6 +171,7 @@ fn sync(error: &SyncError) -> ErrorCode {
         SyncError::Pending { .. } => ErrorCode::PeerPending,
         SyncError::PendingHere { .. } | SyncError::PendingThere { .. } => ErrorCode::PendingThere,
         SyncError::NoIcon { .. } => ErrorCode::NoSnapshot,
+        SyncError::NotWritten { .. } => ErrorCode::Internal,
         SyncError::NotShared { .. } | SyncError::NothingSeen { .. } => ErrorCode::NotShared,
         SyncError::AddressNotAllowed { .. } => ErrorCode::AddressNotAllowed,
         SyncError::NoToken { why, .. } if !why.is_passing() => ErrorCode::PeerDenied,

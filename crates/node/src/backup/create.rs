@@ -4,6 +4,7 @@ use super::archive::Archive;
 use super::draft::{Draft, Held};
 use super::manifest::{FORMAT, Manifest};
 use super::{BackupError, DATABASE, KEY, may_be_replaced, profiles};
+use crate::blocking::blocking;
 use crate::inspect::has_begun;
 use crate::serve::master_key;
 use crate::{Config, DataFolder, clock};
@@ -41,11 +42,11 @@ pub async fn create(
     let made_at = clock::now();
     let contents = copy_database(&config.database, &key, &copy.0).await?;
     let work = Work { data: config.data.clone(), key, passphrase, with_profiles, made_at };
-    let made = tokio::task::spawn_blocking(move || {
+    let made = blocking(move || {
         let _held = held;
         work.write(draft, &copy, &contents)
     });
-    made.await.map_err(|_| BackupError::Interrupted)?
+    made.await?
 }
 
 /// What goes into the archive.

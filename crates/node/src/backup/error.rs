@@ -2,6 +2,7 @@
 
 use super::manifest::FORMAT;
 use super::{BYTES_MAX, FILES_MAX};
+use crate::blocking::Stopping;
 use crate::data::DataError;
 use baton_store::{SealedFileError, StoreError};
 use std::io;
@@ -123,5 +124,11 @@ impl BackupError {
 
     pub(super) fn damaged(path: &Path, why: impl Into<String>) -> Self {
         Self::Damaged { path: path.to_owned(), why: why.into() }
+    }
+}
+
+impl From<Stopping> for BackupError {
+    fn from(_: Stopping) -> Self {
+        Self::Interrupted
     }
 }

@@ -4,6 +4,7 @@ use super::manifest::Manifest;
 use super::stage::{Old, Stage};
 use super::{BackupError, DATABASE, KEY, SESSIONS, extract};
 use crate::auth::revoke_local_keys;
+use crate::blocking::blocking;
 use crate::data::write_private;
 use crate::{DataFolder, clock};
 use baton_session::{Epoch, NodeId};
@@ -75,9 +76,9 @@ pub async fn restore(
     let (from, data) = (from.to_owned(), data.clone());
     let (stage, key, manifest) = blocking(move || {
         let (key, manifest) = fill(&from, &unlock, stage.path())?;
-        Ok((stage, key, manifest))
+        Ok::<_, BackupError>((stage, key, manifest))
     })
-    .await?;
+    .await??;
     let database = stage.path().join(DATABASE);
     let (node, epoch) = begin_epoch(&database, key, manifest.node, server).await?;
     write_private(&stage.path().join("node.id"), format!("{node}\n").as_bytes())?;
@@ -86,7 +87,7 @@ pub async fn restore(
     }
     let moved = blocking(move || stage.take_place(&data)).await;
     drop(old);
-    Ok(Restored { manifest, node, epoch, server: server.map(DatabaseUrl::to_string), old: moved? })
+    Ok(Restored { manifest, node, epoch, server: server.map(DatabaseUrl::to_string), old: moved?? })
 }
 
 /// Where the database goes, when it does not stay in the data folder.
@@ -101,12 +102,6 @@ fn server_of<'a>(
         Some(DatabaseUrl::Sqlite(_)) | None => Ok(None),
         server @ Some(DatabaseUrl::Postgres(_)) => Ok(server),
     }
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, BackupError> + Send + 'static,
-) -> Result<T, BackupError> {
-    tokio::task::spawn_blocking(work).await.map_err(|_| BackupError::Interrupted)?
 }
 
 /// Fills the new folder with what the backup holds.

@@ -16,7 +16,6 @@ pub(crate) use feed::Feed;
 pub(crate) use follow::{Followed, follow};
 
 use crate::auth::Caller;
-use crate::live::LiveError;
 use crate::{Context, NodeError};
 use baton_api::FederationView;
 use baton_federation::{Done, Federation, FederationError, Operation, View};
@@ -51,7 +50,11 @@ pub(crate) async fn write(
     operation: Operation,
 ) -> Result<Done, NodeError> {
     let board = of(context, caller)?;
-    blocking(move || board.write(&operation)).await
+    let done = blocking(move || board.write(&operation)).await?;
+    if let Some(why) = &done.not_compacted {
+        tracing::warn!(why, "the log of the board grows");
+    }
+    Ok(done)
 }
 
 /// Whether there is a board for this caller.
@@ -68,8 +71,7 @@ fn of(context: &Context, caller: &Caller) -> Result<Federation, NodeError> {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FederationError> + Send + 'static,
 ) -> Result<T, NodeError> {
-    let done = tokio::task::spawn_blocking(work).await.map_err(|_| LiveError::Stopping)?;
-    Ok(done?)
+    Ok(crate::blocking::blocking(work).await??)
 }
 
 /// What of the board travels as it stands in the file. It came out of JSON, so it goes into it.

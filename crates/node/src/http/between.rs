@@ -6,10 +6,11 @@
 use super::Refusal;
 use crate::audit::{Action, Note};
 use crate::auth::{Caller, MayTalk};
+use crate::blocking::blocking;
 use crate::identity::SealKey;
 use crate::messages::{sign_response, verify_request};
 use crate::sealing::{self, SealContext};
-use crate::sync::{SEALED, SyncError, Topic, blocking, is_seen, peers};
+use crate::sync::{SEALED, SyncError, Topic, is_seen, peers};
 use crate::{Context, NodeError, clock};
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
@@ -21,6 +22,7 @@ use baton_session::{NodeSignature, SessionId};
 use baton_store::Peer;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
 
 /// A request of a node that is known, or that shows its key for the first time.
 pub(super) struct Between {
@@ -44,8 +46,11 @@ impl FromRequest<Context> for Between {
         let body = Bytes::from_request(request, context)
             .await
             .map_err(|rejection| Refusal::new(ErrorCode::BodyTooLarge, rejection.body_text()))?;
-        let verified = verify_request(&parts, &body, clock::now(), &context.replays);
-        let verified = match verified {
+        let (asked, signed) = (parts.clone(), body.clone());
+        let replays = Arc::clone(&context.replays);
+        // A body may be megabytes, all of which the signature covers.
+        let verify = move || verify_request(&asked, &signed, clock::now(), &replays);
+        let verified = match blocking(verify).await.map_err(NodeError::from)? {
             Ok(verified) => verified,
             Err(error) => {
                 let why = error.to_string();
@@ -108,14 +113,15 @@ impl Between {
     }
 
     /// The same as JSON.
-    pub(super) async fn read<T: DeserializeOwned>(
+    pub(super) async fn read<T: DeserializeOwned + Send + 'static>(
         &self,
         context: &Context,
         topic: Topic,
         limit: usize,
     ) -> Result<T, NodeError> {
         let plain = self.open(context, topic, limit).await?;
-        serde_json::from_slice(&plain).map_err(|error| {
+        let read = blocking(move || serde_json::from_slice(&plain)).await?;
+        read.map_err(|error: serde_json::Error| {
             SyncError::Untrusted { why: format!("expected {}, found {error}", topic.asked) }.into()
         })
     }
@@ -125,20 +131,29 @@ impl Between {
         &self,
         context: &Context,
         topic: Topic,
-        answer: &impl Serialize,
+        answer: impl Serialize + Send + 'static,
     ) -> Result<Response, NodeError> {
-        // Our own types have string keys only, so this cannot fail.
-        let plain = serde_json::to_vec(answer).unwrap_or_default();
-        self.answer(context, topic, move || plain, true).await
+        self.write(context, topic, move || serde_json::to_vec(&answer), true).await
     }
 
-    /// Answers what `write` writes; `compress` when that pays. An answer may be megabytes, so it is
-    /// written, sealed and signed off the async threads.
+    /// Answers what `write` writes; `compress` when that pays.
     pub(super) async fn answer(
         &self,
         context: &Context,
         topic: Topic,
         write: impl FnOnce() -> Vec<u8> + Send + 'static,
+        compress: bool,
+    ) -> Result<Response, NodeError> {
+        self.write(context, topic, move || Ok(write()), compress).await
+    }
+
+    /// An answer may be megabytes, so it is written, sealed and signed off the async threads. One that
+    /// cannot be written is an error: an empty one would say something else.
+    async fn write(
+        &self,
+        context: &Context,
+        topic: Topic,
+        write: impl FnOnce() -> serde_json::Result<Vec<u8>> + Send + 'static,
         compress: bool,
     ) -> Result<Response, NodeError> {
         let untrusted = |why: String| SyncError::Untrusted { why };
@@ -154,15 +169,17 @@ impl Between {
         };
         let asked = self.signature;
         let work = move || {
-            let sealed = sealing::seal(&recipient, &seal, &write(), compress)
+            let plain =
+                write().map_err(|source| SyncError::NotWritten { what: seal.purpose, source })?;
+            let sealed = sealing::seal(&recipient, &seal, &plain, compress)
                 .map_err(|error| untrusted(error.to_string()))?;
             let mut response = Response::new(());
             response.headers_mut().insert(CONTENT_TYPE, SEALED);
             let (mut parts, ()) = response.into_parts();
             sign_response(&identity, &mut parts, &sealed, &asked, clock::now())
                 .map_err(|error| untrusted(error.to_string()))?;
-            Ok(Response::from_parts(parts, sealed.into()))
+            Ok::<_, SyncError>(Response::from_parts(parts, sealed.into()))
         };
-        blocking(work).await?
+        Ok(blocking(work).await??)
     }
 }

@@ -100,5 +100,5 @@ pub(super) async fn next_index(
 ) -> Result<Response, Refusal> {
     let AskIndex { known } = between.read(&context, Topic::NEXT_INDEX, ASKED_MAX).await?;
     let next = standing::next_index(&context, &between.peer, known).await?;
-    Ok(between.tell(&context, Topic::NEXT_INDEX, &next).await?)
+    Ok(between.tell(&context, Topic::NEXT_INDEX, next).await?)
 }

@@ -4,6 +4,7 @@ use super::Refusal;
 use super::between::Between;
 use super::input::Path;
 use crate::auth::MayTalk;
+use crate::blocking::blocking;
 use crate::sync::{self, Topic};
 use crate::{Context, NodeError};
 use axum::extract::State;
@@ -63,7 +64,7 @@ pub(super) async fn revisions(
     context.given.begin(&between.peer, id).await;
     let (owner, give) = (&between.caller.owner, &between.peer.limits.give);
     let exchange = sync::exchange_for(&context, owner, id, give, between.may_have).await?;
-    Ok(between.tell(&context, Topic::revisions(id), &exchange).await?)
+    Ok(between.tell(&context, Topic::revisions(id), exchange).await?)
 }
 
 /// What of the revisions of a session is in a view, and of which parts that is made; sealed for the node
@@ -86,7 +87,7 @@ pub(super) async fn seen(
     context.given.begin(&between.peer, id).await;
     let (owner, may_have) = (&between.caller.owner, between.may_have);
     let exchange = sync::exchange_for(&context, owner, id, &view, may_have).await?;
-    Ok(between.tell(&context, topic, &exchange).await?)
+    Ok(between.tell(&context, topic, exchange).await?)
 }
 
 /// Takes the revisions of a session, or says which parts have to come first.
@@ -105,7 +106,7 @@ pub(super) async fn offer(
     let topic = Topic::offer(id);
     let exchange: Exchange = between.read(&context, topic, LIST_MAX).await?;
     let taken = sync::take_from(&context, &between.caller, &between.peer, id, &exchange).await?;
-    Ok(between.tell(&context, topic, &taken).await?)
+    Ok(between.tell(&context, topic, taken).await?)
 }
 
 /// Hands a session over: what it holds is captured, saved and closed when this answers.
@@ -124,7 +125,7 @@ pub(super) async fn lease(
     let topic = Topic::lease(id);
     let TakeLease { lease } = between.read(&context, topic, LEASE_MAX).await?;
     let given = sync::lease::give(&context, &between.caller, &between.peer, id, lease).await?;
-    Ok(between.tell(&context, topic, &given).await?)
+    Ok(between.tell(&context, topic, given).await?)
 }
 
 /// The icon of what was last saved of a session, sealed for the node that asks; empty when there is none
@@ -189,7 +190,7 @@ pub(super) async fn give(
     let id = session(&id)?;
     let topic = Topic::give(id);
     let body = between.open(&context, topic, PARCELS_MAX).await?;
-    let parcels = sync::blocking(move || parcel::read(&body)).await?;
+    let parcels = blocking(move || parcel::read(&body)).await.map_err(NodeError::from)?;
     let parcels = parcels.map_err(|error| NodeError::from(sync::SyncError::from(error)))?;
     sync::stage_parts(&context, &between.caller.owner, id, parcels, |_| ()).await?;
     Ok(between.answer(&context, topic, Vec::new, false).await?)

@@ -3,6 +3,7 @@
 use super::guard::{Guard, guard};
 use super::noted::note_refusals;
 use super::{HttpConfig, Refusal, openai, peer};
+use crate::blocking::finished;
 use crate::connections::{BodyTrouble, Visit, freight};
 use crate::sessions::FILE_LIMIT;
 use crate::sync::TUNNEL;
@@ -163,11 +164,9 @@ async fn finish(State(context): State<Context>, request: Request, next: Next) ->
         return next.run(request).await;
     }
     let task = context.tasks.spawn(next.run(request).in_current_span());
-    match task.await {
-        Ok(response) => response,
-        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-        Err(_) => Refusal::new(ErrorCode::Internal, "the node is ending").into_response(),
-    }
+    finished(task.await).unwrap_or_else(|stopping| {
+        Refusal::new(ErrorCode::Internal, stopping.to_string()).into_response()
+    })
 }
 
 fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {

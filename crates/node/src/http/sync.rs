@@ -49,7 +49,7 @@ pub(super) async fn index(
     }
     let between = Between::from_request(request, &context).await?;
     let index = sync::index_for(&context, &between.peer).await?;
-    Ok(between.tell(&context, Topic::INDEX, &*index).await?)
+    Ok(between.tell(&context, Topic::INDEX, SyncIndex::clone(&index)).await?)
 }
 
 /// How it stands with the sync directory: where it is, and which files in it are left aside, and why.

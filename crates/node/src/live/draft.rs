@@ -4,6 +4,7 @@
 //! part of the state: one that a capture did not make stays as it was.
 
 use super::LiveError;
+use crate::blocking::blocking;
 use baton_browser::capture::Captured;
 use baton_browser::icon::{SiteIcon, site_in_front};
 use baton_session::{Part, PartKind, PartRef, Unread, parts};
@@ -46,7 +47,7 @@ pub(super) async fn draft(captured: &Arc<Captured>, last: &[PartRef]) -> Result<
         draft.carried.extend(kept);
         draft
     };
-    tokio::task::spawn_blocking(work).await.map_err(|_| LiveError::Stopping)
+    Ok(blocking(work).await?)
 }
 
 /// The pictures that a capture made.

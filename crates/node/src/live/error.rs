@@ -1,5 +1,6 @@
 //! Why a browser could not do what was asked.
 
+use crate::blocking::Stopping;
 use crate::data::DataError;
 use crate::table::Busy;
 use baton_browser::cdp::CdpError;
@@ -145,5 +146,11 @@ impl LiveError {
     pub(super) fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::File { path, source }
+    }
+}
+
+impl From<Stopping> for LiveError {
+    fn from(_: Stopping) -> Self {
+        Self::Stopping
     }
 }

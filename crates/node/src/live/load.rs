@@ -1,6 +1,7 @@
 //! Loads the state of a snapshot. Damage costs itself only, and is named.
 
 use super::{Hub, LiveError};
+use crate::blocking::blocking;
 use crate::latest::{self, Latest};
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
 use baton_session::{
@@ -112,8 +113,9 @@ impl Hub {
                 }
             }
         }
-        receipt.extend(Unread::of(&read).into_iter().map(ReceiptItem::as_last_known).collect());
-        let (state, invalid) = parts::join(&read);
+        let join = move || (Unread::of(&read), parts::join(&read));
+        let (unread, (state, invalid)) = blocking(join).await?;
+        receipt.extend(unread.into_iter().map(ReceiptItem::as_last_known).collect());
         for part in invalid {
             let place = format!("{} {}", part.kind, part.name);
             receipt.push(ReceiptItem::rejected(ItemKind::Part, place, part));

@@ -2,6 +2,7 @@
 
 use super::server::Server;
 use crate::auth::{Caller, is_shut_out};
+use crate::blocking::finished;
 use crate::{Context, NodeError};
 use axum::body::Body;
 use axum::extract::Request;
@@ -70,10 +71,7 @@ impl Connections {
         }
         // It may begin a session, which is counted also when the client leaves in the middle.
         let connections = self.clone();
-        match tokio::spawn(async move { connections.begin(caller, request).await }).await {
-            Ok(answer) => answer,
-            Err(error) => std::panic::resume_unwind(error.into_panic()),
-        }
+        finished(tokio::spawn(async move { connections.begin(caller, request).await }).await)?
     }
 
     /// Answers a request that names no session. Only rmcp knows which ones begin one.

@@ -5,6 +5,7 @@
 
 use super::answer::Failure;
 use crate::NodeError;
+use crate::blocking::blocking;
 use crate::data::named::{is_file_name, open_plain};
 use crate::data::{DataError, DataFolder, write_private};
 use crate::sessions::FILE_LIMIT;
@@ -43,14 +44,13 @@ impl Exchange {
     /// Writes a file, 0600, whole or not at all.
     pub(super) async fn write(&self, name: &str, text: String) -> Result<PathBuf, Failure> {
         let (folder, path) = (self.0.clone(), self.path(name)?);
-        blocking(move || {
+        let written = blocking(move || {
             let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
             made.map_err(|source| DataError::Io { path: folder, source })?;
             write_private(&path, text.as_bytes())?;
             Ok(path)
-        })
-        .await
-        .map_err(failed)
+        });
+        written.await.map_err(NodeError::from)?.map_err(failed)
     }
 
     /// Reads a text, a bounded one.
@@ -64,8 +64,7 @@ impl Exchange {
         let (folder, path, name) = (self.0.clone(), self.path(name)?, name.to_owned());
         let place = folder.clone();
         let read = move || read(&place, &name).map_err(|source| DataError::Io { path, source });
-        let read = blocking(read);
-        match read.await {
+        match blocking(read).await.map_err(NodeError::from)? {
             Ok(bytes) if bytes.len() <= FILE_LIMIT => Ok(bytes),
             Ok(_) => Err(refused(&folder, "a larger file than 128 MiB")),
             Err(DataError::Io { source, .. }) => Err(refused(&folder, &source.to_string())),
@@ -80,15 +79,6 @@ fn read(folder: &Path, name: &str) -> std::io::Result<Vec<u8>> {
     let limit = u64::try_from(FILE_LIMIT).unwrap_or(u64::MAX).saturating_add(1);
     file.take(limit).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, DataError> + Send + 'static,
-) -> Result<T, DataError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
-    }
 }
 
 fn refused(folder: &Path, found: &str) -> Failure {

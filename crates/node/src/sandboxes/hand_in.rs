@@ -4,7 +4,7 @@ use super::borrow::{self, kept_here};
 use super::found::{Found, accept};
 use super::{SandboxRefusal, service};
 use crate::auth::Caller;
-use crate::live::LiveError;
+use crate::blocking::blocking;
 use crate::{Context, NodeError, clock};
 use baton_api::FileText;
 use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn, TakeBack};
@@ -76,7 +76,7 @@ pub(super) async fn find(
         Sought::Inline(file) => {
             let text = file.clone();
             let read = move || inline(text.as_str().as_bytes(), clock::now());
-            let read = tokio::task::spawn_blocking(read).await.map_err(|_| LiveError::Stopping)?;
+            let read = blocking(read).await?;
             accept(read?, domains)
         }
         Sought::Here(session, wanted) => {

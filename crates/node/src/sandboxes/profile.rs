@@ -3,7 +3,7 @@
 use super::found::Found;
 use super::run::within_limit;
 use super::{PROFILE, SandboxRefusal};
-use crate::live::LiveError;
+use crate::blocking::blocking;
 use crate::{Context, NodeError, clock};
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::Times;
@@ -22,7 +22,7 @@ pub(super) async fn pack(context: &Context, found: &mut Found) -> Result<Pack, N
         let cached = key.map(|key| (&cache, key));
         Pack::make(&state, &scratch, times, cached, local_storage.as_ref())
     };
-    let made = tokio::task::spawn_blocking(work).await.map_err(|_| LiveError::Stopping)?;
+    let made = blocking(work).await?;
     Ok(made.map_err(SandboxRefusal::from)?)
 }
 

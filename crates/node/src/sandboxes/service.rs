@@ -6,6 +6,7 @@
 
 use super::SandboxRefusal;
 use crate::auth::Caller;
+use crate::blocking::blocking;
 use crate::config::SessionService;
 use crate::line;
 use crate::outbound::Reach;
@@ -48,8 +49,7 @@ pub(super) async fn fetch(
     let asked = ask(context, service, session);
     let answer = tokio::time::timeout(ANSWER_LIMIT, asked).await;
     let answer = answer.map_err(|_| failed(format!("no answer within {ANSWER_LIMIT:?}")))??;
-    let read = tokio::task::spawn_blocking(move || read(&answer)).await;
-    Ok(read.map_err(|_| crate::live::LiveError::Stopping)?.map_err(failed)?)
+    Ok(blocking(move || read(&answer)).await?.map_err(failed)?)
 }
 
 /// The same address, whether or not a slash stands at its end.

@@ -1,8 +1,8 @@
 //! Gives a session out as a file.
 
 use super::{deep, state};
+use crate::blocking::blocking;
 use crate::latest::{Latest, last_good};
-use crate::live::LiveError;
 use crate::{Context, NodeError};
 use baton_api::{Contents, ExportFormat, ExportSession, ExportView, FileText};
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
@@ -89,7 +89,7 @@ async fn write(
             (text, lost.into_iter().map(Into::into).collect())
         }
     };
-    Ok(tokio::task::spawn_blocking(work).await.map_err(|_| LiveError::Stopping)?)
+    Ok(blocking(work).await?)
 }
 
 fn head(session: &Session, snapshot: &Snapshot) -> Head {

@@ -5,6 +5,7 @@
 //! plain files count.
 
 use crate::auth::Caller;
+use crate::blocking::blocking;
 use crate::data::{FileError, named};
 use crate::{Context, NodeError};
 use axum::body::Bytes;
@@ -181,11 +182,9 @@ async fn on_disk<T: Send + 'static>(
     work: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
 ) -> Result<T, FileError> {
     let at = folder.to_owned();
-    match tokio::task::spawn_blocking(move || work(&at)).await {
-        Ok(done) => done.map_err(|source| FileError::Disk { folder: folder.to_owned(), source }),
-        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-        Err(error) => Err(FileError::Cut(error.to_string())),
-    }
+    let done = blocking(move || work(&at)).await;
+    let done = done.map_err(|stopping| FileError::Cut(stopping.to_string()))?;
+    done.map_err(|source| FileError::Disk { folder: folder.to_owned(), source })
 }
 
 fn is_not_there(error: &io::Error) -> bool {

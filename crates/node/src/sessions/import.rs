@@ -4,7 +4,7 @@
 //! and its only snapshot are stored together. A resume brings it to life on a fresh profile.
 
 use super::{check, show};
-use crate::live::LiveError;
+use crate::blocking::blocking;
 use crate::{Context, NodeError, clock};
 use baton_api::{Contents, FileText, ImportSession, ImportView};
 use baton_session::cookie::Expiry;
@@ -26,7 +26,7 @@ pub async fn import(
     let now = clock::now();
     let ImportSession { name, description, file } = request;
     let work = move || open(&file, now);
-    let opened = tokio::task::spawn_blocking(work).await.map_err(|_| LiveError::Stopping)?;
+    let opened = blocking(work).await?;
     let Opened { name: own_name, description: own, holds, parts, left_out } = opened?;
     let name = name_of(name, &own_name)?;
     let description = description.unwrap_or(own);

@@ -1,6 +1,7 @@
 //! Shows one session in full.
 
 use super::{state, view};
+use crate::blocking::blocking;
 use crate::latest::{Latest, last_good};
 use crate::life::Started;
 use crate::live::LiveError;
@@ -118,7 +119,8 @@ async fn read(
     let wanted: Vec<_> =
         snapshot.parts.iter().filter(|part| kinds.contains(&part.kind)).cloned().collect();
     let found = context.store.fetch_parts(&session.owner, &wanted).await?;
-    let (state, _damaged) = parts::join(found.iter().filter_map(|part| part.as_ref().ok()));
+    let join = move || parts::join(found.iter().filter_map(|part| part.as_ref().ok()));
+    let (state, _damaged) = blocking(join).await?;
     Ok(state)
 }
 

@@ -1,9 +1,10 @@
 //! Shows what the latest snapshot of a session holds.
 
+use crate::blocking::blocking;
 use crate::latest::{Latest, latest};
 use crate::{Context, NodeError};
 use baton_api::StateView;
-use baton_session::{Owner, PartKind, PartRef, SessionName, State, Unread, parts, redact};
+use baton_session::{Owner, PartKind, PartRef, State, Unread, parts, redact};
 use baton_store::{Snapshot, StoreError};
 
 /// The state of the latest snapshot. Secret values are replaced by markers unless `reveal`; parts
@@ -23,7 +24,9 @@ pub async fn state(
     let mut unreadable: Vec<String> = damaged.iter().map(one_line).collect();
     let (state, damaged) = read(context, owner, &snapshot).await?;
     unreadable.extend(damaged);
-    let state = json(&name, &if reveal { state } else { redact::redact(&state) })?;
+    let shown = move || serde_json::to_value(&if reveal { state } else { redact::redact(&state) });
+    let state = blocking(shown).await?;
+    let state = state.map_err(|source| NodeError::NotShown { name, source })?;
     let (snapshot, taken_at) = (snapshot.id, snapshot.taken_at);
     Ok(StateView { snapshot, taken_at, redacted: !reveal, state, unreadable })
 }
@@ -43,7 +46,7 @@ pub(super) async fn read(
             Err(error) => unreadable.push(one_line(&error)),
         }
     }
-    let (state, invalid) = parts::join(&found);
+    let (state, invalid) = blocking(move || parts::join(&found)).await?;
     unreadable.extend(invalid.iter().map(ToString::to_string));
     Ok((state, unreadable))
 }
@@ -57,10 +60,6 @@ pub(super) async fn unread(
     let notes = snapshot.parts.iter().filter(|part| part.kind == PartKind::Unread);
     let found = context.store.fetch_parts(owner, &notes.cloned().collect::<Vec<_>>()).await?;
     Ok(Unread::of(found.iter().filter_map(|part| part.as_ref().ok())))
-}
-
-fn json(name: &SessionName, state: &State) -> Result<serde_json::Value, NodeError> {
-    serde_json::to_value(state).map_err(|source| NodeError::NotShown { name: name.clone(), source })
 }
 
 fn one_line(error: &StoreError) -> String {

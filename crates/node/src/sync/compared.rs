@@ -2,9 +2,10 @@
 
 use super::SyncError;
 use super::conflicts::view;
-use super::contents::{self, blocking};
+use super::contents;
 use super::shelf::Shelf;
 use crate::auth::Caller;
+use crate::blocking::blocking;
 use crate::{Context, NodeError};
 use baton_api::sync::{ConflictDetails, RevisionDifference, RevisionView};
 use baton_session::diff::diff;

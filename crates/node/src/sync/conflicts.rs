@@ -7,6 +7,7 @@ use super::working::{advance, current, keep_unsaved};
 use super::{SyncError, index, partial};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
+use crate::blocking::blocking;
 use crate::{Context, NodeError};
 use baton_api::sync::{ConflictList, ConflictView, ResolveConflict, RevisionView};
 use baton_session::revision::Content;
@@ -108,7 +109,7 @@ async fn completed(
     let says = contents::state(context, &shelf.owner, &shared_parts(held)).await?;
     let under = contents::state(context, &shelf.owner, &shared_parts(&around)).await?;
     let over = partial::over(kept.knowledge(), says, under);
-    let (says, parts) = contents::blocking(move || partial::cut(&over())).await?;
+    let (says, parts) = blocking(move || partial::cut(&over())).await?;
     let (checksum, parts_hash, size) = (says.checksum, says.list.hash(), says.list.size());
     let says = Content { checksum, parts: parts_hash, size, ..wider.content() };
     Ok((says, RevisionContent::New(NewSnapshot { parts, ..aside(shelf) })))

@@ -2,7 +2,7 @@
 
 use super::SyncError;
 use super::at_hand::AtHand;
-use crate::live::LiveError;
+use crate::blocking::blocking;
 use crate::{Context, NodeError};
 use baton_session::parts::{InvalidPart, Joining, Piece};
 use baton_session::revision::PartList;
@@ -32,7 +32,7 @@ pub(super) async fn of(
     let state = state(context, owner, &parts).await?;
     let work =
         move || Contents { list: PartList::new(&parts), checksum: wire::checksum_of(&state) };
-    blocking(work).await
+    Ok(blocking(work).await?)
 }
 
 /// The state in some parts.
@@ -86,11 +86,4 @@ fn join(wanted: Vec<(PartRef, Option<Piece>)>, found: &[Part]) -> (State, Vec<In
         }
     }
     joining.finish()
-}
-
-/// Runs what takes the processor for long off the async threads.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, NodeError> {
-    Ok(tokio::task::spawn_blocking(work).await.map_err(|_| LiveError::Stopping)?)
 }

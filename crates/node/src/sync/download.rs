@@ -1,11 +1,12 @@
 //! Gives the current revision of a session as a session file, to whoever is no node.
 
 use super::SyncError;
-use super::contents::{blocking, shared_parts, state};
+use super::contents::{shared_parts, state};
 use super::shelf::Shelf;
 use super::working::current;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
+use crate::blocking::blocking;
 use crate::{Context, NodeError};
 use baton_api::{FileText, Scope};
 use baton_session::wire::{self, Head, Provenance, SessionFile, Version};

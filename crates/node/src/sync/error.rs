@@ -13,6 +13,14 @@ use url::Url;
 /// Why a session did not move, or a peer was not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum SyncError {
+    /// Something of ours cannot be written down.
+    #[error("could not write {what}: {source}\nthis is a fault of Baton")]
+    NotWritten {
+        /// What it is.
+        what: &'static str,
+        /// Why.
+        source: serde_json::Error,
+    },
     /// The owner has no such peer.
     #[error("no peer {reference:?}\nbaton peers list shows the peers there are")]
     NoPeer {

@@ -5,8 +5,8 @@
 //! the older part (`zstd --patch-from`).
 
 use super::SyncError;
-use super::contents::blocking;
 use super::seen::fetch_seen;
+use crate::blocking::blocking;
 use crate::{Context, NodeError, clock};
 use baton_api::sync::{Parcel, Wanted};
 use baton_session::{Owner, Part, PartHash, PartRef, SessionId, View};

@@ -3,9 +3,10 @@
 //! The one idea: the part is shared, and whatever else the browser here holds is this node's own. It is
 //! told to nobody, because nobody asked for it; and what arrives takes the place of the part only.
 
-use super::contents::{self, Contents, blocking, shared_parts};
+use super::contents::{self, Contents, shared_parts};
 use super::reconcile::aside;
 use super::shelf::Shelf;
+use crate::blocking::blocking;
 use crate::latest::last_good;
 use crate::{Context, NodeError};
 use baton_session::revision::merge::seen_by;

@@ -71,12 +71,13 @@ async fn give(
             break;
         }
         let given = async {
-            if before.is_empty() { Ok(()) } else { way.remote.give(session, &before).await }
+            let before = std::mem::take(&mut before);
+            if before.is_empty() { Ok(()) } else { way.remote.give(session, before).await }
         };
         let (given, read) = tokio::join!(given, fetch(context, owner, session, view, &batch));
         given?;
         before = read?;
         way.parts += batch.len() as u64;
     }
-    if before.is_empty() { Ok(()) } else { way.remote.give(session, &before).await }
+    if before.is_empty() { Ok(()) } else { way.remote.give(session, before).await }
 }

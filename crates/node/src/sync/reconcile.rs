@@ -4,6 +4,7 @@ use super::SyncError;
 use super::contents::{self, shared_parts};
 use super::settings::ConflictResolution;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
+use crate::blocking::blocking;
 use crate::{Context, NodeError, clock};
 use baton_session::revision::PartList;
 use baton_session::revision::merge::{Side, merge, merge_views};
@@ -105,7 +106,7 @@ impl Sides {
             };
             (parts::split(&merged.state), wire::checksum_of(&merged.state), merged.decisions)
         };
-        let (split, checksum, decisions) = contents::blocking(work).await?;
+        let (split, checksum, decisions) = blocking(work).await?;
         let preview = shown.parts.into_iter().filter(|part| part.kind == PartKind::Preview);
         let carried: Vec<_> = preview.collect();
         let lines = split.iter().map(Part::reference).chain(carried.iter().cloned());

@@ -1,9 +1,10 @@
 //! Packs what is shared of a session into a sync file, and unpacks it.
 
 use super::{FILE_LIMIT, STATE, SyncFile, TABS};
+use crate::blocking::blocking;
 use crate::identity::{Identity, SealKey};
 use crate::sealing::{self, SealContext, SealingError};
-use crate::sync::contents::{self, blocking};
+use crate::sync::contents;
 use crate::sync::movement::part_refs;
 use crate::sync::shelf::Shelf;
 use crate::sync::{SyncError, download, offer, seen};
@@ -113,7 +114,7 @@ async fn shown(
         members.retain(|name, _| [STATE, TABS].contains(&name.as_str()));
         room.then_some(members)
     };
-    blocking(members).await
+    Ok(blocking(members).await?)
 }
 
 fn seal(

@@ -3,8 +3,9 @@
 use super::{SyncFile, Wanted, pack, receive, writer};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
+use crate::blocking::blocking;
 use crate::identity::SealKey;
-use crate::sync::{SyncError, contents, exchange_for, peers, save};
+use crate::sync::{SyncError, exchange_for, peers, save};
 use crate::{Context, NodeError};
 use baton_api::FileText;
 use baton_api::sync::{SaveSession, SealedFile, TakenFile};
@@ -44,7 +45,7 @@ async fn seal_here(
     let packed = pack(context, owner, saved.id, &wanted).await?;
     let file = packed.map_err(|error| SyncError::BadContent { why: error.to_string() })?;
     peers::may_hold(context, &peer, saved.id).await?;
-    let text = contents::blocking(move || text_of(&file)).await?;
+    let text = blocking(move || text_of(&file)).await?;
     let file = FileText::new(text)
         .map_err(|source| NodeError::NotShown { name: saved.name.clone(), source })?;
     let (id, name, rev) = (saved.id, saved.name, saved.rev);
@@ -77,7 +78,7 @@ async fn open_here(
     file: FileText,
 ) -> Result<TakenFile, NodeError> {
     let bad = |error: super::InvalidFile| NodeError::BadFile { reason: error.to_string() };
-    let file = contents::blocking(move || SyncFile::read(file.as_str().as_bytes())).await?;
+    let file = blocking(move || SyncFile::read(file.as_str().as_bytes())).await?;
     let file = file.map_err(bad)?;
     let (id, node_id) = (file.session, file.sender);
     let writer = writer(context, owner, &file).await?;

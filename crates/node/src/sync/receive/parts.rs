@@ -2,6 +2,7 @@
 //! they make the state that is named.
 
 use super::Lists;
+use crate::blocking::blocking;
 use crate::sync::at_hand::AtHand;
 use crate::sync::shelf::Shelf;
 use crate::sync::{SyncError, contents};
@@ -59,7 +60,7 @@ pub(super) async fn check_states(
             let is_within = knowledge.is_plain() || seen_by(&knowledge, &state) == state;
             (is_within, wire::checksum_of(&state))
         };
-        let (is_within, found) = contents::blocking(work).await?;
+        let (is_within, found) = blocking(work).await?;
         let (rev, expected) = (revision.id(), revision.checksum);
         if !is_within {
             return Err(SyncError::BeyondViews { rev }.into());

@@ -1,13 +1,14 @@
 //! One request to a peer: sealed, signed, sent, and its answer verified.
 
 use super::{Remote, SEALED, Shown, Topic, confirms_there};
+use crate::blocking::blocking;
 use crate::line::{SMALL_MAX, address, bounded};
 use crate::messages::{sign_request, verify_response};
 use crate::sealing::{self, SealContext};
 use crate::sync::SyncError;
-use crate::sync::contents::blocking;
 use crate::sync::credential::TUNNEL;
 use crate::{NodeError, clock};
+use axum::body::Bytes;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{Method, Request};
 use backon::{ExponentialBuilder, Retryable};
@@ -23,7 +24,7 @@ pub(super) struct Ask<'a> {
     method: Method,
     path: &'a [&'a str],
     topic: Topic,
-    body: Option<&'a [u8]>,
+    body: Option<Bytes>,
     /// Whether compressing it pays.
     compress: bool,
     /// The largest answer.
@@ -40,11 +41,19 @@ impl<'a> Ask<'a> {
     pub(super) fn post(
         path: &'a [&'a str],
         topic: Topic,
-        body: &'a [u8],
+        body: Vec<u8>,
         compress: bool,
         limit: usize,
     ) -> Self {
-        Self { method: Method::POST, path, topic, body: Some(body), compress, limit, within: None }
+        Self {
+            method: Method::POST,
+            path,
+            topic,
+            body: Some(body.into()),
+            compress,
+            limit,
+            within: None,
+        }
     }
 
     /// The same, which may take no longer than this.
@@ -95,7 +104,7 @@ impl Remote {
 
     /// Asks, and shows this.
     async fn ask_as(&self, ask: &Ask<'_>, shown: &Shown) -> Result<Vec<u8>, Failed> {
-        let (mut request, signature) = self.request(ask, shown)?;
+        let (mut request, signature) = self.request(ask, shown).await?;
         if let Some(limit) = ask.within {
             *request.timeout_mut() = Some(limit);
         }
@@ -133,26 +142,12 @@ impl Remote {
     }
 
     /// A request, sealed and signed.
-    fn request(
+    async fn request(
         &self,
         ask: &Ask<'_>,
         shown: &Shown,
     ) -> Result<(reqwest::Request, baton_session::NodeSignature), NodeError> {
         let untrusted = |why: String| SyncError::Untrusted { why };
-        let body = match ask.body {
-            None => Vec::new(),
-            Some(plain) => {
-                let context = SealContext {
-                    purpose: ask.topic.asked,
-                    session: ask.topic.session,
-                    revision: None,
-                    recipient: self.peer.node,
-                    sender: self.identity.node(),
-                };
-                let sealed = sealing::seal(&self.seal_key, &context, plain, ask.compress);
-                sealed.map_err(|error| untrusted(error.to_string()))?
-            }
-        };
         let mut request = Request::builder()
             .method(ask.method.clone())
             .uri(address(&self.url, ask.path)?.as_str())
@@ -165,8 +160,28 @@ impl Remote {
         }
         let request = request.body(()).map_err(|error| untrusted(error.to_string()))?;
         let (mut parts, ()) = request.into_parts();
-        let signature = sign_request(&self.identity, &self.card, &mut parts, &body, clock::now())
-            .map_err(|error| untrusted(error.to_string()))?;
+        let context = SealContext {
+            purpose: ask.topic.asked,
+            session: ask.topic.session,
+            revision: None,
+            recipient: self.peer.node,
+            sender: self.identity.node(),
+        };
+        let (key, identity, card) =
+            (self.seal_key.clone(), self.identity.clone(), self.card.clone());
+        let (plain, compress) = (ask.body.clone(), ask.compress);
+        // A copy of the handle, not of the bytes.
+        let work = move || {
+            let body = match plain {
+                None => Vec::new(),
+                Some(plain) => sealing::seal(&key, &context, &plain, compress)
+                    .map_err(|error| error.to_string())?,
+            };
+            let signature = sign_request(&identity, &card, &mut parts, &body, clock::now())
+                .map_err(|error| error.to_string())?;
+            Ok::<_, String>((parts, body, signature))
+        };
+        let (parts, body, signature) = blocking(work).await?.map_err(untrusted)?;
         let request = reqwest::Request::try_from(Request::from_parts(parts, body))
             .map_err(|error| untrusted(error.to_string()))?;
         Ok((request, signature))

@@ -15,11 +15,11 @@ pub(super) use crate::line::{SMALL_MAX, address, bounded, client, said};
 pub(super) use pass::{Shown, Way};
 pub(crate) use topic::{SEALED, Topic};
 
-use super::contents::blocking;
 use super::credential::{Credential, TUNNEL};
 use super::pace::Pace;
 use super::peers::{Statuses, confirms_there};
 use super::{SyncError, standing};
+use crate::blocking::blocking;
 use crate::identity::{Identity, SealKey};
 use crate::line::is_loopback;
 use crate::outbound::Reach;
@@ -108,7 +108,7 @@ impl Remote {
             return Err(self.way.not_through(format!("HTTP status {}", response.status())));
         }
         let body = bounded(response, SMALL_MAX).await.map_err(|why| self.broken(why))?;
-        let health: Health = self.json(&body)?;
+        let health: Health = self.json(body).await?;
         let (expected, found) = (self.peer.node, health.node_id);
         if found == expected {
             Ok(())
@@ -132,7 +132,7 @@ impl Remote {
     pub(super) async fn index(&self) -> Result<SyncIndex, NodeError> {
         let path = ["sync", "index"];
         let ask = Ask::get(&path, Topic::INDEX, LIST_MAX);
-        self.json(&self.ask(ask).await?)
+        self.json(self.ask(ask).await?).await
     }
 
     /// Its sessions, as soon as they are others than those that are `known`. It is asked once: whoever
@@ -141,10 +141,10 @@ impl Remote {
         &self,
         known: Option<IndexMark>,
     ) -> Result<NextIndex, NodeError> {
-        let (path, body) = (["sync", "index", "next"], write(&AskIndex { known }));
-        let ask = Ask::post(&path, Topic::NEXT_INDEX, &body, false, LIST_MAX);
+        let (path, body) = (["sync", "index", "next"], write(AskIndex { known }).await?);
+        let ask = Ask::post(&path, Topic::NEXT_INDEX, body, false, LIST_MAX);
         let ask = ask.within(standing::WAIT + NEWS_MARGIN);
-        self.json(&self.ask_once(&ask).await.map_err(|failed| failed.error)?)
+        self.json(self.ask_once(&ask).await.map_err(|failed| failed.error)?).await
     }
 
     /// What it has of a session, as far as it is in a view.
@@ -156,21 +156,21 @@ impl Remote {
         let id = session.to_string();
         if !view.is_whole() {
             let path = ["sync", "sessions", &id, "revisions", "seen"];
-            let body = write(&AskSeen { view: view.clone() });
-            let ask = Ask::post(&path, Topic::seen(session), &body, false, LIST_MAX);
-            return self.json(&self.ask(ask).await?);
+            let body = write(AskSeen { view: view.clone() }).await?;
+            let ask = Ask::post(&path, Topic::seen(session), body, false, LIST_MAX);
+            return self.json(self.ask(ask).await?).await;
         }
         let path = ["sync", "sessions", &id, "revisions"];
-        self.json(&self.ask(Ask::get(&path, Topic::revisions(session), LIST_MAX)).await?)
+        self.json(self.ask(Ask::get(&path, Topic::revisions(session), LIST_MAX)).await?).await
     }
 
     /// Offers it what is here of a session.
     pub(super) async fn offer(&self, exchange: &Exchange) -> Result<Taken, NodeError> {
         let session = exchange.offer.session;
         let id = session.to_string();
-        let (path, body) = (["sync", "sessions", &id, "revisions"], write(exchange));
-        let ask = Ask::post(&path, Topic::offer(session), &body, true, LIST_MAX);
-        self.json(&self.ask(ask).await?)
+        let (path, body) = (["sync", "sessions", &id, "revisions"], write(exchange.clone()).await?);
+        let ask = Ask::post(&path, Topic::offer(session), body, true, LIST_MAX);
+        self.json(self.ask(ask).await?).await
     }
 
     /// Asks it for a session. A peer that does not answer is not asked again: it may be gone.
@@ -180,9 +180,9 @@ impl Remote {
         lease: Lease,
     ) -> Result<LeaseAnswer, NodeError> {
         let id = session.to_string();
-        let (path, body) = (["sync", "sessions", &id, "lease"], write(&TakeLease { lease }));
-        let ask = Ask::post(&path, Topic::lease(session), &body, true, SMALL_MAX);
-        self.json(&self.ask_once(&ask).await.map_err(|failed| failed.error)?)
+        let (path, body) = (["sync", "sessions", &id, "lease"], write(TakeLease { lease }).await?);
+        let ask = Ask::post(&path, Topic::lease(session), body, true, SMALL_MAX);
+        self.json(self.ask_once(&ask).await.map_err(|failed| failed.error)?).await
     }
 
     /// What it says is the icon of a session, of at most `limit` bytes; empty when it has none. A picture is
@@ -208,9 +208,9 @@ impl Remote {
         let id = session.to_string();
         let path = ["sync", "sessions", &id, "parts", "fetch"];
         let view = Some(view.clone()).filter(|view| !view.is_whole());
-        let body = write(&FetchParts { wanted, view });
+        let body = write(FetchParts { wanted, view }).await?;
         let limit = self.part_bytes.saturating_add(32 << 20);
-        let body = self.ask(Ask::post(&path, Topic::fetch(session), &body, false, limit)).await?;
+        let body = self.ask(Ask::post(&path, Topic::fetch(session), body, false, limit)).await?;
         let parcels = blocking(move || parcel::read(&body)).await?;
         parcels.map_err(|error| self.not_a_node(error.to_string()))
     }
@@ -219,16 +219,22 @@ impl Remote {
     pub(super) async fn give(
         &self,
         session: SessionId,
-        parcels: &[Parcel],
+        parcels: Vec<Parcel>,
     ) -> Result<(), NodeError> {
         let id = session.to_string();
-        let (path, body) = (["sync", "sessions", &id, "parts"], parcel::write(parcels));
-        self.ask(Ask::post(&path, Topic::give(session), &body, false, SMALL_MAX)).await?;
+        let path = ["sync", "sessions", &id, "parts"];
+        let body = blocking(move || parcel::write(&parcels)).await?;
+        self.ask(Ask::post(&path, Topic::give(session), body, false, SMALL_MAX)).await?;
         Ok(())
     }
 
-    fn json<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, NodeError> {
-        serde_json::from_slice(body).map_err(|error| self.not_a_node(error.to_string()))
+    /// Reads an answer, which may be megabytes, off the async threads.
+    async fn json<T>(&self, body: Vec<u8>) -> Result<T, NodeError>
+    where
+        T: DeserializeOwned + Send + 'static,
+    {
+        let read = blocking(move || serde_json::from_slice(&body)).await?;
+        read.map_err(|error: serde_json::Error| self.not_a_node(error.to_string()))
     }
 
     fn unreachable(&self, error: reqwest::Error) -> NodeError {
@@ -247,7 +253,9 @@ impl Remote {
     }
 }
 
-fn write(message: &impl Serialize) -> Vec<u8> {
-    // Our own types have string keys only, so this cannot fail.
-    serde_json::to_vec(message).unwrap_or_default()
+/// Writes a message, which may be megabytes, off the async threads. One that cannot be written is not
+/// sent: an empty one would say something else.
+async fn write(message: impl Serialize + Send + 'static) -> Result<Vec<u8>, NodeError> {
+    let written = blocking(move || serde_json::to_vec(&message)).await?;
+    Ok(written.map_err(|source| SyncError::NotWritten { what: "a message to a peer", source })?)
 }

@@ -2,8 +2,9 @@
 
 use super::SeenRevision;
 use super::looks::Key;
+use crate::blocking::blocking;
 use crate::sync::SyncError;
-use crate::sync::contents::{self, blocking, shared_parts};
+use crate::sync::contents::{self, shared_parts};
 use crate::{Context, NodeError};
 use baton_session::revision::{Content, PartList};
 use baton_session::{
