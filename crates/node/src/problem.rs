@@ -54,7 +54,6 @@ fn code(error: &NodeError) -> ErrorCode {
         }
         NodeError::FileTooLarge { .. } => ErrorCode::StorageFull,
         NodeError::Exchange(DataError::Io { source, .. }) => file(source),
-        NodeError::Exchange(_) => ErrorCode::Internal,
         // The protocol knows by 404 that it is to begin anew.
         NodeError::NoMcpSession => ErrorCode::RouteNotFound,
         NodeError::Token(refusal) if refusal.is_passing() => ErrorCode::ProviderUnavailable,
@@ -74,7 +73,7 @@ fn code(error: &NodeError) -> ErrorCode {
         NodeError::OtherAgent { .. } => ErrorCode::OtherAgent,
         NodeError::OtherNode { .. } | NodeError::NotDeep { .. } => ErrorCode::Conflict,
         NodeError::NoSnapshot { .. } => ErrorCode::NoSnapshot,
-        NodeError::NotShown { .. } => ErrorCode::Internal,
+        NodeError::Exchange(_) | NodeError::NotShown { .. } => ErrorCode::Internal,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
-const DIRECTIONS: [(&str, &[&str]); 13] = [
+const DIRECTIONS: [(&str, &[&str]); 14] = [
     ("session", &[]),
     ("postgres", &[]),
     ("testing", &[]),

@@ -18,7 +18,7 @@ pub(crate) const RED: [u8; 4] = [200, 10, 20, 255];
 const BLUE: [u8; 4] = [10, 20, 200, 255];
 /// How long a capture may take that waits for an icon in vain. Such an icon never comes, so that one which
 /// waits for it never ends.
-const HELD_UP: Duration = Duration::from_secs(60);
+const HELD_UP: Duration = Duration::from_mins(1);
 
 fn picture(side: u32, colour: [u8; 4], format: ImageFormat) -> Vec<u8> {
     let mut bytes = Vec::new();

@@ -81,8 +81,8 @@ impl PageToken {
     ) -> Result<(Self, T), E> {
         let (page, expires): (Self, _) = verify(secret, token, now)?;
         used.look(&page.nonce)?;
-        let taken = take(&page)?;
+        let place = take(&page)?;
         used.take(&page.nonce, expires, now)?;
-        Ok((page, taken))
+        Ok((page, place))
     }
 }

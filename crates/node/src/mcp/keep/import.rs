@@ -39,7 +39,7 @@ impl Verb for SessionImport {
             let request = ImportSession { name, description: None, file };
             Ok::<_, Failure>(sessions::import(&call.context, &call.caller, request).await?)
         };
-        let view = call.progress.during(&doing, importing).await?;
+        let view = Box::pin(call.progress.during(&doing, importing)).await?;
         let (mut told, mut data) = text::session(&view.session, clock::now());
         let (left_out, receipt) = text::receipt(&view.left_out);
         data["leftOut"] = receipt;
