@@ -146,7 +146,7 @@ pub struct Rarities {
 impl Rarities {
     /// For walks by the thousand in a minute.
     pub fn short() -> Self {
-        Self { keeper: 5, node: 30, restart: 100, wait: 10, least: 2, more: 8 }
+        Self { keeper: 5, node: 30, restart: 100, wait: 10, least: 2, more: 6 }
     }
 
     /// For walks that have the time.

@@ -11,33 +11,28 @@ use crate::live::{Handed, Loan, Resumed};
 use crate::table::Hold;
 use crate::{Context, NodeError, sync};
 use baton_api::sync::HandedView;
-use baton_session::{Lifecycle, Owner, SandboxId, Session, SessionId, Term};
+use baton_session::{Lifecycle, NodeId, Owner, SandboxId, Session, SessionId, Term};
+use baton_store::StoreError;
 
 impl<'w, W: Starts> Held<'w, W> {
     /// Makes this node the holder of the session, for all who might run it. What another node saved since
     /// is here when this returns.
     pub(crate) async fn acquire(self) -> Result<Acquired<'w, W>, NodeError> {
-        let context = self.wish.context;
-        let Self { wish, want, found, session, hold } = self.brought_home().await?;
-        let term = context.hub.acquire(&session).await?;
+        let Self { wish, want, found, session, hold } = self;
+        let context = wish.context;
         let back = HandBack::new(context, &session);
-        match ask_peers::<W>(wish, &hold, &session).await {
-            Ok(handed) => Ok(Acquired { wish, want, found, session, hold, term, handed, back }),
+        let acquired = async {
+            let session = brought_home(context, &want, &hold, session).await?;
+            let term = context.hub.acquire(&session).await?;
+            let handed = ask_peers::<W>(wish, &hold, &session).await?;
+            Ok((session, term, handed))
+        };
+        match acquired.await {
+            Ok((session, term, handed)) => {
+                Ok(Acquired { wish, want, found, session, hold, term, handed, back })
+            }
             Err(error) => Err(back.after(error).await),
         }
-    }
-
-    /// A session of another node of this database becomes one of this node, unless that one holds it.
-    async fn brought_home(self) -> Result<Self, NodeError> {
-        let context = self.wish.context;
-        if self.session.node == context.node {
-            return Ok(self);
-        }
-        context.hub.adopt(&self.session).await?;
-        let session = context.store.fetch_session(&self.session.owner, self.session.id).await?;
-        let session = settled(context, &self.hold, session).await?;
-        self.want.allows(context, &session)?;
-        Ok(Self { session, ..self })
     }
 
     /// Captures what the session's browser holds, and ends it, if it has one. The lease between nodes
@@ -48,6 +43,23 @@ impl<'w, W: Starts> Held<'w, W> {
         }
         Ok(self)
     }
+}
+
+/// A session of another node of this database becomes one of this node, unless that one holds it.
+async fn brought_home<W: Want>(
+    context: &Context,
+    want: &W,
+    hold: &Hold,
+    session: Session,
+) -> Result<Session, NodeError> {
+    if session.node == context.node {
+        return Ok(session);
+    }
+    context.hub.adopt(&session).await?;
+    let session = context.store.fetch_session(&session.owner, session.id).await?;
+    let session = settled(context, hold, session).await?;
+    want.allows(context, &session)?;
+    Ok(session)
 }
 
 async fn ask_peers<W: Starts>(
@@ -106,9 +118,8 @@ impl<W: StartsBrowser> Acquired<'_, W> {
                 Ok(Started { session, resumed, handed })
             }
             Err(error) => {
-                let error = back.after(error).await;
                 hub.count_failure(&hold, &error).await;
-                Err(error.into())
+                Err(back.after(error).await.into())
             }
         }
     }
@@ -151,13 +162,15 @@ struct HandBack {
     context: Context,
     owner: Owner,
     session: SessionId,
+    /// Whose session it was.
+    home: NodeId,
     is_needed: bool,
 }
 
 impl HandBack {
     fn new(context: &Context, session: &Session) -> Self {
         let (context, owner) = (context.clone(), session.owner.clone());
-        Self { context, owner, session: session.id, is_needed: true }
+        Self { context, owner, session: session.id, home: session.node, is_needed: true }
     }
 
     /// What was acquired is held from now on.
@@ -168,7 +181,7 @@ impl HandBack {
     /// Gives everything back because of an error, which stays the error whatever comes of that.
     async fn after<E>(mut self, error: E) -> E {
         self.is_needed = false;
-        give_back(&self.context, &self.owner, self.session).await;
+        give_back(&self.context, &self.owner, self.session, self.home).await;
         error
     }
 }
@@ -177,21 +190,34 @@ impl Drop for HandBack {
     /// Whoever asked has gone, or panicked.
     fn drop(&mut self) {
         if self.is_needed {
-            let (context, owner, session) =
-                (self.context.clone(), self.owner.clone(), self.session);
-            let tasks = context.tasks.clone();
-            tasks.spawn(async move { give_back(&context, &owner, session).await });
+            let (context, owner) = (self.context.clone(), self.owner.clone());
+            let (session, home, tasks) = (self.session, self.home, context.tasks.clone());
+            tasks.spawn(async move { give_back(&context, &owner, session, home).await });
         }
     }
 }
 
-/// Gives the lease of the database back, and that between nodes. That one fails does not keep the other
-/// from it: an own start frees the first, and peers ask again for the second.
-async fn give_back(context: &Context, owner: &Owner, session: SessionId) {
+/// Gives the lease of the database back, the session to the node that it was of, and the lease between
+/// nodes. That one fails does not keep the others from it: an own start frees the first, and peers ask again
+/// for the last.
+async fn give_back(context: &Context, owner: &Owner, session: SessionId, home: NodeId) {
     if let Err(error) = context.store.release_lease(session, context.node).await {
         tracing::error!(%session, %error, "the lease of a session was not given back");
     }
+    if home != context.node
+        && let Err(error) = send_home(context, session, home).await
+    {
+        // Somebody else may have it by now.
+        tracing::info!(%session, %home, %error, "a session does not go back to its node");
+    }
     give_back_to_peers(context, owner, session).await;
+}
+
+async fn send_home(context: &Context, session: SessionId, home: NodeId) -> Result<(), StoreError> {
+    match context.store.fetch_any_session(session).await? {
+        Some(now) if now.node == context.node => context.store.adopt_session(session, home).await,
+        _ => Ok(()),
+    }
 }
 
 /// Tells peers that nobody runs a session here any more.

@@ -141,7 +141,7 @@ impl Taking<'_> {
     /// A peer that took it meanwhile keeps it, and one that does not answer may have taken it.
     async fn keep(self) -> Result<(), NodeError> {
         let peers = peers::confirmed(self.context, &self.caller.owner).await?;
-        let own = self.known.filter(|known| known.node == self.context.node && !known.released);
+        let own = self.known.filter(|known| known.node == self.context.node);
         let (Some(lease), None) = (own, self.holder) else {
             let is_holder = |peer: &&Peer| self.holder == Some(peer.node);
             let name = peers.iter().find(is_holder).map(|peer| peer.name.clone());
@@ -150,16 +150,22 @@ impl Taking<'_> {
                 SyncError::Kept { name, why: "it is not this node's any more".into() }.into()
             );
         };
-        for (peer, answer) in ask_all(self.context, &peers, self.hold.id(), lease).await {
+        // An attempt before this one may have given it back.
+        let held = Lease { released: false, ..lease };
+        for (peer, answer) in ask_all(self.context, &peers, self.hold.id(), held).await {
             let answer = answer?;
             if let LeaseOutcome::Kept(why) = answer.outcome {
                 return Err(SyncError::Kept { name: peer.name, why }.into());
             }
-            if let Some(told) = answer.lease.filter(|told| told.supersedes(&lease)) {
+            let is_theirs = |told: &Lease| told.supersedes(&lease) && told.node != lease.node;
+            if let Some(told) = answer.lease.filter(is_theirs) {
                 self.record(told).await?;
                 let why = "it was taken over there".to_owned();
                 return Err(SyncError::Kept { name: peer.name, why }.into());
             }
+        }
+        if lease.released {
+            self.record(Lease::after(Some(lease), self.context.node, clock::now())).await?;
         }
         Ok(())
     }

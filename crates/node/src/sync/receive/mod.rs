@@ -69,7 +69,10 @@ pub(super) async fn take(
                 let (rev, conflicts, lease) = (None, Vec::new(), None);
                 return Ok(Taken { missing, changed: false, rev, conflicts, lease, takes: None });
             }
-            Ok(Attempt::Known) => return told(context, owner, session, false).await,
+            Ok(Attempt::Known) => {
+                finish_deletion(context, owner, hold).await?;
+                return told(context, owner, session, false).await;
+            }
             Ok(Attempt::Stored(before)) => {
                 reconcile(context, owner, session).await?;
                 advance(context, owner, hold).await?;
@@ -79,6 +82,17 @@ pub(super) async fn take(
         }
     }
     Err(SyncError::Contended { session }.into())
+}
+
+/// Deletes a session here that is known to be deleted: its files could not be removed before.
+async fn finish_deletion(context: &Context, owner: &Owner, hold: &Hold) -> Result<(), NodeError> {
+    let shelf = Shelf::take(context, owner, hold.id()).await?;
+    if !shelf.shared.replica.current().is_some_and(|current| current.deleted) {
+        return Ok(());
+    }
+    let Some(row) = row(context, owner, hold.id()).await? else { return Ok(()) };
+    keep_unsaved(context, &row).await?;
+    advance(context, owner, hold).await
 }
 
 /// What became of an attempt to store what is offered.
