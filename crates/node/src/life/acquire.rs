@@ -18,13 +18,14 @@ impl<'w, W: Starts> Held<'w, W> {
     /// Makes this node the holder of the session, for all who might run it. What another node saved since
     /// is here when this returns.
     pub(crate) async fn acquire(self) -> Result<Acquired<'w, W>, NodeError> {
-        let Self { wish, want, found, session, hold } = self;
+        let Self { wish, want, found, session, ran, hold } = self;
         let context = wish.context;
         let back = HandBack::new(context, &session);
         let acquired = async {
             let session = brought_home(context, &want, &hold, session).await?;
             let term = context.hub.acquire(&session).await?;
-            let handed = ask_peers::<W>(wish, &hold, &session).await?;
+            // One that ran here until now is this node's with its peers.
+            let handed = if ran { None } else { ask_peers::<W>(wish, &hold, &session).await? };
             Ok((session, term, handed))
         };
         match acquired.await {
@@ -40,6 +41,7 @@ impl<'w, W: Starts> Held<'w, W> {
     pub(crate) async fn stop(mut self) -> Result<Self, NodeError> {
         if self.session.lifecycle == Lifecycle::Active {
             self.session.lifecycle = self.wish.context.hub.stop(&self.hold).await?;
+            self.ran = true;
         }
         Ok(self)
     }

@@ -96,7 +96,7 @@ impl<'w, W: Want> Ready<'w, W> {
         if W::DRIVES {
             expect_driver(context, wish.by, &session).await?;
         }
-        Ok(Held { wish, want, found, session, hold })
+        Ok(Held { wish, want, found, session, ran: false, hold })
     }
 }
 
@@ -108,6 +108,8 @@ pub(crate) struct Held<'w, W: Want> {
     pub(super) found: W::Found,
     /// The session as it is now.
     pub(crate) session: Session,
+    /// Whether its browser ran here until it was stopped for this.
+    pub(super) ran: bool,
     pub(crate) hold: Hold,
 }
 

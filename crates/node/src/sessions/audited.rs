@@ -144,9 +144,9 @@ pub async fn connect(
     reference: &str,
     ticket: Option<&SecretString>,
 ) -> Result<Transport, NodeError> {
-    let note = note(context, caller, Action::Connect, reference).await;
-    let connected = super::cdp::connect(context, caller, reference, ticket).await;
-    note.end(&context.store, connected).await
+    let wish = Wish::of(context, caller, Action::Connect, reference).await?;
+    let connected = super::cdp::connect(&wish, ticket).await;
+    wish.end(connected).await
 }
 
 /// Opens a file of a session: see `files.rs`.
@@ -156,8 +156,10 @@ pub async fn get_file(
     reference: &str,
     name: &str,
 ) -> Result<Opened, NodeError> {
-    let note = note(context, caller, Action::GetFile, reference).await.with("file", cut(name));
-    note.end(&context.store, super::files::get(context, caller, reference, name).await).await
+    let wish = Wish::of(context, caller, Action::GetFile, reference).await?;
+    let wish = wish.with("file", cut(name));
+    let opened = super::files::get(&wish, name).await;
+    wish.end(opened).await
 }
 
 /// Puts a file among those of a session: see `files.rs`.
@@ -168,9 +170,10 @@ pub async fn put_file<E: Display>(
     name: &str,
     bytes: impl Stream<Item = Result<Bytes, E>>,
 ) -> Result<SessionFile, NodeError> {
-    let note = note(context, caller, Action::PutFile, reference).await.with("file", cut(name));
-    let put = super::files::put(context, caller, reference, name, bytes).await;
-    note.end(&context.store, put).await
+    let wish = Wish::of(context, caller, Action::PutFile, reference).await?;
+    let wish = wish.with("file", cut(name));
+    let put = super::files::put(&wish, name, bytes).await;
+    wish.end(put).await
 }
 
 /// Removes a file of a session: see `files.rs`.
@@ -180,9 +183,10 @@ pub async fn remove_file(
     reference: &str,
     name: &str,
 ) -> Result<(), NodeError> {
-    let note = note(context, caller, Action::RemoveFile, reference).await.with("file", cut(name));
-    let removed = super::files::remove(context, caller, reference, name).await;
-    note.end(&context.store, removed).await
+    let wish = Wish::of(context, caller, Action::RemoveFile, reference).await?;
+    let wish = wish.with("file", cut(name));
+    let removed = super::files::remove(&wish, name).await;
+    wish.end(removed).await
 }
 
 /// A text of a caller, no longer than the log takes it.

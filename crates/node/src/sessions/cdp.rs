@@ -1,7 +1,7 @@
 //! The way of another tool to a session's browser.
 
 use crate::auth::Caller;
-use crate::life::drive;
+use crate::life::{Wish, drive};
 use crate::{Context, NodeError};
 use baton_browser::cdp::Transport;
 use baton_session::{Lifecycle, Owner, Session};
@@ -14,14 +14,19 @@ pub async fn active(
     reference: &str,
 ) -> Result<Session, NodeError> {
     let session = context.find(owner, reference).await?;
+    expect_active(context, &session)?;
+    Ok(session)
+}
+
+fn expect_active(context: &Context, session: &Session) -> Result<(), NodeError> {
     if session.lifecycle != Lifecycle::Active {
-        let (name, found) = (session.name, session.lifecycle);
+        let (name, found) = (session.name.clone(), session.lifecycle);
         return Err(NodeError::WrongState { name, expected: "active", found });
     }
     if session.node != context.node {
-        return Err(NodeError::OtherNode { name: session.name, node: session.node });
+        return Err(NodeError::OtherNode { name: session.name.clone(), node: session.node });
     }
-    Ok(session)
+    Ok(())
 }
 
 /// Checks that the caller may drive the browser of an active session. One that is not kept from the
@@ -37,13 +42,12 @@ pub async fn enter(context: &Context, caller: &Caller, session: &Session) -> Res
 /// Connects to the browser of an active session, as one more client beside the others. A ticket is
 /// used by that, unless the browser does not answer.
 pub async fn connect(
-    context: &Context,
-    caller: &Caller,
-    reference: &str,
+    wish: &Wish<'_>,
     ticket: Option<&SecretString>,
 ) -> Result<Transport, NodeError> {
-    let session = active(context, &caller.owner, reference).await?;
-    enter(context, caller, &session).await?;
+    let (context, session) = (wish.context, &wish.session);
+    expect_active(context, session)?;
+    enter(context, wish.by, session).await?;
     if let Some(ticket) = ticket {
         context.tickets.punch(ticket)?;
     }

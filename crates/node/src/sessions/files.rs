@@ -7,9 +7,11 @@
 use crate::auth::Caller;
 use crate::blocking::blocking;
 use crate::data::{FileError, named};
+use crate::life::Wish;
 use crate::{Context, NodeError};
 use axum::body::Bytes;
 use baton_api::{SessionFile, SessionFiles};
+use baton_session::Session;
 use futures_util::{Stream, StreamExt};
 use jiff::Timestamp;
 use std::fs::{self, DirBuilder, File};
@@ -39,18 +41,14 @@ pub async fn list(
     caller: &Caller,
     reference: &str,
 ) -> Result<SessionFiles, NodeError> {
-    let folder = folder(context, caller, reference).await?;
+    let session = context.find(&caller.owner, reference).await?;
+    let folder = folder(context, &session)?;
     Ok(SessionFiles { items: on_disk(&folder, look).await? })
 }
 
 /// Opens a file of a session.
-pub(super) async fn get(
-    context: &Context,
-    caller: &Caller,
-    reference: &str,
-    name: &str,
-) -> Result<Opened, NodeError> {
-    let (folder, name) = (folder(context, caller, reference).await?, checked(name)?);
+pub(super) async fn get(wish: &Wish<'_>, name: &str) -> Result<Opened, NodeError> {
+    let (folder, name) = (folder(wish.context, &wish.session)?, checked(name)?);
     let wanted = name.clone();
     let opened = on_disk(&folder, move |folder| {
         let file = named::open_plain(folder, &wanted)?;
@@ -61,13 +59,11 @@ pub(super) async fn get(
 
 /// Puts a file among those of a session, whole or not at all, in the place of one of that name.
 pub(super) async fn put<E: std::fmt::Display>(
-    context: &Context,
-    caller: &Caller,
-    reference: &str,
+    wish: &Wish<'_>,
     name: &str,
     bytes: impl Stream<Item = Result<Bytes, E>>,
 ) -> Result<SessionFile, NodeError> {
-    let (folder, name) = (folder(context, caller, reference).await?, checked(name)?);
+    let (folder, name) = (folder(wish.context, &wish.session)?, checked(name)?);
     let hidden = format!(".put-{:016x}", rand::random::<u64>());
     let there = on_disk(&folder, |folder| {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -91,22 +87,16 @@ pub(super) async fn put<E: std::fmt::Display>(
 }
 
 /// Removes a file of a session.
-pub(super) async fn remove(
-    context: &Context,
-    caller: &Caller,
-    reference: &str,
-    name: &str,
-) -> Result<(), NodeError> {
-    let (folder, name) = (folder(context, caller, reference).await?, checked(name)?);
+pub(super) async fn remove(wish: &Wish<'_>, name: &str) -> Result<(), NodeError> {
+    let (folder, name) = (folder(wish.context, &wish.session)?, checked(name)?);
     let wanted = name.clone();
     let removed = on_disk(&folder, move |folder| named::remove(folder, &wanted));
     removed.await.map_err(|error| not_there(error, name).into())
 }
 
-async fn folder(context: &Context, caller: &Caller, reference: &str) -> Result<PathBuf, NodeError> {
-    let session = context.find(&caller.owner, reference).await?;
+fn folder(context: &Context, session: &Session) -> Result<PathBuf, NodeError> {
     if session.node != context.node {
-        return Err(NodeError::OtherNode { name: session.name, node: session.node });
+        return Err(NodeError::OtherNode { name: session.name.clone(), node: session.node });
     }
     Ok(context.hub.data().files_of(session.id))
 }
