@@ -126,6 +126,10 @@ pub enum InvalidCookie {
     /// Neither a name nor a value.
     #[error("expected a name or a value, found neither")]
     Empty,
+    /// No name, and a value that would be read as a name and a value: Chromium reads none such from its
+    /// store.
+    #[error("expected a name, or a value without '=', found neither")]
+    Ambiguous,
     /// A character that would end the cookie or its header.
     #[error("expected no control character or ';' in the {field}, found one")]
     Character {
@@ -207,6 +211,9 @@ impl Cookie {
     fn validate_characters(&self) -> Result<(), InvalidCookie> {
         if self.name.is_empty() && self.value.is_empty() {
             return Err(InvalidCookie::Empty);
+        }
+        if self.name.is_empty() && self.value.contains('=') {
+            return Err(InvalidCookie::Ambiguous);
         }
         let bad = |text: &str| text.chars().any(|c| (c.is_control() && c != '\t') || c == ';');
         for (field, text) in [("name", &self.name), ("value", &self.value), ("path", &self.path)] {

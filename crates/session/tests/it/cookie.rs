@@ -54,6 +54,11 @@ fn each_rule_names_what_it_refuses() {
         cookie.value.clear();
     };
     assert_eq!(refused(both), InvalidCookie::Empty);
+    let ambiguous = |cookie: &mut Cookie| {
+        cookie.name.clear();
+        cookie.value = "a=b".into();
+    };
+    assert_eq!(refused(ambiguous), InvalidCookie::Ambiguous);
     for (change, field) in [
         ((|c| c.name = "a\0".into()) as fn(&mut Cookie), "name"),
         (|c| c.name = "a=b".into(), "name"),
