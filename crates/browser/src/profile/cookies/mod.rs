@@ -56,6 +56,11 @@ pub enum CookieStoreError {
         "expected a cookie store of version 24, found version {0}: open the profile once in a browser of today, then merge"
     )]
     NotCurrent(i64),
+    /// What was written to it cannot be read again.
+    #[error(
+        "expected to read back what was written, found {0} cookies missing: the store is damaged"
+    )]
+    NotReadBack(usize),
 }
 
 impl CookieStoreError {

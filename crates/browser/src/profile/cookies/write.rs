@@ -1,11 +1,12 @@
 //! Writes cookies to a store of their own, or into one that is there.
 
 use super::row::{self, INSERT, insert};
-use super::{CookieStoreError, SCHEMA, VERSION};
+use super::{CookieStoreError, SCHEMA, VERSION, read};
 use crate::profile::instant::Instant;
 use crate::profile::sqlite;
 use baton_session::Cookie;
 use rusqlite::{Transaction, params};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// The size of the pages of a new store, in bytes: that of Chromium's.
@@ -53,7 +54,22 @@ pub(in crate::profile) fn merge(
         }
     }
     add(&step, cookies, at)?;
-    Ok(step.commit()?)
+    step.commit()?;
+    drop(store);
+    expect_there(path, cookies)
+}
+
+/// Reads the store as whoever asks for it later does, for one that is damaged may take what it does not
+/// give again.
+fn expect_there(path: &Path, cookies: &[Cookie]) -> Result<(), CookieStoreError> {
+    let key = |cookie: &Cookie| format!("{} {:?}", cookie.place(), cookie.partition_key);
+    // What is written is never encrypted, and of what was there nothing is asked.
+    let found = read(path, |_, _, _| Err(String::new()))?.unwrap_or_default();
+    let there: HashSet<String> = found.cookies.iter().map(key).collect();
+    match cookies.iter().filter(|cookie| !there.contains(&key(cookie))).count() {
+        0 => Ok(()),
+        missing => Err(CookieStoreError::NotReadBack(missing)),
+    }
 }
 
 fn add(step: &Transaction<'_>, cookies: &[Cookie], at: Instant) -> rusqlite::Result<()> {
