@@ -3,7 +3,7 @@
 use crate::seed::seed;
 
 /// A sequence of choices that a seed decides.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Dice(u64);
 
 impl Dice {
@@ -24,6 +24,24 @@ impl Dice {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (z ^ (z >> 31)) % bound
+    }
+
+    /// Whether something happens that does so `of` times in a hundred.
+    pub fn chance(&mut self, of: u64) -> bool {
+        self.roll(100) < of
+    }
+
+    /// One of these, each as often as its weight says.
+    pub fn weighed<T: Copy>(&mut self, choices: &[(u64, T)]) -> Option<T> {
+        let total: u64 = choices.iter().map(|(weight, _)| weight).sum();
+        let mut left = self.roll(total.max(1));
+        choices.iter().find_map(|(weight, choice)| {
+            if left < *weight {
+                return Some(*choice);
+            }
+            left -= weight;
+            None
+        })
     }
 }
 

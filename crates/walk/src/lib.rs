@@ -9,7 +9,6 @@
 //! whose browsers are none, for walks by the thousand, and [`Houses`] are real.
 
 mod ask;
-mod dice;
 mod held;
 mod houses;
 mod judge;

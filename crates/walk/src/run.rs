@@ -1,6 +1,5 @@
 //! Many walks, some at once; the one that fails is made short and told so that it can be walked again.
 
-use crate::dice::Dice;
 use crate::oracle::{Finding, Kind};
 use crate::stage::Stage;
 use crate::step::{Rarities, Step, draw};
@@ -8,6 +7,7 @@ use crate::walk::Walk;
 use anyhow::{Context, Result};
 use baton_api::OpenSession;
 use baton_session::{Lifecycle, SessionId};
+use baton_testing::Dice;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -3,7 +3,7 @@
 //! A sketch of the session goes along, which takes each verb for done, so that most verbs are drawn where
 //! they can be; those that cannot be are refused, and have changed nothing.
 
-use crate::dice::Dice;
+use baton_testing::Dice;
 
 /// What can be done with a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -261,9 +261,9 @@ fn one(
     if sketch.is_frozen && dice.chance(30) {
         return Step::Thaw;
     }
-    let runner = sketch.runs_at.unwrap_or_else(|| dice.node());
+    let runner = sketch.runs_at.unwrap_or_else(|| either(dice));
     let Rarities { keeper, node, restart, wait, .. } = rarities;
-    let any = dice.node();
+    let any = either(dice);
     let fault = [
         (restart / 2, Some(Step::KillNode { at: any })),
         (restart / 2, Some(Step::Stop { at: any })),
@@ -290,7 +290,7 @@ fn one(
             let second = call(dice, sketch, is_shared, has_sandboxes);
             Step::Both(first, second, small(dice, 12))
         }
-        1 if dice.roll(500) < restart => Step::During(first, dice.node(), small(dice, 25)),
+        1 if dice.roll(500) < restart => Step::During(first, either(dice), small(dice, 25)),
         _ => Step::One(first),
     }
 }
@@ -354,7 +354,7 @@ fn call(dice: &mut Dice, sketch: &Sketch, is_shared: bool, has_sandboxes: bool) 
         // Where it runs, most of the time, and where it does not.
         (_, Some(at), _) if dice.chance(if is_home { 90 } else { 35 }) => at,
         (_, Some(at), _) => 1 - at,
-        _ => dice.node(),
+        _ => either(dice),
     };
     let by = if dice.chance(85) { Who::Driver } else { Who::Agent(small(dice, 2) + 1) };
     Call { at, verb, by }
@@ -399,4 +399,9 @@ impl Sketch {
             _ => {}
         }
     }
+}
+
+/// One of the nodes.
+fn either(dice: &mut Dice) -> usize {
+    usize::from(dice.chance(50))
 }

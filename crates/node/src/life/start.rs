@@ -1,7 +1,6 @@
 //! The verbs that start something: each says what has to be there, and what is brought back.
 
-use super::want::{Want, expect_home, expect_unlent, refuse};
-use super::wish::Wish;
+use super::want::{Asked, Want, expect_home, expect_unlent, refuse};
 use crate::live::{Handed, LiveError, Loaded};
 use crate::sandboxes::SandboxRefusal;
 use crate::sync::lease::Consent;
@@ -44,10 +43,10 @@ impl Want for Resume {
         Ok(())
     }
 
-    async fn find(&self, wish: &Wish<'_>) -> Result<(), NodeError> {
-        expect_had(wish).await?;
-        expect_snapshot(wish).await?;
-        Ok(wish.context.hub.expect_startable(wish.session.id)?)
+    async fn find(&self, asked: Asked<'_>) -> Result<(), NodeError> {
+        expect_had(asked).await?;
+        expect_snapshot(asked).await?;
+        Ok(asked.context.hub.expect_startable(asked.session.id)?)
     }
 }
 
@@ -80,8 +79,8 @@ impl Want for Rehydrate {
         }
     }
 
-    async fn find(&self, wish: &Wish<'_>) -> Result<(), NodeError> {
-        Resume.find(wish).await
+    async fn find(&self, asked: Asked<'_>) -> Result<(), NodeError> {
+        Resume.find(asked).await
     }
 }
 
@@ -112,10 +111,10 @@ impl Want for RollBack<'_> {
         expect_unlent(context, session)
     }
 
-    async fn find(&self, wish: &Wish<'_>) -> Result<Loaded, NodeError> {
-        let (hub, session) = (&wish.context.hub, &wish.session);
-        let to = wish.context.store.find_snapshot(session.id, self.to).await?;
-        expect_had(wish).await?;
+    async fn find(&self, asked: Asked<'_>) -> Result<Loaded, NodeError> {
+        let (hub, session) = (&asked.context.hub, asked.session);
+        let to = asked.context.store.find_snapshot(session.id, self.to).await?;
+        expect_had(asked).await?;
         // The lock of a browser of this node's own is no obstacle.
         hub.expect_startable(session.id)?;
         Ok(hub.load_to_go_back(session, to).await?)
@@ -161,17 +160,17 @@ impl Want for Lend<'_> {
         Err(SandboxRefusal::Held { name: session.name.clone(), holder }.into())
     }
 
-    async fn find(&self, wish: &Wish<'_>) -> Result<Option<Handed>, NodeError> {
-        expect_had(wish).await?;
-        let (context, session) = (wish.context, &wish.session);
+    async fn find(&self, asked: Asked<'_>) -> Result<Option<Handed>, NodeError> {
+        expect_had(asked).await?;
+        let (context, session) = (asked.context, asked.session);
         let handed = match context.hub.hand(session).await {
             Ok(handed) => handed,
-            Err(LiveError::NoSnapshot(_)) if is_shared(wish).await? => return Ok(None),
+            Err(LiveError::NoSnapshot(_)) if is_shared(asked).await? => return Ok(None),
             Err(error) => return Err(error.into()),
         };
         let Err(refused) = self.accepts(&handed) else { return Ok(Some(handed)) };
         // Whoever holds it may have logged in since: what they saved is looked at, and their browser runs on.
-        if !sync::lease::look_at_holder(context, wish.by, session.id).await? {
+        if !sync::lease::look_at_holder(context, asked.by, session.id).await? {
             return Err(refused);
         }
         let handed = context.hub.hand(session).await?;
@@ -192,22 +191,22 @@ pub(crate) fn stored(handed: &Handed) -> Vec<StorageKey> {
 }
 
 /// Checks that the session can be had here: by its name, and from another node of the database.
-async fn expect_had(wish: &Wish<'_>) -> Result<(), NodeError> {
-    let (hub, session) = (&wish.context.hub, &wish.session);
+async fn expect_had(asked: Asked<'_>) -> Result<(), NodeError> {
+    let (hub, session) = (&asked.context.hub, asked.session);
     if session.lifecycle == Lifecycle::Closed {
         hub.expect_its_name(session).await?;
     }
-    if session.node != wish.context.node {
+    if session.node != asked.context.node {
         hub.expect_adoptable(session.id).await?;
     }
     Ok(())
 }
 
 /// Checks that there is something to come back from: a snapshot that can be read, or else what peers have.
-async fn expect_snapshot(wish: &Wish<'_>) -> Result<(), NodeError> {
-    match wish.context.hub.expect_snapshot(wish.session.id).await {
+async fn expect_snapshot(asked: Asked<'_>) -> Result<(), NodeError> {
+    match asked.context.hub.expect_snapshot(asked.session.id).await {
         Err(LiveError::NoSnapshot(_) | LiveError::SnapshotsDamaged { .. })
-            if is_shared(wish).await? =>
+            if is_shared(asked).await? =>
         {
             Ok(())
         }
@@ -215,6 +214,6 @@ async fn expect_snapshot(wish: &Wish<'_>) -> Result<(), NodeError> {
     }
 }
 
-async fn is_shared(wish: &Wish<'_>) -> Result<bool, NodeError> {
-    sync::is_shared(wish.context, &wish.session).await
+async fn is_shared(asked: Asked<'_>) -> Result<bool, NodeError> {
+    sync::is_shared(asked.context, asked.session).await
 }

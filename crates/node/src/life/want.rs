@@ -3,10 +3,18 @@
 //! The one idea: one small type a verb says where the session may stand, and whether another agent that
 //! drives it is in the way. It is asked before the wait and after it, so no verb can forget either.
 
-use super::wish::Wish;
+use crate::auth::Caller;
 use crate::live::LiveError;
 use crate::{Context, NodeError};
 use baton_session::{Lifecycle, Session};
+
+/// Of which session something is wanted, and by whom.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(super) context: &'a Context,
+    pub(super) by: &'a Caller,
+    pub(super) session: &'a Session,
+}
 
 /// What a verb asks of a session.
 pub(crate) trait Want {
@@ -21,7 +29,8 @@ pub(crate) trait Want {
     fn allows(&self, context: &Context, session: &Session) -> Result<(), NodeError>;
 
     /// Finds what is needed for it. Changes nothing anywhere.
-    fn find(&self, wish: &Wish<'_>) -> impl Future<Output = Result<Self::Found, NodeError>> + Send;
+    fn find(&self, asked: Asked<'_>)
+    -> impl Future<Output = Result<Self::Found, NodeError>> + Send;
 }
 
 /// Refuses a session whose home is another node.
@@ -62,7 +71,7 @@ macro_rules! wants {
                 allows(context, session)
             }
 
-            async fn find(&self, _: &Wish<'_>) -> Result<(), NodeError> {
+            async fn find(&self, _: Asked<'_>) -> Result<(), NodeError> {
                 Ok(())
             }
         }

@@ -1,7 +1,7 @@
 //! A wish, what it becomes when it can be fulfilled, and the session that is held for it.
 
 use super::driver::expect_driver;
-use super::want::Want;
+use super::want::{Asked, Want};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::live::LiveError;
@@ -70,7 +70,8 @@ impl<'a> Wish<'a> {
         if W::DRIVES {
             expect_driver(self.context, self.by, &self.session).await?;
         }
-        let found = want.find(self).await?;
+        let (context, by, session) = (self.context, self.by, &self.session);
+        let found = want.find(Asked { context, by, session }).await?;
         Ok(Ready { wish: self, want, found })
     }
 }

@@ -2,7 +2,9 @@
 
 use super::scene::{Scene, refused};
 use crate::notes::eventually;
-use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox, TakeBack};
+use baton_api::sandbox::{
+    BrowserSession, BrowserSessionType, CreateSandbox, SandboxView, TakeBack,
+};
 use baton_api::sync::SaveSession;
 use baton_api::{ListHistory, SnapshotReason, SnapshotView};
 use baton_playground::victims;
@@ -23,6 +25,16 @@ fn rotated() -> (String, String) {
     ("refresh".to_owned(), "7".to_owned())
 }
 
+/// A sandbox with the session, whose time has come soon.
+async fn short(scene: &Scene) -> SandboxView {
+    let request = CreateSandbox {
+        ttl: Some(3),
+        browser_session: Some(super::scene::reference("shop")),
+        ..CreateSandbox::default()
+    };
+    scene.client().create_sandbox(&request).await.unwrap()
+}
+
 async fn until_free(scene: &Scene) {
     let is_free = async || scene.client().fetch_session("shop").await.unwrap().sandbox.is_none();
     eventually("the sandbox ends", is_free).await;
@@ -32,12 +44,7 @@ async fn until_free(scene: &Scene) {
 async fn a_sandbox_ends_when_its_time_has_come_and_writes_back() {
     let scene = Scene::set().await;
     scene.session("shop").await;
-    let request = CreateSandbox {
-        ttl: Some(3),
-        browser_session: Some(super::scene::reference("shop")),
-        ..CreateSandbox::default()
-    };
-    let sandbox = scene.client().create_sandbox(&request).await.unwrap();
+    let sandbox = short(&scene).await;
     scene.says(&sandbox, ROTATE).await;
     until_free(&scene).await;
     assert!(scene.cookies("shop").await.contains(&rotated()));
@@ -64,12 +71,7 @@ async fn a_node_that_ends_writes_back_what_its_sandboxes_have() {
 async fn a_node_that_ends_waits_for_sandboxes_that_end_already() {
     let mut scene = Scene::set().await;
     scene.session("shop").await;
-    let request = CreateSandbox {
-        ttl: Some(3),
-        browser_session: Some(super::scene::reference("shop")),
-        ..CreateSandbox::default()
-    };
-    let sandbox = scene.client().create_sandbox(&request).await.unwrap();
+    let sandbox = short(&scene).await;
     scene.says(&sandbox, ROTATE).await;
     scene.says(&sandbox, STUBBORN).await;
     let ends = async || scene.house.log().contains("a sandbox's time has come");
