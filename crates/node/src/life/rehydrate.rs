@@ -32,7 +32,6 @@ enum Tried {
 pub(crate) async fn rehydrate(context: Context, lost: Vec<Session>) {
     let ending = context.ending.clone();
     let mut left: VecDeque<(Session, u32)> = lost.into_iter().map(|session| (session, 1)).collect();
-    // The first one of a round that came back because a peer did not answer.
     while let Some((session, attempt)) = left.pop_front() {
         if attempt > 1 && ending.run_until_cancelled(sleep(AGAIN)).await.is_none() {
             return;
