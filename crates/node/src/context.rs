@@ -215,7 +215,7 @@ impl Context {
 
     /// Finds a session of this node and holds it, once nobody else does. The session is as it is now, not as
     /// it was before the wait, and if it is active somebody watches its browser.
-    pub(crate) async fn take_turn(
+    pub(crate) async fn hold_here(
         &self,
         owner: &Owner,
         reference: &str,

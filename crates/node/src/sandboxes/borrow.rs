@@ -53,7 +53,7 @@ async fn copy(
 ) -> Result<Found, NodeError> {
     let runs_here = session.lifecycle == Lifecycle::Active && context.hub.holds(session.id);
     let turn = if runs_here {
-        Some(context.take_turn(owner, &session.id.to_string()).await?)
+        Some(context.hold_here(owner, &session.id.to_string()).await?)
     } else {
         None
     };

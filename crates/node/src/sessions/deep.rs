@@ -20,7 +20,7 @@ pub(super) async fn add(
     if keys.is_empty() {
         return Ok(receipt);
     }
-    let (_, hold) = context.take_turn(owner, &session.id.to_string()).await?;
+    let (_, hold) = context.hold_here(owner, &session.id.to_string()).await?;
     for (key, raw) in context.hub.read_raw(&hold, keys).await? {
         if raw.is_empty() {
             let reason = "no folder of its own is in this profile";

@@ -27,7 +27,7 @@ pub async fn export(
         return Err(NodeError::NotDeep { name: session.name });
     }
     if session.lifecycle == Lifecycle::Active {
-        let (now, _hold) = context.take_turn(owner, reference).await?;
+        let (now, _hold) = context.hold_here(owner, reference).await?;
         session = now;
         if session.lifecycle == Lifecycle::Active {
             context.hub.capture(session.id, SnapshotReason::Request).await?;

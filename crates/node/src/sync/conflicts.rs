@@ -47,7 +47,7 @@ async fn resolve_here(
     reference: &str,
     keep: &str,
 ) -> Result<ConflictView, NodeError> {
-    let (session, hold) = context.take_turn(owner, reference).await?;
+    let (session, hold) = context.hold_here(owner, reference).await?;
     Shelf::expect(context, owner, session.id).await?;
     keep_unsaved(context, &session).await?;
     for _ in 0..ATTEMPTS {

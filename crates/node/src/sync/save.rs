@@ -63,7 +63,7 @@ async fn save_here(
         check::name(name)?;
     }
     check::description(description.as_deref())?;
-    let (mut session, _hold) = context.take_turn(&caller.owner, reference).await?;
+    let (mut session, _hold) = context.hold_here(&caller.owner, reference).await?;
     if session.lifecycle == Lifecycle::Active {
         context.hub.capture(session.id, SnapshotReason::Request).await?;
     }
@@ -102,7 +102,7 @@ async fn rename(
 }
 
 /// Makes a revision of a snapshot, on top of the one that the session comes from. One that says the
-/// same is not made again. The caller has the session's turn.
+/// same is not made again. The caller holds the session.
 pub(super) async fn publish(
     context: &Context,
     session: &Session,

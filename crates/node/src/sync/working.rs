@@ -28,7 +28,7 @@ pub(super) async fn row(
 }
 
 /// Makes a revision of what was captured since the base and not saved, so that nothing that arrives
-/// can take its place. The caller has the session's turn.
+/// can take its place. The caller holds the session.
 pub(super) async fn keep_unsaved(context: &Context, session: &Session) -> Result<(), NodeError> {
     if session.lifecycle == Lifecycle::Active {
         return Ok(());
