@@ -171,7 +171,10 @@ impl<'a, S: Stage> Walk<'a, S> {
         let is_done = asked.ended.is_done();
         let held = before.marks[at].clone().unwrap_or_default();
         match asking.verb {
-            Verb::Capture | Verb::Save { .. } if is_done => self.promised.extend(held),
+            Verb::Capture if is_done => self.promised.extend(held),
+            // A save takes what was captured last of a session that is closed by the time it is held: a node
+            // that hears of another holder closes its browser at any moment.
+            Verb::Save { .. } if is_done && self.is_active(at).await? => self.promised.extend(held),
             // The browser of a keeper that stands still is closed without being read.
             Verb::Close if is_done && before.is_calm => self.promised.extend(held),
             Verb::Resume | Verb::Rollback { .. } if asked.ended.was_handed() && before.is_calm => {
