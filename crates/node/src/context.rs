@@ -104,6 +104,32 @@ pub struct Context {
     pub(crate) webhooks: Webhooks,
 }
 
+/// Which session an operation is about.
+pub enum Reference<'a> {
+    /// One that is to be found by its id, the start of that, or its name.
+    Words(&'a str),
+    /// One that the caller has found.
+    Found(Box<Session>),
+}
+
+impl<'a> From<&'a str> for Reference<'a> {
+    fn from(words: &'a str) -> Self {
+        Self::Words(words)
+    }
+}
+
+impl<'a> From<&'a String> for Reference<'a> {
+    fn from(words: &'a String) -> Self {
+        Self::Words(words)
+    }
+}
+
+impl From<Session> for Reference<'_> {
+    fn from(session: Session) -> Self {
+        Self::Found(Box::new(session))
+    }
+}
+
 /// What a context is made of.
 pub struct Surroundings {
     /// The database.
@@ -221,8 +247,13 @@ impl Context {
         reference: &str,
     ) -> Result<(Session, Hold), NodeError> {
         let found = self.find(owner, reference).await?;
+        self.hold_again(&found).await
+    }
+
+    /// The same for one that was found before.
+    pub(crate) async fn hold_again(&self, found: &Session) -> Result<(Session, Hold), NodeError> {
         let hold = self.hold(found.id, "changed", HOLD_LIMIT).await?;
-        let session = self.store.fetch_session(owner, found.id).await?;
+        let session = self.store.fetch_session(&found.owner, found.id).await?;
         if session.node != self.node {
             return Err(NodeError::OtherNode { name: session.name, node: session.node });
         }

@@ -4,9 +4,11 @@ use super::driver::expect_driver;
 use super::want::{Asked, Want};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
+use crate::context::Reference;
 use crate::live::LiveError;
 use crate::table::Hold;
 use crate::{Context, NodeError};
+use baton_api::Scope;
 use baton_session::Session;
 use serde_json::Value;
 use std::time::Duration;
@@ -24,21 +26,49 @@ pub(crate) struct Wish<'a> {
 }
 
 impl<'a> Wish<'a> {
-    /// Looks a session up by its id, the start of that, or its name, once for the whole way. That there is
-    /// none is noted.
+    /// Looks a session up, once for the whole way. That there is none is noted.
     pub(crate) async fn of(
         context: &'a Context,
         by: &'a Caller,
         action: Action,
-        reference: &str,
+        reference: impl Into<Reference<'_>>,
     ) -> Result<Self, NodeError> {
-        match context.find(&by.owner, reference).await {
-            Ok(session) => Ok(Self::about(context, by, action, session)),
-            Err(error) => {
-                let note = Note::new(&by.actor, &by.owner, action, reference);
-                Err(note.failed(&context.store, error).await)
-            }
+        match Self::find(context, by, action, reference.into()).await {
+            Ok(wish) => Ok(wish),
+            Err((note, error)) => Err(note.failed(&context.store, error).await),
         }
+    }
+
+    /// The same for a wish to see secrets, which only a key with the scope `reveal` may have. To any other
+    /// one it is not said whether there is such a session, and that it asked is noted.
+    pub(crate) async fn to_reveal(
+        context: &'a Context,
+        by: &'a Caller,
+        action: Action,
+        reference: impl Into<Reference<'_>>,
+    ) -> Result<Self, NodeError> {
+        let found = Self::find(context, by, action, reference.into()).await;
+        let (note, error) = match (found, by.require(Scope::Reveal)) {
+            (Ok(wish), Ok(())) => return Ok(wish),
+            (Ok(Self { note, .. }) | Err((note, _)), Err(refused)) => (note, refused),
+            (Err((note, error)), Ok(())) => (note, error),
+        };
+        Err(note.failed(&context.store, error).await)
+    }
+
+    async fn find(
+        context: &'a Context,
+        by: &'a Caller,
+        action: Action,
+        reference: Reference<'_>,
+    ) -> Result<Self, (Note, NodeError)> {
+        let words = match reference {
+            Reference::Found(session) => return Ok(Self::about(context, by, action, *session)),
+            Reference::Words(words) => words,
+        };
+        let found = context.find(&by.owner, words).await;
+        let found = found.map_err(|error| (Note::new(&by.actor, &by.owner, action, words), error));
+        Ok(Self::about(context, by, action, found?))
     }
 
     /// A wish about a session that has been found.

@@ -10,7 +10,7 @@ use crate::{Context, NodeError, clock};
 use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn};
 use baton_browser::profile::compile::CacheKey;
 use baton_session::domains::Domain;
-use baton_session::{Lifecycle, Owner, SandboxId, Session};
+use baton_session::{Lifecycle, SandboxId, Session};
 use baton_store::StoreError;
 
 /// A session of this node that the caller may have now.
@@ -38,7 +38,7 @@ pub(super) async fn kept_here(
     to: SandboxId,
 ) -> Result<Found, NodeError> {
     if wanted.shared {
-        copy(context, &caller.owner, session, domains).await
+        copy(context, session, domains).await
     } else {
         borrow(context, caller, session, domains, to).await
     }
@@ -47,16 +47,11 @@ pub(super) async fn kept_here(
 /// A copy of a session, which stays with whoever has it.
 async fn copy(
     context: &Context,
-    owner: &Owner,
     session: &Session,
     domains: &[Domain],
 ) -> Result<Found, NodeError> {
     let runs_here = session.lifecycle == Lifecycle::Active && context.hub.holds(session.id);
-    let turn = if runs_here {
-        Some(context.hold_here(owner, &session.id.to_string()).await?)
-    } else {
-        None
-    };
+    let turn = if runs_here { Some(context.hold_again(session).await?) } else { None };
     let session = turn.as_ref().map_or(session, |(session, _)| session);
     let handed = context.hub.copy_out(session).await?;
     accept(of(session, handed, false), domains)

@@ -5,12 +5,13 @@
 use super::files::Opened;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
+use crate::context::Reference;
 use crate::life::Wish;
 use crate::{Context, NodeError};
 use axum::body::Bytes;
 use baton_api::{
     AttachSession, ExportSession, ExportView, ImportSession, ImportView, OpenSession, PassSession,
-    ResumeResult, RollBack, Scope, SessionFile, SessionView, SnapshotView, StateView, SwitchDebug,
+    ResumeResult, RollBack, SessionFile, SessionView, SnapshotView, StateView, SwitchDebug,
 };
 use baton_browser::cdp::Transport;
 use baton_session::{AgentName, SessionName};
@@ -68,7 +69,7 @@ pub async fn rollback(
 pub async fn capture(
     context: &Context,
     caller: &Caller,
-    reference: &str,
+    reference: impl Into<Reference<'_>>,
 ) -> Result<SnapshotView, NodeError> {
     let wish = Wish::of(context, caller, Action::Capture, reference).await?;
     let captured = Box::pin(super::capture::capture(&wish)).await;
@@ -90,7 +91,7 @@ pub async fn close(
 pub async fn abandon(
     context: &Context,
     caller: &Caller,
-    reference: &str,
+    reference: impl Into<Reference<'_>>,
 ) -> Result<SessionView, NodeError> {
     let wish = Wish::of(context, caller, Action::Abandon, reference).await?;
     let abandoned = Box::pin(super::abandon::abandon(&wish)).await;
@@ -203,14 +204,12 @@ pub async fn state(
     reveal: bool,
 ) -> Result<StateView, NodeError> {
     if !reveal {
-        return super::state::state(context, &caller.owner, reference, false).await;
+        let session = context.find(&caller.owner, reference).await?;
+        return super::state::state(context, &session, false).await;
     }
-    let note = note(context, caller, Action::Reveal, reference).await;
-    let shown = match caller.require(Scope::Reveal) {
-        Ok(()) => super::state::state(context, &caller.owner, reference, true).await,
-        Err(refused) => Err(refused),
-    };
-    note.end(&context.store, shown).await
+    let wish = Wish::to_reveal(context, caller, Action::Reveal, reference).await?;
+    let shown = super::state::state(context, &wish.session, true).await;
+    wish.end(shown).await
 }
 
 /// Shows one session in full: see `show.rs`. What may be secret in the addresses of its tabs is shown only
@@ -224,12 +223,9 @@ pub async fn show_to(
     if !reveal {
         return super::show::show(context, &caller.owner, reference).await;
     }
-    let note = note(context, caller, Action::Reveal, reference).await;
-    let shown = match caller.require(Scope::Reveal) {
-        Ok(()) => super::show::show_revealed(context, &caller.owner, reference).await,
-        Err(refused) => Err(refused),
-    };
-    note.end(&context.store, shown).await
+    let wish = Wish::to_reveal(context, caller, Action::Reveal, reference).await?;
+    let shown = super::show::show_revealed(context, wish.session.clone()).await;
+    wish.end(shown).await
 }
 
 /// Gives a session out as a file: see `export.rs`. It is given only to a key with the scope
@@ -237,16 +233,13 @@ pub async fn show_to(
 pub async fn export(
     context: &Context,
     caller: &Caller,
-    reference: &str,
+    reference: impl Into<Reference<'_>>,
     query: ExportSession,
 ) -> Result<ExportView, NodeError> {
-    let note = note(context, caller, Action::Export, reference).await;
-    let note = note.with("format", query.format.as_str());
-    let exported = match caller.require(Scope::Reveal) {
-        Ok(()) => super::export::export(context, &caller.owner, reference, query).await,
-        Err(refused) => Err(refused),
-    };
-    note.end(&context.store, exported).await
+    let wish = Wish::to_reveal(context, caller, Action::Export, reference).await?;
+    let wish = wish.with("format", query.format.as_str());
+    let exported = super::export::export(context, wish.session.clone(), query).await;
+    wish.end(exported).await
 }
 
 /// Makes a session of a file: see `import.rs`.
@@ -282,13 +275,4 @@ async fn begun(
     let note = note.with("name", name.to_string());
     let note = if reveal { note.with("reveal", "true") } else { note };
     note.end(&context.store, begun).await
-}
-
-/// An entry about a session, looked up beforehand, because afterwards it may be gone.
-async fn note(context: &Context, caller: &Caller, action: Action, reference: &str) -> Note {
-    let note = Note::new(&caller.actor, &caller.owner, action, reference);
-    match context.find(&caller.owner, reference).await {
-        Ok(session) => note.about(session.id.to_string()).with("name", session.name.to_string()),
-        Err(_) => note,
-    }
 }

@@ -3,14 +3,13 @@
 use crate::{Context, NodeError};
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::state::OriginState;
-use baton_session::{Owner, Receipt, Session, State, StorageKey};
+use baton_session::{Receipt, Session, State, StorageKey};
 
 /// Adds to the state the folders of the origins concerned, from the session's profile, on which no
 /// browser may run: a folder that is written to would travel half changed. Each origin that has none
 /// is told.
 pub(super) async fn add(
     context: &Context,
-    owner: &Owner,
     session: &Session,
     state: &mut State,
 ) -> Result<Receipt, NodeError> {
@@ -20,7 +19,7 @@ pub(super) async fn add(
     if keys.is_empty() {
         return Ok(receipt);
     }
-    let (_, hold) = context.hold_here(owner, &session.id.to_string()).await?;
+    let (_, hold) = context.hold_again(session).await?;
     for (key, raw) in context.hub.read_raw(&hold, keys).await? {
         if raw.is_empty() {
             let reason = "no folder of its own is in this profile";

@@ -7,7 +7,7 @@ use crate::{Context, NodeError};
 use baton_api::{Contents, ExportFormat, ExportSession, ExportView, FileText};
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
 use baton_session::wire::{self, Head, NodeType, Provenance, SessionFile, Version};
-use baton_session::{Lifecycle, Owner, Receipt, Session, SnapshotReason, State, playwright};
+use baton_session::{Lifecycle, Receipt, Session, SnapshotReason, State, playwright};
 use baton_store::Snapshot;
 
 /// The largest file that leaves a node or enters it, in bytes.
@@ -16,18 +16,17 @@ pub const FILE_LIMIT: usize = 128 << 20;
 /// The last good snapshot of a session as a file. An active session is captured first.
 pub async fn export(
     context: &Context,
-    owner: &Owner,
-    reference: &str,
+    mut session: Session,
     query: ExportSession,
 ) -> Result<ExportView, NodeError> {
-    let mut session = context.find(owner, reference).await?;
+    let owner = &session.owner.clone();
     if query.deep
         && (session.lifecycle == Lifecycle::Active || query.format != ExportFormat::Session)
     {
         return Err(NodeError::NotDeep { name: session.name });
     }
     if session.lifecycle == Lifecycle::Active {
-        let (now, _hold) = context.hold_here(owner, reference).await?;
+        let (now, _hold) = context.hold_again(&session).await?;
         session = now;
         if session.lifecycle == Lifecycle::Active {
             context.hub.capture(session.id, SnapshotReason::Request).await?;
@@ -52,7 +51,7 @@ pub async fn export(
     let unread = state::unread(context, owner, &snapshot).await?;
     receipt.extend(unread.into_iter().map(ReceiptItem::as_last_known).collect());
     if query.deep {
-        receipt.extend(deep::add(context, owner, &session, &mut state).await?);
+        receipt.extend(deep::add(context, &session, &mut state).await?);
     }
     let holds = Contents::from(&state);
     let (text, lost) = write(query.format, head(&session, &snapshot), state).await?;

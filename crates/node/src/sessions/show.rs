@@ -26,10 +26,8 @@ pub async fn show(
 /// The same, with all that addresses of tabs hold.
 pub(super) async fn show_revealed(
     context: &Context,
-    owner: &Owner,
-    reference: &str,
+    session: Session,
 ) -> Result<SessionView, NodeError> {
-    let session = context.find(owner, reference).await?;
     describe_by(context, session, Tab::revealed).await
 }
 

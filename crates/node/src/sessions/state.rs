@@ -4,19 +4,17 @@ use crate::blocking::blocking;
 use crate::latest::{Latest, latest};
 use crate::{Context, NodeError};
 use baton_api::StateView;
-use baton_session::{Owner, PartKind, PartRef, State, Unread, parts, redact};
+use baton_session::{Owner, PartKind, PartRef, Session, State, Unread, parts, redact};
 use baton_store::{Snapshot, StoreError};
 
 /// The state of the latest snapshot. Secret values are replaced by markers unless `reveal`; parts
 /// that cannot be read are named and cost nothing else.
 pub async fn state(
     context: &Context,
-    owner: &Owner,
-    reference: &str,
+    session: &Session,
     reveal: bool,
 ) -> Result<StateView, NodeError> {
-    let session = context.find(owner, reference).await?;
-    let name = session.name;
+    let (owner, name) = (&session.owner, session.name.clone());
     let Some(found) = latest(&context.store, session.id).await? else {
         return Err(NodeError::NoSnapshot { name, expected: "a snapshot" });
     };

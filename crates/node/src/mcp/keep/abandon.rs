@@ -26,13 +26,13 @@ impl Verb for SessionAbandon {
         call.require(Scope::Drive).await?;
         let Call { context, caller, confirm, .. } = call;
         let session = context.find(&caller.owner, &self.session_id).await?;
-        let (id, name) = (session.id, session.name);
+        let (id, name) = (session.id, session.name.clone());
         let what = format!(
             "Abandon session {name}? What happened since its last snapshot is lost, and its browser \
              profile is removed."
         );
         confirm.ask(id, what, format!("baton sessions abandon {name}")).await?;
-        let view = sessions::abandon(&context, &caller, &id.to_string()).await?;
+        let view = sessions::abandon(&context, &caller, session).await?;
         let (told, data) = text::session(&view, clock::now());
         Ok(Answer::new(&told, data))
     }

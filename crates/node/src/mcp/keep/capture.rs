@@ -27,8 +27,8 @@ impl Verb for SessionCapture {
         call.require(Scope::Drive).await?;
         let session = call.session(self.session_id).await?;
         let found = call.context.find(&call.caller.owner, &session).await?;
-        let (id, name) = (found.id.to_string(), found.name);
-        let capturing = sessions::capture(&call.context, &call.caller, &id);
+        let (id, name) = (found.id, found.name.clone());
+        let capturing = sessions::capture(&call.context, &call.caller, found);
         let view = call.progress.during(&format!("capturing {name}"), capturing).await?;
         let mut told = vec![format!("Saved {name}: {}.", text::snapshot(&view, clock::now()))];
         told.extend(text::unread(&view));

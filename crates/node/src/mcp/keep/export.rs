@@ -40,7 +40,7 @@ impl Verb for SessionExport {
         let session = call.session(self.session_id).await?;
         let Call { context, caller, confirm, progress } = call;
         let found = context.find(&caller.owner, &session).await?;
-        let (id, name) = (found.id, found.name);
+        let (id, name) = (found.id, found.name.clone());
         let format = match self.format {
             Format::Session => ExportFormat::Session,
             Format::StorageState => ExportFormat::StorageState,
@@ -60,8 +60,7 @@ impl Verb for SessionExport {
         let command = format!("baton export {name} --format {format} -o FILE");
         confirm.ask(id, what, command).await?;
         let query = ExportSession { format, deep: false };
-        let id = id.to_string();
-        let exporting = sessions::export(&context, &caller, &id, query);
+        let exporting = sessions::export(&context, &caller, found, query);
         let view = progress.during(&format!("exporting {name}"), exporting).await?;
         let path = exchange.write(&file, view.file.as_str().to_owned()).await?;
         let (lost, receipt) = text::receipt(&view.receipt);
