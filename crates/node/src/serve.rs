@@ -171,7 +171,8 @@ async fn run(
     let lost = recover(&hub).await?;
     let front =
         Front { cocoons: &cocoons, secret: &debug_secret, store: &store, rates: &rates, bounds };
-    let proxy = start_proxy(&config.proxy, outside, front, &shutdown).await?;
+    let proxy = open_proxy(&config.proxy, outside, front, &shutdown).await?;
+    let (proxy, proxying) = proxy.unzip();
     let context = Context::new(Surroundings {
         store,
         hub,
@@ -194,6 +195,9 @@ async fn run(
         ending: shutdown.clone(),
     });
     context.tasks.spawn(life::rehydrate(context.clone(), lost));
+    if let Some(proxying) = proxying {
+        context.tasks.spawn(proxying);
+    }
     sync::start_auto(&context);
     sync::start_folder(&context);
     sandboxes::start_preparing(&context);
@@ -251,13 +255,13 @@ fn outside(config: &Config) -> Result<Option<Outside>, ServeError> {
     Ok(config.proxy.listen.map(prepare).transpose()?)
 }
 
-/// Starts the proxy, if the settings want one; where it is reached.
-async fn start_proxy(
+/// Opens the proxy, if the settings want one: where it is reached, and its answering.
+async fn open_proxy(
     settings: &ProxySettings,
     outside: Option<Outside>,
     front: Front<'_>,
     ending: &CancellationToken,
-) -> Result<Option<ProxyPlace>, ServeError> {
+) -> Result<Option<(ProxyPlace, impl Future<Output = ()> + use<>)>, ServeError> {
     let (Some(address), Some(outside)) = (settings.listen, outside) else { return Ok(None) };
     let failed = |source| ServeError::Proxy { address, source };
     let listener = TcpListener::bind(address).await.map_err(failed)?;
@@ -274,9 +278,8 @@ async fn start_proxy(
         bounds: front.bounds,
     };
     proxy::warn_of_guesses(front.cocoons);
-    tokio::spawn(Proxy::new(config, ending.clone()).serve(listener));
     tracing::info!(address = %place.address, cocoons = front.cocoons.list().len(), "the proxy is ready");
-    Ok(Some(place))
+    Ok(Some((place, Proxy::new(config, ending.clone()).serve(listener))))
 }
 
 /// Opens the database with the master key that the configuration names.

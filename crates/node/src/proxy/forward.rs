@@ -14,9 +14,10 @@ use crate::debug::token::{Nonce, PageToken};
 use crate::http::forwarded_for;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::header::{ACCEPT, CONNECTION, HOST, HeaderValue, LOCATION, UPGRADE};
+use axum::http::header::{ACCEPT, CONNECTION, CONTENT_TYPE, HOST, HeaderValue, LOCATION, UPGRADE};
 use axum::http::{HeaderMap, StatusCode, Uri, Version};
 use axum::response::Response;
+use futures_util::StreamExt;
 use hyper::body::Body as _;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::client::legacy::Error;
@@ -137,7 +138,21 @@ async fn pass_on(
         }
     }
     *response.version_mut() = Version::HTTP_11;
-    Ok(response.map(Body::new))
+    let is_stream = is_event_stream(response.headers());
+    let response = response.map(Body::new);
+    Ok(if is_stream { response.map(|body| until(body, &proxy.0.ending)) } else { response })
+}
+
+/// Whether an answer goes on for as long as its client likes (HTML, "Server-sent events").
+fn is_event_stream(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/event-stream"))
+}
+
+/// A body that ends when the node does, which would wait for it.
+fn until(body: Body, ending: &CancellationToken) -> Body {
+    let ending = ending.clone().cancelled_owned();
+    Body::from_stream(body.into_data_stream().take_until(Box::pin(ending)))
 }
 
 /// Who asks; a proxy in front of this one says for whom it does.

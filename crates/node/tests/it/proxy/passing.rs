@@ -1,16 +1,18 @@
 //! What passes: streams as they come, uploads of any size, other protocols, on connections that last.
 
 use super::{Stand, cocoon, head, raw, service};
-use crate::fixture::LIMIT;
+use crate::fixture::{Folder, LIMIT};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Uri};
 use axum::response::IntoResponse;
 use axum::routing::{any, get, post};
+use baton_node::proxy::Cocoon;
 use futures_util::{StreamExt, stream};
 use reqwest::Method;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -47,6 +49,46 @@ async fn an_answer_arrives_as_it_is_sent() {
         assert_eq!(answer.text().await.unwrap(), "data: last\n\n");
         stand.stop().await;
     }
+}
+
+#[tokio::test]
+async fn a_proxy_that_ends_finishes_an_answer_but_no_stream_of_events() {
+    for (kind, rest) in [("text/html", "data: last\n\n"), ("text/event-stream; charset=utf-8", "")]
+    {
+        let (address, go) = in_two_pieces(kind).await;
+        let stand = Stand::of([cocoon("shop", address)]).await;
+        let mut answer = stand.get("shop/").send().await.unwrap();
+        timeout(LIMIT, answer.chunk()).await.unwrap().unwrap().unwrap();
+        stand.ending.cancel();
+        if !rest.is_empty() {
+            go.send(()).unwrap();
+        }
+        assert_eq!(timeout(LIMIT, answer.text()).await.unwrap().unwrap(), rest, "{kind}");
+        stand.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_node_that_ends_waits_for_what_its_proxy_answers() {
+    let (address, go) = in_two_pieces("text/html").await;
+    let folder = Folder::new();
+    let mut config = folder.config();
+    config.proxy.listen = Some("127.0.0.1:0".parse().unwrap());
+    config.proxy.cocoons =
+        vec![Cocoon { owner: "local".parse().unwrap(), ..cocoon("shop", address) }];
+    let node = folder.start_with(config).await;
+    let cocoons = node.admin().list_cocoons().await.unwrap();
+    let port = cocoons.items[0].urls.iter().find_map(url::Url::port).unwrap();
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let ask = client.get(format!("http://127.0.0.1:{port}/"));
+    let mut answer = ask.header("host", format!("shop.localhost:{port}")).send().await.unwrap();
+    timeout(LIMIT, answer.chunk()).await.unwrap().unwrap().unwrap();
+    let mut ended = Box::pin(node.stop());
+    let early = timeout(Duration::from_millis(500), &mut ended).await;
+    assert!(early.is_err(), "the node ended while its proxy answered");
+    go.send(()).unwrap();
+    let (rest, _folder) = tokio::join!(answer.text(), ended);
+    assert_eq!(rest.unwrap(), "data: last\n\n");
 }
 
 #[tokio::test]
