@@ -16,8 +16,15 @@ const TOOL: &str = "cargo-fuzz";
 const VERSION: &str = "0.13.2";
 
 /// Every target, in the order of their names.
-const TARGETS: [&str; 6] =
-    ["cdp_frames", "cookie_store", "leveldb", "sealed_header", "session_file", "storage_state"];
+const TARGETS: [&str; 7] = [
+    "cdp_frames",
+    "cookie_store",
+    "leveldb",
+    "sealed_header",
+    "session_file",
+    "signature_headers",
+    "storage_state",
+];
 
 /// What every target is given: how long one input may take, in seconds, how much memory all of it, in
 /// MiB, and how long an input may be.

@@ -8,6 +8,7 @@ use baton_node::messages::{
     BATON_NODE, Replays, Untrusted, Verified, sign_request, verify_request,
 };
 use jiff::{Timestamp, ToSpan};
+use std::path::Path;
 
 const BODY: &[u8] = br#"{"wanted":[]}"#;
 
@@ -105,6 +106,17 @@ fn a_request_without_query_and_body_is_signed_too() {
     sign_request(&peer.identity, &peer.card, &mut parts, b"", now()).unwrap();
     let verified = verify_request(&parts, b"", now(), &Replays::default()).unwrap();
     assert_eq!(verified.card, peer.card);
+}
+
+/// A fuzz target changes it. `BATON_UPDATE_DOCS=1` signs it anew.
+#[test]
+fn the_request_that_a_fuzz_target_changes_is_signed() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/signed.txt");
+    if std::env::var_os("BATON_UPDATE_DOCS").is_some() {
+        std::fs::write(&path, Received::of(&Peer::new(1)).bytes()).unwrap();
+    }
+    let request = Received::parse(&std::fs::read(&path).unwrap()).unwrap();
+    assert_eq!(request.verify().unwrap().card.node_id, Peer::new(1).identity.node());
 }
 
 #[test]
