@@ -223,9 +223,7 @@ fn live(error: &LiveError) -> ErrorCode {
         }
         LiveError::Lent { .. } => ErrorCode::SessionHeld,
         LiveError::NoSnapshot(_) => ErrorCode::NoSnapshot,
-        LiveError::ProfileInUse { .. } | LiveError::ProfileElsewhere { .. } => {
-            ErrorCode::ProfileInUse
-        }
+        LiveError::ProfileInUse { .. } => ErrorCode::ProfileInUse,
         LiveError::SnapshotsDamaged { .. } => ErrorCode::StorageDamaged,
         LiveError::TooSlow { .. } => ErrorCode::TimedOut,
         LiveError::Launch(error) | LiveError::Keeper(KeeperError::Launch(error)) => launch(error),
@@ -257,7 +255,9 @@ fn attach(error: &LiveError) -> ErrorCode {
 
 fn launch(error: &LaunchError) -> ErrorCode {
     match error {
-        LaunchError::InUse { .. } | LaunchError::OtherHost { .. } => ErrorCode::ProfileInUse,
+        LaunchError::InUse { .. } | LaunchError::OtherHost { .. } | LaunchError::Claimed { .. } => {
+            ErrorCode::ProfileInUse
+        }
         LaunchError::File { source, .. } => file(source),
         LaunchError::NotFound { .. }
         | LaunchError::NotRunnable { .. }

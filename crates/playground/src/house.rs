@@ -31,6 +31,7 @@ pub struct House {
     program: PathBuf,
     settings: Vec<(OsString, OsString)>,
     user: Option<u32>,
+    host: Option<String>,
     data: DataFolder,
     address: String,
     node: Option<Node>,
@@ -60,6 +61,7 @@ impl House {
             program: program.into(),
             settings: Vec::new(),
             user: None,
+            host: None,
             data,
             address: "127.0.0.1:0".to_owned(),
             node: None,
@@ -80,6 +82,14 @@ impl House {
         Ok(self)
     }
 
+    /// Whose nodes to come run on a machine of this name, as containers do that share a volume; only root can
+    /// do that.
+    #[must_use]
+    pub fn on_host(mut self, name: &str) -> Self {
+        self.host = Some(name.to_owned());
+        self
+    }
+
     /// The folder in which all of it is.
     pub fn folder(&self) -> &Path {
         self.folder.path()
@@ -98,7 +108,7 @@ impl House {
     /// Starts the node and waits until it is ready.
     pub async fn start_node(&mut self) -> Result<()> {
         let log = File::options().create(true).append(true).open(self.log_file())?;
-        let mut command = Command::new(&self.program);
+        let mut command = self.command();
         // What somebody has set for nodes of their own, a database for instance, is not for this one.
         for (name, _) in std::env::vars_os() {
             if name.as_encoded_bytes().starts_with(b"BATON_") && name != "BATON_LOG" {
@@ -130,6 +140,15 @@ impl House {
         let client = Client::new(file.url, key.trim().into())?;
         self.node = Some(Node { process, client, pid: file.pid });
         Ok(())
+    }
+
+    /// What runs the program, on the machine whose name it is to have.
+    fn command(&self) -> Command {
+        let Some(host) = &self.host else { return Command::new(&self.program) };
+        let mut command = Command::new("unshare");
+        let renamed = "echo \"$0\" > /proc/sys/kernel/hostname && exec \"$@\"";
+        command.args(["--uts", "sh", "-c", renamed, host]).arg(&self.program);
+        command
     }
 
     /// The nodes to come listen where this one does, for whoever only knows its address.

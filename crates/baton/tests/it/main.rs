@@ -33,6 +33,7 @@ mod look;
 mod mcp;
 mod notes;
 mod one_way_in;
+mod other_host;
 mod own_browser;
 mod parts;
 mod permissions;

@@ -49,6 +49,16 @@ pub enum LaunchError {
         /// The process named in the lock.
         pid: u32,
     },
+    /// A browser that Baton started has the profile, where nobody here sees its processes.
+    #[error(
+        "expected a free profile at {}, found a browser on it that another container or machine runs\n\
+         end that one first",
+        profile.display()
+    )]
+    Claimed {
+        /// The profile.
+        profile: PathBuf,
+    },
     /// The files of the machine cannot be taken away from the browser as the settings want it.
     #[error(
         "expected a browser confined by {wanted}, found {found}\n\

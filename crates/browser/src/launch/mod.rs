@@ -4,6 +4,7 @@
 //! user, page or sandbox can reach it, and it dies with whoever holds the pipe. What the caller
 //! read from the environment is an argument here: this crate reads none.
 
+mod claim;
 mod confine;
 mod error;
 mod find;
@@ -14,6 +15,7 @@ mod options;
 mod start;
 mod wait;
 
+pub use claim::wait_until_unclaimed;
 pub use confine::{Access, Seen, View, available};
 pub use error::LaunchError;
 pub use find::{find_browser, version};

@@ -37,7 +37,8 @@ pub struct LaunchOptions {
     /// The caller's environment variables; only those that a browser needs are passed on.
     #[serde(default)]
     pub inherited: BTreeMap<String, String>,
-    /// Whether a lock of another host may be removed, because the lease says that it is dead.
+    /// Whether a lock of Chromium that names another host may be removed, because the profile is ours and
+    /// nobody else can have it.
     #[serde(default)]
     pub break_foreign_lock: bool,
 }

@@ -1,8 +1,9 @@
 //! One launch: claim the profile, start the program, hold its pipe.
 //!
-//! Chromium reads its file descriptor 3 and writes its 4; both are one end of a socket pair here.
-//! The browser ends when our end closes, so a keeper that is killed takes its browser with it.
+//! Chromium reads its file descriptor 3 and writes its 4; both are one end of a socket pair here. The 5 it
+//! only keeps open, and with it the claim on the profile. The browser ends when our end closes, so a keeper that is killed takes its browser with it.
 
+use super::claim::Claim;
 use super::confine::Confined;
 use super::{LaunchError, LaunchOptions, flags, lock};
 use crate::cdp::Transport;
@@ -38,13 +39,14 @@ pub fn start(options: &LaunchOptions) -> Result<Launched, LaunchError> {
         .mode(0o700)
         .create(profile)
         .map_err(LaunchError::file("create", profile))?;
+    let claim = Claim::take(profile)?;
     lock::claim(profile, options.break_foreign_lock)?;
     let as_root = rustix::process::geteuid().is_root();
     if as_root {
         tracing::warn!("running as root: Chromium starts without its sandbox");
     }
     let confined = Confined::prepare(options, as_root)?;
-    let (ours, command) = prepare(options, &confined, as_root)
+    let (ours, command) = prepare(options, &confined, &claim, as_root)
         .map_err(LaunchError::file("make a pipe for", &options.program))?;
     let mut child = confined.spawn(command, &options.program)?;
     let pid = child.id().unwrap_or_default();
@@ -64,6 +66,7 @@ pub fn start(options: &LaunchOptions) -> Result<Launched, LaunchError> {
 fn prepare(
     options: &LaunchOptions,
     confined: &Confined,
+    claim: &Claim,
     as_root: bool,
 ) -> io::Result<(UnixStream, Command)> {
     let (ours, theirs) = Pair::pair()?;
@@ -87,6 +90,7 @@ fn prepare(
     let mappings = vec![
         FdMapping { parent_fd: theirs.try_clone()?.into(), child_fd: 3 },
         FdMapping { parent_fd: theirs.into(), child_fd: 4 },
+        FdMapping { parent_fd: claim.share()?, child_fd: 5 },
     ];
     command.fd_mappings(mappings).map_err(io::Error::other)?;
     Ok((ours, command))

@@ -46,7 +46,7 @@ impl Want for Resume {
     async fn find(&self, asked: Asked<'_>) -> Result<(), NodeError> {
         expect_had(asked).await?;
         expect_snapshot(asked).await?;
-        Ok(asked.context.hub.expect_startable(asked.session.id)?)
+        Ok(asked.context.hub.expect_startable(asked.session.id).await?)
     }
 }
 
@@ -116,7 +116,7 @@ impl Want for RollBack<'_> {
         let to = asked.context.store.find_snapshot(session.id, self.to).await?;
         expect_had(asked).await?;
         // The lock of a browser of this node's own is no obstacle.
-        hub.expect_startable(session.id)?;
+        hub.expect_startable(session.id).await?;
         Ok(hub.load_to_go_back(session, to).await?)
     }
 }

@@ -61,9 +61,14 @@ impl Hub {
     async fn wait_until_free(&self, id: SessionId) -> Result<(), LiveError> {
         let profile = self.config().data.profile(id);
         match launch::wait_until_free(&profile, DYING).await? {
-            None => Ok(()),
+            None => self.wait_until_unclaimed(id).await,
             Some(pid) => Err(LiveError::ProfileInUse { profile, pid }),
         }
+    }
+
+    /// Waits until no browser of ours has the profile, in no container and on no machine.
+    pub(super) async fn wait_until_unclaimed(&self, id: SessionId) -> Result<(), LiveError> {
+        Ok(launch::wait_until_unclaimed(&self.config().data.profile(id), DYING).await?)
     }
 }
 

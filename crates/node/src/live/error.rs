@@ -49,21 +49,6 @@ pub enum LiveError {
         /// The process that holds it.
         pid: u32,
     },
-    /// The profile was last used on another machine, where it may still be in use.
-    #[error(
-        "the profile {} is locked by process {pid} on host {host:?}\n\
-         if no browser runs there any more, remove {}, then try again",
-        profile.display(),
-        profile.join("SingletonLock").display()
-    )]
-    ProfileElsewhere {
-        /// The profile folder.
-        profile: PathBuf,
-        /// The host named in the lock.
-        host: String,
-        /// The process named in the lock.
-        pid: u32,
-    },
     /// There are snapshots, and none of them can be read.
     #[error(
         "expected session {id} to have a snapshot that can be read, found all damaged: {why}\n\

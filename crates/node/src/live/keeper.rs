@@ -39,6 +39,9 @@ impl Hub {
             headed: session.headed,
             environment: environment.clone(),
             inherited: config.inherited.clone(),
+            // The data folder is locked, the session's lease is held, and a browser of ours claims its
+            // profile: a lock of Chromium that names another host is of a container that is no more.
+            break_foreign_lock: true,
             ..LaunchOptions::new(program, config.data.profile(session.id))
         };
         self.start_keeper(session.id, BrowserSpec::Launch(Box::new(options)), prelude(environment))

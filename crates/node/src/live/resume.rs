@@ -36,11 +36,15 @@ pub struct Resumed {
 }
 
 impl Hub {
-    /// Checks that a browser could be started for a session: one is found, and its profile is not in use
-    /// on another machine. Changes nothing.
-    pub(crate) fn expect_startable(&self, id: SessionId) -> Result<(), LiveError> {
+    /// Checks that a browser could be started for a session: one is found, and no other container or
+    /// machine has one on its profile. Changes nothing.
+    pub(crate) async fn expect_startable(&self, id: SessionId) -> Result<(), LiveError> {
         self.program()?;
-        self.expect_profile_here(id)
+        match launch::lock::check(&self.config().data.profile(id))? {
+            LockState::OtherHost { .. } => self.wait_until_unclaimed(id).await,
+            // One of this machine is ended, if it is ours.
+            LockState::Free | LockState::DeadSameHost | LockState::InUse { .. } => Ok(()),
+        }
     }
 
     /// Checks that a closed session may have its name back. Asked before anything is begun: a resume
@@ -139,19 +143,8 @@ impl Hub {
         self.create_files(id)?;
         self.end_keeper(id, Ending::Close).await;
         self.wait_for_profile(id).await?;
-        self.expect_profile_here(id)?;
         let profile = self.config().data.profile(id);
         self.blocking(move || profile::keep(&profile)).await
-    }
-
-    fn expect_profile_here(&self, id: SessionId) -> Result<(), LiveError> {
-        let profile = self.config().data.profile(id);
-        match launch::lock::check(&profile)? {
-            LockState::OtherHost { host, pid } => {
-                Err(LiveError::ProfileElsewhere { profile, host, pid })
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Everything between the copy of the profile and the moment when it is verified. The copy goes
