@@ -1,8 +1,9 @@
 //! Never clobber: whether more than half of what a session held is gone.
 //!
-//! The one idea: a site that logs its user out by itself, or a browser that lost its profile, leaves
-//! a state with little in it. Whoever remembers what the last good state held can tell such a state
-//! from a usual change, and keep the good one. Only hashes are remembered: no name stays in memory.
+//! The one idea: a browser that lost its profile leaves a state with little in it. Whoever remembers what
+//! the last good state held can tell such a state from a usual change, and keep the good one. What goes while
+//! a browser lives and answers was removed by somebody, a person or the site, and is gone: signing out has to
+//! last. What is missing after a death is lost. Only hashes are remembered: no name stays in memory.
 
 use crate::cookie::Expiry;
 use crate::{Cookie, State};
@@ -36,6 +37,20 @@ impl Holdings {
         let now_there = storage(state);
         let storage: Vec<bool> = self.storage.iter().map(|key| now_there.contains(key)).collect();
         half_is_gone(&cookies) || half_is_gone(&storage)
+    }
+}
+
+impl Holdings {
+    /// Whether `state` has shrunk by the clock of its browser alone, which has lived and answered since: more
+    /// than half of these cookies are gone because they end by `clock`, the wall's, and not by `now`, which
+    /// nobody sets.
+    pub fn has_faded_to(&self, state: &State, now: Expiry, clock: Expiry) -> bool {
+        let there: BTreeSet<u64> = state.cookies.iter().map(identity).collect();
+        let unexpired = self.cookies.iter().filter(|(_, end)| end.is_none_or(|end| end > now));
+        let faded = |(key, end): (&u64, &Option<Expiry>)| {
+            end.is_some_and(|end| end <= clock) && !there.contains(key)
+        };
+        half_is_gone(&unexpired.map(|held| !faded(held)).collect::<Vec<_>>())
     }
 }
 

@@ -1,5 +1,5 @@
-//! A site that logs its user out by itself costs nothing; a logout that somebody asked to keep does;
-//! and every snapshot can be gone back to.
+//! Who signs out is signed out; what a start of the browser lost is not; and every snapshot can be gone back
+//! to.
 
 use crate::houses::{build, start};
 use crate::notes::{eventually, wait_for_state};
@@ -11,20 +11,31 @@ use baton_api::{ListHistory, ResumeResult, SnapshotReason, SnapshotView};
 use baton_playground::{House, Page, Site};
 use baton_session::receipt::{ItemKind, Outcome};
 use baton_session::{Lifecycle, SessionId};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const NAME: &str = "shop";
 
-/// A site where one can be logged in, and which can end that by itself.
-struct Shop(Site);
+/// A site where one can be logged in, and which can end that by itself: when it is asked, or whenever its
+/// page is loaded.
+struct Shop(Site, Arc<AtomicBool>);
 
 impl Shop {
     async fn start() -> Self {
-        let page = async || Html("<title>shop</title>");
+        let forgets = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&forgets);
+        let page = async move || {
+            // Done before the page has loaded, so before anybody reads it.
+            let leave = "<script>const ask = new XMLHttpRequest(); ask.open('GET', '/logout', false); \
+                ask.send(); localStorage.clear()</script>";
+            let leaves = if told.load(Ordering::Relaxed) { leave } else { "" };
+            Html(format!("<title>shop</title>{leaves}"))
+        };
         let pages = Router::new()
             .route("/", get(page))
             .route("/login", get(async || with_cookies("Max-Age=86400")))
             .route("/logout", get(async || with_cookies("Max-Age=0")));
-        Self(Site::start(pages).await.unwrap())
+        Self(Site::start(pages).await.unwrap(), forgets)
     }
 
     /// Opens a session, logs in, and captures that.
@@ -41,7 +52,12 @@ impl Shop {
         Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap()
     }
 
-    /// What happens when a site thinks that its user has been away for too long.
+    /// Whether whoever loads its page loses what it is logged in with.
+    fn forgets(&self, whether: bool) {
+        self.1.store(whether, Ordering::Relaxed);
+    }
+
+    /// What happens when its user signs out, or the site thinks that it was away for too long.
     async fn log_out(&self, house: &House, id: SessionId) {
         let leave = "fetch('/logout').then(() => localStorage.clear()).then(() => true)";
         assert!(self.page(house, id).await.evaluate::<bool>(leave).await.unwrap());
@@ -102,15 +118,48 @@ fn passed_over(resumed: &ResumeResult) -> Option<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_site_that_logs_its_user_out_by_itself_costs_nothing() {
+async fn who_signed_out_is_signed_out_after_a_crash() {
     let shop = Shop::start().await;
     let mut house = house().await;
     let (id, kept) = shop.open(&house).await;
-    assert_eq!(shop.seen(&house, id).await, LOGGED_IN);
+    shop.log_out(&house, id).await;
+    let signed_out = async || {
+        let newest = history(&house).await.remove(0);
+        newest.id != kept.id && {
+            let state = house.client().unwrap().fetch_state(NAME, true).await.unwrap().state;
+            state["cookies"].as_array().is_none_or(Vec::is_empty)
+        }
+    };
+    eventually("a capture after the sign-out", signed_out).await;
+    assert!(!history(&house).await[0].shrunk, "somebody did that");
+    kill_everybody(&mut house, id).await;
+    assert_eq!(passed_over(&resume(&house).await), None);
+    assert_eq!(shop.seen(&house, id).await, LOGGED_OUT);
+    house.clear().await.unwrap();
+}
+
+/// A session that was logged in, whose browser died, and which lost its login as it came back.
+async fn lost_as_it_came_back(
+    shop: &Shop,
+    house: &mut House,
+) -> (SessionId, SnapshotView, SnapshotView) {
+    let (id, kept) = shop.open(house).await;
+    assert_eq!(shop.seen(house, id).await, LOGGED_IN);
+    kill_everybody(house, id).await;
+    shop.forgets(true);
+    resume(house).await;
+    let lost = wait_until_shrunk(house).await;
+    shop.forgets(false);
+    (id, kept, lost)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_gone_when_a_browser_has_just_come_back_costs_nothing() {
+    let shop = Shop::start().await;
+    let mut house = house().await;
+    let (id, kept, lost) = lost_as_it_came_back(&shop, &mut house).await;
     let forecast = house.client().unwrap().fetch_session(NAME).await.unwrap().forecast.unwrap();
     assert_eq!((forecast.cookies, forecast.within_hour, forecast.within_day), (2, 0, 2));
-    shop.log_out(&house, id).await;
-    let lost = wait_until_shrunk(&house).await;
     kill_everybody(&mut house, id).await;
 
     let resumed = resume(&house).await;
@@ -149,9 +198,7 @@ async fn a_logout_that_somebody_captures_is_respected() {
 async fn a_node_that_comes_back_to_a_living_browser_still_knows_the_good_one() {
     let shop = Shop::start().await;
     let mut house = house().await;
-    let (id, kept) = shop.open(&house).await;
-    shop.log_out(&house, id).await;
-    wait_until_shrunk(&house).await;
+    let (id, kept, _) = lost_as_it_came_back(&shop, &mut house).await;
     house.stop_node().await.unwrap();
     house.start_node().await.unwrap();
     assert_eq!(shop.seen(&house, id).await, LOGGED_OUT, "nothing was done to the browser");
@@ -176,9 +223,7 @@ async fn a_node_that_comes_back_to_a_living_browser_still_knows_the_good_one() {
 async fn every_snapshot_can_be_gone_back_to() {
     let shop = Shop::start().await;
     let mut house = house().await;
-    let (id, kept) = shop.open(&house).await;
-    shop.log_out(&house, id).await;
-    let lost = wait_until_shrunk(&house).await;
+    let (id, kept, lost) = lost_as_it_came_back(&shop, &mut house).await;
     let client = house.client().unwrap().clone();
 
     // An active session goes back, by a part of the id, and what its browser held is kept.
@@ -218,9 +263,8 @@ async fn pruning_spares_the_good_one() {
             .with("BATON_MAX_SESSION_SNAPSHOTS", "2"),
     )
     .await;
-    let (id, kept) = shop.open(&house).await;
-    shop.log_out(&house, id).await;
-    let mut newest = wait_until_shrunk(&house).await.id;
+    let (id, kept, lost) = lost_as_it_came_back(&shop, &mut house).await;
+    let mut newest = lost.id;
     for number in 0..3 {
         let page = shop.page(&house, id).await;
         let change = format!("sessionStorage.a = {number}; true");

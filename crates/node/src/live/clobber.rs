@@ -1,8 +1,9 @@
 //! Never clobber: a state that lost most of what it held does not take the place of a good one.
 //!
 //! The one idea: a runner remembers what the last good snapshot held, so that each automatic capture
-//! can be judged without a look at the database. What somebody asked for is accepted as it is, which
-//! is how a logout is respected.
+//! can be judged without a look at the database. What is missing when a browser that was started is read for
+//! the first time is lost; what goes from then on was removed by somebody, and what somebody asked for is
+//! accepted as it is: so a sign-out is respected.
 
 use super::held::Held;
 use super::load::Loaded;
@@ -36,7 +37,7 @@ impl Runner {
     pub(super) fn remember(&self, snapshot: &Snapshot, state: &State) {
         if !snapshot.shrunk && !snapshot.sibling {
             *self.held.lock().unwrap_or_else(PoisonError::into_inner) =
-                Held::now(Holdings::of(state));
+                Held::watched(Holdings::of(state));
         }
     }
 }

@@ -14,23 +14,33 @@ use std::time::Duration;
 pub(super) struct Held {
     holdings: Holdings,
     since: Anchor,
+    /// Whether the browser has lived and answered since: what goes then, somebody removed.
+    is_watched: bool,
 }
 
 impl Held {
-    /// This is what is held from now on.
-    pub(super) fn now(holdings: Holdings) -> Self {
-        Self { holdings, since: Anchor::new(Timestamp::now(), uptime()) }
+    /// This is what a browser holds that lives.
+    pub(super) fn watched(holdings: Holdings) -> Self {
+        Self { is_watched: true, ..Self::restored(holdings) }
     }
 
-    /// This was held at that instant.
+    /// This is what a browser should hold that has just been started, and has not been read yet.
+    pub(super) fn restored(holdings: Holdings) -> Self {
+        Self::then(holdings, Anchor::new(Timestamp::now(), uptime()))
+    }
+
+    /// This was held at that instant, and nobody has watched since.
     pub(super) fn then(holdings: Holdings, since: Anchor) -> Self {
-        Self { holdings, since }
+        Self { holdings, since, is_watched: false }
     }
 
     /// Whether a state that was read at this instant, by both clocks, has shrunk since.
     pub(super) fn has_shrunk_to(&self, state: &State, at: Timestamp, up: Duration) -> bool {
-        let now = self.since.earliest(at, up);
-        self.holdings.has_shrunk_to(state, Expiry(now.as_microsecond()))
+        let now = Expiry(self.since.earliest(at, up).as_microsecond());
+        if self.is_watched {
+            return self.holdings.has_faded_to(state, now, Expiry(at.as_microsecond()));
+        }
+        self.holdings.has_shrunk_to(state, now)
     }
 }
 
@@ -57,7 +67,19 @@ mod tests {
         }))
         .unwrap();
         let state = State { cookies: vec![login], ..State::default() };
-        Held { holdings: Holdings::of(&state), since: Anchor::new(noon(), UP) }
+        Held::then(Holdings::of(&state), Anchor::new(noon(), UP))
+    }
+
+    #[test]
+    fn who_signs_out_of_a_browser_that_lives_is_signed_out() {
+        let watched = Held { is_watched: true, ..held() };
+        let (minute, gone) = (SignedDuration::from_mins(1), State::default());
+        let shortly = UP + Duration::from_mins(1);
+        assert!(!watched.has_shrunk_to(&gone, noon() + minute, shortly));
+        assert!(!watched.has_shrunk_to(&gone, noon() + minute - HOUR, shortly), "back an hour");
+        assert!(watched.has_shrunk_to(&gone, noon() + 24 * HOUR, shortly), "forward a day");
+        let (later, up) = (noon() + 2 * HOUR, UP + Duration::from_hours(2));
+        assert!(!watched.has_shrunk_to(&gone, later, up), "its time has passed");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! agree. What hangs costs its own session some seconds, and the others nothing.
 
 use super::ending::Ending;
+use super::held::Held;
 use super::runner::Known;
 use super::{HOLD_LIMIT, Hub, LiveError, expect_unlent};
 use crate::table::Hold;
@@ -145,8 +146,12 @@ impl Hub {
                 let shrunk = found.snapshot.shrunk;
                 let mut loaded = self.load(session, found).await?;
                 loaded.state.origins.values_mut().for_each(|origin| origin.raw.clear());
-                let held = if shrunk { self.held(session).await? } else { loaded.held };
-                (loaded.state, loaded.good, held)
+                let held = if shrunk {
+                    Held::restored(self.held(session).await?)
+                } else {
+                    Held::watched(loaded.held)
+                };
+                (loaded.state, loaded.good, Some(held))
             }
             // The browser has it all: the next snapshot makes good what is damaged.
             Ok(None) | Err(LiveError::SnapshotsDamaged { .. }) => Default::default(),

@@ -4,6 +4,7 @@
 //! kept beside it, the snapshot is only read, and a resume that fails leaves both as they were.
 
 use super::ending::Ending;
+use super::held::Held;
 use super::load::Loaded;
 use super::runner::Known;
 use super::stopwatch::Stopwatch;
@@ -119,7 +120,7 @@ impl Hub {
         let active = self.activate(session).await?;
         let known = Known {
             last: std::mem::take(&mut loaded.good),
-            held: std::mem::take(&mut loaded.held),
+            held: Some(Held::restored(std::mem::take(&mut loaded.held))),
         };
         let runner = self.watch(active, term, live, known);
         self.record_if_asked(&runner.session, false).await;

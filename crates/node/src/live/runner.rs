@@ -36,8 +36,8 @@ pub(super) struct Runner {
 pub(super) struct Known {
     /// The parts of the last snapshot.
     pub(super) last: Vec<PartRef>,
-    /// What the last good snapshot held.
-    pub(super) held: Holdings,
+    /// What the last good snapshot held, by which the next one is judged.
+    pub(super) held: Option<Held>,
 }
 
 impl Hub {
@@ -54,7 +54,7 @@ impl Hub {
             term,
             live,
             last: Mutex::new(last),
-            held: std::sync::Mutex::new(Held::now(held)),
+            held: std::sync::Mutex::new(held.unwrap_or_else(|| Held::watched(Holdings::default()))),
             captured: watch::Sender::default(),
             leave: CancellationToken::new(),
         });

@@ -12,8 +12,8 @@ const MOST: usize = 1000;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A resume takes the snapshot that is marked so. One that is shrunk was taken by itself when more than
-half of the cookies or of the storage was gone, and is passed over; baton sessions rollback goes to
-any of them.")]
+half of the cookies or of the storage was missing as a browser had just come back, and is passed over;
+baton sessions rollback goes to any of them.")]
 pub(crate) struct ShowHistory {
     #[command(flatten)]
     session: Reference,
