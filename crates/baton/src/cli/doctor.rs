@@ -1,5 +1,6 @@
 //! `baton doctor`
 
+mod browser;
 mod checks;
 mod database;
 mod files;

@@ -1,4 +1,5 @@
-//! Keepers that hold a browser for nobody are found, by their sockets and by their processes.
+//! What a doctor finds by looking at the thing itself: keepers that hold a browser for nobody, by their sockets
+//! and by their processes, and a browser that does not start, by starting one.
 
 use crate::notes::Notes;
 use assert_cmd::cargo::cargo_bin_cmd;
@@ -44,5 +45,45 @@ async fn orphaned_keepers_are_explained() {
     let lost = format!("process {keeper} is a keeper of this folder, and no socket leads to it");
     assert!(told.contains(&lost), "{told}");
     std::fs::rename(&hidden, &socket).unwrap();
+    house.clear().await.unwrap();
+}
+
+/// The lines of a doctor on the browser and its sandbox, run as a user to whom the system gives no sandbox.
+async fn doctor_without_namespaces(house: &House, sandbox: Option<&str>) -> String {
+    let forbid = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all \
+        --ambient-caps=-all \"$@\"";
+    let mut command = tokio::process::Command::new("unshare");
+    command.args(["--user", "--map-user=1000", "--keep-caps", "sh", "-c", forbid, "sh"]);
+    command.args([env!("CARGO_BIN_EXE_baton"), "--data"]).arg(house.data().path()).arg("doctor");
+    command.env("TMPDIR", house.folder()).kill_on_drop(true);
+    command.envs(sandbox.map(|sandbox| ("BATON_BROWSER_SANDBOX", sandbox)));
+    let run = tokio::time::timeout(crate::notes::LIMIT, command.output()).await.unwrap().unwrap();
+    let told = String::from_utf8(run.stdout).unwrap();
+    let errors = String::from_utf8_lossy(&run.stderr).into_owned();
+    let mut lines = Vec::new();
+    let mut is_ours = false;
+    for line in told.lines() {
+        if !line.trim_start().starts_with('→') {
+            is_ours = [" browser ", " user "].iter().any(|name| line.contains(name));
+        }
+        if is_ours {
+            lines.push(line.trim());
+        }
+    }
+    assert!(!lines.is_empty(), "{told}{errors}");
+    lines.join("\n")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_chromium_can_make_no_sandbox_its_own_reason_is_told_and_what_to_do() {
+    let house = House::build(env!("CARGO_BIN_EXE_baton")).unwrap();
+    let told = doctor_without_namespaces(&house, None).await;
+    assert!(told.contains("No usable sandbox!"), "{told}");
+    assert!(told.contains("→ allow user namespaces to its user"), "{told}");
+    assert!(told.contains("browser.sandbox = \"off\""), "{told}");
+
+    let told = doctor_without_namespaces(&house, Some("off")).await;
+    assert!(told.contains(", and it starts"), "{told}");
+    assert!(told.contains("browser.sandbox is off: Chromium runs with --no-sandbox"), "{told}");
     house.clear().await.unwrap();
 }

@@ -103,7 +103,7 @@ impl Server {
                 }
                 () = self.outbox.pass_on() => {}
                 status = browser.ended() => {
-                    return Err(KeeperError::Browser { found: browser.obituary(&status) });
+                    return Err(KeeperError::Browser { found: browser.obituary(&status).await });
                 }
                 () = sleep_until(deadline) => {
                     return Err(KeeperError::TimedOut { what: "an answer of the browser", limit: START_LIMIT });

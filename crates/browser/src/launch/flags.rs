@@ -14,8 +14,10 @@ pub(super) const MARK: &str = "--held-by-baton";
 /// Parts of Chromium that no session needs. The last two draw the address bar's suggestions as web
 /// pages, in a renderer of their own that takes more work and memory to start than all tabs together;
 /// without them Chromium draws the suggestions itself.
-const WITHOUT: &str = "--disable-features=MediaRouter,OptimizationHints,Translate,\
-    WebUIOmniboxAimPopup,WebUIOmniboxPopup";
+const WITHOUT: (&str, [&str; 5]) = (
+    "--disable-features=",
+    ["MediaRouter", "OptimizationHints", "Translate", "WebUIOmniboxAimPopup", "WebUIOmniboxPopup"],
+);
 
 /// Switches of every launch: quiet, offline unless a page asks, no dialogs, no keyring.
 const ALWAYS: &[&str] = &[
@@ -28,7 +30,6 @@ const ALWAYS: &[&str] = &[
     "--disable-component-update",
     "--disable-default-apps",
     "--disable-domain-reliability",
-    WITHOUT,
     "--disable-quic",
     "--disable-sync",
     "--hide-crash-restore-bubble",
@@ -48,17 +49,19 @@ const PASSED_BUS: &str = "DBUS_SESSION_BUS_ADDRESS";
 /// and headed on a bare X server. A desktop may differ: the restore sets the exact size.
 const CHROME_HEIGHT: u32 = 87;
 
-/// The arguments of the program. `as_root` turns the sandbox off, without which root cannot start.
+/// The arguments of the program. `sandboxed` is not for root, whom Chromium refuses it.
 pub(super) fn arguments(
     options: &LaunchOptions,
-    as_root: bool,
+    sandboxed: bool,
     rules: Confinement,
 ) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = ALWAYS.iter().map(OsString::from).collect();
+    let (without, others) = without(&options.extra_args);
+    arguments.push(without.into());
     if !options.headed {
         arguments.extend(["--headless=new", "--disable-gpu"].map(OsString::from));
     }
-    if as_root {
+    if !sandboxed {
         arguments.push("--no-sandbox".into());
     } else if rules.holds() {
         // The rules keep programs from getting rights by being executed, and so this helper of the
@@ -69,8 +72,17 @@ pub(super) fn arguments(
     profile.push(&options.profile);
     arguments.push(profile);
     arguments.extend(environment(options).into_iter().map(OsString::from));
-    arguments.extend(options.extra_args.iter().map(OsString::from));
+    arguments.extend(others.map(OsString::from));
     arguments
+}
+
+/// What is left out of Chromium, ours and the caller's: of two such switches only the last one counts. And
+/// the caller's other switches.
+fn without(extra: &[String]) -> (String, impl Iterator<Item = &String>) {
+    let theirs = extra.iter().filter_map(|switch| switch.strip_prefix(WITHOUT.0));
+    let without = WITHOUT.1.iter().copied().chain(theirs).collect::<Vec<_>>().join(",");
+    let others = extra.iter().filter(|switch| !switch.starts_with(WITHOUT.0));
+    (format!("{}{without}", WITHOUT.0), others)
 }
 
 fn environment(options: &LaunchOptions) -> Vec<String> {
@@ -131,16 +143,17 @@ mod tests {
                 geolocation: None,
                 permissions: Vec::new(),
             },
-            extra_args: vec!["--mute-audio".to_owned()],
+            extra_args: ["--disable-features=Fonts", "--mute-audio"].map(str::to_owned).into(),
             ..LaunchOptions::new("/usr/bin/chromium".into(), "/data/profile".into())
         }
     }
 
     #[test]
     fn the_environment_becomes_switches_and_the_caller_has_the_last_word() {
-        let arguments = arguments(&options(), true, Confinement::Landlock);
+        let arguments = arguments(&options(), false, Confinement::Landlock);
         let after = &arguments[ALWAYS.len()..];
         let expected = [
+            "--disable-features=MediaRouter,OptimizationHints,Translate,WebUIOmniboxAimPopup,WebUIOmniboxPopup,Fonts",
             "--headless=new",
             "--disable-gpu",
             "--no-sandbox",
@@ -157,7 +170,7 @@ mod tests {
     #[test]
     fn a_headed_browser_of_an_ordinary_user_keeps_its_sandbox() {
         let options = LaunchOptions { headed: true, ..options() };
-        let arguments = arguments(&options, false, Confinement::Off);
+        let arguments = arguments(&options, true, Confinement::Off);
         assert!(!arguments.contains(&"--disable-setuid-sandbox".into()));
         assert!(!arguments.contains(&"--no-sandbox".into()));
         assert!(!arguments.contains(&"--headless=new".into()));

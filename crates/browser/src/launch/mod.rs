@@ -13,6 +13,7 @@ mod leftover;
 pub mod lock;
 mod options;
 mod start;
+mod switch;
 mod wait;
 
 pub use claim::wait_until_unclaimed;
@@ -23,6 +24,7 @@ pub use flags::passes;
 pub(crate) use leftover::is_of_browser;
 pub use leftover::kill_leftover;
 pub use lock::LockState;
-pub use options::{Confine, Folder, LaunchOptions};
+pub use options::{ChromiumSandbox, Confine, Folder, LaunchOptions};
 pub use start::{Launched, start};
+pub use switch::{NotSwitch, Switch};
 pub use wait::wait_until_free;

@@ -22,6 +22,9 @@ pub struct LaunchOptions {
     /// How the files of the machine are taken away from the browser.
     #[serde(default)]
     pub confine: Confine,
+    /// Whether Chromium keeps its pages in a sandbox of its own.
+    #[serde(default)]
+    pub sandbox: ChromiumSandbox,
     /// A folder that no browser may see a part of, whatever it is given: the node's data folder. The
     /// profile and the session's own files are in there, and are seen.
     #[serde(default)]
@@ -78,6 +81,35 @@ impl FromStr for Confine {
     }
 }
 
+/// Whether Chromium keeps its pages in a sandbox of its own, beside the rules that keep the whole browser
+/// from the files of the machine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChromiumSandbox {
+    /// It does, but for root, whom it refuses.
+    #[default]
+    Auto,
+    /// It does not: for a container that is the sandbox, and where the system lets it make none.
+    Off,
+}
+
+/// A text that is none of the words for [`ChromiumSandbox`].
+#[derive(Debug, thiserror::Error)]
+#[error("expected auto or off")]
+pub struct NotSandbox;
+
+impl FromStr for ChromiumSandbox {
+    type Err = NotSandbox;
+
+    fn from_str(text: &str) -> Result<Self, NotSandbox> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "off" => Ok(Self::Off),
+            _ => Err(NotSandbox),
+        }
+    }
+}
+
 /// A folder that a browser may see beside its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Folder {
@@ -117,6 +149,7 @@ impl LaunchOptions {
             profile,
             folders: Vec::new(),
             confine: Confine::default(),
+            sandbox: ChromiumSandbox::default(),
             hidden: None,
             headed: false,
             environment: Environment::default(),

@@ -5,7 +5,7 @@
 
 use super::claim::Claim;
 use super::confine::Confined;
-use super::{LaunchError, LaunchOptions, flags, lock};
+use super::{ChromiumSandbox, LaunchError, LaunchOptions, flags, lock};
 use crate::cdp::Transport;
 use baton_session::Confinement;
 use command_fds::{CommandFdExt, FdMapping};
@@ -42,11 +42,14 @@ pub fn start(options: &LaunchOptions) -> Result<Launched, LaunchError> {
     let claim = Claim::take(profile)?;
     lock::claim(profile, options.break_foreign_lock)?;
     let as_root = rustix::process::geteuid().is_root();
+    let sandboxed = !as_root && options.sandbox == ChromiumSandbox::Auto;
     if as_root {
         tracing::warn!("running as root: Chromium starts without its sandbox");
+    } else if !sandboxed {
+        tracing::warn!("browser.sandbox is off: Chromium starts without its sandbox");
     }
     let confined = Confined::prepare(options, as_root)?;
-    let (ours, command) = prepare(options, &confined, &claim, as_root)
+    let (ours, command) = prepare(options, &confined, &claim, sandboxed)
         .map_err(LaunchError::file("make a pipe for", &options.program))?;
     let mut child = confined.spawn(command, &options.program)?;
     let pid = child.id().unwrap_or_default();
@@ -67,13 +70,13 @@ fn prepare(
     options: &LaunchOptions,
     confined: &Confined,
     claim: &Claim,
-    as_root: bool,
+    sandboxed: bool,
 ) -> io::Result<(UnixStream, Command)> {
     let (ours, theirs) = Pair::pair()?;
     ours.set_nonblocking(true)?;
     let ours = UnixStream::from_std(ours)?;
     let words =
-        confined.words(&options.program, flags::arguments(options, as_root, confined.rules()));
+        confined.words(&options.program, flags::arguments(options, sandboxed, confined.rules()));
     let mut command = Command::new(words.program);
     command
         .args(words.arguments)

@@ -9,7 +9,7 @@ use crate::outbound::Allowed;
 use crate::sync::ConflictResolution;
 use crate::webhooks::WebhookSettings;
 use axum::http::uri::Authority;
-use baton_browser::launch::{Confine, Folder};
+use baton_browser::launch::{ChromiumSandbox, Confine, Folder, NotSwitch, Switch};
 use baton_session::wire::NodeType;
 use baton_store::DatabaseUrl;
 use std::fmt::Display;
@@ -83,6 +83,10 @@ pub struct Choices {
     pub confine: Option<Confine>,
     /// See [`Config::folders`](super::Config::folders).
     pub folders: Option<Vec<Folder>>,
+    /// See [`Config::sandbox`](super::Config::sandbox).
+    pub sandbox: Option<ChromiumSandbox>,
+    /// See [`Config::switches`](super::Config::switches).
+    pub switches: Option<Vec<Switch>>,
     /// How long a changed session may go without a snapshot.
     pub session_snapshot_interval: Option<Duration>,
     /// How old a snapshot may be before it is stale.
@@ -184,6 +188,8 @@ impl Choices {
             browser: browser.program,
             confine: browser.confinement.map(|text| confine(origin, &text)).transpose()?,
             folders: browser.files.map(|texts| folders(origin, &texts)).transpose()?,
+            sandbox: browser.sandbox.map(|text| sandbox(origin, &text)).transpose()?,
+            switches: browser.args.map(|texts| switches(origin, &texts)).transpose()?,
             session_snapshot_interval: seconds(
                 "recovery.session_snapshot_interval",
                 recovery.session_snapshot_interval,
@@ -265,6 +271,8 @@ impl Choices {
             browser: self.browser.or(other.browser),
             confine: self.confine.or(other.confine),
             folders: self.folders.or(other.folders),
+            sandbox: self.sandbox.or(other.sandbox),
+            switches: self.switches.or(other.switches),
             session_snapshot_interval: self
                 .session_snapshot_interval
                 .or(other.session_snapshot_interval),
@@ -324,6 +332,29 @@ fn folders(origin: &str, texts: &[String]) -> Result<Vec<Folder>, ConfigError> {
     let read = |text: &String| {
         let found = || format!("{text:?}");
         text.parse().map_err(|_| invalid(origin, "browser.files", expected, found()))
+    };
+    texts.iter().map(read).collect()
+}
+
+/// Whether Chromium keeps its pages in a sandbox of its own.
+fn sandbox(origin: &str, text: &str) -> Result<ChromiumSandbox, ConfigError> {
+    let expected = "auto or off";
+    text.parse().map_err(|_| invalid(origin, "browser.sandbox", expected, format!("{text:?}")))
+}
+
+/// Further switches of Chromium.
+fn switches(origin: &str, texts: &[String]) -> Result<Vec<Switch>, ConfigError> {
+    let read = |text: &String| {
+        text.parse().map_err(|error| match error {
+            NotSwitch::Other(_) => {
+                let expected = "switches of Chromium such as --mute-audio";
+                invalid(origin, "browser.args", expected, "another text".to_owned())
+            }
+            NotSwitch::Ours { switch, why } => {
+                let expected = "switches that are not Baton's own";
+                invalid(origin, "browser.args", expected, format!("{switch}: {why}"))
+            }
+        })
     };
     texts.iter().map(read).collect()
 }

@@ -47,7 +47,7 @@ use crate::rates::RateLimits;
 use crate::sync::SyncSettings;
 use crate::webhooks::WebhookSettings;
 use baton_browser::keeper::Keepers;
-use baton_browser::launch::{Confine, Folder};
+use baton_browser::launch::{ChromiumSandbox, Confine, Folder, Switch};
 use baton_sandbox::{InitCommand, Provider};
 use baton_session::Owner;
 use baton_store::Limits;
@@ -104,6 +104,10 @@ pub struct Config {
     pub confine: Confine,
     /// Folders of the machine that browsers of the owner `local` see all the same.
     pub folders: Vec<Folder>,
+    /// Whether Chromium keeps its pages in a sandbox of its own.
+    pub sandbox: ChromiumSandbox,
+    /// Further switches of Chromium.
+    pub switches: Vec<Switch>,
     /// How keepers are started.
     pub keepers: Arc<dyn Keepers>,
     /// The variables of the environment that keepers and browsers may inherit.
@@ -222,6 +226,8 @@ impl Config {
             browser: choices.browser,
             confine: choices.confine.unwrap_or_default(),
             folders: shown(choices.folders.unwrap_or_default(), &around.data)?,
+            sandbox: choices.sandbox.unwrap_or_default(),
+            switches: choices.switches.unwrap_or_default(),
             keepers: around.keepers,
             inherited: around.inherited,
             recovery: RecoverySettings {

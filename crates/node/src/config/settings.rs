@@ -145,6 +145,10 @@ pub struct BrowserSettings {
     pub confinement: Option<String>,
     /// Folders of the machine that browsers of the owner `local` see: `DIR`, or `DIR:rw` to write too.
     pub files: Option<Vec<String>>,
+    /// Whether Chromium keeps its pages in a sandbox of its own: `auto` or `off`.
+    pub sandbox: Option<String>,
+    /// Further switches of Chromium.
+    pub args: Option<Vec<String>>,
 }
 
 /// `[recovery]`

@@ -35,6 +35,8 @@ impl Hub {
             files: config.data.files_of(session.id),
             folders: self.folders(session)?,
             confine: config.confine,
+            sandbox: config.sandbox,
+            extra_args: config.switches.iter().map(ToString::to_string).collect(),
             hidden: Some(config.data.path().to_owned()),
             headed: session.headed,
             environment: environment.clone(),

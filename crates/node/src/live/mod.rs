@@ -43,7 +43,7 @@ use crate::data::DataFolder;
 use crate::debug::Relay;
 use crate::table::{Hold, SessionTable};
 use baton_browser::keeper::Keepers;
-use baton_browser::launch::{Confine, Folder};
+use baton_browser::launch::{ChromiumSandbox, Confine, Folder, Switch};
 use baton_browser::profile::compile::ProfileCache;
 use baton_session::{Confinement, NodeId, SessionId};
 use baton_store::Store;
@@ -97,6 +97,10 @@ pub struct HubConfig {
     pub confine: Confine,
     /// Folders of the machine that browsers of the owner `local` see all the same.
     pub folders: Vec<Folder>,
+    /// Whether Chromium keeps its pages in a sandbox of its own.
+    pub sandbox: ChromiumSandbox,
+    /// Further switches of Chromium.
+    pub switches: Vec<Switch>,
     /// How keepers are started.
     pub keepers: Arc<dyn Keepers>,
     /// The variables that browsers may inherit.

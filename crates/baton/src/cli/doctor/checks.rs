@@ -1,28 +1,27 @@
 //! What a doctor looks at. Each look is a line; none changes anything.
 
 use super::files::{folder, inside, private};
-use super::{Check, Context, Status, database, keepers};
+use super::{Check, Context, Status, browser, database, keepers};
 use crate::cli::failure::whole_text;
 use crate::cli::serve::{NodeArgs, inherited};
 use crate::local;
-use baton_browser::launch::{self, Confine};
+use baton_browser::launch::{self, ChromiumSandbox, Confine};
 use baton_node::config::TlsFiles;
 use baton_node::inspect;
 use baton_session::Confinement;
 use std::ffi::OsStr;
-use std::path::Path;
 
 /// Every look, in the order in which things are needed.
 pub(super) async fn all(args: NodeArgs, context: &Context) -> Vec<Check> {
     let data = &context.data;
-    let mut checks = vec![user(), folder(data), private("master key", &data.key())];
+    let mut checks = vec![folder(data), private("master key", &data.key())];
     checks.push(private("admin key", &data.admin_key()));
     checks.push(sandboxes());
     checks.extend(inside(data));
     match args.config(data) {
         Ok(config) => {
-            checks.insert(0, confinement(config.confine));
-            checks.insert(0, browser(config.browser.as_deref()).await);
+            let first = [browser::starts(&config).await, confinement(config.confine)];
+            checks.splice(0..0, first.into_iter().chain([browser::sandbox(config.sandbox)]));
             let node = local::find(data).await;
             checks.push(self::node(node));
             let (found, look) = database::all(&config).await;
@@ -31,23 +30,12 @@ pub(super) async fn all(args: NodeArgs, context: &Context) -> Vec<Check> {
             checks.extend(keepers::all(data, look.as_ref()).await);
         }
         Err(error) => {
+            checks.insert(0, browser::sandbox(ChromiumSandbox::Auto));
             checks.push(Check::broken("settings", whole_text(&error)));
             checks.extend(keepers::all(data, None).await);
         }
     }
     checks
-}
-
-async fn browser(named: Option<&Path>) -> Check {
-    let path = inherited().remove("PATH");
-    let program = match launch::find_browser(named, path.as_deref().map(OsStr::new)) {
-        Ok(program) => program,
-        Err(error) => return Check::broken("browser", error.to_string()),
-    };
-    match launch::version(&program).await {
-        Ok(version) => Check::ok("browser", format!("{version} ({})", program.display())),
-        Err(error) => Check::broken("browser", error.to_string()),
-    }
 }
 
 /// By which rules browsers are kept from the files of this machine.
@@ -78,15 +66,6 @@ fn confinement(wanted: Confine) -> Check {
             let text = "what browser.confinement wants is not here: no browser starts";
             Check::broken(NAME, text)
         }
-    }
-}
-
-fn user() -> Check {
-    if rustix::process::geteuid().is_root() {
-        let fix = "run Baton as another user to keep the browser's sandbox";
-        Check::warning("user", "root: Chromium runs with --no-sandbox", fix)
-    } else {
-        Check::ok("user", "not root: Chromium runs in its sandbox")
     }
 }
 

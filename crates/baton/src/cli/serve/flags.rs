@@ -164,6 +164,21 @@ pub(in crate::cli) struct Flags {
         value_delimiter = ','
     )]
     browser_files: Option<Vec<String>>,
+    /// Whether Chromium keeps its pages in a sandbox of its own: `auto`, or `off` where a container is the
+    /// sandbox already [default: auto]
+    #[arg(long, value_name = "WHETHER", env = "BATON_BROWSER_SANDBOX", hide_env_values = true)]
+    browser_sandbox: Option<String>,
+    /// Further switches of Chromium, separated by spaces; what would undo Baton's own is refused
+    /// [default: none]
+    #[arg(
+        long,
+        value_name = "SWITCHES",
+        env = "BATON_BROWSER_ARGS",
+        hide_env_values = true,
+        value_delimiter = ' ',
+        allow_hyphen_values = true
+    )]
+    browser_args: Option<Vec<String>>,
     /// Seconds that a changed session may go without a snapshot [default: 30]
     #[arg(
         long,
@@ -337,6 +352,8 @@ impl From<Flags> for Settings {
                 program: flags.browser,
                 confinement: flags.browser_confinement,
                 files: flags.browser_files,
+                sandbox: flags.browser_sandbox,
+                args: flags.browser_args,
             },
             recovery: RecoveryTexts {
                 session_snapshot_interval: flags.session_snapshot_interval,
