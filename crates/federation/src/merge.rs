@@ -101,11 +101,15 @@ fn rest(board: &Board) -> Board {
 
 /// The fields of anything that is an object in JSON.
 fn fields<T: Serialize + DeserializeOwned + Clone>(base: Option<&T>, theirs: &T, ours: &T) -> T {
-    let object = |value: &T| serde_json::to_value(value).unwrap_or_default();
-    let base = base.map(object);
-    let merged = merge_value(base.as_ref(), Some(&object(theirs)), Some(&object(ours)));
     // Fields of one type come out as that type again; if not, ours is what we know to be right.
-    merged.and_then(|merged| serde_json::from_value(merged).ok()).unwrap_or_else(|| ours.clone())
+    let merged = || {
+        let base = base.map(serde_json::to_value).transpose().ok()?;
+        let sides = [theirs, ours].map(serde_json::to_value);
+        let [Ok(theirs), Ok(ours)] = &sides else { return None };
+        let merged = merge_value(base.as_ref(), Some(theirs), Some(ours))?;
+        serde_json::from_value(merged).ok()
+    };
+    merged().unwrap_or_else(|| ours.clone())
 }
 
 fn merge_value(

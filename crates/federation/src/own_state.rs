@@ -22,7 +22,7 @@ pub(crate) fn write(folder: &Folder, board: &Board, agent: &str) -> Result<(), F
     state.insert("session_id".to_owned(), json!(board.session_id));
     state.insert("rev".to_owned(), json!(board.rev));
     state.insert("claims".to_owned(), held.map(claim).collect());
-    let text = serde_json::to_vec_pretty(&state).unwrap_or_default();
+    let Ok(text) = serde_json::to_vec_pretty(&state) else { return Ok(()) };
     if text.len() < LARGEST {
         let draft = path.with_added_extension("draft");
         let open = options().write(true).create(true).truncate(true).open(&draft);

@@ -10,7 +10,7 @@ pub use piece::{Joining, Piece};
 
 use crate::text_form::{InvalidText, parse_hex, text_form, write_hex};
 use crate::words::words;
-use crate::{Cookie, Site, State};
+use crate::{Cookie, Site, State, json};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -188,7 +188,5 @@ fn cookies_by_site(cookies: &[Cookie]) -> BTreeMap<Site, Vec<&Cookie>> {
 }
 
 fn encode<T: Serialize + ?Sized>(kind: PartKind, name: String, value: &T) -> Part {
-    // Our own types have string keys and finite numbers only, so this cannot fail.
-    let bytes = serde_json::to_vec(value).unwrap_or_default();
-    Part { kind, name, bytes }
+    Part { kind, name, bytes: json::bytes(value) }
 }

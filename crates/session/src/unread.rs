@@ -1,7 +1,7 @@
 //! What could not be read when a state was captured, and stands there as it was last known.
 
 use crate::redact::redact_url;
-use crate::{Part, PartKind};
+use crate::{Part, PartKind, json};
 use serde::{Deserialize, Serialize};
 
 /// The most places that are noted of one capture, and the most characters of each text.
@@ -34,7 +34,7 @@ impl Unread {
         places.sort_unstable();
         places.dedup();
         places.truncate(PLACES);
-        let bytes = serde_json::to_vec(&places).unwrap_or_default();
+        let bytes = json::bytes(&places);
         (!places.is_empty()).then(|| Part { kind: PartKind::Unread, name: String::new(), bytes })
     }
 

@@ -78,6 +78,56 @@ fn one_way_leads_off_the_async_threads() {
 }
 
 #[test]
+fn nothing_is_written_as_an_empty_text() {
+    let findings: Vec<String> = files(".rs").iter().flat_map(emptied).collect();
+    report(
+        "what cannot be written becomes empty; baton_session::json has ways that do not",
+        &findings,
+    );
+}
+
+/// Where a file writes JSON, and something else in its place when that fails.
+fn emptied(file: &File) -> Vec<String> {
+    let is_library = file.path.starts_with("crates/") && file.is_source();
+    let lines: Vec<(usize, &str)> = file.code().filter(|_| is_library).collect();
+    let ways = ["serde_json::to_", "serde_json_canonicalizer::to_"];
+    let mut found = Vec::new();
+    for (at, (number, line)) in lines.iter().enumerate() {
+        let Some(from) = ways.iter().filter_map(|way| line.find(way)).min() else { continue };
+        let rest = lines[at + 1..].iter().map(|(_, line)| line.trim());
+        let mut statement = String::new();
+        for piece in std::iter::once(line[from..].trim()).chain(rest) {
+            statement.push_str(piece);
+            if piece.ends_with([';', '{', '}']) {
+                break;
+            }
+        }
+        if statement.contains(".unwrap_or_default()") || statement.contains(".unwrap_or(") {
+            found.push(format!("{}:{number}: {}", file.path, line.trim()));
+        }
+    }
+    found
+}
+
+#[test]
+fn what_becomes_empty_is_found() {
+    let text = [
+        "fn one() {",
+        "    let it = serde_json::to_vec(&it).unwrap_or_default();",
+        "    let it = serde_json_canonicalizer::to_vec(&it)",
+        "        .unwrap_or(nothing);",
+        "    let it = serde_json::to_value(it)?;",
+        "    it.unwrap_or_default()",
+        "}",
+    ];
+    let file = |path: &str| File { path: path.to_owned(), text: text.join("\n") };
+    let found = emptied(&file("crates/node/src/it.rs"));
+    assert_eq!(found.len(), 2, "{found:#?}");
+    assert!(found[0].contains("it.rs:2") && found[1].contains("it.rs:3"), "{found:#?}");
+    assert!(emptied(&file("crates/node/tests/it.rs")).is_empty());
+}
+
+#[test]
 fn one_door_speaks_mcp() {
     let others = files(".rs").into_iter().filter(|file| {
         let path = file.path.as_str();

@@ -3,7 +3,7 @@
 //! A body is a row of parcels. Each begins with the length of its head as four bytes, big end first,
 //! then the head as JSON, then its bytes, whose number the head says. A body travels sealed.
 
-use baton_session::{PartHash, PartKind, PartRef};
+use baton_session::{PartHash, PartKind, PartRef, json};
 use serde::{Deserialize, Serialize};
 
 /// The longest head of a parcel, in bytes.
@@ -53,8 +53,8 @@ pub fn write(parcels: &[Parcel]) -> Vec<u8> {
     for Parcel { part, base, bytes } in parcels {
         let PartRef { kind, name, hash, size } = part.clone();
         let head = Head { kind, name, hash, size, base: *base, length: bytes.len() };
-        // Texts and numbers, so this cannot fail, and is far shorter than four bytes can say.
-        let head = serde_json::to_vec(&head).unwrap_or_default();
+        // It is far shorter than four bytes can say.
+        let head = json::bytes(&head);
         body.extend(u32::try_from(head.len()).unwrap_or_default().to_be_bytes());
         body.extend(head);
         body.extend(bytes);

@@ -44,6 +44,7 @@ pub(crate) use standing::{Standing, Told, standing};
 pub(crate) use style::{bad, counted, doubtful, good, plain, size};
 pub(crate) use views::{audit, files, keys, session, sessions, with_unread};
 
+use baton_session::json;
 use baton_session::printable::{self, Printable};
 use serde::Serialize;
 use std::io::Write;
@@ -85,7 +86,7 @@ impl Output {
     /// A line of a result that goes on; false when nobody reads any more.
     pub(crate) fn goes_on(self, document: &impl Serialize, text: impl FnOnce() -> String) -> bool {
         let line = if self.json {
-            printable::json(&serde_json::to_string(document).unwrap_or_default())
+            printable::json(&json::text(document))
         } else {
             Printable::for_terminal(&text()).into()
         };
@@ -132,6 +133,5 @@ impl Output {
 }
 
 fn write_document(document: &impl Serialize) {
-    let text = serde_json::to_string_pretty(document).unwrap_or_default();
-    let _ = writeln!(std::io::stdout(), "{}", printable::json(&text));
+    let _ = writeln!(std::io::stdout(), "{}", printable::json(&json::lines(document)));
 }

@@ -5,7 +5,7 @@
 //! snapshot of another term, say one that another machine took, has nothing to do with this profile.
 
 use super::{ProfileError, bounds};
-use baton_session::{SnapshotId, Term};
+use baton_session::{SnapshotId, Term, json};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
@@ -46,7 +46,7 @@ impl Note {
     /// the snapshot counts.
     pub fn write(&self, profile: &Path) -> Result<(), ProfileError> {
         let (path, draft) = (profile.join(NAME), profile.join("baton.json.new"));
-        let text = serde_json::to_vec(self).unwrap_or_default();
+        let text = json::bytes(self);
         fs::write(&draft, text).map_err(ProfileError::new("write", &draft))?;
         fs::rename(&draft, &path).map_err(ProfileError::new("rename", &draft))
     }

@@ -5,6 +5,7 @@
 //! its place, synced and renamed.
 
 use super::{ProfileError, bounds};
+use baton_session::json;
 use serde_json::{Map, Value};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -86,7 +87,7 @@ impl Preferences {
         let path = profile.join(NAME);
         let (folder, draft) = (path.parent().unwrap_or(profile), path.with_extension("new"));
         fs::create_dir_all(folder).map_err(ProfileError::new("create", folder))?;
-        let text = serde_json::to_vec(&self.0).unwrap_or_default();
+        let text = json::bytes(&self.0);
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true).mode(0o600);
         let written = options.open(&draft).and_then(|mut file| {

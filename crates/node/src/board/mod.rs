@@ -19,7 +19,7 @@ use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::FederationView;
 use baton_federation::{Done, Federation, FederationError, Operation, View};
-use baton_session::Owner;
+use baton_session::{Owner, json};
 use jiff::Timestamp;
 use std::path::Path;
 
@@ -76,5 +76,5 @@ async fn blocking<T: Send + 'static>(
 
 /// What of the board travels as it stands in the file. It came out of JSON, so it goes into it.
 fn as_json(value: &impl serde::Serialize) -> serde_json::Value {
-    serde_json::to_value(value).unwrap_or_default()
+    json::value(value)
 }

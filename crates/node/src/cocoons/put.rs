@@ -8,7 +8,7 @@ use crate::proxy::{Cocoon, warn_of_guesses};
 use crate::{Context, NodeError, clock};
 use baton_api::CocoonId;
 use baton_api::cocoon::{CocoonView, PutCocoon};
-use baton_session::Owner;
+use baton_session::{Owner, json};
 use baton_store::{StoreError, StoredCocoon};
 
 /// How many cocoons were named over the API at most, of all owners together.
@@ -46,8 +46,7 @@ async fn store(
         return Err(CocoonError::TooMany { most: MOST }.into());
     }
     let request = PutCocoon { owner: Some(owner.clone()), ..request };
-    // It is made of texts, numbers and lists.
-    let body = serde_json::to_string(&request).unwrap_or_default();
+    let body = json::text(&request);
     let made = cocoon(&context.proxy_settings, texts(id, request), &owner);
     let made = made.map_err(|why| CocoonError::Invalid { why })?;
     if let Some(place) = &context.proxy {

@@ -16,6 +16,7 @@ use axum::http::{HeaderName, StatusCode};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use baton_api::{ErrorCode, Problem, problem};
+use baton_session::json;
 use std::any::Any;
 use std::time::{Duration, Instant};
 use tower::ServiceBuilder;
@@ -92,8 +93,7 @@ async fn write_problem(request: Request, next: Next) -> Response {
         return Response::from_parts(parts, body);
     }
     parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static(problem::CONTENT_TYPE));
-    let body = serde_json::to_vec(&problem).unwrap_or_default();
-    Response::from_parts(parts, Body::from(body))
+    Response::from_parts(parts, Body::from(json::bytes(&problem)))
 }
 
 /// Marks an answer that says in its own body why it is an error.

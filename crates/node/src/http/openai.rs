@@ -5,6 +5,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use baton_api::Problem;
+use baton_session::json;
 
 /// What stands before the addresses of the protocol: their errors have its shape.
 const PREFIX: &str = "/v1/";
@@ -31,5 +32,5 @@ pub(super) fn error(problem: &Problem) -> Response {
         (CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (SHOULD_RETRY, HeaderValue::from_static("false")),
     ];
-    (headers, serde_json::to_vec(&failure(problem)).unwrap_or_default()).into_response()
+    (headers, json::bytes(&failure(problem))).into_response()
 }

@@ -8,6 +8,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::{Extension, Json};
 use baton_api::{Health, Problem, Ready};
+use baton_session::json;
 
 /// Whether the node lives, and who it is.
 #[utoipa::path(get, path = "/health", tag = "system", responses((status = 200, body = Health)))]
@@ -46,7 +47,6 @@ pub(super) struct Document(Bytes);
 
 impl Document {
     pub(super) fn of(document: &utoipa::openapi::OpenApi) -> Self {
-        // It is made of texts, numbers and lists.
-        Self(serde_json::to_vec(document).unwrap_or_default().into())
+        Self(json::bytes(document).into())
     }
 }

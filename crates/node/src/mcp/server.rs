@@ -9,6 +9,7 @@ use super::{resources, toolset};
 use crate::Context;
 use crate::auth::Caller;
 use axum::http::request::Parts;
+use baton_session::json;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, Implementation, InitializeResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
@@ -51,8 +52,8 @@ pub struct Offer {
 /// The offer of these toolsets.
 pub fn offer(toolsets: &BTreeSet<Toolset>) -> Offer {
     let entries = toolsets.iter().flat_map(|set| set.entries());
-    let as_json = |entry: &Entry| serde_json::to_value(&entry.tool).unwrap_or_default();
-    let mut server = serde_json::to_value(config()).unwrap_or_default();
+    let as_json = |entry: &Entry| json::value(&entry.tool);
+    let mut server = json::value(&config());
     if let Some(fields) = server.as_object_mut() {
         fields.remove("protocolVersion");
     }

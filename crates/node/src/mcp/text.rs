@@ -2,7 +2,7 @@
 
 use baton_api::{SessionView, SnapshotView, Tab};
 use baton_session::receipt::Outcome;
-use baton_session::{Lifecycle, Receipt, Unread};
+use baton_session::{Lifecycle, Receipt, Unread, json};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -117,7 +117,7 @@ pub(super) fn receipt(receipt: &Receipt) -> (Vec<String>, Value) {
     let more = lines.len().saturating_sub(TOLD);
     let mut items = Vec::new();
     for ((outcome, kind, place, reason), count) in lines.into_iter().take(TOLD) {
-        let word = serde_json::to_value(outcome).unwrap_or_default();
+        let word = json::value(&outcome);
         let shown = word.as_str().unwrap_or_default().replace('_', " ");
         text.push(format!("{shown}: {kind} {place} ({count}) {reason}"));
         items.push(json!({"outcome": word, "kind": kind, "where": place, "count": count, "reason": reason}));

@@ -12,7 +12,7 @@ use axum::http::request::Parts;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_api::NodeCard;
-use baton_session::NodeSignature;
+use baton_session::{NodeSignature, json};
 use jiff::Timestamp;
 
 /// Headers that change what a request means: covered when they are there, and so nobody can add one.
@@ -38,9 +38,7 @@ pub fn sign_request(
     body: &[u8],
     now: Timestamp,
 ) -> Result<NodeSignature, Unsignable> {
-    // A card is texts and hashes, so this cannot fail.
-    let card = serde_json::to_vec(card).unwrap_or_default();
-    insert(&mut parts.headers, BATON_NODE, URL_SAFE_NO_PAD.encode(card))?;
+    insert(&mut parts.headers, BATON_NODE, URL_SAFE_NO_PAD.encode(json::bytes(card)))?;
     insert(&mut parts.headers, CONTENT_DIGEST, content_digest(body))?;
     let components = components(parts)?;
     Ok(seal(identity.secret(), &components, &mut parts.headers, now)?)

@@ -12,6 +12,7 @@ use crate::shell::word;
 use axum::http::HeaderName;
 use axum::http::header::HeaderValue;
 use baton_api::sync::{ClientCredential, RegisterPeer};
+use baton_session::json;
 use baton_session::peer::AuthMethod;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
@@ -107,8 +108,7 @@ impl Credential {
                 }),
             },
         };
-        // It has string keys only, so this cannot fail.
-        serde_json::to_string(&stored).unwrap_or_default().into()
+        json::text(&stored).into()
     }
 
     /// What was sealed; none when nobody can read it any more.

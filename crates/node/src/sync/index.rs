@@ -7,8 +7,7 @@ use super::seen::is_seen;
 use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::sync::{IndexedSession, SyncIndex};
-use baton_session::SessionId;
-use baton_session::{NodeId, Owner, View};
+use baton_session::{NodeId, Owner, SessionId, View, json};
 use baton_store::{Generation, Peer, Shared};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -96,8 +95,7 @@ fn through(line: &IndexedSession, view: &View) -> IndexedSession {
 
 /// The line of a session, for the database.
 pub(super) fn entry(shared: &Shared) -> Vec<u8> {
-    // Texts, numbers and lists, so this cannot fail.
-    line(shared).map(|line| serde_json::to_vec(&line).unwrap_or_default()).unwrap_or_default()
+    line(shared).map(|line| json::bytes(&line)).unwrap_or_default()
 }
 
 fn line(shared: &Shared) -> Option<IndexedSession> {

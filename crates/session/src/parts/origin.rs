@@ -2,7 +2,7 @@
 
 use super::{Part, PartKind, encode};
 use crate::state::OriginState;
-use crate::{StorageKey, Text};
+use crate::{StorageKey, Text, json};
 
 /// Cuts what one storage key holds into parts.
 pub(super) fn split(key: &StorageKey, origin: &OriginState) -> Vec<Part> {
@@ -39,5 +39,5 @@ fn sorted<T, K: Ord + ?Sized>(things: &[T], by: impl Fn(&T) -> &K) -> Vec<&T> {
 
 /// The name of one of several that a storage key has.
 fn named(key: &StorageKey, name: &Text) -> String {
-    serde_json::to_string(&(key, name)).unwrap_or_default()
+    json::text(&(key, name))
 }

@@ -132,8 +132,7 @@ pub fn write(state: &State) -> (String, Vec<Lost>) {
         .collect();
     lose_tabs(state, &mut lost);
     let file = Json::object([("cookies", cookies), ("origins", Json::Array(origins))]);
-    // Every name in this tree is valid Unicode and every number finite, so this cannot fail.
-    (serde_json::to_string_pretty(&file).unwrap_or_default(), lost)
+    (crate::json::lines(&file), lost)
 }
 
 /// The array called `name`; a missing one is empty.

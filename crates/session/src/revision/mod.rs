@@ -40,7 +40,7 @@ pub use signed::Signed;
 pub use trail::Trail;
 pub use vector::{Order, Vector};
 
-use crate::{NodeId, PartHash, SessionId, SessionName};
+use crate::{NodeId, PartHash, SessionId, SessionName, json};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -112,8 +112,7 @@ impl Revision {
 
     /// Its canonical JSON (RFC 8785): what is hashed and signed.
     pub(crate) fn canonical(&self) -> Vec<u8> {
-        // Texts, whole numbers and lists of them, so this cannot fail.
-        serde_json_canonicalizer::to_vec(self).unwrap_or_default()
+        json::canonical(self)
     }
 
     /// Its author with the counter that it advanced to: no other revision has the two.

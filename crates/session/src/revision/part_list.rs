@@ -1,7 +1,7 @@
 //! The list of the parts of a revision: its hash is signed with the revision, and it names every
 //! part by hash.
 
-use crate::{PartHash, PartKind, PartRef};
+use crate::{PartHash, PartKind, PartRef, json};
 use serde::{Deserialize, Serialize};
 
 /// The parts of a revision, sorted by kind and name.
@@ -24,8 +24,7 @@ impl PartList {
 
     /// SHA-256 of its JSON, which has one form: a list of `[kind, name, hash, size]` without spaces.
     pub fn hash(&self) -> PartHash {
-        // Texts and whole numbers, so this cannot fail.
-        PartHash::of(&serde_json::to_vec(self).unwrap_or_default())
+        PartHash::of(&json::bytes(self))
     }
 
     /// Bytes of the parts together.

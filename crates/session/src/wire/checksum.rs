@@ -5,7 +5,7 @@
 
 use super::cookie;
 use super::write::{keyed, normal_tab, value};
-use crate::{PartHash, State, permission};
+use crate::{PartHash, State, json, permission};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -55,7 +55,7 @@ impl Canonical {
     fn value(&mut self, of: &impl Serialize) {
         self.text.clear();
         if serde_json_canonicalizer::to_writer(of, &mut self.text).is_err() {
-            self.text = canonical(&value(of));
+            self.text = json::canonical(&value(of));
         }
         self.hash.update(&self.text);
     }
@@ -91,16 +91,10 @@ pub(super) fn of_document(state: &Value, tabs: &Value) -> PartHash {
     let state = members(state, |name| !DERIVED.contains(&name));
     let tabs = tabs.as_array().into_iter().flatten();
     let tabs = tabs.map(|tab| members(tab, |name| name != "id")).collect();
-    PartHash::of(&canonical(&Covered { state, tabs }))
+    PartHash::of(&json::canonical(&Covered { state, tabs }))
 }
 
 fn members(object: &Value, wanted: impl Fn(&str) -> bool) -> BTreeMap<&str, &Value> {
     let all = object.as_object().into_iter().flatten();
     all.map(|(name, value)| (name.as_str(), value)).filter(|(name, _)| wanted(name)).collect()
-}
-
-fn canonical(value: &impl Serialize) -> Vec<u8> {
-    serde_json_canonicalizer::to_vec(value)
-        .or_else(|_| serde_json::to_vec(value))
-        .unwrap_or_default()
 }

@@ -4,8 +4,8 @@
 //! that is only its site.
 
 use super::error::{ReadError, field};
-use crate::Cookie;
 use crate::cookie::Expiry;
+use crate::{Cookie, json};
 use serde_json::{Value, json};
 
 /// Reads the cookie that stands at `place`.
@@ -36,7 +36,7 @@ pub(super) fn read(item: &Value, place: &str) -> Result<Cookie, ReadError> {
 
 /// Writes a cookie.
 pub(super) fn write(cookie: &Cookie) -> Value {
-    let mut item = serde_json::to_value(cookie).unwrap_or_default();
+    let mut item = json::value(cookie);
     if let (Some(expires), Some(fields)) = (cookie.expires, item.as_object_mut()) {
         fields.insert("expires".to_owned(), json!(expires.as_seconds()));
     }

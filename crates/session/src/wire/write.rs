@@ -2,7 +2,7 @@
 
 use super::{SessionFile, checksum_of, cookie, plain};
 use crate::state::OriginState;
-use crate::{State, StorageKey, Tab};
+use crate::{State, StorageKey, Tab, json};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -50,7 +50,6 @@ pub(super) fn normal_tab(tab: &Tab) -> Tab {
     tab
 }
 
-/// Our own types have string keys only, so this cannot fail.
 pub(super) fn value(of: &impl Serialize) -> Value {
-    serde_json::to_value(of).unwrap_or_default()
+    json::value(of)
 }

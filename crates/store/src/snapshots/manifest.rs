@@ -4,7 +4,7 @@
 //! stands by itself ([`lists`](super::lists)). A short one is written as it is.
 
 use crate::seal::{Seal, SealError};
-use baton_session::{Owner, PartHash, PartKind, PartRef, SessionId, SnapshotId};
+use baton_session::{Owner, PartHash, PartKind, PartRef, SessionId, SnapshotId, json};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -132,7 +132,7 @@ fn changes<'a>(from: &'a [PartRef], to: &'a [PartRef]) -> (Vec<&'a PartRef>, Vec
 }
 
 fn seal_json(seal: &Seal, what: &impl Serialize, to: &[String; 4]) -> Result<Vec<u8>, SealError> {
-    let plain = serde_json::to_vec(what).unwrap_or_default();
+    let plain = json::bytes(what);
     // What could not be opened again must not be stored.
     if plain.len() as u64 > MANIFEST_MAX {
         return Err(SealError::TooLarge { limit: MANIFEST_MAX });

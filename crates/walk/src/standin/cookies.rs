@@ -1,5 +1,6 @@
 //! The cookies of a stand-in browser, and its disk.
 
+use baton_session::json;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -52,7 +53,7 @@ impl Cookies {
     /// Writes all that does not end with the browser.
     pub(super) fn write(&self, profile: &Path) {
         let lasting = self.0.values().filter(|cookie| !cookie["expires"].is_null());
-        let text = serde_json::to_vec(&lasting.collect::<Vec<_>>()).unwrap_or_default();
+        let text = json::bytes(&lasting.collect::<Vec<_>>());
         let (path, used) = (disk(profile), profile.join(USED));
         let folders = [path.parent().map(Path::to_owned), Some(used)];
         folders.into_iter().flatten().for_each(|folder| drop(fs::create_dir_all(folder)));

@@ -11,7 +11,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_browser::cdp::{FrameReader, FrameWriter, Transport};
 use baton_browser::keeper::{BootInstant, BrowserSpec, KeeperError, KeeperSpec, Keepers, Ready};
-use baton_session::{Confinement, SessionId};
+use baton_session::{Confinement, SessionId, json};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use hmac::{Hmac, KeyInit, Mac};
@@ -112,7 +112,7 @@ impl Keepers for StandIns {
 /// An instant of the clock that node and keeper share, by our own.
 fn instant(until: BootInstant) -> Instant {
     let since_boot = |at: BootInstant| {
-        let told = serde_json::to_value(at).unwrap_or_default();
+        let told = json::value(&at);
         serde_json::from_value::<Duration>(told).unwrap_or_default()
     };
     Instant::now() + since_boot(until).saturating_sub(since_boot(BootInstant::now()))

@@ -9,6 +9,7 @@ use super::questions::Questions;
 use super::secret::Secret;
 use crate::bridge::client::Client;
 use crate::bridge::message::{Envelope, Incoming, understood};
+use baton_session::json;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -181,7 +182,7 @@ impl Server {
 
     async fn write(&self, call: &Call<'_>, method: &str, params: impl Serialize) {
         let request = Request { jsonrpc: "2.0", id: call.id, method, params };
-        let line = serde_json::to_string(&request).unwrap_or_default();
+        let line = json::text(&request);
         if let Some(input) = self.input() {
             // One that reads nothing any more is found out by its silence. One that has ended has
             // ended the call.

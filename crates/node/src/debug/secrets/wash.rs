@@ -81,7 +81,7 @@ impl Wash<'_> {
         if self.hides {
             hide_beside_a_name(&mut entry.args);
         }
-        let text = serde_json::to_string(&entry.args).unwrap_or_default();
+        let text = baton_session::json::text(&entry.args);
         let fits = text.len() <= self.limits.text_bytes;
         if self.hides && fits {
             let hidden = serde_json::from_str(&json::redact(&text, Kind::Prose)).ok();

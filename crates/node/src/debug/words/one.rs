@@ -2,6 +2,7 @@
 
 use super::{network, short};
 use baton_api::debug::{ConsoleEntry, Direction, Headers, NetworkRequest};
+use baton_session::json;
 use std::fmt::Write as _;
 
 /// How many messages of a WebSocket are shown, the newest.
@@ -140,7 +141,7 @@ pub fn entry(entry: &ConsoleEntry, budget: usize) -> String {
         page.block("stack", stack, 2);
     }
     if entry.args.iter().any(|arg| !arg.is_string()) {
-        page.block("arguments", &serde_json::to_string(&entry.args).unwrap_or_default(), 1);
+        page.block("arguments", &json::text(&entry.args), 1);
     }
     page.text.trim_end().to_owned()
 }

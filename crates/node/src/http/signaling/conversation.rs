@@ -8,6 +8,7 @@ use baton_api::debug::{
     BadMessage, BrowserMessage, ClientMessage, DebugError, DebugErrorCode, EpochMs, LinkEnd,
     RelayMessage,
 };
+use baton_session::json;
 use futures_util::{SinkExt, StreamExt};
 use jiff::Timestamp;
 use std::time::Duration;
@@ -113,9 +114,7 @@ fn not_understood(bad: &BadMessage) -> RelayMessage {
 
 /// Whether the other side took it.
 async fn send(socket: &mut Socket, message: &RelayMessage) -> bool {
-    // What the relay says is made of texts and numbers.
-    let text = serde_json::to_string(message).unwrap_or_default();
-    matches!(timeout(SEND_LIMIT, socket.send(Message::text(text))).await, Ok(Ok(())))
+    matches!(timeout(SEND_LIMIT, socket.send(Message::text(json::text(message)))).await, Ok(Ok(())))
 }
 
 fn now() -> EpochMs {

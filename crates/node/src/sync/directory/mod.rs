@@ -22,7 +22,7 @@ pub use lists::{
 pub use place::{DirectoryError, Mark};
 
 use super::file::{InvalidFile, SyncFile};
-use baton_session::{NodeId, PartHash, SessionId};
+use baton_session::{NodeId, PartHash, SessionId, json};
 use place::{Lock, list, make_folder, read_whole, write_whole};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -190,8 +190,7 @@ impl SyncDirectory {
 
     fn write_list(&self, name: &str, list: &impl serde::Serialize) -> Result<(), DirectoryError> {
         let _lock = Lock::take(&self.root)?;
-        let text = serde_json::to_vec_pretty(list).unwrap_or_default();
-        write_whole(&self.root.join(name), &text).map(drop)
+        write_whole(&self.root.join(name), json::lines(list).as_bytes()).map(drop)
     }
 }
 

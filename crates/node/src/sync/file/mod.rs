@@ -19,7 +19,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use baton_session::wire::Head;
 use baton_session::{
-    BadSignature, NodeId, NodeKey, NodeSecret, NodeSignature, PartHash, SessionId,
+    BadSignature, NodeId, NodeKey, NodeSecret, NodeSignature, PartHash, SessionId, json,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -139,8 +139,7 @@ impl SyncFile {
             contents: STANDARD.encode(&self.contents),
         });
         document["signature"] = json!(self.signature);
-        // Texts and numbers, so this cannot fail.
-        serde_json::to_vec_pretty(&document).unwrap_or_default()
+        json::lines(&document).into_bytes()
     }
 
     /// Checks that the node with this key wrote every word of it.
@@ -151,7 +150,7 @@ impl SyncFile {
 
 /// What stands in a file beside what is sealed.
 fn in_the_clear(head: &Head, shown: &Map<String, Value>) -> Value {
-    let mut document = serde_json::to_value(head).unwrap_or_default();
+    let mut document = json::value(head);
     if let Some(members) = document.as_object_mut() {
         members.extend(shown.clone());
     }
@@ -165,7 +164,7 @@ fn covered(mut document: Value, contents: &[u8]) -> Vec<u8> {
     if let Some(sealed) = document.get_mut("sealed").and_then(Value::as_object_mut) {
         sealed.insert("contents".to_owned(), json!(PartHash::of(contents)));
     }
-    serde_json_canonicalizer::to_vec(&document).unwrap_or_default()
+    json::canonical(&document)
 }
 
 #[cfg(test)]

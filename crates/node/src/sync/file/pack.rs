@@ -12,7 +12,7 @@ use crate::{Context, NodeError};
 use baton_api::sync::parcel::{read as read_parcels, write as write_parcels};
 use baton_api::sync::{Exchange, Parcel};
 use baton_session::wire::{self, Head, SessionFile};
-use baton_session::{NodeId, Owner, PartRef, SessionId, Signed, View};
+use baton_session::{NodeId, Owner, PartRef, SessionId, Signed, View, json};
 use serde_json::{Map, Value};
 
 const PURPOSE: &str = "sync file";
@@ -124,7 +124,7 @@ fn seal(
     exchange: &Exchange,
     parcels: &[Parcel],
 ) -> Result<Vec<u8>, SealingError> {
-    let exchange = serde_json::to_vec(exchange).unwrap_or_default();
+    let exchange = json::bytes(exchange);
     let mut plain = (exchange.len() as u64).to_be_bytes().to_vec();
     plain.extend(exchange);
     plain.extend(write_parcels(parcels));

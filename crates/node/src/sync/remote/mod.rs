@@ -259,3 +259,25 @@ async fn write(message: impl Serialize + Send + 'static) -> Result<Vec<u8>, Node
     let written = blocking(move || serde_json::to_vec(&message)).await?;
     Ok(written.map_err(|source| SyncError::NotWritten { what: "a message to a peer", source })?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Serializer;
+    use serde::ser::Error as _;
+
+    /// A message that cannot be written.
+    struct Unwritable;
+
+    impl Serialize for Unwritable {
+        fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            Err(S::Error::custom("it has no words"))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_message_that_cannot_be_written_is_an_error_and_not_an_empty_one() {
+        let error = write(Unwritable).await.unwrap_err();
+        assert!(matches!(error, NodeError::Sync(SyncError::NotWritten { .. })), "{error}");
+    }
+}

@@ -5,7 +5,7 @@ use super::super::peers;
 use super::{LOOK_PAUSE, TOGETHER};
 use crate::{Context, NodeError};
 use baton_api::sync::{IndexMark, NextIndex, SyncIndex};
-use baton_session::PeerLimits;
+use baton_session::{PeerLimits, json};
 use baton_store::{Generation, Peer};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -56,9 +56,7 @@ pub(crate) async fn next_index(
 
 /// Which index it is.
 fn mark(index: &SyncIndex) -> IndexMark {
-    // Texts, numbers and lists, so this cannot fail.
-    let json = serde_json::to_vec(index).unwrap_or_default();
-    IndexMark(Sha256::digest(&json).iter().fold(String::new(), |mut hex, byte| {
+    IndexMark(Sha256::digest(json::bytes(index)).iter().fold(String::new(), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
         hex
     }))

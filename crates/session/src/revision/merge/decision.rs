@@ -3,7 +3,7 @@
 
 use super::MergedFrom;
 use crate::text_form::{InvalidText, parse_hex, text_form};
-use crate::{PartHash, Site};
+use crate::{PartHash, Site, json};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -66,9 +66,7 @@ impl Topic {
 impl Saying {
     /// What is said, as canonical JSON (RFC 8785), hashed.
     pub(super) fn of(said: &impl Serialize) -> Self {
-        // Texts, numbers, and lists and maps of them, so this cannot fail.
-        let text = serde_json_canonicalizer::to_vec(said).unwrap_or_default();
-        let hash = PartHash::of(&text).0;
+        let hash = PartHash::of(&json::canonical(said)).0;
         Self(std::array::from_fn(|at| hash[at]))
     }
 }
