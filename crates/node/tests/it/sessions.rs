@@ -24,6 +24,24 @@ async fn a_browser_that_does_not_start_leaves_nothing_behind() {
 }
 
 #[tokio::test]
+async fn a_deletion_looks_at_no_parts_of_others() {
+    let node = Node::start().await;
+    let store = node.folder.store().await;
+    let [ada, local] = ["ada", "local"].map(|owner| owner.parse().unwrap());
+    let own = node.folder.seed(&store, "local", "shop").await;
+    seed_snapshot(&store, "local", own, &state_at("https://shop.test/")).await;
+    // What a session of somebody else left, which nothing names any more.
+    let theirs = node.folder.seed(&store, "ada", "shop").await;
+    seed_snapshot(&store, "ada", theirs, &state_at("https://shop.test/")).await;
+    store.delete_session(&ada, theirs).await.unwrap();
+    node.admin().delete_session("shop").await.unwrap();
+    assert_eq!(store.collect_parts_of(&local).await.unwrap(), 0, "one's own went at once");
+    assert_eq!(store.collect_parts_of(&ada).await.unwrap(), 3, "environment, tab and preview");
+    store.close().await;
+    node.stop().await;
+}
+
+#[tokio::test]
 async fn attaching_is_for_this_machine_only() {
     let node = Node::start().await;
     for foreign in ["http://10.0.0.1:9222", "ws://example.org/devtools", "https://127.0.0.1:9222"] {

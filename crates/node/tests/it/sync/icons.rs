@@ -2,7 +2,7 @@
 //! looked at before anybody sees them.
 
 use super::pair::{Pair, know, logged_in, save, start, store};
-use super::stranger::{About, Stranger};
+use super::stranger::{About, Stranger, reply};
 use crate::fixture::{Node, icon, icon_of, new_snapshot};
 use crate::peer::Peer;
 use axum::Router;
@@ -13,9 +13,7 @@ use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use baton_api::{ClientError, CreateKey, ErrorCode, Scope};
 use baton_node::config::Choices;
-use baton_node::identity::SealKey;
-use baton_node::messages::{Replays, sign_response, verify_request};
-use baton_node::sealing::{SealContext, open, seal};
+use baton_node::sealing::{SealContext, open};
 use baton_session::{PeerLimits, SessionId};
 use jiff::Timestamp;
 use reqwest::Method;
@@ -219,23 +217,7 @@ async fn answer(
     let Some(says) = &liar.says else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let now = Timestamp::now();
-    let asked = verify_request(&parts, &body, now, &Replays::default()).unwrap();
-    let identity = &liar.peer.identity;
-    let session = parts.uri.path().split('/').find_map(|part| part.parse().ok());
-    let context = SealContext {
-        purpose: "the icon",
-        session,
-        revision: None,
-        recipient: asked.card.node_id,
-        sender: identity.node(),
-    };
-    let to: SealKey = asked.card.seal_key.parse().unwrap();
-    let sealed = seal(&to, &context, says, false).unwrap();
-    let response = Response::builder().header("content-type", "application/vnd.baton.sealed");
-    let (mut parts, ()) = response.body(()).unwrap().into_parts();
-    sign_response(identity, &mut parts, &sealed, &asked.signature, now).unwrap();
-    Response::from_parts(parts, sealed.into())
+    reply(&liar.peer, &parts, &body, "the icon", says)
 }
 
 /// What a node shows of an icon that a peer says is these bytes.

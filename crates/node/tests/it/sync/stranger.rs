@@ -3,13 +3,14 @@
 use super::pair::{logged_in, start};
 use crate::fixture::{Node, one_line, problem};
 use crate::peer::Peer;
+use axum::body::Body;
 use axum::http::Request;
 use axum::http::request::Parts;
 use baton_api::sync::{Exchange, Parcel, TakeLease, parcel};
 use baton_api::{CreateKey, NodeCard, Scope};
 use baton_node::config::Choices;
 use baton_node::identity::SealKey;
-use baton_node::messages::sign_request;
+use baton_node::messages::{Replays, sign_request, sign_response, verify_request};
 use baton_node::sealing::{SealContext, seal};
 use baton_session::revision::{Author, Content, Origin, PartList};
 use baton_session::{Lease, NodeId, Part, Replica, SessionId, Signed, State, parts, wire};
@@ -181,6 +182,28 @@ impl Message {
     pub(super) async fn refusal(&self) -> String {
         one_line(&problem(self.send().await).await)
     }
+}
+
+/// What `peer` answers to a request: this, about the session in its path.
+pub(super) fn reply(
+    peer: &Peer,
+    asked: &Parts,
+    body: &[u8],
+    purpose: &str,
+    says: &[u8],
+) -> axum::http::Response<Body> {
+    let now = Timestamp::now();
+    let session = asked.uri.path().split('/').find_map(|part| part.parse().ok());
+    let asked = verify_request(asked, body, now, &Replays::default()).unwrap();
+    let (recipient, sender) = (asked.card.node_id, peer.identity.node());
+    let context = SealContext { purpose, session, revision: None, recipient, sender };
+    let to: SealKey = asked.card.seal_key.parse().unwrap();
+    let sealed = seal(&to, &context, says, false).unwrap();
+    let response = axum::http::Response::builder();
+    let response = response.header("content-type", "application/vnd.baton.sealed");
+    let (mut parts, ()) = response.body(()).unwrap().into_parts();
+    sign_response(&peer.identity, &mut parts, &sealed, &asked.signature, now).unwrap();
+    axum::http::Response::from_parts(parts, sealed.into())
 }
 
 /// The parts of a state as they travel.
