@@ -15,7 +15,7 @@ const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
 /// Readers of SQLite beside its one writer; connections to PostgreSQL.
 const SQLITE_CONNECTIONS: u32 = 4;
-const POSTGRES_CONNECTIONS: u32 = 8;
+pub(crate) const POSTGRES_CONNECTIONS: u32 = 8;
 
 /// How many of those to PostgreSQL may wait for the locks of owners, which other processes hold.
 pub(crate) const POSTGRES_WRITERS: usize = 4;

@@ -206,4 +206,23 @@ mod tests {
         }
         elsewhere.close().await.unwrap();
     }
+
+    #[tokio::test]
+    async fn a_node_says_that_it_lives_while_every_connection_waits_for_something() {
+        let url: DatabaseUrl = baton_postgres::create_database().unwrap().parse().unwrap();
+        let key = MasterKey::from_bytes([7; 32]);
+        let config = Config { database: url, key, limits: Limits::default() };
+        let store = Store::open(config).await.unwrap();
+        let id: NodeId = "01890000-0000-7000-8000-000000000001".parse().unwrap();
+        let node = NodeRecord { id, place: "here".to_owned(), lease: Some(Duration::from_secs(9)) };
+        let mut taken = Vec::new();
+        for _ in 0..crate::connect::POSTGRES_CONNECTIONS {
+            taken.push(store.write().await.unwrap());
+        }
+        store.register_node(&node).await.unwrap();
+        assert!(store.beat_node(&node).await.unwrap());
+        assert_eq!(store.list_nodes().await.unwrap().len(), 1);
+        drop(taken);
+        store.close().await;
+    }
 }

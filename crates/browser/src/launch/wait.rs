@@ -35,7 +35,7 @@ async fn wait(
             return Ok(None);
         }
         for pid in users {
-            if timeout_at(deadline, ended(pid, profile)).await.is_err() {
+            if timeout_at(deadline, ended(pid, profile, STEP)).await.is_err() {
                 // It may have let go of the profile and live on.
                 return Ok(off_thread(profile, look).await?.first().copied());
             }
@@ -43,15 +43,15 @@ async fn wait(
     }
 }
 
-/// Waits until a process has ended.
-async fn ended(pid: u32, profile: &Path) {
+/// Waits until a process has ended, and looks at it every `step` if the kernel does not tell.
+async fn ended(pid: u32, profile: &Path, step: Duration) {
     let handle = handle(pid);
     // By now another process may have its number.
     while lock::is_used_by(profile, pid) {
         match &handle {
             // Told once, whether the process was waited for or not.
             Some(handle) if handle.readable().await.is_ok() => return,
-            _ => sleep(STEP).await,
+            _ => sleep(step).await,
         }
     }
 }
@@ -85,6 +85,10 @@ mod tests {
     use std::process::{Child, Command, Stdio};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use tokio::time::timeout;
+
+    /// For how long it is seen that nobody looks: as often as somebody might who looks again and again.
+    const QUIET: Duration = Duration::from_millis(400);
 
     /// A process that was started with the profile, and ends when its input does.
     fn user_of(profile: &Path) -> Child {
@@ -118,13 +122,26 @@ mod tests {
         let waiting = wait(profile.path(), Duration::from_mins(1), look);
         let ending = async {
             looked.recv().await.unwrap();
-            // It has been found; whether or not somebody waits for it already, its end is told.
+            // It has been found, and as long as it lives nobody looks for it again.
+            timeout(QUIET, looked.recv()).await.unwrap_err();
             drop(child.stdin.take());
             looked.recv().await.unwrap();
         };
         let (waited, ()) = tokio::join!(waiting, ending);
         assert_eq!(waited.unwrap(), None);
         assert_eq!(looks.load(Ordering::Relaxed), 2);
+        child.wait().unwrap();
+    }
+
+    #[tokio::test]
+    async fn the_kernel_tells_the_end_of_a_process_and_nobody_looks_at_it_again() {
+        let profile = tempfile::tempdir().unwrap();
+        let mut child = user_of(profile.path());
+        let (pid, never) = (child.id(), Duration::from_hours(1));
+        let told = timeout(Duration::from_secs(20), ended(pid, profile.path(), never));
+        let ending = async { drop(child.stdin.take()) };
+        let (told, ()) = tokio::join!(told, ending);
+        told.expect("nobody waits for a clock");
         child.wait().unwrap();
     }
 
