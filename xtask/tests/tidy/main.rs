@@ -10,3 +10,4 @@ mod licences;
 mod repository;
 mod sources;
 mod tests;
+mod threads;

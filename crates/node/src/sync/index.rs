@@ -5,6 +5,7 @@
 
 use super::seen::is_seen;
 use crate::auth::Caller;
+use crate::blocking::blocking;
 use crate::{Context, NodeError};
 use baton_api::sync::{IndexedSession, SyncIndex};
 use baton_session::{NodeId, Owner, SessionId, View, json};
@@ -31,18 +32,25 @@ pub(super) async fn of(context: &Context, owner: &Owner) -> Result<Arc<SyncIndex
         return Ok(index);
     }
     let (generation, entries) = context.store.list_entries(owner).await?;
+    // There may be some hundred thousand.
+    let sessions = blocking(move || read(entries)).await?;
+    let last_updated = sessions.iter().map(|session| session.last_modified).max();
+    let index = Arc::new(SyncIndex { node_id: context.node, last_updated, sessions });
+    context.indexes.put(owner, generation, &index);
+    Ok(index)
+}
+
+/// The lines as they lie in the database.
+fn read(entries: Vec<(SessionId, Vec<u8>)>) -> Vec<IndexedSession> {
     let mut sessions = Vec::with_capacity(entries.len());
     for (session, entry) in entries {
-        match serde_json::from_slice::<IndexedSession>(&entry) {
+        match serde_json::from_slice(&entry) {
             Ok(entry) => sessions.push(entry),
             // It costs itself only; the next change of the session writes it anew.
             Err(error) => tracing::error!(%session, %error, "a line of the index is damaged"),
         }
     }
-    let last_updated = sessions.iter().map(|session| session.last_modified).max();
-    let index = Arc::new(SyncIndex { node_id: context.node, last_updated, sessions });
-    context.indexes.put(owner, generation, &index);
-    Ok(index)
+    sessions
 }
 
 /// What a peer is told of the sessions: all, or of each the part that it is given.

@@ -1,5 +1,6 @@
 //! The model: how it is asked, and what it answers.
 
+use crate::blocking::blocking;
 use crate::config::UpstreamSettings;
 use crate::gateway::GatewayRefusal;
 use crate::outbound::Reach;
@@ -105,9 +106,10 @@ impl<'a> Upstream<'a> {
         let status = response.status();
         let answer = line::bounded(response, ANSWER_MAX).await.map_err(failed)?;
         if !status.is_success() {
-            return Err(failed(format!("it answers {status}{}", complaint(&answer))).into());
+            let complaint = blocking(move || complaint(&answer)).await?;
+            return Err(failed(format!("it answers {status}{complaint}")).into());
         }
-        Ok(read(&answer).map_err(failed)?)
+        Ok(blocking(move || read(&answer)).await?.map_err(failed)?)
     }
 }
 

@@ -3,12 +3,14 @@
 use super::super::index::index_for;
 use super::super::peers;
 use super::{LOOK_PAUSE, TOGETHER};
+use crate::blocking::blocking;
 use crate::{Context, NodeError};
 use baton_api::sync::{IndexMark, NextIndex, SyncIndex};
 use baton_session::{PeerLimits, json};
 use baton_store::{Generation, Peer};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -33,7 +35,8 @@ pub(crate) async fn next_index(
         if looked.as_ref() != Some(&now) {
             looked = Some(now);
             let index = index_for(context, &peer).await?;
-            let mark = mark(&index);
+            let marked = Arc::clone(&index);
+            let mark = blocking(move || mark(&marked)).await?;
             if known.as_ref() != Some(&mark) {
                 return Ok(NextIndex { mark, index: Some(SyncIndex::clone(&index)) });
             }
