@@ -154,3 +154,22 @@ async fn ask(context: &Context, peer: &Peer) -> Seen {
     context.statuses.note(peer.node, seen.clone());
     seen
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_seen_of_a_peer_is_old_after_half_a_minute_by_a_clock_that_nobody_sets() {
+        let (statuses, now) = (Statuses::default(), Instant::now());
+        let peer: NodeId = "01890000-0000-7000-8000-000000000001".parse().unwrap();
+        let seen_ago = |ago| Seen { at: now.checked_sub(ago).unwrap(), silent: None };
+        statuses.note(peer, seen_ago(FRESH));
+        assert!(statuses.fresh(peer).is_none());
+        statuses.note(peer, seen_ago(FRESH / 2));
+        assert!(statuses.fresh(peer).is_some());
+        // Where it has not let this node in, it may have done so since.
+        statuses.waits(peer, true);
+        assert!(statuses.fresh(peer).is_none());
+    }
+}
