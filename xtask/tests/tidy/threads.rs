@@ -13,7 +13,7 @@ const HEAVY: [&str; 20] = [
     "json::bytes",
     "parts::join",
     "parts::split",
-    "checksum_of",
+    "wire::checksum_of",
     "redact::redact",
     "PartHash::of",
     "PackedPart::of",
@@ -33,15 +33,16 @@ const HEAVY: [&str; 20] = [
 ];
 
 /// Where it is little, and why: a file and what of its line says which.
-const LITTLE: [(&str, &str); 9] = [
+const LITTLE: [(&str, &str); 10] = [
     // Nobody waits yet: a node that starts, and one that does not run.
     ("crates/node/src/serve.rs", "NodeLock::acquire"),
     ("crates/node/src/backup/restore.rs", "Old::look"),
     // Texts of a few lines, and one line of the index.
     ("crates/node/src/http/layers.rs", "problem"),
     ("crates/node/src/sync/shelf.rs", "index::entry"),
-    // No more is read than a provider or a node may say of itself.
+    // No more is read than a provider or a node may say of itself, and than a header holds.
     ("crates/node/src/oidc/client.rs", "answered"),
+    ("crates/node/src/oidc/gate.rs", "token"),
     ("crates/node/src/oidc/provider.rs", "answered"),
     ("crates/node/src/sync/remote/ask.rs", "Problem"),
     ("crates/node/src/sync/stranger.rs", "serde_json::from_slice(&body)"),
@@ -53,8 +54,8 @@ const LITTLE: [(&str, &str); 9] = [
 enum Place {
     /// In what an async thread does.
     Async,
-    /// In work that is given away.
-    GivenAway,
+    /// In work that is given away, if it is not done under its own name.
+    GivenAway(Option<String>),
     /// In a plain function: its name, and the type that it belongs to.
     Plain(String, Option<String>),
     /// Nowhere that can be told.
@@ -110,7 +111,8 @@ fn look(file: &File, known: &mut BTreeSet<String>, findings: &mut BTreeSet<Strin
                         known.insert(format!("{home}::{plain}"));
                         own.extend([format!("Self::{plain}"), format!("self.{plain}"), plain]);
                     }
-                    Place::GivenAway | Place::Elsewhere => {}
+                    Place::GivenAway(work) => own.extend(work),
+                    Place::Elsewhere => {}
                 }
             }
         }
@@ -134,12 +136,15 @@ fn call_of(line: &str, name: &str) -> Option<usize> {
 /// Where the call stands that begins here.
 fn place(lines: &[(usize, &str)], at: usize, start: usize) -> Place {
     if is_given_away(&lines[at].1[..start]) {
-        return Place::GivenAway;
+        return Place::GivenAway(work(lines, at));
     }
     let indent = |line: &str| line.len() - line.trim_start().len();
     let (mut depth, mut whose) = (indent(lines[at].1), None);
     let mut name = own_name(lines[at].1);
-    for (_, line) in lines[..at].iter().rev().filter(|(_, line)| !line.trim().is_empty()) {
+    for (above, (_, line)) in lines[..at].iter().enumerate().rev() {
+        if line.trim().is_empty() {
+            continue;
+        }
         // A header that goes over several lines stands as far to the left as its end.
         let is_end = |line: &str| line == "{" || line.starts_with(')') || line.starts_with("where");
         if indent(line) > depth || (indent(line) == depth && whose.is_none()) {
@@ -164,7 +169,7 @@ fn place(lines: &[(usize, &str)], at: usize, start: usize) -> Place {
             }
             name = Some(found);
         } else if name.is_none() && is_open && is_given_away(text) {
-            return Place::GivenAway;
+            return Place::GivenAway(work(lines, above));
         } else if name.is_none() && (text.contains("async {") || text.contains("async move {")) {
             return Place::Async;
         }
@@ -173,6 +178,14 @@ fn place(lines: &[(usize, &str)], at: usize, start: usize) -> Place {
         }
     }
     name.map_or(Place::Elsewhere, |name| Place::Plain(name, None))
+}
+
+/// What a closure is called that begins on a line.
+fn work(lines: &[(usize, &str)], at: usize) -> Option<String> {
+    let above = lines[..at].last().map(|(_, line)| line.trim()).filter(|line| line.ends_with('='));
+    let text = above.unwrap_or(lines[at].1.trim());
+    let (name, _) = text.strip_prefix("let ")?.split_once(" =")?;
+    Some(name.to_owned())
 }
 
 /// The name of the function that begins on a line.
@@ -234,6 +247,10 @@ fn what_is_done_where_others_wait_is_found() {
         "        let state = blocking(move || {",
         "            parts::join(&found)",
         "        });",
+        "        let work =",
+        "            move || PartHash::of(&found);",
+        "        let given = blocking(work).await;",
+        "        let done = work();",
         "        Ok(found.iter().map(|one| Self::plain(one)))",
         "    }",
         "",
@@ -255,5 +272,9 @@ fn what_is_done_where_others_wait_is_found() {
     let sources = [file("there.rs", &elsewhere), file("shown.rs", &text)];
     let found = found(&sources);
     let places: Vec<_> = found.iter().map(|line| line.split(": ").next().unwrap()).collect();
-    assert_eq!(places, ["shown.rs:10", "shown.rs:20", "shown.rs:6", "there.rs:2"], "{found:#?}");
+    assert_eq!(
+        places,
+        ["shown.rs:13", "shown.rs:14", "shown.rs:24", "shown.rs:6", "there.rs:2"],
+        "{found:#?}"
+    );
 }
