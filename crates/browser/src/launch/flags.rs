@@ -11,13 +11,24 @@ use std::ffi::OsString;
 /// Marks a browser as one that we started; Chromium itself does not know it.
 pub(super) const MARK: &str = "--held-by-baton";
 
-/// Parts of Chromium that no session needs. The last two draw the address bar's suggestions as web
+/// Parts of Chromium that no session needs. One asks a server of its maker for the time. The last two draw the address bar's suggestions as web
 /// pages, in a renderer of their own that takes more work and memory to start than all tabs together;
 /// without them Chromium draws the suggestions itself.
-const WITHOUT: (&str, [&str; 5]) = (
+const WITHOUT: (&str, [&str; 6]) = (
     "--disable-features=",
-    ["MediaRouter", "OptimizationHints", "Translate", "WebUIOmniboxAimPopup", "WebUIOmniboxPopup"],
+    [
+        "MediaRouter",
+        "NetworkTimeServiceQuerying",
+        "OptimizationHints",
+        "Translate",
+        "WebUIOmniboxAimPopup",
+        "WebUIOmniboxPopup",
+    ],
 );
+
+/// Where components are asked for that Chromium wants on demand, whatever `--disable-component-update` says:
+/// at a port that it never connects to (`net/base/port_util.cc`).
+const NO_COMPONENTS: &str = "--component-updater=url-source=http://127.0.0.1:9/";
 
 /// Switches of every launch: quiet, offline unless a page asks, no dialogs, no keyring.
 const ALWAYS: &[&str] = &[
@@ -28,6 +39,7 @@ const ALWAYS: &[&str] = &[
     "--no-default-browser-check",
     "--disable-background-networking",
     "--disable-component-update",
+    NO_COMPONENTS,
     "--disable-default-apps",
     "--disable-domain-reliability",
     "--disable-quic",
@@ -153,7 +165,7 @@ mod tests {
         let arguments = arguments(&options(), false, Confinement::Landlock);
         let after = &arguments[ALWAYS.len()..];
         let expected = [
-            "--disable-features=MediaRouter,OptimizationHints,Translate,WebUIOmniboxAimPopup,WebUIOmniboxPopup,Fonts",
+            "--disable-features=MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,Translate,WebUIOmniboxAimPopup,WebUIOmniboxPopup,Fonts",
             "--headless=new",
             "--disable-gpu",
             "--no-sandbox",
