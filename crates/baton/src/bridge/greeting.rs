@@ -1,13 +1,11 @@
 //! What is answered without a node: who is there, and which tools it has.
 
-use super::message::{Incoming, Outcome, error};
+use super::message::{Incoming, Outcome, STATELESS, error};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 /// Versions that begin with `initialize`, oldest first.
 pub(super) const HANDSHAKES: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-/// The version in which each request stands for itself.
-pub(super) const STATELESS: &str = "2026-07-28";
 
 /// Who is there, and its tools.
 pub(super) struct Greeting {

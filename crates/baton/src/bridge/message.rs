@@ -2,6 +2,7 @@
 //!
 //! Version 2025-03-26 of the protocol has several on a line, too: each is answered for itself.
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -37,6 +38,65 @@ impl Incoming {
     pub(super) fn version(&self) -> Option<&str> {
         self.params.get("_meta")?.get("io.modelcontextprotocol/protocolVersion")?.as_str()
     }
+}
+
+/// The version from which on each request says in which protocol it wants its answer, and each answer of what
+/// kind it is.
+pub(super) const STATELESS: &str = "2026-07-28";
+
+/// Who waits for an answer, and in which protocol: whatever answers leave, leave in its words.
+#[derive(Debug, Clone)]
+pub(super) struct Asker {
+    id: Value,
+    is_new: bool,
+}
+
+impl Incoming {
+    /// Who asks.
+    pub(super) fn asker(&self) -> Asker {
+        let is_new = self.version().is_some_and(|version| version >= STATELESS);
+        Asker { id: self.id.clone(), is_new }
+    }
+}
+
+impl Asker {
+    /// The answer.
+    pub(super) fn response(&self, outcome: Outcome) -> Value {
+        let complete = |mut result: Value| {
+            if let Some(fields) = result.as_object_mut().filter(|_| self.is_new) {
+                fields.entry("resultType").or_insert_with(|| json!("complete"));
+            }
+            result
+        };
+        response(&self.id, outcome.map(complete))
+    }
+
+    /// The answer that somebody else has written, who may speak an older protocol, on a line.
+    pub(super) fn line(&self, outcome: Result<&RawValue, &RawValue>) -> String {
+        let (field, raw) = match outcome {
+            Ok(result) => ("result", result.get()),
+            Err(error) => ("error", error.get()),
+        };
+        let fields = raw.strip_prefix('{').filter(|_| {
+            let says = serde_json::from_str(raw).map_or(true, |kind: Kind| kind.said.is_some());
+            outcome.is_ok() && self.is_new && !says
+        });
+        let id = &self.id;
+        let Some(fields) = fields else {
+            return format!(r#"{{"jsonrpc":"2.0","id":{id},"{field}":{raw}}}"#);
+        };
+        let comma = if fields.trim_start().starts_with('}') { "" } else { "," };
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"{field}":{{"resultType":"complete"{comma}{fields}}}"#
+        )
+    }
+}
+
+/// Of which kind a result says that it is.
+#[derive(Deserialize)]
+struct Kind {
+    #[serde(rename = "resultType")]
+    said: Option<IgnoredAny>,
 }
 
 /// A message of the client.
@@ -199,5 +259,33 @@ fn line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
         if !line.trim_ascii().is_empty() {
             return Ok(Some(line));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_another_server_wrote_says_of_what_kind_it_is_to_who_wants_to_know() {
+        let line = |is_new, text: &str| {
+            let raw = RawValue::from_string(text.to_owned()).unwrap();
+            let line = Asker { id: json!(7), is_new }.line(Ok(&raw));
+            serde_json::from_str::<Value>(&line).unwrap()["result"].clone()
+        };
+        assert_eq!(line(false, r#"{"content":[]}"#), json!({"content": []}));
+        assert_eq!(line(true, r#"{"content":[]}"#)["resultType"], "complete");
+        assert_eq!(line(true, "{ }"), json!({"resultType": "complete"}));
+        assert_eq!(
+            line(true, r#"{"resultType":"input_required"}"#)["resultType"],
+            "input_required"
+        );
+        // Deeper down it is somebody else's.
+        let deep = line(true, r#"{"structuredContent":{"resultType":"x"}}"#);
+        assert_eq!(deep["resultType"], "complete");
+        assert_eq!(line(true, "null"), Value::Null);
+        let error = RawValue::from_string(r#"{"code":1}"#.to_owned()).unwrap();
+        let told = Asker { id: json!(7), is_new: true }.line(Err(&error));
+        assert_eq!(told, r#"{"jsonrpc":"2.0","id":7,"error":{"code":1}}"#);
     }
 }

@@ -204,7 +204,7 @@ impl Bridge {
     async fn answer(&self, request: Incoming) {
         let Some(upstream) = &self.upstream else {
             let outcome = self.outcome(&request).await;
-            return self.client.send(message::response(&request.id, outcome)).await;
+            return self.client.send(request.asker().response(outcome)).await;
         };
         let name = request.params.get("name").and_then(Value::as_str);
         match request.method.as_str() {
@@ -217,12 +217,12 @@ impl Bridge {
             }
             "logging/setLevel" => {
                 let outcome = upstream.log(&request).await;
-                self.client.send(message::response(&request.id, outcome)).await;
+                self.client.send(request.asker().response(outcome)).await;
             }
             _ => {
                 let outcome = self.outcome(&request).await;
                 upstream.watch(&request, &outcome);
-                self.client.send(message::response(&request.id, outcome)).await;
+                self.client.send(request.asker().response(outcome)).await;
             }
         }
     }

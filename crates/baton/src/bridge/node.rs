@@ -4,8 +4,8 @@
 //! node may end and another begin without the client hearing of it.
 
 use super::client::Client;
-use super::greeting::{Greeting, STATELESS};
-use super::message::{Incoming, Outcome, error};
+use super::greeting::Greeting;
+use super::message::{Incoming, Outcome, STATELESS, error};
 use super::nodes::Nodes;
 use baton_api::{Client as NodeClient, Messages, Wishes};
 use serde_json::{Map, Value, json};

@@ -3,6 +3,7 @@
 //! The one idea: a call lasts as long as somebody waits for it. When its [`Call`] is dropped, because
 //! the client cancelled it or it took too long, the server is told, and a late answer goes nowhere.
 
+use crate::bridge::message::Asker;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -37,8 +38,8 @@ struct Inner {
 
 /// A call under way.
 pub(super) struct Entry {
-    /// What the client calls it; none for our own.
-    pub(super) client_id: Option<Value>,
+    /// Who of the client's side waits for it; none for our own.
+    pub(super) asker: Option<Asker>,
     /// What progress of it is called.
     token: Option<Value>,
     state: watch::Sender<State>,
@@ -81,7 +82,7 @@ impl Calls {
     /// A new call, of the client's or of our own.
     pub(super) fn begin(
         &self,
-        client_id: Option<Value>,
+        asker: Option<Asker>,
         token: Option<Value>,
         input: &mpsc::Sender<String>,
     ) -> Result<Call<'_>, NotBegun> {
@@ -95,7 +96,7 @@ impl Calls {
         inner.begun += 1;
         let id = inner.begun;
         let (sender, state) = watch::channel(State::Waits(Instant::now()));
-        inner.entries.insert(id, Entry { client_id, token, state: sender });
+        inner.entries.insert(id, Entry { asker, token, state: sender });
         Ok(Call { calls: self, input: input.clone(), id, state })
     }
 

@@ -32,7 +32,7 @@ pub(super) use process::Patience;
 pub(super) use server::Introduction;
 
 use super::client::Client;
-use super::message::{Incoming, Outcome, error, response};
+use super::message::{Incoming, Outcome, error};
 use super::nodes::Nodes;
 use captures::Captures;
 use endpoint::Endpoint;
@@ -139,7 +139,7 @@ impl Upstream {
     pub(super) async fn call(self: &Arc<Self>, request: &Incoming, introduction: Introduction) {
         self.state().introduction.get_or_insert(introduction);
         if let Err(failure) = self.pass(request).await {
-            self.client.send(response(&request.id, Ok(failure.result()))).await;
+            self.client.send(request.asker().response(Ok(failure.result()))).await;
         }
     }
 

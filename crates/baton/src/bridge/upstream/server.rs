@@ -8,7 +8,7 @@ use super::process::{Output, Patience, Process};
 use super::questions::Questions;
 use super::secret::Secret;
 use crate::bridge::client::Client;
-use crate::bridge::message::{Envelope, Incoming, understood};
+use crate::bridge::message::{Asker, Envelope, Incoming, understood};
 use baton_session::json;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -126,7 +126,7 @@ impl Server {
     /// Passes on a call of the client's. The answer goes to the client by itself.
     pub(super) async fn call(&self, request: &Incoming) -> Result<(), Failure> {
         let token = request.params.get("_meta").and_then(|meta| meta.get("progressToken"));
-        let mut call = self.begin(Some(request.id.clone()), token.cloned())?;
+        let mut call = self.begin(Some(request.asker()), token.cloned())?;
         self.write(&call, &request.method, &request.raw).await;
         self.wait(&mut call, self.limit).await.map(drop)
     }
@@ -168,10 +168,10 @@ impl Server {
         }
     }
 
-    fn begin(&self, client_id: Option<Value>, token: Option<Value>) -> Result<Call<'_>, Failure> {
+    fn begin(&self, asker: Option<Asker>, token: Option<Value>) -> Result<Call<'_>, Failure> {
         let ended = |why: String| Failure::new("server_ended", why, AGAIN);
         let input = self.input().ok_or_else(|| ended(format!("{} has ended", self.name)))?;
-        self.calls.begin(client_id, token, &input).map_err(|refused| match refused {
+        self.calls.begin(asker, token, &input).map_err(|refused| match refused {
             NotBegun::Ended(why) => ended(why),
             NotBegun::Full => {
                 let found = format!("{} is busy with as many calls as it may have", self.name);
@@ -256,12 +256,8 @@ impl Server {
             (None, Some(error)) => Err(&**error),
             (None, None) => Ok(RawValue::NULL),
         };
-        let Some(id) = call.client_id.take() else { return call.answered(Some(outcome)) };
-        let (field, raw) = match outcome {
-            Ok(result) => ("result", result),
-            Err(error) => ("error", error),
-        };
-        self.client.send_line(format!(r#"{{"jsonrpc":"2.0","id":{id},"{field}":{raw}}}"#)).await;
+        let Some(asker) = call.asker.take() else { return call.answered(Some(outcome)) };
+        self.client.send_line(asker.line(outcome)).await;
         call.answered(None);
     }
 

@@ -372,7 +372,13 @@ async fn a_client_of_the_newest_protocol_is_served_without_a_handshake() {
     assert_eq!(listed["resultType"], "complete");
     assert!(listed["tools"].as_array().unwrap().iter().any(|tool| tool["name"] == "echo"));
     let params = json!({"name": "echo", "arguments": {}, "_meta": meta});
-    assert_eq!(done(&fresh.request("tools/call", params).await.unwrap()), "alive");
+    // The other server speaks an older one, which has no kinds of results.
+    let answered = fresh.request("tools/call", params.clone()).await.unwrap();
+    assert_eq!((done(&answered).as_str(), &answered["resultType"]), ("alive", &json!("complete")));
     fresh.close().await.unwrap();
+    let lost = scene.silent_bridge("python3 server.py {cdp_url}", &["--session", "nothing"]);
+    let refused = lost.request("tools/call", params).await.unwrap();
+    assert_eq!((&refused["isError"], &refused["resultType"]), (&json!(true), &json!("complete")));
+    lost.close().await.unwrap();
     strike(scene, bridge).await;
 }
