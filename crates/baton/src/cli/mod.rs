@@ -34,6 +34,7 @@ mod serve;
 mod sessions;
 mod skill;
 mod state_file;
+mod stop;
 mod sync;
 
 use crate::context::Context;
@@ -105,6 +106,7 @@ enum Command {
     Keys(keys::Keys),
     Audit(audit::Audit),
     Serve(Box<serve::Serve>),
+    Stop(stop::Stop),
     Proxy(proxy::Proxy),
     #[command(subcommand)]
     Cocoons(cocoons::Cocoons),
@@ -183,6 +185,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Keys(command) => command.run(context).await,
             Command::Audit(command) => command.run(context).await,
             Command::Serve(command) => command.run(context).await,
+            Command::Stop(command) => command.run(context).await,
             Command::Proxy(command) => command.run(context).await,
             Command::Cocoons(command) => command.run(context).await,
             Command::Sandbox(command) => command.run(context).await,

@@ -94,7 +94,7 @@ pub enum DataError {
     },
     /// Another node works on this folder.
     #[error(
-        "expected no other node on {}, found {}\nstop it first, or choose another folder with --data",
+        "expected no other node on {}, found {}\nend it first with baton stop, or choose another folder with --data",
         path.display(),
         describe(running.as_deref())
     )]

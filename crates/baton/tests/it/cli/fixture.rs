@@ -53,7 +53,7 @@ impl Folder {
     }
 
     /// Whether a node holds the folder still: it gives up its address before it ends.
-    fn is_held(&self) -> bool {
+    pub(crate) fn is_held(&self) -> bool {
         let lock = std::fs::File::open(self.data().join("node.lock"));
         lock.is_ok_and(|lock| lock.try_lock().is_err())
     }

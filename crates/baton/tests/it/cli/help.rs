@@ -28,6 +28,7 @@ fn the_first_page_says_what_there_is() {
       keys         Make, list and revoke API keys
       audit        Show what was done, by whom, and how it ended, newest first
       serve        Run a node: the service that keeps sessions
+      stop         End the node of the data folder; browsers run on, and the next node finds them
       proxy        Run a proxy in front of your services, so that their pages can be looked into
       cocoons      Name the services behind the node's proxy, list, open and remove them
       sandbox      Make sandboxes that are logged in, run commands in them, list, show and end them
@@ -69,7 +70,7 @@ fn the_first_page_says_what_there_is() {
 #[test]
 fn every_command_has_help_without_a_node() {
     let folder = Folder::new();
-    let commands: [&[&str]; 41] = [
+    let commands: [&[&str]; 42] = [
         &["open"],
         &["export"],
         &["import"],
@@ -89,6 +90,7 @@ fn every_command_has_help_without_a_node() {
         &["skill"],
         &["attach"],
         &["serve"],
+        &["stop"],
         &["backup"],
         &["restore"],
         &["doctor"],
