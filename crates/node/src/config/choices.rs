@@ -234,8 +234,19 @@ impl Choices {
         Ok(Exposure {
             tls: TlsFiles::both(self.tls_certificate.clone(), self.tls_key.clone())?,
             behind_proxy: self.behind_proxy.unwrap_or(false),
-            allowed_hosts: self.allowed_hosts.clone().unwrap_or_default(),
+            allowed_hosts: self.names(),
         })
+    }
+
+    /// Under which names the node may be addressed: those that are allowed, and those of the addresses that
+    /// it tells others. A browser and a client leave out the port that belongs to the scheme.
+    fn names(&self) -> Vec<String> {
+        let own = [&self.public_url, &self.internal_url].into_iter().flatten();
+        let own = own.filter_map(|url| {
+            let host = url.host_str()?;
+            Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
+        });
+        self.allowed_hosts.clone().into_iter().flatten().chain(own).collect()
     }
 
     /// These choices, and `other`'s where these say nothing.

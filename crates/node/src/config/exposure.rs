@@ -11,8 +11,8 @@ pub struct Exposure {
     pub tls: Option<TlsFiles>,
     /// Whether a proxy in front of it speaks TLS, and names the caller in `X-Forwarded-For`.
     pub behind_proxy: bool,
-    /// Names under which it may be addressed, besides those of this machine. One without a port
-    /// stands for every port.
+    /// Names under which it may be addressed, besides those of this machine: those that the settings allow, and
+    /// those of the addresses that it tells others. One without a port stands for every port.
     pub allowed_hosts: Vec<String>,
 }
 

@@ -40,6 +40,9 @@ impl<'a> Stranger<'a> {
         if self.way.method == AuthMethod::Tunnel && !status.is_success() {
             return Err(self.way.not_through(format!("HTTP status {status}")));
         }
+        if !status.is_success() {
+            return Err(self.refused(status, &body));
+        }
         // What else may listen there is nobody's to read.
         let why = || "GET /health does not tell who it is".to_owned();
         let health: Health = serde_json::from_slice(&body).map_err(|_| self.not_a_node(why()))?;
@@ -85,9 +88,16 @@ impl<'a> Stranger<'a> {
             Ok(Problem { code: ErrorCode::Unauthenticated, detail, hint, .. }) => {
                 self.way.not_let_in(detail, hint)
             }
-            Ok(Problem { detail, .. }) => {
+            Ok(Problem { code, detail, .. }) => {
                 let name = self.way.url.host_str().unwrap_or_default().to_owned();
-                SyncError::Denied { name, why: detail }.into()
+                // What it is called has to be said there, not here.
+                let hint = match code {
+                    ErrorCode::ForeignOrigin => {
+                        format!("\nset node.publicUrl or server.allowed_hosts there to name {name}")
+                    }
+                    _ => String::new(),
+                };
+                SyncError::Denied { name, why: format!("{detail}{hint}") }.into()
             }
             Err(_) => self.not_a_node(format!("HTTP status {status}")).into(),
         }

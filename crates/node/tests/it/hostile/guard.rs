@@ -2,6 +2,7 @@
 
 use crate::fixture::{Folder, Node, problem};
 use baton_api::ErrorCode;
+use baton_node::config::Choices;
 use reqwest::Method;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -85,6 +86,26 @@ async fn a_name_that_points_here_is_not_enough() {
     ];
     for host in foreign {
         assert_eq!(health(&host).await, 403, "{host}");
+    }
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn the_names_that_a_node_tells_others_are_its_own() {
+    let folder = Folder::new();
+    let config = folder.config_with(Choices {
+        behind_proxy: Some(true),
+        public_url: Some("https://baton.example.org".parse().unwrap()),
+        internal_url: Some("http://baton.internal:7420".parse().unwrap()),
+        ..Choices::default()
+    });
+    let node = folder.start_with(config.unwrap()).await;
+    let health = async |host: &str| status(&node, "/health", &format!("Host: {host}\r\n")).await;
+    for host in ["baton.example.org", "baton.example.org:443", "baton.internal:7420"] {
+        assert_eq!(health(host).await, 200, "{host}");
+    }
+    for host in ["baton.internal", "baton.internal:80", "example.org"] {
+        assert_eq!(health(host).await, 403, "{host}");
     }
     node.stop().await;
 }

@@ -1,7 +1,7 @@
 //! A node is registered without a key of it, as an agent does, and a person does the rest.
 
 use super::pair::{logged_in, registration, save, seed, start};
-use crate::fixture::Node;
+use crate::fixture::{Folder, Node, one_line};
 use axum::extract::State;
 use axum::http::Uri;
 use axum::{Json, Router};
@@ -24,6 +24,29 @@ async fn two() -> (Node, Node) {
     let pending = laptop.admin().register_peer(&keyless(&cloud).await).await.unwrap();
     assert_eq!((pending.state, pending.has_key), (PeerState::Pending, false));
     (cloud, laptop)
+}
+
+#[tokio::test]
+async fn a_node_that_is_not_called_so_says_what_to_set_there() {
+    let folder = Folder::new();
+    let mut config = folder.config();
+    config.exposure.behind_proxy = true;
+    let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let cloud = folder.start_at(config, listener).await;
+    let laptop = start(Choices::default()).await;
+    let mut request = keyless(&cloud).await;
+    let port = cloud.file.url.port().unwrap();
+    // Another name of this machine, which the node does not know to be its own.
+    request.url = format!("http://127.0.0.2:{port}").parse().unwrap();
+    let refused = laptop.admin().register_peer(&request).await.unwrap_err();
+    let ClientError::Problem(problem) = refused else { panic!("{refused}") };
+    let told = format!("{}\n{}", one_line(&problem), problem.hint.unwrap_or_default());
+    insta::assert_snapshot!(told.replace(&port.to_string(), "PORT"), @r#"
+    502 peer_unreachable: peer 127.0.0.2 refused: expected the header Host to name localhost:PORT, found "127.0.0.2:PORT"
+    set node.publicUrl or server.allowed_hosts there to name 127.0.0.2
+    "#);
+    laptop.stop().await;
+    cloud.stop().await;
 }
 
 /// What registers `cloud` without a key.
