@@ -3,6 +3,7 @@
 use crate::SessionView;
 use baton_session::{Receipt, SessionId, SessionName, SnapshotId, State};
 use jiff::Timestamp;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::fmt;
@@ -56,8 +57,9 @@ pub struct ImportSession {
     /// Free text for people, at most 1000 characters; that of the file when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// A session file, or a Playwright `storageState`: the JSON document itself.
-    #[schema(value_type = Object)]
+    /// The JSON document itself: a session file, a Playwright `storageState`, a list of cookies. A
+    /// `cookies.txt` is a string.
+    #[schema(value_type = serde_json::Value)]
     pub file: FileText,
 }
 
@@ -110,6 +112,14 @@ impl FileText {
     /// The document in `text`.
     pub fn new(text: String) -> serde_json::Result<Self> {
         RawValue::from_string(text).map(Self)
+    }
+
+    /// The document in `text`, or a text that is no JSON, such as a `cookies.txt`, as a string.
+    pub fn of(text: String) -> Self {
+        let is_json = serde_json::from_str::<IgnoredAny>(&text).is_ok();
+        // A string is always JSON once it is written as such.
+        let text = if is_json { text } else { serde_json::Value::from(text).to_string() };
+        Self(RawValue::from_string(text).unwrap_or_default())
     }
 
     /// The document's text.

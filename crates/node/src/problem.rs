@@ -120,7 +120,9 @@ fn sandbox(error: &SandboxRefusal) -> ErrorCode {
         SandboxRefusal::NotThere { .. } => ErrorCode::SessionNotFound,
         SandboxRefusal::NoSession { .. } | SandboxRefusal::BadState(_) => ErrorCode::InvalidSession,
         SandboxRefusal::NoLogin(NoLogin::Expired { .. }) => ErrorCode::SessionExpired,
-        SandboxRefusal::NoLogin(NoLogin::Missing { .. }) => ErrorCode::LoginMissing,
+        SandboxRefusal::NoLogin(NoLogin::Missing { .. }) | SandboxRefusal::NotTaken { .. } => {
+            ErrorCode::LoginMissing
+        }
         SandboxRefusal::Held { .. } => ErrorCode::SessionHeld,
         SandboxRefusal::Profile(CompileError::Profile(error)) => file(&error.source),
         SandboxRefusal::Profile(_)

@@ -7,6 +7,8 @@
 
 use crate::Site;
 use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
+use std::cmp::Reverse;
 use std::net::Ipv6Addr;
 
 /// One cookie.
@@ -19,7 +21,8 @@ pub struct Cookie {
     pub value: String,
     /// `.app.test` for a domain cookie, `app.test` for a host-only one.
     pub domain: String,
-    /// Starts with `/`.
+    /// Starts with `/`; all of the host where none is said.
+    #[serde(default = "everywhere")]
     pub path: String,
     /// When it ends; `None` for a cookie that ends with the browser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,6 +48,11 @@ pub struct Cookie {
     /// The partition it lives in (CHIPS).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition_key: Option<PartitionKey>,
+}
+
+/// The path of a cookie that says none.
+fn everywhere() -> String {
+    "/".to_owned()
 }
 
 /// The instant a cookie ends: microseconds since 1970, the browser's own precision.
@@ -153,7 +161,7 @@ pub enum InvalidCookie {
         /// The rule that is broken.
         rule: &'static str,
     },
-    /// `SameSite=None` or `Partitioned` without `Secure`.
+    /// `SameSite=None` or `Partitioned` without `Secure`: no server would get it.
     #[error("expected Secure together with {0}")]
     NeedsSecure(&'static str),
     /// It ended before the restore.
@@ -190,6 +198,11 @@ impl Cookie {
         !self.domain.starts_with('.')
     }
 
+    /// Whether Chromium keeps it, if it does, and sends it to nobody.
+    pub(crate) fn is_none_without_secure(&self) -> bool {
+        self.same_site == Some(SameSite::None) && !self.secure
+    }
+
     /// Checks what a browser would refuse, so that one bad cookie can be named before it costs the
     /// others. `now` is microseconds since 1970.
     pub fn validate(&self, now: Expiry) -> Result<(), InvalidCookie> {
@@ -201,6 +214,9 @@ impl Cookie {
         self.validate_prefix()?;
         if self.partition_key.is_some() && !self.secure {
             return Err(InvalidCookie::NeedsSecure("Partitioned"));
+        }
+        if self.is_none_without_secure() {
+            return Err(InvalidCookie::NeedsSecure("SameSite=None"));
         }
         if self.expires.is_some_and(|expires| expires <= now) {
             return Err(InvalidCookie::Expired);
@@ -260,4 +276,15 @@ impl Cookie {
         }
         Ok(())
     }
+}
+
+/// Puts cookies into the order in which a browser sends those of one site (RFC 6265, 5.4): longer paths
+/// first, and of paths of one length those first that were set first, as they stand. Where one name
+/// stands for a host and for the domain above it, the first one is the login. Sites follow each other
+/// by name.
+pub fn order<C: Borrow<Cookie>>(cookies: &mut [C]) {
+    cookies.sort_by_cached_key(|cookie| {
+        let cookie = cookie.borrow();
+        (cookie.site(), Reverse(cookie.path.len()))
+    });
 }

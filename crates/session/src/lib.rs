@@ -10,7 +10,7 @@
 //! [`checksum`] names a state; [`receipt`] tells what a restore did; [`Holdings`] tell whether a
 //! state has shrunk; [`diff`], [`forecast`] and [`login`] tell what changed, what expires and where somebody is logged in; [`redact`] hides
 //! secrets; [`playwright`] reads and writes `storageState` files and [`wire`] session files,
-//! [`import`] reads either kind, [`json`] writes what our types say, [`admit`] says what of a file from elsewhere a browser may get, [`domains`] takes what belongs to some
+//! [`import`] says what a file is and reads it, whoever wrote it, [`json`] writes what our types say, [`admit`] says what of a file from elsewhere a browser may get, [`domains`] takes what belongs to some
 //! domains and [`view`] what of it somebody sees, [`write_back`] takes over what a profile elsewhere holds; [`NodeKey`] says who wrote something, and
 //! [`revision`] which published state is newer than which.
 
@@ -33,6 +33,7 @@ pub mod id;
 mod identity;
 pub mod import;
 pub mod json;
+mod json_tree;
 mod lease;
 pub mod lifecycle;
 pub mod login;
@@ -57,6 +58,7 @@ pub mod tab;
 mod term;
 pub mod text;
 mod text_form;
+mod unknown;
 pub mod unread;
 pub mod value;
 pub mod view;

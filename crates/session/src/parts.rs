@@ -10,7 +10,7 @@ pub use piece::{Joining, Piece};
 
 use crate::text_form::{InvalidText, parse_hex, text_form, write_hex};
 use crate::words::words;
-use crate::{Cookie, Site, State, json};
+use crate::{Cookie, Site, State, cookie, json};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -176,13 +176,14 @@ pub fn join<'a>(parts: impl IntoIterator<Item = &'a Part>) -> (State, Vec<Invali
     joining.finish()
 }
 
+/// The cookies of each site, in the order in which they are sent.
 fn cookies_by_site(cookies: &[Cookie]) -> BTreeMap<Site, Vec<&Cookie>> {
     let mut sites: BTreeMap<Site, Vec<&Cookie>> = BTreeMap::new();
     for cookie in cookies {
         sites.entry(cookie.site()).or_default().push(cookie);
     }
     for cookies in sites.values_mut() {
-        cookies.sort_by_key(|cookie| cookie.key());
+        cookie::order(cookies);
     }
     sites
 }

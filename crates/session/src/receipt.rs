@@ -197,9 +197,12 @@ impl FromIterator<ReceiptItem> for Receipt {
 }
 
 impl ReceiptItem {
-    /// What could not be read when the snapshot was taken: it is back as it was last known.
+    /// What could not be read when the snapshot was taken: it is back as it was last known, or lost.
     pub fn as_last_known(unread: Unread) -> Self {
-        let Unread { place, reason } = unread;
+        let Unread { place, reason, lost } = unread;
+        if lost {
+            return Self::rejected(ItemKind::Cookie, place, reason);
+        }
         let reason =
             format!("it did not answer when the snapshot was taken: {reason}; as last known");
         let verified = Verified::None;

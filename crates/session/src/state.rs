@@ -2,7 +2,7 @@
 
 use crate::{
     Cache, Cookie, Database, Entries, Environment, FileEntry, Registration, StorageKey, Tab, Text,
-    permission,
+    cookie, permission,
 };
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct State {
-    /// Every cookie of the default context.
+    /// Every cookie of the default context, those of a site in the [order](cookie::order) in which they
+    /// are sent.
     pub cookies: Vec<Cookie>,
     /// What each storage key holds.
     pub origins: BTreeMap<StorageKey, OriginState>,
@@ -95,10 +96,10 @@ impl OriginState {
 }
 
 impl State {
-    /// Sorts what has no order of its own and drops empty storage keys, so that equal states are
+    /// Sorts what has no order of its own, and cookies as they are sent, and drops empty storage keys, so that equal states are
     /// equal values.
     pub fn normalize(&mut self) {
-        self.cookies.sort_by(|a, b| a.key().cmp(&b.key()));
+        cookie::order(&mut self.cookies);
         self.origins.values_mut().for_each(OriginState::normalize);
         self.origins.retain(|_, origin| !origin.is_empty());
         for tab in &mut self.tabs {

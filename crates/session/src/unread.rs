@@ -1,7 +1,8 @@
-//! What could not be read when a state was captured, and stands there as it was last known.
+//! What could not be read when a state was captured, and stands there as it was last known, or not at
+//! all.
 
 use crate::redact::redact_url;
-use crate::{Part, PartKind, json};
+use crate::{Cookie, Part, PartKind, json};
 use serde::{Deserialize, Serialize};
 
 /// The most places that are noted of one capture, and the most characters of each text.
@@ -16,12 +17,20 @@ pub struct Unread {
     pub place: String,
     /// Why.
     pub reason: String,
+    /// Whether it is a cookie that is not in the snapshot at all. All else stands there as last known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lost: bool,
 }
 
 impl Unread {
     /// A place, and why it was not read. What may be secret in an address is left out.
     pub fn new(place: impl AsRef<str>, reason: impl std::fmt::Display) -> Self {
-        Self { place: redact_url(place.as_ref()), reason: reason.to_string() }
+        Self { place: redact_url(place.as_ref()), reason: reason.to_string(), lost: false }
+    }
+
+    /// A cookie that cannot be kept, and why.
+    pub fn lost_cookie(cookie: &Cookie, reason: impl std::fmt::Display) -> Self {
+        Self { place: cookie.place(), reason: reason.to_string(), lost: true }
     }
 
     /// The part of a snapshot that notes these places; none when everything was read.
@@ -29,7 +38,10 @@ impl Unread {
         let cut = |text: &str| text.chars().take(CHARACTERS).collect::<String>();
         let mut places: Vec<_> = places
             .iter()
-            .map(|unread| Self::new(cut(&unread.place), cut(&unread.reason)))
+            .map(|unread| Self {
+                lost: unread.lost,
+                ..Self::new(cut(&unread.place), cut(&unread.reason))
+            })
             .collect();
         places.sort_unstable();
         places.dedup();

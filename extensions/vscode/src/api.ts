@@ -4269,8 +4269,8 @@ export interface components {
              *     whose tokens rotate is lost to one of both.
              */
             shared?: boolean;
-            /** @description With `inline`: a Playwright `storageState`, or a session file. */
-            storageState?: Record<string, never> | null;
+            /** @description With `inline`: a Playwright `storageState`, or any other file that is imported. */
+            storageState?: unknown;
             /**
              * @description With `reference`, and not `shared`: which sites are written back when the sandbox ends. Left out,
              *     those that were handed in; what it holds of others is named then, and left.
@@ -5348,8 +5348,11 @@ export interface components {
         ImportSession: {
             /** @description Free text for people, at most 1000 characters; that of the file when left out. */
             description?: string | null;
-            /** @description A session file, or a Playwright `storageState`: the JSON document itself. */
-            file: Record<string, never>;
+            /**
+             * @description The JSON document itself: a session file, a Playwright `storageState`, a list of cookies. A
+             *     `cookies.txt` is a string.
+             */
+            file: unknown;
             name?: components["schemas"]["SessionName"] | null;
         };
         /** @description A session that was made of a file. */
@@ -6262,6 +6265,8 @@ export interface components {
             failed?: components["schemas"]["NotPushed"][];
             /** @description Which session. */
             id: components["schemas"]["SessionId"];
+            /** @description What in an uploaded file was not taken, and why. */
+            leftOut?: components["schemas"]["Receipt"];
             /** @description What it is called. */
             name: components["schemas"]["SessionName"];
             /** @description What went to peers. */
@@ -6691,6 +6696,8 @@ export interface components {
         Term: number;
         /** @description A place that did not answer in time, or answered with an error. */
         Unread: {
+            /** @description Whether it is a cookie that is not in the snapshot at all. All else stands there as last known. */
+            lost?: boolean;
             /** @description A tab's address, a storage key, or what of it; without secrets. */
             place: string;
             /** @description Why. */

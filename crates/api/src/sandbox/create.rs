@@ -42,9 +42,9 @@ pub struct BrowserSession {
     /// Which of both.
     #[serde(rename = "type")]
     pub kind: BrowserSessionType,
-    /// With `inline`: a Playwright `storageState`, or a session file.
+    /// With `inline`: a Playwright `storageState`, or any other file that is imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<serde_json::Value>)]
     pub storage_state: Option<FileText>,
     /// With `reference`: an id, a unique prefix of one, or a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]

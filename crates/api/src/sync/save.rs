@@ -1,7 +1,7 @@
 //! Saves a session: its state becomes a revision, which moves to peers.
 
 use super::Movement;
-use baton_session::{PartHash, RevisionId, SessionId, SessionName, SnapshotId};
+use baton_session::{PartHash, Receipt, RevisionId, SessionId, SessionName, SnapshotId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -47,6 +47,9 @@ pub struct SavedView {
     /// Peers to which it did not go, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<NotPushed>,
+    /// What in an uploaded file was not taken, and why.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub left_out: Receipt,
 }
 
 /// A peer that a session did not reach.
@@ -56,4 +59,8 @@ pub struct NotPushed {
     pub peer: String,
     /// Why.
     pub reason: String,
+}
+
+fn is_empty(receipt: &Receipt) -> bool {
+    receipt.items.is_empty()
 }

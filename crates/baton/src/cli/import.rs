@@ -18,10 +18,11 @@ use std::path::PathBuf;
 /// Make a session of a file, of a profile, or of your own browser
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What PATH is, is recognised: a session file, a Playwright storageState, either of them sealed, or a
-folder with a Chrome profile. Only a session file has a name of its own. A file that a peer sealed for
-this node (baton export --to PEER) becomes the same session as there; the exit code is 4 when it was
-changed here and there.
+What PATH is, is recognised: a session file, a Playwright storageState (also of agent-browser,
+browser-use or Steel), a list of cookies (of Selenium, Puppeteer or an extension), a cookies.txt, one of
+these sealed, or a folder with a Chrome profile. Only a session file has a name of its own. A file that a
+peer sealed for this node (baton export --to PEER) becomes the same session as there; the exit code is 4
+when it was changed here and there.
 
 --from takes a profile of your own browser, after asking: cookies, localStorage and what sites may
 do, with --tabs the open tabs too. Nothing in it is changed, and the browser may run. With --domain
@@ -36,6 +37,7 @@ Do not use one login in two places: where refresh tokens rotate, the slower one 
 Examples:
   baton import shop.json
   baton import state.json --name shop
+  baton import cookies.txt --name shop-1
   baton import shop.baton --identity ~/.config/baton/identity --name shop-2
   baton import ./profile --name shop-3
   baton import --from chrome --domain example.com --name mine

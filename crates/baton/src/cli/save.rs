@@ -61,5 +61,9 @@ fn exit(saved: &SavedView) -> Exit {
         return Exit::Failed;
     }
     let has_conflict = saved.pushed.iter().any(|one| conflicts(one.outcome));
-    if has_conflict || !saved.conflicts.is_empty() { Exit::Conflict } else { Exit::Done }
+    match () {
+        () if has_conflict || !saved.conflicts.is_empty() => Exit::Conflict,
+        () if saved.left_out.has_losses() => Exit::Losses,
+        () => Exit::Done,
+    }
 }

@@ -5,6 +5,7 @@ use anyhow::Context as _;
 use baton_api::FileText;
 use baton_node::bundle::{self, Identity};
 use baton_node::sessions::FILE_LIMIT;
+use baton_session::import::{self, ImportError};
 use secrecy::{ExposeSecret, SecretString};
 use std::fs::File;
 use std::io::Read;
@@ -26,15 +27,12 @@ pub(super) enum Unreadable {
     )]
     Sealed(PathBuf),
     /// It is of no known kind.
-    #[error(
-        "expected {} to be a session file, a Playwright storageState or a sealed bundle, found \
-         something else: {source}", path.display()
-    )]
-    NoJson {
+    #[error("{}: {source}", path.display())]
+    OtherKind {
         /// Which file.
         path: PathBuf,
-        /// Why it is no JSON.
-        source: serde_json::Error,
+        /// What it is.
+        source: ImportError,
     },
 }
 
@@ -51,7 +49,7 @@ pub(super) fn read(
         if bundle::is_by_passphrase(&bytes) {
             let passphrase = passphrase::to_open_bundle(passphrase)?;
             bytes = bundle::open_by_passphrase(&bytes, passphrase, FILE_LIMIT)?;
-            return text_of(bytes, path);
+            return text_of(&bytes, path);
         }
         let Some(identity) = identity else {
             return Err(Unreadable::Sealed(path.to_owned()).into());
@@ -60,7 +58,12 @@ pub(super) fn read(
         let identities = Identity::parse_all(text.expose_secret())?;
         bytes = bundle::open(&bytes, &identities, FILE_LIMIT)?;
     }
-    text_of(bytes, path)
+    text_of(&bytes, path)
+}
+
+/// The document in a file that is not sealed.
+pub(super) fn plain(path: &Path) -> anyhow::Result<FileText> {
+    text_of(&read_bounded(path, FILE_LIMIT)?, path)
 }
 
 /// Whether it is a sync file, which only the node opens for which it was sealed.
@@ -75,11 +78,10 @@ pub(super) fn is_for_a_node(file: &FileText) -> bool {
     serde_json::from_str::<Sealed>(file.as_str()).is_ok()
 }
 
-fn text_of(bytes: Vec<u8>, path: &Path) -> anyhow::Result<FileText> {
-    let not_json = |source| Unreadable::NoJson { path: path.to_owned(), source };
-    let text = String::from_utf8(bytes)
-        .map_err(|error| not_json(serde::de::Error::custom(error.utf8_error())))?;
-    Ok(FileText::new(text).map_err(not_json)?)
+fn text_of(bytes: &[u8], path: &Path) -> anyhow::Result<FileText> {
+    let text = import::text(bytes);
+    let text = text.map_err(|source| Unreadable::OtherKind { path: path.to_owned(), source })?;
+    Ok(FileText::of(text.into_owned()))
 }
 
 fn read_bounded(path: &Path, limit: usize) -> anyhow::Result<Vec<u8>> {

@@ -1,5 +1,6 @@
 //! Revisions: what was saved, and what somebody chose.
 
+use super::carry::left_out;
 use super::exchange::outcome;
 use super::peers::Names;
 use super::style;
@@ -27,6 +28,7 @@ pub(crate) fn saved(view: &SavedView, names: &Names) -> String {
         let reason = failed.reason.lines().next().unwrap_or_default();
         style::bad(&style::plain(&format!("{}: {reason}", failed.peer)))
     }));
+    lines.extend(left_out(&view.left_out));
     if !view.conflicts.is_empty() {
         let told = "somebody has to choose; baton sync conflicts shows from what";
         lines.push(style::doubtful(told));

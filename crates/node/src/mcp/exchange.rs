@@ -53,12 +53,6 @@ impl Exchange {
         written.await.map_err(NodeError::from)?.map_err(failed)
     }
 
-    /// Reads a text, a bounded one.
-    pub(super) async fn read(&self, name: &str) -> Result<String, Failure> {
-        let bytes = self.read_bytes(name).await?;
-        String::from_utf8(bytes).map_err(|_| refused(&self.0, "a file that is no text"))
-    }
-
     /// Reads a file, a bounded one.
     pub(super) async fn read_bytes(&self, name: &str) -> Result<Vec<u8>, Failure> {
         let (folder, path, name) = (self.0.clone(), self.path(name)?, name.to_owned());

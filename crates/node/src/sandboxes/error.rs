@@ -92,6 +92,17 @@ pub enum SandboxRefusal {
     /// It logs nobody in.
     #[error(transparent)]
     NoLogin(#[from] NoLogin),
+    /// It logs nobody in, and not all of it was taken.
+    #[error(
+        "expected a login for {place}, found neither a cookie nor anything stored that could be taken; \
+         left out: {left_out}"
+    )]
+    NotTaken {
+        /// For which domain, or `any site`.
+        place: String,
+        /// The first item that was left out, and how many more.
+        left_out: String,
+    },
     /// Somebody else has it.
     #[error(
         "expected session {name} to be held by nobody, found that {holder}\nend that first, or hand in a copy: shared = true"

@@ -6,8 +6,8 @@ use crate::{NodeError, clock};
 use baton_api::sandbox::{HandedIn, Login};
 use baton_browser::profile::compile::{CacheKey, StoreArchive};
 use baton_session::domains::Domain;
-use baton_session::login::{expect_login, logins};
-use baton_session::{State, StorageKey};
+use baton_session::login::{NoLogin, expect_login, logins};
+use baton_session::{Receipt, State, StorageKey};
 use jiff::Timestamp;
 
 /// A session on its way into a sandbox.
@@ -30,7 +30,8 @@ pub(super) struct Found {
 pub(super) fn accept(found: Found, domains: &[Domain]) -> Result<Found, NodeError> {
     let now = clock::now();
     let stored = found.local_storage.as_ref().map_or(&[][..], |(_, keys)| keys);
-    expect_login(&found.state, stored, domains, now).map_err(SandboxRefusal::from)?;
+    let is_login = expect_login(&found.state, stored, domains, now);
+    is_login.map_err(|source| refused(source, &found.told.receipt))?;
     Ok(with_logins(found, now))
 }
 
@@ -41,4 +42,17 @@ pub(super) fn with_logins(mut found: Found, now: Timestamp) -> Found {
         .map(|(site, forecast)| Login { domain: site.as_str().to_owned(), forecast })
         .collect();
     found
+}
+
+/// Why a session is not taken. What was left out of it may be the login.
+fn refused(source: NoLogin, left_out: &Receipt) -> SandboxRefusal {
+    let mut lost = left_out.losses();
+    let (NoLogin::Missing { place }, Some(first)) = (&source, lost.next()) else {
+        return source.into();
+    };
+    let why = first.reason.as_deref().unwrap_or_default();
+    let more = lost.count();
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    let left_out = format!("{} {}: {why}{more}", first.kind, first.place);
+    SandboxRefusal::NotTaken { place: place.clone(), left_out }
 }

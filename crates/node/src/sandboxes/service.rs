@@ -12,10 +12,9 @@ use crate::line;
 use crate::outbound::Reach;
 use crate::plain;
 use crate::{Context, NodeError};
-use baton_session::import::{self, Imported};
+use baton_session::import::{self, ImportError, Imported};
 use baton_session::{Receipt, State};
 use secrecy::SecretString;
-use serde::Deserialize;
 use std::time::Duration;
 use url::Url;
 
@@ -24,15 +23,8 @@ const ANSWER_MAX: usize = 128 << 20;
 /// How long an answer may take.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 
-/// What a Baton answers.
-#[derive(Deserialize)]
-struct Shown {
-    redacted: bool,
-    state: State,
-}
-
-/// What a session holds at a service: `GET URL/ID/state?reveal=true`, as a Baton answers it, or a
-/// Playwright `storageState`, or a session file.
+/// What a session holds at a service: `GET URL/ID/state?reveal=true`, as a Baton answers it, or any file
+/// that is imported.
 pub(super) async fn fetch(
     context: &Context,
     caller: &Caller,
@@ -85,15 +77,11 @@ async fn ask(
 }
 
 fn read(answer: &[u8]) -> Result<(State, Receipt), String> {
-    if let Ok(shown) = serde_json::from_slice::<Shown>(answer) {
-        let hidden = "its answer has no secrets: its key for us lacks the scope reveal";
-        return if shown.redacted {
-            Err(hidden.to_owned())
-        } else {
-            Ok((shown.state, Receipt::default()))
-        };
+    match import::read(answer) {
+        Ok(Imported { state, left_out, .. }) => Ok((state, left_out)),
+        Err(ImportError::Redacted) => {
+            Err("its answer has no secrets: its key for us lacks the scope reveal".to_owned())
+        }
+        Err(error) => Err(error.to_string()),
     }
-    let Imported { state, left_out, .. } =
-        import::read(answer).map_err(|error| error.to_string())?;
-    Ok((state, left_out))
 }

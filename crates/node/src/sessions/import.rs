@@ -58,14 +58,15 @@ struct Opened {
     left_out: Receipt,
 }
 
-/// Reads a file of either kind, and takes of it what a browser can be given.
+/// Reads a file of any kind, and takes of it what a browser can be given.
 fn open(file: &FileText, now: Timestamp) -> Result<Opened, NodeError> {
     let read = import::read(file.as_str().as_bytes());
-    let Imported { name, description, mut state, mut left_out } =
+    let Imported { head, mut state, mut left_out, .. } =
         read.map_err(|error| NodeError::BadFile { reason: error.to_string() })?;
     left_out.extend(admit::admit(&mut state, Expiry(now.as_microsecond())));
     admit_environment(&mut state, &mut left_out);
     let holds = Contents::from(&state);
+    let (name, description) = (head.name, head.description);
     Ok(Opened { name, description, holds, parts: parts::split(&state), left_out })
 }
 

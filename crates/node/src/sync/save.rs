@@ -13,7 +13,7 @@ use baton_api::sync::save::NotPushed;
 use baton_api::sync::{SaveSession, SavedView};
 use baton_session::revision::Content;
 use baton_session::revision::Origin;
-use baton_session::{Lifecycle, Session, SessionName, Signed, SnapshotReason};
+use baton_session::{Lifecycle, Receipt, Session, SessionName, Signed, SnapshotReason};
 use baton_store::Snapshot;
 
 /// What a session is called, when it is saved under another name.
@@ -87,6 +87,7 @@ async fn save_here(
         conflicts: saved.conflicts,
         pushed: Vec::new(),
         failed: Vec::new(),
+        left_out: Receipt::default(),
     })
 }
 

@@ -15,13 +15,14 @@ use crate::{Context, NodeError, clock};
 use baton_api::FileText;
 use baton_api::sync::SavedView;
 use baton_session::cookie::Expiry;
+use baton_session::import::{self, Form, Imported};
 use baton_session::revision::Content;
 use baton_session::revision::Origin;
 use baton_session::revision::PartList;
 use baton_session::revision::merge::seen_by;
 use baton_session::{
-    Lifecycle, Part, PartHash, RevisionId, Session, SessionId, SessionName, Signed, admit, parts,
-    wire,
+    Lifecycle, Part, PartHash, Receipt, RevisionId, Session, SessionId, SessionName, Signed, admit,
+    parts, wire,
 };
 use baton_store::{NewSnapshot, RevisionContent};
 use jiff::Timestamp;
@@ -37,6 +38,7 @@ struct File {
     created_at: Timestamp,
     parts: Vec<Part>,
     checksum: PartHash,
+    left_out: Receipt,
 }
 
 /// Stores a session file as a revision on top of `based_on`, which must be current. Without one, it is
@@ -80,6 +82,7 @@ async fn take(
                 let shelf = Shelf::take(context, &caller.owner, file.session).await?;
                 let siblings = shelf.shared.replica.siblings();
                 view.conflicts = siblings.iter().map(|sibling| sibling.id()).collect();
+                view.left_out = file.left_out;
                 return Ok(view);
             }
         }
@@ -199,19 +202,26 @@ fn view(revision: &Signed, snapshot: baton_session::SnapshotId) -> SavedView {
         conflicts: Vec::new(),
         pushed: Vec::new(),
         failed: Vec::new(),
+        left_out: Receipt::default(),
     }
 }
 
 /// Reads a session file, and takes of it what a browser can be given.
 fn read(file: &FileText, now: Timestamp) -> Result<File, NodeError> {
     let bad = |reason: String| NodeError::BadFile { reason };
-    let read = wire::read(file.as_str().as_bytes());
-    let (wire::SessionFile { head, mut state }, _) =
+    let read = import::read(file.as_str().as_bytes());
+    let Imported { form, head, mut state, mut left_out } =
         read.map_err(|error| bad(error.to_string()))?;
+    if form != Form::SessionFile {
+        let hint = "baton import makes a session of it";
+        return Err(bad(format!(
+            "this is {form}; expected a session file, which has an id\n{hint}"
+        )));
+    }
     let session = head.id.parse::<SessionId>();
     let session = session.map_err(|error| bad(format!("in the session file, at id: {error}")))?;
     let name = head.name.parse().map_err(|_| NodeError::NoName)?;
-    let _left_out = admit::admit(&mut state, Expiry(now.as_microsecond()));
+    left_out.extend(admit::admit(&mut state, Expiry(now.as_microsecond())));
     check::environment(&state.environment)?;
     Ok(File {
         session,
@@ -220,5 +230,6 @@ fn read(file: &FileText, now: Timestamp) -> Result<File, NodeError> {
         created_at: head.origin.created_at.unwrap_or(now),
         checksum: wire::checksum_of(&state),
         parts: parts::split(&state),
+        left_out,
     })
 }

@@ -108,8 +108,8 @@ async fn a_bad_file_changes_nothing() {
     422 invalid_request: expected a name for the session, found none in the file that fits
     422 invalid_request: expected a name for the session, found none in the file that fits
     422 invalid_request: expected name to be another word than attach and import, which the API uses itself, found import
-    422 invalid_request: expected an object with cookies or origins, found an object with neither; is this a Playwright storageState file?
-    422 invalid_request: expected a JSON object, found a number; is this a Playwright storageState file?
+    422 invalid_request: this is a JSON object of another kind; expected a session file, a Playwright storageState, a list of cookies in JSON, or a cookies.txt
+    422 invalid_request: this is JSON, but neither an object nor a list; expected a session file, a Playwright storageState, a list of cookies in JSON, or a cookies.txt
     422 invalid_request: in the body, missing field `file` at line 1 column 15
     ");
     let list = node.admin().list_sessions(&ListSessions::default()).await.unwrap();
@@ -159,5 +159,14 @@ async fn an_export_needs_reveal_and_both_ways_are_noted() {
         ]
     );
     assert!(!format!("{log:?}").contains("s3cret"));
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn a_text_that_is_no_json_comes_as_a_string() {
+    let node = Node::start().await;
+    let file = json!("# Netscape HTTP Cookie File\n.app.test\tTRUE\t/\tTRUE\t0\tsid\t1\n");
+    let imported = node.admin().import_session(&import(Some("shop"), &file)).await.unwrap();
+    assert_eq!((imported.holds.cookies, imported.left_out.items.len()), (1, 0));
     node.stop().await;
 }

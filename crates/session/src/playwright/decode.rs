@@ -3,9 +3,9 @@
 //! What JSON can say stands as itself; the rest is an object with one telling member, such as
 //! `{"d": "1970-01-01T00:00:00.000Z"}`. Containers carry an `id`, to which `{"ref": id}` refers.
 
-use super::json::Json;
 use super::typed_array::TYPED_ARRAYS;
 use crate::Text;
+use crate::json_tree::Json;
 use crate::node::{from_special, is_big_int};
 use crate::value::{Node, Number, Object, Value};
 use base64::Engine;

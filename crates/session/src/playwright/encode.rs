@@ -4,9 +4,9 @@
 //! written with a note: a `Date` that is referred to twice becomes two, and a view of a part of its
 //! buffer keeps only that part.
 
-use super::json::{Json, MAX_VALUE_DEPTH};
 use super::plain::{dense, plain, uses};
 use super::typed_array::{TYPED_ARRAYS, view_bytes};
+use crate::json_tree::{Json, MAX_VALUE_DEPTH};
 use crate::node::special;
 use crate::value::{Node, Object, Value};
 use base64::Engine;

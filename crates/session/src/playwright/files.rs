@@ -3,9 +3,9 @@
 //! A list of folders and files, each with its `path` from the root, names with `/` between them, and each
 //! folder before what is in it (playwright-core 1.65, `_collectOPFS`).
 
-use super::json::Json;
 use super::{Ignored, Lost};
 use crate::file::{FileContent, FileEntry};
+use crate::json_tree::Json;
 use crate::receipt::ItemKind;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -5,11 +5,11 @@
 
 use super::decode::decode;
 use super::encode::{Encoded, encode};
-use super::json::Json;
 use super::key::{canonical, key_of};
 use super::{Ignored, Lost};
 use crate::Text;
 use crate::database::{Database, Index, KeyPath, ObjectStore, Record, next_key};
+use crate::json_tree::Json;
 use crate::receipt::ItemKind;
 
 /// The last version that a page can ask for: 2^53 − 1.

@@ -3,10 +3,10 @@
 //! The format leaves a key out when it stands in the value: "evaluate a key path on a value" of the
 //! Indexed Database API.
 
-use super::json::MAX_VALUE_DEPTH;
 use super::typed_array::view_bytes;
 use crate::Text;
 use crate::database::KeyPath;
+use crate::json_tree::MAX_VALUE_DEPTH;
 use crate::value::{Node, Number, Object, Value};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

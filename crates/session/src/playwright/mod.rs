@@ -3,24 +3,29 @@
 //! The format knows cookies, localStorage, IndexedDB and files of first parties. What it has no word for
 //! is listed as [`Lost`] when a state is written, and what cannot be used is listed as [`Ignored`]
 //! when a file is read; neither ever costs the rest, and neither ever holds a value. The source of
-//! the format is playwright-core 1.65: `storageScript` and `utilityScriptSerializers`.
+//! the format is playwright-core 1.65: `storageScript` and `utilityScriptSerializers`. Others write the
+//! same file with a little more in it, which is read too: `sessionStorage` beside `localStorage`
+//! (agent-browser, browser-use), or the storage of each origin beside the cookies (Steel).
 
+mod any_cookie;
+mod by_origin;
 mod cookie;
 mod decode;
 mod encode;
 mod files;
 mod indexed_db;
-mod json;
 mod key;
 mod origin;
-mod parse;
 mod plain;
+mod tabs;
 mod typed_array;
 
+use crate::cookie::order;
+use crate::json_tree::{Json, parse};
 use crate::receipt::{ItemKind, ReceiptItem};
+use crate::unknown::Unknown;
 use crate::{Cookie, State};
-use json::Json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Something in a file that was not taken over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +36,8 @@ pub struct Ignored {
     pub place: String,
     /// Why, with what was expected.
     pub reason: String,
+    /// Whether it was taken all the same, but not as the file has it.
+    pub changed: bool,
 }
 
 /// Something in a state that the file does not say, or not exactly.
@@ -47,8 +54,12 @@ pub struct Lost {
 }
 
 impl Ignored {
-    fn new(kind: ItemKind, place: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { kind, place: place.into(), reason: reason.into() }
+    pub(crate) fn new(kind: ItemKind, place: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { kind, place: place.into(), reason: reason.into(), changed: false }
+    }
+
+    fn changed(kind: ItemKind, place: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { changed: true, ..Self::new(kind, place, reason) }
     }
 }
 
@@ -63,8 +74,14 @@ impl Lost {
 }
 
 impl From<Ignored> for ReceiptItem {
+    /// What was taken, though changed, is not portable as it is; the rest is rejected.
     fn from(ignored: Ignored) -> Self {
-        Self::rejected(ignored.kind, ignored.place, ignored.reason)
+        let Ignored { kind, place, reason, changed } = ignored;
+        if changed {
+            Self::not_portable(kind, place, reason)
+        } else {
+            Self::rejected(kind, place, reason)
+        }
     }
 }
 
@@ -86,8 +103,14 @@ pub enum ReadError {
     /// Not even JSON.
     #[error("expected a storageState file in JSON, found something else: {0}")]
     Json(#[from] serde_json::Error),
-    /// JSON, but of another shape.
-    #[error("expected {expected}, found {found}; is this a Playwright storageState file?")]
+    /// JSON, but nothing of it is here.
+    #[error("expected a storageState file, found {found}")]
+    Other {
+        /// What is there.
+        found: &'static str,
+    },
+    /// One, but not all of it is as it should be.
+    #[error("this is a storageState file; expected {expected}, found {found}")]
     Shape {
         /// What should be there.
         expected: &'static str,
@@ -96,27 +119,61 @@ pub enum ReadError {
     },
 }
 
+/// The members of the document itself.
+const MEMBERS: [&str; 6] =
+    ["cookies", "origins", "localStorage", "sessionStorage", "indexedDB", "credentials"];
+
 /// Reads a `storageState` file. The state holds everything in it that can be used; the rest is
 /// listed beside it.
 pub fn read(file: &[u8]) -> Result<(State, Vec<Ignored>), ReadError> {
-    let file = parse::parse(file)?;
+    read_document(&parse(file)?)
+}
+
+/// Whether it is such a document, whatever else is wrong with it.
+pub(crate) fn is_storage_state(file: &Json) -> bool {
+    let is_there = |name| file.get(name).is_some_and(|member| !matches!(member, Json::Null));
+    is_there("cookies") || is_there("origins") || is_by_origin(file)
+}
+
+/// Whether storage stands beside the cookies, by its origins.
+pub(crate) fn is_by_origin(file: &Json) -> bool {
+    ["localStorage", "sessionStorage", "indexedDB"].iter().any(|name| {
+        file.get(name).is_some_and(|storage| {
+            storage.members().iter().any(|(key, _)| key.as_str().is_some_and(origin::is_origin))
+        })
+    })
+}
+
+/// Reads such a document.
+pub(crate) fn read_document(file: &Json) -> Result<(State, Vec<Ignored>), ReadError> {
     if !matches!(file, Json::Object(_)) {
-        return Err(ReadError::Shape { expected: "a JSON object", found: file.kind() });
+        return Err(ReadError::Other { found: file.kind() });
     }
-    if file.get("cookies").is_none() && file.get("origins").is_none() {
-        let found = "an object with neither";
-        return Err(ReadError::Shape { expected: "an object with cookies or origins", found });
+    if !is_storage_state(file) {
+        return Err(ReadError::Other { found: "an object without cookies and origins" });
     }
     let mut state = State::default();
     let mut ignored = Vec::new();
-    state.cookies = read_cookies(list(&file, "cookies", "cookies as an array")?, &mut ignored);
-    for (position, origin) in list(&file, "origins", "origins as an array")?.iter().enumerate() {
+    let cookies = list(file, "cookies", "cookies as an array")?;
+    state.cookies = read_cookies(cookies, "cookies", &mut ignored);
+    let (mut unknown, mut shown) = (Unknown::default(), tabs::Shown::default());
+    for (position, origin) in list(file, "origins", "origins as an array")?.iter().enumerate() {
         let place = format!("origins[{position}]");
-        origin::read(origin, place, &mut state.origins, &mut ignored);
+        let session = origin::read(origin, place, &mut state.origins, &mut ignored);
+        if let Some((key, entries)) = session {
+            shown.add(key, entries);
+        }
+        origin.look(&mut unknown, |name| origin::MEMBERS.contains(&name));
     }
-    if file.get("credentials").is_some() {
+    ignored.extend(told(unknown, "origins"));
+    by_origin::read(file, &mut state.origins, &mut shown, &mut ignored);
+    state.tabs = shown.tabs();
+    if file.get("credentials").is_some_and(|keys| !matches!(keys, Json::Null)) {
         ignored.push(Ignored::new(ItemKind::Part, "credentials", "passkeys are not kept"));
     }
+    let mut unknown = Unknown::default();
+    file.look(&mut unknown, |name| MEMBERS.contains(&name));
+    ignored.extend(told(unknown, "the document"));
     state.normalize();
     Ok((state, ignored))
 }
@@ -135,47 +192,73 @@ pub fn write(state: &State) -> (String, Vec<Lost>) {
     (crate::json::lines(&file), lost)
 }
 
-/// The array called `name`; a missing one is empty.
+/// The array called `name`; a missing one is empty, and so is null.
 fn list<'a>(file: &'a Json, name: &str, expected: &'static str) -> Result<&'a [Json], ReadError> {
     match file.get(name) {
-        None => Ok(&[]),
+        None | Some(Json::Null) => Ok(&[]),
         Some(Json::Array(items)) => Ok(items),
         Some(other) => Err(ReadError::Shape { expected, found: other.kind() }),
     }
 }
 
-fn read_cookies(items: &[Json], ignored: &mut Vec<Ignored>) -> Vec<Cookie> {
-    let mut cookies = BTreeMap::new();
+/// The lines about members that nobody here knows.
+fn told(unknown: Unknown, place: &str) -> impl Iterator<Item = Ignored> {
+    unknown.lines().into_iter().map(move |line| Ignored::new(ItemKind::Part, place, line))
+}
+
+/// Reads a list of cookies, which stands at `place` in the file. Of those that are the same cookie the
+/// last one counts.
+pub(crate) fn read_cookies(items: &[Json], place: &str, ignored: &mut Vec<Ignored>) -> Vec<Cookie> {
+    let mut unknown = Unknown::default();
+    let mut cookies = Vec::with_capacity(items.len());
     for (position, item) in items.iter().enumerate() {
-        match cookie::read(item, position) {
-            Ok(cookie) => {
-                if let Some(earlier) = cookies.insert(cookie::identity(&cookie), cookie) {
-                    let reason = "a later cookie in the file is the same cookie";
-                    ignored.push(Ignored::new(ItemKind::Cookie, earlier.place(), reason));
-                }
-            }
-            Err(reason) => ignored.push(reason),
+        let place = format!("{place}[{position}]");
+        cookies.extend(any_cookie::read(item, &place, &mut unknown, ignored));
+    }
+    let cookies = keep_last(cookies, ignored);
+    ignored.extend(told(unknown, place));
+    cookies
+}
+
+/// The cookies as they stand, without those that a later one is again.
+pub(crate) fn keep_last(cookies: Vec<Cookie>, ignored: &mut Vec<Ignored>) -> Vec<Cookie> {
+    let mut seen = BTreeSet::new();
+    let mut kept: Vec<Cookie> = Vec::with_capacity(cookies.len());
+    let mut earlier = Vec::new();
+    for cookie in cookies.into_iter().rev() {
+        if seen.insert(cookie::identity(&cookie)) {
+            kept.push(cookie);
+        } else {
+            let reason = "a later cookie in the file is the same cookie";
+            earlier.push(Ignored::new(ItemKind::Cookie, cookie.place(), reason));
         }
     }
-    cookies.into_values().collect()
+    ignored.extend(earlier.into_iter().rev());
+    kept.reverse();
+    kept
 }
 
 fn write_cookies(cookies: &[Cookie], lost: &mut Vec<Lost>) -> Json {
+    let mut valid: Vec<&Cookie> =
+        cookies.iter().filter(|cookie| cookie::is_valid(cookie, lost)).collect();
+    order(&mut valid);
     let mut chosen: BTreeMap<_, &Cookie> = BTreeMap::new();
-    for cookie in cookies {
-        if !cookie::is_valid(cookie, lost) {
-            continue;
-        }
+    for cookie in &valid {
         let other = chosen.entry(cookie::identity(cookie)).or_insert(cookie);
-        if *other != cookie {
+        if *other != *cookie {
             let reason = "left out: another cookie differs in the scheme or port that set it only";
             lost.push(Lost::new(ItemKind::Cookie, cookie.place(), reason));
             // The one that https set, where there is a choice.
             *other = if other.key() < cookie.key() { cookie } else { *other };
         }
     }
-    let sourced = chosen.values().filter(|cookie| cookie::has_source(cookie)).count();
-    let written = chosen.into_values().map(|cookie| cookie::write(cookie, lost)).collect();
+    // As they stand: the first of one name is the one that counts.
+    let is_chosen = |cookie: &&Cookie| {
+        chosen.get(&cookie::identity(cookie)).is_some_and(|one| std::ptr::eq(*one, *cookie))
+    };
+    let written: Vec<&Cookie> = valid.iter().copied().filter(is_chosen).collect();
+    let sourced = written.iter().filter(|cookie| cookie::has_source(cookie)).count();
+    let written = written.into_iter().map(|cookie| cookie::write(cookie, lost)).collect();
     if sourced > 0 {
         let reason = format!("the scheme and port that set {sourced} of them have no field");
         lost.push(Lost::unsayable(ItemKind::Cookie, "cookies", reason));

@@ -1,42 +1,39 @@
-//! One origin of a `storageState` file: localStorage, IndexedDB and files of a first party.
+//! One origin of a `storageState` file: localStorage, IndexedDB and files of a first party, and the
+//! sessionStorage that others than Playwright write beside them.
 
-use super::json::Json;
 use super::{Ignored, Lost, files, indexed_db};
+use crate::json_tree::Json;
 use crate::receipt::ItemKind;
 use crate::redact::redact_url;
 use crate::state::OriginState;
-use crate::{Database, StorageKey, Text};
+use crate::{Database, Entries, StorageKey, Text};
 use std::collections::BTreeMap;
 use url::Url;
 
-/// Reads one origin, which stands at `place` in the file, into `origins`.
+/// The members of an origin.
+pub(super) const MEMBERS: [&str; 5] =
+    ["origin", "localStorage", "sessionStorage", "indexedDB", "opfs"];
+
+/// Reads one origin, which stands at `place` in the file, into `origins`. Its sessionStorage is
+/// returned: that belongs to a tab.
 pub(super) fn read(
     json: &Json,
     place: String,
     origins: &mut BTreeMap<StorageKey, OriginState>,
     ignored: &mut Vec<Ignored>,
-) {
+) -> Option<(StorageKey, Entries)> {
     let Some(name) = json.get_str("origin").and_then(tuple_origin) else {
         ignored.push(Ignored::new(
             ItemKind::Part,
             place,
             "expected an origin such as https://app.test",
         ));
-        return;
+        return None;
     };
-    let origin = origins.entry(StorageKey::first_party(&name)).or_default();
-    for (position, item) in list(json, "localStorage", &name, ignored).iter().enumerate() {
-        if let (Some(key), Some(value)) = (item.get_text("name"), item.get_text("value")) {
-            origin.local_storage.0.insert(key.clone(), value.clone());
-        } else {
-            let place = format!("{name} localStorage[{position}]");
-            ignored.push(Ignored::new(
-                ItemKind::LocalStorage,
-                place,
-                "expected name and value as strings",
-            ));
-        }
-    }
+    let storage_key = StorageKey::first_party(&name);
+    let origin = origins.entry(storage_key.clone()).or_default();
+    origin.local_storage.0.extend(entries(json, "localStorage", &name, ignored).0);
+    let session = entries(json, "sessionStorage", &name, ignored);
     for (position, item) in list(json, "indexedDB", &name, ignored).iter().enumerate() {
         match indexed_db::read(item, &format!("{name} indexedDB[{position}]"), ignored) {
             Ok(database) => adopt(origin, database, &name, ignored),
@@ -47,25 +44,48 @@ pub(super) fn read(
     if !found.is_empty() {
         origin.files = found;
     }
+    (!session.is_empty()).then_some((storage_key, session))
+}
+
+/// A web storage: pairs of name and value.
+fn entries(json: &Json, member: &str, name: &str, ignored: &mut Vec<Ignored>) -> Entries {
+    let mut entries = Entries::default();
+    for (position, item) in list(json, member, name, ignored).iter().enumerate() {
+        if let (Some(key), Some(value)) = (item.get_text("name"), item.get_text("value")) {
+            entries.0.insert(key.clone(), value.clone());
+        } else {
+            let place = format!("{name} {member}[{position}]");
+            let reason = "expected name and value as strings";
+            ignored.push(Ignored::new(kind_of(member), place, reason));
+        }
+    }
+    entries
+}
+
+/// Whether it is such an origin.
+pub(super) fn is_origin(text: &str) -> bool {
+    tuple_origin(text).is_some()
 }
 
 /// The one form of an origin that can have storage; opaque ones have none that could be named.
-fn tuple_origin(text: &str) -> Option<String> {
+pub(super) fn tuple_origin(text: &str) -> Option<String> {
     let origin = Url::parse(text).ok()?.origin();
     origin.is_tuple().then(|| origin.ascii_serialization())
 }
 
 fn list<'a>(json: &'a Json, name: &str, origin: &str, ignored: &mut Vec<Ignored>) -> &'a [Json] {
-    if let Some(other) = json.get(name).filter(|json| !matches!(json, Json::Array(_))) {
+    let is_other = |json: &&Json| !matches!(json, Json::Array(_) | Json::Null);
+    if let Some(other) = json.get(name).filter(is_other) {
         let reason = format!("expected an array, found {}", other.kind());
         ignored.push(Ignored::new(kind_of(name), format!("{origin} {name}"), reason));
     }
     json.get_list(name).unwrap_or_default()
 }
 
-fn kind_of(name: &str) -> ItemKind {
+pub(super) fn kind_of(name: &str) -> ItemKind {
     match name {
         "localStorage" => ItemKind::LocalStorage,
+        "sessionStorage" => ItemKind::SessionStorage,
         "indexedDB" => ItemKind::IndexedDb,
         "opfs" => ItemKind::Files,
         _ => ItemKind::Part,

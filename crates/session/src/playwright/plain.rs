@@ -1,7 +1,7 @@
 //! Values that JSON can say as they are: trees of objects and arrays, each referred to once.
 
-use super::json::{Json, MAX_VALUE_DEPTH};
 use crate::Text;
+use crate::json_tree::{Json, MAX_VALUE_DEPTH};
 use crate::node::special;
 use crate::value::{Node, Object, Value};
 

@@ -5,7 +5,8 @@
 
 use super::cookie;
 use super::write::{keyed, normal_tab, value};
-use crate::{PartHash, State, json, permission};
+use crate::cookie::order;
+use crate::{Cookie, PartHash, State, json, permission};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -25,9 +26,21 @@ struct Canonical {
 
 /// The checksum that the session file of a state has.
 pub fn checksum_of(state: &State) -> PartHash {
-    let mut canonical = Canonical::default();
+    let mut cookies: Vec<_> = state.cookies.iter().collect();
+    order(&mut cookies);
+    hash(state, cookies)
+}
+
+/// The checksum that a state had as long as its cookies were sorted by their keys: revisions that were
+/// signed then have it for good.
+pub fn checksum_by_key(state: &State) -> PartHash {
     let mut cookies: Vec<_> = state.cookies.iter().collect();
     cookies.sort_by_key(|cookie| cookie.key());
+    hash(state, cookies)
+}
+
+fn hash(state: &State, cookies: Vec<&Cookie>) -> PartHash {
+    let mut canonical = Canonical::default();
     let mut environment = state.environment.clone();
     permission::normalize(&mut environment.permissions);
     canonical.text(r#"{"state":{"cookies":"#);

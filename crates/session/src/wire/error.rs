@@ -10,7 +10,7 @@ pub enum ReadError {
     #[error("expected a session file in JSON, found something else: {0}")]
     Json(#[from] serde_json::Error),
     /// JSON, but of another shape.
-    #[error("expected {expected}, found {found}; is this a session file?")]
+    #[error("this is a session file; expected {expected}, found {found}")]
     Shape {
         /// What should be there.
         expected: &'static str,
@@ -45,7 +45,7 @@ impl ReadError {
 }
 
 /// Reads `value`, which stands at `place` in the file.
-pub(super) fn field<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, ReadError> {
+pub(crate) fn field<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, ReadError> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
         let place = match path.as_str() {

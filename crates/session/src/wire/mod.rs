@@ -12,10 +12,12 @@ mod cookie;
 mod error;
 mod plain;
 mod read;
+mod unknown;
 mod write;
 
-pub use checksum::{checksum_of, deleted_checksum};
+pub use checksum::{checksum_by_key, checksum_of, deleted_checksum};
 pub use error::ReadError;
+pub(crate) use error::field;
 pub use read::{is_session_file, read};
 pub use write::write;
 

@@ -2,7 +2,7 @@
 
 use super::checksum::of_document;
 use super::error::{ReadError, field, kind};
-use super::{Head, SessionFile, cookie, plain};
+use super::{Head, SessionFile, cookie, plain, unknown};
 use crate::state::OriginState;
 use crate::{Receipt, State, StorageKey, Tab};
 use serde_json::Value;
@@ -29,7 +29,7 @@ pub fn read(file: &[u8]) -> Result<(SessionFile, Receipt), ReadError> {
             return Err(ReadError::Checksum { expected, found });
         }
     }
-    let mut receipt = Receipt::default();
+    let mut receipt = unknown::tell(&document);
     let tabs: Option<Vec<Tab>> = optional(&document, "tabs", "tabs")?;
     let mut state = State {
         cookies: read_cookies(&state["cookies"])?,

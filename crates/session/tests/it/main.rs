@@ -9,6 +9,7 @@ mod docs;
 mod domains;
 mod forecast;
 mod history;
+mod import;
 mod lifecycle;
 mod login;
 mod parts;

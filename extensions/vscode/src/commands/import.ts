@@ -16,7 +16,7 @@ export const importSession: Command = async ({ hub }) => {
   const node = await hub.node()
   const ways = [
     { label: '$(cloud-download) From a peer', way: 'peer' },
-    { label: '$(file) From a file', detail: 'a session file, or a storageState of Playwright', way: 'file' },
+    { label: '$(file) From a file', detail: 'a session file, a storageState of Playwright, a list of cookies, or a cookies.txt', way: 'file' },
   ]
   const { way } = given(await vscode.window.showQuickPick(ways, { title: 'Import a session' }))
   if (way === 'peer') await bring(node, undefined)
@@ -26,7 +26,7 @@ export const importSession: Command = async ({ hub }) => {
 
 async function fromFile(node: Node): Promise<void> {
   const [uri] = given(
-    await vscode.window.showOpenDialog({ title: 'Import a session', filters: { 'Session files': ['json'], 'All files': ['*'] } }),
+    await vscode.window.showOpenDialog({ title: 'Import a session', filters: { 'Session files': ['json', 'txt'], 'All files': ['*'] } }),
   )
   const path = given(uri).fsPath
   const file = await readSession(path)
@@ -52,20 +52,18 @@ async function fromFile(node: Node): Promise<void> {
   )
 }
 
-/** Reads a file as JSON; what is none says so before any node is asked. */
-async function readSession(path: string): Promise<Record<string, never>> {
+/** Reads a file; what is no JSON goes as a text, and the node says what it is. */
+async function readSession(path: string): Promise<unknown> {
   const { size: bytes } = await stat(path)
   if (bytes > MOST_BYTES)
     throw new Failure('file', `${path} has ${size(bytes)}, expected ${size(MOST_BYTES)} at most`, 'run "baton import" on it')
+  const text = (await readFile(path, 'utf8')).replace(/^\uFEFF/, '')
+  if (text.startsWith('age-encryption.org/') || text.startsWith('-----BEGIN AGE'))
+    throw new Failure('file', `expected ${path} to be open, found it sealed`, 'a sealed file is read by "baton import"')
   try {
-    const parsed: unknown = JSON.parse(await readFile(path, 'utf8'))
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Record<string, never>
+    return JSON.parse(text) as unknown
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
+    return text
   }
-  throw new Failure(
-    'file',
-    `expected ${path} to be a session file or a storageState, found no JSON object`,
-    'a sealed file is read by "baton import"',
-  )
 }

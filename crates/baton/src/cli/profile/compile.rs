@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 /// Make a profile, with which any Chromium starts logged in, of a file
 #[derive(Debug, Args)]
 #[command(after_help = "\
-STATE is what baton import reads: a session file, a Playwright storageState, or one of them sealed.
+STATE is a file that baton import reads: a session file, a Playwright storageState, a list of cookies, a
+cookies.txt, or one of them sealed.
 DIR is a Chrome user data dir afterwards, whole or not at all.
 
 Cookies, localStorage and what sites may do are written. What only a page can make (IndexedDB,

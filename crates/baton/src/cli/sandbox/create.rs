@@ -2,10 +2,10 @@
 
 use super::Context;
 use crate::cli::serve::duration;
+use crate::cli::state_file;
 use crate::output;
-use anyhow::Context as _;
+use baton_api::Exit;
 use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox, TakeBack};
-use baton_api::{Exit, FileText};
 use baton_session::Receipt;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ pub(crate) struct Create {
     /// Which sites are written back: `lent`, those that the session had something of, or `all`
     #[arg(long, value_name = "SITES", value_parser = take_back, requires = "session", conflicts_with = "shared")]
     take_back: Option<TakeBack>,
-    /// Hand in a Playwright storageState or a session file instead
+    /// Hand in a file that baton import reads instead, such as a Playwright storageState
     #[arg(long, value_name = "FILE", conflicts_with = "session")]
     state: Option<PathBuf>,
     /// A domain for which a login is needed; may be given more than once
@@ -110,10 +110,7 @@ impl Create {
 }
 
 fn inline(file: &Path) -> anyhow::Result<BrowserSession> {
-    let text = std::fs::read_to_string(file);
-    let text = text.with_context(|| format!("expected to be able to read {}", file.display()))?;
-    let state = FileText::new(text)
-        .with_context(|| format!("expected {} to be a storageState in JSON", file.display()))?;
+    let state = state_file::plain(file)?;
     Ok(BrowserSession {
         kind: BrowserSessionType::Inline,
         storage_state: Some(state),

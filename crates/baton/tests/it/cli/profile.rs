@@ -142,7 +142,7 @@ fn what_is_no_profile_or_a_damaged_one_says_so() {
     assert_eq!(unnamed["error"]["code"], "usage");
     insta::assert_snapshot!(desk.says(&["profile", "compile", "@empty", "@new"], 1), @"error: could not read DESK/empty: Is a directory (os error 21)");
     fs::write(desk.at("noise"), r#"{"s3cret":1}"#).unwrap();
-    insta::assert_snapshot!(desk.says(&["profile", "compile", "@noise", "@new"], 2), @"error: expected an object with cookies or origins, found an object with neither; is this a Playwright storageState file?");
+    insta::assert_snapshot!(desk.says(&["profile", "compile", "@noise", "@new"], 2), @"error: this is a JSON object of another kind; expected a session file, a Playwright storageState, a list of cookies in JSON, or a cookies.txt");
     assert!(!desk.at("new").exists() && !desk.at("out").exists());
 
     desk.run(&["profile", "compile", "@state.json", "@profile"]).success();

@@ -9,7 +9,7 @@ use baton_api::sync::{
     IndexedSession, Movement, MovementOutcome, PeerView, RevisionDifference, RevisionView,
     SavedView, SessionDifference, SyncIndex,
 };
-use baton_session::{NodeId, PartHash, RevisionId, SessionId, Vector};
+use baton_session::{NodeId, PartHash, Receipt, RevisionId, SessionId, Vector};
 use serde_json::json;
 
 /// The session of this number.
@@ -509,6 +509,7 @@ fn saved() -> SavedView {
         conflicts: Vec::new(),
         pushed: Vec::new(),
         failed: Vec::new(),
+        left_out: Receipt::default(),
     }
 }
 

@@ -34,8 +34,8 @@ async fn what_is_no_session_makes_no_sandbox() {
     let scene = Scene::set().await;
     scene.session("shop").await;
     let say = async |session| says(&scene, &with(session)).await;
-    insta::assert_snapshot!(say(inline("[]")).await, @"422 invalid_session: in browserSession.storageState, expected a JSON object, found an array; is this a Playwright storageState file?");
-    insta::assert_snapshot!(say(inline("{\"cookies\": 7}")).await, @"422 invalid_session: in browserSession.storageState, expected cookies as an array, found a number; is this a Playwright storageState file?");
+    insta::assert_snapshot!(say(inline("[]")).await, @"422 invalid_session: in browserSession.storageState, this is empty; expected a session file, a Playwright storageState, a list of cookies in JSON, or a cookies.txt");
+    insta::assert_snapshot!(say(inline("{\"cookies\": 7}")).await, @"422 invalid_session: in browserSession.storageState, this is a storageState file; expected cookies as an array, found a number");
     insta::assert_snapshot!(say(inline("{\"cookies\": [], \"origins\": []}")).await, @"409 login_missing: expected a login for any site, found neither a cookie nor anything stored");
     let both = BrowserSession { session_id: Some("shop".to_owned()), ..inline("{}") };
     insta::assert_snapshot!(say(both).await, @"422 invalid_session: expected browserSession to be either inline with storageState, or reference with sessionId, found both");

@@ -102,7 +102,7 @@ async fn a_service_that_does_not_behave_is_told_and_makes_no_sandbox() {
     insta::assert_snapshot!(say("http://169.254.169.254/").await, @"403 address_not_allowed: expected a service that the settings name for you, found another one");
     insta::assert_snapshot!(say(&kinds[0]).await, @"502 session_service_failed: the session service at SITE/moved gives no session: it sends us elsewhere, where we do not go");
     insta::assert_snapshot!(say(&kinds[1]).await, @"502 session_service_failed: the session service at SITE/denied gives no session: it refuses our key");
-    insta::assert_snapshot!(say(&kinds[2]).await, @"502 session_service_failed: the session service at SITE/broken gives no session: expected a storageState file in JSON, found something else: expected ident at line 1 column 2");
+    insta::assert_snapshot!(say(&kinds[2]).await, @"502 session_service_failed: the session service at SITE/broken gives no session: this is a text of another kind; expected a session file, a Playwright storageState, a list of cookies in JSON, or a cookies.txt");
     insta::assert_snapshot!(say(&kinds[3]).await, @"502 session_service_failed: the session service at SITE/hidden gives no session: its answer has no secrets: its key for us lacks the scope reveal");
     insta::assert_snapshot!(say(&dead).await, @"502 session_service_failed: the session service at http://localhost:1/sessions gives no session: Connection refused (os error 111)");
     assert!(scene.client().list_sandboxes().await.unwrap().items.is_empty());

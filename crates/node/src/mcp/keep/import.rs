@@ -6,10 +6,11 @@ use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
 use crate::{NodeError, clock, sessions};
 use baton_api::{FileText, ImportSession, Scope};
+use baton_session::import;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Makes a session of a session file or Playwright storageState in Baton's exchange folder.
+/// Makes a session of a file in Baton's exchange folder: session file, storageState, list of cookies.
 /// session_resume starts it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -31,11 +32,7 @@ impl Verb for SessionImport {
         let name = name.map_err(|error| Failure::Arguments(format!("name: {error}")))?;
         let doing = format!("importing {}", text::cut(&self.file, 100));
         let importing = async {
-            let file = FileText::new(exchange.read(&self.file).await?).map_err(|error| {
-                let reason =
-                    format!("expected a session file or a storageState, found no JSON: {error}");
-                NodeError::BadFile { reason }
-            })?;
+            let file = text_of(&exchange.read_bytes(&self.file).await?)?;
             let request = ImportSession { name, description: None, file };
             Ok::<_, Failure>(sessions::import(&call.context, &call.caller, request).await?)
         };
@@ -48,4 +45,10 @@ impl Verb for SessionImport {
         told.push(text::next(view.session.session.state).to_owned());
         Ok(Answer::new(&told, data))
     }
+}
+
+fn text_of(bytes: &[u8]) -> Result<FileText, NodeError> {
+    let text = import::text(bytes);
+    let text = text.map_err(|error| NodeError::BadFile { reason: error.to_string() })?;
+    Ok(FileText::of(text.into_owned()))
 }

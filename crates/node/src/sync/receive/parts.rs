@@ -56,16 +56,19 @@ pub(super) async fn check_states(
     for (revision, parts) in revisions {
         let state = contents::state_of(context, owner, parts, at_hand).await?;
         let knowledge = revision.knowledge();
+        let (rev, expected) = (revision.id(), revision.checksum);
         let work = move || {
             let is_within = knowledge.is_plain() || seen_by(&knowledge, &state) == state;
-            (is_within, wire::checksum_of(&state))
+            let found = wire::checksum_of(&state);
+            // One that was signed before the order of cookies counted.
+            let is_same = found == expected || wire::checksum_by_key(&state) == expected;
+            (is_within, is_same, found)
         };
-        let (is_within, found) = blocking(work).await?;
-        let (rev, expected) = (revision.id(), revision.checksum);
+        let (is_within, is_same, found) = blocking(work).await?;
         if !is_within {
             return Err(SyncError::BeyondViews { rev }.into());
         }
-        if found != expected {
+        if !is_same {
             return Err(SyncError::WrongChecksum { rev, expected, found }.into());
         }
     }

@@ -48,6 +48,24 @@ async fn a_revision_that_has_another_checksum_than_its_parts_is_refused() {
 }
 
 #[tokio::test]
+async fn a_revision_that_was_signed_before_the_order_of_cookies_counted_is_taken() {
+    let (node, stranger) = admitted().await;
+    let mut state = logged_in(&[("shop.test", "host")]);
+    let mut domain = state.cookies[0].clone();
+    domain.domain = ".shop.test".to_owned();
+    state.cookies.push(domain);
+    let (content, list) = stranger.says(&state);
+    let checksum = wire::checksum_by_key(&state);
+    assert_ne!(checksum, content.checksum);
+    let exchange = published(Content { checksum, ..content }, list, &stranger.author());
+    let parts = stranger.give(exchange.offer.session, &parcels(&state)).send().await;
+    assert!(parts.status().is_success());
+    let taken = stranger.offer(&exchange).send().await;
+    assert!(taken.status().is_success(), "{}", one_line(&problem(taken).await));
+    node.stop().await;
+}
+
+#[tokio::test]
 async fn a_revision_with_a_part_of_one_node_only_is_refused() {
     let (node, stranger) = admitted().await;
     let (content, list) = stranger.says(&shop());

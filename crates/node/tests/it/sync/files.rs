@@ -67,3 +67,32 @@ async fn a_file_of_a_session_that_is_not_here_makes_it() {
     insta::assert_snapshot!(one_line(&refused), @r#"422 invalid_request: in the session file, at id: expected a session id (a UUID), found "../../etc/passwd""#);
     pair.stop().await;
 }
+
+#[tokio::test]
+async fn what_is_not_taken_of_a_file_is_told_and_no_other_file_is_taken_for_one() {
+    let pair = Pair::new().await;
+    let node = &pair.cloud;
+    let send = |body: Value| {
+        let request = node.admin_request(Method::POST, "/sync/sessions");
+        request.header("content-type", "application/json").body(body.to_string()).send()
+    };
+    let cookie = |name: &str, path: &str| {
+        json!({"name": name, "value": "1", "domain": "shop.test",
+        "path": path, "sameSite": "None", "secure": name != "bare"})
+    };
+    let body = json!({
+        "id": "0190aaaa-0000-7000-8000-000000000002", "name": "shop", "preview": "data:image/png",
+        "state": {"cookies": [cookie("sid", "/"), cookie("bare", "/"), cookie("odd", "here")]},
+    });
+    let said: Value = send(body).await.unwrap().json().await.unwrap();
+    let lines = said["leftOut"]["items"].as_array().unwrap().iter();
+    let lines = lines.map(|item| format!("{}: {}", item["where"], item["reason"]));
+    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @r#"
+    "the document": "\"preview\" is no member that is known here: it is left out"
+    "shop.test/ bare": "expected Secure together with SameSite=None"
+    "shop.testhere odd": "expected a path that starts with '/', found \"here\""
+    "#);
+    let refused = problem(send(json!([cookie("a", "/"), cookie("b", "/")])).await.unwrap()).await;
+    insta::assert_snapshot!(one_line(&refused), @"422 invalid_request: this is a list of cookies; expected a session file, which has an id");
+    pair.stop().await;
+}

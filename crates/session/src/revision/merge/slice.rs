@@ -21,6 +21,10 @@ pub(super) fn slices(state: &State) -> BTreeMap<Site, Slice<'_>> {
     for cookie in &state.cookies {
         slices.entry(cookie.site()).or_default().cookies.push(cookie);
     }
+    // Whoever only set them anew changed nothing, and what an older version wrote knows no order.
+    for slice in slices.values_mut() {
+        slice.cookies.sort_by_key(|cookie| cookie.key());
+    }
     for (key, origin) in &state.origins {
         slices.entry(key.site()).or_default().origins.push((key, origin));
     }

@@ -38,19 +38,24 @@ pub(crate) fn cookie() -> impl Strategy<Value = Cookie> {
     let source = (scheme, option::of(any::<u16>()));
     let rest = (option::of(1..4_000_000_000_000_000i64), any::<bool>(), any::<bool>());
     (identity, "[ -:<-~é]{0,12}", option::of(same_site), priority, source, rest).prop_map(
-        |((name, domain, path, partition_key), value, same_site, priority, source, rest)| Cookie {
-            name,
-            value,
-            domain: domain.to_owned(),
-            path: path.to_owned(),
-            expires: rest.0.map(Expiry),
-            http_only: rest.1,
-            secure: rest.2 || partition_key.is_some(),
-            same_site,
-            priority,
-            source_scheme: source.0,
-            source_port: source.1,
-            partition_key,
+        |((name, domain, path, partition_key), value, same_site, priority, source, rest)| {
+            let is_partitioned = partition_key.is_some();
+            Cookie {
+                name,
+                value,
+                domain: domain.to_owned(),
+                path: path.to_owned(),
+                expires: rest.0.map(Expiry),
+                http_only: rest.1,
+                secure: rest.2 || partition_key.is_some(),
+                // No server gets one with None that is not secure.
+                same_site: same_site
+                    .filter(|word| *word != SameSite::None || rest.2 || is_partitioned),
+                priority,
+                source_scheme: source.0,
+                source_port: source.1,
+                partition_key,
+            }
         },
     )
 }

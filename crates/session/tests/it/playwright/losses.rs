@@ -137,8 +137,8 @@ fn what_a_cookie_loses_is_listed() {
     state.cookies.extend([old, bad]);
     let (file, lost) = write(&state);
     insta::assert_snapshot!(lost_lines(&lost), @r#"
-    app.test/ sid: left out: another cookie differs in the scheme or port that set it only
     app.test/ __Host-bad: left out: expected Secure, path '/' and a host-only domain because of the prefix of "__Host-bad"
+    app.test/ sid: left out: another cookie differs in the scheme or port that set it only
     app.test/ sid: its unspecified SameSite becomes Lax
     app.test/ sid: its priority becomes Medium
     cookies: the scheme and port that set 1 of them have no field

@@ -3,7 +3,7 @@
 //! `serde_json` checks the text first, so this reader meets valid JSON only and takes every byte
 //! once.
 
-use super::json::{Json, MAX_VALUE_DEPTH};
+use super::{Json, MAX_VALUE_DEPTH};
 use crate::Text;
 use serde_json::value::RawValue;
 
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 const MAX_DEPTH: usize = 3 * MAX_VALUE_DEPTH + 16;
 
 /// Reads a whole text.
-pub(super) fn parse(text: &[u8]) -> serde_json::Result<Json> {
+pub(crate) fn parse(text: &[u8]) -> serde_json::Result<Json> {
     let valid: &RawValue = serde_json::from_slice(text)?;
     Ok(Reader { json: valid.get(), at: 0 }.value(0))
 }

@@ -1,21 +1,26 @@
 //! JSON as JavaScript means it: members in their order, and strings of any UTF-16.
 //!
 //! A file that Playwright wrote may hold escapes such as `\ud800`, which are strings in JavaScript
-//! and which no Rust `String` can hold. [`parse`](super::parse) reads them, and they are written as
-//! escapes again.
+//! and which no Rust `String` can hold. [`parse()`] reads them, and they are written as escapes
+//! again.
+
+mod parse;
+
+pub(crate) use parse::parse;
 
 use crate::Text;
+use crate::unknown::Unknown;
 use serde::Serialize;
 use serde::ser::{Error, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 use std::fmt::Write;
 
 /// How deep a value may be nested: the limit of what is written.
-pub(super) const MAX_VALUE_DEPTH: usize = 128;
+pub(crate) const MAX_VALUE_DEPTH: usize = 128;
 
 /// A JSON value.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Json {
+pub(crate) enum Json {
     Null,
     Bool(bool),
     Number(f64),
@@ -28,17 +33,17 @@ pub(super) enum Json {
 
 impl Json {
     /// An object from names and values.
-    pub(super) fn object<const N: usize>(members: [(&str, Self); N]) -> Self {
+    pub(crate) fn object<const N: usize>(members: [(&str, Self); N]) -> Self {
         Self::Object(members.into_iter().map(|(name, value)| (name.into(), value)).collect())
     }
 
     /// A string that is valid Unicode.
-    pub(super) fn text(text: &str) -> Self {
+    pub(crate) fn text(text: &str) -> Self {
         Self::Text(text.into())
     }
 
     /// The member called `name`; the last one, as in JavaScript.
-    pub(super) fn get(&self, name: &str) -> Option<&Self> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         let Self::Object(members) = self else {
             return None;
         };
@@ -46,27 +51,52 @@ impl Json {
     }
 
     /// The member called `name`, when it is a string of valid Unicode.
-    pub(super) fn get_str(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get_str(&self, name: &str) -> Option<&str> {
         self.get_text(name)?.as_str()
     }
 
     /// The member called `name`, when it is a string.
-    pub(super) fn get_text(&self, name: &str) -> Option<&Text> {
+    pub(crate) fn get_text(&self, name: &str) -> Option<&Text> {
         if let Self::Text(text) = self.get(name)? { Some(text) } else { None }
     }
 
     /// The member called `name`, when it is a boolean.
-    pub(super) fn get_bool(&self, name: &str) -> Option<bool> {
+    pub(crate) fn get_bool(&self, name: &str) -> Option<bool> {
         if let Self::Bool(value) = self.get(name)? { Some(*value) } else { None }
     }
 
+    /// The members of an object, in their order; of anything else, none.
+    pub(crate) fn members(&self) -> &[(Text, Self)] {
+        if let Self::Object(members) = self { members } else { &[] }
+    }
+
+    /// Notes the members of an object that are not `known`. With one that says nothing, nothing is lost.
+    pub(crate) fn look(&self, unknown: &mut Unknown, known: impl Fn(&str) -> bool) {
+        for (name, value) in self.members() {
+            if !name.as_str().is_some_and(&known) && !value.is_empty() {
+                unknown.note(&name.to_lossy());
+            }
+        }
+    }
+
+    /// Whether it says nothing: what is lost with it is nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::Null => true,
+            Self::Text(text) => text.as_str() == Some(""),
+            Self::Array(items) => items.is_empty(),
+            Self::Object(members) => members.is_empty(),
+            _ => false,
+        }
+    }
+
     /// The member called `name`, when it is an array.
-    pub(super) fn get_list(&self, name: &str) -> Option<&[Self]> {
+    pub(crate) fn get_list(&self, name: &str) -> Option<&[Self]> {
         if let Self::Array(items) = self.get(name)? { Some(items) } else { None }
     }
 
     /// What kind of JSON it is, for an error.
-    pub(super) fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
             Self::Bool(_) => "a boolean",
