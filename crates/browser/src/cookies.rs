@@ -1,17 +1,37 @@
 //! Cookies between the model and the protocol: `Network.Cookie` and `Network.CookieParam`.
 
 use crate::cdp::{CdpError, CdpSession};
-use baton_session::Cookie;
 use baton_session::cookie::{Expiry, PartitionKey, Priority, SameSite, SourceScheme};
+use baton_session::{Cookie, Unread};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// Reads every cookie of the default context; what cannot be understood is logged and left out.
-pub(crate) async fn fetch(browser: &CdpSession) -> Result<Vec<Cookie>, CdpError> {
-    let answer = browser.call("Storage.getCookies", json!({})).await?;
-    let cookies = answer["cookies"].as_array().map(Vec::as_slice).unwrap_or_default();
-    Ok(cookies.iter().filter_map(decode).collect())
+/// What a browser says of its cookies.
+#[derive(Debug, Default)]
+pub(crate) struct Fetched {
+    /// Those that it tells as they are, longer paths first, and then those first that were set first: the
+    /// order in which it sends them.
+    pub(crate) cookies: Vec<Cookie>,
+    /// Those that it does not, and why.
+    pub(crate) lost: Vec<Unread>,
 }
+
+/// Reads every cookie of the default context; what cannot be understood is logged and left out.
+pub(crate) async fn fetch(browser: &CdpSession) -> Result<Fetched, CdpError> {
+    let answer = browser.call("Storage.getCookies", json!({})).await?;
+    let mut fetched = Fetched::default();
+    for wire in answer["cookies"].as_array().into_iter().flatten() {
+        match decode(wire) {
+            Some((cookie, true)) => fetched.cookies.push(cookie),
+            Some((cookie, false)) => fetched.lost.push(Unread::lost_cookie(&cookie, INEXACT)),
+            None => {}
+        }
+    }
+    Ok(fetched)
+}
+
+/// Why a cookie is not kept. Nobody can tell what its server would get: the protocol drops some of it.
+const INEXACT: &str = "its name or value has bytes that are not UTF-8, which no browser tells or takes over its protocol";
 
 /// `Network.Cookie`, as far as it says something about the cookie itself.
 #[derive(Deserialize)]
@@ -39,9 +59,11 @@ struct Wire {
     partition_key: Option<PartitionKey>,
     #[serde(default)]
     partition_key_opaque: bool,
+    size: Option<usize>,
 }
 
-fn decode(wire: &Value) -> Option<Cookie> {
+/// A cookie, and whether it is told byte by byte.
+fn decode(wire: &Value) -> Option<(Cookie, bool)> {
     let name = wire["name"].as_str().unwrap_or_default();
     let wire = match Wire::deserialize(wire) {
         Ok(wire) => wire,
@@ -50,8 +72,11 @@ fn decode(wire: &Value) -> Option<Cookie> {
             return None;
         }
     };
+    // The browser counts the bytes that it holds, and not those that it tells.
+    let told = wire.name.len() + wire.value.len();
+    let is_exact = wire.size.is_none_or(|size| size == told);
     // A cookie of an opaque partition belongs to a document that no later one can be.
-    (!wire.partition_key_opaque).then(|| wire.into())
+    (!wire.partition_key_opaque).then(|| (wire.into(), is_exact))
 }
 
 impl From<Wire> for Cookie {
@@ -129,7 +154,8 @@ pub(crate) async fn set<'a>(
             }
             Err(CdpError::Protocol { .. }) => {
                 let (left, right) = batch.split_at(batch.len() / 2);
-                batches.extend([left, right]);
+                // The last one is taken next: what was set first stays first.
+                batches.extend([right, left]);
             }
             Err(error) => return Err(error),
         }

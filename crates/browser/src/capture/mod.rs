@@ -18,7 +18,7 @@ mod work;
 mod worker;
 
 use crate::cdp::CdpError;
-use crate::cookies;
+use crate::cookies::{self, Fetched};
 use crate::icon::SiteIcon;
 use crate::live::Live;
 use crate::targets;
@@ -73,7 +73,8 @@ impl Live {
         let (mut state, mut unread) = self.merge(reads);
         unread.extend(unread_by_workers);
         match cookies {
-            Ok(cookies) => {
+            Ok(Fetched { cookies, lost }) => {
+                unread.extend(lost);
                 self.shared().mirror().set_cookies(cookies.clone());
                 state.cookies = cookies;
             }

@@ -9,7 +9,7 @@ use crate::targets::TargetId;
 use baton_session::database::ObjectStore;
 use baton_session::environment::Viewport;
 use baton_session::state::OriginState;
-use baton_session::{Cookie, Database, Entries, Permission, State, StorageKey, Tab, Text};
+use baton_session::{Cookie, Database, Entries, Permission, State, StorageKey, Tab, Text, cookie};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -152,11 +152,11 @@ impl Mirror {
 
     /// Replaces all cookies.
     pub(crate) fn set_cookies(&mut self, mut cookies: Vec<Cookie>) {
-        cookies.sort_by(|a, b| a.key().cmp(&b.key()));
+        cookie::order(&mut cookies);
         self.state.cookies = cookies;
     }
 
-    /// The cookies, sorted.
+    /// The cookies, in the order in which they are sent.
     pub(crate) fn cookies(&self) -> &[Cookie] {
         &self.state.cookies
     }

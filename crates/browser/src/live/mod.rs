@@ -25,6 +25,7 @@ use crate::keeper::KeeperLink;
 use crate::targets::{self, Contexts, TargetId};
 pub use activity::Activity;
 use activity::Counters;
+use baton_session::cookie::order;
 use baton_session::{Confinement, State, StorageKey, Tab};
 use events::Pump;
 use seen::file_usage;
@@ -226,8 +227,8 @@ impl Live {
         let Ok(mut found) = cookies::fetch(&self.browser()).await else {
             return false;
         };
-        found.sort_by(|a, b| a.key().cmp(&b.key()));
-        self.shared.mirror().cookies() != found
+        order(&mut found.cookies);
+        self.shared.mirror().cookies() != found.cookies
     }
 
     /// Whether the files of a tab's site take more or less room than at the last capture. No event

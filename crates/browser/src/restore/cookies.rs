@@ -1,10 +1,10 @@
-//! Restores cookies: all at once, and read back one by one.
+//! Restores cookies: all at once in the order in which they are sent, and read back one by one.
 
 use super::ground::identity;
 use super::stage::Stage;
 use crate::cdp::CdpError;
 use crate::cookies;
-use baton_session::cookie::{Expiry, SourceScheme};
+use baton_session::cookie::{Expiry, SourceScheme, order};
 use baton_session::receipt::{ItemKind, ReceiptItem, Source};
 use baton_session::{Cookie, Receipt, Site};
 use serde_json::json;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Replaces the browser's cookies by those of the snapshot. They are cleared first: else a cookie
 /// that was deleted since the profile's last write to disk would rise again. Those of the sites in
 /// `of_disk` were read from the profile. In a profile that was compiled of the snapshot nothing can
-/// rise again, and only what the browser did not take over is set.
+/// rise again, and nothing is set where the browser took everything over.
 pub(super) async fn restore(
     stage: &Stage,
     wanted: &[Cookie],
@@ -30,20 +30,21 @@ pub(super) async fn restore(
             Err(reason) => receipt.push(rejected(cookie, reason)),
         }
     }
+    order(&mut valid);
     let mut found = Vec::new();
-    let missing = if is_compiled {
-        found = cookies::fetch(&browser).await?;
-        missing(&valid, &found)
-    } else {
+    if is_compiled {
+        found = cookies::fetch(&browser).await?.cookies;
+    }
+    // One that is set later is sent later, so where one is missing all are set again.
+    let is_there = is_compiled && is_as_wanted(&valid, &mut found);
+    let mut refused = Vec::new();
+    if !is_there {
         browser.call("Storage.clearCookies", json!({})).await?;
-        valid.clone()
-    };
-    let refused = cookies::set(&browser, &missing).await?;
+        refused = cookies::set(&browser, &valid).await?;
+        found = cookies::fetch(&browser).await?.cookies;
+    }
     let refused: BTreeMap<_, _> =
         refused.iter().map(|(cookie, reason)| (cookie.key(), reason.as_str())).collect();
-    if !missing.is_empty() {
-        found = cookies::fetch(&browser).await?;
-    }
     let found: BTreeMap<_, _> = found.iter().map(|cookie| (identity(cookie), cookie)).collect();
     for cookie in &valid {
         let kept = found.get(&identity(cookie)).is_some_and(|found| found.value == cookie.value);
@@ -60,17 +61,15 @@ pub(super) async fn restore(
     Ok(receipt)
 }
 
-/// The cookies that the browser does not have as they are wanted.
-fn missing(wanted: &[Cookie], found: &[Cookie]) -> Vec<Cookie> {
-    let found: BTreeMap<_, _> = found.iter().map(|cookie| (identity(cookie), cookie)).collect();
-    let has = |wanted: &&Cookie| {
-        found.get(&identity(wanted)).is_some_and(|found| is_as_wanted(wanted, found))
-    };
-    wanted.iter().filter(|cookie| !has(cookie)).cloned().collect()
+/// Whether the browser has those cookies, and would send them in their order.
+fn is_as_wanted(wanted: &[Cookie], found: &mut [Cookie]) -> bool {
+    order(found);
+    let mut rest = found.iter();
+    wanted.iter().all(|wanted| rest.any(|found| is_one(wanted, found)))
 }
 
 /// Whether a cookie is the one that is wanted, but for a scheme and a port that nobody knows.
-fn is_as_wanted(wanted: &Cookie, found: &Cookie) -> bool {
+fn is_one(wanted: &Cookie, found: &Cookie) -> bool {
     let mut found = found.clone();
     if wanted.source_scheme == SourceScheme::Unset {
         found.source_scheme = SourceScheme::Unset;

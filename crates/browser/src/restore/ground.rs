@@ -76,13 +76,12 @@ impl Ground {
 
     /// Makes the state that of the profile for `sites`, but for databases, which only a page can read.
     pub(super) fn prefer(&self, sites: &BTreeSet<Site>, wanted: &mut State, found: Vec<Cookie>) {
-        let found: Vec<Cookie> =
+        let mut found: Vec<Cookie> =
             found.into_iter().filter(|cookie| sites.contains(&cookie.site())).collect();
-        // A browser that ended by itself dropped the cookies that end with it. Nobody logged out.
-        let has = |cookie: &Cookie| found.iter().any(|other| identity(other) == identity(cookie));
-        wanted.cookies.retain(|cookie| {
-            !sites.contains(&cookie.site()) || (cookie.expires.is_none() && !has(cookie))
-        });
+        let (theirs, rest) =
+            wanted.cookies.drain(..).partition(|cookie| sites.contains(&cookie.site()));
+        wanted.cookies = rest;
+        keep_ended(theirs, &mut found);
         wanted.cookies.extend(found);
         for (key, origin) in &mut wanted.origins {
             if sites.contains(&key.site()) {
@@ -157,6 +156,22 @@ fn differing_cookies(wanted: &State, found: &[Cookie], now: Expiry) -> BTreeSet<
     });
     let new = found.iter().filter(|(identity, _)| !wanted.contains_key(*identity));
     changed.chain(new).map(|(_, cookie)| cookie.site()).collect()
+}
+
+/// Puts the cookies that end with the browser among those that were found: one that ended by itself
+/// dropped them, and nobody logged out. Each stands before the one that was set after it.
+fn keep_ended(known: Vec<Cookie>, found: &mut Vec<Cookie>) {
+    let position = |found: &[Cookie], cookie: &Cookie| {
+        found.iter().position(|other| identity(other) == identity(cookie))
+    };
+    let mut before = found.len();
+    for cookie in known.into_iter().rev() {
+        match position(found, &cookie) {
+            Some(at) => before = at,
+            None if cookie.expires.is_none() => found.insert(before, cookie),
+            None => {}
+        }
+    }
 }
 
 /// What stays the same when the browser takes a cookie: the source's scheme may not.
@@ -246,7 +261,7 @@ mod tests {
         assert_eq!(later.len(), 1);
         ground.prefer(&later, &mut wanted, found);
         let names: Vec<_> = wanted.cookies.iter().map(|cookie| cookie.name.as_str()).collect();
-        assert_eq!(names, ["open", "token"]);
+        assert_eq!(names, ["token", "open"], "in the order in which they were set");
         assert_eq!(wanted.origins[&key()].local_storage, entries("b"));
     }
 
