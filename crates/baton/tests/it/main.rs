@@ -35,6 +35,7 @@ mod notes;
 mod one_way_in;
 mod other_host;
 mod own_browser;
+mod own_files;
 mod parts;
 mod permissions;
 mod profiles;

@@ -1,0 +1,96 @@
+//! Files of the tools themselves: each logs in by its own browser, writes its file, and the server gets the
+//! same from ours.
+
+use super::{SENT, Scene};
+use baton_playground::tools::{Npm, Room};
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_mins(2);
+
+const PLAYWRIGHT: &str = r#"import { chromium } from "playwright-core";
+const [login, seen] = process.argv.slice(2);
+const args = process.getuid() === 0 ? ["--no-sandbox"] : [];
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args });
+const context = await browser.newContext();
+const page = await context.newPage();
+await page.goto(login);
+await page.goto(seen);
+await context.storageState({ path: "state.json" });
+await browser.close();
+"#;
+
+impl Scene {
+    /// Types commands in a tool's room, with the addresses of the login and of another page.
+    async fn types(&self, room: &Room, commands: &str, seen: &str) -> String {
+        let commands = format!("export CHROMIUM=\"$(command -v chromium)\"\n{commands}");
+        let mut shell = room.command("sh").unwrap();
+        let urls = [self.url("/login"), self.url(seen)];
+        shell.args(["-e", "-c", &commands, "sh", urls[0].as_str(), urls[1].as_str()]);
+        room.run(shell, LIMIT).await.unwrap();
+        self.got(seen).await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_agent_browser_saved_comes_along_with_session_storage() {
+    let npm = Npm::install().await.unwrap();
+    let scene = Scene::set().await;
+    let mut room = npm.room().unwrap();
+    if rustix::process::geteuid().is_root() {
+        room = room.with("AGENT_BROWSER_ARGS", "--no-sandbox");
+    }
+    let commands = "export AGENT_BROWSER_EXECUTABLE_PATH=\"$CHROMIUM\"
+        agent-browser open \"$1\"
+        agent-browser open \"$2\"
+        agent-browser state save state.json
+        agent-browser close";
+    assert_eq!(scene.types(&room, commands, "/seen/agent-browser").await, SENT, "before");
+    let file = std::fs::read(room.path().join("state.json")).unwrap();
+    assert!(String::from_utf8_lossy(&file).contains("sessionStorage"), "its file has some");
+    let (left, sent) = scene.brings("agent-browser", &file, 0).await;
+    assert_eq!((left, sent.as_str()), (Vec::new(), SENT));
+
+    scene.baton(&["sessions", "resume", "agent-browser"]).success();
+    let at = scene.house.client().unwrap().fetch_session("agent-browser").await.unwrap();
+    let page = scene.page("agent-browser", at.tabs[0].url.as_str()).await;
+    let kept = "localStorage.token + ' ' + sessionStorage.step";
+    assert_eq!(page.evaluate::<String>(kept).await.unwrap(), "kept 2");
+    room.clear().await.unwrap();
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_playwright_saved_is_sent_as_playwright_sent_it() {
+    let npm = Npm::install().await.unwrap();
+    let scene = Scene::set().await;
+    let room = npm.room().unwrap();
+    std::fs::write(room.path().join("save.mjs"), PLAYWRIGHT).unwrap();
+    let before = scene.types(&room, "node save.mjs \"$1\" \"$2\"", "/seen/playwright").await;
+    assert_eq!(before, SENT, "before");
+    let file = std::fs::read(room.path().join("state.json")).unwrap();
+    let (left, sent) = scene.brings("playwright", &file, 0).await;
+    assert_eq!((left, sent.as_str()), (Vec::new(), SENT));
+    room.clear().await.unwrap();
+    scene.strike().await;
+}
+
+/// curl sends them in an order of its own, so only what a browser would send is compared.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_curl_saved_is_sent_as_a_browser_would() {
+    let scene = Scene::set().await;
+    let room = Room::build().unwrap();
+    let commands = "curl -sS -o page -c jar.txt \"$1\"\ncurl -sS -o page -b jar.txt \"$2\"";
+    let before = scene.types(&room, commands, "/seen/curl").await;
+    let file = std::fs::read(room.path().join("jar.txt")).unwrap();
+    let (left, sent) = scene.brings("curl", &file, 0).await;
+    assert_eq!(left, Vec::<String>::new());
+    let sorted = |sent: &str| {
+        let mut pairs: Vec<String> = sent.split("; ").map(str::to_owned).collect();
+        pairs.sort();
+        pairs
+    };
+    assert_eq!(sorted(&sent), sorted(&before), "{}", String::from_utf8_lossy(&file));
+    assert_eq!(sorted(&sent), sorted(SENT));
+    room.clear().await.unwrap();
+    scene.strike().await;
+}
