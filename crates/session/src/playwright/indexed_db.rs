@@ -6,11 +6,12 @@
 use super::decode::decode;
 use super::encode::{Encoded, encode};
 use super::key::{canonical, key_of};
-use super::{Ignored, Lost};
+use super::{Ignored, Lost, told};
 use crate::Text;
 use crate::database::{Database, Index, KeyPath, ObjectStore, Record, next_key};
 use crate::json_tree::Json;
 use crate::receipt::ItemKind;
+use crate::unknown::Unknown;
 
 /// The last version that a page can ask for: 2^53 − 1.
 const LAST_VERSION: u64 = (1 << 53) - 1;
@@ -38,7 +39,28 @@ pub(super) fn read(
             )),
         }
     }
+    ignored.extend(told(unknown(json), place));
     Ok(Database { name, version, stores })
+}
+
+/// The members that nobody here knows, of the database and of all in it.
+fn unknown(database: &Json) -> Unknown {
+    let mut unknown = Unknown::default();
+    let mut look = |json: &Json, known: &[&str]| {
+        json.look(&mut unknown, |name| known.contains(&name));
+    };
+    look(database, &["name", "version", "stores"]);
+    for store in database.get_list("stores").unwrap_or_default() {
+        let own = ["name", "keyPath", "keyPathArray", "autoIncrement", "indexes", "records"];
+        look(store, &own);
+        for index in store.get_list("indexes").unwrap_or_default() {
+            look(index, &["name", "keyPath", "keyPathArray", "multiEntry", "unique"]);
+        }
+        for record in store.get_list("records").unwrap_or_default() {
+            look(record, &["key", "keyEncoded", "value", "valueEncoded"]);
+        }
+    }
+    unknown
 }
 
 fn version(json: &Json) -> Option<u64> {

@@ -302,6 +302,7 @@ fn whatever_is_refused_is_told_by_what_it_is() {
 fn members_that_nobody_knows_are_counted_within_a_bound() {
     let mut cookie = json!({"name": "a", "value": "1", "domain": "app.test", "hidden": "s3cret"});
     let mut origin = json!({"origin": "https://app.test", "localStorage": [], "cacheStorage": [1]});
+    origin["indexedDB"] = json!([{"name": "app", "version": 1, "hidden": true, "stores": []}]);
     for number in 0..40 {
         origin[format!("more{number:02}")] = json!(number);
     }
@@ -312,9 +313,11 @@ fn members_that_nobody_knows_are_counted_within_a_bound() {
     insta::assert_snapshot!(told.lines().filter(|line| !line.contains("more0")).collect::<Vec<_>>().join("\n"), @r#"
     a storageState file
     cookie app.test/ a=1
+    localStorage https://app.test/: 0
     left out, app.test/ a: a later cookie in the file is the same cookie
     left out, cookies: "hidden" is no member that is known here (2 times): it is left out
     left out, cookies: "odd" is no member that is known here (2 times): it is left out
+    left out, https://app.test indexedDB[0]: "hidden" is no member that is known here: it is left out
     left out, origins: "cacheStorage" is no member that is known here: it is left out
     left out, origins: "more10" is no member that is known here: it is left out
     left out, origins: "more11" is no member that is known here: it is left out
