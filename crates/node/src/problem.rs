@@ -169,6 +169,7 @@ fn board(error: &FederationError) -> ErrorCode {
 fn sync(error: &SyncError) -> ErrorCode {
     match error {
         SyncError::NoPeer { .. } => ErrorCode::PeerNotFound,
+        SyncError::DeletedElsewhere { .. } => ErrorCode::SessionNotFound,
         SyncError::Pending { .. } => ErrorCode::PeerPending,
         SyncError::PendingHere { .. } | SyncError::PendingThere { .. } => ErrorCode::PendingThere,
         SyncError::NoIcon { .. } => ErrorCode::NoSnapshot,

@@ -50,6 +50,10 @@ pub struct SharedView {
     /// the browser ran, and a resume brings it back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub based_on: Option<RevisionId>,
+    /// Whether the revision that counts deletes the session: a resume removes it, and a save keeps what
+    /// is here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deleted: bool,
     /// Revisions that wait for someone to choose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<RevisionId>,

@@ -12,7 +12,11 @@ pub(super) fn shared(view: &SharedView, now: Timestamp) -> Vec<String> {
         Some(holder) => format!("shared, revision {rev}; {}", held(holder, now)),
         None => format!("shared, revision {rev}; no node holds it"),
     }];
-    if view.based_on.is_some() {
+    if view.deleted {
+        lines.push(style::doubtful(
+            "it was deleted at another node: the next resume removes it, and baton save keeps it",
+        ));
+    } else if view.based_on.is_some() {
         lines.push(style::doubtful(
             "a newer revision came from another node: the next resume brings it back",
         ));
@@ -66,12 +70,15 @@ mod tests {
         let held = |name: Option<&str>, here| {
             Some(HolderView { node_id, name: name.map(str::to_owned), here, since })
         };
-        let view =
-            |held_by| SharedView { rev: rev("a"), based_on: None, conflicts: Vec::new(), held_by };
+        let view = |held_by| {
+            let (based_on, conflicts) = (None, Vec::new());
+            SharedView { rev: rev("a"), based_on, deleted: false, conflicts, held_by }
+        };
         let conflicts = vec![rev("b")];
         let newer = SharedView { based_on: Some(rev("c")), conflicts, ..view(held(None, true)) };
         let cloud = view(held(Some("cloud"), false));
-        let all = [view(None), newer, cloud, view(held(None, false))];
+        let gone = SharedView { based_on: Some(rev("c")), deleted: true, ..view(None) };
+        let all = [view(None), newer, cloud, view(held(None, false)), gone];
         let lines: Vec<String> = all.iter().flat_map(|view| shared(view, now)).collect();
         insta::assert_snapshot!(lines.join("\n"), @r"
         shared, revision 3-aaaaaaaa; no node holds it
@@ -80,6 +87,8 @@ mod tests {
         somebody has to choose; baton sync conflicts shows from what
         shared, revision 3-aaaaaaaa; cloud holds it, taken 5 min ago
         shared, revision 3-aaaaaaaa; node 0197c0de-0000-8000-8000-000000000001 holds it, taken 5 min ago
+        shared, revision 3-aaaaaaaa; no node holds it
+        it was deleted at another node: the next resume removes it, and baton save keeps it
         ");
         let told = [Handing::HandedOver, Handing::TakenOver]
             .map(|how| handed(&HandedView { node_id, name: "cloud".to_owned(), how }));

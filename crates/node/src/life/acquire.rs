@@ -73,6 +73,7 @@ async fn ask_peers<W: Starts>(
     if W::SETTLES {
         // What another node saved since is what comes back; what was captured here is kept beside it.
         sync::settle(wish.context, hold, session).await?;
+        sync::expect_there(wish.context, session).await?;
     }
     Ok(handed)
 }

@@ -7,7 +7,9 @@ use crate::shell::word;
 use baton_api::sync::{InvalidParcels, pending_there};
 use baton_session::peer::AuthMethod;
 use baton_session::revision::Refused;
-use baton_session::{Fingerprint, NodeId, PartHash, PartKind, RevisionId, SessionId, View};
+use baton_session::{
+    Fingerprint, NodeId, PartHash, PartKind, RevisionId, SessionId, SessionName, View,
+};
 use url::Url;
 
 /// Why a session did not move, or a peer was not taken.
@@ -271,6 +273,15 @@ pub enum SyncError {
     NotShared {
         /// Which session.
         session: String,
+    },
+    /// A session that was to start, and turned out to be deleted.
+    #[error(
+        "no session {name} any more: it was deleted at another node, and nothing was saved here since\n\
+         baton sessions list shows what there is"
+    )]
+    DeletedElsewhere {
+        /// What it was called.
+        name: SessionName,
     },
     /// Revisions from elsewhere are refused.
     #[error(transparent)]

@@ -90,4 +90,4 @@ pub(crate) use seen::{Looks, is_seen};
 pub use settings::{ConflictResolution, SyncSettings};
 pub(crate) use shown::shown;
 pub use upload::upload;
-pub(crate) use working::{is_shared, settle};
+pub(crate) use working::{expect_there, is_shared, settle};

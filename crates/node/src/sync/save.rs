@@ -23,6 +23,15 @@ pub(super) struct Titles {
     pub(super) description: Option<String>,
 }
 
+/// Who wants a revision of a snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Somebody saves the session: what they have counts, also beside a deletion that came meanwhile.
+    Saved,
+    /// This node keeps what would be lost. What a deletion has seen already is not brought back by that.
+    Kept,
+}
+
 /// What was saved.
 pub(super) struct Saved {
     pub(super) revision: Signed,
@@ -74,7 +83,7 @@ async fn save_here(
     if titles.name.is_some() || titles.description.is_some() {
         session = rename(context, &session, &titles).await?;
     }
-    let saved = publish(context, &session, &found.snapshot, &titles).await?;
+    let saved = publish(context, &session, &found.snapshot, &titles, Wanted::Saved).await?;
     tracing::info!(session = %session.id, rev = %saved.revision.id(), "saved a session");
     Ok(SavedView {
         id: session.id,
@@ -109,9 +118,12 @@ pub(super) async fn publish(
     session: &Session,
     snapshot: &Snapshot,
     titles: &Titles,
+    wanted: Wanted,
 ) -> Result<Saved, NodeError> {
     for _ in 0..ATTEMPTS {
         let mut shelf = Shelf::take(context, &session.owner, session.id).await?;
+        let is_deleted = shelf.shared.replica.current().is_some_and(|current| current.deleted);
+        let revives = is_deleted && wanted == Wanted::Saved;
         let base = shelf.shared.base.clone().map(|base| base.revision);
         let (says, held_as) = partial::of(context, &shelf, snapshot, base.as_ref()).await?;
         let Contents { list, checksum } = says;
@@ -119,7 +131,7 @@ pub(super) async fn publish(
         let is_same = |base: &Signed| {
             (base.checksum, &base.name, &base.description) == (checksum, &name, &description)
         };
-        if let Some(revision) = base.clone().filter(is_same) {
+        if let Some(revision) = base.clone().filter(is_same).filter(|_| !revives) {
             let conflicts = sibling_ids(&shelf);
             return Ok(Saved { revision, unchanged: true, conflicts });
         }

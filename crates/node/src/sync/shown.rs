@@ -4,7 +4,7 @@ use super::shelf::Shelf;
 use super::working::current;
 use crate::{Context, NodeError};
 use baton_api::sync::{HolderView, SharedView};
-use baton_session::{Lease, Owner, Session, Signed};
+use baton_session::{Lease, Owner, Session};
 use baton_store::StoreError;
 
 /// How a session stands among nodes; none when it is not shared.
@@ -21,7 +21,8 @@ pub(crate) async fn shown(
         }
         Err(error) => return Err(error),
     };
-    let Some(rev) = current(context, &shelf).map(Signed::id) else { return Ok(None) };
+    let Some(counts) = current(context, &shelf) else { return Ok(None) };
+    let (rev, deleted) = (counts.id(), counts.deleted);
     let base = shelf.shared.base.as_ref().map(|base| base.revision.id());
     let held_by = match shelf.shared.lease.filter(|lease| !lease.released) {
         Some(lease) => Some(holder(context, &session.owner, lease).await?),
@@ -30,6 +31,7 @@ pub(crate) async fn shown(
     Ok(Some(SharedView {
         rev,
         based_on: base.filter(|base| *base != rev),
+        deleted,
         conflicts: shelf.shared.replica.siblings().iter().map(|one| one.id()).collect(),
         held_by,
     }))

@@ -5,7 +5,7 @@
 
 use super::SyncError;
 use super::partial;
-use super::save::{Titles, publish};
+use super::save::{Titles, Wanted, publish};
 use super::settings::ConflictResolution;
 use super::shelf::{ATTEMPTS, Along, Shelf, is_race};
 use crate::latest::last_good;
@@ -39,7 +39,7 @@ pub(super) async fn keep_unsaved(context: &Context, session: &Session) -> Result
     if shelf.shared.base.as_ref().is_some_and(is_base) {
         return Ok(());
     }
-    publish(context, session, &found.snapshot, &Titles::default()).await?;
+    publish(context, session, &found.snapshot, &Titles::default(), Wanted::Kept).await?;
     Ok(())
 }
 
@@ -59,6 +59,14 @@ pub(crate) async fn settle(
     }
     keep_unsaved(context, session).await?;
     advance(context, &session.owner, hold).await
+}
+
+/// Refuses a session that was here, and went with a deletion that came from elsewhere.
+pub(crate) async fn expect_there(context: &Context, session: &Session) -> Result<(), NodeError> {
+    match row(context, &session.owner, session.id).await? {
+        Some(_) => Ok(()),
+        None => Err(SyncError::DeletedElsewhere { name: session.name.clone() }.into()),
+    }
 }
 
 /// Moves the working copy to the revision that counts. What was not saved is kept.

@@ -1,12 +1,13 @@
 //! What is deleted stays deleted, unless somebody went on with it who had not heard.
 
-use super::pair::{Pair, again_at, edit, know, logged_in, save, seed, start, state, token};
+use super::pair::{Pair, again_at, edit, know, logged_in, save, seed, start, state, store, token};
 use crate::fixture::{Node, until};
 use baton_api::ErrorCode;
 use baton_api::sync::MovementOutcome;
 use baton_node::config::Choices;
 use baton_node::sync::ConflictResolution;
-use baton_session::SessionId;
+use baton_session::{Lifecycle, SessionId};
+use jiff::Timestamp;
 use std::fs;
 use std::path::PathBuf;
 
@@ -128,4 +129,57 @@ async fn what_a_deleted_session_left_is_removed_at_the_next_start() {
     assert!(kept.join("Default/Cookies").exists(), "its session lives");
     assert!(foreign.join("Default/Cookies").exists(), "nobody here knows whose it is");
     node.stop().await;
+}
+
+/// What the row of a session says of it, as it would if its browser ran or ended.
+async fn becomes(node: &Node, session: SessionId, from: Lifecycle, to: Lifecycle) {
+    let store = store(node).await;
+    let home = node.admin().list_peers().await.unwrap().this.node_id;
+    store.update_lifecycle(session, home, from, to, Timestamp::now()).await.unwrap();
+    store.close().await;
+}
+
+#[tokio::test]
+async fn what_is_saved_after_a_deletion_came_for_it_counts_beside_the_deletion() {
+    let pair = Pair::new().await;
+    let id = seed(&pair.cloud, "shop", &logged_in(&[("shop.test", "one")])).await;
+    let first = save(&pair.cloud, "shop").await;
+    pair.pull("shop").await;
+    // It runs here while the deletion comes: nobody touches it.
+    becomes(&pair.laptop, id, Lifecycle::Recoverable, Lifecycle::Active).await;
+    pair.cloud.admin().delete_synced_session(&id.to_string()).await.unwrap();
+    pair.pull(&id.to_string()).await;
+    let told = pair.laptop.admin().fetch_session("shop").await.unwrap().shared.unwrap();
+    assert!(told.deleted, "{told:?}");
+    becomes(&pair.laptop, id, Lifecycle::Active, Lifecycle::Closed).await;
+    let saved = save(&pair.laptop, "shop").await;
+    assert!(!saved.unchanged && saved.rev != first.rev, "{saved:?}");
+    assert_eq!(saved.conflicts.len(), 1, "somebody deleted it");
+    let told = pair.laptop.admin().fetch_session("shop").await.unwrap().shared.unwrap();
+    assert!(!told.deleted, "{told:?}");
+    // Neither what comes from the peer nor a resume takes away what was acknowledged.
+    pair.pull(&id.to_string()).await;
+    let failed = pair.laptop.admin().resume_session("shop").await.unwrap_err();
+    assert_eq!(failed.code(), Some(ErrorCode::BrowserUnavailable));
+    assert_eq!(token(&state(&pair.laptop, "shop").await, "shop.test").unwrap(), "one");
+    // Whoever saves the same once more says nothing new.
+    assert!(save(&pair.laptop, "shop").await.unchanged);
+    assert_eq!(pair.push(&id.to_string()).await.outcome, MovementOutcome::Conflict);
+    assert_eq!(token(&state(&pair.cloud, "shop").await, "shop.test").unwrap(), "one");
+    pair.stop().await;
+}
+
+#[tokio::test]
+async fn what_ran_and_was_not_saved_goes_with_the_deletion_that_had_seen_it() {
+    let pair = Pair::new().await;
+    let id = seed(&pair.cloud, "shop", &logged_in(&[("shop.test", "one")])).await;
+    save(&pair.cloud, "shop").await;
+    pair.pull("shop").await;
+    becomes(&pair.laptop, id, Lifecycle::Recoverable, Lifecycle::Active).await;
+    pair.cloud.admin().delete_synced_session(&id.to_string()).await.unwrap();
+    pair.pull(&id.to_string()).await;
+    becomes(&pair.laptop, id, Lifecycle::Active, Lifecycle::Closed).await;
+    let gone = pair.laptop.admin().resume_session("shop").await.unwrap_err();
+    assert_eq!(gone.code(), Some(ErrorCode::SessionNotFound));
+    pair.stop().await;
 }

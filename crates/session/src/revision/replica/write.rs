@@ -10,9 +10,10 @@ use jiff::{SignedDuration, Timestamp};
 impl Replica {
     /// Writes a revision on top of `base`, the revision that the state comes from; none for the first
     /// one, and for a state of which nobody knows where it comes from. Whatever `base` had not seen
-    /// stays beside it. What says nothing new is no edit: the revision that says it is returned.
+    /// stays beside it. What says nothing new is no edit: the revision that says it is returned. Where
+    /// the session counts as deleted, that it lives is new.
     pub fn edit(&mut self, base: Option<&Signed>, content: Content, author: &Author) -> Signed {
-        let base = base.map(|base| self.lift(base)).cloned();
+        let base = self.standing(base.map(|base| self.lift(base)).cloned(), &content);
         if let Some(said) = self.said(base.as_ref(), &content) {
             return said.clone();
         }
@@ -52,8 +53,24 @@ impl Replica {
         self.put(draft, author)
     }
 
+    /// The revision on top of which an edit stands. One that repeats what was deleted stands on no older
+    /// one, for whoever repeats their parent is taken for it, and the deletion has seen that one. Of a
+    /// part of a session it stands on the deletion itself: without one it would speak of all of it.
+    fn standing(&self, base: Option<Signed>, content: &Content) -> Option<Signed> {
+        let deletion = self.current().filter(|current| current.deleted);
+        match (base, deletion) {
+            (Some(base), Some(deletion)) if !base.deleted && base.content() == *content => {
+                base.is_partial().then(|| deletion.clone())
+            }
+            (base, _) => base,
+        }
+    }
+
     /// The revision that says this already: `base`, or without one any that is known.
     fn said<'a>(&'a self, base: Option<&'a Signed>, content: &Content) -> Option<&'a Signed> {
+        if self.current().is_some_and(|current| current.deleted) {
+            return None;
+        }
         if let Some(base) = base {
             return (!base.deleted && base.content() == *content).then_some(base);
         }

@@ -86,6 +86,19 @@ fn a_session_that_was_deleted_is_so_for_whoever_sees_a_part() {
 }
 
 #[test]
+fn a_part_that_is_saved_as_it_was_after_a_deletion_lives_as_a_part() {
+    let (mut whole, mut part) = two();
+    let seen = part.folder.replica.current().unwrap().clone();
+    let author = whole.author(start());
+    whole.folder.replica.delete(deleted(), &author);
+    part.take(&offer(&whole, &State::default())).unwrap();
+    let author = part.author(start());
+    let again = part.folder.replica.edit(Some(&seen), seen.content(), &author);
+    assert!(again.is_partial() && !again.deleted);
+    assert_eq!(part.folder.replica.current(), Some(&again));
+}
+
+#[test]
 fn what_is_said_of_views_in_disorder_is_refused() {
     let (whole, part) = two();
     let seen = part.folder.replica.current().unwrap();

@@ -92,6 +92,29 @@ fn a_deletion_is_kept_and_an_edit_that_had_not_seen_it_too() {
     assert!(b.folder.replica.siblings().iter().any(|sibling| sibling.deleted));
 }
 
+/// Whoever saves after they have heard of a deletion wants to keep what they have.
+#[test]
+fn what_is_saved_as_it_was_after_a_deletion_lives_beside_it() {
+    let (mut a, mut b, first) = two();
+    let author = a.author(start());
+    a.folder.replica.delete(deleted(), &author);
+    b.pull(&a);
+    let again = b.save(Some(&first), "first");
+    assert_ne!(again.id(), first.id());
+    assert_eq!(b.folder.replica.current(), Some(&again));
+    assert_eq!(b.save(Some(&again), "first").id(), again.id(), "now it says nothing new");
+    a.pull(&b);
+    assert_eq!(a.folder.replica.current(), Some(&again));
+    assert!(a.folder.replica.siblings().iter().any(|sibling| sibling.deleted));
+    // Who had not heard of the deletion has nothing to choose but whether it lives.
+    let mut c = Node::number(2);
+    c.save(None, "first");
+    c.pull(&b);
+    let deleted = c.folder.replica.heads().map(|head| head.deleted);
+    assert_eq!(deleted.filter(|deleted| *deleted).count(), 1);
+    assert_eq!(c.folder.replica.heads().count(), 2, "what it had is what lives");
+}
+
 #[test]
 fn what_says_nothing_new_is_no_edit() {
     let (mut a, _, first) = two();
