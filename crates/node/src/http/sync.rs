@@ -49,6 +49,7 @@ pub(super) async fn index(
     }
     let between = Between::from_request(request, &context).await?;
     let index = sync::index_for(&context, &between.peer).await?;
+    sync::told(&context, &between.peer, &index).await?;
     Ok(between.tell(&context, Topic::INDEX, SyncIndex::clone(&index)).await?)
 }
 

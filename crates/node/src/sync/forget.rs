@@ -1,8 +1,13 @@
 //! Forgets deletions that every peer has heard of.
 //!
-//! The one idea: a deletion is remembered so that nobody brings the session back. Once every confirmed
-//! peer that had anything of the session holds the deletion in its place, none of them can. It is
-//! remembered for a while all the same: for nodes that only those peers have met.
+//! The one idea: a deletion is remembered so that nobody brings the session back. Every confirmed peer may
+//! have it, also one that got it from a third node; so each of them has to have heard: it holds the
+//! deletion in the place of the session, its index shows nothing of the session, or, when it only asks this
+//! node, it was told in the index and nothing here says that it has the session. Then none of them can bring
+//! it back. It is remembered for a while all the same: for nodes that only those peers have met.
+//!
+//! A peer that is given a part is not told of what is outside of it, so it is waited for only where it is
+//! known to have something of the session, which its own index says as well.
 //!
 //! A peer that was removed counts as having heard, because nobody can tell it any more. When it is
 //! registered again and still has the session, it hears of the deletion if that is remembered still.
@@ -70,20 +75,19 @@ async fn forget(context: &Context, owner: &Owner, session: SessionId) -> Result<
         return Ok(());
     }
     let peers = context.store.list_peers(owner).await?;
-    let is_asked = |node| peers.iter().any(|peer| is_confirmed(peer, node));
     let knowers = context.store.list_knowers(owner, session).await?;
-    let has_heard =
-        |held: &Option<RevisionId>| held.is_some_and(|rev| includes(replica, rev, deletion));
-    if knowers.iter().any(|(node, held)| is_asked(*node) && !has_heard(held)) {
+    let knowers: HashMap<NodeId, Option<RevisionId>> = knowers.into_iter().collect();
+    let has_heard = |peer: &Peer| match knowers.get(&peer.node) {
+        Some(held) => held.is_some_and(|rev| includes(replica, rev, deletion)),
+        None => !peer.limits.give.is_whole(),
+    };
+    let mut confirmed = peers.iter().filter(|peer| peer.state == PeerState::Confirmed);
+    if !confirmed.all(has_heard) {
         return Ok(());
     }
     shelf.forget(context).await?;
     tracing::info!(%session, "every peer has heard of a deletion, which is forgotten");
     Ok(())
-}
-
-fn is_confirmed(peer: &Peer, node: NodeId) -> bool {
-    peer.node == node && peer.state == PeerState::Confirmed
 }
 
 /// Whether a revision is the deletion, or has come after it.
@@ -93,32 +97,54 @@ fn includes(replica: &Replica, rev: RevisionId, deletion: &Signed) -> bool {
 }
 
 /// Notes what the index of a peer tells of deletions: that it holds one, that it has not heard of it, or
-/// that it has nothing of the session any more, which is as good.
+/// that it has nothing of the session, which is as good. Of one that is given a part it is noted as well
+/// what else it has of what is here.
 pub(super) async fn hear(
     context: &Context,
     peer: &Peer,
     here: &SyncIndex,
     there: &SyncIndex,
 ) -> Result<(), NodeError> {
-    let deleted: Vec<_> = here.sessions.iter().filter(|one| one.deleted).collect();
-    if deleted.is_empty() {
+    let is_told = peer.limits.give.is_whole();
+    let noted = |ours: &&IndexedSession| ours.deleted || !is_told;
+    let sessions: Vec<_> = here.sessions.iter().filter(noted).collect();
+    if sessions.is_empty() {
         return Ok(());
     }
     let held = context.store.list_held(&peer.owner, peer.node).await?;
     let held: HashMap<SessionId, Option<RevisionId>> = held.into_iter().collect();
     let theirs: HashMap<SessionId, &IndexedSession> =
         there.sessions.iter().map(|one| (one.id, one)).collect();
-    for ours in deleted {
+    let mut without = Vec::new();
+    for ours in sessions {
         let (owner, node, now) = (&peer.owner, peer.node, clock::now());
         let has_it = match theirs.get(&ours.id) {
             Some(line) => line.rev == ours.rev || line.deleted && line.vector.covers(&ours.vector),
             None => held.contains_key(&ours.id),
         };
-        if has_it && held.get(&ours.id) != Some(&Some(ours.rev)) {
+        if ours.deleted && has_it && held.get(&ours.id) != Some(&Some(ours.rev)) {
             context.store.note_ack(owner, node, ours.id, ours.rev, now).await?;
         } else if theirs.contains_key(&ours.id) && !held.contains_key(&ours.id) {
             context.store.note_known(owner, node, ours.id, now).await?;
+        } else if is_told && !held.contains_key(&ours.id) {
+            without.push((ours.id, ours.rev));
         }
     }
-    Ok(())
+    Ok(context.store.note_heard(&peer.owner, peer.node, &without, clock::now()).await?)
+}
+
+/// Notes that a peer is told of the deletions in an index: of sessions of which it has nothing, as far as
+/// this node knows. One that has something says so by what it does next.
+pub(crate) async fn told(
+    context: &Context,
+    peer: &Peer,
+    index: &SyncIndex,
+) -> Result<(), NodeError> {
+    if !peer.limits.give.is_whole() || !index.sessions.iter().any(|one| one.deleted) {
+        return Ok(());
+    }
+    let held = index::held_by(context, &peer.owner, peer.node).await?;
+    let is_new = |one: &&IndexedSession| one.deleted && !held.contains(&one.id);
+    let heard: Vec<_> = index.sessions.iter().filter(is_new).map(|one| (one.id, one.rev)).collect();
+    Ok(context.store.note_heard(&peer.owner, peer.node, &heard, clock::now()).await?)
 }

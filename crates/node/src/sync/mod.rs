@@ -72,6 +72,7 @@ pub use download::download;
 pub use error::SyncError;
 pub(crate) use folder::FolderState;
 pub use folder::{look as look_at_directory, start as start_folder};
+pub(crate) use forget::told;
 pub(crate) use given::{Given, given};
 pub use icon::icon;
 pub(crate) use icon::{KnownIcons, icon_for};

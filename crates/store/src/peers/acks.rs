@@ -71,6 +71,38 @@ impl Store {
         write.commit().await
     }
 
+    /// Notes that a peer of which nothing is noted for these sessions has heard of a revision of each, all
+    /// at once. What is noted already stays so.
+    pub async fn note_heard(
+        &self,
+        owner: &Owner,
+        node: NodeId,
+        heard: &[(SessionId, RevisionId)],
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        if heard.is_empty() {
+            return Ok(());
+        }
+        let mut write = self.write().await?;
+        for (session, revision) in heard {
+            sqlx::query(
+                "insert into peer_acks (owner, node, session, revision, at)
+                 select peers.owner, peers.node, shared_sessions.session, $4, $5
+                 from peers join shared_sessions on shared_sessions.owner = peers.owner
+                 where peers.owner = $1 and peers.node = $2 and shared_sessions.session = $3
+                 on conflict (owner, node, session) do nothing",
+            )
+            .bind(owner.as_str())
+            .bind(node.to_string())
+            .bind(session.to_string())
+            .bind(revision.to_string())
+            .bind(at.as_millisecond())
+            .execute(write.connection())
+            .await?;
+        }
+        write.commit().await
+    }
+
     /// The owner's peers that may hold something of a session, each with the revision that it is known
     /// to hold; by node.
     pub async fn list_knowers(

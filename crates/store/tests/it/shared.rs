@@ -255,6 +255,28 @@ async fn a_peer_that_was_told_of_a_session_is_known_before_it_says_what_it_holds
 
 #[rstest]
 #[tokio::test]
+async fn what_a_peer_was_told_of_takes_the_place_of_nothing_that_it_holds(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let fixture = Fixture::open(engine).await;
+    let (store, made) = (&fixture.store, session("mail"));
+    let (owner, laptop) = (&made.owner, crate::peers::peer("laptop", 1));
+    store.create_peer(&laptop).await.unwrap();
+    let mut writer = Writer::new(&made);
+    let [first, second] = [writer.edit("first").id(), writer.edit("second").id()];
+    let heard =
+        async |id, rev| store.note_heard(owner, laptop.node, &[(id, rev)], next_instant()).await;
+    heard(made.id, first).await.unwrap();
+    assert_eq!(store.list_knowers(owner, made.id).await.unwrap(), [], "nothing of it is shared");
+    share(store, &made, &writer.shared()).await;
+    heard(made.id, first).await.unwrap();
+    heard(made.id, second).await.unwrap();
+    let held = Some(first);
+    assert_eq!(store.list_knowers(owner, made.id).await.unwrap(), [(laptop.node, held)]);
+}
+
+#[rstest]
+#[tokio::test]
 async fn what_changed_since_an_instant_is_not_quiet(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {

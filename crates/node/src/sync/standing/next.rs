@@ -1,7 +1,7 @@
 //! Answers a node that wants to hear of the next index.
 
 use super::super::index::index_for;
-use super::super::peers;
+use super::super::{forget, peers};
 use super::{LOOK_PAUSE, TOGETHER};
 use crate::blocking::blocking;
 use crate::{Context, NodeError};
@@ -38,6 +38,7 @@ pub(crate) async fn next_index(
             let marked = Arc::clone(&index);
             let mark = blocking(move || mark(&marked)).await?;
             if known.as_ref() != Some(&mark) {
+                forget::told(context, &peer, &index).await?;
                 return Ok(NextIndex { mark, index: Some(SyncIndex::clone(&index)) });
             }
         }

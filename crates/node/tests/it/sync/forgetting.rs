@@ -1,6 +1,6 @@
-//! Deletions are remembered until every peer that had the session has heard, and nobody brings one back.
+//! Deletions are remembered until every peer has heard, and nobody brings one back.
 
-use super::pair::{Pair, again_at, know, logged_in, save, seed, state, token};
+use super::pair::{Pair, again_at, know, logged_in, save, seed, start, state, token};
 use crate::fixture::{Node, until};
 use baton_api::ErrorCode;
 use baton_api::sync::MovementOutcome;
@@ -78,6 +78,8 @@ async fn a_peer_that_only_asks_is_waited_for_until_it_has_asked() {
     pair.pull("shop").await;
     delete(&pair.cloud, pulled).await;
     delete(&pair.cloud, own).await;
+    // It looks, and moves nothing: of the one it has nothing, and the other it still has.
+    pair.laptop.admin().list_differences("cloud").await.unwrap();
     let Pair { cloud, laptop } = pair;
     let pair = Pair { cloud: restart(cloud, forgetful()).await, laptop };
     forgotten(&pair.cloud, own).await;
@@ -146,4 +148,39 @@ async fn a_peer_that_was_removed_and_comes_back_soon_hears_of_the_deletion() {
     assert_eq!(pair.push(&session.to_string()).await.outcome, MovementOutcome::Deleted);
     is_gone(&pair.cloud, session).await;
     pair.stop().await;
+}
+
+/// The desk has it from the laptop, and was away when the cloud heard of the deletion.
+#[tokio::test]
+async fn a_peer_that_has_a_session_from_a_third_node_is_waited_for_too() {
+    let pair = Pair::with(forgetful).await;
+    let desk = start(Choices::default()).await;
+    know(&desk, &pair.laptop, "laptop").await;
+    know(&pair.cloud, &desk, "desk").await;
+    know(&pair.cloud, &pair.laptop, "laptop").await;
+    let (kept, told) = (saved(&pair.laptop, "shop").await, saved(&pair.cloud, "bank").await);
+    desk.admin().pull_session("laptop", "shop").await.unwrap();
+    pair.push("shop").await;
+    delete(&pair.cloud, told).await;
+    for peer in ["desk", "laptop"] {
+        pair.cloud.admin().list_differences(peer).await.unwrap();
+    }
+    delete(&pair.laptop, kept).await;
+    assert_eq!(pair.push(&kept.to_string()).await.outcome, MovementOutcome::Deleted);
+    let Pair { cloud, laptop } = pair;
+    let cloud = restart(cloud, forgetful()).await;
+    forgotten(&cloud, told).await;
+    assert!(remembers(&cloud, kept).await, "the desk has not heard");
+    // It comes back: nothing that it has brings the session back, and it hears.
+    let pulled = cloud.admin().pull_session("desk", &kept.to_string()).await.unwrap();
+    assert_eq!(pulled.outcome, MovementOutcome::Unchanged);
+    is_gone(&cloud, kept).await;
+    let pushed = cloud.admin().push_session("desk", &kept.to_string()).await.unwrap();
+    assert_eq!(pushed.outcome, MovementOutcome::Deleted);
+    is_gone(&desk, kept).await;
+    let cloud = restart(cloud, forgetful()).await;
+    forgotten(&cloud, kept).await;
+    for node in [cloud, laptop, desk] {
+        node.stop().await;
+    }
 }
