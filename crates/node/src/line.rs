@@ -12,7 +12,7 @@ use url::Url;
 /// How long a connection may take to open.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// How long one answer may take.
-const ANSWER_LIMIT: Duration = Duration::from_mins(2);
+pub(crate) const ANSWER_LIMIT: Duration = Duration::from_mins(2);
 /// The largest card or problem.
 pub(crate) const SMALL_MAX: usize = 64 << 10;
 
@@ -22,10 +22,20 @@ pub(crate) async fn client(
     url: &Url,
     reach: Reach,
 ) -> Result<reqwest::Client, NodeError> {
+    client_within(outbound, url, reach, CONNECT_LIMIT).await
+}
+
+/// The same, whose connections open within `connect`.
+pub(crate) async fn client_within(
+    outbound: &Outbound,
+    url: &Url,
+    reach: Reach,
+    connect: Duration,
+) -> Result<reqwest::Client, NodeError> {
     let addresses = outbound.check(url, reach).await?;
     let host = url.host_str().unwrap_or_default();
     let client = reqwest::Client::builder()
-        .connect_timeout(CONNECT_LIMIT)
+        .connect_timeout(connect)
         .timeout(ANSWER_LIMIT)
         .redirect(reqwest::redirect::Policy::none())
         .no_proxy()

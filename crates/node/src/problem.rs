@@ -181,6 +181,7 @@ fn sync(error: &SyncError) -> ErrorCode {
         SyncError::NoToken { .. }
         | SyncError::Unreachable { .. }
         | SyncError::TooSlow { .. }
+        | SyncError::Silent { .. }
         | SyncError::NotAskedYet { .. }
         | SyncError::NotANode { .. }
         | SyncError::Denied { .. } => ErrorCode::PeerUnreachable,
@@ -192,6 +193,7 @@ fn sync(error: &SyncError) -> ErrorCode {
         | SyncError::Untrusted { .. } => ErrorCode::Untrusted,
         SyncError::OtherRevision { .. } => ErrorCode::OtherRevision,
         SyncError::Kept { .. }
+        | SyncError::HeldInSilence { .. }
         | SyncError::Contended { .. }
         | SyncError::LetInByToken { .. }
         | SyncError::AdminKey { .. } => ErrorCode::Conflict,

@@ -5,7 +5,7 @@ use super::{BROWSER_LIMIT, Client, ClientError};
 use crate::FileText;
 use crate::sync::{
     ConfirmPeer, ConflictDetails, ConflictList, ConflictView, DifferenceList, DirectoryView,
-    Movement, PeerList, PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView,
+    ListPeers, Movement, PeerList, PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView,
     SealedFile, SyncIndex, TakenFile,
 };
 use baton_session::{PeerLimits, SessionId};
@@ -15,6 +15,8 @@ use std::time::Duration;
 /// How long an answer may take for which the node asks another one; longer than the node's own limit, so
 /// that the node says what happened.
 const PEER_LIMIT: Duration = Duration::from_mins(1);
+/// The same where a session moves, or is saved and moves to all peers.
+const MOVE_LIMIT: Duration = Duration::from_mins(5);
 
 impl Client {
     /// Makes a revision of a session as it is now; an active one is captured first.
@@ -24,7 +26,9 @@ impl Client {
         request: &SaveSession,
     ) -> Result<SavedView, ClientError> {
         let call = self.request(Method::POST, &["sessions", reference, "save"])?;
-        self.fetch(call.timeout(BROWSER_LIMIT).json(request)).await
+        // The settings of the node may say that it goes to peers, too.
+        let limit = if request.sync_to_peers { MOVE_LIMIT } else { BROWSER_LIMIT };
+        self.fetch(call.timeout(limit).json(request)).await
     }
 
     /// Every session of the caller's owner that was saved.
@@ -52,6 +56,12 @@ impl Client {
     /// This node, and the owner's peers.
     pub async fn list_peers(&self) -> Result<PeerList, ClientError> {
         self.fetch(self.request(Method::GET, &["sync", "peers"])?.timeout(PEER_LIMIT)).await
+    }
+
+    /// The same, of whom nobody is asked whether they answer.
+    pub async fn list_known_peers(&self) -> Result<PeerList, ClientError> {
+        let call = self.request(Method::GET, &["sync", "peers"])?;
+        self.fetch(call.query(&ListPeers { unasked: true })).await
     }
 
     /// Registers a node, which is asked for its key. It is pending, unless its fingerprint comes along.
@@ -112,14 +122,14 @@ impl Client {
     /// called again.
     pub async fn pull_session(&self, peer: &str, session: &str) -> Result<Movement, ClientError> {
         let call = self.request(Method::POST, &["sync", "pull", peer, session])?;
-        self.fetch(call.timeout(BROWSER_LIMIT)).await
+        self.fetch(call.timeout(MOVE_LIMIT)).await
     }
 
     /// Gives a peer what this node has of a session and the peer has not. One that is unfinished is
     /// called again.
     pub async fn push_session(&self, peer: &str, session: &str) -> Result<Movement, ClientError> {
         let call = self.request(Method::POST, &["sync", "push", peer, session])?;
-        self.fetch(call.timeout(BROWSER_LIMIT)).await
+        self.fetch(call.timeout(MOVE_LIMIT)).await
     }
 
     /// The sessions in which someone has to choose.

@@ -32,7 +32,8 @@ pub use lease::{
 pub use movement::{Difference, DifferenceList, Movement, MovementOutcome, SessionDifference};
 pub use parcel::{InvalidParcels, Parcel};
 pub use peer::{
-    ClientCredential, ConfirmPeer, PeerList, PeerStatus, PeerView, RegisterPeer, pending_there,
+    ClientCredential, ConfirmPeer, ListPeers, PeerList, PeerStatus, PeerView, RegisterPeer,
+    pending_there,
 };
 pub use save::{SaveSession, SavedView};
 pub use standing::{AskIndex, IndexMark, NextIndex, PeerStanding, SyncStanding};

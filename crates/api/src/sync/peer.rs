@@ -7,7 +7,17 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use url::Url;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
+
+/// How peers are listed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListPeers {
+    /// Do not ask them whether they answer: for whoever asks them next anyway.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unasked: bool,
+}
 
 /// Registers a node, which is asked who it is. It is `pending` until its fingerprint is confirmed.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

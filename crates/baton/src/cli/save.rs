@@ -47,7 +47,7 @@ impl Save {
         let names = if saved.pushed.is_empty() {
             Names::default()
         } else {
-            client.list_peers().await.map(|list| Names::of(&list)).unwrap_or_default()
+            client.list_known_peers().await.map(|list| Names::of(&list)).unwrap_or_default()
         };
         context.output.answer(&saved, || output::saved(&saved, &names));
         Ok(exit(&saved))

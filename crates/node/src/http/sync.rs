@@ -2,7 +2,7 @@
 
 use super::Refusal;
 use super::between::Between;
-use super::input::{Json, Path};
+use super::input::{Json, Path, Query};
 use crate::Context;
 use crate::auth::{Admin, Sync};
 use crate::sync::{self, Topic, peers};
@@ -12,7 +12,8 @@ use axum::response::{IntoResponse, Response};
 use baton_api::Problem;
 use baton_api::sync::{
     ConfirmPeer, ConflictDetails, ConflictList, ConflictView, DifferenceList, DirectoryView,
-    PeerList, PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView, SyncIndex,
+    ListPeers, PeerList, PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView,
+    SyncIndex,
 };
 use baton_session::{PeerLimits, SessionId};
 
@@ -82,13 +83,17 @@ pub(super) async fn delete(
 
 /// This node and its peers, each with whether it answers.
 #[utoipa::path(
-    get, path = "/sync/peers", tag = "sync", security(("api_key" = [])),
+    get, path = "/sync/peers", tag = "sync", security(("api_key" = [])), params(ListPeers),
     responses((status = 200, body = PeerList), (status = "4XX", body = Problem))
 )]
 pub(super) async fn list_peers(
     State(context): State<Context>,
     Sync(caller): Sync,
+    Query(ListPeers { unasked }): Query<ListPeers>,
 ) -> Answer<PeerList> {
+    if unasked {
+        return Ok(axum::Json(peers::known(&context, &caller).await?));
+    }
     Ok(axum::Json(peers::list(&context, &caller).await?))
 }
 

@@ -180,6 +180,25 @@ pub enum SyncError {
         /// What people call it.
         name: String,
     },
+    /// The peer takes connections and says nothing.
+    #[error(
+        "peer {name} takes the connection and says nothing\n\
+         its sessions stay as they are; baton peers ping {} says when it answers again", word(.name)
+    )]
+    Silent {
+        /// What people call it.
+        name: String,
+    },
+    /// The peer that holds a session says nothing, so nobody knows whether it still runs there.
+    #[error(
+        "peer {name} holds the session, takes the connection and says nothing: it may still run there\n\
+         try again once it answers; or take over what it saved last: baton peers remove {}, and resume again",
+        word(.name)
+    )]
+    HeldInSilence {
+        /// What people call it.
+        name: String,
+    },
     /// The peer holds a session and does not give it.
     #[error("peer {name} keeps the session: {why}\ntry again when that is over")]
     Kept {

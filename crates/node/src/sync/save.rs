@@ -15,6 +15,10 @@ use baton_session::revision::Content;
 use baton_session::revision::Origin;
 use baton_session::{Lifecycle, Receipt, Session, SessionName, Signed, SnapshotReason};
 use baton_store::Snapshot;
+use futures_util::{StreamExt as _, stream};
+
+/// To how many peers a session is pushed at once.
+const PUSHED_AT_ONCE: usize = 8;
 
 /// What a session is called, when it is saved under another name.
 #[derive(Debug, Clone, Default)]
@@ -191,13 +195,20 @@ async fn push_to_all(
     caller: &Caller,
     view: &mut SavedView,
 ) -> Result<(), NodeError> {
-    for peer in super::peers::confirmed(context, &caller.owner).await? {
-        let session = view.id.to_string();
-        match push(context, caller, &peer.node.to_string(), &session, CALL_LIMIT).await {
+    let (peers, session) =
+        (super::peers::confirmed(context, &caller.owner).await?, view.id.to_string());
+    let pushed = stream::iter(peers).map(|peer| {
+        let session = &session;
+        async move {
+            let node = peer.node.to_string();
+            let pushed = Box::pin(push(context, caller, &node, session, CALL_LIMIT)).await;
+            pushed.map_err(|error| NotPushed { peer: peer.name, reason: error.to_string() })
+        }
+    });
+    for pushed in pushed.buffered(PUSHED_AT_ONCE).collect::<Vec<_>>().await {
+        match pushed {
             Ok(movement) => view.pushed.push(movement),
-            Err(error) => {
-                view.failed.push(NotPushed { peer: peer.name.clone(), reason: error.to_string() });
-            }
+            Err(failed) => view.failed.push(failed),
         }
     }
     Ok(())

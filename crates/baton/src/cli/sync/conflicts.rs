@@ -36,7 +36,7 @@ impl Conflicts {
         // Somebody may have chosen meanwhile.
         items.retain(|item| !item.conflict.siblings.is_empty());
         let list = output::Conflicts { items };
-        let names = Names::of(&client.list_peers().await?);
+        let names = Names::of(&client.list_known_peers().await?);
         context.output.answer(&list, || output::conflicts(&list, &names));
         Ok(Exit::Done)
     }

@@ -4,7 +4,10 @@ use crate::output::{self, Failed, Output};
 use baton_api::Client;
 use baton_api::sync::{DifferenceList, PeerView};
 use baton_session::peer::PeerState;
+use futures_util::{StreamExt as _, stream};
 
+/// How many peers are asked at once: one that is silent keeps nobody waiting but itself.
+const ASKED_AT_ONCE: usize = 16;
 /// What is shown while peers are asked.
 const ASKING: &str = "asking what differs";
 
@@ -35,15 +38,19 @@ pub(super) async fn ask(
         progress.end();
         return Ok(Stand { lists: vec![asked?], failed: Vec::new() });
     }
-    let mut peers = client.list_peers().await?.items;
+    let mut peers = client.list_known_peers().await?.items;
     // What is left out is told before anything moves on the terminal.
     peers.retain(|peer| is_asked(peer, output));
     let progress = output.progress(ASKING);
     let mut stand = Stand::default();
-    for peer in peers {
-        match client.list_differences(&peer.node_id.to_string()).await {
+    let asked = stream::iter(peers).map(|peer| async move {
+        let said = client.list_differences(&peer.node_id.to_string()).await;
+        said.map_err(|error| Failed::peer(peer.name, &error))
+    });
+    for said in asked.buffered(ASKED_AT_ONCE).collect::<Vec<_>>().await {
+        match said {
             Ok(list) => stand.lists.push(list),
-            Err(error) => stand.failed.push(Failed::peer(peer.name, &error)),
+            Err(failed) => stand.failed.push(failed),
         }
     }
     progress.end();

@@ -31,7 +31,7 @@ impl Status {
         let here = client.fetch_sync_index().await?;
         let conflicts = client.list_conflicts().await?.items;
         let directory = client.fetch_sync_directory().await?;
-        let names = Names::of(&client.list_peers().await?);
+        let names = Names::of(&client.list_known_peers().await?);
         let told = Told { lists, failed, here, conflicts, directory, names };
         let standing = Standing::of(told);
         context.output.answer(&standing, || output::standing(&standing));

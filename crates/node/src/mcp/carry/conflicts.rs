@@ -32,7 +32,7 @@ impl Verb for Conflicts {
     async fn call(self, call: Call) -> Result<Answer, Failure> {
         call.require(Scope::Sync).await?;
         let found = sync::conflicts(&call.context, &call.caller).await?.items;
-        let peers = Peers::of(&call).await?;
+        let peers = Peers::known(&call).await?;
         let now = clock::now();
         let mut told = vec![match found.as_slice() {
             [] => "No conflicts.".to_owned(),

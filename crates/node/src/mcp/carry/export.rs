@@ -39,7 +39,7 @@ impl Verb for ExportSession {
         let id = saved.id.to_string();
         let moved =
             Box::pin(Way::Push.whole(&call, &self.node_id, &id, saved.name.as_str())).await?;
-        let peer = Peers::of(&call).await?.name(moved.node_id);
+        let peer = Peers::known(&call).await?.name(moved.node_id);
         let told = [text::movement(Way::Push, &moved, &peer)];
         Ok(Answer::new(&told, text::movement_data(&moved, &peer)))
     }

@@ -43,7 +43,7 @@ impl Verb for ImportSession {
         let (id, name) = find::session(known, &self.session_id)?;
         let id = id.to_string();
         let moved = Box::pin(Way::Pull.whole(&call, &self.node_id, &id, name.as_str())).await?;
-        let peer = Peers::of(&call).await?.name(moved.node_id);
+        let peer = Peers::known(&call).await?.name(moved.node_id);
         let mut told = vec![text::movement(Way::Pull, &moved, &peer)];
         let mut data = text::movement_data(&moved, &peer);
         let is_whole = moved.outcome != MovementOutcome::Unfinished;

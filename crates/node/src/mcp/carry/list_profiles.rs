@@ -1,6 +1,6 @@
 //! `browser_list_profiles`
 
-use super::peers::{Peers, silent as why_silent};
+use super::peers::{Peers, at_once, silent as why_silent};
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text::age;
 use crate::mcp::verb::{Call, Effect, Verb};
@@ -41,12 +41,14 @@ impl Verb for ListProfiles {
         let mut here: Vec<IndexedSession> =
             index.sessions.iter().filter(is_here).cloned().collect();
         here.sort_by_key(|session| std::cmp::Reverse(session.last_modified));
-        let peers = Peers::of(&call).await?;
+        let peers = Peers::known(&call).await?;
         let (mut elsewhere, mut silent) = (BTreeMap::new(), Vec::new());
-        for peer in peers.asked(None) {
-            let name = peers.name_of(&peer);
-            let asking = sync::differences(&call.context, &call.caller, &peer);
-            match call.progress.during(&format!("asking {name}"), asking).await {
+        let asked = peers.asked(None);
+        let asking = asked.iter().map(|peer| sync::differences(&call.context, &call.caller, peer));
+        let said = at_once(&call, asking.collect()).await;
+        for (peer, said) in asked.iter().zip(said) {
+            let name = peers.name_of(peer);
+            match said {
                 Ok(list) => note(&mut elsewhere, &name, &list),
                 Err(error) => {
                     let told = why_silent(&name, &error);

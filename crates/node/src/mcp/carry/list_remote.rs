@@ -1,6 +1,6 @@
 //! `browser_sync_list_remote_sessions`
 
-use super::peers::{Peers, silent as why_silent};
+use super::peers::{Peers, at_once, silent as why_silent};
 use super::text;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text::age;
@@ -30,14 +30,15 @@ impl Verb for ListRemoteSessions {
 
     async fn call(self, call: Call) -> Result<Answer, Failure> {
         call.require(Scope::Sync).await?;
-        let peers = Peers::of(&call).await?;
+        let peers = Peers::known(&call).await?;
         let asked = peers.asked(self.node_id.as_deref());
         let mut found: Vec<(String, IndexedSession)> = Vec::new();
         let mut silent = Vec::new();
-        for peer in &asked {
+        let asking = asked.iter().map(|peer| sync::remote_index(&call.context, &call.caller, peer));
+        let said = at_once(&call, asking.collect()).await;
+        for (peer, said) in asked.iter().zip(said) {
             let name = peers.name_of(peer);
-            let asking = sync::remote_index(&call.context, &call.caller, peer);
-            match call.progress.during(&format!("asking {name}"), asking).await {
+            match said {
                 Ok(index) => {
                     let there = index.sessions.into_iter().filter(|session| !session.deleted);
                     found.extend(there.map(|session| (name.clone(), session)));

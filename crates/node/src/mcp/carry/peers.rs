@@ -8,16 +8,26 @@ use baton_api::sync::{PeerList, PeerView, pending_there};
 use baton_api::{ErrorCode, Problem};
 use baton_session::NodeId;
 use baton_session::peer::PeerState;
+use futures_util::{StreamExt as _, stream};
 
 use super::text;
+
+/// How many peers are asked at once: one that is silent keeps nobody waiting but itself.
+const ASKED_AT_ONCE: usize = 16;
 
 /// This node and the caller's peers.
 pub(super) struct Peers(PeerList);
 
 impl Peers {
-    /// The peers of the caller's owner.
+    /// The peers of the caller's owner, each with whether it answers.
     pub(super) async fn of(call: &Call) -> Result<Self, Failure> {
         Ok(Self(sync::peers::list(&call.context, &call.caller).await?))
+    }
+
+    /// The same for whoever needs their names, or asks them next anyway: they are not asked whether they
+    /// answer.
+    pub(super) async fn known(call: &Call) -> Result<Self, Failure> {
+        Ok(Self(sync::peers::known(&call.context, &call.caller).await?))
     }
 
     /// All of them, by name.
@@ -50,6 +60,15 @@ impl Peers {
         let named = self.all().iter().find(is_meant);
         named.map_or_else(|| text::plain(reference), |peer| text::plain(&peer.name))
     }
+}
+
+/// What peers say that are asked all at once, in their order.
+pub(super) async fn at_once<T>(
+    call: &Call,
+    asking: Vec<impl Future<Output = Result<T, NodeError>>>,
+) -> Vec<Result<T, NodeError>> {
+    let asked = stream::iter(asking).buffered(ASKED_AT_ONCE).collect();
+    call.progress.during("asking peers", asked).await
 }
 
 /// What a person types so that sessions move between this node and a peer; none where nothing is

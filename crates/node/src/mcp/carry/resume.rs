@@ -1,7 +1,7 @@
 //! `browser_sync_resume_session`
 
 use super::find;
-use super::peers::{Peers, silent};
+use super::peers::{Peers, at_once, silent};
 use super::text::{self, Way};
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::keep;
@@ -33,7 +33,7 @@ impl Verb for ResumeSession {
     async fn call(self, call: Call) -> Result<Answer, Failure> {
         call.require(Scope::Sync).await?;
         call.require(Scope::Drive).await?;
-        let peers = Peers::of(&call).await?;
+        let peers = Peers::known(&call).await?;
         let named = self.source_node_id.as_deref();
         let (lists, mut told) = ask(&call, &peers, named).await?;
         let (id, name) = self.find(&call, &lists).await?;
@@ -79,10 +79,12 @@ async fn ask(
     named: Option<&str>,
 ) -> Result<(Vec<DifferenceList>, Vec<String>), Failure> {
     let (mut lists, mut told) = (Vec::new(), Vec::new());
-    for peer in peers.asked(named) {
-        let name = peers.name_of(&peer);
-        let asking = sync::differences(&call.context, &call.caller, &peer);
-        match call.progress.during(&format!("asking {name}"), asking).await {
+    let asked = peers.asked(named);
+    let asking = asked.iter().map(|peer| sync::differences(&call.context, &call.caller, peer));
+    let said = at_once(call, asking.collect()).await;
+    for (peer, said) in asked.iter().zip(said) {
+        let name = peers.name_of(peer);
+        match said {
             Ok(list) => lists.push(list),
             Err(error) if named.is_some() => return Err(error.into()),
             Err(error) => told.push(silent(&name, &error)),

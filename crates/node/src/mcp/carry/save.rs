@@ -37,7 +37,7 @@ impl Verb for SaveProfile {
         let (name, description) = (Some(name(&self.name)?), self.description);
         let request = SaveSession { name, description, sync_to_peers: self.sync_to_peers };
         let saved = save(&call, &session, request).await?;
-        let peers = Peers::of(&call).await?;
+        let peers = Peers::known(&call).await?;
         Ok(answer(&saved, &peers))
     }
 }

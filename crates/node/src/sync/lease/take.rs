@@ -195,6 +195,12 @@ impl Taking<'_> {
             Err(NodeError::Sync(SyncError::Unreachable { .. })) if held => {
                 return self.take_over(peer.node, peer.name).await.map(Some);
             }
+            // It may be at work on it, so silence is no reason to start a second browser.
+            Err(NodeError::Sync(SyncError::Silent { name } | SyncError::TooSlow { name }))
+                if held =>
+            {
+                return Err(SyncError::HeldInSilence { name }.into());
+            }
             Err(error) if held => return Err(error),
             Err(error) => {
                 tracing::info!(peer = peer.name, %error, "a peer was not asked for a session");

@@ -3,14 +3,24 @@
 use super::status;
 use crate::auth::Caller;
 use crate::{Context, NodeError};
-use baton_api::sync::PeerList;
+use baton_api::sync::{PeerList, PeerView};
 
 /// This node, and the caller's peers by name, each with whether it answers.
 pub async fn list(context: &Context, caller: &Caller) -> Result<PeerList, NodeError> {
     let peers = context.store.list_peers(&caller.owner).await?;
+    Ok(listed(context, status::views(context, peers).await))
+}
+
+/// The same for whoever asks them next anyway: none of them is asked whether it answers.
+pub async fn known(context: &Context, caller: &Caller) -> Result<PeerList, NodeError> {
+    let peers = context.store.list_peers(&caller.owner).await?;
+    let items = peers.into_iter().map(|peer| status::unasked(context, peer)).collect();
+    Ok(listed(context, items))
+}
+
+fn listed(context: &Context, mut items: Vec<PeerView>) -> PeerList {
     let this = context.identity.now().card(&context.node_settings);
     let fingerprint = this.key.fingerprint();
-    let mut items = status::views(context, peers).await;
     items.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(PeerList { this, fingerprint, items })
+    PeerList { this, fingerprint, items }
 }

@@ -21,7 +21,7 @@ pub use confirm::confirm;
 pub(in crate::sync) use held::holds;
 pub(crate) use held::{may_have, may_hold};
 pub use limit::limit;
-pub use list::list;
+pub use list::{known, list};
 pub use ping::ping;
 pub use register::register;
 pub use remove::remove;

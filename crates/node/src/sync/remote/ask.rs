@@ -2,7 +2,7 @@
 
 use super::{Remote, SEALED, Shown, Topic, confirms_there};
 use crate::blocking::blocking;
-use crate::line::{SMALL_MAX, address, bounded};
+use crate::line::{ANSWER_LIMIT, SMALL_MAX, address, bounded};
 use crate::messages::{sign_request, verify_response};
 use crate::sealing::{self, SealContext};
 use crate::sync::SyncError;
@@ -14,8 +14,12 @@ use axum::http::{Method, Request};
 use backon::{ExponentialBuilder, Retryable};
 use baton_api::{ErrorCode, Problem};
 use baton_session::peer::AuthMethod;
+use std::future::IntoFuture as _;
 use std::time::Duration;
+use tokio::time::timeout;
 
+/// How long a request may take with all its repetitions.
+const WHOLE_LIMIT: Duration = Duration::from_secs(ANSWER_LIMIT.as_secs() + 30);
 /// How often a request is repeated when the line is cut or the peer has no time.
 const RETRIES: usize = 4;
 
@@ -29,13 +33,16 @@ pub(super) struct Ask<'a> {
     compress: bool,
     /// The largest answer.
     limit: usize,
-    /// How long it may take; as long as any answer when none is said.
+    /// How long it may take, however often it is repeated; as long as any answer when none is said.
     within: Option<Duration>,
+    /// Whether the peer may be silent for as long.
+    is_silent: bool,
 }
 
 impl<'a> Ask<'a> {
     pub(super) fn get(path: &'a [&'a str], topic: Topic, limit: usize) -> Self {
-        Self { method: Method::GET, path, topic, body: None, compress: false, limit, within: None }
+        let (method, body, within) = (Method::GET, None, None);
+        Self { method, path, topic, body, compress: false, limit, within, is_silent: false }
     }
 
     pub(super) fn post(
@@ -53,7 +60,13 @@ impl<'a> Ask<'a> {
             compress,
             limit,
             within: None,
+            is_silent: false,
         }
+    }
+
+    /// The same, for which a peer may be silent until it has something to say.
+    pub(super) fn in_silence(self) -> Self {
+        Self { is_silent: true, ..self }
     }
 
     /// The same, which may take no longer than this.
@@ -71,7 +84,11 @@ impl Remote {
             .with_max_times(RETRIES)
             .with_jitter();
         let asked = (|| self.ask_once(&ask)).retry(pauses).when(Failed::is_passing);
-        asked.await.map_err(|failed| failed.error)
+        let limit = ask.within.unwrap_or(WHOLE_LIMIT);
+        let Ok(asked) = timeout(limit, Box::pin(asked.into_future())).await else {
+            return Err(SyncError::TooSlow { name: self.peer.name.clone() }.into());
+        };
+        asked.map_err(|failed| failed.error)
     }
 
     /// Asks once; and once more, with another token, when one that was kept is refused.
@@ -109,8 +126,8 @@ impl Remote {
             *request.timeout_mut() = Some(limit);
         }
         let sent = request.body().map_or(0, |body| body.as_bytes().map_or(0, <[u8]>::len));
-        let answered = self.http.execute(request).await;
-        let response = answered.map_err(|error| Failed::passing(self.unreachable(error)))?;
+        let answered = self.coming(ask, sent, self.http.execute(request)).await?;
+        let response = answered.map_err(|error| self.cut(error))?;
         if !response.status().is_success() {
             return Err(self.refused(response).await);
         }
@@ -119,8 +136,8 @@ impl Remote {
         *head.headers_mut() = response.headers().clone();
         // What is sealed is a little longer than what is in it.
         let most = ask.limit.saturating_add(ask.limit / 1000).saturating_add(SMALL_MAX);
-        let body =
-            bounded(response, most).await.map_err(|why| Failed::passing(self.broken(why)))?;
+        let body = self.coming(ask, 0, bounded(response, most)).await?;
+        let body = body.map_err(|why| Failed::passing(self.broken(why)))?;
         self.pace.count(sent + body.len()).await;
         let (parts, ()) = head.into_parts();
         let context = SealContext {
@@ -139,6 +156,22 @@ impl Remote {
             sealing::open(&identity, &context, &body, limit).map_err(|error| error.to_string())
         };
         Ok(blocking(work).await?.map_err(|why| SyncError::Untrusted { why })?)
+    }
+
+    /// Waits for what comes, as long as the peer lives, or where it may be silent, for as long as it may.
+    async fn coming<T>(
+        &self,
+        ask: &Ask<'_>,
+        sent: usize,
+        coming: impl Future<Output = T>,
+    ) -> Result<T, NodeError> {
+        if ask.is_silent { Ok(coming.await) } else { self.while_alive(sent, coming).await }
+    }
+
+    /// A request that was cut off may go well the next time; one that took its time may not take it again.
+    fn cut(&self, error: reqwest::Error) -> Failed {
+        let is_passing = !error.is_timeout();
+        Failed { is_passing, ..Failed::passing(self.unreachable(error)) }
     }
 
     /// A request, sealed and signed.

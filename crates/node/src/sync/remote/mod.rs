@@ -5,12 +5,14 @@
 //! two nodes can cut the line, and no more.
 //!
 //! Here is what can be asked; `topic` says what a message is about, `ask` seals, signs, sends and
-//! verifies, and `pass` says who asks.
+//! verifies, `alive` waits for as long as the peer lives, and `pass` says who asks.
 
+mod alive;
 mod ask;
 mod pass;
 mod topic;
 
+use crate::line::client_within;
 pub(super) use crate::line::{SMALL_MAX, address, bounded, client, said};
 pub(super) use pass::{Shown, Way};
 pub(crate) use topic::{SEALED, Topic};
@@ -24,7 +26,7 @@ use crate::identity::{Identity, SealKey};
 use crate::line::is_loopback;
 use crate::outbound::Reach;
 use crate::{Context, NodeError};
-use ask::Ask;
+use ask::{Ask, Failed};
 use baton_api::Health;
 use baton_api::sync::{
     AskIndex, AskSeen, Exchange, FetchParts, IndexMark, LeaseAnswer, NextIndex, NodeCard, Parcel,
@@ -36,12 +38,15 @@ use baton_store::Peer;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
+use tokio::time::timeout;
 use url::Url;
 
 /// How long a peer may take to say that it lives.
 const HEALTH_LIMIT: Duration = Duration::from_secs(3);
 /// How long it may take to say whether it lets this node in.
 const GREETING_LIMIT: Duration = Duration::from_secs(5);
+/// How long it may take to list its sessions; shorter than whoever wants to compare them waits for this node.
+const INDEX_LIMIT: Duration = Duration::from_secs(50);
 /// How much longer than it waits for news a peer may take to say that there are none.
 const NEWS_MARGIN: Duration = Duration::from_secs(10);
 /// The largest answer that lists something: the index of some hundred thousand sessions.
@@ -78,7 +83,7 @@ impl Remote {
             tokens: context.tokens.clone(),
         };
         Ok(Self {
-            http: client(&context.outbound, &url, reach).await?,
+            http: client_within(&context.outbound, &url, reach, alive::CONNECT_LIMIT).await?,
             url,
             peer: peer.clone(),
             way,
@@ -122,16 +127,21 @@ impl Remote {
     /// greeting.
     pub(super) async fn greet(&self) {
         let path = ["sync", "greeting"];
-        let ask = Ask::get(&path, Topic::GREETING, SMALL_MAX).within(GREETING_LIMIT);
-        if let Err(failed) = self.ask_once(&ask).await {
-            tracing::debug!(peer = %self.peer.node, error = %failed.error, "a greeting was refused");
+        let ask = Ask::get(&path, Topic::GREETING, SMALL_MAX);
+        // A provider that gives the token for it may be slow as well.
+        match timeout(GREETING_LIMIT, Box::pin(self.ask_once(&ask))).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(Failed { error, .. })) => {
+                tracing::debug!(peer = %self.peer.node, %error, "a greeting was refused");
+            }
+            Err(_) => tracing::debug!(peer = %self.peer.node, "a greeting takes too long"),
         }
     }
 
     /// Its sessions.
     pub(super) async fn index(&self) -> Result<SyncIndex, NodeError> {
         let path = ["sync", "index"];
-        let ask = Ask::get(&path, Topic::INDEX, LIST_MAX);
+        let ask = Ask::get(&path, Topic::INDEX, LIST_MAX).within(INDEX_LIMIT);
         self.json(self.ask(ask).await?).await
     }
 
@@ -143,7 +153,8 @@ impl Remote {
     ) -> Result<NextIndex, NodeError> {
         let (path, body) = (["sync", "index", "next"], write(AskIndex { known }).await?);
         let ask = Ask::post(&path, Topic::NEXT_INDEX, body, false, LIST_MAX);
-        let ask = ask.within(standing::WAIT + NEWS_MARGIN);
+        // It is silent for as long as there is no news.
+        let ask = ask.within(standing::WAIT + NEWS_MARGIN).in_silence();
         self.json(self.ask_once(&ask).await.map_err(|failed| failed.error)?).await
     }
 

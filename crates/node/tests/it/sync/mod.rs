@@ -22,6 +22,7 @@ mod pair;
 mod receiver;
 mod refusals;
 mod registering;
+mod silence;
 mod simulation;
 mod staging;
 mod standing;
