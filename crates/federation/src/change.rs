@@ -4,10 +4,11 @@
 //! instant, so a board that lost it is repaired by applying it once more, and a board that has it
 //! stays as it is.
 
-use crate::stamp::later;
+use crate::stamp::{is_in_the_second_of, later};
 use crate::{Agent, Board, Claim, Stamp, Task, TaskStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
+use std::collections::BTreeMap;
 
 /// A line of the log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -88,6 +89,27 @@ impl Entry {
             board.tasks.push(*task.clone());
         }
         self.change(board);
+        self.note(board);
+    }
+
+    /// Applies it to a board that another program wrote without it, where the agents were `before`. What one
+    /// of them said within the second of this, by a clock that knows no parts of it, was said after it: the
+    /// program has seen what it wrote over.
+    pub(crate) fn apply_again(&self, board: &mut Board, before: &BTreeMap<String, Agent>) {
+        let said = match &self.change {
+            Change::Update { agent, .. } => before.get(agent),
+            _ => None,
+        };
+        let at = Some(&self.at);
+        if said.is_some_and(|said| is_in_the_second_of(said.last_seen.as_ref(), at)) {
+            self.note(board);
+        } else {
+            self.apply(board);
+        }
+    }
+
+    /// Whoever did it was there, and the numbers of the board are those of it at least.
+    fn note(&self, board: &mut Board) {
         if let Some(by) = &self.by {
             see(board, by, &self.at);
         }

@@ -15,10 +15,10 @@ impl Known<'_> {
     /// Applies the operations that a board lacks.
     pub(crate) fn lift(&self, board: &mut Board) {
         let from = board.rev;
-        let session = board.session_id.clone();
+        let (session, before) = (board.session_id.clone(), board.agents.clone());
         let lacking = self.entries.iter().filter(|entry| entry.rev > from);
         for entry in lacking.filter(|entry| entry.session == session) {
-            entry.apply(board);
+            entry.apply_again(board, &before);
         }
     }
 

@@ -4,7 +4,7 @@
 //! they wrote. Where both changed the same, ours stands, but an agent that was seen later says what
 //! it does, and a task that is done stays done.
 
-use crate::stamp::later;
+use crate::stamp::{is_in_the_second_of, later};
 use crate::{Agent, Board, Stamp, Task};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -42,7 +42,9 @@ fn merge_agent(base: Option<&Agent>, theirs: &Agent, ours: &Agent) -> Agent {
     if base == Some(theirs) || theirs == ours {
         return ours.clone();
     }
-    let is_later = later(theirs.last_seen.as_ref(), ours.last_seen.as_ref());
+    // A program that writes whole seconds says of a change within one no more than that it was then.
+    let [seen, own] = [theirs, ours].map(|agent| agent.last_seen.as_ref());
+    let is_later = later(seen, own) || is_in_the_second_of(seen, own);
     if base == Some(ours) || is_later { theirs.clone() } else { ours.clone() }
 }
 

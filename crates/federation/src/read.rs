@@ -49,6 +49,8 @@ pub(crate) fn read(path: &Path) -> Result<Content, FederationError> {
 
 /// The board of these bytes, or what they are instead, with line and column.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Board, String> {
+    // Some editors and shells put a mark before a text in UTF-8.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(match bytes.len() {
             0 => "it is empty".to_owned(),

@@ -30,6 +30,14 @@ impl Stamp {
     }
 }
 
+/// Whether one of two stamps says no more than the second in which the other one is.
+pub(crate) fn is_in_the_second_of(one: Option<&Stamp>, other: Option<&Stamp>) -> bool {
+    let instants = one.and_then(Stamp::instant).zip(other.and_then(Stamp::instant));
+    instants.is_some_and(|(one, other)| {
+        one.subsec_nanosecond() == 0 && one.as_second() == other.as_second()
+    })
+}
+
 impl From<Timestamp> for Stamp {
     fn from(instant: Timestamp) -> Self {
         Self(instant.strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string())

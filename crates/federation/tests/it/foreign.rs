@@ -101,6 +101,35 @@ fn an_agent_that_was_seen_later_says_what_it_does() {
 }
 
 #[test]
+fn a_program_that_writes_whole_seconds_and_drops_our_number_is_heard_within_one_second() {
+    let place = Place::new();
+    place.done(&update("kimi", "ours"));
+    let mut theirs = place.raw();
+    theirs.as_object_mut().unwrap().remove("rev");
+    let seen = format!("{}Z", &theirs["agents"]["kimi"]["last_seen"].as_str().unwrap()[..19]);
+    theirs["agents"]["kimi"] =
+        json!({ "status": "idle", "current_task": "theirs", "last_seen": seen });
+    place.write_raw(&theirs);
+    let board = place.board.read().unwrap().unwrap();
+    assert_eq!(board.agents["kimi"].current_task.as_deref(), Some("theirs"));
+    // What we say after that stands again.
+    place.done(&update("kimi", "ours again"));
+    let board = place.board.read().unwrap().unwrap();
+    assert_eq!(board.agents["kimi"].current_task.as_deref(), Some("ours again"));
+}
+
+#[test]
+fn a_board_behind_the_mark_that_some_editors_write_is_one() {
+    let place = Place::new();
+    let id = place.add("one");
+    let text = std::fs::read(place.file()).unwrap();
+    std::fs::write(place.file(), [b"\xef\xbb\xbf", text.as_slice()].concat()).unwrap();
+    assert!(place.board.read().unwrap().unwrap().task(&id).is_some());
+    place.claim("kimi", &id);
+    assert_eq!(place.raw()["tasks"][0]["assigned_to"], "kimi");
+}
+
+#[test]
 fn a_board_that_is_taken_away_comes_back() {
     let place = Place::new();
     let id = place.add("one");
