@@ -23,7 +23,7 @@ pub async fn conflict(
     let session = context.find(&caller.owner, reference).await?;
     let shelf = Shelf::expect(context, &caller.owner, session.id).await?;
     let gone = || SyncError::NotShared { session: session.id.to_string() };
-    let conflict = view(context, &shelf).ok_or_else(gone)?;
+    let conflict = view(context, &shelf, Some(&session.name)).ok_or_else(gone)?;
     let mut differences = Vec::with_capacity(conflict.siblings.len());
     if !conflict.siblings.is_empty() {
         let reader = Reader { context, shelf: &shelf, session: session.id };

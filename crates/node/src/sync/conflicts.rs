@@ -2,6 +2,7 @@
 
 use super::contents::{self, shared_parts};
 use super::reconcile::aside;
+use super::save::tell_by_itself;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use super::working::{advance, current, keep_unsaved};
 use super::{SyncError, index, partial};
@@ -11,16 +12,17 @@ use crate::blocking::blocking;
 use crate::{Context, NodeError};
 use baton_api::sync::{ConflictList, ConflictView, ResolveConflict, RevisionView};
 use baton_session::revision::Content;
-use baton_session::{Owner, Session, Signed};
+use baton_session::{Owner, Session, SessionName, Signed};
 use baton_store::{NewSnapshot, RevisionContent, Snapshot};
 
 /// The caller's sessions in which someone has to choose.
 pub async fn conflicts(context: &Context, caller: &Caller) -> Result<ConflictList, NodeError> {
     let index = index::of(context, &caller.owner).await?;
+    let names = index::names(context, &caller.owner).await?;
     let mut items = Vec::new();
     for session in index.sessions.iter().filter(|session| !session.conflicts.is_empty()) {
         let shelf = Shelf::take(context, &caller.owner, session.id).await?;
-        items.extend(view(context, &shelf));
+        items.extend(view(context, &shelf, names.get(&session.id)));
     }
     items.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(ConflictList { items })
@@ -56,9 +58,10 @@ async fn resolve_here(
             Err(error) => return Err(error),
             Ok(()) => {
                 advance(context, owner, &hold).await?;
+                tell_by_itself(context, owner, session.id);
                 let shelf = Shelf::take(context, owner, session.id).await?;
                 let gone = || SyncError::NotShared { session: session.id.to_string() };
-                return Ok(view(context, &shelf).ok_or_else(gone)?);
+                return Ok(view(context, &shelf, Some(&session.name)).ok_or_else(gone)?);
             }
         }
     }
@@ -132,8 +135,13 @@ fn find(shelf: &Shelf, keep: &str) -> Result<Signed, SyncError> {
     }
 }
 
-/// What there is to choose from; none when nothing is shared.
-pub(super) fn view(context: &Context, shelf: &Shelf) -> Option<ConflictView> {
+/// What there is to choose from; none when nothing is shared. The session bears the name that it has here,
+/// if it has one: what a revision calls it may be the name of another one.
+pub(super) fn view(
+    context: &Context,
+    shelf: &Shelf,
+    name: Option<&SessionName>,
+) -> Option<ConflictView> {
     let counts = current(context, shelf)?;
     let whole: Vec<&Signed> = shelf.shared.replica.whole().collect();
     let mut siblings: Vec<RevisionView> =
@@ -141,7 +149,7 @@ pub(super) fn view(context: &Context, shelf: &Shelf) -> Option<ConflictView> {
     siblings.sort_by_key(|sibling| std::cmp::Reverse(sibling.last_modified));
     Some(ConflictView {
         session_id: counts.session,
-        name: counts.name.clone(),
+        name: name.unwrap_or(&counts.name).clone(),
         current: revision(counts),
         siblings,
     })

@@ -4,6 +4,7 @@
 //! went on with it meanwhile, without having heard, keeps what they have: that is a conflict.
 
 use super::SyncError;
+use super::save::tell_by_itself;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use super::working::row;
 use crate::audit::{Action, Note};
@@ -59,6 +60,7 @@ pub(crate) async fn bury(context: &Context, owner: &Owner, hold: &Hold) -> Resul
             put => {
                 put?;
                 tracing::info!(%session, "deleted a shared session");
+                tell_by_itself(context, owner, session);
                 return Ok(());
             }
         }

@@ -37,7 +37,7 @@ pub(super) async fn learn(
     forget::hear(context, peer, &here, there).await
 }
 
-/// Compares the sessions here with the index of a peer.
+/// Compares the sessions here with the index of a peer. One that is here bears the name that it has here.
 pub(super) async fn compared(
     context: &Context,
     peer: &Peer,
@@ -45,7 +45,14 @@ pub(super) async fn compared(
 ) -> Result<Vec<SessionDifference>, NodeError> {
     let here = index::of(context, &peer.owner).await?;
     let here = index::shown_to(context, peer, here).await?;
-    Ok(compare_within(&here, there, &peer.limits))
+    let names = index::names(context, &peer.owner).await?;
+    let mut items = compare_within(&here, there, &peer.limits);
+    for item in &mut items {
+        if let Some(name) = names.get(&item.session_id) {
+            item.name = name.clone();
+        }
+    }
+    Ok(items)
 }
 
 /// The sessions of a peer.

@@ -8,7 +8,7 @@ use crate::auth::Caller;
 use crate::blocking::blocking;
 use crate::{Context, NodeError};
 use baton_api::sync::{IndexedSession, SyncIndex};
-use baton_session::{NodeId, Owner, SessionId, View, json};
+use baton_session::{NodeId, Owner, SessionId, SessionName, View, json};
 use baton_store::{Generation, Peer, Shared};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,9 +20,31 @@ const OWNERS_MAX: usize = 16;
 #[derive(Default)]
 pub(crate) struct IndexCache(Mutex<HashMap<Owner, (Generation, Arc<SyncIndex>)>>);
 
-/// The caller's sessions that are shared.
+/// The caller's sessions that are shared, by the names that they have here. Another node is told what their
+/// revisions call them.
 pub async fn index(context: &Context, caller: &Caller) -> Result<Arc<SyncIndex>, NodeError> {
-    of(context, &caller.owner).await
+    let index = of(context, &caller.owner).await?;
+    let names = names(context, &caller.owner).await?;
+    let is_other = |one: &IndexedSession| names.get(&one.id).is_some_and(|name| *name != one.name);
+    if !index.sessions.iter().any(is_other) {
+        return Ok(index);
+    }
+    let mut named = SyncIndex::clone(&index);
+    for one in &mut named.sessions {
+        if let Some(name) = names.get(&one.id) {
+            one.name = name.clone();
+        }
+    }
+    Ok(Arc::new(named))
+}
+
+/// What the sessions that are shared are called here. Of two that were called the same one has another name,
+/// by which alone it is found.
+pub(super) async fn names(
+    context: &Context,
+    owner: &Owner,
+) -> Result<HashMap<SessionId, SessionName>, NodeError> {
+    Ok(context.store.list_shared_names(owner).await?.into_iter().collect())
 }
 
 /// The sessions of an owner that are shared.

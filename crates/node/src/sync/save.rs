@@ -10,11 +10,13 @@ use crate::latest::last_good;
 use crate::sessions::check;
 use crate::{Context, NodeError};
 use baton_api::sync::save::NotPushed;
-use baton_api::sync::{SaveSession, SavedView};
+use baton_api::sync::{Movement, SaveSession, SavedView};
 use baton_session::revision::Content;
 use baton_session::revision::Origin;
-use baton_session::{Lifecycle, Receipt, Session, SessionName, Signed, SnapshotReason};
-use baton_store::Snapshot;
+use baton_session::{
+    Lifecycle, Owner, Receipt, Session, SessionId, SessionName, Signed, SnapshotReason,
+};
+use baton_store::{Peer, Snapshot};
 use futures_util::{StreamExt as _, stream};
 
 /// To how many peers a session is pushed at once.
@@ -188,6 +190,43 @@ fn sibling_ids(shelf: &Shelf) -> Vec<baton_session::RevisionId> {
     shelf.shared.replica.siblings().iter().map(|sibling| sibling.id()).collect()
 }
 
+/// Tells peers by itself what became of a session that was deleted or resolved, where the settings say that
+/// what is saved goes to them. Nobody waits for that; a peer that does not hear it now does by the next
+/// exchange.
+pub(super) fn tell_by_itself(context: &Context, owner: &Owner, session: SessionId) {
+    if !context.sync.auto_sync {
+        return;
+    }
+    let (context, caller) = (context.clone(), Caller::node(owner.clone()));
+    context.clone().tasks.spawn(async move {
+        let peers = match super::peers::confirmed(&context, &caller.owner).await {
+            Ok(peers) => peers,
+            Err(error) => return tracing::warn!(%session, %error, "no peer is told of a session"),
+        };
+        let session = session.to_string();
+        for pushed in push_to(&context, &caller, peers, &session).await {
+            if let Err(NotPushed { peer, reason }) = pushed {
+                tracing::warn!(session, peer, reason, "a peer was not told of a session");
+            }
+        }
+    });
+}
+
+/// Pushes to these peers at once, in their order.
+async fn push_to(
+    context: &Context,
+    caller: &Caller,
+    peers: Vec<Peer>,
+    session: &str,
+) -> Vec<Result<Movement, NotPushed>> {
+    let pushed = stream::iter(peers).map(|peer| async move {
+        let node = peer.node.to_string();
+        let pushed = Box::pin(push(context, caller, &node, session, CALL_LIMIT)).await;
+        pushed.map_err(|error| NotPushed { peer: peer.name, reason: error.to_string() })
+    });
+    pushed.buffered(PUSHED_AT_ONCE).collect().await
+}
+
 /// Pushes to every confirmed peer that has an address. One that does not take it does not keep the
 /// others from it.
 async fn push_to_all(
@@ -195,17 +234,8 @@ async fn push_to_all(
     caller: &Caller,
     view: &mut SavedView,
 ) -> Result<(), NodeError> {
-    let (peers, session) =
-        (super::peers::confirmed(context, &caller.owner).await?, view.id.to_string());
-    let pushed = stream::iter(peers).map(|peer| {
-        let session = &session;
-        async move {
-            let node = peer.node.to_string();
-            let pushed = Box::pin(push(context, caller, &node, session, CALL_LIMIT)).await;
-            pushed.map_err(|error| NotPushed { peer: peer.name, reason: error.to_string() })
-        }
-    });
-    for pushed in pushed.buffered(PUSHED_AT_ONCE).collect::<Vec<_>>().await {
+    let peers = super::peers::confirmed(context, &caller.owner).await?;
+    for pushed in push_to(context, caller, peers, &view.id.to_string()).await {
         match pushed {
             Ok(movement) => view.pushed.push(movement),
             Err(failed) => view.failed.push(failed),

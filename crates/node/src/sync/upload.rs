@@ -5,6 +5,7 @@
 
 use super::SyncError;
 use super::reconcile::{aside, reconcile};
+use super::save::tell_by_itself;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use super::working::{advance, keep_unsaved, row};
 use crate::audit::{Action, Note};
@@ -79,6 +80,7 @@ async fn take(
             Ok(mut view) => {
                 reconcile(context, &caller.owner, file.session).await?;
                 advance(context, &caller.owner, &hold).await?;
+                tell_by_itself(context, &caller.owner, file.session);
                 let shelf = Shelf::take(context, &caller.owner, file.session).await?;
                 let siblings = shelf.shared.replica.siblings();
                 view.conflicts = siblings.iter().map(|sibling| sibling.id()).collect();

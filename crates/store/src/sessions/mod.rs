@@ -10,6 +10,7 @@ mod fail;
 mod fetch;
 mod list;
 mod mark;
+mod names;
 mod rename;
 mod update;
 

@@ -22,6 +22,21 @@ async fn what_is_saved_reaches_the_peer_without_anyone_asking() {
 }
 
 #[tokio::test]
+async fn a_deletion_reaches_the_peer_without_anyone_asking() {
+    let pair = Pair::with(|| Choices { auto_sync: Some(true), ..Choices::default() }).await;
+    seed(&pair.laptop, "shop", &logged_in(&[("shop.test", "one")])).await;
+    save(&pair.laptop, "shop").await;
+    pair.cloud.admin().fetch_session("shop").await.unwrap();
+    pair.laptop.admin().delete_session("shop").await.unwrap();
+    until("the session is gone at the cloud", || async {
+        let gone = pair.cloud.admin().fetch_session("shop").await.err()?;
+        (gone.code() == Some(ErrorCode::SessionNotFound)).then_some(())
+    })
+    .await;
+    pair.stop().await;
+}
+
+#[tokio::test]
 async fn what_was_saved_while_the_peer_was_away_reaches_it_later() {
     let often = || Choices {
         auto_sync: Some(true),

@@ -2,7 +2,7 @@
 
 use super::pair::{Pair, capture, edit, logged_in, save, seed, state, token};
 use baton_api::ClientError;
-use baton_api::sync::{MovementOutcome, ResolveConflict};
+use baton_api::sync::{ConflictView, MovementOutcome, ResolveConflict};
 use baton_node::config::Choices;
 use baton_node::sync::ConflictResolution;
 use baton_session::SessionId;
@@ -164,5 +164,41 @@ async fn what_was_captured_and_not_saved_is_never_overwritten() {
     let conflicts = pair.laptop.admin().list_conflicts().await.unwrap().items;
     let both = [conflicts[0].current.node_id, conflicts[0].siblings[0].node_id];
     assert!(both.contains(&pair.laptop.id()) && both.contains(&pair.cloud.id()));
+    pair.stop().await;
+}
+
+/// Both nodes had a `shop` before they met.
+#[tokio::test]
+async fn of_two_sessions_of_one_name_each_is_called_by_the_name_that_finds_it_here() {
+    let pair = Pair::new().await;
+    seed(&pair.laptop, "shop", &logged_in(&[("shop.test", "own")])).await;
+    save(&pair.laptop, "shop").await;
+    let id = seed(&pair.cloud, "shop", &logged_in(&[("shop.test", "base")])).await;
+    save(&pair.cloud, "shop").await;
+    pair.pull(&id.to_string()).await;
+    edit(&pair.cloud, id, &logged_in(&[("shop.test", "cloud")])).await;
+    edit(&pair.laptop, id, &logged_in(&[("shop.test", "laptop")])).await;
+    let named = pair.laptop.admin().list_differences("cloud").await.unwrap().items;
+    pair.pull(&id.to_string()).await;
+    let laptop = pair.laptop.admin();
+    let here = laptop.fetch_session(&id.to_string()).await.unwrap().session.name;
+    assert_eq!(here.as_str(), "shop-2");
+    let index = laptop.fetch_sync_index().await.unwrap().sessions;
+    let named: Vec<_> =
+        named.iter().filter(|one| one.session_id == id).map(|one| &one.name).collect();
+    let indexed: Vec<_> = index.iter().filter(|one| one.id == id).map(|one| &one.name).collect();
+    let conflicts = laptop.list_conflicts().await.unwrap().items;
+    assert_eq!((named, indexed, &conflicts[0].name), (vec![&here], vec![&here], &here));
+    // What is told resolves it.
+    let [ConflictView { name, siblings, .. }] = conflicts.as_slice() else {
+        panic!("{conflicts:?}")
+    };
+    assert_eq!(laptop.fetch_conflict(name.as_str()).await.unwrap().conflict.name, here);
+    let request = ResolveConflict { keep: siblings[0].rev.to_string() };
+    let resolved = laptop.resolve_conflict(name.as_str(), &request).await.unwrap();
+    assert_eq!((resolved.session_id, &resolved.name), (id, &here));
+    // To the other node it is called as its revisions call it.
+    assert_eq!(pair.push(&id.to_string()).await.outcome, MovementOutcome::Moved);
+    assert_eq!(pair.cloud.admin().fetch_session("shop").await.unwrap().session.id, id);
     pair.stop().await;
 }
