@@ -9,8 +9,17 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// There is nobody to compare with.
-pub(super) const NOBODY: &str = "no confirmed peers; baton peers add URL --name NAME registers one";
+/// There is nobody to compare with: no peer, or only such as ask this node.
+pub(super) fn nobody(asking: &[String]) -> String {
+    if asking.is_empty() {
+        return "no confirmed peers; baton peers add URL --name NAME registers one".to_owned();
+    }
+    let names: Vec<String> = asking.iter().map(|name| style::plain(name)).collect();
+    let (names, asks) = (names.join(", "), if asking.len() == 1 { "asks" } else { "ask" });
+    format!(
+        "nobody to ask from here: {names} {asks} this node, and sessions move when baton sync run runs there"
+    )
+}
 
 /// Which way a session moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -36,6 +45,9 @@ impl fmt::Display for Way {
 pub(crate) struct Exchange {
     /// How many peers were asked.
     pub(crate) asked: usize,
+    /// Confirmed peers that have no address: they ask this node.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) asking: Vec<String>,
     /// Sessions that moved, or had nothing to move.
     pub(crate) items: Vec<Moved>,
     /// Peers and sessions that failed.
@@ -74,6 +86,12 @@ pub(crate) struct Failed {
     /// What to do, when the peer does not let this node in.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
+    /// Whether the peer answered, and said no.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    refused: bool,
+    /// Whether the peer did not answer.
+    #[serde(skip)]
+    silent: bool,
 }
 
 impl Exchange {
@@ -88,8 +106,27 @@ impl Exchange {
 impl Failed {
     /// A peer that could not say what differs.
     pub(crate) fn peer(peer: String, error: &ClientError) -> Self {
-        let (reason, hint) = (error.to_string(), hint(error));
-        Self { peer, session_id: None, name: None, way: None, reason, hint }
+        let (reason, hint, refused) = (error.to_string(), hint(error), is_refusal(error));
+        let silent = is_silence(error);
+        Self { peer, session_id: None, name: None, way: None, reason, hint, refused, silent }
+    }
+
+    /// Sessions that were not tried, because the peer did not answer.
+    pub(crate) fn rest(peer: &str, count: usize) -> Self {
+        let (peer, sessions) = (peer.to_owned(), style::counted(count, "session"));
+        let reason = format!("{sessions} more not tried");
+        let (refused, silent, hint) = (false, true, None);
+        Self { peer, session_id: None, name: None, way: None, reason, hint, refused, silent }
+    }
+
+    /// Whether the peer did not answer: then it is not asked for the next session either.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.silent
+    }
+
+    /// Whether the peer answered, and said no.
+    pub(super) fn is_refused(&self) -> bool {
+        self.refused
     }
 
     /// A session that did not move.
@@ -99,7 +136,8 @@ impl Failed {
         way: Way,
         error: &ClientError,
     ) -> Self {
-        Self { hint: hint(error), ..Self::because(peer, item, way, error.to_string()) }
+        let because = Self::because(peer, item, way, error.to_string());
+        Self { hint: hint(error), refused: is_refusal(error), silent: is_silence(error), ..because }
     }
 
     /// A session for which time ran out before any of it moved.
@@ -115,8 +153,20 @@ impl Failed {
             way: Some(way),
             reason,
             hint: None,
+            refused: false,
+            silent: false,
         }
     }
+}
+
+fn is_silence(error: &ClientError) -> bool {
+    error.code() == Some(ErrorCode::PeerUnreachable)
+}
+
+/// Whether a peer answered, and said no.
+fn is_refusal(error: &ClientError) -> bool {
+    let refusals = [ErrorCode::PeerDenied, ErrorCode::PeerRefused, ErrorCode::PendingThere];
+    error.code().is_some_and(|code| refusals.contains(&code))
 }
 
 /// What to do, when a peer does not let this node in: that goes by nothing else.
@@ -156,7 +206,7 @@ pub(crate) fn exchange(done: &Exchange) -> String {
 fn sums(done: &Exchange) -> Vec<String> {
     let mut lines = Vec::new();
     if done.items.is_empty() && done.failed.is_empty() {
-        lines.push(nothing(done.asked));
+        lines.push(nothing(done));
     }
     let conflicts = done.conflicts();
     if conflicts > 0 {
@@ -168,9 +218,9 @@ fn sums(done: &Exchange) -> Vec<String> {
 }
 
 /// Nothing differs, if there was anybody to compare with.
-fn nothing(asked: usize) -> String {
-    match asked {
-        0 => NOBODY.to_owned(),
+fn nothing(done: &Exchange) -> String {
+    match done.asked {
+        0 => nobody(&done.asking),
         _ => style::good("all in sync"),
     }
 }

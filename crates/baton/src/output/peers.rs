@@ -189,7 +189,12 @@ pub(crate) fn pinged(peer: &PeerView) -> String {
     let name = style::plain(&peer.name);
     if peer.status == PeerStatus::Online {
         let answers = style::good(&format!("{name} answers, and is who it was"));
-        return waits_there(peer).map_or(answers.clone(), |there| format!("{answers}\n{there}"));
+        let refuses = peer.reason.as_deref().map(|reason| {
+            let reason: Vec<String> = reason.lines().map(style::plain).collect();
+            format!("{}\n{}", style::bad("and takes nothing of this node:"), reason.join("\n"))
+        });
+        let told = [Some(answers), refuses, waits_there(peer)];
+        return told.into_iter().flatten().collect::<Vec<_>>().join("\n");
     }
     let reason = peer.reason.as_deref().unwrap_or("nobody knows why");
     style::bad(&format!("{name} does not answer: {}", style::plain(reason)))

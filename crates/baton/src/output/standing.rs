@@ -21,6 +21,9 @@ pub(crate) struct Standing {
     peers: Vec<DifferenceList>,
     /// Peers that could not say.
     pub(crate) failed: Vec<Failed>,
+    /// Confirmed peers that have no address: they ask this node.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    asking: Vec<String>,
     /// How it stands with the sync directory.
     directory: DirectoryView,
     /// Each session, those for which something waits first.
@@ -39,6 +42,8 @@ pub(crate) struct Told {
     pub(crate) lists: Vec<DifferenceList>,
     /// Peers that could not say.
     pub(crate) failed: Vec<Failed>,
+    /// Confirmed peers that have no address.
+    pub(crate) asking: Vec<String>,
     /// What is here.
     pub(crate) here: SyncIndex,
     /// In which somebody has to choose.
@@ -108,7 +113,7 @@ struct Waits {
 impl Standing {
     /// Puts together by session what was told by peer.
     pub(crate) fn of(told: Told) -> Self {
-        let Told { mut lists, failed, here, conflicts, directory, names } = told;
+        let Told { mut lists, failed, asking, here, conflicts, directory, names } = told;
         let mut sessions = rows(&here, &lists, &conflicts);
         sessions.sort_by(|a, b| {
             let key = |row: &Row| (!row.waits.is_any(), row.name.clone(), row.session_id);
@@ -118,7 +123,7 @@ impl Standing {
             list.items.retain(|item| item.difference != Difference::Same);
         }
         let waits = sessions.iter().fold(Waits::default(), |sum, row| sum.and(row.waits));
-        Self { peers: lists, failed, directory, sessions, conflicts, waits, names }
+        Self { peers: lists, failed, asking, directory, sessions, conflicts, waits, names }
     }
 
     /// How many peers were asked.

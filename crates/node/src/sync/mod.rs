@@ -89,6 +89,6 @@ pub(crate) use remote::{SEALED, Topic};
 pub use save::save;
 pub(crate) use seen::{Looks, is_seen};
 pub use settings::{ConflictResolution, SyncSettings};
-pub(crate) use shown::shown;
+pub(crate) use shown::{Elsewhere, held_elsewhere, shown};
 pub use upload::upload;
 pub(crate) use working::{expect_there, is_shared, settle};

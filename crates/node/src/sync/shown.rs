@@ -1,10 +1,13 @@
 //! How a session stands among nodes, as its view shows it.
 
+use super::index::index;
+use super::lease::holder_elsewhere;
 use super::shelf::Shelf;
 use super::working::current;
+use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::sync::{HolderView, SharedView};
-use baton_session::{Lease, Owner, Session};
+use baton_session::{Lease, Owner, Session, SessionId, SessionName};
 use baton_store::StoreError;
 
 /// How a session stands among nodes; none when it is not shared.
@@ -46,4 +49,31 @@ async fn holder(context: &Context, owner: &Owner, lease: Lease) -> Result<Holder
         here: lease.node == context.node,
         since: lease.since,
     })
+}
+
+/// A session of which there is a copy here, and that another node holds.
+pub(crate) struct Elsewhere {
+    pub(crate) session: SessionId,
+    /// What it is called here.
+    pub(crate) name: SessionName,
+    pub(crate) holder: HolderView,
+}
+
+/// The caller's sessions that other nodes hold, as far as this one knows, by name.
+pub(crate) async fn held_elsewhere(
+    context: &Context,
+    caller: &Caller,
+) -> Result<Vec<Elsewhere>, NodeError> {
+    let mut found = Vec::new();
+    for line in &index(context, caller).await?.sessions {
+        let Some(lease) = line.lease.filter(|lease| !line.deleted && !lease.released) else {
+            continue;
+        };
+        if holder_elsewhere(context, Some(lease)).await?.is_some() {
+            let holder = holder(context, &caller.owner, lease).await?;
+            found.push(Elsewhere { session: line.id, name: line.name.clone(), holder });
+        }
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name).then(a.session.cmp(&b.session)));
+    Ok(found)
 }

@@ -16,6 +16,8 @@ const ASKING: &str = "asking what differs";
 pub(super) struct Stand {
     pub(super) lists: Vec<DifferenceList>,
     pub(super) failed: Vec<Failed>,
+    /// Confirmed peers that have no address: they ask this node.
+    pub(super) asking: Vec<String>,
 }
 
 impl Stand {
@@ -36,13 +38,15 @@ pub(super) async fn ask(
         let progress = output.progress(ASKING);
         let asked = client.list_differences(peer).await;
         progress.end();
-        return Ok(Stand { lists: vec![asked?], failed: Vec::new() });
+        return Ok(Stand { lists: vec![asked?], ..Stand::default() });
     }
     let mut peers = client.list_known_peers().await?.items;
+    let asks = |peer: &&PeerView| peer.state == PeerState::Confirmed && peer.url.is_none();
+    let asking: Vec<String> = peers.iter().filter(asks).map(|peer| peer.name.clone()).collect();
     // What is left out is told before anything moves on the terminal.
     peers.retain(|peer| is_asked(peer, output));
     let progress = output.progress(ASKING);
-    let mut stand = Stand::default();
+    let mut stand = Stand { asking, ..Stand::default() };
     let asked = stream::iter(peers).map(|peer| async move {
         let said = client.list_differences(&peer.node_id.to_string()).await;
         said.map_err(|error| Failed::peer(peer.name, &error))

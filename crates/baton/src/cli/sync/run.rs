@@ -36,8 +36,8 @@ impl Run {
         let client = context.client().await?;
         let stand = peers::ask(&client, self.peer.as_deref(), context.output).await?;
         let asked = stand.asked();
-        let Stand { lists, failed } = stand;
-        let done = Exchange { asked, items: Vec::new(), failed };
+        let Stand { lists, failed, asking } = stand;
+        let done = Exchange { asked, asking, items: Vec::new(), failed };
         let progress = context.output.progress("moving sessions");
         let mut work = Work { client, direction: self.direction, progress, done };
         for list in &lists {
@@ -75,7 +75,13 @@ impl Work {
                     Ok(moved) => self.done.items.push(moved),
                     // What did not come cannot be joined with what goes.
                     Err(failed) => {
+                        let (is_silent, left) = (failed.is_silent(), items.len() - at - 1);
                         self.done.failed.push(failed);
+                        if is_silent {
+                            let rest = (left > 0).then(|| Failed::rest(&list.name, left));
+                            self.done.failed.extend(rest);
+                            return;
+                        }
                         break;
                     }
                 }

@@ -27,12 +27,12 @@ impl Status {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let client = context.client().await?;
         let stand = peers::ask(&client, self.peer.as_deref(), context.output).await?;
-        let Stand { lists, failed } = stand;
+        let Stand { lists, failed, asking } = stand;
         let here = client.fetch_sync_index().await?;
         let conflicts = client.list_conflicts().await?.items;
         let directory = client.fetch_sync_directory().await?;
         let names = Names::of(&client.list_known_peers().await?);
-        let told = Told { lists, failed, here, conflicts, directory, names };
+        let told = Told { lists, failed, asking, here, conflicts, directory, names };
         let standing = Standing::of(told);
         context.output.answer(&standing, || output::standing(&standing));
         Ok(if standing.failed.is_empty() { Exit::Done } else { Exit::Failed })

@@ -2,7 +2,7 @@
 
 use super::{AtPeer, Here, Row, Standing, Stands, Waits};
 use crate::output::conflicts::{command, named};
-use crate::output::exchange::{NOBODY, failed};
+use crate::output::exchange::{failed, nobody};
 use crate::output::revisions::revisions;
 use crate::output::style;
 use crate::output::table::Table;
@@ -142,12 +142,15 @@ fn summary(standing: &Standing) -> String {
     if standing.waits.in_conflict > 0 {
         parts.push(format!("{} in conflict: baton sync conflicts", standing.waits.in_conflict));
     }
-    if !standing.failed.is_empty() {
-        let peers = style::counted(standing.failed.len(), "peer");
-        parts.push(format!("{peers} did not answer"));
+    let refused = standing.failed.iter().filter(|failed| failed.is_refused()).count();
+    for (count, what) in [(standing.failed.len() - refused, "did not answer"), (refused, "refused")]
+    {
+        if count > 0 {
+            parts.push(format!("{} {what}", style::counted(count, "peer")));
+        }
     }
     match (parts.is_empty(), standing.asked()) {
-        (true, 0) => NOBODY.to_owned(),
+        (true, 0) => nobody(&standing.asking),
         (true, _) => style::good("in sync"),
         (false, _) => style::doubtful(&parts.join("; ")),
     }

@@ -182,6 +182,27 @@ async fn who_has_nobody_to_compare_with_is_not_told_that_all_is_in_sync() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_that_asks_this_node_is_not_told_as_none() {
+    let peers = list(vec![PeerView { url: None, ..peer(3, "paris") }]);
+    let node = FakeNode::start()
+        .await
+        .with("GET /sync/peers", &peers)
+        .with("GET /sync/index", &index(Vec::new()))
+        .with("GET /sync/conflicts", &ConflictList { items: Vec::new() })
+        .with("GET /sync/directory", &DirectoryView::default());
+    for verb in ["run", "status"] {
+        let run = node.folder.run(&["sync", verb]).success();
+        let told = [stderr(&run, &node.folder.data()), stdout(&run, &node.folder.data())].concat();
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(told, @r"
+            paris has no address, and is left out: it asks this node
+            nobody to ask from here: paris asks this node, and sessions move when baton sync run runs there
+            ");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_peer_that_was_named_has_to_answer() {
     let detail = "no peer \"oslo\"";
     let node = FakeNode::start().await.refusing(

@@ -1,6 +1,7 @@
 //! `browser_list_profiles`
 
 use super::peers::{Peers, at_once, silent as why_silent};
+use super::text;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text::age;
 use crate::mcp::verb::{Call, Effect, Verb};
@@ -42,7 +43,8 @@ impl Verb for ListProfiles {
             index.sessions.iter().filter(is_here).cloned().collect();
         here.sort_by_key(|session| std::cmp::Reverse(session.last_modified));
         let peers = Peers::known(&call).await?;
-        let (mut elsewhere, mut silent) = (BTreeMap::new(), Vec::new());
+        let mut elsewhere: BTreeMap<SessionId, Elsewhere> = BTreeMap::new();
+        let mut silent = Vec::new();
         let asked = peers.asked(None);
         let asking = asked.iter().map(|peer| sync::differences(&call.context, &call.caller, peer));
         let said = at_once(&call, asking.collect()).await;
@@ -54,6 +56,16 @@ impl Verb for ListProfiles {
                     let told = why_silent(&name, &error);
                     silent.push((name, told));
                 }
+            }
+        }
+        for peer in peers.asking() {
+            let held = sync::peers::held(&call.context, &call.caller, peer.node_id).await?;
+            let name = text::plain(&peer.name);
+            for session in &here {
+                let Some(rev) = held.get(&session.id) else { continue };
+                let known = elsewhere.entry(session.id).or_default();
+                known.at.push(name.clone());
+                known.differs |= *rev != session.rev;
             }
         }
         Ok(answer(&here, &elsewhere, &silent))

@@ -52,18 +52,18 @@ impl Verb for ListRemoteSessions {
             }
         }
         found.sort_by_key(|(_, session)| std::cmp::Reverse(session.last_modified));
-        Ok(answer(&asked, &found, &silent))
+        Ok(answer((&asked, &peers), &found, &silent))
     }
 }
 
 fn answer(
-    asked: &[String],
+    (asked, peers): (&[String], &Peers),
     found: &[(String, IndexedSession)],
     silent: &[(String, String)],
 ) -> Answer {
     let now = clock::now();
     let mut told = vec![match (asked, found) {
-        ([], _) => "No confirmed peers. browser_sync_list_peers tells how they stand.".to_owned(),
+        ([], _) => peers.nobody(),
         (_, []) => "No sessions.".to_owned(),
         _ => "name nodeId changed size sessionId".to_owned(),
     }];

@@ -45,6 +45,24 @@ impl Peers {
         self.all().iter().filter(is_asked).map(|peer| peer.node_id.to_string()).collect()
     }
 
+    /// Those that are confirmed and have no address: they ask this node, and what they have is what they were
+    /// last seen to have.
+    pub(super) fn asking(&self) -> impl Iterator<Item = &PeerView> {
+        self.all().iter().filter(|peer| peer.state == PeerState::Confirmed && peer.url.is_none())
+    }
+
+    /// Why none is asked.
+    pub(super) fn nobody(&self) -> String {
+        let names: Vec<String> = self.asking().map(|peer| text::plain(&peer.name)).collect();
+        if names.is_empty() {
+            return "No confirmed peers. browser_sync_list_peers tells how they stand.".to_owned();
+        }
+        format!(
+            "No peer has an address here. Confirmed, and asking this node: {}.",
+            names.join(", ")
+        )
+    }
+
     /// What people call a node; its id when it has no name here.
     pub(super) fn name(&self, node: NodeId) -> String {
         if node == self.0.this.node_id {

@@ -3,7 +3,9 @@
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
+use crate::sync::{Elsewhere, held_elsewhere};
 use crate::{clock, sessions};
+use baton_api::sync::HolderView;
 use baton_api::{Scope, SessionSummary};
 use baton_session::{Lifecycle, SessionId};
 use schemars::JsonSchema;
@@ -14,6 +16,8 @@ use serde_json::json;
 const PAGE: u32 = 100;
 /// How many pages are looked through for sessions that are not closed.
 const PAGES: usize = 20;
+/// How many sessions that are elsewhere are told.
+const TOLD: usize = 20;
 /// How much of an id is told: the part that tells when the session was opened, to the millisecond.
 const PREFIX: usize = 13;
 
@@ -58,15 +62,24 @@ impl Filter {
     }
 }
 
+fn holder_name(holder: &HolderView) -> String {
+    holder.name.as_ref().map_or_else(|| holder.node_id.to_string(), |name| text::cut(name, 100))
+}
+
 impl Verb for ListSessions {
     const NAME: &'static str = "list_sessions";
     const EFFECT: Effect = Effect::Reads;
 
     async fn call(self, call: Call) -> Result<Answer, Failure> {
         call.require(Scope::Read).await?;
+        let looks = self.state.is_none() && self.cursor.is_none();
         let (found, next) = self.find(&call).await?;
         let now = clock::now();
+        // Whoever looks for what they had is told where it is now.
+        let elsewhere =
+            if looks { held_elsewhere(&call.context, &call.caller).await? } else { Vec::new() };
         let mut told = vec![match found.len() {
+            0 if !elsewhere.is_empty() => "No sessions here.".to_owned(),
             0 if next.is_some() => "Only closed ones so far; there may be others.".to_owned(),
             0 => "No sessions. session_open opens one.".to_owned(),
             _ => "sessionId state changed".to_owned(),
@@ -85,6 +98,15 @@ impl Verb for ListSessions {
             };
             told.push(line);
             rows.push(row);
+        }
+        for Elsewhere { name, holder, .. } in elsewhere.iter().take(TOLD) {
+            let (at, age) = (holder_name(holder), text::age(holder.since, now));
+            told.push(format!(
+                "{name} is held by {at} since {age} ago; session_resume brings it here"
+            ));
+        }
+        if elsewhere.len() > TOLD {
+            told.push(format!("and {} more are held by other nodes", elsewhere.len() - TOLD));
         }
         if let Some(next) = next {
             told.push(format!("More: cursor {next}"));

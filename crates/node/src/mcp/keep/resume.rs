@@ -4,6 +4,7 @@ use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
 use crate::{clock, sessions};
+use baton_api::sync::{HandedView, Handing};
 use baton_api::{ResumeResult, Scope};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -43,10 +44,28 @@ pub(in crate::mcp) async fn resume(
     Ok(result(&call.progress.during(&doing, resuming).await?))
 }
 
+/// How a session came from the node that held it.
+fn came(HandedView { name, how, .. }: &HandedView) -> String {
+    let name = text::cut(name, 100);
+    match how {
+        Handing::HandedOver => {
+            format!("{name} saved it and handed it over: it does not run there any more.")
+        }
+        Handing::TakenOver => format!(
+            "{name} held it and does not answer: taken over as it was saved last. Tell the user: what was \
+             done there since is not in it."
+        ),
+    }
+}
+
 /// What a resume or a rollback did.
 pub(super) fn result(resumed: &ResumeResult) -> (Vec<String>, Value) {
     let view = &resumed.session;
     let (mut told, mut data) = text::session(view, clock::now());
+    if let Some(handed) = &resumed.handed {
+        told.push(came(handed));
+        data["handed"] = json!(handed);
+    }
     if let Some(receipt) = &view.receipt {
         let (lines, items) = text::receipt(receipt);
         told.push("Receipt:".to_owned());
@@ -59,4 +78,31 @@ pub(super) fn result(resumed: &ResumeResult) -> (Vec<String>, Value) {
     data["timing"] = json!(resumed.timing);
     told.push(text::next(view.session.state).to_owned());
     (told, data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::result;
+    use serde_json::json;
+
+    #[test]
+    fn it_is_told_that_another_node_had_the_session() {
+        let told = ["handed_over", "taken_over"].map(|how| {
+            let node = "0197c0de-0000-8000-8000-000000000001";
+            let resumed = json!({
+                "id": "0197c0de-5100-7000-8000-000000000002", "name": "shop", "description": "",
+                "owner": "local", "node": node, "headed": false, "state": "active",
+                "created_at": "2026-03-01T12:00:00Z", "updated_at": "2026-03-01T12:00:00Z",
+                "tabs": [], "timing": {},
+                "handed": {"node_id": node, "name": "cloud", "how": how},
+            });
+            let (told, data) = result(&serde_json::from_value(resumed).unwrap());
+            assert_eq!(data["handed"]["how"], how);
+            told[1].clone()
+        });
+        insta::assert_snapshot!(told.join("\n"), @r"
+        cloud saved it and handed it over: it does not run there any more.
+        cloud held it and does not answer: taken over as it was saved last. Tell the user: what was done there since is not in it.
+        ");
+    }
 }

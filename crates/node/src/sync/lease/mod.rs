@@ -2,9 +2,10 @@
 //!
 //! The one idea: who wants to run a session asks every peer for it, with a lease of a higher term than
 //! any that it knows. Who runs it captures, saves and closes it, and answers with how far it came. Who
-//! does not answer cannot be asked: the session is taken over, and when that node is heard again, it
+//! cannot be reached cannot be asked: the session is taken over, and when that node is heard again, it
 //! finds that its lease counts no more, saves what it has and closes it. Whatever was done meanwhile on
-//! both sides is kept, as revisions that are compared.
+//! both sides is kept, as revisions that are compared. Who takes the connection and says nothing is there:
+//! what they hold stays theirs, until a person removes them.
 //!
 //! Rooms: `take` asks for a session, `give` hands it over, and `note` writes leases down.
 
@@ -13,6 +14,6 @@ mod note;
 mod take;
 
 pub(crate) use give::give;
-pub(super) use note::{hold_if_free, learn};
+pub(super) use note::{hold_if_free, holder_elsewhere, learn};
 pub(crate) use note::{release, renew_all};
 pub(crate) use take::{Consent, look_at_holder, take};

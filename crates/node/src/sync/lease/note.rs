@@ -92,7 +92,7 @@ async fn write(
 
 /// Who holds a session by this lease, if it is somebody else than the nodes of this database: among
 /// those, the leases of the database count.
-pub(super) async fn holder_elsewhere(
+pub(in crate::sync) async fn holder_elsewhere(
     context: &Context,
     lease: Option<Lease>,
 ) -> Result<Option<NodeId>, NodeError> {

@@ -1,8 +1,10 @@
 //! What peers hold of sessions, as far as this node knows.
 
+use crate::auth::Caller;
 use crate::{Context, NodeError, clock};
-use baton_session::{Offer, RevisionId, SessionId, Signed};
+use baton_session::{NodeId, Offer, RevisionId, SessionId, Signed};
 use baton_store::Peer;
+use std::collections::HashMap;
 
 /// Notes that a peer may hold something of a session: it has asked for it, or was asked to take it.
 pub(crate) async fn may_hold(
@@ -11,6 +13,16 @@ pub(crate) async fn may_hold(
     session: SessionId,
 ) -> Result<(), NodeError> {
     Ok(context.store.note_known(&peer.owner, peer.node, session, clock::now()).await?)
+}
+
+/// The revision of each session that a peer is known to hold: for one that cannot be asked.
+pub(crate) async fn held(
+    context: &Context,
+    caller: &Caller,
+    node: NodeId,
+) -> Result<HashMap<SessionId, RevisionId>, NodeError> {
+    let held = context.store.list_held(&caller.owner, node).await?;
+    Ok(held.into_iter().filter_map(|(session, rev)| Some((session, rev?))).collect())
 }
 
 /// Whether a peer who is given a part may have something of a session; of one who is given everything that

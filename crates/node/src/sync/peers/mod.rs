@@ -19,7 +19,7 @@ pub(crate) use admit::admit;
 pub(in crate::sync) use admit::free_name;
 pub use confirm::confirm;
 pub(in crate::sync) use held::holds;
-pub(crate) use held::{may_have, may_hold};
+pub(crate) use held::{held, may_have, may_hold};
 pub use limit::limit;
 pub use list::{known, list};
 pub use ping::ping;

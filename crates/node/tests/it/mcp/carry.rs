@@ -2,6 +2,7 @@
 
 use super::{answer, call, message, told, unattended, with_a_session};
 use crate::fixture::{Folder, Node, seed_snapshot, state_at};
+use crate::sync::pair::held_by;
 use baton_api::sync::{ConfirmPeer, RegisterPeer};
 use baton_api::{CreateKey, Scope};
 use baton_session::Fingerprint;
@@ -465,5 +466,29 @@ async fn programs_are_told_the_same_in_data() {
     let profiles = unattended(&laptop, "browser_list_profiles", json!({})).await;
     let shop = &profiles["profiles"][0];
     assert_eq!((&shop["synced"], &shop["availableOn"]), (&json!(true), &json!(["server"])));
+    stop([laptop, server]).await;
+}
+
+#[tokio::test]
+async fn a_peer_that_asks_this_node_is_one_and_what_it_holds_is_told() {
+    let (laptop, server) = two().await;
+    let export = json!({"nodeId": "server", "name": "shop", "sessionId": "shop"});
+    call(&laptop, &laptop.admin_key(), "browser_sync_export_session", export).await;
+    let key = server.admin_key();
+    let id = server.admin().fetch_session("shop").await.unwrap().session.id;
+    held_by(&server, id, laptop.id()).await;
+    server.admin().close_session("shop").await.unwrap();
+    let mut heard = Vec::new();
+    for name in ["browser_sync_list_remote_sessions", "browser_list_profiles", "list_sessions"] {
+        heard.push(format!("{name}: {}", tidy(&call(&server, &key, name, json!({})).await)));
+    }
+    let laptop_name = server.admin().list_peers().await.unwrap().items[0].name.clone();
+    insta::assert_snapshot!(heard.join("\n").replace(&laptop_name, "LAPTOP"), @r"
+    browser_sync_list_remote_sessions: No peer has an address here. Confirmed, and asking this node: LAPTOP.
+    browser_list_profiles: sessionId saved synced availableOn
+    shop N yes LAPTOP
+    list_sessions: No sessions here.
+    shop is held by LAPTOP since N ago; session_resume brings it here
+    ");
     stop([laptop, server]).await;
 }

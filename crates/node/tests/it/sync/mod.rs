@@ -18,7 +18,7 @@ mod icons;
 mod leases;
 mod limits;
 mod moves;
-mod pair;
+pub(crate) mod pair;
 mod receiver;
 mod refusals;
 mod registering;

@@ -5,8 +5,9 @@ use baton_api::sync::{Movement, RegisterPeer, SaveSession, SavedView};
 use baton_api::{CreateKey, Scope};
 use baton_node::config::Choices;
 use baton_session::peer::AuthMethod;
-use baton_session::{Entries, SessionId, State, StorageKey, Tab};
-use baton_store::Store;
+use baton_session::{Entries, Lease, NodeId, SessionId, State, StorageKey, Tab};
+use baton_store::{CommitShared, Store};
+use jiff::Timestamp;
 use serde_json::json;
 use tokio::net::TcpListener;
 use url::Url;
@@ -97,6 +98,33 @@ pub(super) async fn registration(here: &Node, there: &Node, name: &str) -> Regis
 /// Opens the database of a running node.
 pub(super) async fn store(node: &Node) -> Store {
     node.folder.store().await
+}
+
+/// Writes down at `node` that another one holds a session.
+pub(crate) async fn held_by(node: &Node, session: SessionId, holder: NodeId) {
+    let (store, owner) = (store(node).await, "local".parse().unwrap());
+    let (generation, mut shared) = store.fetch_shared(&owner, session).await.unwrap().unwrap();
+    let (_, entries) = store.list_entries(&owner).await.unwrap();
+    let entry = entries.into_iter().find(|(id, _)| *id == session).unwrap().1;
+    let lease = Lease::after(shared.lease, holder, Timestamp::now());
+    shared.lease = Some(lease);
+    let mut line: serde_json::Value = serde_json::from_slice(&entry).unwrap();
+    line["lease"] = serde_json::to_value(lease).unwrap();
+    let entry = serde_json::to_vec(&line).unwrap();
+    let commit = CommitShared {
+        owner: &owner,
+        session,
+        expected: Some(generation),
+        shared: &shared,
+        entry,
+        create: None,
+        snapshots: Vec::new(),
+        released: Vec::new(),
+        forget: false,
+        now: Timestamp::now(),
+    };
+    store.commit_shared(commit).await.unwrap();
+    store.close().await;
 }
 
 /// A session at `node` without a browser, with this state.
