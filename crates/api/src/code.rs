@@ -155,7 +155,9 @@ error_codes! {
     CdpUnreachable "cdp_unreachable" 502 Failed "no browser answers at the address";
     /// A peer, or the provider of its tokens, does not let this node in.
     PeerDenied "peer_denied" 502 Denied "the peer does not let this node in";
-    /// A peer does not answer, or refuses.
+    /// A peer answers, and refuses.
+    PeerRefused "peer_refused" 502 Failed "the peer refuses";
+    /// A peer does not answer.
     PeerUnreachable "peer_unreachable" 502 Failed "the peer does not answer";
     /// A session service does not give a session.
     SessionServiceFailed "session_service_failed" 502 Failed "the session service gives no session";

@@ -83,10 +83,14 @@ impl Outbound {
         if let Some(private) = found.iter().find(|one| !self.may_ask(one.ip())) {
             return refuse(format!("{host}, which leads to the private address {}", private.ip()));
         }
-        // In clear text a key would be anybody's.
-        if url.scheme() == "http" {
+        // In clear text a key would be anybody's, so the settings have to name this very place.
+        let is_literal = matches!(url.host(), Some(Host::Ipv4(_) | Host::Ipv6(_)));
+        let is_this = |one: &SocketAddr| self.allow.iter().any(|allowed| allowed.is(one.ip()));
+        if url.scheme() == "http" && !(is_literal && found.iter().all(is_this)) {
             let place = url.origin().ascii_serialization();
-            return refuse(format!("{place}, which is not encrypted"));
+            return refuse(format!(
+                "{place}, which is not encrypted, and which outbound.allow does not name by itself"
+            ));
         }
         Ok(found)
     }
@@ -98,6 +102,13 @@ impl Outbound {
 }
 
 impl Allowed {
+    /// Whether it is this address, and no network.
+    fn is(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        matches!(self, Self::Network(_, bits) if *bits == most) && self.has(address)
+    }
+
     fn has(&self, address: IpAddr) -> bool {
         match (self, address) {
             (Self::Network(IpAddr::V4(network), bits), IpAddr::V4(address)) => {
@@ -167,4 +178,33 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         || first == 0x2001 && (second == 0x0db8 || second < 0x0200)
         || first == 0x3fff && second < 0x1000;
     is_global && !is_special
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outbound, Reach};
+
+    async fn may_ask(allow: &[&str], url: &str) -> bool {
+        let allow = allow.iter().map(|one| one.parse().unwrap()).collect();
+        Outbound { allow }.check(&url.parse().unwrap(), Reach::default()).await.is_ok()
+    }
+
+    #[tokio::test]
+    async fn an_address_is_asked_in_clear_text_where_the_settings_name_it() {
+        for (allow, url, expected) in [
+            ("127.0.0.1", "http://127.0.0.1:9000/hook", true),
+            ("::1", "http://[::1]:9000/hook", true),
+            ("10.0.0.7/32", "http://10.0.0.7/hook", true),
+            ("192.0.2.7", "http://192.0.2.7/hook", true),
+            // Whoever allows a network says which machines, and not that all may listen on the way.
+            ("10.0.0.0/8", "http://10.0.0.7/hook", false),
+            ("10.0.0.0/8", "https://10.0.0.7/hook", true),
+            ("127.0.0.1", "http://127.0.0.2/hook", false),
+            // What a name leads to may be another address tomorrow.
+            ("127.0.0.1", "http://localhost:9000/hook", false),
+            ("localhost", "http://localhost:9000/hook", true),
+        ] {
+            assert_eq!(may_ask(&[allow], url).await, expected, "{allow} {url}");
+        }
+    }
 }

@@ -174,7 +174,9 @@ fn sync(error: &SyncError) -> ErrorCode {
         SyncError::PendingHere { .. } | SyncError::PendingThere { .. } => ErrorCode::PendingThere,
         SyncError::NoIcon { .. } => ErrorCode::NoSnapshot,
         SyncError::NotWritten { .. } => ErrorCode::Internal,
-        SyncError::NotShared { .. } | SyncError::NothingSeen { .. } => ErrorCode::NotShared,
+        SyncError::NotShared { .. }
+        | SyncError::NotThere { .. }
+        | SyncError::NothingSeen { .. } => ErrorCode::NotShared,
         SyncError::AddressNotAllowed { .. } => ErrorCode::AddressNotAllowed,
         SyncError::NoToken { why, .. } if !why.is_passing() => ErrorCode::PeerDenied,
         SyncError::NotLetIn { .. } | SyncError::Tunnel { .. } => ErrorCode::PeerDenied,
@@ -183,8 +185,8 @@ fn sync(error: &SyncError) -> ErrorCode {
         | SyncError::TooSlow { .. }
         | SyncError::Silent { .. }
         | SyncError::NotAskedYet { .. }
-        | SyncError::NotANode { .. }
-        | SyncError::Denied { .. } => ErrorCode::PeerUnreachable,
+        | SyncError::NotANode { .. } => ErrorCode::PeerUnreachable,
+        SyncError::Denied { .. } => ErrorCode::PeerRefused,
         SyncError::OtherNode { .. }
         | SyncError::KeyOfOtherNode { .. }
         | SyncError::OtherFingerprint { .. }

@@ -215,6 +215,15 @@ pub enum SyncError {
         /// What it said.
         why: String,
     },
+    /// The peer has no such session, or gives nothing of it.
+    #[error(
+        "peer {name} has no such session for this node\n\
+         baton sync status shows what it has; there, baton save makes a session one that moves"
+    )]
+    NotThere {
+        /// What people call the peer.
+        name: String,
+    },
     /// The peer refused.
     #[error("peer {name} refused: {why}")]
     Denied {

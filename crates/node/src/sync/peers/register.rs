@@ -42,7 +42,7 @@ pub async fn register(
     if peer.credential.is_some() {
         // It has heard the key already. Who shows it is to be known there by the time that somebody looks.
         match Remote::of(context, &peer).await {
-            Ok(remote) => remote.greet().await,
+            Ok(remote) => drop(remote.greet().await),
             Err(error) => tracing::debug!(peer = %peer.node, %error, "a peer was not greeted"),
         }
     }

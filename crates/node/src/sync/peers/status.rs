@@ -1,5 +1,6 @@
 //! Whether peers answer: what was seen lately, and asked again when that is old.
 
+use super::super::SyncError;
 use super::super::remote::Remote;
 use crate::Context;
 use crate::identity::Identity;
@@ -36,12 +37,14 @@ struct Seen {
     at: Instant,
     /// Why it did not answer; none when it did.
     silent: Option<String>,
+    /// Why it takes nothing of this node, although it answers; none when it does, or was not asked.
+    refuses: Option<String>,
 }
 
 impl Statuses {
     /// Notes that a peer answered.
     pub(crate) fn heard(&self, peer: NodeId) {
-        self.note(peer, Seen { at: Instant::now(), silent: None });
+        self.note(peer, Seen { at: Instant::now(), silent: None, refuses: None });
     }
 
     fn note(&self, peer: NodeId, seen: Seen) {
@@ -107,7 +110,7 @@ fn shown(context: &Context, peer: Peer, seen: Option<Seen>) -> PeerView {
     let is_waiting = context.statuses.is_waiting(peer.node) && peer.credential.is_some();
     let (status, reason) = match seen {
         None => (PeerStatus::Unknown, None),
-        Some(Seen { silent: None, .. }) => (PeerStatus::Online, None),
+        Some(Seen { silent: None, refuses, .. }) => (PeerStatus::Online, refuses),
         Some(Seen { silent, .. }) => (PeerStatus::Offline, silent),
     };
     PeerView {
@@ -143,16 +146,38 @@ async fn ask(context: &Context, peer: &Peer) -> Seen {
         let remote = Remote::of(context, peer).await?;
         remote.health().await?;
         if peer.state == PeerState::Confirmed && peer.credential.is_some() {
-            remote.greet().await;
+            return Ok(remote.greet().await.err().and_then(refusal));
         }
-        Ok(())
+        Ok(None)
     };
-    let asked = asked.await;
+    let asked: Result<Option<String>, crate::NodeError> = asked.await;
     let first_line =
         |error: crate::NodeError| error.to_string().lines().next().unwrap_or_default().to_owned();
-    let seen = Seen { at: Instant::now(), silent: asked.err().map(first_line) };
+    let (silent, refuses) = match asked {
+        Ok(refuses) => (None, refuses),
+        Err(error) => (Some(first_line(error)), None),
+    };
+    let seen = Seen { at: Instant::now(), silent, refuses };
     context.statuses.note(peer.node, seen.clone());
     seen
+}
+
+/// Why a peer that lives takes nothing of this node, and what to do, where it said so: that two clocks are
+/// apart, or that what it is shown opens nothing. Older nodes know no greeting, and that nobody has confirmed
+/// this node there is told beside it.
+fn refusal(error: crate::NodeError) -> Option<String> {
+    match &error {
+        crate::NodeError::Sync(SyncError::Denied { why, .. }) if why.contains("clocks") => {
+            Some(error.to_string())
+        }
+        crate::NodeError::Sync(
+            SyncError::Untrusted { .. }
+            | SyncError::NotLetIn { .. }
+            | SyncError::NoToken { .. }
+            | SyncError::Tunnel { .. },
+        ) => Some(error.to_string()),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -235,6 +235,9 @@ impl Remote {
                 is_pending = true;
                 SyncError::PendingThere { name, next: confirms_there(&self.identity) }.into()
             }
+            Ok(Problem { code: ErrorCode::NotShared | ErrorCode::SessionNotFound, .. }) => {
+                SyncError::NotThere { name }.into()
+            }
             Ok(Problem { detail, hint, .. }) => {
                 let why = hint.map_or(detail.clone(), |hint| format!("{detail}\n{hint}"));
                 SyncError::Denied { name, why }.into()

@@ -125,16 +125,20 @@ impl Remote {
     /// Says who asks, and hears with that whether this node is let in; what becomes of it is remembered for
     /// whoever looks at the peer. It is no reason to hold that the peer does not answer: older nodes know no
     /// greeting.
-    pub(super) async fn greet(&self) {
+    pub(super) async fn greet(&self) -> Result<(), NodeError> {
         let path = ["sync", "greeting"];
         let ask = Ask::get(&path, Topic::GREETING, SMALL_MAX);
         // A provider that gives the token for it may be slow as well.
         match timeout(GREETING_LIMIT, Box::pin(self.ask_once(&ask))).await {
-            Ok(Ok(_)) => {}
+            Ok(Ok(_)) => Ok(()),
             Ok(Err(Failed { error, .. })) => {
                 tracing::debug!(peer = %self.peer.node, %error, "a greeting was refused");
+                Err(error)
             }
-            Err(_) => tracing::debug!(peer = %self.peer.node, "a greeting takes too long"),
+            Err(_) => {
+                tracing::debug!(peer = %self.peer.node, "a greeting takes too long");
+                Err(SyncError::TooSlow { name: self.peer.name.clone() }.into())
+            }
         }
     }
 

@@ -1,13 +1,10 @@
 //! A peer that takes connections and says nothing costs whoever asks it three seconds, and nobody a session.
 
-use super::pair::{Pair, know, logged_in, save, seed, start, store};
+use super::pair::{Pair, held_by, know, logged_in, save, seed, start, store};
 use crate::fixture::{Node, until};
 use baton_api::sync::{MovementOutcome, SaveSession};
 use baton_api::{ClientError, ErrorCode};
 use baton_node::config::Choices;
-use baton_session::{Lease, NodeId, SessionId};
-use baton_store::CommitShared;
-use jiff::Timestamp;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tokio::io::copy_bidirectional;
@@ -31,29 +28,6 @@ async fn hang(address: SocketAddr) -> JoinHandle<()> {
 
 fn address(node: &Node) -> SocketAddr {
     node.file.url.socket_addrs(|| None).unwrap()[0]
-}
-
-/// Writes down at `node` that another one holds a session.
-async fn held_by(node: &Node, session: SessionId, holder: NodeId) {
-    let (store, owner) = (store(node).await, "local".parse().unwrap());
-    let (generation, mut shared) = store.fetch_shared(&owner, session).await.unwrap().unwrap();
-    let (_, entries) = store.list_entries(&owner).await.unwrap();
-    let entry = entries.into_iter().find(|(id, _)| *id == session).unwrap().1;
-    shared.lease = Some(Lease::after(shared.lease, holder, Timestamp::now()));
-    let commit = CommitShared {
-        owner: &owner,
-        session,
-        expected: Some(generation),
-        shared: &shared,
-        entry,
-        create: None,
-        snapshots: Vec::new(),
-        released: Vec::new(),
-        forget: false,
-        now: Timestamp::now(),
-    };
-    store.commit_shared(commit).await.unwrap();
-    store.close().await;
 }
 
 /// Tells how a node refused, and that it did not wait.
@@ -191,4 +165,18 @@ async fn a_peer_that_takes_long_and_lives_is_waited_for() {
     task.abort();
     cloud.stop().await;
     laptop.stop().await;
+}
+
+#[tokio::test]
+async fn a_session_that_a_peer_has_not_is_not_there_and_the_peer_has_answered() {
+    let pair = Pair::new().await;
+    let unknown = "0197c0de-5100-7000-8000-0000000000aa";
+    let refused = pair.laptop.admin().pull_session("cloud", unknown).await.unwrap_err();
+    let ClientError::Problem(problem) = &refused else { panic!("{refused}") };
+    assert_eq!(problem.status, 404);
+    insta::assert_snapshot!(words(&refused), @r"
+    not_shared: peer cloud has no such session for this node
+    baton sync status shows what it has; there, baton save makes a session one that moves
+    ");
+    pair.stop().await;
 }
