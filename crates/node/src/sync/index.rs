@@ -29,13 +29,13 @@ pub async fn index(context: &Context, caller: &Caller) -> Result<Arc<SyncIndex>,
     if !index.sessions.iter().any(is_other) {
         return Ok(index);
     }
-    let mut named = SyncIndex::clone(&index);
-    for one in &mut named.sessions {
+    let mut shown = SyncIndex::clone(&index);
+    for one in &mut shown.sessions {
         if let Some(name) = names.get(&one.id) {
             one.name = name.clone();
         }
     }
-    Ok(Arc::new(named))
+    Ok(Arc::new(shown))
 }
 
 /// What the sessions that are shared are called here. Of two that were called the same one has another name,

@@ -196,9 +196,7 @@ impl Taking<'_> {
                 return self.take_over(peer.node, peer.name).await.map(Some);
             }
             // It may be at work on it, so silence is no reason to start a second browser.
-            Err(NodeError::Sync(SyncError::Silent { name } | SyncError::TooSlow { name }))
-                if held =>
-            {
+            Err(NodeError::Sync(SyncError::Silent { name })) if held => {
                 return Err(SyncError::HeldInSilence { name }.into());
             }
             Err(error) if held => return Err(error),

@@ -146,7 +146,7 @@ async fn ask(context: &Context, peer: &Peer) -> Seen {
         let remote = Remote::of(context, peer).await?;
         remote.health().await?;
         if peer.state == PeerState::Confirmed && peer.credential.is_some() {
-            return Ok(remote.greet().await.err().and_then(refusal));
+            return Ok(remote.greet().await.err().as_ref().and_then(refusal));
         }
         Ok(None)
     };
@@ -165,8 +165,8 @@ async fn ask(context: &Context, peer: &Peer) -> Seen {
 /// Why a peer that lives takes nothing of this node, and what to do, where it said so: that two clocks are
 /// apart, or that what it is shown opens nothing. Older nodes know no greeting, and that nobody has confirmed
 /// this node there is told beside it.
-fn refusal(error: crate::NodeError) -> Option<String> {
-    match &error {
+fn refusal(error: &crate::NodeError) -> Option<String> {
+    match error {
         crate::NodeError::Sync(SyncError::Denied { why, .. }) if why.contains("clocks") => {
             Some(error.to_string())
         }
