@@ -54,6 +54,7 @@ fn the_table_is_what_programs_rely_on() {
     500 1 storage_damaged
     502 1 cdp_unreachable
     502 5 peer_denied
+    502 1 peer_refused
     502 1 peer_unreachable
     502 1 session_service_failed
     502 1 agent_failed

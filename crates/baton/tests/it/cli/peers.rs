@@ -132,7 +132,7 @@ async fn a_peer_that_an_agent_registered_wants_a_key() {
     nobody has given an API key of oslo, which is left out: baton peers add https://oslo.example.org/ --name oslo
     paris is pending, and left out: baton peers add https://paris.example.org/ --name paris
     phone has no address, and is left out: it asks this node
-    no confirmed peers; baton peers add URL --name NAME registers one
+    nobody to ask from here: phone asks this node, and sessions move when baton sync run runs there
     ");
 }
 
