@@ -130,9 +130,6 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         "[[gateway.agents]]\nname = \"baseline-cli-agent\"\ncommand = [\"true\"]",
         "[[gateway.agents]]\nname = \"agent\"\ncommand = []",
         "[[gateway.agents]]\nname = \"agent\"\ncommand = [\"true\"]\nprompt = \"mail\"",
-        "[browser]\nsandbox = \"on\"",
-        "[browser]\nargs = [\"https://hunter2.test\"]",
-        "[browser]\nargs = [\"--mute-audio\", \"--remote-debugging-port=9222\"]",
         "[storage",
     ];
     let errors: Vec<String> =
@@ -185,10 +182,22 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     the file /etc/baton.toml: expected gateway.agents.name to be a name that no other agent has, found baseline-cli-agent
     the file /etc/baton.toml: expected gateway.agents.command to be a program and its arguments, found nothing
     the file /etc/baton.toml: expected gateway.agents.prompt to be argument, stdin or file, found "mail"
+    expected valid settings in /etc/baton.toml at line 1, found: unclosed table, expected `]`
+    "#);
+}
+
+#[test]
+fn of_a_browser_only_what_is_not_batons_own_is_set() {
+    let texts = [
+        "[browser]\nsandbox = \"on\"",
+        "[browser]\nargs = [\"https://hunter2.test\"]",
+        "[browser]\nargs = [\"--mute-audio\", \"--remote-debugging-port=9222\"]",
+    ];
+    let errors = texts.map(|text| check(text).map(drop).unwrap_err().to_string()).join("\n");
+    insta::assert_snapshot!(errors, @r#"
     the file /etc/baton.toml: expected browser.sandbox to be auto or off, found "on"
     the file /etc/baton.toml: expected browser.args to be switches of Chromium such as --mute-audio, found another text
     the file /etc/baton.toml: expected browser.args to be switches that are not Baton's own, found --remote-debugging-port=9222: the browser is spoken to by its keeper alone
-    expected valid settings in /etc/baton.toml at line 1, found: unclosed table, expected `]`
     "#);
 }
 

@@ -188,7 +188,8 @@ mod tests {
     fn what_was_seen_of_a_peer_is_old_after_half_a_minute_by_a_clock_that_nobody_sets() {
         let (statuses, now) = (Statuses::default(), Instant::now());
         let peer: NodeId = "01890000-0000-7000-8000-000000000001".parse().unwrap();
-        let seen_ago = |ago| Seen { at: now.checked_sub(ago).unwrap(), silent: None };
+        let seen_ago =
+            |ago| Seen { at: now.checked_sub(ago).unwrap(), silent: None, refuses: None };
         statuses.note(peer, seen_ago(FRESH));
         assert!(statuses.fresh(peer).is_none());
         statuses.note(peer, seen_ago(FRESH / 2));

@@ -213,9 +213,10 @@ async fn what_others_could_read_or_reach_without_a_key_starts_nothing() {
         error.to_string()
     };
     let errors = [
-        refused(|_, _| {}, Access::Key).await,
-        refused(|config, files| config.exposure.tls = Some(files), Access::Loopback).await,
-        refused(|config, _| config.exposure.behind_proxy = true, Access::Loopback).await,
+        Box::pin(refused(|_, _| {}, Access::Key)).await,
+        Box::pin(refused(|config, files| config.exposure.tls = Some(files), Access::Loopback))
+            .await,
+        Box::pin(refused(|config, _| config.exposure.behind_proxy = true, Access::Loopback)).await,
     ];
     insta::assert_snapshot!(errors.join("\n\n"), @r#"
     expected proxy.listen to be a loopback address such as 127.0.0.1:8081, found 0.0.0.0:8081
