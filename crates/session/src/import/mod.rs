@@ -105,5 +105,5 @@ fn session_file(text: &str) -> Result<Imported, ImportError> {
 
 /// The text of a document inside of another.
 fn written(json: &Json) -> String {
-    serde_json::to_string(json).unwrap_or_default()
+    crate::json::text(json)
 }
