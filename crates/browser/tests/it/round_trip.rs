@@ -86,18 +86,21 @@ async fn fill(site: &Site, profile: &Path) -> State {
 /// Captures until the state is as awaited.
 async fn captured_when(live: &Live, awaited: impl AsyncFn(&State) -> bool) -> State {
     let mut activity = live.activity();
-    tokio::time::timeout(LIMIT, async {
+    let mut last = None;
+    let found = tokio::time::timeout(LIMIT, async {
         loop {
             activity.mark_unchanged();
             let captured = live.capture(Depth::Whole, false).await.unwrap();
             if awaited(&captured.state).await && captured.unread.is_empty() {
                 return captured.state;
             }
+            let titles: Vec<_> = captured.state.tabs.into_iter().map(|tab| tab.title).collect();
+            last = Some((titles, captured.unread));
             let _ = tokio::time::timeout(Duration::from_millis(200), activity.changed()).await;
         }
     })
-    .await
-    .expect("the pages get ready")
+    .await;
+    found.unwrap_or_else(|_| panic!("the pages do not get ready: {last:?}"))
 }
 
 /// Restores `state` on `profile` and captures what the browser holds then.

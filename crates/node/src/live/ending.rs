@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// How long a browser whose keeper died, or that was killed, may take to be gone.
 const DYING: Duration = Duration::from_secs(10);
+/// How long the files of a browser that has ended may take to be closed.
+const CLOSING: Duration = Duration::from_secs(1);
 
 /// How a browser ends.
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +70,7 @@ impl Hub {
 
     /// Waits until no browser of ours has the profile, in no container and on no machine.
     pub(super) async fn wait_until_unclaimed(&self, id: SessionId) -> Result<(), LiveError> {
-        Ok(launch::wait_until_unclaimed(&self.config().data.profile(id), DYING).await?)
+        Ok(launch::wait_until_unclaimed(&self.config().data.profile(id), CLOSING).await?)
     }
 }
 
