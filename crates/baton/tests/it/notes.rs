@@ -7,6 +7,8 @@ use baton_api::OpenSession;
 use baton_playground::{House, Page, Site};
 use baton_session::{Lifecycle, SessionId};
 use rustix::process::{Pid, Signal, kill_process};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
@@ -18,22 +20,28 @@ pub const LIMIT: Duration = Duration::from_secs(30);
 pub struct Notes {
     site: Site,
     answers: watch::Sender<bool>,
+    forgets: Arc<AtomicBool>,
 }
 
 impl Notes {
     /// Starts the site; it answers.
     pub async fn start() -> Self {
         let (answers, open) = watch::channel(true);
+        let forgets = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&forgets);
         let page = move || {
-            let mut open = open.clone();
+            let (mut open, told) = (open.clone(), Arc::clone(&told));
             async move {
                 // A story that ended needs no answer.
                 let _ = open.wait_for(|open| *open).await;
+                if told.load(Ordering::Relaxed) {
+                    return Html("<title>notes</title><script>localStorage.clear()</script>");
+                }
                 Html("<title>notes</title>")
             }
         };
         let site = Site::start(Router::new().route("/", get(page))).await.unwrap();
-        Self { site, answers }
+        Self { site, answers, forgets }
     }
 
     /// From now on nobody gets an answer, but everybody gets a connection.
@@ -44,6 +52,11 @@ impl Notes {
     /// From now on everybody gets an answer again, those who wait included.
     pub fn answer(&self) {
         self.answers.send_replace(true);
+    }
+
+    /// Whether whoever loads its page loses its note.
+    pub fn forget(&self, whether: bool) {
+        self.forgets.store(whether, Ordering::Relaxed);
     }
 
     /// What asks for a session with one tab at this site.
