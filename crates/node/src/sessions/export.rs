@@ -3,10 +3,11 @@
 use super::{deep, state};
 use crate::blocking::blocking;
 use crate::latest::{Latest, last_good};
+use crate::sync::provenance;
 use crate::{Context, NodeError};
 use baton_api::{Contents, ExportFormat, ExportSession, ExportView, FileText};
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
-use baton_session::wire::{self, Head, NodeType, Provenance, SessionFile, Version};
+use baton_session::wire::{self, Head, SessionFile, Version};
 use baton_session::{Lifecycle, Receipt, Session, SnapshotReason, State, playwright};
 use baton_store::Snapshot;
 
@@ -54,7 +55,8 @@ pub async fn export(
         receipt.extend(deep::add(context, &session, &mut state).await?);
     }
     let holds = Contents::from(&state);
-    let (text, lost) = write(query.format, head(&session, &snapshot), state).await?;
+    let head = head(context, &session, &snapshot).await?;
+    let (text, lost) = write(query.format, head, state).await?;
     receipt.extend(lost);
     if text.len() > FILE_LIMIT {
         let (name, size) = (session.name, text.len());
@@ -91,20 +93,20 @@ async fn write(
     Ok(blocking(work).await?)
 }
 
-fn head(session: &Session, snapshot: &Snapshot) -> Head {
-    Head {
+async fn head(
+    context: &Context,
+    session: &Session,
+    snapshot: &Snapshot,
+) -> Result<Head, NodeError> {
+    let (owner, made) = (&session.owner, session.created_at);
+    let origin = provenance(context, owner, session.node, made, owner.to_string()).await?;
+    Ok(Head {
         id: session.id.to_string(),
         name: session.name.to_string(),
         description: session.description.clone(),
-        origin: Provenance {
-            node_id: session.node.to_string(),
-            node_type: NodeType::Hosted,
-            node_url: String::new(),
-            created_at: Some(session.created_at),
-            created_by: session.owner.to_string(),
-        },
+        origin,
         sync: Version { version: 1, last_modified: Some(snapshot.taken_at), ..Version::default() },
-    }
+    })
 }
 
 /// The line that says why a newer snapshot was not taken.

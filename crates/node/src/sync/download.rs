@@ -2,6 +2,7 @@
 
 use super::SyncError;
 use super::contents::{shared_parts, state};
+use super::origin::provenance;
 use super::shelf::Shelf;
 use super::working::current;
 use crate::audit::{Action, Note};
@@ -9,7 +10,7 @@ use crate::auth::Caller;
 use crate::blocking::blocking;
 use crate::{Context, NodeError};
 use baton_api::{FileText, Scope};
-use baton_session::wire::{self, Head, Provenance, SessionFile, Version};
+use baton_session::wire::{self, Head, SessionFile, Version};
 use baton_session::{Owner, RevisionId, SessionId, Signed};
 
 /// The current revision of a session as a file, and its name, which an upload based on it repeats.
@@ -61,19 +62,13 @@ pub(super) async fn head(
 ) -> Result<Head, NodeError> {
     let acks = context.store.list_acks(owner, revision.session).await?;
     let have = acks.into_iter().filter(|(_, rev, _)| *rev == revision.id());
-    let node = &context.node_settings;
-    let node_url = node.public_url.as_ref().or(node.internal_url.as_ref());
+    let (made, by) = (revision.origin.created_at, revision.origin.created_by.clone());
+    let origin = provenance(context, owner, revision.origin.node, made, by).await?;
     Ok(Head {
         id: revision.session.to_string(),
         name: revision.name.to_string(),
         description: revision.description.clone(),
-        origin: Provenance {
-            node_id: revision.origin.node.to_string(),
-            node_type: node.node_type,
-            node_url: node_url.map(ToString::to_string).unwrap_or_default(),
-            created_at: Some(revision.origin.created_at),
-            created_by: revision.origin.created_by.clone(),
-        },
+        origin,
         sync: Version {
             version: revision.version,
             last_modified: Some(revision.modified_at),

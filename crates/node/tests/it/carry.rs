@@ -4,6 +4,7 @@ use crate::fixture::{Folder, Node, one_line, problem, seed_snapshot, state_at};
 use baton_api::{
     ErrorCode, ExportFormat, ExportSession, FileText, ImportSession, ListAudit, ListSessions, Scope,
 };
+use baton_session::wire::NodeType;
 use baton_session::{Lifecycle, SnapshotReason};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -52,6 +53,25 @@ async fn a_session_leaves_and_comes_back_under_another_name() {
     let again: Value = serde_json::from_str(again.file.as_str()).unwrap();
     assert_eq!(again["sync"]["checksum"], file["sync"]["checksum"]);
     assert!(!format!("{exported:?}").contains("shop.test/"), "a file is never shown by chance");
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn a_file_says_of_which_node_a_session_is_and_where_that_is_asked() {
+    let folder = Folder::new();
+    let store = folder.store().await;
+    let id = folder.seed(&store, "local", "shop").await;
+    seed_snapshot(&store, "local", id, &state_at("https://shop.test/")).await;
+    store.close().await;
+    let mut config = folder.config();
+    config.node.node_type = NodeType::Cloud;
+    config.node.internal_url = Some("http://baton.internal:7420".parse().unwrap());
+    let node = folder.start_with(config).await;
+    let file = node.admin().export_session("shop", &whole(ExportFormat::Session)).await.unwrap();
+    let file: Value = serde_json::from_str(file.file.as_str()).unwrap();
+    assert_eq!(file["origin"]["nodeId"], node.id().to_string());
+    assert_eq!(file["origin"]["nodeType"], "cloud");
+    assert_eq!(file["origin"]["nodeUrl"], "http://baton.internal:7420/");
     node.stop().await;
 }
 

@@ -42,7 +42,7 @@ async fn a_node_that_is_not_called_so_says_what_to_set_there() {
     let ClientError::Problem(problem) = refused else { panic!("{refused}") };
     let told = format!("{}\n{}", one_line(&problem), problem.hint.unwrap_or_default());
     insta::assert_snapshot!(told.replace(&port.to_string(), "PORT"), @r#"
-    502 peer_unreachable: peer 127.0.0.2 refused: expected the header Host to name localhost:PORT, found "127.0.0.2:PORT"
+    502 peer_refused: peer 127.0.0.2 refused: expected the header Host to name localhost:PORT, found "127.0.0.2:PORT"
     set node.publicUrl or server.allowed_hosts there to name 127.0.0.2
     "#);
     laptop.stop().await;
