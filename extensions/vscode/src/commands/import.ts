@@ -16,7 +16,11 @@ export const importSession: Command = async ({ hub }) => {
   const node = await hub.node()
   const ways = [
     { label: '$(cloud-download) From a peer', way: 'peer' },
-    { label: '$(file) From a file', detail: 'a session file, a storageState of Playwright, a list of cookies, or a cookies.txt', way: 'file' },
+    {
+      label: '$(file) From a file',
+      detail: 'a session file, a storageState of Playwright, a list of cookies, or a cookies.txt',
+      way: 'file',
+    },
   ]
   const { way } = given(await vscode.window.showQuickPick(ways, { title: 'Import a session' }))
   if (way === 'peer') await bring(node, undefined)
@@ -26,7 +30,10 @@ export const importSession: Command = async ({ hub }) => {
 
 async function fromFile(node: Node): Promise<void> {
   const [uri] = given(
-    await vscode.window.showOpenDialog({ title: 'Import a session', filters: { 'Session files': ['json', 'txt'], 'All files': ['*'] } }),
+    await vscode.window.showOpenDialog({
+      title: 'Import a session',
+      filters: { 'Session files': ['json', 'txt'], 'All files': ['*'] },
+    }),
   )
   const path = given(uri).fsPath
   const file = await readSession(path)
