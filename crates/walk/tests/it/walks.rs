@@ -8,7 +8,7 @@ use std::time::Instant;
 use tokio::runtime::Handle;
 
 /// How many pairs of nodes are walked on at once: most of a walk's time it waits.
-const AT_ONCE: usize = 24;
+const AT_ONCE: usize = 12;
 
 /// How many walks: in the tests, and in each round of a soak.
 const WALKS: (u64, u64) = (1000, 157);
