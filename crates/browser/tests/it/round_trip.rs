@@ -77,10 +77,15 @@ async fn fill(site: &Site, profile: &Path) -> State {
         assert_eq!(live.open_tab(&url, LIMIT).await.unwrap(), None);
     }
     live.show_first_tab().await.unwrap();
-    let ready = async |state: &State| state.tabs.first().is_some_and(|tab| tab.title == "ready");
+    // A title that is still to come would be awaited for ever where the state is brought back.
+    let ready = async |state: &State| titles(state) == ["ready", "page", "second"];
     let state = captured_when(&live, ready).await;
     kill(running).await;
     state
+}
+
+fn titles(state: &State) -> Vec<String> {
+    state.tabs.iter().map(|tab| tab.title.clone()).collect()
 }
 
 /// Captures until the state is as awaited.
@@ -94,8 +99,7 @@ async fn captured_when(live: &Live, awaited: impl AsyncFn(&State) -> bool) -> St
             if awaited(&captured.state).await && captured.unread.is_empty() {
                 return captured.state;
             }
-            let titles: Vec<_> = captured.state.tabs.into_iter().map(|tab| tab.title).collect();
-            last = Some((titles, captured.unread));
+            last = Some((titles(&captured.state), captured.unread));
             let _ = tokio::time::timeout(Duration::from_millis(200), activity.changed()).await;
         }
     })
@@ -115,8 +119,6 @@ async fn bring_back(profile: &Path, state: &State) -> (Restored, State, Kept) {
         tab.session_storage.clear();
     }
     let live = Live::start(running.connect(Role::Node).await, known).await.unwrap();
-    let titles =
-        |state: &State| -> Vec<_> { state.tabs.iter().map(|tab| tab.title.clone()).collect() };
     let ready = async |found: &State| titles(found) == titles(state);
     let again = captured_when(&live, ready).await;
     (restored, again, running)
