@@ -5,14 +5,10 @@ use serde_json::{Map, Value, json};
 
 /// The cookies of a browser, as the DevTools protocol tells them.
 async fn told_by_browser(scene: &Scene) -> Vec<Value> {
-    let page = scene.page("shop", &tab(scene).await).await;
+    // Wherever its tab is by now: the node hears of that a moment later.
+    let page = scene.page("shop", scene.url("/").as_str()).await;
     let told = page.session().call("Network.getAllCookies", json!({})).await.unwrap();
     told["cookies"].as_array().unwrap().clone()
-}
-
-async fn tab(scene: &Scene) -> String {
-    let shop = scene.house.client().unwrap().fetch_session("shop").await.unwrap();
-    shop.tabs[0].url.as_str().to_owned()
 }
 
 /// A cookie with members under other names, and with others besides; null takes one away.

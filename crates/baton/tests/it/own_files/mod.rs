@@ -103,7 +103,8 @@ impl Scene {
     async fn sends(&self, name: &str, from: &str) -> String {
         let page = self.page(name, from).await;
         let path = format!("/seen/{}", self.got.borrow().len());
-        let go = format!("location.href = {:?}; true", self.url(&path).as_str());
+        // Later, because the page that is left would take the answer with it.
+        let go = format!("setTimeout(() => location.href = {:?}); true", self.url(&path).as_str());
         assert!(page.evaluate::<bool>(&go).await.unwrap());
         self.got(&path).await
     }
