@@ -6,6 +6,7 @@
 //! it, or has files of it open, as a browser has that a person started without naming one.
 
 use super::LaunchError;
+use super::claim::Claim;
 use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::fs;
@@ -88,25 +89,26 @@ pub(super) fn is_used_by(profile: &Path, pid: u32) -> bool {
     Wanted::new(profile).is_of(pid) || has_open(pid, profile)
 }
 
-/// Refuses a profile in use and clears what a dead browser left behind.
-pub(super) fn claim(profile: &Path, break_foreign: bool) -> Result<(), LaunchError> {
-    match check(profile)? {
-        LockState::Free | LockState::DeadSameHost => {}
-        LockState::InUse { pid } => {
-            return Err(LaunchError::InUse { profile: profile.to_owned(), pid });
-        }
-        LockState::OtherHost { host, pid } if !break_foreign => {
+/// Claims a profile, and clears what a dead browser left behind. One in use is refused: by a browser of this
+/// machine, which is named by its process, or by one of ours elsewhere.
+pub(super) fn claim(profile: &Path, break_foreign: bool) -> Result<Claim, LaunchError> {
+    let state = check(profile)?;
+    if let LockState::InUse { pid } = state {
+        return Err(LaunchError::InUse { profile: profile.to_owned(), pid });
+    }
+    let claim = Claim::take(profile)?;
+    if let LockState::OtherHost { host, pid } = state {
+        if !break_foreign {
             return Err(LaunchError::OtherHost { profile: profile.to_owned(), host, pid });
         }
-        LockState::OtherHost { host, pid } => {
-            tracing::warn!(host, pid, "removing the lock of another host from a profile");
-            for name in ["SingletonLock", "SingletonCookie", "SingletonSocket"] {
-                remove(&profile.join(name))?;
-            }
+        tracing::warn!(host, pid, "removing the lock of another host from a profile");
+        for name in ["SingletonLock", "SingletonCookie", "SingletonSocket"] {
+            remove(&profile.join(name))?;
         }
     }
     // Left behind, it would name the port of a browser that is gone.
-    remove(&profile.join("DevToolsActivePort"))
+    remove(&profile.join("DevToolsActivePort"))?;
+    Ok(claim)
 }
 
 fn remove(path: &Path) -> Result<(), LaunchError> {

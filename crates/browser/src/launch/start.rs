@@ -5,7 +5,7 @@
 
 use super::claim::Claim;
 use super::confine::Confined;
-use super::{ChromiumSandbox, LaunchError, LaunchOptions, LockState, flags, lock};
+use super::{ChromiumSandbox, LaunchError, LaunchOptions, flags, lock};
 use crate::cdp::Transport;
 use baton_session::Confinement;
 use command_fds::{CommandFdExt, FdMapping};
@@ -39,12 +39,7 @@ pub fn start(options: &LaunchOptions) -> Result<Launched, LaunchError> {
         .mode(0o700)
         .create(profile)
         .map_err(LaunchError::file("create", profile))?;
-    // One of this machine is named by its process.
-    if let LockState::InUse { pid } = lock::check(profile)? {
-        return Err(LaunchError::InUse { profile: profile.clone(), pid });
-    }
-    let claim = Claim::take(profile)?;
-    lock::claim(profile, options.break_foreign_lock)?;
+    let claim = lock::claim(profile, options.break_foreign_lock)?;
     let as_root = rustix::process::geteuid().is_root();
     let sandboxed = !as_root && options.sandbox == ChromiumSandbox::Auto;
     if as_root {
