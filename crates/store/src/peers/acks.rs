@@ -5,6 +5,7 @@
 
 use super::not_found;
 use crate::row::{instant, word};
+use crate::write::Write;
 use crate::{Store, StoreError};
 use baton_session::{NodeId, Owner, RevisionId, SessionId};
 use jiff::Timestamp;
@@ -55,19 +56,7 @@ impl Store {
             return Ok(());
         }
         let mut write = self.write().await?;
-        sqlx::query(
-            "insert into peer_acks (owner, node, session, revision, at)
-             select peers.owner, peers.node, shared_sessions.session, '', $4
-             from peers join shared_sessions on shared_sessions.owner = peers.owner
-             where peers.owner = $1 and peers.node = $2 and shared_sessions.session = $3
-             on conflict (owner, node, session) do nothing",
-        )
-        .bind(owner.as_str())
-        .bind(node.to_string())
-        .bind(session.to_string())
-        .bind(at.as_millisecond())
-        .execute(write.connection())
-        .await?;
+        note_unless_noted(&mut write, (owner, node, session), None, at).await?;
         write.commit().await
     }
 
@@ -85,20 +74,7 @@ impl Store {
         }
         let mut write = self.write().await?;
         for (session, revision) in heard {
-            sqlx::query(
-                "insert into peer_acks (owner, node, session, revision, at)
-                 select peers.owner, peers.node, shared_sessions.session, $4, $5
-                 from peers join shared_sessions on shared_sessions.owner = peers.owner
-                 where peers.owner = $1 and peers.node = $2 and shared_sessions.session = $3
-                 on conflict (owner, node, session) do nothing",
-            )
-            .bind(owner.as_str())
-            .bind(node.to_string())
-            .bind(session.to_string())
-            .bind(revision.to_string())
-            .bind(at.as_millisecond())
-            .execute(write.connection())
-            .await?;
+            note_unless_noted(&mut write, (owner, node, *session), Some(*revision), at).await?;
         }
         write.commit().await
     }
@@ -153,6 +129,30 @@ impl Store {
         let ack = |row| Ok((word(row, "node")?, word(row, "revision")?, instant(row, "at")?));
         rows.iter().map(ack).collect()
     }
+}
+
+/// Notes what a peer may hold of a session that is shared here, unless something is noted of that already.
+async fn note_unless_noted(
+    write: &mut Write,
+    (owner, node, session): (&Owner, NodeId, SessionId),
+    revision: Option<RevisionId>,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "insert into peer_acks (owner, node, session, revision, at)
+         select peers.owner, peers.node, shared_sessions.session, $4, $5
+         from peers join shared_sessions on shared_sessions.owner = peers.owner
+         where peers.owner = $1 and peers.node = $2 and shared_sessions.session = $3
+         on conflict (owner, node, session) do nothing",
+    )
+    .bind(owner.as_str())
+    .bind(node.to_string())
+    .bind(session.to_string())
+    .bind(revision.map(|revision| revision.to_string()).unwrap_or_default())
+    .bind(at.as_millisecond())
+    .execute(write.connection())
+    .await?;
+    Ok(())
 }
 
 /// The revision that a row names, if it names one.
