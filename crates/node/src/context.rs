@@ -104,32 +104,6 @@ pub struct Context {
     pub(crate) webhooks: Webhooks,
 }
 
-/// Which session an operation is about.
-pub enum Reference<'a> {
-    /// One that is to be found by its id, the start of that, or its name.
-    Words(&'a str),
-    /// One that the caller has found.
-    Found(Box<Session>),
-}
-
-impl<'a> From<&'a str> for Reference<'a> {
-    fn from(words: &'a str) -> Self {
-        Self::Words(words)
-    }
-}
-
-impl<'a> From<&'a String> for Reference<'a> {
-    fn from(words: &'a String) -> Self {
-        Self::Words(words)
-    }
-}
-
-impl From<Session> for Reference<'_> {
-    fn from(session: Session) -> Self {
-        Self::Found(Box::new(session))
-    }
-}
-
 /// What a context is made of.
 pub struct Surroundings {
     /// The database.

@@ -46,6 +46,7 @@ mod plain;
 pub mod problem;
 pub mod proxy;
 pub mod rates;
+pub mod reference;
 pub mod sandboxes;
 pub mod sealing;
 pub mod serve;

@@ -5,8 +5,8 @@
 use super::files::Opened;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::context::Reference;
 use crate::life::Wish;
+use crate::reference::Reference;
 use crate::{Context, NodeError};
 use axum::body::Bytes;
 use baton_api::{
