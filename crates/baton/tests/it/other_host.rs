@@ -1,19 +1,18 @@
 //! A machine under another name: the volume is kept, and the container is made anew, or there are two.
 
 use crate::houses::{build, start};
-use crate::notes::{Notes, state_of};
+use crate::notes::{Notes, eventually, state_of, wait_for_state};
 use baton_api::Client;
-use baton_browser::launch::LockState;
-use baton_browser::launch::lock;
+use baton_browser::launch::{LockState, lock};
 use baton_node::DataFolder;
 use baton_node::data::NodeFile;
-use baton_playground::victims;
-use baton_session::Lifecycle;
+use baton_playground::{House, victims};
+use baton_session::{Lifecycle, SessionId};
 use baton_testing::skip;
 use std::process::Stdio;
-use std::time::Duration;
 use tokio::process::{Child, Command};
-use tokio::time::{Instant, sleep};
+
+const NOTE: &str = "written in box 1";
 
 fn is_root() -> bool {
     rustix::process::geteuid().is_root()
@@ -25,9 +24,7 @@ async fn a_container_that_is_made_anew_resumes_what_ran_in_the_old_one() {
         skip!("only root can give a machine another name");
     }
     let notes = Notes::start().await;
-    let mut house = start(build().on_host("box-1")).await;
-    let id = notes.open(&house, "shop", "written in box 1").await;
-    house.client().unwrap().capture_session("shop").await.unwrap();
+    let (mut house, id) = in_the_first_box(&notes).await;
     house.kill_everybody(&[id]).await.unwrap();
     let profile = house.data().profile(id);
     let LockState::OtherHost { host, .. } = lock::check(&profile).unwrap() else {
@@ -37,8 +34,8 @@ async fn a_container_that_is_made_anew_resumes_what_ran_in_the_old_one() {
 
     let mut house = house.on_host("box-2").with("BATON_AUTO_REHYDRATE", "true");
     house.start_node().await.unwrap();
-    crate::notes::wait_for_state(&house, "shop", Lifecycle::Active).await;
-    assert_eq!(notes.read(&house, id).await, "written in box 1");
+    wait_for_state(&house, "shop", Lifecycle::Active).await;
+    assert_eq!(notes.read(&house, id).await, NOTE);
     let log = std::fs::read_to_string(house.data().keeper_log(id)).unwrap() + &house.log();
     assert!(log.contains("removing the lock of another host"), "{log}");
 
@@ -47,7 +44,7 @@ async fn a_container_that_is_made_anew_resumes_what_ran_in_the_old_one() {
     let mut house = house.on_host("box-1").with("BATON_AUTO_REHYDRATE", "false");
     house.start_node().await.unwrap();
     house.client().unwrap().resume_session("shop").await.unwrap();
-    assert_eq!(notes.read(&house, id).await, "written in box 1");
+    assert_eq!(notes.read(&house, id).await, NOTE);
     house.client().unwrap().close_session("shop").await.unwrap();
     house.clear().await.unwrap();
 }
@@ -56,33 +53,43 @@ async fn a_container_that_is_made_anew_resumes_what_ran_in_the_old_one() {
 struct Beside(Child);
 
 impl Beside {
-    fn start(data: &DataFolder, host: &str) -> Self {
+    fn start(house: &House, host: &str) -> Self {
         let script = "echo \"$0\" > /proc/sys/kernel/hostname && exec \"$@\"";
         let mut command = Command::new("unshare");
         command
             .args(["--uts", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script])
             .args([host, env!("CARGO_BIN_EXE_baton"), "--data"])
-            .arg(data.path())
+            .arg(house.data().path())
             .args(["serve", "--listen", "127.0.0.1:0"]);
+        // What somebody has set for nodes of their own is not for this one.
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        command.env_clear().env("PATH", path).env("HOME", house.folder());
+        command.env("TMPDIR", house.folder()).env("FEDERATION_DIR", house.board());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         Self(command.kill_on_drop(true).spawn().unwrap())
     }
 
+    /// A client of it, once it answers.
     async fn client(&self, data: &DataFolder) -> Client {
-        let end = Instant::now() + Duration::from_secs(30);
-        loop {
-            if let Some(file) = NodeFile::read(data).unwrap()
-                && let Ok(key) = std::fs::read_to_string(data.admin_key())
-            {
-                let client = Client::new(file.url, key.trim().into()).unwrap();
-                if client.list_sessions(&baton_api::ListSessions::default()).await.is_ok() {
-                    return client;
-                }
-            }
-            assert!(Instant::now() < end, "the second node is not ready");
-            sleep(Duration::from_millis(20)).await;
-        }
+        let client = || {
+            let url = NodeFile::read(data).ok()??.url;
+            let key = std::fs::read_to_string(data.admin_key()).ok()?;
+            Client::new(url, key.trim().into()).ok()
+        };
+        eventually("the second node answers", async || match client() {
+            Some(client) => client.health().await.is_ok(),
+            None => false,
+        })
+        .await;
+        client().unwrap()
     }
+}
+
+/// A session with a note that was captured, in the first box.
+async fn in_the_first_box(notes: &Notes) -> (House, SessionId) {
+    let house = start(build().on_host("box-1")).await;
+    let id = notes.open(&house, "shop", NOTE).await;
+    (house, id)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -91,20 +98,18 @@ async fn of_two_living_containers_on_one_volume_the_second_one_is_refused() {
         skip!("only root can give a machine another name");
     }
     let notes = Notes::start().await;
-    let mut house = start(build().on_host("box-1")).await;
-    let id = notes.open(&house, "shop", "written in box 1").await;
-    house.client().unwrap().capture_session("shop").await.unwrap();
+    let (mut house, id) = in_the_first_box(&notes).await;
     let [_, (_, browser)] = house.holders(id).await.unwrap();
 
     // Its node lives: a second one does not start.
-    let second = Beside::start(house.data(), "box-2").0.wait_with_output().await.unwrap();
+    let second = Beside::start(&house, "box-2").0.wait_with_output().await.unwrap();
     let told = String::from_utf8_lossy(&second.stderr).into_owned();
     assert!(!second.status.success() && told.contains("found one with process id"), "{told}");
 
     // Its browser alone lives, and is reached from nowhere: the second node starts, and no second browser.
     house.kill_node().await.unwrap();
     std::fs::remove_file(house.keeper_socket(id)).unwrap();
-    let beside = Beside::start(house.data(), "box-2");
+    let beside = Beside::start(&house, "box-2");
     let client = beside.client(house.data()).await;
     let refused = client.resume_session("shop").await.unwrap_err().to_string();
     assert!(
@@ -119,7 +124,7 @@ async fn of_two_living_containers_on_one_volume_the_second_one_is_refused() {
     let mut house = house.on_host("box-3");
     house.start_node().await.unwrap();
     house.client().unwrap().resume_session("shop").await.unwrap();
-    assert_eq!(notes.read(&house, id).await, "written in box 1");
+    assert_eq!(notes.read(&house, id).await, NOTE);
     assert_eq!(state_of(&house, "shop").await, Lifecycle::Active);
     house.client().unwrap().close_session("shop").await.unwrap();
     house.clear().await.unwrap();

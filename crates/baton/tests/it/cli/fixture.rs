@@ -62,8 +62,20 @@ impl Folder {
     pub(crate) fn stop_node(&self) {
         let Some(pid) = self.node_pid().and_then(Pid::from_raw) else { return };
         kill_process(pid, Signal::TERM).unwrap();
+        self.wait_for_the_end();
+        assert!(self.node_pid().is_none(), "it left its address behind");
+    }
+
+    /// Kills the node, and waits until it is gone.
+    pub(crate) fn kill_node(&self) {
+        let pid = self.node_pid().and_then(Pid::from_raw).unwrap();
+        kill_process(pid, Signal::KILL).unwrap();
+        self.wait_for_the_end();
+    }
+
+    fn wait_for_the_end(&self) {
         let end = Instant::now() + LIMIT;
-        while self.node_pid().is_some() || self.is_held() {
+        while self.is_held() {
             assert!(Instant::now() < end, "expected the node to end within {LIMIT:?}");
             std::thread::sleep(Duration::from_millis(10));
         }

@@ -1,7 +1,6 @@
 //! Commands find the node of their folder, and start one when none runs.
 
 use super::fixture::{Folder, stderr, stdout};
-use rustix::process::{Pid, Signal, kill_process};
 
 #[test]
 fn a_command_that_needs_a_node_starts_one_and_says_so() {
@@ -122,10 +121,6 @@ fn a_node_is_ended_by_a_command_and_where_none_runs_that_is_said() {
     assert!(!folder.is_held() && folder.node_pid().is_none(), "process {pid} lives");
     // What stands in its file after a crash is nobody.
     folder.run(&["--quiet", "sessions", "list"]).success();
-    let pid = Pid::from_raw(folder.node_pid().unwrap()).unwrap();
-    kill_process(pid, Signal::KILL).unwrap();
-    while folder.is_held() {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    folder.kill_node();
     assert_eq!(folder.json(&["stop"]), (0, serde_json::json!({"stopped": null})));
 }
