@@ -159,6 +159,9 @@ pub enum Object {
         /// Its cause; `undefined` when it has none.
         #[serde(default = "undefined")]
         cause: Node,
+        /// Whether it has a cause of its own and that is `undefined`, which `cause` alone cannot tell.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        caused: bool,
     },
     /// A boxed primitive such as `new String("a")`.
     Boxed {

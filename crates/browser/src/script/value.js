@@ -86,7 +86,8 @@ const baton = (() => {
       if (value instanceof Error) {
         const own = (name) => (Object.hasOwn(value, name) ? node(value[name]) : node(undefined));
         const name = Object.hasOwn(ERRORS, value.name) ? value.name : "Error";
-        return { type: "error", name, message: own("message"), stack: own("stack"), cause: own("cause") };
+        const error = { type: "error", name, message: own("message"), stack: own("stack"), cause: own("cause") };
+        return Object.hasOwn(value, "cause") && value.cause === undefined ? { ...error, caused: true } : error;
       }
       if (value instanceof ArrayBuffer) {
         const bytes = bytesToBase64(new Uint8Array(value));
@@ -224,7 +225,7 @@ const baton = (() => {
         for (const value of o.values) target.add(node(value));
       } else if (o.type === "error") {
         const cause = node(o.cause);
-        if (cause !== undefined) Object.defineProperty(target, "cause", { value: cause, writable: true, configurable: true });
+        if (cause !== undefined || o.caused) Object.defineProperty(target, "cause", { value: cause, writable: true, configurable: true });
       }
     });
     return node(root);

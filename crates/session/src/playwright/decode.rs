@@ -157,7 +157,7 @@ impl Decoder {
         let stack = json.get_text("s").cloned().map_or(Node::Undefined, Node::String);
         let message = Node::String(message.clone());
         let name = name.to_owned();
-        Ok(self.push(Object::Error { name, message, stack, cause: Node::Undefined }))
+        Ok(self.push(Object::Error { name, message, stack, cause: Node::Undefined, caused: false }))
     }
 
     fn regexp(&mut self, json: &Json) -> Result<Node, Reason> {

@@ -95,7 +95,10 @@ impl Encoder<'_> {
                 let regexp = [("p", Json::Text(source.clone())), ("f", Json::text(flags))];
                 Ok(Json::object([("r", Json::object(regexp))]))
             }
-            Object::Error { name, message, stack, cause } => error(name, message, stack, cause),
+            Object::Error { name, message, stack, cause: Node::Undefined, caused: false } => {
+                error(name, message, stack)
+            }
+            Object::Error { .. } => Err(NO_ERROR),
             Object::ArrayBuffer { bytes, max: None } => {
                 Ok(Json::object([("ab", Json::object([("b", Json::text(bytes))]))]))
             }
@@ -178,11 +181,13 @@ fn pair(key: Json, value: Json) -> Json {
     Json::object([("k", key), ("v", value)])
 }
 
+/// What the format has for an error.
+const NO_ERROR: Reason = "an Error with a message and a stack, without a cause";
+
 /// Message and stack are strings in the format, and it has no cause.
-fn error(name: &str, message: &Node, stack: &Node, cause: &Node) -> Result<Json, Reason> {
-    let (Node::String(message), Node::String(stack), Node::Undefined) = (message, stack, cause)
-    else {
-        return Err("an Error with a message and a stack, without a cause");
+fn error(name: &str, message: &Node, stack: &Node) -> Result<Json, Reason> {
+    let (Node::String(message), Node::String(stack)) = (message, stack) else {
+        return Err(NO_ERROR);
     };
     let [name, message, stack] =
         [Json::text(name), Json::Text(message.clone()), Json::Text(stack.clone())];

@@ -135,6 +135,7 @@ fn leaf() -> impl Strategy<Value = Tree> {
             message: Node::String(message),
             stack: Node::String(stack),
             cause: Node::Undefined,
+            caused: false,
         })),
         1 => (0..8usize).prop_map(Tree::Back),
     ]

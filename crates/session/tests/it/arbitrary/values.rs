@@ -43,9 +43,15 @@ pub(crate) fn object(heap: usize) -> BoxedStrategy<Object> {
         (text(), "[gimsuy]{0,2}").prop_map(|(source, flags)| Object::Regexp { source, flags }),
         vec((node(), node()), 0..3).prop_map(|entries| Object::Map { entries }),
         vec(node(), 0..3).prop_map(|values| Object::Set { values }),
-        ("(Type|Range)?Error", node(), node(), node()).prop_map(|(name, message, stack, cause)| {
-            Object::Error { name, message, stack, cause }
-        }),
+        ("(Type|Range)?Error", node(), node(), node(), any::<bool>()).prop_map(
+            |(name, message, stack, cause, caused)| Object::Error {
+                name,
+                message,
+                stack,
+                cause,
+                caused
+            }
+        ),
         node().prop_map(|value| Object::Boxed { value }),
         (base64(), option::of(any::<u64>()))
             .prop_map(|(bytes, max)| Object::ArrayBuffer { bytes, max }),
