@@ -107,6 +107,16 @@ pub(crate) async fn create(browser: &CdpSession) -> Result<TargetId, CdpError> {
     create_with(browser, json!({ "url": "about:blank", "background": true })).await
 }
 
+/// Makes a tab behind the others that has been nowhere yet, not even at `about:blank`: the first page
+/// that it goes to takes the place of its initial entry, and nothing is left to go back to.
+///
+/// A `javascript:` address commits no document, so Chromium leaves the tab at the entry with which
+/// `NavigationControllerImpl` begins (`NavigationEntryImpl::IsInitialEntry`), which any navigation
+/// replaces. To forget an entry afterwards would race with the site, which may have made more by then.
+pub(crate) async fn create_unvisited(browser: &CdpSession) -> Result<TargetId, CdpError> {
+    create_with(browser, json!({ "url": "javascript:", "background": true })).await
+}
+
 /// Makes an empty page that no window shows and no other client sees; it ends with the connection.
 pub(crate) async fn create_hidden(browser: &CdpSession) -> Result<TargetId, CdpError> {
     create_with(browser, json!({ "url": "about:blank", "hidden": true })).await

@@ -173,14 +173,14 @@ impl Live {
         Ok(targets::list(&self.browser()).await?.1)
     }
 
-    /// Opens a tab at an address: [`open_blank_tab`](Self::open_blank_tab), then
+    /// Opens a tab at an address: [`open_unvisited_tab`](Self::open_unvisited_tab), then
     /// [`fill_tab`](Self::fill_tab).
     pub async fn open_tab(&self, url: &Url, limit: Duration) -> Result<Option<String>, CdpError> {
-        let target = self.open_blank_tab().await?;
+        let target = self.open_unvisited_tab().await?;
         self.fill_tab(&target, url, limit).await
     }
 
-    /// Takes an empty tab to an address, waits until its document is there or cannot be had, and
+    /// Takes a tab that has been nowhere to an address, waits until its document is there or cannot be had, and
     /// returns the browser's own words in the second case.
     pub async fn fill_tab(
         &self,
@@ -199,6 +199,11 @@ impl Live {
         targets::detach(&session).await?;
         let answer = answer?;
         Ok(answer["errorText"].as_str().map(str::to_owned))
+    }
+
+    /// Opens a tab that has been nowhere: [`fill_tab`](Self::fill_tab) takes it to its first page.
+    pub async fn open_unvisited_tab(&self) -> Result<TargetId, CdpError> {
+        targets::create_unvisited(&self.browser()).await
     }
 
     /// Opens an empty tab.

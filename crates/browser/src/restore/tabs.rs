@@ -37,14 +37,14 @@ pub(super) struct OpenTab<'a> {
     history: History,
 }
 
-/// Makes an empty tab for each tab of the snapshot, in their order.
+/// Makes a tab that has been nowhere for each tab of the snapshot, in their order.
 pub(super) async fn create<'a>(
     stage: &Stage,
     tabs: &'a [Tab],
 ) -> Result<Vec<OpenTab<'a>>, CdpError> {
     let mut open = Vec::with_capacity(tabs.len());
     for tab in tabs {
-        let target = targets::create(&stage.browser()).await?;
+        let target = targets::create_unvisited(&stage.browser()).await?;
         let session = stage.attach(&target).await?;
         open.push(OpenTab { tab, target, session, history: History::default() });
     }

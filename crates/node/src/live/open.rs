@@ -78,7 +78,7 @@ impl Hub {
     }
 
     async fn open_tab(&self, session: &Session, live: &Live, url: &Url) -> Result<(), LiveError> {
-        let tab = live.open_blank_tab().await?;
+        let tab = live.open_unvisited_tab().await?;
         self.wait_until_recorded(session.id, &tab).await;
         let reason = match live.fill_tab(&tab, url, TAB_LIMIT).await {
             Ok(None) => return Ok(()),
