@@ -12,6 +12,8 @@ pub struct Activity {
     pub navigations: u64,
     /// Changes of storage.
     pub writes: u64,
+    /// Requests that pages told to have been answered, and frames that began to load.
+    pub requests: u64,
     /// Clicks and typing, once somebody asked for them.
     pub inputs: u64,
 }
@@ -40,6 +42,12 @@ impl Counters {
     /// Clicks or typing.
     pub(super) fn input(&self) {
         self.all.send_modify(|activity| activity.inputs += 1);
+        self.moves.send_modify(|moves| *moves += 1);
+    }
+
+    /// A request was answered, or is about to be.
+    pub(super) fn request(&self) {
+        self.all.send_modify(|activity| activity.requests += 1);
         self.moves.send_modify(|moves| *moves += 1);
     }
 

@@ -5,11 +5,11 @@
 
 use super::activity::Counters;
 use super::messages::{
-    AttachedToTarget, BindingCalled, CacheChange, DatabaseChange, DetachedFromTarget,
+    AttachedToTarget, BindingCalled, CacheChange, DatabaseChange, DetachedFromTarget, FrameLoad,
     FrameNavigated, NavigatedWithinDocument, StorageChange, StorageId, parse,
 };
 use super::{Attached, Shared};
-use super::{input, mute, sources, watch};
+use super::{listen, mute, sources, watch};
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
 use crate::frames;
 use crate::targets::Contexts;
@@ -18,6 +18,9 @@ use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
+
+const INPUT: &str = listen::INPUT.binding;
+const REQUESTS: &str = listen::REQUESTS.binding;
 
 /// Runs until the connection ends.
 pub(super) async fn run(pump: Pump, mut events: Events) {
@@ -32,6 +35,7 @@ pub(super) async fn run(pump: Pump, mut events: Events) {
                 // Among them may have been a document that came or left.
                 mute::hear_all(&pump.connection, &pump.shared);
                 pump.wrote();
+                pump.activity.request();
             }
         }
     }
@@ -54,6 +58,10 @@ impl Pump {
             "Target.detachedFromTarget" => self.detached(params),
             "Page.frameNavigated" => self.navigated(session, params),
             "Page.navigatedWithinDocument" => self.navigated_within(session, params),
+            "Page.frameStartedLoading" => self.loading(session, params, true),
+            "Page.frameStoppedLoading" | "Page.frameDetached" => {
+                self.loading(session, params, false);
+            }
             "DOMStorage.domStorageItemAdded"
             | "DOMStorage.domStorageItemUpdated"
             | "DOMStorage.domStorageItemRemoved"
@@ -129,6 +137,7 @@ impl Pump {
             return;
         };
         self.shared.hearings().forget(&session_id);
+        self.shared.loads().left(&session_id);
         if is_page && self.shared.sessions_of(&tab).is_empty() {
             self.shared.mirror().forget_tab(&tab);
         }
@@ -164,6 +173,22 @@ impl Pump {
             self.shared.mirror().tab(&tab).url = url;
         }
         self.navigation();
+    }
+
+    fn loading(&self, session: Option<&CdpSessionId>, params: &RawValue, began: bool) {
+        let (Some(session), Some(FrameLoad { frame_id })) = (session, parse(params)) else {
+            return;
+        };
+        // Others of our sessions with a tab tell the same.
+        if self.tab_of(Some(session)).is_none() {
+            return;
+        }
+        if began {
+            self.shared.loads().began(session.clone(), frame_id, Instant::now());
+            self.activity.request();
+        } else {
+            self.shared.loads().ended(session.clone(), frame_id);
+        }
     }
 
     fn stored(&self, session: Option<&CdpSessionId>, params: &RawValue) {
@@ -237,7 +262,8 @@ impl Pump {
         };
         match called.name.as_str() {
             // Only what was asked for is told, and whoever no longer wants it does not count it.
-            input::BINDING if self.shared.tells_input() => self.activity.input(),
+            INPUT if self.shared.tells_input() => self.activity.input(),
+            REQUESTS => self.activity.request(),
             mute::BINDING => {
                 let Some(tab) = self.tab_of(Some(session)) else { return };
                 let session = self.connection.session(session.clone());

@@ -73,6 +73,13 @@ pub(super) struct FrameNavigated {
     pub(super) frame: Frame,
 }
 
+/// `Page.frameStartedLoading`, `Page.frameStoppedLoading` and `Page.frameDetached`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FrameLoad {
+    pub(super) frame_id: String,
+}
+
 /// `Page.navigatedWithinDocument`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

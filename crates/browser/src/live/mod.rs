@@ -7,7 +7,8 @@ mod activity;
 mod events;
 mod hearing;
 pub(crate) mod icons;
-mod input;
+mod listen;
+mod loads;
 mod messages;
 pub(crate) mod mirror;
 mod mute;
@@ -34,13 +35,16 @@ pub(crate) use shared::{Attached, Shared};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::watch as channel;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use url::Url;
 
 /// How long the history of a new tab may lag behind its document.
 const BEGINNING_LIMIT: Duration = Duration::from_secs(3);
+
+/// For how long a page that told that a request was answered says nothing of others.
+pub const REQUESTS_QUIET: Duration = listen::QUIET;
 
 /// A running browser of a session. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -123,7 +127,7 @@ impl Live {
         }
         let sessions: Vec<_> = self.shared.attached().keys().cloned().collect();
         for session in sessions {
-            input::listen(&self.connection.session(session)).await;
+            listen::INPUT.listen(&self.connection.session(session)).await;
         }
     }
 
@@ -224,6 +228,11 @@ impl Live {
     /// Whether something changed of which no event tells: cookies, files, or what sites may do.
     pub async fn changed_unheard(&self) -> bool {
         self.cookies_changed().await || self.files_changed().await || self.read_permissions().await
+    }
+
+    /// Whether a frame of a tab is loading: its site may answer with cookies at any moment.
+    pub fn is_loading(&self) -> bool {
+        self.shared.loads().any(Instant::now())
     }
 
     /// Whether the cookies differ from those of the last capture. No event tells of cookies without

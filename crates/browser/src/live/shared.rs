@@ -2,6 +2,7 @@
 
 use super::hearing::Hearings;
 use super::icons::Icons;
+use super::loads::Loads;
 use super::messages::ScriptParsed;
 use super::mirror::Mirror;
 use crate::cdp::{CdpSession, CdpSessionId};
@@ -28,6 +29,8 @@ pub(crate) struct Shared {
     workers: Mutex<HashMap<CdpSessionId, Option<StorageKey>>>,
     /// Who waits for the scripts of a service worker.
     scripts: Mutex<HashMap<CdpSessionId, mpsc::Sender<ScriptParsed>>>,
+    /// Which frames are loading.
+    loads: Mutex<Loads>,
     /// What is known of the icons of sites.
     icons: Mutex<Icons>,
     /// Whether clicks and typing are told.
@@ -55,6 +58,7 @@ impl Shared {
             hearings: Mutex::default(),
             workers: Mutex::default(),
             scripts: Mutex::default(),
+            loads: Mutex::default(),
             icons: Mutex::default(),
             input: AtomicBool::new(false),
             profile: OnceLock::new(),
@@ -67,6 +71,10 @@ impl Shared {
 
     pub(crate) fn attached(&self) -> MutexGuard<'_, HashMap<CdpSessionId, Attached>> {
         self.attached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn loads(&self) -> MutexGuard<'_, Loads> {
+        self.loads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn icons(&self) -> MutexGuard<'_, Icons> {

@@ -6,7 +6,7 @@
 
 use super::activity::Counters;
 use super::mirror::DirtyDatabases;
-use super::{Attached, Shared, input};
+use super::{Attached, Shared, listen};
 use crate::cdp::{CdpError, CdpSession};
 use crate::frames::{self, Frame};
 use crate::targets::TargetId;
@@ -100,7 +100,7 @@ async fn switch_on(session: &CdpSession, shared: &Shared, tab: &TargetId) -> Res
 /// Marks the storage of a new document as unread, and watches its databases.
 pub(super) async fn document(session: &CdpSession, shared: &Shared, tab: &TargetId, frame: &Frame) {
     if shared.tells_input() {
-        input::listen_in(session, frame).await;
+        listen::INPUT.listen_in(session, frame).await;
     }
     let Ok(Some(key)) = frames::storage_key(session, &frame.id).await else {
         return;
@@ -109,4 +109,5 @@ pub(super) async fn document(session: &CdpSession, shared: &Shared, tab: &Target
         tracing::debug!(%error, %key, "the databases of a document are not watched");
     }
     shared.mirror().dirty().mark_document(tab, &key);
+    listen::REQUESTS.listen_in(session, frame).await;
 }
