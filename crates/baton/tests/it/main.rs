@@ -46,6 +46,7 @@ mod sandboxes;
 mod settings;
 mod shutdown;
 mod silent;
+mod spent;
 mod start_up;
 mod states;
 mod take_turns;

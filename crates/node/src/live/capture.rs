@@ -2,6 +2,7 @@
 
 use super::draft::{Draft, draft};
 use super::ending::Ending;
+use super::policy::Began;
 use super::runner::Runner;
 use super::{Hub, LiveError};
 use baton_browser::capture::{Captured, Depth};
@@ -66,7 +67,7 @@ impl Hub {
     ) -> Result<Option<Snapshot>, LiveError> {
         let mut last = runner.last.lock().await;
         let (started, taken_at) = (Instant::now(), Timestamp::now());
-        let began = *runner.live.activity().borrow();
+        let began = Some(Began::now(*runner.live.activity().borrow()));
         let pictures = depth == Depth::Whole || reason == SnapshotReason::Navigation;
         let captured = runner.live.capture(depth, pictures).await;
         let captured = captured.map_err(|error| ended(runner.session.id, error))?;

@@ -1,10 +1,10 @@
-//! When to capture: after a navigation settled (and typing, on request), and when something changed
-//! and the interval passed.
+//! When to capture: after a navigation settled (and typing, on request), when something changed and
+//! the interval passed, and at once when an answer changed the cookies.
 //!
-//! Pure: instants come from the caller. Automatic captures keep their distance, so that a page that
-//! never rests costs no more than one that does.
+//! Pure: instants come from the caller. Automatic captures, and looks at the cookies, keep their
+//! distance, so that a page that never rests costs no more than one that does.
 
-use baton_browser::live::Activity;
+use baton_browser::live::{Activity, REQUESTS_QUIET};
 use baton_session::SnapshotReason;
 use std::time::{Duration, Instant};
 
@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 const SETTLE: Duration = Duration::from_millis(500);
 /// How long a page that never rests may put the capture off.
 const SETTLE_LIMIT: Duration = Duration::from_secs(2);
-/// How far automatic captures stay apart.
-const DISTANCE: Duration = Duration::from_secs(2);
+/// How far automatic captures, and looks at the cookies, stay apart. A token that works once and was
+/// replaced by an answer is lost for no longer than that.
+const DISTANCE: Duration = Duration::from_secs(1);
 
 /// What happened since the last capture, as far as we know, and when.
 #[derive(Debug)]
@@ -22,6 +23,10 @@ pub(super) struct Policy {
     seen: Activity,
     captured_at: Instant,
     looked_at: Instant,
+    /// When the cookies were last read.
+    cookies_at: Instant,
+    /// Requests that were answered, or may be, since the cookies were read.
+    requests: Option<Unrest>,
     /// Navigations that are not captured yet.
     navigation: Option<Unrest>,
     /// Clicks and typing that are not captured yet.
@@ -48,13 +53,29 @@ impl Unrest {
     }
 }
 
+/// How much had happened when something began.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Began {
+    pub(super) activity: Activity,
+    pub(super) at: Instant,
+}
+
+impl Began {
+    /// This much has happened by now.
+    pub(super) fn now(activity: Activity) -> Self {
+        Self { activity, at: Instant::now() }
+    }
+}
+
 /// What is to be done at an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
     /// Capture.
     Capture(SnapshotReason),
-    /// Look whether cookies or files changed: no event tells of those.
+    /// Look whether cookies, files or permissions changed: no event tells of those.
     Look,
+    /// Look whether cookies changed: requests were answered, or may be.
+    LookAtCookies,
 }
 
 impl Policy {
@@ -65,6 +86,8 @@ impl Policy {
             seen: Activity::default(),
             captured_at: now,
             looked_at: now,
+            cookies_at: now,
+            requests: None,
             navigation: None,
             input: None,
             wrote: true,
@@ -89,15 +112,24 @@ impl Policy {
         if activity.inputs > self.seen.inputs {
             self.input = Some(Unrest::at(self.input, now));
         }
+        if activity.requests > self.seen.requests {
+            self.may_answer(now);
+        }
         self.wrote |= activity.writes > self.seen.writes;
         self.seen = activity;
     }
 
+    /// A request may be answered from now on.
+    pub(super) fn may_answer(&mut self, now: Instant) {
+        self.requests = Some(Unrest::at(self.requests, now));
+    }
+
     /// A capture was taken, by whomever. What had happened when it `began` is in it; what happened
     /// since may not be.
-    pub(super) fn captured(&mut self, began: Activity, now: Instant) {
+    pub(super) fn captured(&mut self, Began { activity: began, at }: Began, now: Instant) {
         self.captured_at = now;
         self.looked_at = now;
+        self.read_cookies(at, now);
         if began.navigations >= self.seen.navigations {
             self.navigation = None;
         }
@@ -108,20 +140,39 @@ impl Policy {
         self.seen.navigations = self.seen.navigations.max(began.navigations);
         self.seen.inputs = self.seen.inputs.max(began.inputs);
         self.seen.writes = self.seen.writes.max(began.writes);
+        self.seen.requests = self.seen.requests.max(began.requests);
+    }
+
+    /// The cookies were read, which began at `at`. A page that told of an answer shortly before says
+    /// nothing of those that came with it.
+    fn read_cookies(&mut self, at: Instant, now: Instant) {
+        self.cookies_at = now;
+        self.requests = self
+            .requests
+            .filter(|requests| at < requests.last + REQUESTS_QUIET)
+            .map(|requests| Unrest { first: requests.last, ..requests });
     }
 
     /// A capture failed: all that it was to take is still to be taken.
     pub(super) fn failed(&mut self, now: Instant) {
         self.captured_at = now;
         self.looked_at = now;
+        self.cookies_at = now;
+        self.requests = None;
         self.navigation = None;
         self.input = None;
         self.wrote = true;
     }
 
-    /// Cookies were looked at and had not changed.
-    pub(super) fn looked(&mut self, now: Instant) {
+    /// Everything of which no event tells was looked at from `at` on, and had not changed.
+    pub(super) fn looked(&mut self, at: Instant, now: Instant) {
         self.looked_at = now;
+        self.read_cookies(at, now);
+    }
+
+    /// The cookies were looked at from `at` on, and had not changed.
+    pub(super) fn looked_at_cookies(&mut self, at: Instant, now: Instant) {
+        self.read_cookies(at, now);
     }
 
     /// What is due next, and when.
@@ -135,8 +186,12 @@ impl Policy {
         let changed = self
             .wrote
             .then(|| (self.captured_at + interval, Due::Capture(SnapshotReason::Interval)));
+        let cookies = self.requests.map(|requests| {
+            let due = (requests.first + REQUESTS_QUIET).max(self.cookies_at + DISTANCE);
+            (due, Due::LookAtCookies)
+        });
         let look = (self.captured_at.max(self.looked_at) + interval, Due::Look);
-        [input, navigation, changed]
+        [cookies, input, navigation, changed]
             .into_iter()
             .flatten()
             .fold(look, |next, candidate| if candidate.0 <= next.0 { candidate } else { next })
@@ -158,6 +213,15 @@ mod tests {
         Activity { writes: times, ..Activity::default() }
     }
 
+    fn answered(times: u64) -> Activity {
+        Activity { requests: times, ..Activity::default() }
+    }
+
+    /// This much had happened at that instant.
+    fn began(activity: Activity, at: Instant) -> Began {
+        Began { activity, at }
+    }
+
     fn typed(times: u64) -> Activity {
         Activity { inputs: times, ..Activity::default() }
     }
@@ -165,7 +229,7 @@ mod tests {
     /// A policy of a browser that was captured at `start`.
     fn captured(interval: Duration, start: Instant) -> Policy {
         let mut policy = Policy::new(interval, start);
-        policy.captured(Activity::default(), start);
+        policy.captured(began(Activity::default(), start), start);
         policy
     }
 
@@ -181,7 +245,7 @@ mod tests {
         let start = Instant::now();
         let mut policy = captured(INTERVAL, start);
         assert_eq!(policy.next(), (start + INTERVAL, Due::Look));
-        policy.looked(start + INTERVAL);
+        policy.looked(start + INTERVAL, start + INTERVAL);
         assert_eq!(policy.next(), (start + 2 * INTERVAL, Due::Look));
     }
 
@@ -193,7 +257,7 @@ mod tests {
         policy.note(navigated(1), at);
         let due = Due::Capture(SnapshotReason::Navigation);
         assert_eq!(policy.next(), (at + SETTLE, due));
-        policy.captured(navigated(1), at + SETTLE);
+        policy.captured(began(navigated(1), at + SETTLE), at + SETTLE);
         assert_eq!(policy.next().1, Due::Look);
     }
 
@@ -209,7 +273,8 @@ mod tests {
         // A click that leads elsewhere is one capture, of the navigation.
         policy.note(Activity { navigations: 1, ..typed(2) }, at + SECOND);
         assert_eq!(policy.next().1, Due::Capture(SnapshotReason::Navigation));
-        policy.captured(Activity { navigations: 1, ..typed(2) }, at + 2 * SECOND);
+        let now = at + 2 * SECOND;
+        policy.captured(began(Activity { navigations: 1, ..typed(2) }, now), now);
         assert_eq!(policy.next().1, Due::Look);
     }
 
@@ -229,10 +294,10 @@ mod tests {
         policy.note(wrote(1), start + SECOND);
         // The capture began here; the page writes once more while it is stored.
         policy.note(wrote(2), start + 2 * SECOND);
-        policy.captured(wrote(1), start + 3 * SECOND);
+        policy.captured(began(wrote(1), start + SECOND), start + 3 * SECOND);
         let due = Due::Capture(SnapshotReason::Interval);
         assert_eq!(policy.next(), (start + 3 * SECOND + INTERVAL, due));
-        policy.captured(wrote(2), start + 4 * SECOND);
+        policy.captured(began(wrote(2), start + 4 * SECOND), start + 4 * SECOND);
         assert_eq!(policy.next().1, Due::Look);
     }
 
@@ -273,5 +338,34 @@ mod tests {
         let mut policy = captured(INTERVAL, start);
         policy.note(wrote(1), start + SECOND);
         assert_eq!(policy.next(), (start + INTERVAL, Due::Capture(SnapshotReason::Interval)));
+    }
+
+    #[test]
+    fn cookies_are_looked_at_once_a_second_while_requests_are_answered() {
+        let start = Instant::now();
+        let mut policy = captured(INTERVAL, start);
+        policy.note(answered(1), start);
+        let first = start + DISTANCE;
+        assert_eq!(policy.next(), (first, Due::LookAtCookies));
+        policy.looked_at_cookies(first, first);
+        assert_eq!(policy.next(), (start + INTERVAL, Due::Look));
+        // Long after the last look: the page tells of one answer, and may have had others since.
+        let later = start + 10 * SECOND;
+        policy.note(answered(2), later);
+        assert_eq!(policy.next(), (later + REQUESTS_QUIET, Due::LookAtCookies));
+    }
+
+    #[test]
+    fn an_answer_of_which_a_page_does_not_tell_is_not_missed() {
+        let start = Instant::now();
+        let mut policy = captured(INTERVAL, start);
+        let told = start + 10 * SECOND;
+        policy.note(answered(1), told);
+        // Somebody captures while the page says nothing of further answers.
+        let at = told + REQUESTS_QUIET / 2;
+        policy.captured(began(answered(1), at), at);
+        assert_eq!(policy.next(), (at + DISTANCE, Due::LookAtCookies));
+        policy.looked_at_cookies(at + DISTANCE, at + DISTANCE);
+        assert_eq!(policy.next().1, Due::Look);
     }
 }

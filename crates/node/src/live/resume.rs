@@ -6,7 +6,7 @@
 use super::ending::Ending;
 use super::held::Held;
 use super::load::Loaded;
-use super::runner::Known;
+use super::runner::{Known, Runner};
 use super::stopwatch::Stopwatch;
 use super::{Hub, LiveError, expect_unlent};
 use crate::table::Hold;
@@ -15,15 +15,19 @@ use baton_browser::live::Live;
 use baton_browser::profile::{self, KeptProfile};
 use baton_browser::restore::{Restored, restore};
 use baton_session::cookie::Expiry;
-use baton_session::{Lifecycle, Receipt, Session, SessionId, SnapshotId, Term};
+use baton_session::{Lifecycle, Receipt, Session, SessionId, SnapshotId, SnapshotReason, Term};
 use baton_store::StoreError;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use tokio::time::timeout;
 
 /// How long a restore may take as a whole; each of its steps has a limit of its own, but a browser
 /// that hangs from some point on would spend them all.
 const RESTORE_LIMIT: Duration = Duration::from_mins(5);
+
+/// How long the first capture may put the answer off.
+const FIRST_LIMIT: Duration = Duration::from_secs(10);
 
 /// What a resume did.
 #[derive(Debug)]
@@ -127,6 +131,8 @@ impl Hub {
         clock.step("watch");
         let Loaded { snapshot, mut receipt, .. } = loaded;
         self.note_profile(session.id, term, Some(snapshot)).await;
+        self.capture_first(&runner).await?;
+        clock.step("capture");
         receipt.extend(items);
         let now = Timestamp::now();
         // The session is back: a receipt that cannot be stored is told to the caller all the same.
@@ -136,6 +142,23 @@ impl Hub {
         let outcome = if receipt.has_losses() { "losses" } else { "whole" };
         metrics::counter!("baton_resumes_total", "outcome" => outcome).increment(1);
         Ok(Resumed { snapshot, receipt, timing: clock.end() })
+    }
+
+    /// Captures what the sites made of the state as their tabs loaded: a token that works once is spent
+    /// by now, and whoever is killed next must not come back with it. A capture that fails or takes too
+    /// long is left to those that follow, as long as the browser is ours.
+    async fn capture_first(&self, runner: &Runner) -> Result<(), LiveError> {
+        let captured = self.capture_automatically(runner, SnapshotReason::Navigation);
+        let too_slow = LiveError::TooSlow { what: "the first capture", limit: FIRST_LIMIT };
+        match timeout(FIRST_LIMIT, captured).await.unwrap_or(Err(too_slow)) {
+            Ok(_) => Ok(()),
+            Err(error @ LiveError::LeaseLost { .. }) => Err(error),
+            Err(error) => {
+                let session = runner.session.id;
+                tracing::warn!(%session, %error, "what a resume brought back is not captured yet");
+                Ok(())
+            }
+        }
     }
 
     /// Makes sure that no browser holds the profile, and keeps its state beside it.
@@ -160,7 +183,7 @@ impl Hub {
         clock: &mut Stopwatch,
     ) -> Result<(Live, Receipt), LiveError> {
         let restored = self.restore(session, term, loaded, clock);
-        let restored = tokio::time::timeout(RESTORE_LIMIT, restored);
+        let restored = timeout(RESTORE_LIMIT, restored);
         let timed_out = LiveError::TooSlow { what: "the restore to end", limit: RESTORE_LIMIT };
         let restored = match restored.await.unwrap_or(Err(timed_out)) {
             Ok(restored) => restored,

@@ -1,9 +1,9 @@
 //! One running browser: the task that decides when to capture, and notices when the browser ends.
 
 use super::held::Held;
-use super::policy::{Due, Policy};
+use super::policy::{Began, Due, Policy};
 use super::{Hub, LiveError, RecoverySettings};
-use baton_browser::live::{Activity, Live};
+use baton_browser::live::Live;
 use baton_session::SnapshotReason;
 use baton_session::{Holdings, PartRef, Session, SessionId, Term};
 use baton_store::StoreError;
@@ -26,7 +26,7 @@ pub(super) struct Runner {
     /// What the last good snapshot held.
     pub(super) held: std::sync::Mutex<Held>,
     /// How much had happened when the last capture that succeeded began, for the task.
-    pub(super) captured: watch::Sender<Activity>,
+    pub(super) captured: watch::Sender<Option<Began>>,
     /// Ends the task, before the browser is ended on purpose.
     pub(super) leave: CancellationToken,
 }
@@ -91,6 +91,9 @@ async fn run(hub: Hub, runner: Arc<Runner>) {
     }
     policy.note(*activity.borrow_and_update(), Instant::now());
     loop {
+        if runner.live.is_loading() {
+            policy.may_answer(Instant::now());
+        }
         let (at, due) = policy.next();
         tokio::select! {
             // An end on purpose closes the connection as well: it must be seen first.
@@ -98,8 +101,9 @@ async fn run(hub: Hub, runner: Arc<Runner>) {
             () = runner.leave.cancelled() => return,
             () = runner.live.closed() => return connection_ended(&hub, &runner).await,
             Ok(()) = captured.changed() => {
-                let began = *captured.borrow_and_update();
-                policy.captured(began, Instant::now());
+                if let Some(began) = *captured.borrow_and_update() {
+                    policy.captured(began, Instant::now());
+                }
             }
             Ok(()) = moves.changed() => policy.note(*activity.borrow(), Instant::now()),
             // A page that never rests wakes nobody who knows of it.
@@ -114,12 +118,24 @@ async fn run(hub: Hub, runner: Arc<Runner>) {
             }
             () = tokio::time::sleep_until(at.into()) => match due {
                 Due::Capture(reason) => capture(&hub, &runner, reason, &mut policy).await,
-                Due::Look if runner.live.changed_unheard().await => {
-                    capture(&hub, &runner, SnapshotReason::Interval, &mut policy).await;
-                }
-                Due::Look => policy.looked(Instant::now()),
+                Due::Look | Due::LookAtCookies => look(&hub, &runner, due, &mut policy).await,
             },
         }
+    }
+}
+
+/// Looks whether something changed of which no event tells, and captures it at once.
+async fn look(hub: &Hub, runner: &Runner, due: Due, policy: &mut Policy) {
+    let (live, began) = (&runner.live, Instant::now());
+    let is_for_all = due == Due::Look;
+    let changed =
+        if is_for_all { live.changed_unheard().await } else { live.cookies_changed().await };
+    if changed {
+        capture(hub, runner, SnapshotReason::Interval, policy).await;
+    } else if is_for_all {
+        policy.looked(began, Instant::now());
+    } else {
+        policy.looked_at_cookies(began, Instant::now());
     }
 }
 
