@@ -16,7 +16,11 @@ pub struct Site {
 impl Site {
     /// Serves `pages` on a free port.
     pub async fn start(pages: Router) -> Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        Self::on(TcpListener::bind("127.0.0.1:0").await?, pages)
+    }
+
+    /// Serves `pages` to whoever reaches this listener.
+    pub fn on(listener: TcpListener, pages: Router) -> Result<Self> {
         let address = listener.local_addr()?;
         let task = tokio::spawn(async move {
             // It ends with the task: there is nothing to say when it does.

@@ -75,7 +75,7 @@ fn verified(verified: Verified) -> &'static str {
 }
 
 /// The steps of a resume in their order, in words for people.
-const STEPS: [(&str, &str); 9] = [
+const STEPS: [(&str, &str); 10] = [
     ("load", "read the snapshot"),
     ("keep", "keep a copy of the profile"),
     ("profile", "read the profile"),
@@ -84,6 +84,7 @@ const STEPS: [(&str, &str); 9] = [
     ("storage", "fill the storage"),
     ("tabs", "load the tabs"),
     ("watch", "watch the browser"),
+    ("capture", "capture it anew"),
     ("total", "in all"),
 ];
 

@@ -7,7 +7,7 @@ use crate::auth::Caller;
 use crate::live::LiveError;
 use crate::reference::Reference;
 use crate::table::Hold;
-use crate::{Context, NodeError};
+use crate::{Context, NodeError, sync};
 use baton_api::Scope;
 use baton_session::Session;
 use serde_json::Value;
@@ -92,6 +92,16 @@ impl<'a> Wish<'a> {
     /// Notes how it ended, and gives that back.
     pub(crate) async fn end<T>(self, ended: Result<T, NodeError>) -> Result<T, NodeError> {
         self.note.end(&self.context.store, ended).await
+    }
+
+    /// Where the session's browser runs here, hears of peers whether one of them took it over meanwhile.
+    /// Then what runs here is saved and closed when this returns.
+    pub(crate) async fn hear(&self) -> Result<(), NodeError> {
+        let session = self.session.id;
+        if self.context.hub.holds(session) {
+            sync::lease::hear(self.context, &self.by.owner, session).await?;
+        }
+        Ok(())
     }
 
     /// Checks all that can be checked ahead. Changes nothing anywhere.

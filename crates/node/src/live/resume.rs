@@ -148,7 +148,7 @@ impl Hub {
     /// by now, and whoever is killed next must not come back with it. A capture that fails or takes too
     /// long is left to those that follow, as long as the browser is ours.
     async fn capture_first(&self, runner: &Runner) -> Result<(), LiveError> {
-        let captured = self.capture_automatically(runner, SnapshotReason::Navigation);
+        let captured = self.capture_automatically(runner, SnapshotReason::Interval);
         let too_slow = LiveError::TooSlow { what: "the first capture", limit: FIRST_LIMIT };
         match timeout(FIRST_LIMIT, captured).await.unwrap_or(Err(too_slow)) {
             Ok(_) => Ok(()),

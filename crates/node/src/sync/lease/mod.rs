@@ -16,4 +16,4 @@ mod take;
 pub(crate) use give::give;
 pub(super) use note::{hold_if_free, holder_elsewhere, learn};
 pub(crate) use note::{release, renew_all};
-pub(crate) use take::{Consent, look_at_holder, take};
+pub(crate) use take::{Consent, hear, look_at_holder, take};

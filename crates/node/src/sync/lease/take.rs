@@ -10,7 +10,7 @@ use crate::sync::{CALL_LIMIT, SyncError, auto, peers};
 use crate::table::Hold;
 use crate::{Context, NodeError, clock};
 use baton_api::sync::{HandedView, Handing, LeaseAnswer, LeaseOutcome};
-use baton_session::{Lease, NodeId, SessionId, Vector};
+use baton_session::{Lease, NodeId, Owner, SessionId, Vector};
 use baton_store::Peer;
 use futures_util::{StreamExt as _, stream};
 use std::time::Duration;
@@ -260,6 +260,21 @@ pub(super) async fn renew(
     for (peer, answer) in ask_all(context, &peers, session, lease).await {
         let told = answer.ok().and_then(|answer| answer.lease);
         learn(context, &caller.owner, session, peer.node, told).await?;
+    }
+    Ok(())
+}
+
+/// Asks peers whether one of them took over a session that runs here: one that cannot reach this node
+/// cannot say so by itself. If so, it is saved and closed when this returns.
+pub(crate) async fn hear(
+    context: &Context,
+    owner: &Owner,
+    session: SessionId,
+) -> Result<(), NodeError> {
+    renew(context, &Caller::node(owner.clone()), session).await?;
+    let lease = Shelf::take(context, owner, session).await?.shared.lease;
+    if holder_elsewhere(context, lease).await?.is_some() {
+        super::give::give_up(context, owner, session).await?;
     }
     Ok(())
 }
