@@ -6330,6 +6330,11 @@ export interface components {
              * @description Bytes of the newest revision's parts together.
              */
             size: number;
+            /**
+             * @description Whether it ran here, and the peer told now that it took it over: what it has here is saved, and its
+             *     browser here ends.
+             */
+            taken?: boolean;
             /** @description Whether the peer has it. */
             there: boolean;
         };

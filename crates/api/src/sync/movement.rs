@@ -92,6 +92,10 @@ pub struct SessionDifference {
     /// Whether what it has is a part of the session.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_part: bool,
+    /// Whether it ran here, and the peer told now that it took it over: what it has here is saved, and its
+    /// browser here ends.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub taken: bool,
 }
 
 /// How all sessions stand here and at a peer.

@@ -83,6 +83,9 @@ struct Here {
 struct AtPeer {
     peer: String,
     stands: Stands,
+    /// Whether the session ran here, and the peer took it over meanwhile.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    taken: bool,
 }
 
 /// What a peer has of a session, compared with what is here.
@@ -161,12 +164,18 @@ impl Row {
     }
 
     fn add(&mut self, peer: &str, item: &SessionDifference) {
-        self.peers.push(AtPeer { peer: peer.to_owned(), stands: Stands::of(item) });
+        let (peer, stands) = (peer.to_owned(), Stands::of(item));
+        self.peers.push(AtPeer { peer, stands, taken: item.taken });
         let difference = item.difference;
         let is_pulled = matches!(difference, Difference::Behind | Difference::Diverged);
         let is_pushed = matches!(difference, Difference::Ahead | Difference::Diverged);
         self.waits.to_pull += usize::from(is_pulled);
         self.waits.to_push += usize::from(is_pushed);
+    }
+
+    /// Whether it ran here, and a peer took it over meanwhile.
+    fn is_taken(&self) -> bool {
+        self.peers.iter().any(|peer| peer.taken)
     }
 
     fn is_gone(&self) -> bool {

@@ -18,6 +18,13 @@ const GUIDE: &str = include_str!("../../../../docs/guide/carry.md");
 /// The sections that a reader goes through who has a key, and no provider and no tunnel.
 const SECTIONS: [&str; 3] = ["Let them know each other", "Move a session", "One of them holds it"];
 
+/// How a session is brought back.
+const RESUME: &str = "baton sessions resume shop";
+
+fn is_resume((_, line): &(&str, String)) -> bool {
+    line == RESUME
+}
+
 /// The commands of a section, in their order, each with the machine on which it is typed.
 fn commands(section: &str) -> Vec<(&'static str, String)> {
     let (_, text) = GUIDE.split_once(&format!("\n## {section}\n")).unwrap();
@@ -33,7 +40,8 @@ fn commands(section: &str) -> Vec<(&'static str, String)> {
 /// A reader of the guide, who sits at both machines.
 struct Reader {
     machines: Machines,
-    site: Site,
+    /// Where the session is signed in, for as long as somebody reads.
+    _site: Site,
     /// The fingerprint that was looked at last.
     fingerprint: String,
 }
@@ -53,7 +61,7 @@ impl Reader {
         fs::write(&trusted, certificate).unwrap();
         machines.laptop.set("SSL_CERT_FILE", trusted);
         let port = site.url("/").unwrap().port().unwrap();
-        let reader = Self { machines, site, fingerprint: String::new() };
+        let reader = Self { machines, _site: site, fingerprint: String::new() };
         let open = format!("baton open http://shop.example.org:{port}/login --name shop");
         said(&reader.machines.laptop, &open);
         reader
@@ -64,7 +72,7 @@ impl Reader {
     }
 
     /// Types a line of the guide, with what differs from reader to reader in its place.
-    async fn types(&mut self, name: &str, line: &str) -> Said {
+    async fn types(&mut self, name: &str, line: &str) -> String {
         let line = line.replace("a1b2 c3d4 …", &self.fingerprint);
         let machine = self.machine(name);
         if line.starts_with("baton serve ") {
@@ -73,13 +81,13 @@ impl Reader {
                 machine.data().join("node.json").exists()
             })
             .await;
-            return Said::default();
+            return String::new();
         }
         let said = said(machine, &line);
         if line.starts_with("baton keys create ") {
-            fs::write(self.machines.laptop.home().join("server.key"), &said.out).unwrap();
+            fs::write(self.machines.laptop.home().join("server.key"), &said).unwrap();
         } else if line == "baton peers list" {
-            let first = said.out.lines().next().unwrap();
+            let first = said.lines().next().unwrap();
             first.strip_prefix("fingerprint").unwrap().trim().clone_into(&mut self.fingerprint);
         }
         said
@@ -88,7 +96,7 @@ impl Reader {
     /// How the session stands on a machine, and what its tab shows.
     fn shows(&self, name: &str) -> (String, String) {
         let shown = said(self.machine(name), "baton sessions show shop --json");
-        let shown: Value = serde_json::from_str(&shown.out).unwrap();
+        let shown: Value = serde_json::from_str(&shown).unwrap();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         (text(&shown["state"]), text(&shown["tabs"][0]["title"]))
     }
@@ -119,20 +127,12 @@ fn shop() -> Router {
     Router::new().route("/", get(home)).route("/login", get(login))
 }
 
-/// What a command says, which has to succeed.
-fn said(machine: &Machine, line: &str) -> Said {
+/// What a command answers, which has to succeed.
+fn said(machine: &Machine, line: &str) -> String {
     let output = machine.types(line);
-    let (out, err) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let [out, err] = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
     assert!(output.status.success(), "{line}: {}\n{out}\n{err}\n{}", output.status, machine.log());
-    Said { out: out.into_owned(), err: err.into_owned() }
-}
-
-/// What a command says: its result, and what it tells a person besides.
-#[derive(Default)]
-struct Said {
-    out: String,
-    err: String,
+    out.into_owned()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -142,26 +142,44 @@ async fn two_machines_follow_the_guide_to_its_end() {
         Err(why) => skip!("{why}"),
     };
     let mut reader = Reader::begin(machines).await;
-    let mut taken_over = false;
-    for section in SECTIONS {
-        for (name, line) in commands(section) {
-            let said = reader.types(name, &line).await;
-            println!("{name}$ {line}\n{}{}", said.out, said.err);
-            if line != "baton sessions resume shop" {
-                continue;
-            }
-            assert_eq!(reader.shows(name), ("active".to_owned(), "signed in".to_owned()));
-            if name == "server" {
-                // It cannot reach the laptop, whose browser runs on until that hears of it.
-                assert!(said.out.contains("taken over"), "{}", said.out);
-                taken_over = true;
-            } else {
-                assert!(taken_over);
-                assert_eq!(reader.shows("server").0, "closed");
-                assert_eq!((reader.browsers("laptop"), reader.browsers("server")), (1, 0));
-            }
+    let lines: Vec<_> = SECTIONS.into_iter().flat_map(commands).collect();
+    let way_there = lines.iter().position(is_resume).unwrap() + 1;
+    for (name, line) in &lines[..way_there] {
+        reader.types(name, line).await;
+    }
+    assert!(lines[way_there..].iter().any(is_resume));
+    for (name, line) in &lines[way_there..] {
+        let resumed = reader.types(name, line).await;
+        if line == RESUME {
+            assert!(resumed.starts_with("server saved the session"), "{}", resumed);
         }
     }
     assert_eq!(reader.shows("laptop"), ("active".to_owned(), "signed in".to_owned()));
-    drop(reader.site);
+    assert_eq!(reader.shows("server").0, "closed");
+    assert_eq!((reader.browsers("laptop"), reader.browsers("server")), (1, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_machine_that_was_not_heard_says_what_was_taken_over_as_soon_as_it_hears_of_it() {
+    let machines = match Machines::start() {
+        Ok(machines) => machines,
+        Err(why) => skip!("{why}"),
+    };
+    let mut reader = Reader::begin(machines).await;
+    let lines: Vec<_> = SECTIONS.into_iter().flat_map(commands).collect();
+    let way_there = lines.iter().position(is_resume).unwrap();
+    for (name, line) in &lines[..way_there] {
+        reader.types(name, line).await;
+    }
+    // It cannot reach the laptop, whose browser runs on until that hears of it.
+    let resumed = reader.types("server", RESUME).await;
+    let told = "laptop held the session and does not answer: taken over as it was saved last";
+    assert!(resumed.starts_with(told), "{}", resumed);
+    assert_eq!(reader.shows("server"), ("active".to_owned(), "signed in".to_owned()));
+    assert_eq!(reader.shows("laptop").0, "active");
+    let status = said(&reader.machines.laptop, "baton sync status");
+    assert!(status.contains("server took it over"), "{status}");
+    assert!(status.ends_with("1 taken over by a peer: saved and closed here\n"), "{status}");
+    eventually("its browser here has ended", async || reader.shows("laptop").0 == "closed").await;
+    assert_eq!((reader.browsers("laptop"), reader.browsers("server")), (0, 1));
 }

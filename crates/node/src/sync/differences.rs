@@ -8,7 +8,7 @@ use baton_api::sync::{Difference, DifferenceList, IndexedSession, SessionDiffere
 use baton_session::revision::Order;
 use baton_session::{PeerLimits, SessionId};
 use baton_store::Peer;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Compares the caller's sessions with those of a peer.
 pub async fn differences(
@@ -19,22 +19,30 @@ pub async fn differences(
     let peer = peers::find_confirmed(context, &caller.owner, peer).await?;
     let there = Remote::of(context, &peer).await?.index().await?;
     peers::seen(context, &peer, true).await?;
-    learn(context, &peer, &there).await?;
-    let items = compared(context, &peer, &there).await?;
+    let taken = learn(context, &peer, &there).await?;
+    let mut items = compared(context, &peer, &there).await?;
+    for item in &mut items {
+        item.taken = taken.contains(&item.session_id);
+    }
     Ok(DifferenceList { node_id: peer.node, name: peer.name, items })
 }
 
 /// Notes what the index of a peer tells besides: which sessions it runs, and of which deletions it heard.
+/// Returns those that ran here until now, and are the peer's.
 pub(super) async fn learn(
     context: &Context,
     peer: &Peer,
     there: &SyncIndex,
-) -> Result<(), NodeError> {
+) -> Result<BTreeSet<SessionId>, NodeError> {
+    let mut taken = BTreeSet::new();
     for held in there.sessions.iter().filter(|session| session.lease.is_some()) {
-        lease::learn(context, &peer.owner, held.id, peer.node, held.lease).await?;
+        if lease::learn(context, &peer.owner, held.id, peer.node, held.lease).await? {
+            taken.insert(held.id);
+        }
     }
     let here = index::of(context, &peer.owner).await?;
-    forget::hear(context, peer, &here, there).await
+    forget::hear(context, peer, &here, there).await?;
+    Ok(taken)
 }
 
 /// Compares the sessions here with the index of a peer. One that is here bears the name that it has here.
@@ -119,6 +127,7 @@ fn line(
         here: ours.is_some_and(|ours| !ours.deleted),
         there: theirs.is_some_and(|theirs| !theirs.deleted),
         in_part: theirs.is_some_and(|theirs| !theirs.deleted && theirs.is_partial()),
+        taken: false,
     })
 }
 

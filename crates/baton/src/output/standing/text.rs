@@ -51,8 +51,9 @@ fn here(here: Option<&Here>, now: Timestamp) -> String {
     if here.deleted { format!("deleted {age}") } else { format!("rev {}, {age}", here.version) }
 }
 
-fn at(row: &Row, AtPeer { peer, stands }: &AtPeer) -> String {
+fn at(row: &Row, AtPeer { peer, stands, taken }: &AtPeer) -> String {
     let words = match stands {
+        _ if *taken => "took it over",
         Stands::Newer if row.here.is_none() => "has it",
         Stands::Older if row.is_gone() => "still has it",
         Stands::Same => "same",
@@ -141,6 +142,10 @@ fn summary(standing: &Standing) -> String {
     }
     if standing.waits.in_conflict > 0 {
         parts.push(format!("{} in conflict: baton sync conflicts", standing.waits.in_conflict));
+    }
+    let taken = standing.sessions.iter().filter(|row| row.is_taken()).count();
+    if taken > 0 {
+        parts.push(format!("{taken} taken over by a peer: saved and closed here"));
     }
     let refused = standing.failed.iter().filter(|failed| failed.is_refused()).count();
     for (count, what) in [(standing.failed.len() - refused, "did not answer"), (refused, "refused")]

@@ -33,6 +33,7 @@ fn item(of: u8, name: &str, difference: Difference) -> SessionDifference {
         here: true,
         there: true,
         in_part: false,
+        taken: false,
     }
 }
 
@@ -390,6 +391,25 @@ async fn status_says_that_all_is_in_sync_only_when_everybody_answered() {
     SESSION  HERE              AT PEERS                          WHAT WAITS
     news     rev 1, 5 min ago  athens has its part, berlin same
     in sync
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn status_says_that_a_peer_took_over_what_ran_here() {
+    let berlin = peer(2, "berlin");
+    let taken = SessionDifference { taken: true, ..item(4, "news", Difference::Same) };
+    let node = FakeNode::start()
+        .await
+        .with("GET /sync/peers", &list(vec![berlin.clone()]))
+        .with(&asks(&berlin), &differences(&berlin, vec![taken]))
+        .with("GET /sync/index", &index(vec![indexed(4, "news", 1)]))
+        .with("GET /sync/conflicts", &ConflictList { items: Vec::new() })
+        .with("GET /sync/directory", &DirectoryView::default());
+    let told = stdout(&node.folder.run(&["sync", "status"]).success(), &node.folder.data());
+    insta::assert_snapshot!(told, @r"
+    SESSION  HERE              AT PEERS             WHAT WAITS
+    news     rev 1, 5 min ago  berlin took it over
+    1 taken over by a peer: saved and closed here
     ");
 }
 

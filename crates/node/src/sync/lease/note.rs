@@ -46,19 +46,22 @@ pub(crate) async fn release(
 }
 
 /// Takes note of a lease that the peer `of` says it has. When it counts more than ours, our browser
-/// ends by and by, with a last revision.
+/// ends by and by, with a last revision. Returns whether that is so.
 pub(in crate::sync) async fn learn(
     context: &Context,
     owner: &Owner,
     session: SessionId,
     of: NodeId,
     told: Option<Lease>,
-) -> Result<(), NodeError> {
+) -> Result<bool, NodeError> {
     let Some(told) = told.filter(|told| told.node == of && of != context.node) else {
-        return Ok(());
+        return Ok(false);
     };
     record(context, owner, session, told).await?;
-    if !told.released && is_run_here(context, owner, session).await? {
+    let shelf = Shelf::take(context, owner, session).await?;
+    let is_theirs = holder_elsewhere(context, shelf.shared.lease).await? == Some(of);
+    let is_taken = is_theirs && is_run_here(context, owner, session).await?;
+    if is_taken {
         let (context, owner) = (context.clone(), owner.clone());
         context.clone().tasks.spawn(async move {
             if let Err(error) = give_up(&context, &owner, session).await {
@@ -66,7 +69,7 @@ pub(in crate::sync) async fn learn(
             }
         });
     }
-    Ok(())
+    Ok(is_taken)
 }
 
 /// Writes another lease down, if there is one to write. Returns whether there was.
