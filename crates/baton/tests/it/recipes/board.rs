@@ -6,6 +6,9 @@ use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
+/// Where our modules for Python are.
+const MODULES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../extensions/python");
+
 /// A home with nothing in it.
 struct Home(TempDir);
 
@@ -17,6 +20,7 @@ impl Home {
         let mut shell = Command::new("sh");
         shell.args(["-e", "-c", commands]).env_clear().env("PATH", path);
         shell.env("HOME", self.0.path()).current_dir(self.0.path());
+        shell.env("PYTHONPATH", MODULES).env("PYTHONDONTWRITEBYTECODE", "1");
         let Output { status, stdout, stderr } = shell.output().unwrap();
         let errors = String::from_utf8_lossy(&stderr);
         assert!(status.success(), "{commands}: {errors}");
@@ -97,4 +101,57 @@ fn the_hooks_of_the_guide_do_what_they_say() {
     let entry = &home.board()["agents"]["codex"];
     assert_eq!((&entry["status"], &entry["current_task"]), (&"idle".into(), &Value::Null));
     assert!(entry["workspace"].is_string());
+}
+
+#[test]
+fn the_one_liners_of_python_write_through_the_program() {
+    let home = home();
+    let blocks = guide::recipe("From Python");
+    let said = home.run(&guide::commands(&blocks[0].text));
+    assert_eq!(said, "the nightly build\n");
+    let board = home.board();
+    assert_eq!(board["agents"]["kimi"]["status"], "idle");
+    assert_eq!(board["agents"]["kimi"]["current_task"], Value::Null);
+}
+
+#[test]
+fn python_programs_that_write_at_once_lose_nothing() {
+    let home = home();
+    // What looks like an option is an agent's task like any other.
+    let write = "import sys, federation_sync as board
+name = sys.argv[1]
+done = [board.update_agent_status(name, 'active', f'--step={n}') for n in range(3)]
+assert all(done), done";
+    let writers: Vec<String> =
+        (0..4).map(|of| format!("python3 -c \"{write}\" agent{of} & P{of}=$!")).collect();
+    let ends: Vec<String> = (0..4).map(|of| format!("wait $P{of}")).collect();
+    home.run(&[writers, ends].concat().join("\n"));
+    let agents = home.board()["agents"].take();
+    for of in 0..4 {
+        assert_eq!(agents[format!("agent{of}")]["current_task"], "--step=2", "{agents}");
+    }
+}
+
+#[test]
+fn python_is_told_what_is_wrong_with_a_board() {
+    let home = home();
+    let tell = |call: &str| {
+        home.run(&format!(
+            "python3 -c \"import federation_sync as board
+try: print(board.{call})
+except board.FederationError as error: print(error)\""
+        ))
+    };
+    assert_eq!(tell("read_session()"), "None\n");
+    assert_eq!(tell("update_agent_status('kimi', 'active')"), "True\n");
+    let file = home.0.path().join(".federation/sessions/active-session.json");
+    // As editors of some systems write it.
+    let whole = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("\u{feff}{whole}")).unwrap();
+    assert_eq!(tell("read_session()['agents']['kimi']['status']"), "active\n");
+    std::fs::write(&file, "{ \"session_id\": \"sess").unwrap();
+    for call in ["read_session()", "update_agent_status('kimi', 'idle')"] {
+        let said = tell(call);
+        assert!(said.contains("baton federation recover"), "{said}");
+    }
 }
