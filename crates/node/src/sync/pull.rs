@@ -68,8 +68,9 @@ async fn run(
             return Err(SyncError::TooMuch { session: way.session, view }.into());
         }
         if taken.missing.is_empty() || way.is_late() {
-            if taken.rev.is_some() && says_deleted(&exchange) {
-                confirm_deletion(context, owner, way).await;
+            let is_news = taken.changed || says_deleted(&exchange);
+            if taken.missing.is_empty() && taken.rev.is_some() && is_news {
+                confirm(context, owner, way).await;
             }
             return Ok((exchange, taken));
         }
@@ -77,16 +78,13 @@ async fn run(
     }
 }
 
-/// Tells the peer that this node has heard of a deletion, so that it need not remember it for us. When
-/// that fails it remembers it for longer.
-async fn confirm_deletion(context: &Context, owner: &Owner, way: &Way) {
+/// Tells the peer what this node has by now, as one that pushes would have: so it knows who has the
+/// session, and that it need not remember a deletion for us. When that fails it learns so later.
+async fn confirm(context: &Context, owner: &Owner, way: &Way) {
     let told = async {
         let give = &way.limits().give;
         let ours = offer::exchange(context, owner, way.session, give).await?;
-        if says_deleted(&ours) {
-            way.remote.offer(&ours).await?;
-        }
-        Ok::<_, NodeError>(())
+        way.remote.offer(&ours).await.map(drop)
     };
     if let Err(error) = told.await {
         tracing::debug!(session = %way.session, %error, "the peer does not know that we have heard");

@@ -9,7 +9,7 @@ use baton_node::config::Choices;
 use baton_session::peer::PeerState;
 use baton_session::{Fingerprint, SessionId};
 use jiff::Timestamp;
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 
 /// A key with the scope `sync`, for one node or for whichever shows it.
 async fn key(node: &Node, name: &str, for_node: Option<Fingerprint>) -> String {
@@ -89,12 +89,21 @@ async fn whoever_holds_a_key_gets_no_login_by_a_node_of_their_own() {
     let given = format!("session.give {shop} done");
     assert_eq!(noted(&cloud, &words).await, [&*admitted, &confirmed, &given]);
     assert!(cloud.admin().list_peers().await.unwrap().items[0].last_sync.is_some());
+    assert_eq!(synced_to(&cloud, shop).await, [laptop.id().to_string()]);
     capture(&cloud, shop, &logged_in(&[("shop.test", "two")])).await;
     save(&cloud, "shop").await;
     laptop.admin().pull_session("cloud", "shop").await.unwrap();
     assert_eq!(noted(&cloud, &words).await, [&*admitted, &confirmed, &given, &given]);
     laptop.stop().await;
     cloud.stop().await;
+}
+
+/// Which nodes are known to have what counts, as the file of a session says.
+async fn synced_to(node: &Node, session: SessionId) -> Vec<String> {
+    let request = node.admin_request(Method::GET, &format!("/sync/sessions/{session}?reveal=true"));
+    let file: serde_json::Value = request.send().await.unwrap().json().await.unwrap();
+    let known = file["sync"]["lastSyncedTo"].as_array().unwrap_or_else(|| panic!("{file}"));
+    known.iter().map(|node| node.as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]
