@@ -32,6 +32,7 @@ mod permissions;
 mod profiles;
 mod recording;
 mod relay;
+mod restorer;
 mod round_trip;
 mod site;
 mod stored;
