@@ -27,6 +27,7 @@ mod keeper_spawn;
 mod keyring;
 mod launch;
 mod moving;
+mod opened;
 mod partitions;
 mod permissions;
 mod profiles;
