@@ -137,7 +137,8 @@ pub struct SnapshotView {
     /// Whether it is kept for good.
     #[serde(default)]
     pub saved: bool,
-    /// What did not answer when it was taken, and stands in it as last known. Lists leave it out.
+    /// What did not answer when it was taken, and stands in it as last known; and what it does not hold.
+    /// Lists leave it out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<Unread>,
 }

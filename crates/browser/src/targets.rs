@@ -40,6 +40,12 @@ pub(crate) struct TargetInfo {
     pub(crate) url: String,
     #[serde(default)]
     browser_context_id: Option<String>,
+    /// The tab that opened it.
+    #[serde(default)]
+    opener_id: Option<TargetId>,
+    /// Whether its page may reach that one, by `window.opener`.
+    #[serde(default)]
+    can_access_opener: bool,
 }
 
 impl TargetInfo {
@@ -47,11 +53,55 @@ impl TargetInfo {
     pub(crate) fn is_tab(&self) -> bool {
         self.kind == "page" && !is_internal(&self.url)
     }
+
+    /// The tab that opened it, if its page may reach that one.
+    pub(crate) fn opener(&self) -> Option<&TargetId> {
+        self.opener_id.as_ref().filter(|_| self.can_access_opener)
+    }
 }
 
 /// Whether an address, or a storage key, is one of the browser's own pages.
 pub(crate) fn is_internal(url: &str) -> bool {
     ["chrome://", "devtools://", "chrome-untrusted://"].iter().any(|scheme| url.starts_with(scheme))
+}
+
+/// What a tab shows, by its address as the browser tells it from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shows<'a> {
+    /// A page, of a site or of whoever else.
+    Page,
+    /// Nothing yet: a blank page, or the one that a new tab begins with.
+    Nothing,
+    /// The source of the page at this address.
+    Source(&'a str),
+    /// A page of the browser's own, such as its settings.
+    OfTheBrowser,
+}
+
+impl Shows<'_> {
+    /// What is said of a tab that shows the source of a page.
+    pub(crate) const SOURCE: &'static str =
+        "it shows the source of a page, and comes as the page itself";
+    /// What is said of a tab that shows a page of the browser's own.
+    pub(crate) const BROWSER: &'static str =
+        "a page of the browser's own is not kept: open it again";
+}
+
+/// What a tab at this address shows.
+pub(crate) fn shows(url: &str) -> Shows<'_> {
+    if let Some(page) = url.strip_prefix("view-source:") {
+        return if is_internal(page) { Shows::OfTheBrowser } else { Shows::Source(page) };
+    }
+    // `chrome://newtab/` becomes one of several (`chrome/common/webui_url_constants.h`).
+    let page = url.strip_prefix("chrome://").unwrap_or_default();
+    let is_new = ["newtab", "new-tab-page", "new-tab-page-third-party"]
+        .contains(&page.split(['/', '?', '#']).next().unwrap_or_default());
+    match url {
+        "" | "about:blank" => Shows::Nothing,
+        _ if is_new => Shows::Nothing,
+        _ if is_internal(url) => Shows::OfTheBrowser,
+        _ => Shows::Page,
+    }
 }
 
 /// Tells the default context from those that clients made (incognito, Playwright's own), which are
@@ -82,15 +132,32 @@ impl Contexts {
     }
 }
 
-/// The tabs of the default context, and how many others have.
-pub(crate) async fn list(browser: &CdpSession) -> Result<(Vec<TargetInfo>, usize), CdpError> {
+/// The tabs that a browser has.
+#[derive(Debug, Default)]
+pub(crate) struct Tabs {
+    /// Those of the default context.
+    pub(crate) kept: Vec<TargetInfo>,
+    /// Those of the default context that show a page of the browser's own.
+    pub(crate) internal: Vec<TargetInfo>,
+    /// How many tabs other contexts have.
+    pub(crate) foreign: usize,
+}
+
+/// Asks a browser for its tabs.
+pub(crate) async fn list(browser: &CdpSession) -> Result<Tabs, CdpError> {
     let contexts = Contexts::fetch(browser).await?;
     let answer = browser.call("Target.getTargets", json!({})).await?;
     let infos = answer["targetInfos"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let tabs = infos.iter().filter_map(|info| TargetInfo::deserialize(info).ok());
-    let (kept, foreign): (Vec<_>, Vec<_>) =
-        tabs.filter(TargetInfo::is_tab).partition(|tab| contexts.keep(tab));
-    Ok((kept, foreign.len()))
+    let mut tabs = Tabs::default();
+    for target in infos.iter().filter_map(|info| TargetInfo::deserialize(info).ok()) {
+        match (target.is_tab(), contexts.keep(&target)) {
+            (true, true) => tabs.kept.push(target),
+            (true, false) => tabs.foreign += 1,
+            (false, true) if target.kind == "page" => tabs.internal.push(target),
+            (false, _) => {}
+        }
+    }
+    Ok(tabs)
 }
 
 /// Whether a target is still there.
@@ -154,5 +221,31 @@ pub(crate) async fn close(browser: &CdpSession, target: &TargetId) -> Result<(),
     match browser.call("Target.closeTarget", json!({ "targetId": target })).await {
         Ok(_) | Err(CdpError::Protocol { .. }) => Ok(()),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_tab_shows_is_told_by_its_address() {
+        let source = "view-source:https://app.test/?q=1";
+        for (url, wanted) in [
+            ("https://app.test/", Shows::Page),
+            ("file:///etc/hosts", Shows::Page),
+            ("chrome-extension://abc/page.html", Shows::Page),
+            ("", Shows::Nothing),
+            ("about:blank", Shows::Nothing),
+            ("chrome://newtab/", Shows::Nothing),
+            ("chrome://new-tab-page-third-party/", Shows::Nothing),
+            ("chrome://newtabs/", Shows::OfTheBrowser),
+            ("chrome://settings/?search=a", Shows::OfTheBrowser),
+            ("devtools://devtools/bundled/devtools_app.html", Shows::OfTheBrowser),
+            ("view-source:chrome://version/", Shows::OfTheBrowser),
+            (source, Shows::Source("https://app.test/?q=1")),
+        ] {
+            assert_eq!(shows(url), wanted, "{url}");
+        }
     }
 }

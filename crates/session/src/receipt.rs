@@ -199,9 +199,11 @@ impl FromIterator<ReceiptItem> for Receipt {
 impl ReceiptItem {
     /// What could not be read when the snapshot was taken: it is back as it was last known, or lost.
     pub fn as_last_known(unread: Unread) -> Self {
-        let Unread { place, reason, lost } = unread;
-        if lost {
-            return Self::rejected(ItemKind::Cookie, place, reason);
+        let Unread { place, reason, lost, kind } = unread;
+        match kind {
+            Some(kind) if lost => return Self::not_portable(kind, place, reason),
+            None if lost => return Self::rejected(ItemKind::Cookie, place, reason),
+            _ => {}
         }
         let reason =
             format!("it did not answer when the snapshot was taken: {reason}; as last known");

@@ -69,7 +69,7 @@ fn redact_address(address: &str) -> String {
     }
     match scheme.as_str() {
         "" | "about:" => format!("{scheme}{rest}"),
-        "blob:" => format!("{scheme}{}", redact_address(rest)),
+        "blob:" | "view-source:" => format!("{scheme}{}", redact_address(rest)),
         _ => format!("{scheme}{IN_URL}"),
     }
 }

@@ -1,6 +1,7 @@
 //! What could not be read when a state was captured, and stands there as it was last known, or not at
 //! all.
 
+use crate::receipt::ItemKind;
 use crate::redact::redact_url;
 use crate::{Cookie, Part, PartKind, json};
 use serde::{Deserialize, Serialize};
@@ -17,20 +18,29 @@ pub struct Unread {
     pub place: String,
     /// Why.
     pub reason: String,
-    /// Whether it is a cookie that is not in the snapshot at all. All else stands there as last known.
+    /// Whether it is not in the snapshot at all, or not as it was. All else stands there as last known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lost: bool,
+    /// What is lost, if it is no cookie.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ItemKind>,
 }
 
 impl Unread {
     /// A place, and why it was not read. What may be secret in an address is left out.
     pub fn new(place: impl AsRef<str>, reason: impl std::fmt::Display) -> Self {
-        Self { place: redact_url(place.as_ref()), reason: reason.to_string(), lost: false }
+        let place = redact_url(place.as_ref());
+        Self { place, reason: reason.to_string(), lost: false, kind: None }
+    }
+
+    /// What cannot be kept, and why. What may be secret in an address is left out.
+    pub fn lost(kind: ItemKind, place: impl AsRef<str>, reason: impl std::fmt::Display) -> Self {
+        Self { lost: true, kind: Some(kind), ..Self::new(place, reason) }
     }
 
     /// A cookie that cannot be kept, and why.
     pub fn lost_cookie(cookie: &Cookie, reason: impl std::fmt::Display) -> Self {
-        Self { place: cookie.place(), reason: reason.to_string(), lost: true }
+        Self { place: cookie.place(), reason: reason.to_string(), lost: true, kind: None }
     }
 
     /// The part of a snapshot that notes these places; none when everything was read.
@@ -40,6 +50,7 @@ impl Unread {
             .iter()
             .map(|unread| Self {
                 lost: unread.lost,
+                kind: unread.kind,
                 ..Self::new(cut(&unread.place), cut(&unread.reason))
             })
             .collect();
@@ -70,6 +81,12 @@ mod tests {
         let many: Vec<_> = (0..300).map(|n| Unread::new(n.to_string(), "é".repeat(900))).collect();
         let noted = Unread::of([&Unread::part(&many).unwrap()]);
         assert_eq!((noted.len(), noted[0].reason.chars().count()), (PLACES, CHARACTERS));
+        let settings = Unread::lost(ItemKind::Tab, "chrome://settings/", "not kept");
+        let noted = Unread::of([&Unread::part(std::slice::from_ref(&settings)).unwrap()]);
+        assert_eq!(noted, [settings]);
+        let before =
+            Part { bytes: br#"[{"place":"a","reason":"b","lost":true}]"#.to_vec(), ..part.clone() };
+        assert_eq!(Unread::of([&before])[0].kind, None, "a cookie");
         let damaged = Part { bytes: b"[{".to_vec(), ..part };
         assert_eq!(Unread::of([&damaged]), []);
     }

@@ -6512,7 +6512,10 @@ export interface components {
              * @description When the browser was read.
              */
             taken_at: string;
-            /** @description What did not answer when it was taken, and stands in it as last known. Lists leave it out. */
+            /**
+             * @description What did not answer when it was taken, and stands in it as last known; and what it does not hold.
+             *     Lists leave it out.
+             */
             unread?: components["schemas"]["Unread"][];
         };
         /** @description A message went over a WebSocket. */
@@ -6709,7 +6712,8 @@ export interface components {
         Term: number;
         /** @description A place that did not answer in time, or answered with an error. */
         Unread: {
-            /** @description Whether it is a cookie that is not in the snapshot at all. All else stands there as last known. */
+            kind?: components["schemas"]["ItemKind"] | null;
+            /** @description Whether it is not in the snapshot at all, or not as it was. All else stands there as last known. */
             lost?: boolean;
             /** @description A tab's address, a storage key, or what of it; without secrets. */
             place: string;

@@ -5,9 +5,11 @@
 
 mod find;
 mod read;
+mod taken;
 
 pub(crate) use find::{Own, own};
 pub(crate) use read::{in_use, read};
+pub(crate) use taken::{TakenProfile, told};
 
 use baton_browser::profile::keyring::Product;
 use clap::ValueEnum;

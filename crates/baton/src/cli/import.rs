@@ -6,12 +6,14 @@ mod profile;
 pub(super) use profile::NotImported;
 
 use super::{Context, consent::Consent, state_file};
+use crate::browsers::TakenProfile;
 use crate::output;
-use baton_api::{Exit, FileText, ImportSession};
+use baton_api::{Exit, FileText, ImportSession, ImportView};
 use baton_session::{Receipt, SessionName};
 use clap::Args;
 use profile::ProfileArgs;
 use secrecy::SecretString;
+use serde::Serialize;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -20,7 +22,8 @@ use std::path::PathBuf;
 #[command(after_help = "\
 What PATH is, is recognised: a session file, a Playwright storageState (also of agent-browser,
 browser-use or Steel), a list of cookies (of Selenium, Puppeteer or an extension), a cookies.txt, one of
-these sealed, or a folder with a Chrome profile. Only a session file has a name of its own. A file that a
+these sealed, or a folder with a Chrome profile (of several the one that the browser used last: the
+others are named, and each has a folder of its own). Only a session file has a name of its own. A file that a
 peer sealed for this node (baton export --to PEER) becomes the same session as there; the exit code is 4
 when it was changed here and there.
 
@@ -67,11 +70,22 @@ pub(super) struct Import {
 struct Brought {
     file: FileText,
     left_out: Receipt,
+    /// The profile in a folder that was named.
+    profile: Option<TakenProfile>,
+}
+
+/// What became of it.
+#[derive(Serialize)]
+struct Imported {
+    #[serde(flatten)]
+    view: ImportView,
+    #[serde(flatten)]
+    profile: Option<TakenProfile>,
 }
 
 impl Import {
     pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
-        let Some(Brought { file, left_out: mut unread }) = self.bring(context)? else {
+        let Some(Brought { file, left_out: mut unread, profile }) = self.bring(context)? else {
             let document = json!({ "imported": false });
             context.output.answer(&document, || "nothing was imported".to_owned());
             return Ok(Exit::Done);
@@ -84,12 +98,13 @@ impl Import {
         let progress = context.output.progress("importing the session");
         let imported = client.import_session(&request).await;
         progress.end();
-        let mut imported = imported?;
-        unread.extend(imported.left_out);
+        let mut view = imported?;
+        unread.extend(view.left_out);
         unread.sort();
-        imported.left_out = unread;
-        context.output.answer(&imported, || output::imported(&imported));
-        let whole = imported.left_out.items.is_empty();
+        view.left_out = unread;
+        let imported = Imported { view, profile };
+        context.output.answer(&imported, || output::imported(&imported.view));
+        let whole = imported.view.left_out.items.is_empty();
         Ok(if whole { Exit::Done } else { Exit::Losses })
     }
 
@@ -114,7 +129,7 @@ impl Import {
                 self.profile.expect_none(path)?;
                 let passphrase = self.set_passphrase.clone();
                 let file = state_file::read(path, self.identity.as_deref(), passphrase)?;
-                Ok(Some(Brought { file, left_out: Receipt::default() }))
+                Ok(Some(Brought { file, left_out: Receipt::default(), profile: None }))
             }
             _ if self.name.is_none() => Err(NotImported::NoName.into()),
             path => self.profile.bring(context, path.as_deref(), &self.consent),

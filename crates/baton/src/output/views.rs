@@ -46,11 +46,12 @@ pub(crate) fn session(view: &SessionView) -> String {
     lines.join("\n")
 }
 
-/// A text, and under it what of the snapshot could not be read.
+/// A text, and under it what of the snapshot could not be read, or is not in it.
 pub(crate) fn with_unread(text: String, snapshot: &SnapshotView) -> String {
     let unread = snapshot.unread.iter().map(|unread| {
         let (place, reason) = (style::plain(&unread.place), style::plain(&unread.reason));
-        format!("\nnot read, kept as last known: {place} ({reason})")
+        let what = if unread.lost { "not kept" } else { "not read, kept as last known" };
+        format!("\n{what}: {place} ({reason})")
     });
     std::iter::once(text).chain(unread).collect()
 }

@@ -43,6 +43,7 @@ mod permissions;
 mod profiles;
 mod quiet_log;
 mod recipes;
+mod restorer;
 mod rotating;
 mod sandboxes;
 mod settings;

@@ -9,6 +9,7 @@ mod history;
 mod icon;
 mod icon_link;
 mod icon_load;
+mod opened;
 mod page;
 mod preview;
 mod read;
@@ -21,7 +22,7 @@ use crate::cdp::CdpError;
 use crate::cookies::{self, Fetched};
 use crate::icon::SiteIcon;
 use crate::live::Live;
-use crate::targets;
+use crate::targets::{self, Tabs};
 use baton_session::{State, Unread};
 use page::Pages;
 use read::PageRead;
@@ -52,7 +53,7 @@ pub struct Captured {
     pub preview: Option<Vec<u8>>,
     /// The icon of the site in front, when pictures were asked for and it shows one.
     pub icon: Option<SiteIcon>,
-    /// Places that could not be read now: their parts are those of the mirror.
+    /// Places that could not be read now, whose parts are those of the mirror; and what is not kept.
     pub unread: Vec<Unread>,
 }
 
@@ -61,7 +62,7 @@ impl Live {
     /// only when the browser itself does not answer.
     pub async fn capture(&self, depth: Depth, pictures: bool) -> Result<Captured, CdpError> {
         let browser = self.browser();
-        let (tabs, _) = targets::list(&browser).await?;
+        let Tabs { kept: tabs, internal, .. } = targets::list(&browser).await?;
         let living: BTreeSet<&str> = tabs.iter().map(|tab| tab.target_id.as_str()).collect();
         self.shared().mirror().retain_tabs(&living);
         let systems = self.shared().systems().await;
@@ -72,6 +73,7 @@ impl Live {
         self.read_permissions().await;
         let (mut state, mut unread) = self.merge(reads);
         unread.extend(unread_by_workers);
+        unread.extend(opened::changed(&tabs, &internal));
         match cookies {
             Ok(Fetched { cookies, lost }) => {
                 unread.extend(lost);

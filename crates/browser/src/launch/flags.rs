@@ -48,6 +48,7 @@ const ALWAYS: &[&str] = &[
     "--metrics-recording-only",
     "--no-service-autorun",
     "--password-store=basic",
+    "--profile-directory=Default",
     "--use-mock-keychain",
 ];
 

@@ -12,6 +12,7 @@ mod flags;
 mod leftover;
 pub mod lock;
 mod options;
+mod quiet;
 mod start;
 mod switch;
 mod wait;

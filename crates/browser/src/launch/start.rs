@@ -5,7 +5,7 @@
 
 use super::claim::Claim;
 use super::confine::Confined;
-use super::{ChromiumSandbox, LaunchError, LaunchOptions, flags, lock};
+use super::{ChromiumSandbox, LaunchError, LaunchOptions, flags, lock, quiet};
 use crate::cdp::Transport;
 use baton_session::Confinement;
 use command_fds::{CommandFdExt, FdMapping};
@@ -40,6 +40,7 @@ pub fn start(options: &LaunchOptions) -> Result<Launched, LaunchError> {
         .create(profile)
         .map_err(LaunchError::file("create", profile))?;
     let claim = lock::claim(profile, options.break_foreign_lock)?;
+    quiet::forget_open_tabs(profile)?;
     let as_root = rustix::process::geteuid().is_root();
     let sandboxed = !as_root && options.sandbox == ChromiumSandbox::Auto;
     if as_root {

@@ -148,7 +148,7 @@ impl Live {
 
     /// The tabs, in the order in which they appeared, with what was last read of them.
     pub async fn tabs(&self) -> Result<Vec<Tab>, CdpError> {
-        let (living, _) = targets::list(&self.browser()).await?;
+        let living = targets::list(&self.browser()).await?.kept;
         let mirror = self.shared.mirror();
         let mut tabs: Vec<Tab> = living
             .into_iter()
@@ -174,7 +174,7 @@ impl Live {
 
     /// How many tabs are in contexts other than the default one, which are not kept.
     pub async fn foreign_tabs(&self) -> Result<usize, CdpError> {
-        Ok(targets::list(&self.browser()).await?.1)
+        Ok(targets::list(&self.browser()).await?.foreign)
     }
 
     /// Opens a tab at an address: [`open_unvisited_tab`](Self::open_unvisited_tab), then

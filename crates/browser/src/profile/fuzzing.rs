@@ -37,11 +37,13 @@ pub fn leveldb(input: &[u8]) {
     for (name, bytes) in files {
         fs::write(folder.path().join(name), bytes).expect("a file is written");
     }
-    let Ok(rows) = leveldb::read(folder.path()) else { return };
+    let Ok(Some(found)) = leveldb::read(folder.path()) else { return };
     let other = self::folder();
-    let pairs = rows.iter().map(|(key, value)| (key.as_slice(), value.as_slice()));
+    let pairs = found.rows.iter().map(|(key, value)| (key.as_slice(), value.as_slice()));
     leveldb::write(other.path(), pairs).expect("rows that were read are written");
-    assert_eq!(leveldb::read(other.path()).expect("ours is read"), rows);
+    let again = leveldb::read(other.path()).expect("ours is read").expect("it is there");
+    assert!(again.lost.is_none(), "of ours something was lost: {}", again.lost);
+    assert_eq!(again.rows, found.rows);
 }
 
 /// A cookie store as it lies on a disk: what a browser would take of it can be written, and is read

@@ -12,11 +12,12 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 /// Files and folders below the profile that hold state; all else is cache and can be made again.
-const STATE: [&str; 19] = [
+const STATE: [&str; 20] = [
     note::NAME,
     "Local State",
     "Default/Cookies",
     "Default/Cookies-journal",
+    "Default/Network",
     "Default/Preferences",
     "Default/Secure Preferences",
     "Default/Local Storage",

@@ -45,8 +45,9 @@ use std::path::{Path, PathBuf};
 
 /// Whether no browser has written any state to a profile yet, and nobody else has.
 pub fn is_blank(profile: &Path) -> bool {
-    let state = ["Cookies", "Local Storage", "LocalStorage", "IndexedDB", "WebStorage"];
-    !state.iter().any(|name| profile.join("Default").join(name).exists())
+    let state = ["Local Storage", "LocalStorage", "IndexedDB", "WebStorage"];
+    let mut state = state.iter().chain(&cookies::PLACES);
+    !state.any(|name| profile.join("Default").join(name).exists())
 }
 
 /// What went wrong with a profile's files.

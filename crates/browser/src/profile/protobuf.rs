@@ -1,4 +1,5 @@
-//! Protocol buffers with numbers only, of which DOM storage has some beside its areas.
+//! Protocol buffers, as far as profiles have some: with numbers only, beside the areas of DOM storage, and
+//! lists of texts (<https://protobuf.dev/programming-guides/encoding/>).
 
 /// The first field, a number; it is written first.
 pub(super) fn first_number(bytes: &[u8]) -> Option<i64> {
@@ -9,6 +10,47 @@ pub(super) fn first_number(bytes: &[u8]) -> Option<i64> {
     let mut value = 0_i64;
     for (at, byte) in rest.iter().take(9).enumerate() {
         value |= i64::from(byte & 0x7f) << (7 * at);
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+/// The fields that are texts or messages, with their numbers; none when it is no such thing.
+pub(super) fn texts(mut bytes: &[u8]) -> Option<Vec<(u64, &[u8])>> {
+    const NUMBER: u64 = 0;
+    const LONG: u64 = 1;
+    const TEXT: u64 = 2;
+    const SHORT: u64 = 5;
+    let mut texts = Vec::new();
+    while !bytes.is_empty() {
+        let tag = varint(&mut bytes)?;
+        let length = match tag & 7 {
+            NUMBER => {
+                varint(&mut bytes)?;
+                continue;
+            }
+            LONG => 8,
+            SHORT => 4,
+            TEXT => usize::try_from(varint(&mut bytes)?).ok()?,
+            _ => return None,
+        };
+        let (text, rest) = bytes.split_at_checked(length)?;
+        if tag & 7 == TEXT {
+            texts.push((tag >> 3, text));
+        }
+        bytes = rest;
+    }
+    Some(texts)
+}
+
+fn varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f) << shift;
         if byte & 0x80 == 0 {
             return Some(value);
         }
@@ -34,6 +76,17 @@ pub(super) fn numbers(numbers: &[i64]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_found_between_numbers() {
+        let bytes = [&[0x0a, 2][..], b"ab", &[0x20, 0x80, 1, 0x29], &[0; 8], &[0x1a, 1], b"c"];
+        let bytes = bytes.concat();
+        assert_eq!(texts(&bytes), Some(vec![(1, &b"ab"[..]), (3, b"c")]));
+        for cut in [1, 3, 5, 6, 9, bytes.len() - 1] {
+            assert_eq!(texts(&bytes[..cut]), None, "{cut}");
+        }
+        assert_eq!(texts(&[0x0b]), None);
+    }
 
     #[test]
     fn numbers_are_read_back() {

@@ -41,8 +41,10 @@ type Look = Vec<Option<(u64, SystemTime)>>;
 /// Opens a copy of the database at `path`; none when there is none. Blocks on the disk, and for a
 /// fifth of a second at most while a browser writes.
 pub(super) fn open_copy(path: &Path) -> Result<Option<Copy>, SqliteError> {
-    if !path.exists() {
-        return Ok(None);
+    // What may not be looked at, and a link that leads nowhere, is not absent.
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        found => found.map(drop)?,
     }
     let folder = own_folder()?;
     let target = folder.path().join("copy");

@@ -76,7 +76,7 @@ pub enum RestoreError {
 /// the snapshot; databases, caches and service workers that the snapshot does not name, files of keys
 /// for which it has none, and all other storage, stay. On a `ground`, a site of which the profile
 /// holds more than the snapshot is left as it is; where it was compiled of the snapshot, what it holds
-/// need not be filled. `now` (microseconds since 1970) decides which
+/// need not be filled, and what of the profile could not be read has its line. `now` (microseconds since 1970) decides which
 /// cookies have expired.
 pub async fn restore(
     link: KeeperLink,
@@ -85,7 +85,7 @@ pub async fn restore(
     ground: Option<&Ground>,
 ) -> Result<Restored, RestoreError> {
     let mut steps = Steps::new();
-    let mut receipt = Receipt::default();
+    let mut receipt = ground.map(|ground| ground.at_rest.unread().clone()).unwrap_or_default();
     let stage = Stage::start(link).await?;
     let is_compiled = ground.is_some_and(|ground| ground.is_compiled);
     let later = match ground {

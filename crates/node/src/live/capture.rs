@@ -153,7 +153,8 @@ struct Occasion {
 }
 
 fn report_unread(runner: &Runner, captured: &Captured) {
-    for unread in &captured.unread {
+    // What is never kept is no fault that somebody could look after.
+    for unread in captured.unread.iter().filter(|unread| unread.kind.is_none()) {
         tracing::warn!(
             session = %runner.session.id,
             place = unread.place,

@@ -94,10 +94,11 @@ pub(super) fn snapshot(view: &SnapshotView, now: Timestamp) -> String {
     text
 }
 
-/// What a capture could not read, line by line.
+/// What a capture could not read or does not hold, line by line.
 pub(super) fn unread(view: &SnapshotView) -> impl Iterator<Item = String> {
     let line = |unread: &Unread| {
-        format!("not read, kept as last known: {} {}", cut(&unread.place, ADDRESS), unread.reason)
+        let what = if unread.lost { "not kept" } else { "not read, kept as last known" };
+        format!("{what}: {} {}", cut(&unread.place, ADDRESS), unread.reason)
     };
     view.unread.iter().take(TOLD).map(line)
 }

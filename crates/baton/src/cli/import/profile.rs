@@ -1,14 +1,14 @@
 //! A profile as a session file: that of a folder, or one of a person's own browser.
 
 use super::{Brought, choose};
-use crate::browsers::{self, Browser};
+use crate::browsers::{self, Browser, TakenProfile};
 use crate::cli::Context;
 use crate::cli::consent::Consent;
 use crate::clients::Homes;
 use crate::output;
 use anyhow::Context as _;
 use baton_api::FileText;
-use baton_browser::profile::read::{ProfileFolder, Read};
+use baton_browser::profile::read::{Choice, ProfileFolder, Read};
 use baton_node::sessions::FILE_LIMIT;
 use baton_session::domains::{self, Domain};
 use baton_session::wire::{self, SessionFile};
@@ -126,11 +126,17 @@ impl ProfileArgs {
         path: Option<&Path>,
         consent: &Consent,
     ) -> anyhow::Result<Option<Brought>> {
+        let mut profile = None;
         let found = match (path, self.from) {
             (_, Some(browser)) => self.own(context, browser, consent)?,
             (path, None) => {
                 let path = path.context("expected a folder, found none")?;
-                let folder = ProfileFolder::find(&std::path::absolute(path)?)?;
+                let choice = Choice::of(&std::path::absolute(path)?)?;
+                if let Some(told) = browsers::told(&choice) {
+                    context.output.note(&told);
+                }
+                profile = Some(TakenProfile::of(&choice));
+                let folder = choice.taken.folder;
                 let browser = self.product.unwrap_or_else(|| Browser::of_path(folder.path()));
                 Some((folder, browser))
             }
@@ -142,7 +148,7 @@ impl ProfileArgs {
         let progress = context.output.progress("reading the profile");
         let read = browsers::read(&folder, browser);
         progress.end();
-        self.file(context, read?).map(Some)
+        self.file(context, read?).map(|brought| Some(Brought { profile, ..brought }))
     }
 
     /// A profile of a person's own browser; none when that person does not agree.
@@ -189,7 +195,7 @@ impl ProfileArgs {
         let text = wire::write(&SessionFile { state, ..SessionFile::default() });
         match text.len() {
             size if size > FILE_LIMIT => Err(NotImported::TooLarge(size).into()),
-            _ => Ok(Brought { file: FileText::new(text)?, left_out }),
+            _ => Ok(Brought { file: FileText::new(text)?, left_out, profile: None }),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! `baton profile read`
 
 use super::Context;
-use crate::browsers::{self, Browser};
+use crate::browsers::{self, Browser, TakenProfile};
 use crate::cli::destination::{Destination, DestinationArgs};
 use crate::output;
 use baton_api::{Contents, Exit, ExportFormat};
-use baton_browser::profile::read::{self, ProfileFolder};
+use baton_browser::profile::read::{self, Choice};
 use baton_node::clock;
 use baton_session::wire::{self, Head, SessionFile, Version};
 use baton_session::{Receipt, State, playwright};
@@ -16,12 +16,14 @@ use std::path::{Path, PathBuf};
 /// Write what a profile holds to a file that baton import, or Playwright, can read
 #[derive(Debug, Args)]
 #[command(after_help = "\
-DIR is a user data dir with one profile, or the folder of one of them (Default, Profile 1). Nothing
+DIR is a user data dir, or the folder of one of its profiles (Default, Profile 1). Of several the one
+is read that the browser used last; the others are named, and each is read by its own folder. Nothing
 in it is changed. A browser may run on it; what happened in the last half minute may be missing.
 
-Cookies, localStorage, tabs with their sessionStorage, and what sites may do are read. IndexedDB is
-listed: only a browser can read it (baton attach). Cookies that the browser encrypted with a
-password of the desktop's keyring are opened with it; the keyring must be unlocked.
+Cookies, localStorage, tabs with their sessionStorage, and what sites may do are read. IndexedDB,
+caches, files and service workers are listed: only a browser can read them (baton attach). Of a
+database that is damaged in the middle the rest is read, as a browser does. Cookies that the browser
+encrypted with a password of the desktop's keyring are opened with it; the keyring must be unlocked.
 
 WHOEVER HAS THE FILE IS LOGGED IN. It is written with mode 0600; --to seals it.
 
@@ -49,7 +51,8 @@ pub(in crate::cli) struct Read {
 /// What was written.
 #[derive(Serialize)]
 struct Written<'a> {
-    profile: &'a Path,
+    #[serde(flatten)]
+    profile: TakenProfile,
     format: ExportFormat,
     path: Option<&'a Path>,
     bytes: usize,
@@ -61,10 +64,11 @@ struct Written<'a> {
 impl Read {
     pub(super) fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let destination = self.destination.find(context)?;
-        let folder = ProfileFolder::find(&std::path::absolute(&self.profile)?)?;
+        let choice = Choice::of(&std::path::absolute(&self.profile)?)?;
+        let folder = &choice.taken.folder;
         let browser = self.product.unwrap_or_else(|| Browser::of_path(folder.path()));
         let progress = context.output.progress("reading the profile");
-        let read = browsers::read(&folder, browser);
+        let read = browsers::read(folder, browser);
         progress.end();
         let read::Read { state, left_out: mut receipt, .. } = read?;
         let holds = Contents::from(&state);
@@ -74,7 +78,7 @@ impl Read {
         receipt.extend(lost);
         let bytes = destination.write(&text)?;
         let document = Written {
-            profile: folder.path(),
+            profile: TakenProfile::of(&choice),
             format: self.format,
             path: destination.path.as_deref(),
             bytes,
@@ -82,7 +86,7 @@ impl Read {
             holds,
             receipt: &receipt,
         };
-        tell(context, &folder, &destination, &document);
+        tell(context, &choice, &destination, &document);
         Ok(if is_whole && is_exact { Exit::Done } else { Exit::Losses })
     }
 }
@@ -103,7 +107,7 @@ fn written(format: ExportFormat, state: State) -> (String, Receipt) {
     }
 }
 
-fn tell(context: &Context, folder: &ProfileFolder, to: &Destination, document: &Written<'_>) {
+fn tell(context: &Context, choice: &Choice, to: &Destination, document: &Written<'_>) {
     let not_said = output::left_out(document.receipt);
     if let Some(path) = &to.path {
         let text = || output::written(path, document.bytes, &document.holds, not_said);
@@ -111,7 +115,10 @@ fn tell(context: &Context, folder: &ProfileFolder, to: &Destination, document: &
     } else if let Some(not_said) = not_said {
         context.output.note(&not_said);
     }
-    if let Some(pid) = browsers::in_use(folder) {
+    if let Some(told) = browsers::told(choice) {
+        context.output.note(&told);
+    }
+    if let Some(pid) = browsers::in_use(&choice.taken.folder) {
         context.output.note(&output::in_use(pid));
     }
     to.warn(context);

@@ -159,3 +159,38 @@ fn what_is_no_profile_or_a_damaged_one_says_so() {
     ");
     assert_eq!(fs::read(&cookies).unwrap(), b"SQLite format 3\0 and then noise");
 }
+
+#[test]
+fn of_several_profiles_the_last_used_is_read_and_the_others_are_named() {
+    let desk = Desk::new();
+    let people = desk.at("people");
+    fs::create_dir(&people).unwrap();
+    for name in ["Default", "Profile 1", "Profile 2"] {
+        desk.run(&["profile", "compile", "@state.json", "@made"]).success();
+        fs::rename(desk.at("made/Default"), people.join(name)).unwrap();
+        fs::remove_dir_all(desk.at("made")).unwrap();
+    }
+    let noted = r#"{"profile":{"last_used":"Profile 1","info_cache":{
+        "Default":{"name":"Ada"},"Profile 1":{"name":"Work"}}}}"#;
+    fs::write(people.join("Local State"), noted).unwrap();
+    let read = ["profile", "read", "@people", "-o", "@read.json"];
+    insta::assert_snapshot!(desk.says(&read, 0), @r"
+    of 3 profiles Work (Profile 1) was taken, which its browser used last; not taken: Ada (Default), Profile 2
+    to take another one name its folder: DESK/people/Default
+    whoever has this file is logged in: keep it as you keep a password
+    ");
+    let answer = desk.json(&read, 0);
+    let told = ["profile", "profile_name", "other_profiles"].map(|name| answer[name].to_string());
+    insta::assert_snapshot!(desk.tidy(&told.join("\n")), @r#"
+    "DESK/people/Profile 1"
+    "Work"
+    [{"folder":"DESK/people/Default","name":"Ada"},{"folder":"DESK/people/Profile 2"}]
+    "#);
+    let import = desk.json(&["import", "@people", "--name", "work"], 0);
+    assert_eq!(import["other_profiles"], answer["other_profiles"]);
+    assert_eq!(import["profile_name"], "Work");
+    let one = desk.json(&["profile", "read", "@people/Default", "-o", "@read.json"], 0);
+    assert_eq!((&one["other_profiles"], &one["profile_name"]), (&Value::Null, &Value::Null));
+    assert!(one["profile"].as_str().unwrap().ends_with("/people/Default"));
+    desk.0.stop_node();
+}

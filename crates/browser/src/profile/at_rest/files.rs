@@ -86,7 +86,7 @@ fn is_partition(key: &StorageKey) -> bool {
 }
 
 /// The first-party key of a folder.
-fn key_of(folder: &str) -> Option<StorageKey> {
+pub(in crate::profile) fn key_of(folder: &str) -> Option<StorageKey> {
     let (scheme, rest) = folder.split_once('_')?;
     let (host, port) = rest.rsplit_once('_')?;
     let port = if port == "0" { String::new() } else { format!(":{port}") };

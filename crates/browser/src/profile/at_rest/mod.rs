@@ -10,11 +10,14 @@ mod files;
 
 pub use super::instant::Instant;
 pub(crate) use files::Files;
-pub(super) use files::folder_name;
+pub(super) use files::{folder_name, key_of};
 
-use super::cookies::NAME as COOKIES;
+use super::cookies::Place;
 use super::local_storage::{self, Areas};
-use baton_session::{Entries, StorageKey};
+use super::sqlite::SqliteError;
+use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
+use baton_session::{Entries, Receipt, StorageKey};
+use std::fmt::Display;
 use std::path::Path;
 
 /// A profile at rest.
@@ -25,6 +28,8 @@ pub struct AtRest {
     /// that is in the store, for Chromium writes what has gathered in one transaction.
     pub(crate) cookies: Option<Instant>,
     pub(crate) files: Files,
+    /// What could not be read: there the snapshot stands, and whatever is later than it is lost.
+    pub(crate) unread: Receipt,
 }
 
 impl AtRest {
@@ -34,27 +39,46 @@ impl AtRest {
     }
 
     /// Reads a profile on which no browser runs, and changes nothing in it. What cannot be read is
-    /// as if it were not there: then the snapshot is taken. Blocks on the disk.
+    /// as if it were not there, and is named: then the snapshot is taken. Blocks on the disk.
     pub fn read(profile: &Path) -> Self {
         let default = profile.join("Default");
-        let cookies = cookies::last_write(&default.join(COOKIES));
-        Self {
-            cookies: told("cookies", cookies),
-            files: Files::read(&default),
-            ..Self::read_local_storage(profile)
-        }
+        let mut read = Self::read_local_storage(profile);
+        let last_write = Place::find(&default)
+            .map_err(SqliteError::from)
+            .and_then(|place| cookies::last_write(&default.join(place.name)));
+        read.cookies = read.take("the profile's cookies", last_write);
+        read.files = Files::read(&default);
+        read
     }
 
     /// Reads localStorage only, as if there were nothing else.
     pub(crate) fn read_local_storage(profile: &Path) -> Self {
-        let local = local_storage::read(&profile.join("Default")).map(|found| found.areas);
-        Self { local: told("localStorage", local), ..Self::default() }
+        let found = local_storage::read(&profile.join("Default"));
+        // Of one that is damaged nobody knows what is missing, and so not how late it was written.
+        let areas = found.map_err(|error| error.to_string()).and_then(|found| {
+            if found.lost.is_none() { Ok(found.areas) } else { Err(found.lost.to_string()) }
+        });
+        let mut read = Self::default();
+        read.local = read.take("the profile's localStorage", areas);
+        read
     }
-}
 
-fn told<T: Default>(what: &str, read: Result<T, impl std::fmt::Display>) -> T {
-    read.unwrap_or_else(|error| {
-        tracing::warn!(what, %error, "the profile could not be read; the snapshot stands for it");
-        T::default()
-    })
+    /// What of the profile could not be read, for the receipt of a resume on it.
+    pub fn unread(&self) -> &Receipt {
+        &self.unread
+    }
+
+    /// What was read; or nothing, and a line.
+    fn take<T: Default>(&mut self, what: &str, read: Result<T, impl Display>) -> T {
+        read.unwrap_or_else(|error| {
+            tracing::warn!(what, %error, "the profile could not be read; the snapshot stands for it");
+            let reason = format!("{error}; the snapshot stands for it, and what was later is lost");
+            self.unread.push(ReceiptItem {
+                reason: Some(reason),
+                verified: Verified::None,
+                ..ReceiptItem::restored(ItemKind::Snapshot, what)
+            });
+            T::default()
+        })
+    }
 }

@@ -9,7 +9,7 @@ use super::tree::{self, Stage};
 use super::{CompileError, Times, area_lines, cookie_lines, in_store, rest};
 use crate::launch::{self, LockState};
 use crate::profile::bounds::expect_file;
-use crate::profile::cookies;
+use crate::profile::cookies::{self, Place};
 use crate::profile::keep::{create_folder, sync_all};
 use crate::profile::{ProfileError, local_storage, permissions};
 use baton_session::cookie::Expiry;
@@ -18,11 +18,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// What is written anew, below the profile.
-const CHANGED: [&str; 8] = [
-    "Default/Cookies",
-    "Default/Cookies-journal",
-    "Default/Cookies-wal",
+/// What is written anew, below the profile, beside its cookies.
+const CHANGED: [&str; 5] = [
     "Default/Local Storage/leveldb",
     "Default/LocalStorage",
     "Default/LocalStorage-journal",
@@ -43,8 +40,13 @@ pub fn merge(state: &State, profile: &Path, times: Times) -> Result<Receipt, Com
     let profile = real.as_path();
     expect_free(profile)?;
     let next = Stage::beside(profile)?;
-    tree::link(profile, next.path(), &CHANGED)?;
-    let receipt = change(state, profile, &next, times)?;
+    let default = profile.join("Default");
+    let place = Place::find(&default).map_err(ProfileError::new("look into", default))?;
+    let changed = CHANGED.map(str::to_owned).into_iter();
+    let changed: Vec<_> =
+        changed.chain(place.files().map(|name| format!("Default/{name}"))).collect();
+    tree::link(profile, next.path(), &changed)?;
+    let receipt = change(state, profile, &next, place, times)?;
     sync_all(&tree::paths(next.path())?)?;
     // A browser that came meanwhile writes to what would be thrown away.
     expect_free(profile)?;
@@ -66,17 +68,18 @@ fn change(
     state: &State,
     profile: &Path,
     next: &Stage,
+    place: Place,
     times: Times,
 ) -> Result<Receipt, CompileError> {
     let (from, to) = (profile.join("Default"), next.path().join("Default"));
     let (cookies, mut receipt) = cookies::usable(&state.cookies, Expiry(times.now.0));
-    let store = to.join(cookies::NAME);
-    if from.join(cookies::NAME).exists() {
-        for name in [cookies::NAME, "Cookies-journal", "Cookies-wal"] {
-            copy(&from.join(name), &to.join(name))?;
+    let store = to.join(place.name);
+    if from.join(place.name).exists() {
+        for name in place.files() {
+            copy(&from.join(&name), &to.join(&name))?;
         }
         let merged = cookies::merge(&store, &cookies, times.written);
-        merged.map_err(in_store(&from.join(cookies::NAME)))?;
+        merged.map_err(in_store(&from.join(place.name)))?;
     } else {
         cookies::create(&store, &cookies, times.written).map_err(in_store(&store))?;
     }
@@ -105,6 +108,9 @@ fn merge_areas(
         let reason =
             format!("{} entries are of a form that this Baton does not know", found.strange);
         return Err(unreadable(reason));
+    }
+    if !found.lost.is_none() {
+        return Err(unreadable(found.lost.to_string()));
     }
     let mut areas = found.areas;
     areas.extend(new);

@@ -61,11 +61,11 @@ impl Drop for Stage {
 
 /// Links every file below `from` into `to`, but for those whose path below `from` is in `but` and what
 /// a running browser has there. A file that is linked must not be written, only replaced.
-pub(super) fn link(from: &Path, to: &Path, but: &[&str]) -> Result<(), ProfileError> {
+pub(super) fn link(from: &Path, to: &Path, but: &[String]) -> Result<(), ProfileError> {
     link_below(from, to, Path::new(""), but)
 }
 
-fn link_below(from: &Path, to: &Path, below: &Path, but: &[&str]) -> Result<(), ProfileError> {
+fn link_below(from: &Path, to: &Path, below: &Path, but: &[String]) -> Result<(), ProfileError> {
     let (source, target) = (from.join(below), to.join(below));
     create_folder(&target)?;
     let failed = |source| ProfileError::new("read", from.join(below))(source);

@@ -1,22 +1,24 @@
-//! The cookie store of a profile, `Default/Cookies`
+//! The cookie store of a profile
 //! (`net/extras/sqlite/sqlite_persistent_cookie_store.cc` in Chromium).
 //!
 //! The one idea: Chromium forgives nothing here. A store of another schema is emptied when it is opened,
 //! and one bad row can cost every cookie of its site. So each row is checked before it is written, and
 //! written as plain text, which is accepted on every machine.
 
+mod place;
 mod read;
 mod row;
 mod usable;
 mod write;
 
-pub(super) use read::read;
+pub(super) use place::{MOVED, PLACES, Place};
+pub(super) use read::{count, read};
 pub(super) use usable::usable;
 pub(super) use write::{create, merge};
 
 use super::sqlite::SqliteError;
 
-/// Where the store is, in the folder `Default`.
+/// Where the store of a new profile is, in the folder `Default`.
 pub(super) const NAME: &str = "Cookies";
 
 /// The version that is written.

@@ -64,3 +64,11 @@ pub(in crate::profile) fn read(
     }
     Ok(Some(found))
 }
+
+/// How many cookies the store at `path` has, which nobody reads otherwise. Blocks on the disk.
+pub(in crate::profile) fn count(path: &Path) -> Result<u64, SqliteError> {
+    let Some(copy) = sqlite::open_copy(path)? else { return Ok(0) };
+    let count: i64 =
+        copy.connection.query_row("select count(*) from cookies", [], |row| row.get(0))?;
+    Ok(u64::try_from(count).unwrap_or_default())
+}

@@ -1,7 +1,8 @@
 //! The log of a `LevelDB`: records, cut to fit into blocks (`doc/log_format.md` in its source).
 
-use super::Damage;
 use super::bytes::{Bytes, is_sum, masked};
+use super::{Damage, Lost};
+use std::borrow::Cow;
 
 const BLOCK: usize = 32 << 10;
 /// Checksum, length, and which piece of a record it is.
@@ -12,37 +13,67 @@ const FIRST: u8 = 2;
 const MIDDLE: u8 = 3;
 const LAST: u8 = 4;
 
-/// Calls `each` with every whole record of a log. One that was being written when its process died ends
-/// the log, as it does for the browser.
+/// Calls `each` with every whole record of a log, and tells what was passed over. One that was being
+/// written when its process died ends the log, as it does for the browser; behind what is damaged it goes
+/// on with the next block (`db/log_reader.cc`).
 pub(super) fn records(
     log: &[u8],
     mut each: impl FnMut(&[u8]) -> Result<(), Damage>,
-) -> Result<(), Damage> {
-    let mut begun: Option<Vec<u8>> = None;
+) -> Result<Lost, Damage> {
+    let (mut begun, mut lost): (Option<Vec<u8>>, _) = (None, Lost::default());
     for block in log.chunks(BLOCK) {
         let is_whole = block.len() == BLOCK;
         let mut block = Bytes(block);
         while block.0.len() >= HEADER {
-            let Some((kind, piece)) = piece(&mut block, is_whole)? else { break };
-            match (kind, &mut begun) {
-                (FULL, None) => each(piece)?,
-                (MIDDLE, Some(record)) => record.extend_from_slice(piece),
-                (LAST, Some(record)) => {
+            let left = block.0.len();
+            let (kind, piece) = match piece(&mut block, is_whole) {
+                Ok(Some(found)) => found,
+                Ok(None) => {
+                    if let Some(begun) = begun.take().filter(|_| is_whole) {
+                        lost.note(Damage::Bytes("a record without its end"), begun.len())?;
+                    }
+                    break;
+                }
+                Err(damage) => {
+                    lost.note(damage, left + begun.take().map_or(0, |begun| begun.len()))?;
+                    break;
+                }
+            };
+            let record = match (kind, begun.take()) {
+                // Where one was begun, its process died, and the next one went on behind it.
+                (FULL, _) => Some(Cow::Borrowed(piece)),
+                (FIRST, _) => {
+                    begun = Some(piece.to_vec());
+                    None
+                }
+                (MIDDLE, Some(mut record)) => {
                     record.extend_from_slice(piece);
-                    each(record)?;
-                    begun = None;
+                    begun = Some(record);
+                    None
                 }
-                // The process that had begun one died, and the next one went on behind it.
-                (FULL, Some(_)) => {
-                    begun = None;
-                    each(piece)?;
+                (LAST, Some(mut record)) => {
+                    record.extend_from_slice(piece);
+                    Some(Cow::Owned(record))
                 }
-                (FIRST, _) => begun = Some(piece.to_vec()),
-                _ => return Err(Damage("a piece of a record without its beginning")),
+                (MIDDLE | LAST, None) => {
+                    let damage = Damage::Bytes("a piece of a record without its beginning");
+                    lost.note(damage, piece.len())?;
+                    None
+                }
+                (_, begun) => {
+                    let bytes = piece.len() + begun.map_or(0, |begun| begun.len());
+                    lost.note(Damage::Bytes("a piece of a record of an unknown kind"), bytes)?;
+                    None
+                }
+            };
+            if let Some(record) = record
+                && let Err(damage) = each(&record)
+            {
+                lost.note(damage, record.len())?;
             }
         }
     }
-    Ok(())
+    Ok(lost)
 }
 
 /// The next piece in a block; none when the rest of the block was never written. Only the last block
@@ -56,11 +87,11 @@ fn piece<'a>(block: &mut Bytes<'a>, is_whole: bool) -> Result<Option<(u8, &'a [u
     }
     let covered = block.0;
     let Some(piece) = block.take(1 + length) else {
-        let cut_off = Damage("a record that is longer than its block");
+        let cut_off = Damage::Bytes("a record that is longer than its block");
         return if is_whole { Err(cut_off) } else { Ok(None) };
     };
     if !is_sum(checksum, &covered[..=length]) {
-        return Err(Damage("a record whose checksum is another"));
+        return Err(Damage::Bytes("a record whose checksum is another"));
     }
     Ok(Some((piece[0], &piece[1..])))
 }
@@ -97,13 +128,19 @@ pub(super) fn append(log: &mut Vec<u8>, mut record: &[u8]) {
 mod tests {
     use super::*;
 
-    fn all(log: &[u8]) -> Result<Vec<Vec<u8>>, Damage> {
+    fn all(log: &[u8]) -> (Vec<Vec<u8>>, Lost) {
         let mut all = Vec::new();
-        records(log, |record| {
+        let lost = records(log, |record| {
             all.push(record.to_vec());
             Ok(())
-        })?;
-        Ok(all)
+        });
+        (all, lost.unwrap())
+    }
+
+    fn whole(log: &[u8]) -> Vec<Vec<u8>> {
+        let (all, lost) = all(log);
+        assert!(lost.is_none(), "{lost}");
+        all
     }
 
     #[test]
@@ -114,21 +151,58 @@ mod tests {
         for record in &wanted {
             append(&mut log, record);
         }
-        assert_eq!(all(&log).unwrap(), wanted);
+        assert_eq!(whole(&log), wanted);
     }
 
     #[test]
-    fn what_was_being_written_is_not_there_and_what_is_damaged_is_told() {
+    fn what_was_being_written_is_not_there_and_is_no_damage() {
         let mut log = Vec::new();
         append(&mut log, b"whole");
         let end = log.len();
         append(&mut log, b"half");
         for cut in end..log.len() {
-            assert_eq!(all(&log[..cut]).unwrap(), [b"whole"]);
+            assert_eq!(whole(&log[..cut]), [b"whole"]);
         }
         log.resize(BLOCK, 0);
-        assert_eq!(all(&log).unwrap().len(), 2, "room that was not filled");
-        log[8] ^= 1;
-        all(&log).unwrap_err();
+        assert_eq!(whole(&log).len(), 2, "room that was not filled");
+    }
+
+    #[test]
+    fn behind_what_is_damaged_the_next_block_is_read() {
+        // Three blocks, whose last records reach into the next one.
+        let wanted: Vec<Vec<u8>> = (0..90).map(|number| vec![number; 1000]).collect();
+        let mut log = Vec::new();
+        for record in &wanted {
+            append(&mut log, record);
+        }
+        for (at, damaged) in [(HEADER + 1, 0..=32), (BLOCK + 2000, 34..=65)] {
+            log[at] ^= 1;
+            let (found, lost) = all(&log);
+            log[at] ^= 1;
+            let found: Vec<u8> = found.iter().map(|record| record[0]).collect();
+            let left: Vec<u8> = (0..90).filter(|number| !damaged.contains(number)).collect();
+            assert_eq!(found, left);
+            assert_eq!(
+                lost.place(),
+                "2 damaged places",
+                "the block, and an end without a beginning"
+            );
+            assert!((BLOCK - 3000..BLOCK + 1000).contains(&lost.bytes()), "{lost}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_used_of_a_record_costs_that_record() {
+        let mut log = Vec::new();
+        for record in [b"one", b"two", b"six"] {
+            append(&mut log, record);
+        }
+        let mut all = 0;
+        let lost = records(&log, |record| {
+            all += 1;
+            if record == b"two" { Err(Damage::Bytes("a test")) } else { Ok(()) }
+        });
+        assert_eq!((all, lost.unwrap().place().as_str()), (3, "1 damaged place"));
+        assert_eq!(records(&log, |_| Err(Damage::TooMuch)), Err(Damage::TooMuch));
     }
 }

@@ -36,13 +36,19 @@ pub(super) struct NewTable<'a> {
 }
 
 impl Manifest {
+    /// The files that a manifest names; of a damaged one nobody knows which they are.
     pub(super) fn parse(file: &[u8]) -> Result<Self, Damage> {
         let (mut manifest, mut is_empty) = (Self::default(), true);
-        log::records(file, |edit| {
+        let lost = log::records(file, |edit| {
             is_empty = false;
-            manifest.apply(Bytes(edit)).ok_or(Damage("an entry of the manifest"))
+            manifest.apply(Bytes(edit)).ok_or(Damage::Bytes("an entry of the manifest"))
         })?;
-        if is_empty { Err(Damage("a manifest without an entry")) } else { Ok(manifest) }
+        // Here a browser does not read on either (`VersionSet::Recover`).
+        match lost.first() {
+            Some(what) => Err(Damage::Bytes(what)),
+            None if is_empty => Err(Damage::Bytes("a manifest without an entry")),
+            None => Ok(manifest),
+        }
     }
 
     fn apply(&mut self, mut edit: Bytes<'_>) -> Option<()> {

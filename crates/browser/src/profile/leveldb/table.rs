@@ -1,7 +1,7 @@
 //! A sorted table of a `LevelDB` (`doc/table_format.md` in its source).
 
-use super::Damage;
 use super::bytes::{Bytes, is_sum, masked, put_varint};
+use super::{Damage, Lost};
 use crate::profile::bounds::Budget;
 
 /// The last bytes of every table: where its index is, and how one knows a table.
@@ -16,25 +16,47 @@ const BLOCK: usize = 4 << 10;
 /// After so many rows a key is written whole again.
 const RESTART: usize = 16;
 
-/// Calls `each` with every internal key and value, in their order. `budget` bounds how many bytes
-/// may come of blocks.
+/// Calls `each` with every internal key and value, in their order, and tells what was passed over: a row, a
+/// block, or the whole table when its index is damaged (`table/two_level_iterator.cc`). `budget` bounds how
+/// many bytes may come of blocks.
 pub(super) fn rows(
     table: &[u8],
     budget: &mut Budget,
     mut each: impl FnMut(&[u8], &[u8]) -> Result<(), Damage>,
-) -> Result<(), Damage> {
-    let start = table.len().checked_sub(FOOTER).ok_or(Damage("a table without an end"))?;
+) -> Result<Lost, Damage> {
+    let mut lost = Lost::default();
+    let index = match index(table).and_then(|place| block(table, place, budget)) {
+        Ok(index) => index,
+        Err(damage) => {
+            lost.note(damage, table.len())?;
+            return Ok(lost);
+        }
+    };
+    for_each_row(&index, &mut lost, |lost, _, place| {
+        let place = handle(&mut Bytes(place)).ok_or(Damage::Bytes("an index of a table"))?;
+        match block(table, place, budget) {
+            Ok(block) => for_each_row(&block, lost, |_, key, value| each(key, value)),
+            Err(damage) => {
+                // One that is named again and again is work each time.
+                let bytes = place.1.min(table.len());
+                budget.take(bytes)?;
+                lost.note(damage, bytes)
+            }
+        }
+    })?;
+    Ok(lost)
+}
+
+/// Where the index of a table is.
+fn index(table: &[u8]) -> Result<(usize, usize), Damage> {
+    let start = table.len().checked_sub(FOOTER).ok_or(Damage::Bytes("a table without an end"))?;
     let mut footer = Bytes(&table[start..]);
     let index = (|| {
         let (_meta, index) = (handle(&mut footer)?, handle(&mut footer)?);
         let mut end = Bytes(&table[table.len() - 8..]);
         (end.u64()? == MAGIC).then_some(index)
     })();
-    let index = block(table, index.ok_or(Damage("a table without an index"))?, budget)?;
-    for_each_row(&index, |_, place| {
-        let place = handle(&mut Bytes(place)).ok_or(Damage("an index of a table"))?;
-        for_each_row(&block(table, place, budget)?, &mut each)
-    })
+    index.ok_or(Damage::Bytes("a table without an index"))
 }
 
 /// Where a block is: its offset and its size.
@@ -51,44 +73,44 @@ fn block(
     let stored = offset
         .checked_add(size)
         .and_then(|end| table.get(offset..end.checked_add(TRAILER)?))
-        .ok_or(Damage("a block outside of its table"))?;
+        .ok_or(Damage::Bytes("a block outside of its table"))?;
     let (covered, checksum) = stored.split_at(size + 1);
     if !Bytes(checksum).u32().is_some_and(|stored| is_sum(stored, covered)) {
-        return Err(Damage("a block whose checksum is another"));
+        return Err(Damage::Bytes("a block whose checksum is another"));
     }
     let (content, kind) = covered.split_at(size);
     let length = match kind[0] {
         PLAIN => size,
-        SNAPPY => snap::raw::decompress_len(content).map_err(|_| Damage("a compressed block"))?,
-        _ => return Err(Damage("a block that is compressed in a way of its own")),
+        SNAPPY => {
+            snap::raw::decompress_len(content).map_err(|_| Damage::Bytes("a compressed block"))?
+        }
+        _ => return Err(Damage::Bytes("a block that is compressed in a way of its own")),
     };
     // No more than this comes of any compressed byte.
     if length > content.len().saturating_mul(32) {
-        return Err(Damage("a compressed block"));
+        return Err(Damage::Bytes("a compressed block"));
     }
     budget.take(length)?;
     match kind[0] {
         PLAIN => Ok(content.to_vec()),
         _ => snap::raw::Decoder::new()
             .decompress_vec(content)
-            .map_err(|_| Damage("a compressed block")),
+            .map_err(|_| Damage::Bytes("a compressed block")),
     }
 }
 
-/// Calls `each` with the rows of a block. Keys share their beginnings with the key before.
+/// Calls `each` with the rows of a block, as far as they can be read; one that it cannot use costs itself.
+/// Keys share their beginnings with the key before.
 fn for_each_row(
     block: &[u8],
-    mut each: impl FnMut(&[u8], &[u8]) -> Result<(), Damage>,
+    lost: &mut Lost,
+    mut each: impl FnMut(&mut Lost, &[u8], &[u8]) -> Result<(), Damage>,
 ) -> Result<(), Damage> {
-    const DAMAGED: Damage = Damage("a row of a block");
-    let count_at = block.len().checked_sub(4).ok_or(DAMAGED)?;
-    let restarts = Bytes(&block[count_at..]).u32().ok_or(DAMAGED)?;
-    let end = usize::try_from(restarts)
-        .ok()
-        .and_then(|count| count_at.checked_sub(count.checked_mul(4)?))
-        .ok_or(DAMAGED)?;
+    const DAMAGED: Damage = Damage::Bytes("a row of a block");
+    let Some(end) = end_of_rows(block) else { return lost.note(DAMAGED, block.len()) };
     let (mut rows, mut key) = (Bytes(&block[..end]), Vec::new());
     while !rows.is_empty() {
+        let left = rows.0.len();
         let value = (|| {
             let (shared, own, value) = (rows.length()?, rows.length()?, rows.length()?);
             if shared > key.len() {
@@ -98,9 +120,19 @@ fn for_each_row(
             key.extend_from_slice(rows.take(own)?);
             rows.take(value)
         })();
-        each(&key, value.ok_or(DAMAGED)?)?;
+        let Some(value) = value else { return lost.note(DAMAGED, left) };
+        if let Err(damage) = each(lost, &key, value) {
+            lost.note(damage, left - rows.0.len())?;
+        }
     }
     Ok(())
+}
+
+/// Where the rows of a block end, and the places of whole keys begin.
+fn end_of_rows(block: &[u8]) -> Option<usize> {
+    let count_at = block.len().checked_sub(4)?;
+    let restarts = usize::try_from(Bytes(&block[count_at..]).u32()?).ok()?;
+    count_at.checked_sub(restarts.checked_mul(4)?)
 }
 
 /// Writes a table row by row, in the order of the keys.

@@ -13,7 +13,7 @@ pub(super) use text::utf_16;
 use super::ProfileError;
 use super::instant::{Instant, written};
 use super::keep::remove;
-use super::leveldb::{self, LevelDbError};
+use super::leveldb::{self, LevelDbError, Lost};
 use super::sqlite::SqliteError;
 use baton_session::{Entries, StorageKey};
 use std::collections::BTreeMap;
@@ -38,6 +38,8 @@ pub(super) struct Found {
     pub(super) areas: Areas,
     /// Entries that could not be understood.
     pub(super) strange: usize,
+    /// What of the database was damaged.
+    pub(super) lost: Lost,
 }
 
 /// Where the `LevelDB` is, in the folder `Default`.
@@ -47,20 +49,22 @@ pub(super) const SQLITE: &str = "LocalStorage";
 
 /// Reads what was written last in the folder `Default` of a profile. Blocks on the disk.
 pub(super) fn read(default: &Path) -> Result<Found, Unreadable> {
-    let (areas, strange) = if is_sqlite_later(default) {
-        database::read(&default.join(SQLITE))?
-    } else if default.join(LEVELDB).join("CURRENT").exists() {
-        let rows = leveldb::read(&default.join(LEVELDB))?;
-        match rows::version(&rows) {
-            Some(version) if !rows::is_known(version) => {
-                return Err(Unreadable::Version(String::from_utf8_lossy(version).into_owned()));
-            }
-            _ => rows::decode(&rows),
-        }
-    } else {
-        (Areas::new(), 0)
+    if is_sqlite_later(default) {
+        let (areas, strange) = database::read(&default.join(SQLITE))?;
+        return Ok(Found { areas, strange, ..Found::default() });
+    }
+    let Some(leveldb::Found { rows, lost }) = leveldb::read(&default.join(LEVELDB))? else {
+        return Ok(Found::default());
     };
-    Ok(Found { areas, strange })
+    match rows::version(&rows) {
+        Some(version) if !rows::is_known(version) => {
+            Err(Unreadable::Version(String::from_utf8_lossy(version).into_owned()))
+        }
+        _ => {
+            let (areas, strange) = rows::decode(&rows);
+            Ok(Found { areas, strange, lost })
+        }
+    }
 }
 
 /// Writes both databases into the folder `Default` of a profile that has neither, as of one instant.

@@ -20,9 +20,9 @@ const CHUNK: usize = 64 << 10;
 /// What of a profile is taken back: the files in which state stands, databases with what their browser
 /// keeps beside them while it writes.
 const FOLDERS: [&str; 1] = ["Local Storage"];
-const DATABASES: [&str; 2] = [cookies::NAME, local_storage::SQLITE];
+const DATABASES: [&str; 3] = [cookies::PLACES[0], cookies::PLACES[1], local_storage::SQLITE];
 const BESIDE: [&str; 3] = ["", "-journal", "-wal"];
-const SETTINGS: &str = "Preferences";
+const OTHERS: [&str; 2] = ["Preferences", cookies::MOVED];
 
 /// Takes the state-bearing files of a profile out of an archive into `profile`, an empty folder. Says
 /// whether there was all of it: past the bounds nothing more is taken. Blocks on the disk.
@@ -111,11 +111,12 @@ fn place(path: &Path, kind: EntryType) -> Option<PathBuf> {
     let is_beside = |name: &str, database| {
         name.strip_prefix(database).is_some_and(|rest: &str| BESIDE.contains(&rest))
     };
-    let known = |name: &str| name == SETTINGS || DATABASES.iter().any(|one| is_beside(name, one));
+    let known =
+        |name: &str| OTHERS.contains(&name) || DATABASES.iter().any(|one| is_beside(name, one));
     let is_known = match below {
-        [file] => known(file),
-        [folder, ..] => FOLDERS.contains(folder),
         [] => false,
+        [folder, _, ..] if FOLDERS.contains(folder) => true,
+        file => known(&file.join("/")),
     };
     (kind == EntryType::Regular && *first == "Default" && is_known).then(|| names.iter().collect())
 }
@@ -175,6 +176,11 @@ mod tests {
             ("Default/LocalStorage-wal", file, b"x"),
             ("Default/LocalStorage-x", file, b"x"),
             ("Profile 1/Cookies", file, b"x"),
+            ("Default/Network/Cookies", file, b"x"),
+            ("Default/Network/Cookies-wal", file, b"x"),
+            ("Default/Network/NetworkDataMigrated", file, b""),
+            ("Default/Network/Trust Tokens", file, b"x"),
+            ("Default/Network/Cookies/below", file, b"x"),
         ]);
         let folder = tempfile::tempdir().unwrap();
         assert!(unpack(&*archive, folder.path()).unwrap());
@@ -183,6 +189,9 @@ mod tests {
             "Default/Local Storage/leveldb/CURRENT",
             "Default/LocalStorage",
             "Default/LocalStorage-wal",
+            "Default/Network/Cookies",
+            "Default/Network/Cookies-wal",
+            "Default/Network/NetworkDataMigrated",
         ];
         assert_eq!(found(folder.path()), expected);
         assert_eq!(fs::read(folder.path().join("Default/Cookies")).unwrap(), b"one");

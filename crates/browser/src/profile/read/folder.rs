@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 pub struct ProfileFolder(PathBuf);
 
 /// What only the folder of a profile has.
-const SIGNS: [&str; 4] =
-    [cookies::NAME, local_storage::LEVELDB, local_storage::SQLITE, "Preferences"];
+const SIGNS: [&str; 3] = [local_storage::LEVELDB, local_storage::SQLITE, "Preferences"];
 
 impl ProfileFolder {
     /// The profile at `path`: the folder itself, or its folder `Default`, or the only profile that it
@@ -61,7 +60,7 @@ impl ProfileFolder {
 }
 
 fn is_profile(path: &Path) -> bool {
-    SIGNS.iter().any(|sign| path.join(sign).exists())
+    SIGNS.iter().chain(&cookies::PLACES).any(|sign| path.join(sign).exists())
 }
 
 #[cfg(test)]

@@ -4,18 +4,20 @@
 //! memory or copied, and the copies go. What cannot be read costs itself only, and is named with its
 //! reason.
 
+mod choice;
 mod decrypt;
 mod folder;
-mod names;
 mod session_storage;
+mod stored;
 mod tabs;
 
+pub use choice::{Choice, NamedProfile, Reason, names};
 pub use decrypt::AskPassword;
 pub use folder::ProfileFolder;
-pub use names::names;
 
-use super::at_rest;
+use super::fault::is_ours;
 use super::instant::Instant;
+use super::leveldb::Lost;
 use super::{Fault, ProfileError, cookies, local_storage, permissions};
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem};
@@ -30,14 +32,16 @@ pub struct Read {
     pub state: State,
     /// What could not be read, or is of no use any more, with the reason.
     pub left_out: Receipt,
-    /// Why all cookies or all localStorage could not be read, if that is so: then what is in the state is
-    /// not what the profile holds.
+    /// Why cookies or localStorage could not be read, all or a part of them, if that is so: then what is in
+    /// the state is not what the profile holds.
     pub fault: Option<Fault>,
 }
 
 /// What a line says that is about everything of its kind.
 const ALL_COOKIES: &str = "all cookies";
 const ALL_STORAGE: &str = "all localStorage";
+/// Why entries are left out that are there.
+const STRANGE: &str = "they are of a form that is not known";
 
 /// Why nothing of a folder was read.
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +72,7 @@ pub fn read<'a>(folder: &ProfileFolder, ask: &'a mut AskPassword<'a>, now: Insta
     read.local_storage(path);
     read.tabs(path);
     read.permissions(path);
-    read.databases(path);
+    read.left_out.extend(stored::left_out(path));
     read.state.normalize();
     read.left_out.sort();
     read
@@ -77,7 +81,17 @@ pub fn read<'a>(folder: &ProfileFolder, ask: &'a mut AskPassword<'a>, now: Insta
 impl Read {
     fn cookies(&mut self, path: &Path, keys: &mut Decryptor<'_>, now: Instant) {
         let open = |value: &[u8], host: &str, version| keys.open(value, host, version);
-        let found = match cookies::read(&path.join(cookies::NAME), open) {
+        let place = match cookies::Place::find(path) {
+            Ok(place) => place,
+            Err(error) => {
+                self.blame(Fault::of(is_ours(&error), &error));
+                return self.refuse(ItemKind::Cookie, ALL_COOKIES, error);
+            }
+        };
+        if let Some(other) = place.other {
+            self.leave_cookies(path, other, place.name);
+        }
+        let found = match cookies::read(&path.join(place.name), open) {
             Ok(found) => found.unwrap_or_default(),
             Err(error) => {
                 self.blame(Fault::of(error.is_ours(), &error));
@@ -93,6 +107,20 @@ impl Read {
         }
     }
 
+    /// Names a second store, of which no browser takes notice, unless it is an empty one.
+    fn leave_cookies(&mut self, path: &Path, other: &str, counts: &str) {
+        let count = match cookies::count(&path.join(other)) {
+            Ok(0) => return,
+            Ok(1) => "1 cookie".to_owned(),
+            Ok(count) => format!("{count} cookies"),
+            Err(_) => ALL_COOKIES.to_owned(),
+        };
+        // No path: what stands before a slash would be taken for the domain of a cookie.
+        let place = if other == cookies::NAME { "outside of" } else { "in" };
+        let reason = format!("a browser reads those in {counts}, and never these");
+        self.refuse(ItemKind::Cookie, format!("{count} {place} the folder Network"), reason);
+    }
+
     fn local_storage(&mut self, path: &Path) {
         let found = match local_storage::read(path) {
             Ok(found) => found,
@@ -103,7 +131,11 @@ impl Read {
         };
         if found.strange > 0 {
             let what = format!("{} entries", found.strange);
-            self.refuse(ItemKind::LocalStorage, what, "they are of a form that is not known");
+            self.refuse(ItemKind::LocalStorage, what, STRANGE);
+        }
+        if !found.lost.is_none() {
+            self.blame(Fault::of(false, &found.lost));
+            self.lose(ItemKind::LocalStorage, &found.lost);
         }
         for (key, area) in found.areas {
             if !area.entries.is_empty() {
@@ -113,14 +145,22 @@ impl Read {
     }
 
     fn tabs(&mut self, path: &Path) {
-        let tabs = tabs::read(&path.join("Sessions")).unwrap_or_else(|error| {
+        let tabs::Open { tabs, left_out } = tabs::read(path).unwrap_or_else(|error| {
             self.refuse(ItemKind::Tab, "all tabs", error);
-            Vec::new()
+            tabs::Open::default()
         });
-        let mut namespaces = session_storage::read(path).unwrap_or_else(|error| {
-            self.refuse(ItemKind::SessionStorage, "all sessionStorage", error);
-            session_storage::Namespaces::new()
-        });
+        self.left_out.extend(left_out);
+        let session_storage::Found { mut namespaces, strange, lost } = session_storage::read(path)
+            .unwrap_or_else(|error| {
+                self.refuse(ItemKind::SessionStorage, "all sessionStorage", error);
+                session_storage::Found::default()
+            });
+        if strange > 0 {
+            self.refuse(ItemKind::SessionStorage, format!("{strange} entries"), STRANGE);
+        }
+        if !lost.is_none() {
+            self.lose(ItemKind::SessionStorage, &lost);
+        }
         for tabs::OpenTab { mut tab, namespace } in tabs {
             tab.session_storage = namespaces.remove(&namespace).unwrap_or_default();
             self.state.tabs.push(tab);
@@ -135,12 +175,10 @@ impl Read {
         }
     }
 
-    fn databases(&mut self, path: &Path) {
-        let reason = "only a browser can read it: open the profile in one, and use baton attach";
-        for key in at_rest::Files::read(path).keys() {
-            let item = ReceiptItem::not_portable(ItemKind::IndexedDb, key.as_str(), reason);
-            self.left_out.push(item);
-        }
+    /// Tells of damage behind which was read on.
+    fn lose(&mut self, kind: ItemKind, lost: &Lost) {
+        let on = "what is behind was read, as a browser does: entries may be missing, or be older";
+        self.refuse(kind, lost.place(), format!("{lost}; {on}"));
     }
 
     /// Notes a fault. One of ours counts more: what else there is to blame can be seen later.

@@ -3,7 +3,7 @@
 //! `namespace-<id>-<storage key>` name a map, rows `map-<map>-<key>` have its entries.
 
 use crate::profile::bounds::{Budget, TooMuch};
-use crate::profile::leveldb::{self, LevelDbError};
+use crate::profile::leveldb::{self, LevelDbError, Lost};
 use crate::profile::local_storage::utf_16;
 use crate::profile::sqlite::{self, SqliteError};
 use baton_session::{Entries, StorageKey, Text};
@@ -16,27 +16,43 @@ pub(super) type Namespaces = HashMap<String, BTreeMap<StorageKey, Entries>>;
 /// The length of an id: a UUID with underscores.
 const ID: usize = 36;
 
-/// Reads it from whichever database the profile has. Blocks on the disk.
-pub(super) fn read(profile: &Path) -> Result<Namespaces, Unreadable> {
-    let (folder, file) = (profile.join("Session Storage"), profile.join("SessionStorage"));
-    if file.exists() {
-        return Ok(from_sqlite(&file)?);
-    }
-    if folder.join("CURRENT").exists() {
-        return Ok(from_rows(&leveldb::read(&folder)?)?);
-    }
-    Ok(Namespaces::new())
+/// What a profile holds of it.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) namespaces: Namespaces,
+    /// Entries that could not be understood.
+    pub(super) strange: usize,
+    /// What of the database was damaged.
+    pub(super) lost: Lost,
 }
 
-fn from_rows(rows: &leveldb::Rows) -> Result<Namespaces, TooMuch> {
-    let mut maps: HashMap<&[u8], Entries> = HashMap::new();
+/// Reads it from whichever database the profile has. Blocks on the disk.
+pub(super) fn read(profile: &Path) -> Result<Found, Unreadable> {
+    let (folder, file) = (profile.join("Session Storage"), profile.join("SessionStorage"));
+    if let Some(copy) = sqlite::open_copy(&file)? {
+        return Ok(from_sqlite(&copy)?);
+    }
+    let Some(leveldb::Found { rows, lost }) = leveldb::read(&folder)? else {
+        return Ok(Found::default());
+    };
+    let (namespaces, strange) = from_rows(&rows)?;
+    Ok(Found { namespaces, strange, lost })
+}
+
+/// The namespaces in the rows of a database, and how many entries could not be understood.
+fn from_rows(rows: &leveldb::Rows) -> Result<(Namespaces, usize), TooMuch> {
+    let (mut maps, mut strange): (HashMap<&[u8], Entries>, _) = (HashMap::new(), 0);
     for (key, value) in rows {
-        let entry = key.strip_prefix(b"map-").and_then(|rest| {
-            let end = rest.iter().position(|byte| *byte == b'-')?;
-            Some((&rest[..end], text(&rest[end + 1..])?, utf_16(value)?))
-        });
-        if let Some((map, key, value)) = entry {
-            maps.entry(map).or_default().0.insert(key, value);
+        let Some(rest) = key.strip_prefix(b"map-") else { continue };
+        let entry = rest
+            .iter()
+            .position(|byte| *byte == b'-')
+            .and_then(|end| Some((&rest[..end], text(&rest[end + 1..])?, utf_16(value)?)));
+        match entry {
+            Some((map, key, value)) => {
+                maps.entry(map).or_default().0.insert(key, value);
+            }
+            None => strange += 1,
         }
     }
     // Tabs that were duplicated share a map, so a map may be told many times.
@@ -55,33 +71,35 @@ fn from_rows(rows: &leveldb::Rows) -> Result<Namespaces, TooMuch> {
             areas.insert(StorageKey::new(key), entries.clone());
         }
     }
-    Ok(namespaces)
+    Ok((namespaces, strange))
 }
 
-fn from_sqlite(path: &Path) -> Result<Namespaces, SqliteError> {
-    let Some(copy) = sqlite::open_copy(path)? else { return Ok(Namespaces::new()) };
+fn from_sqlite(copy: &sqlite::Copy) -> Result<Found, SqliteError> {
     for table in ["session_metadata", "map_entries"] {
         if !sqlite::has_table(&copy.connection, table)? {
             return Err(SqliteError::Broken(format!("a database without a table {table}")));
         }
     }
     let mut statement = copy.connection.prepare(
-        "select session_id, storage_key, key, value from session_metadata join map_entries
-         using (map_id) where value_compression_type = 0",
+        "select session_id, storage_key, key, value, value_compression_type
+         from session_metadata join map_entries using (map_id)",
     )?;
     let mut rows = statement.query([])?;
-    let (mut namespaces, mut budget) = (Namespaces::new(), Budget::default());
+    let (mut found, mut budget) = (Found::default(), Budget::default());
     while let Some(row) = rows.next()? {
         budget.take_row(row.get_ref(3)?.as_bytes().map_or(0, <[u8]>::len))?;
         let (key, entry) = (row.get_ref(1)?.as_bytes().ok(), row.get_ref(2)?.as_bytes().ok());
-        let value = row.get_ref(3)?.as_bytes().ok().and_then(utf_16);
+        let is_plain = row.get_ref(4)?.as_i64() == Ok(0);
+        let value = row.get_ref(3)?.as_bytes().ok().filter(|_| is_plain).and_then(utf_16);
         let key = key.and_then(|key| std::str::from_utf8(key).ok());
         if let (Some(key), Some(entry), Some(value)) = (key, entry.and_then(text), value) {
-            let areas = namespaces.entry(row.get(0)?).or_default();
+            let areas = found.namespaces.entry(row.get(0)?).or_default();
             areas.entry(StorageKey::new(key)).or_default().0.insert(entry, value);
+        } else {
+            found.strange += 1;
         }
     }
-    Ok(namespaces)
+    Ok(found)
 }
 
 fn text(bytes: &[u8]) -> Option<Text> {

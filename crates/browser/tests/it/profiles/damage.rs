@@ -144,17 +144,17 @@ fn a_damaged_leveldb_is_told() {
     local_storage all localStorage: expected a whole LevelDB, found in here/profile/Default/Local Storage/leveldb/MANIFEST-000001 a record whose checksum is another
     could not read the localStorage of here/profile: expected a whole LevelDB, found in here/profile/Default/Local Storage/leveldb/MANIFEST-000001 a record whose checksum is another
 
-    local_storage all localStorage: expected a whole LevelDB, found in here/profile/Default/Local Storage/leveldb/000002.ldb a table without an index
-    could not read the localStorage of here/profile: expected a whole LevelDB, found in here/profile/Default/Local Storage/leveldb/000002.ldb a table without an index
+    local_storage 1 damaged place: expected a whole LevelDB, found 131 bytes damaged, first in 000002.ldb a table without an index; what is behind was read, as a browser does: entries may be missing, or be older
+    could not read the localStorage of here/profile: expected a whole LevelDB, found 131 bytes damaged, first in 000002.ldb a table without an index
 
-    local_storage all localStorage: expected a whole LevelDB, found in here/profile/Default/Local Storage/leveldb/000002.ldb a block whose checksum is another
-    could not read the localStorage of here/profile: expected a whole LevelDB, found in here/profile/Default/Local Storage/leveldb/000002.ldb a block whose checksum is another
+    local_storage 1 damaged place: expected a whole LevelDB, found 148 bytes damaged, first in 000002.ldb a block whose checksum is another; what is behind was read, as a browser does: entries may be missing, or be older
+    could not read the localStorage of here/profile: expected a whole LevelDB, found 148 bytes damaged, first in 000002.ldb a block whose checksum is another
     ");
     let place = Place::with_leveldb();
     fs::write(place.at("Local Storage/leveldb/000009.log"), [1, 2, 3, 4, 1, 0, 1, 9]).unwrap();
     insta::assert_snapshot!(place.both(), @r"
-    local_storage all localStorage: expected a whole LevelDB, found in here/profile/Default/Local Storage/leveldb/000009.log a record whose checksum is another
-    could not read the localStorage of here/profile: expected a whole LevelDB, found in here/profile/Default/Local Storage/leveldb/000009.log a record whose checksum is another
+    local_storage 1 damaged place: expected a whole LevelDB, found 8 bytes damaged, first in 000009.log a record whose checksum is another; what is behind was read, as a browser does: entries may be missing, or be older
+    could not read the localStorage of here/profile: expected a whole LevelDB, found 8 bytes damaged, first in 000009.log a record whose checksum is another
     ");
 }
 

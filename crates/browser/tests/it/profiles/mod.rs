@@ -1,5 +1,6 @@
 //! Profiles are compiled of states without a browser, and read back; and Chromium agrees.
 
+mod absence;
 mod arbitrary;
 mod browsers;
 mod damage;

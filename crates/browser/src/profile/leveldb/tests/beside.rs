@@ -1,7 +1,7 @@
 //! What one writes the other reads.
 
-use super::super::{Rows, read, write};
-use super::{follow, key, load, options, rounds, rows, save, steps, value};
+use super::super::{Rows, write};
+use super::{follow, key, load, options, rounds, rows, save, steps, value, whole};
 use baton_testing::cases;
 use proptest::collection::btree_map;
 use proptest::prelude::*;
@@ -25,14 +25,14 @@ proptest! {
         let (options, folder) = (options(compress, reuse), tempfile::tempdir().unwrap());
         let wanted = follow(&options, &steps);
         save(&options, folder.path());
-        prop_assert_eq!(read(folder.path()).unwrap(), wanted);
+        prop_assert_eq!(whole(folder.path()), wanted);
     }
 
     #[test]
     fn what_is_written_theirs_reads(wanted in btree_map(key(), value(), 0..100), steps in steps()) {
         let (options, folder) = (options(true, false), tempfile::tempdir().unwrap());
         write_rows(folder.path(), &wanted);
-        prop_assert_eq!(&read(folder.path()).unwrap(), &wanted);
+        prop_assert_eq!(&whole(folder.path()), &wanted);
         load(&options, folder.path());
         prop_assert_eq!(&rows(&options), &wanted);
         // And it goes on behind it.
@@ -52,7 +52,7 @@ proptest! {
         prop_assert_eq!(&rows(&options), &all);
         let after = tempfile::tempdir().unwrap();
         save(&options, after.path());
-        prop_assert_eq!(read(after.path()).unwrap(), all);
+        prop_assert_eq!(whole(after.path()), all);
     }
 }
 
@@ -63,5 +63,5 @@ fn rows_of_many_tables_and_a_log_are_one_database() {
     save(&options, folder.path());
     let (tables, logs) = (count(folder.path(), ".ldb"), count(folder.path(), ".log"));
     assert!(tables > 3 && logs > 0, "{tables} tables, {logs} logs");
-    assert_eq!(read(folder.path()).unwrap(), wanted);
+    assert_eq!(whole(folder.path()), wanted);
 }

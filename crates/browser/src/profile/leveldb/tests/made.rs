@@ -59,7 +59,12 @@ pub(super) fn table(blocks: &[(Vec<u8>, u8)], edit: impl FnOnce(Vec<u8>) -> Vec<
         index.extend(row(0, b"k", &place));
     }
     index.extend(END);
-    let place = put_block(&mut file, &edit(index), 0);
+    ended(file, &edit(index))
+}
+
+/// A table whose blocks are there, with its index and its end.
+pub(super) fn ended(mut file: Vec<u8>, index: &[u8]) -> Vec<u8> {
+    let place = put_block(&mut file, index, 0);
     let mut footer = [&[0, 0][..], &place].concat();
     footer.resize(40, 0);
     footer.extend(0xdb47_7524_8b80_fb57_u64.to_le_bytes());

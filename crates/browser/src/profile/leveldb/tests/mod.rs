@@ -5,7 +5,7 @@ mod damaged;
 mod lying;
 mod made;
 
-use super::Rows;
+use super::{Rows, read};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rusty_leveldb::{CompressorId, DB, LdbIterator, Options, compressor};
@@ -76,6 +76,13 @@ fn options(compress: bool, reuse: bool) -> Options {
         reuse_manifest: reuse,
         ..rusty_leveldb::in_memory()
     }
+}
+
+/// All rows of a database of which nothing is damaged.
+fn whole(folder: &Path) -> Rows {
+    let found = read(folder).unwrap().unwrap();
+    assert!(found.lost.is_none(), "{}", found.lost);
+    found.rows
 }
 
 const THEIRS: &str = "db";

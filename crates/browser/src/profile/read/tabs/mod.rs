@@ -4,17 +4,18 @@
 
 mod history;
 mod pickle;
+mod place;
 #[cfg(test)]
 mod tests;
 
 use crate::profile::bounds;
-use baton_session::Tab;
+use baton_session::{Receipt, Tab};
 use history::History;
 use pickle::Bytes;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// The largest file that is read, in bytes.
@@ -51,32 +52,53 @@ pub(super) struct OpenTab {
     pub(super) namespace: String,
 }
 
-/// Reads the newest file in `folder` that counts; the tabs on the web, in the order of their windows.
-/// Blocks on the disk.
-pub(super) fn read(folder: &Path) -> Result<Vec<OpenTab>, Unreadable> {
-    for path in files(folder).into_iter().take(FILES) {
-        if let Some(tabs) = parse(&bounds::read(&path, LARGEST)?)? {
-            return Ok(tabs);
+/// What was open.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Open {
+    /// The tabs on the web, in the order of their windows.
+    pub(super) tabs: Vec<OpenTab>,
+    /// The tabs that are not as they were, or not there at all.
+    pub(super) left_out: Receipt,
+}
+
+/// Where a browser notes what is open, in the folder of a profile; and where it notes it encrypted, as it
+/// will do only one day.
+const FOLDER: &str = "Sessions";
+const ENCRYPTED: &str = "Sessions_Encrypted";
+
+/// Reads the newest file of a profile that counts. Blocks on the disk.
+pub(super) fn read(profile: &Path) -> Result<Open, Unreadable> {
+    let files = files(&profile.join(FOLDER))?;
+    if files.is_empty() && !self::files(&profile.join(ENCRYPTED))?.is_empty() {
+        return Err(Unreadable::Encrypted);
+    }
+    for path in files.into_iter().take(FILES) {
+        if let Some(open) = parse(&bounds::read(&path, LARGEST)?)? {
+            return Ok(open);
         }
     }
-    Ok(Vec::new())
+    Ok(Open::default())
 }
 
 /// The files, the newest first: each has the instant at which it was begun in its name.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut numbered: Vec<_> = entries
-        .filter_map(|entry| {
-            let number: u64 = entry.file_name().to_str()?.strip_prefix("Session_")?.parse().ok()?;
-            Some((number, entry.path()))
-        })
-        .collect();
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut numbered = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix("Session_")?.parse().ok());
+        numbered.extend(number.map(|number: u64| (number, entry.path())));
+    }
     numbered.sort();
-    numbered.into_iter().rev().map(|(_, path)| path).collect()
+    Ok(numbered.into_iter().rev().map(|(_, path)| path).collect())
 }
 
 /// The tabs of a file; none when the browser died before it had written what was open.
-fn parse(file: &[u8]) -> Result<Option<Vec<OpenTab>>, Unreadable> {
+fn parse(file: &[u8]) -> Result<Option<Open>, Unreadable> {
     let mut rest = Bytes(file.strip_prefix(MAGIC).ok_or(Unreadable::Unknown)?);
     let version = rest.number().ok_or(Unreadable::Unknown)?;
     if !PLAIN.contains(&version) {
@@ -155,20 +177,22 @@ impl Known {
         Some(())
     }
 
-    fn in_order(self) -> Vec<OpenTab> {
+    fn in_order(self) -> Open {
         let Self { tabs, fronts, closed_windows, active_window, .. } = self;
         let is_open = |tab: &KnownTab| !closed_windows.contains(&tab.window);
         let mut tabs: Vec<_> = tabs.into_values().filter(is_open).collect();
         tabs.sort_by_key(|tab| (tab.window, tab.index));
-        let mut shown: Vec<_> = tabs
-            .into_iter()
-            .filter_map(|KnownTab { window, index, history, namespace }| {
-                let (url, title) = history.into_shown()?;
-                let is_web = url.starts_with("http://") || url.starts_with("https://");
+        let mut left_out = Receipt::default();
+        let mut shown = Vec::new();
+        for KnownTab { window, index, history, namespace } in tabs {
+            let Some((url, title)) = history.into_shown() else { continue };
+            let (url, item) = place::of(url);
+            left_out.extend(item.into_iter().collect());
+            if let Some(url) = url {
                 let tab = Tab { url, title, ..Tab::default() };
-                is_web.then_some((window, index, OpenTab { tab, namespace }))
-            })
-            .collect();
+                shown.push((window, index, OpenTab { tab, namespace }));
+            }
+        }
         // Where the window in front has no page in front, the first window that has one counts.
         let active = shown
             .iter_mut()
@@ -177,7 +201,7 @@ impl Known {
         if let Some((.., open)) = active {
             open.tab.active = true;
         }
-        shown.into_iter().map(|(.., open)| open).collect()
+        Open { tabs: shown.into_iter().map(|(.., open)| open).collect(), left_out }
     }
 }
 
@@ -192,6 +216,8 @@ pub(super) enum Unreadable {
         "expected a file with tabs of version 1 or 3, found version {0}: a browser encrypted it"
     )]
     Version(i32),
+    #[error("expected a file with the tabs of a browser, found encrypted ones only")]
+    Encrypted,
     #[error("expected at most {MOST} tabs, found more")]
     TooMany,
 }

@@ -50,7 +50,8 @@ pub(super) fn two_windows() -> Vec<(u8, Vec<u8>)> {
 }
 
 fn told(file: &[u8]) -> Vec<String> {
-    let tabs = parse(file).unwrap().unwrap();
+    let Open { tabs, left_out } = parse(file).unwrap().unwrap();
+    assert_eq!(left_out.items, []);
     let line = |OpenTab { tab, .. }: &OpenTab| {
         format!("{}{}", tab.url, if tab.active { " in front" } else { "" })
     };
@@ -80,12 +81,19 @@ fn a_file_that_was_only_begun_is_none() {
     assert_eq!(told(&file(1, &commands)).len(), 4, "older ones have no mark");
 
     let folder = tempfile::tempdir().unwrap();
-    let put = |name: &str, file: &[u8]| fs::write(folder.path().join(name), file).unwrap();
+    for name in [FOLDER, ENCRYPTED] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    assert_eq!(read(folder.path()).unwrap(), Open::default());
+    fs::write(folder.path().join(ENCRYPTED).join("Session_1"), "").unwrap();
+    insta::assert_snapshot!(read(folder.path()).unwrap_err(), @"expected a file with the tabs of a browser, found encrypted ones only");
+    let put =
+        |name: &str, file: &[u8]| fs::write(folder.path().join(FOLDER).join(name), file).unwrap();
     put("Session_1", &file(1, &[]));
     put("Session_2", &file(3, &two_windows()));
     put("Session_10", &file(3, &commands));
     put("Tabs_11", b"");
-    assert_eq!(read(folder.path()).unwrap().len(), 4, "the one before counts");
+    assert_eq!(read(folder.path()).unwrap().tabs.len(), 4, "the one before counts");
 }
 
 #[test]
@@ -97,6 +105,36 @@ fn a_history_that_lost_its_beginning_shows_what_it_showed() {
     commands.extend([of(SELECTED_NAVIGATION, &[10, 3]), of(PRUNED, &[10, 0, 2])]);
     commands.push(of(SELECTED_NAVIGATION, &[10, 0]));
     assert_eq!(told(&file(3, &commands))[0], "https://app.test/10/2");
+}
+
+#[test]
+fn a_tab_that_is_not_what_it_was_has_its_line() {
+    let mut commands = two_windows();
+    for (at, (tab, url)) in [
+        (10, "chrome://settings/passwords"),
+        (11, "view-source:https://app.test/?token=s3cret"),
+        (20, "chrome://newtab/"),
+        (21, "file:///home/ada/secret.html"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let at = i32::try_from(at).unwrap() + 1;
+        commands.push(navigation(tab, at, url, ""));
+        commands.push(of(SELECTED_NAVIGATION, &[tab, at]));
+    }
+    let Open { tabs, left_out } = parse(&file(3, &commands)).unwrap().unwrap();
+    let tabs: Vec<_> = tabs.iter().map(|open| &*open.tab.url).collect();
+    assert_eq!(tabs, ["https://app.test/?token=s3cret"]);
+    let lines = left_out
+        .items
+        .iter()
+        .map(|item| format!("{}: {}", item.place, item.reason.as_deref().unwrap_or_default()));
+    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @r"
+    chrome://settings/passwords: a page of the browser's own is not kept: open it again
+    view-source:https://app.test/?token=[redacted]: it shows the source of a page, and comes as the page itself
+    file:///home/ada/secret.html: it is not on the web: only http and https addresses are taken
+    ");
 }
 
 #[test]
