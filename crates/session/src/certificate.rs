@@ -39,9 +39,12 @@ const SHOWN_NAMES: usize = 50;
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "schema", schema(value_type = String))]
-pub struct Certificate {
+pub struct Certificate(Known);
+
+/// The bytes of a certificate (DER), and what was read of them.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Known {
     der: Vec<u8>,
-    /// Read of the bytes, and nothing beside them.
     view: CertificateView,
 }
 
@@ -153,27 +156,27 @@ impl Certificate {
         if !view.authority && view.names.is_empty() {
             return Err(BadCertificate::Neither(view.subject));
         }
-        Ok(Self { der, view })
+        Ok(Self(Known { der, view }))
     }
 
     /// Its bytes (DER).
     pub fn der(&self) -> &[u8] {
-        &self.der
+        &self.0.der
     }
 
     /// SHA-256 of its bytes.
     pub fn sha256(&self) -> PartHash {
-        self.view.sha256
+        self.0.view.sha256
     }
 
     /// What it says of itself.
     pub fn view(&self) -> &CertificateView {
-        &self.view
+        &self.0.view
     }
 
     /// Where it lives, for receipts: the beginning of its hash, and whose it is.
     pub fn place(&self) -> String {
-        format!("certificate {:.16} {}", self.sha256().to_string(), self.view.subject)
+        format!("certificate {:.16} {}", self.sha256().to_string(), self.0.view.subject)
     }
 }
 
@@ -235,7 +238,7 @@ impl FromStr for Certificate {
 impl fmt::Display for Certificate {
     /// PEM (RFC 7468).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = BASE64_STANDARD.encode(&self.der);
+        let text = BASE64_STANDARD.encode(&self.0.der);
         writeln!(f, "-----BEGIN {LABEL}-----")?;
         let mut rest = text.as_str();
         while !rest.is_empty() {

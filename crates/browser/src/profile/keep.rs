@@ -12,13 +12,15 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 /// Files and folders below the profile that hold state; all else is cache and can be made again.
-const STATE: [&str; 19] = [
+const STATE: [&str; 21] = [
     note::NAME,
     "Local State",
     "Default/Cookies",
     "Default/Cookies-journal",
     "Default/Preferences",
     "Default/Secure Preferences",
+    "Default/ServerCertificate",
+    "Default/ServerCertificate-journal",
     "Default/Local Storage",
     "Default/LocalStorage",
     "Default/LocalStorage-journal",

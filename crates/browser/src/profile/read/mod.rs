@@ -16,7 +16,7 @@ pub use names::names;
 
 use super::at_rest;
 use super::instant::Instant;
-use super::{Fault, ProfileError, cookies, local_storage, permissions};
+use super::{Fault, ProfileError, certificates, cookies, local_storage, permissions};
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{Receipt, State};
@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 /// What a profile holds.
 #[derive(Debug, Default)]
 pub struct Read {
-    /// Cookies, localStorage, tabs with their sessionStorage, and permissions.
+    /// Cookies, localStorage, tabs with their sessionStorage, permissions, and whom it trusts.
     pub state: State,
     /// What could not be read, or is of no use any more, with the reason.
     pub left_out: Receipt,
@@ -68,6 +68,7 @@ pub fn read<'a>(folder: &ProfileFolder, ask: &'a mut AskPassword<'a>, now: Insta
     read.local_storage(path);
     read.tabs(path);
     read.permissions(path);
+    read.certificates(path);
     read.databases(path);
     read.state.normalize();
     read.left_out.sort();
@@ -132,6 +133,20 @@ impl Read {
         match permissions::read_in(path) {
             Ok(found) => self.state.environment.permissions = found.unwrap_or_default(),
             Err(error) => self.refuse(ItemKind::Permission, "all permissions", error),
+        }
+    }
+
+    fn certificates(&mut self, path: &Path) {
+        match certificates::read_in(path) {
+            Ok(found) => {
+                self.state.environment.certificates = found.certificates;
+                if found.left > 0 {
+                    let what = format!("{} certificates", found.left);
+                    let reason = "they are distrusted, trusted under conditions, or not readable";
+                    self.refuse(ItemKind::Environment, what, reason);
+                }
+            }
+            Err(error) => self.refuse(ItemKind::Environment, "all certificates", error),
         }
     }
 
