@@ -7,6 +7,7 @@
 mod ahead;
 mod attach;
 mod capture;
+mod certificates;
 mod clobber;
 mod close;
 mod draft;
