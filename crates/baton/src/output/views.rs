@@ -6,7 +6,7 @@ use baton_api::{
     AuditList, AuditView, KeyList, SessionFiles, SessionList, SessionSummary, SessionView,
     SnapshotView, Tab,
 };
-use baton_session::Permission;
+use baton_session::{CertificateView, Permission};
 use jiff::Timestamp;
 
 /// One session: where it stands, its tabs, its last snapshot.
@@ -36,6 +36,9 @@ pub(crate) fn session(view: &SessionView) -> String {
     }
     if !view.permissions.is_empty() {
         lines.push(permissions(&view.permissions));
+    }
+    if !view.certificates.is_empty() {
+        lines.push(certificates(&view.certificates));
     }
     if view.foreign_tabs > 0 {
         let count = view.foreign_tabs;
@@ -75,6 +78,24 @@ fn permissions(permissions: &[Permission]) -> String {
     for permission in permissions {
         let Permission { name, origin, setting, .. } = permission;
         table.row([name.clone(), setting.to_string(), origin.clone()]);
+    }
+    table.render()
+}
+
+/// Whom its browser trusts beside its maker's list.
+fn certificates(certificates: &[CertificateView]) -> String {
+    let mut table = Table::new(&["TRUSTED CERTIFICATE", "FOR", "ENDS", "SHA-256"]);
+    for certificate in certificates {
+        let sites = match certificate.authority {
+            true => "every site that it signs for".to_owned(),
+            false => certificate.names.join(" "),
+        };
+        table.row([
+            certificate.subject.clone(),
+            sites,
+            certificate.ends.map(|at| at.strftime("%F").to_string()).unwrap_or_default(),
+            format!("{:.16}", certificate.sha256.to_string()),
+        ]);
     }
     table.render()
 }
