@@ -257,10 +257,12 @@ impl fmt::Debug for Certificate {
 }
 
 impl TryFrom<String> for Certificate {
-    type Error = BadCertificate;
+    type Error = String;
 
-    fn try_from(text: String) -> Result<Self, BadCertificate> {
-        text.parse()
+    /// The error is one line: whoever reads a document puts the place behind it.
+    fn try_from(text: String) -> Result<Self, String> {
+        let read = text.parse::<Self>();
+        read.map_err(|error| error.to_string().lines().take(1).collect())
     }
 }
 

@@ -4301,6 +4301,27 @@ export interface components {
             expires_at: string;
         };
         /**
+         * @description An X.509 certificate (RFC 5280): of an authority, or of a server with its names. It is written as one
+         *     in PEM.
+         */
+        Certificate: string;
+        /** @description What a certificate says of itself. */
+        CertificateView: {
+            /** @description Whether it is an authority's: then whoever has its key can speak for every site there is. */
+            authority: boolean;
+            /**
+             * Format: date-time
+             * @description When it ends; none when that is no instant.
+             */
+            ends?: string | null;
+            /** @description The hosts for which a server's counts; of an authority, none. */
+            names?: string[];
+            /** @description SHA-256 of it, by which everybody can tell which one it is. */
+            sha256: components["schemas"]["PartHash"];
+            /** @description Whose it is, such as `CN=Staging CA, O=Example`. */
+            subject: string;
+        };
+        /**
          * @description What became of an item.
          * @enum {string}
          */
@@ -5018,6 +5039,12 @@ export interface components {
          *     out is the browser's own.
          */
         Environment: {
+            /**
+             * @description Whom the browser trusts beside those that its maker does: authorities of one's own, and servers
+             *     that signed their certificates themselves. Each is one certificate in PEM; at most 20.
+             * @default []
+             */
+            certificates?: components["schemas"]["Certificate"][];
             /** @default null */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /**
@@ -6406,6 +6433,8 @@ export interface components {
              *     none.
              */
             cdp_url?: string | null;
+            /** @description Whom its browser trusts beside its maker's list, by the snapshot that a resume would take. */
+            certificates?: components["schemas"]["CertificateView"][];
             forecast?: components["schemas"]["Forecast"] | null;
             /**
              * @description How many tabs of the browser are not kept, because they are in contexts of their own
