@@ -3,8 +3,8 @@
 use super::table::Table;
 use super::{Output, history, holder, style};
 use baton_api::{
-    AuditList, AuditView, KeyList, SessionFiles, SessionList, SessionSummary, SessionView,
-    SnapshotView, Tab,
+    AuditList, AuditView, ContextList, ContextView, KeyList, SessionFiles, SessionList,
+    SessionSummary, SessionView, SnapshotView, Tab,
 };
 use baton_session::{CertificateView, Permission};
 use jiff::Timestamp;
@@ -43,7 +43,9 @@ pub(crate) fn session(view: &SessionView) -> String {
     if view.foreign_tabs > 0 {
         let count = view.foreign_tabs;
         lines.push(format!(
-            "not kept: {count} tabs in contexts of their own, such as incognito windows"
+            "not kept: {count} tabs in contexts of their own, such as incognito windows; baton \
+             sessions contexts {} lists them",
+            row.name
         ));
     }
     lines.join("\n")
@@ -69,6 +71,23 @@ fn tabs(tabs: &[Tab]) -> String {
     for (position, tab) in tabs.iter().enumerate() {
         let mark = if tab.active { "*" } else { "" };
         table.row([format!("{}{mark}", position + 1), tab.title.clone(), tab.url.to_string()]);
+    }
+    table.render()
+}
+
+/// The contexts of a browser, a line for each of their tabs.
+pub(crate) fn contexts(list: &ContextList) -> String {
+    if list.items.is_empty() {
+        return "no contexts besides the session's own".to_owned();
+    }
+    let mut table = Table::new(&["CONTEXT", "TITLE", "ADDRESS"]);
+    for ContextView { id, tabs } in &list.items {
+        for tab in tabs {
+            table.row([id.clone(), tab.title.clone(), tab.url.to_string()]);
+        }
+        if tabs.is_empty() {
+            table.row([id.clone(), String::new(), "no tabs".to_owned()]);
+        }
     }
     table.render()
 }

@@ -10,6 +10,7 @@ mod capture;
 mod certificates;
 mod clobber;
 mod close;
+mod contexts;
 mod draft;
 mod ending;
 mod error;

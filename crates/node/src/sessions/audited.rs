@@ -10,8 +10,9 @@ use crate::reference::Reference;
 use crate::{Context, NodeError};
 use axum::body::Bytes;
 use baton_api::{
-    AttachSession, ExportSession, ExportView, ImportSession, ImportView, OpenSession, PassSession,
-    ResumeResult, RollBack, SessionFile, SessionView, SnapshotView, StateView, SwitchDebug,
+    AttachSession, ExportSession, ExportView, ImportSession, ImportView, KeepContext, OpenSession,
+    PassSession, ResumeResult, RollBack, SessionFile, SessionView, SnapshotView, StateView,
+    SwitchDebug,
 };
 use baton_browser::cdp::Transport;
 use baton_session::certificate::MAX_CERTIFICATES;
@@ -263,6 +264,19 @@ pub async fn import(
     let subject = made.map_or_else(|| name.clone(), |made| made.id.to_string());
     let note = Note::new(&caller.actor, &caller.owner, Action::Import, subject);
     note.with("name", name).end(&context.store, imported).await
+}
+
+/// Makes a session of what a context holds: see `contexts.rs`.
+pub async fn keep_context(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+    request: KeepContext,
+) -> Result<ImportView, NodeError> {
+    let wish = Wish::of(context, caller, Action::KeepContext, reference).await?;
+    let wish = wish.with("as", request.name.to_string());
+    let kept = Box::pin(super::contexts::keep(&wish, request)).await;
+    wish.end(kept).await
 }
 
 /// A session that is to be made.
