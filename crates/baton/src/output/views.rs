@@ -105,9 +105,10 @@ fn permissions(permissions: &[Permission]) -> String {
 fn certificates(certificates: &[CertificateView]) -> String {
     let mut table = Table::new(&["TRUSTED CERTIFICATE", "FOR", "ENDS", "SHA-256"]);
     for certificate in certificates {
-        let sites = match certificate.authority {
-            true => "every site that it signs for".to_owned(),
-            false => certificate.names.join(" "),
+        let sites = if certificate.authority {
+            "every site that it signs for".to_owned()
+        } else {
+            certificate.names.join(" ")
         };
         table.row([
             certificate.subject.clone(),

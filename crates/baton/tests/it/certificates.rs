@@ -53,13 +53,11 @@ async fn visit(house: &House, id: SessionId, url: &Url) -> String {
     let page = Page::attach(&house.keeper_socket(id), "").await.unwrap();
     let to = serde_json::json!({ "url": url });
     let answer = page.session().call("Page.navigate", to).await.unwrap();
-    match answer["errorText"].as_str() {
-        Some(error) => error.to_owned(),
-        None => {
-            page.wait_for("document.readyState === 'complete'").await.unwrap();
-            page.evaluate("document.title").await.unwrap()
-        }
+    if let Some(error) = answer["errorText"].as_str() {
+        return error.to_owned();
     }
+    page.wait_for("document.readyState === 'complete'").await.unwrap();
+    page.evaluate("document.title").await.unwrap()
 }
 
 const REFUSED: &str = "net::ERR_CERT_AUTHORITY_INVALID";

@@ -8,7 +8,7 @@ use clap::Args;
 
 /// List the contexts that tools made for themselves in the session's browser, and their tabs
 ///
-/// Incognito windows, and what Playwright's browser.newContext() gives. They are not kept: baton
+/// Incognito windows, and what Playwright's `browser.newContext()` gives. They are not kept: baton
 /// sessions keep-context makes a session of one.
 #[derive(Debug, Args)]
 pub(crate) struct Contexts {
