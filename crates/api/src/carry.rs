@@ -1,6 +1,6 @@
 //! A session leaves as a file, and a file becomes a session.
 
-use crate::SessionView;
+use crate::{SessionView, Tab};
 use baton_session::{Receipt, SessionId, SessionName, SnapshotId, State};
 use jiff::Timestamp;
 use serde::de::IgnoredAny;
@@ -63,7 +63,38 @@ pub struct ImportSession {
     pub file: FileText,
 }
 
-/// A session that was made of a file.
+/// A context that a client made in a session's browser (an incognito window, what Playwright's
+/// `browser.newContext()` gives). It is not kept, unless that is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ContextView {
+    /// The browser's own name for it.
+    pub id: String,
+    /// Its tabs.
+    pub tabs: Vec<Tab>,
+}
+
+/// The contexts that clients made in a session's browser.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ContextList {
+    /// All of them, by their ids.
+    pub items: Vec<ContextView>,
+}
+
+/// Makes a session of its own of what a context holds now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KeepContext {
+    /// The id of the context, or the beginning of one; may be left out when there is only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// Unique among the owner's sessions that are not closed.
+    pub name: SessionName,
+    /// Free text for people, at most 1000 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// A session that was made of a file, or of a context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ImportView {
     /// The session; a resume brings it to life.
@@ -71,7 +102,7 @@ pub struct ImportView {
     pub session: SessionView,
     /// How much was taken.
     pub holds: Contents,
-    /// What in the file was not taken, and why.
+    /// What of it was not taken, and why.
     pub left_out: Receipt,
 }
 

@@ -30,7 +30,8 @@ pub mod sync;
 pub use agent::{AGENT_HEADER, DriverView, PassSession};
 pub use audit::{AuditList, AuditOutcome, AuditView, ListAudit};
 pub use carry::{
-    Contents, ExportFormat, ExportSession, ExportView, FileText, ImportSession, ImportView,
+    Contents, ContextList, ContextView, ExportFormat, ExportSession, ExportView, FileText,
+    ImportSession, ImportView, KeepContext,
 };
 pub use cdp::{CdpAccess, OpenCdp};
 #[cfg(feature = "client")]

@@ -6,8 +6,8 @@ pub use baton_session::{SnapshotReason, Unread};
 use crate::agent::DriverView;
 use crate::sync::{HandedView, SharedView};
 use baton_session::{
-    Confinement, Forecast, Lifecycle, Owner, Permission, Receipt, SandboxId, SessionId,
-    SessionName, SnapshotId,
+    CertificateView, Confinement, Forecast, Lifecycle, Owner, Permission, Receipt, SandboxId,
+    SessionId, SessionName, SnapshotId,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -66,6 +66,9 @@ pub struct SessionView {
     /// What sites may do and may not, by the snapshot that a resume would take.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub permissions: Vec<Permission>,
+    /// Whom its browser trusts beside its maker's list, by the snapshot that a resume would take.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub certificates: Vec<CertificateView>,
     /// The latest snapshot; none before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<SnapshotView>,

@@ -1,6 +1,7 @@
 //! Cookies between the model and the protocol: `Network.Cookie` and `Network.CookieParam`.
 
 use crate::cdp::{CdpError, CdpSession};
+use crate::targets::ContextId;
 use baton_session::cookie::{Expiry, PartitionKey, Priority, SameSite, SourceScheme};
 use baton_session::{Cookie, Unread};
 use serde::Deserialize;
@@ -16,9 +17,14 @@ pub(crate) struct Fetched {
     pub(crate) lost: Vec<Unread>,
 }
 
-/// Reads every cookie of the default context; what cannot be understood is logged and left out.
-pub(crate) async fn fetch(browser: &CdpSession) -> Result<Fetched, CdpError> {
-    let answer = browser.call("Storage.getCookies", json!({})).await?;
+/// Reads every cookie of a context, the default one if none is named; what cannot be understood is logged
+/// and left out.
+pub(crate) async fn fetch(
+    browser: &CdpSession,
+    context: Option<&ContextId>,
+) -> Result<Fetched, CdpError> {
+    let params = context.map_or_else(|| json!({}), |id| json!({ "browserContextId": id }));
+    let answer = browser.call("Storage.getCookies", params).await?;
     let mut fetched = Fetched::default();
     for wire in answer["cookies"].as_array().into_iter().flatten() {
         match decode(wire) {

@@ -22,4 +22,4 @@ pub mod restore;
 mod script;
 mod targets;
 
-pub use targets::TargetId;
+pub use targets::{ContextId, MadeContext, TargetId};

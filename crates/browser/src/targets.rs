@@ -1,6 +1,7 @@
 //! Targets: which tabs a browser has, and how to make, reach and close one.
 
 use crate::cdp::{CdpError, CdpSession, CdpSessionId};
+use baton_session::Tab;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -29,6 +30,34 @@ impl fmt::Display for TargetId {
     }
 }
 
+/// The browser's own name for a context that a client made: an incognito window, or what Playwright calls
+/// a browser context. It ends with the client, at the latest with the browser.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ContextId(String);
+
+impl ContextId {
+    /// The id as the browser wrote it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ContextId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A context that a client made.
+#[derive(Debug, Clone)]
+pub struct MadeContext {
+    /// Its id.
+    pub id: ContextId,
+    /// Its tabs, with address and title.
+    pub tabs: Vec<Tab>,
+}
+
 /// `Target.TargetInfo`, as far as Baton uses it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -39,7 +68,9 @@ pub(crate) struct TargetInfo {
     #[serde(default)]
     pub(crate) url: String,
     #[serde(default)]
-    browser_context_id: Option<String>,
+    title: String,
+    #[serde(default)]
+    browser_context_id: Option<ContextId>,
     /// The tab that opened it.
     #[serde(default)]
     opener_id: Option<TargetId>,
@@ -104,26 +135,33 @@ pub(crate) fn shows(url: &str) -> Shows<'_> {
     }
 }
 
-/// Tells the default context from those that clients made (incognito, Playwright's own), which are
-/// not kept.
+/// Tells the context that is watched from all others. That is the default one, unless one that a client
+/// made (incognito, Playwright's own) was asked for: those are not kept by themselves.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Contexts {
-    default: Option<String>,
-    made: BTreeSet<String>,
+    default: Option<ContextId>,
+    made: BTreeSet<ContextId>,
+    only: Option<ContextId>,
 }
 
 impl Contexts {
-    /// Asks the browser.
-    pub(crate) async fn fetch(browser: &CdpSession) -> Result<Self, CdpError> {
+    /// Asks the browser; `only` is the one that is watched in the place of the default one.
+    pub(crate) async fn fetch(
+        browser: &CdpSession,
+        only: Option<&ContextId>,
+    ) -> Result<Self, CdpError> {
         let answer = browser.call("Target.getBrowserContexts", json!({})).await?;
         let made = Deserialize::deserialize(&answer["browserContextIds"]).unwrap_or_default();
-        let default = answer["defaultBrowserContextId"].as_str().map(str::to_owned);
-        Ok(Self { default, made })
+        let default = Deserialize::deserialize(&answer["defaultBrowserContextId"]).ok();
+        Ok(Self { default, made, only: only.cloned() })
     }
 
-    /// Whether a target belongs to the default context. An older browser does not name it: then
+    /// Whether a target belongs to the context that is watched. An older browser does not name it: then
     /// every context is, that was not made before we asked.
     pub(crate) fn keep(&self, target: &TargetInfo) -> bool {
+        if let Some(only) = &self.only {
+            return target.browser_context_id.as_ref() == Some(only);
+        }
         match (&target.browser_context_id, &self.default) {
             (Some(context), Some(default)) => context == default,
             (Some(context), None) => !self.made.contains(context),
@@ -135,21 +173,19 @@ impl Contexts {
 /// The tabs that a browser has.
 #[derive(Debug, Default)]
 pub(crate) struct Tabs {
-    /// Those of the default context.
+    /// Those of the context that is watched.
     pub(crate) kept: Vec<TargetInfo>,
-    /// Those of the default context that show a page of the browser's own.
+    /// Those of that context that show a page of the browser's own.
     pub(crate) internal: Vec<TargetInfo>,
     /// How many tabs other contexts have.
     pub(crate) foreign: usize,
 }
 
-/// Asks a browser for its tabs.
-pub(crate) async fn list(browser: &CdpSession) -> Result<Tabs, CdpError> {
-    let contexts = Contexts::fetch(browser).await?;
-    let answer = browser.call("Target.getTargets", json!({})).await?;
-    let infos = answer["targetInfos"].as_array().map(Vec::as_slice).unwrap_or_default();
+/// Asks a browser for its tabs, those of one context (`only`, or the default one) above all.
+pub(crate) async fn list(browser: &CdpSession, only: Option<&ContextId>) -> Result<Tabs, CdpError> {
+    let contexts = Contexts::fetch(browser, only).await?;
     let mut tabs = Tabs::default();
-    for target in infos.iter().filter_map(|info| TargetInfo::deserialize(info).ok()) {
+    for target in all(browser).await? {
         match (target.is_tab(), contexts.keep(&target)) {
             (true, true) => tabs.kept.push(target),
             (true, false) => tabs.foreign += 1,
@@ -158,6 +194,30 @@ pub(crate) async fn list(browser: &CdpSession) -> Result<Tabs, CdpError> {
         }
     }
     Ok(tabs)
+}
+
+/// Whatever a browser runs, in all contexts.
+async fn all(browser: &CdpSession) -> Result<Vec<TargetInfo>, CdpError> {
+    let answer = browser.call("Target.getTargets", json!({})).await?;
+    let infos = answer["targetInfos"].as_array().map(Vec::as_slice).unwrap_or_default();
+    Ok(infos.iter().filter_map(|info| TargetInfo::deserialize(info).ok()).collect())
+}
+
+/// The contexts that clients made, with their tabs.
+pub(crate) async fn made(browser: &CdpSession) -> Result<Vec<MadeContext>, CdpError> {
+    let contexts = Contexts::fetch(browser, None).await?;
+    let tabs: Vec<_> = all(browser).await?.into_iter().filter(TargetInfo::is_tab).collect();
+    let of = |id: &ContextId| {
+        let own = tabs.iter().filter(|tab| tab.browser_context_id.as_ref() == Some(id));
+        let tab = |info: &TargetInfo| Tab {
+            id: info.target_id.to_string(),
+            url: info.url.clone(),
+            title: info.title.clone(),
+            ..Tab::default()
+        };
+        own.map(tab).collect()
+    };
+    Ok(contexts.made.iter().map(|id| MadeContext { id: id.clone(), tabs: of(id) }).collect())
 }
 
 /// Whether a target is still there.

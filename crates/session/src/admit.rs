@@ -4,6 +4,7 @@
 //! files is left out, and so is what a browser would refuse; each with a line, and never at the cost
 //! of the rest.
 
+use crate::certificate::{self, MAX_CERTIFICATES};
 use crate::cookie::Expiry;
 use crate::permission::{self, MAX_PERMISSIONS};
 use crate::receipt::{ItemKind, ReceiptItem};
@@ -22,6 +23,7 @@ pub fn admit(state: &mut State, now: Expiry) -> Receipt {
     state.origins.retain(|key, origin| admit_origin(key, origin, &mut left_out));
     admit_tabs(state, &mut left_out);
     admit_permissions(state, now, &mut left_out);
+    admit_certificates(state, &mut left_out);
     state.normalize();
     left_out
 }
@@ -136,6 +138,17 @@ fn admit_permissions(state: &mut State, now: Expiry, left_out: &mut Receipt) {
         left_out.push(ReceiptItem::rejected(ItemKind::Permission, place, reason));
         false
     });
+}
+
+/// Not more certificates than a session has.
+fn admit_certificates(state: &mut State, left_out: &mut Receipt) {
+    let certificates = &mut state.environment.certificates;
+    certificate::normalize(certificates);
+    let most = certificates.len().min(MAX_CERTIFICATES);
+    for certificate in certificates.drain(most..) {
+        let reason = "expected at most 20 certificates";
+        left_out.push(ReceiptItem::rejected(ItemKind::Environment, certificate.place(), reason));
+    }
 }
 
 /// At most so much of a text from elsewhere as a line of a receipt has room for.

@@ -1,6 +1,6 @@
-//! The environment that a page sees: window, clock, language, place, and what it may do.
+//! The environment that a page sees: window, clock, language, place, what it may do and whom it trusts.
 
-use crate::Permission;
+use crate::{Certificate, Permission};
 use serde::{Deserialize, Serialize};
 
 /// What a session was opened with, and what was decided about the wishes of sites since; a field left
@@ -27,6 +27,10 @@ pub struct Environment {
     /// What sites may do and may not; about all else they ask.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub permissions: Vec<Permission>,
+    /// Whom the browser trusts beside those that its maker does: authorities of one's own, and servers
+    /// that signed their certificates themselves. Each is one certificate in PEM; at most 20.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub certificates: Vec<Certificate>,
 }
 
 /// Inner size of a window, in CSS pixels.

@@ -6,7 +6,7 @@
 //!
 //! Rooms, from the smallest to the largest: [`text`] and [`id`]; [`cookie`], [`storage`],
 //! [`value`], [`database`], [`cache`], [`mod@file`], [`registration`], [`tab`] and its [`history`],
-//! [`environment`] with [`permission`]; [`state`] holds them all; [`parts`] cuts a state into content-addressed pieces;
+//! [`environment`] with [`permission`] and [`certificate`]; [`state`] holds them all; [`parts`] cuts a state into content-addressed pieces;
 //! [`checksum`] names a state; [`receipt`] tells what a restore did; [`Holdings`] tell whether a
 //! state has shrunk; [`diff`], [`forecast`] and [`login`] tell what changed, what expires and where somebody is logged in; [`redact`] hides
 //! secrets; [`playwright`] reads and writes `storageState` files and [`wire`] session files,
@@ -18,6 +18,7 @@ pub mod admit;
 mod agent;
 pub mod audit;
 pub mod cache;
+pub mod certificate;
 pub mod checksum;
 pub mod confinement;
 pub mod cookie;
@@ -69,6 +70,7 @@ pub mod write_back;
 pub use agent::AgentName;
 pub use audit::AuditOutcome;
 pub use cache::Cache;
+pub use certificate::{Certificate, CertificateView};
 pub use confinement::Confinement;
 pub use cookie::Cookie;
 pub use database::Database;

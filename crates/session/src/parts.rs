@@ -10,7 +10,7 @@ pub use piece::{Joining, Piece};
 
 use crate::text_form::{InvalidText, parse_hex, text_form, write_hex};
 use crate::words::words;
-use crate::{Cookie, Site, State, cookie, json};
+use crate::{Cookie, Site, State, certificate, cookie, json};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -44,6 +44,10 @@ words! {
     Unread "unread",
     /// The icon of the site in front; named by the site.
     Icon "icon",
+    /// The certificates that the browser trusts; its name is empty. It is not in the part of the
+    /// environment: a Baton that knows none of them would read that, and write it without them, while a
+    /// kind that it does not know it refuses.
+    Certificates "certificates",
 }
 
 impl PartKind {
@@ -152,7 +156,13 @@ pub struct InvalidPart {
 /// Cuts a state into parts, sorted by kind and name. Pictures are not part of a state, and what could not
 /// be read is not either.
 pub fn split(state: &State) -> Vec<Part> {
-    let mut parts = vec![encode(PartKind::Environment, String::new(), &state.environment)];
+    let mut environment = state.environment.clone();
+    let mut certificates = std::mem::take(&mut environment.certificates);
+    let mut parts = vec![encode(PartKind::Environment, String::new(), &environment)];
+    if !certificates.is_empty() {
+        certificate::normalize(&mut certificates);
+        parts.push(encode(PartKind::Certificates, String::new(), &certificates));
+    }
     for (site, cookies) in cookies_by_site(&state.cookies) {
         parts.push(encode(PartKind::Cookies, site.to_string(), &cookies));
     }

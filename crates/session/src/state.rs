@@ -2,7 +2,7 @@
 
 use crate::{
     Cache, Cookie, Database, Entries, Environment, FileEntry, Registration, StorageKey, Tab, Text,
-    cookie, permission,
+    certificate, cookie, permission,
 };
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ pub struct State {
     pub origins: BTreeMap<StorageKey, OriginState>,
     /// Tabs in the order of the window.
     pub tabs: Vec<Tab>,
-    /// Viewport, user agent, time zone, locale, geolocation, permissions.
+    /// Viewport, user agent, time zone, locale, geolocation, permissions, certificates.
     pub environment: Environment,
 }
 
@@ -106,6 +106,7 @@ impl State {
             tab.session_storage.retain(|_, entries| !entries.is_empty());
         }
         permission::normalize(&mut self.environment.permissions);
+        certificate::normalize(&mut self.environment.certificates);
     }
 
     /// The tab in front; the first one when none says so.

@@ -1919,6 +1919,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sessions/{id}/contexts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The contexts that clients made in the session's browser (incognito windows, Playwright's
+         *     `newContext()`), with their tabs. They are not kept by themselves.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ContextList"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/{id}/contexts/keep": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a recoverable session of its own of what one of these contexts holds now: its cookies, its tabs,
+         *     and the storage of the sites that they show. What happens in the context later is not in it.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["KeepContext"];
+                };
+            };
+            responses: {
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ImportView"];
+                    };
+                };
+                "4XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sessions/{id}/debug": {
         parameters: {
             query?: never;
@@ -4301,6 +4401,27 @@ export interface components {
             expires_at: string;
         };
         /**
+         * @description An X.509 certificate (RFC 5280): of an authority, or of a server with its names. It is written as one
+         *     in PEM.
+         */
+        Certificate: string;
+        /** @description What a certificate says of itself. */
+        CertificateView: {
+            /** @description Whether it is an authority's: then whoever has its key can speak for every site there is. */
+            authority: boolean;
+            /**
+             * Format: date-time
+             * @description When it ends; none when that is no instant.
+             */
+            ends?: string | null;
+            /** @description The hosts for which a server's counts; of an authority, none. */
+            names?: string[];
+            /** @description SHA-256 of it, by which everybody can tell which one it is. */
+            sha256: components["schemas"]["PartHash"];
+            /** @description Whose it is, such as `CN=Staging CA, O=Example`. */
+            subject: string;
+        };
+        /**
          * @description What became of an item.
          * @enum {string}
          */
@@ -4799,6 +4920,21 @@ export interface components {
             /** @description Tabs. */
             tabs: number;
         };
+        /** @description The contexts that clients made in a session's browser. */
+        ContextList: {
+            /** @description All of them, by their ids. */
+            items: components["schemas"]["ContextView"][];
+        };
+        /**
+         * @description A context that a client made in a session's browser (an incognito window, what Playwright's
+         *     `browser.newContext()` gives). It is not kept, unless that is asked for.
+         */
+        ContextView: {
+            /** @description The browser's own name for it. */
+            id: string;
+            /** @description Its tabs. */
+            tabs: components["schemas"]["Tab"][];
+        };
         /** @description Makes a key. */
         CreateKey: {
             for_node?: components["schemas"]["Fingerprint"] | null;
@@ -5018,6 +5154,12 @@ export interface components {
          *     out is the browser's own.
          */
         Environment: {
+            /**
+             * @description Whom the browser trusts beside those that its maker does: authorities of one's own, and servers
+             *     that signed their certificates themselves. Each is one certificate in PEM; at most 20.
+             * @default []
+             */
+            certificates?: components["schemas"]["Certificate"][];
             /** @default null */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /**
@@ -5358,11 +5500,11 @@ export interface components {
             file: unknown;
             name?: components["schemas"]["SessionName"] | null;
         };
-        /** @description A session that was made of a file. */
+        /** @description A session that was made of a file, or of a context. */
         ImportView: components["schemas"]["SessionView"] & {
             /** @description How much was taken. */
             holds: components["schemas"]["Contents"];
-            /** @description What in the file was not taken, and why. */
+            /** @description What of it was not taken, and why. */
             left_out: components["schemas"]["Receipt"];
         };
         /** @description One session of an index. */
@@ -5410,6 +5552,15 @@ export interface components {
          * @enum {string}
          */
         ItemKind: "cookie" | "local_storage" | "session_storage" | "indexed_db" | "cache" | "files" | "service_worker" | "tab" | "history" | "environment" | "permission" | "site" | "part" | "snapshot";
+        /** @description Makes a session of its own of what a context holds now. */
+        KeepContext: {
+            /** @description The id of the context, or the beginning of one; may be left out when there is only one. */
+            context?: string | null;
+            /** @description Free text for people, at most 1000 characters. */
+            description?: string | null;
+            /** @description Unique among the owner's sessions that are not closed. */
+            name: components["schemas"]["SessionName"];
+        };
         /** @description All keys of an owner. */
         KeyList: {
             /** @description Also the revoked ones. */
@@ -6411,6 +6562,8 @@ export interface components {
              *     none.
              */
             cdp_url?: string | null;
+            /** @description Whom its browser trusts beside its maker's list, by the snapshot that a resume would take. */
+            certificates?: components["schemas"]["CertificateView"][];
             forecast?: components["schemas"]["Forecast"] | null;
             /**
              * @description How many tabs of the browser are not kept, because they are in contexts of their own

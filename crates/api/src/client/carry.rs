@@ -1,7 +1,7 @@
 //! Operations that carry sessions out of a node and into it.
 
 use super::{BROWSER_LIMIT, Client, ClientError};
-use crate::{ExportSession, ExportView, ImportSession, ImportView};
+use crate::{ContextList, ExportSession, ExportView, ImportSession, ImportView, KeepContext};
 use reqwest::Method;
 
 impl Client {
@@ -13,6 +13,21 @@ impl Client {
     ) -> Result<ExportView, ClientError> {
         let call = self.request(Method::GET, &["sessions", reference, "export"])?;
         self.fetch(call.timeout(BROWSER_LIMIT).query(query)).await
+    }
+
+    /// The contexts that clients made in a session's browser.
+    pub async fn list_contexts(&self, reference: &str) -> Result<ContextList, ClientError> {
+        self.fetch(self.request(Method::GET, &["sessions", reference, "contexts"])?).await
+    }
+
+    /// Makes a session of its own of what a context holds now.
+    pub async fn keep_context(
+        &self,
+        reference: &str,
+        request: &KeepContext,
+    ) -> Result<ImportView, ClientError> {
+        let call = self.request(Method::POST, &["sessions", reference, "contexts", "keep"])?;
+        self.fetch(call.timeout(BROWSER_LIMIT).json(request)).await
     }
 
     /// Makes a session of a file.

@@ -1,9 +1,12 @@
 //! The environment that a session's pages see, as it is typed.
 
+use super::state_file;
+use baton_session::certificate::{BadCertificate, MAX_PEM};
 use baton_session::environment::{Geolocation, Viewport};
 use baton_session::permission::{NAMES, Setting, origin_of};
-use baton_session::{Environment, Permission};
+use baton_session::{Certificate, Environment, Permission};
 use clap::Args;
+use std::path::{Path, PathBuf};
 
 /// What pages see of the world.
 #[derive(Debug, Args)]
@@ -27,6 +30,37 @@ pub(super) struct EnvironmentArgs {
     /// What a site may do without asking, such as `notifications=https://example.org`; again for more
     #[arg(long, value_name = "PERMISSION=ORIGIN", value_parser = permission)]
     allow: Vec<Permission>,
+    /// Trust the certificates in this file (PEM): an authority of one's own, or a server that signed for
+    /// itself. Again for more
+    #[arg(long, value_name = "FILE")]
+    ca: Vec<PathBuf>,
+}
+
+impl EnvironmentArgs {
+    /// What was typed, with the files that it names.
+    pub(super) fn read(self) -> anyhow::Result<Environment> {
+        let mut certificates = Vec::new();
+        for path in &self.ca {
+            certificates.extend(read_certificates(path)?);
+        }
+        Ok(Environment { certificates, ..self.into() })
+    }
+}
+
+/// The certificates in a file.
+fn read_certificates(path: &Path) -> anyhow::Result<Vec<Certificate>> {
+    let bytes = state_file::read_bounded(path, MAX_PEM)?;
+    // What is no text holds no PEM, and the error for that says what to do.
+    let found = Certificate::read_all(&String::from_utf8_lossy(&bytes));
+    found.map_err(|source| NotTrusted { path: path.to_owned(), source }.into())
+}
+
+/// A file that holds nothing that could be trusted, or more than that.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {source}", path.display())]
+pub(super) struct NotTrusted {
+    path: PathBuf,
+    source: BadCertificate,
 }
 
 impl From<EnvironmentArgs> for Environment {
@@ -38,6 +72,7 @@ impl From<EnvironmentArgs> for Environment {
             locale: args.locale,
             geolocation: args.geolocation,
             permissions: args.allow,
+            certificates: Vec::new(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::consent::NobodyToAsk;
 use super::destination::NoPlace;
+use super::environment::NotTrusted;
 use super::export::NotForPeers;
 use super::federation::Nameless;
 use super::import::NotImported;
@@ -133,6 +134,7 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     if error.is::<NoPlace>()
         || error.is::<NotForPeers>()
         || error.is::<NoCocoons>()
+        || error.is::<NotTrusted>()
         || error.is::<NobodyToAsk>()
     {
         return Exit::Usage;

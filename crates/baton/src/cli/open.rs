@@ -14,6 +14,7 @@ use url::Url;
 Examples:
   baton open https://example.org --name shopping
   baton open https://shop.test --name forms --files ~/scans --files ~/receipts:rw
+  baton open https://staging.test --name staging --ca ~/our-ca.pem
   baton open https://a.test https://b.test --name pair --viewport 1280x800 --timezone Asia/Tokyo")]
 pub(super) struct Open {
     /// A tab for each of these addresses, the first one in front; none opens a blank tab
@@ -64,7 +65,7 @@ impl Open {
             debug: self.debug,
             reveal: self.reveal,
             files: self.files.iter().map(|text| folder(text)).collect::<Result<_, _>>()?,
-            environment: self.environment.into(),
+            environment: self.environment.read()?,
         };
         let progress = context.output.progress("starting a browser");
         let opened = client.open_session(&request).await;

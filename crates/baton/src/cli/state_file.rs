@@ -18,8 +18,13 @@ pub(super) enum Unreadable {
     #[error("expected a file at {}, found none", .0.display())]
     NotThere(PathBuf),
     /// It is too large.
-    #[error("expected {} to have at most {FILE_LIMIT} bytes, found more", .0.display())]
-    TooLarge(PathBuf),
+    #[error("expected {} to have at most {limit} bytes, found more", path.display())]
+    TooLarge {
+        /// Which file.
+        path: PathBuf,
+        /// How many it may have.
+        limit: usize,
+    },
     /// It is sealed.
     #[error(
         "expected an identity that opens {}, which is sealed, found none\nname its file with \
@@ -84,7 +89,8 @@ fn text_of(bytes: &[u8], path: &Path) -> anyhow::Result<FileText> {
     Ok(FileText::of(text.into_owned()))
 }
 
-fn read_bounded(path: &Path, limit: usize) -> anyhow::Result<Vec<u8>> {
+/// The bytes of a file that has at most `limit` of them.
+pub(super) fn read_bounded(path: &Path, limit: usize) -> anyhow::Result<Vec<u8>> {
     let file = match File::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(Unreadable::NotThere(path.to_owned()).into());
@@ -94,5 +100,8 @@ fn read_bounded(path: &Path, limit: usize) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = file.take(limit as u64 + 1).read_to_end(&mut bytes);
     read.with_context(|| format!("could not read {}", path.display()))?;
-    if bytes.len() > limit { Err(Unreadable::TooLarge(path.to_owned()).into()) } else { Ok(bytes) }
+    if bytes.len() > limit {
+        return Err(Unreadable::TooLarge { path: path.to_owned(), limit }.into());
+    }
+    Ok(bytes)
 }

@@ -42,7 +42,7 @@ pub(crate) use revisions::{resolved, saved};
 pub(crate) use sandboxes::{ended_sandbox, sandbox, sandboxes};
 pub(crate) use standing::{Standing, Told, standing};
 pub(crate) use style::{bad, counted, doubtful, good, plain, size};
-pub(crate) use views::{audit, files, keys, session, sessions, with_unread};
+pub(crate) use views::{audit, contexts, files, keys, session, sessions, with_unread};
 
 use baton_session::json;
 use baton_session::printable::{self, Printable};

@@ -3,10 +3,10 @@
 use super::table::Table;
 use super::{Output, history, holder, style};
 use baton_api::{
-    AuditList, AuditView, KeyList, SessionFiles, SessionList, SessionSummary, SessionView,
-    SnapshotView, Tab,
+    AuditList, AuditView, ContextList, ContextView, KeyList, SessionFiles, SessionList,
+    SessionSummary, SessionView, SnapshotView, Tab,
 };
-use baton_session::Permission;
+use baton_session::{CertificateView, Permission};
 use jiff::Timestamp;
 
 /// One session: where it stands, its tabs, its last snapshot.
@@ -37,10 +37,15 @@ pub(crate) fn session(view: &SessionView) -> String {
     if !view.permissions.is_empty() {
         lines.push(permissions(&view.permissions));
     }
+    if !view.certificates.is_empty() {
+        lines.push(certificates(&view.certificates));
+    }
     if view.foreign_tabs > 0 {
         let count = view.foreign_tabs;
         lines.push(format!(
-            "not kept: {count} tabs in contexts of their own, such as incognito windows"
+            "not kept: {count} tabs in contexts of their own, such as incognito windows; baton \
+             sessions contexts {} lists them",
+            row.name
         ));
     }
     lines.join("\n")
@@ -71,11 +76,47 @@ fn tabs(tabs: &[Tab]) -> String {
     table.render()
 }
 
+/// The contexts of a browser, a line for each of their tabs.
+pub(crate) fn contexts(list: &ContextList) -> String {
+    if list.items.is_empty() {
+        return "no contexts besides the session's own".to_owned();
+    }
+    let mut table = Table::new(&["CONTEXT", "TITLE", "ADDRESS"]);
+    for ContextView { id, tabs } in &list.items {
+        for tab in tabs {
+            table.row([id.clone(), tab.title.clone(), tab.url.to_string()]);
+        }
+        if tabs.is_empty() {
+            table.row([id.clone(), String::new(), "no tabs".to_owned()]);
+        }
+    }
+    table.render()
+}
+
 fn permissions(permissions: &[Permission]) -> String {
     let mut table = Table::new(&["PERMISSION", "", "SITE"]);
     for permission in permissions {
         let Permission { name, origin, setting, .. } = permission;
         table.row([name.clone(), setting.to_string(), origin.clone()]);
+    }
+    table.render()
+}
+
+/// Whom its browser trusts beside its maker's list.
+fn certificates(certificates: &[CertificateView]) -> String {
+    let mut table = Table::new(&["TRUSTED CERTIFICATE", "FOR", "ENDS", "SHA-256"]);
+    for certificate in certificates {
+        let sites = if certificate.authority {
+            "every site that it signs for".to_owned()
+        } else {
+            certificate.names.join(" ")
+        };
+        table.row([
+            certificate.subject.clone(),
+            sites,
+            certificate.ends.map(|at| at.strftime("%F").to_string()).unwrap_or_default(),
+            format!("{:.16}", certificate.sha256.to_string()),
+        ]);
     }
     table.render()
 }

@@ -38,6 +38,7 @@ async fn the_environment_comes_back() {
             locale: Some("ja-JP".to_owned()),
             geolocation: Some(Geolocation { latitude: 35.5, longitude: 139.5, accuracy: 10.0 }),
             permissions: Vec::new(),
+            certificates: Vec::new(),
         },
         ..OpenSession::new("kathmandu".parse().unwrap(), [url.clone()])
     };

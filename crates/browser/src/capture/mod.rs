@@ -62,14 +62,14 @@ impl Live {
     /// only when the browser itself does not answer.
     pub async fn capture(&self, depth: Depth, pictures: bool) -> Result<Captured, CdpError> {
         let browser = self.browser();
-        let Tabs { kept: tabs, internal, .. } = targets::list(&browser).await?;
+        let Tabs { kept: tabs, internal, .. } = targets::list(&browser, self.context()).await?;
         let living: BTreeSet<&str> = tabs.iter().map(|tab| tab.target_id.as_str()).collect();
         self.shared().mirror().retain_tabs(&living);
         let systems = self.shared().systems().await;
         let work = Work::take(self.shared(), systems, depth == Depth::Whole);
         let reads = Pages { live: self, work: &work }.read(&tabs).await;
         let unread_by_workers = worker::read(self, &work).await;
-        let cookies = cookies::fetch(&browser).await;
+        let cookies = cookies::fetch(&browser, self.context()).await;
         self.read_permissions().await;
         let (mut state, mut unread) = self.merge(reads);
         unread.extend(unread_by_workers);

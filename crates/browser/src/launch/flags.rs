@@ -155,6 +155,7 @@ mod tests {
                 locale: Some("ja-JP".to_owned()),
                 geolocation: None,
                 permissions: Vec::new(),
+                certificates: Vec::new(),
             },
             extra_args: ["--disable-features=Fonts", "--mute-audio"].map(str::to_owned).into(),
             ..LaunchOptions::new("/usr/bin/chromium".into(), "/data/profile".into())

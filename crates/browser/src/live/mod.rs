@@ -23,11 +23,11 @@ use crate::beginning::{self, Entry};
 use crate::cdp::{CdpError, CdpSession, Connection};
 use crate::cookies;
 use crate::keeper::KeeperLink;
-use crate::targets::{self, Contexts, TargetId};
+use crate::targets::{self, ContextId, Contexts, MadeContext, TargetId};
 pub use activity::Activity;
 use activity::Counters;
 use baton_session::cookie::order;
-use baton_session::{Confinement, State, StorageKey, Tab};
+use baton_session::{Confinement, Environment, State, StorageKey, Tab};
 use events::Pump;
 use seen::file_usage;
 use serde_json::json;
@@ -54,6 +54,8 @@ pub struct Live {
     activity: channel::Receiver<Activity>,
     moves: channel::Receiver<u64>,
     confinement: Confinement,
+    /// Which context is watched; none is the default one.
+    context: Option<ContextId>,
     /// Ends the event loop, and with it the connection, when the last clone is dropped.
     _ends_the_loop: Arc<DropGuard>,
 }
@@ -63,8 +65,26 @@ impl Live {
     /// every tab, cross-site frame and lasting worker, now and later; starts one task, which ends with
     /// the connection.
     pub async fn start(link: KeeperLink, known: State) -> Result<Self, CdpError> {
+        Self::watch(link, known, None).await
+    }
+
+    /// The same of a context that a client made, and of nothing beside it: to read it once. Whatever
+    /// belongs to a profile is not known of it.
+    pub async fn start_in(
+        context: ContextId,
+        link: KeeperLink,
+        known: State,
+    ) -> Result<Self, CdpError> {
+        Self::watch(link, known, Some(context)).await
+    }
+
+    async fn watch(
+        link: KeeperLink,
+        known: State,
+        context: Option<ContextId>,
+    ) -> Result<Self, CdpError> {
         let KeeperLink { connection, events, welcome } = link;
-        let contexts = Contexts::fetch(&connection.browser()).await?;
+        let contexts = Contexts::fetch(&connection.browser(), context.as_ref()).await?;
         let shared = Arc::new(Shared::new(known));
         let (counters, activity, moves) = Counters::new();
         let end = CancellationToken::new();
@@ -82,6 +102,7 @@ impl Live {
             activity,
             moves,
             confinement: welcome.confinement.unwrap_or(Confinement::Off),
+            context,
             _ends_the_loop: Arc::new(end.drop_guard()),
         };
         watch::auto_attach(&live.browser(), &watch::OF_A_BROWSER).await?;
@@ -148,7 +169,7 @@ impl Live {
 
     /// The tabs, in the order in which they appeared, with what was last read of them.
     pub async fn tabs(&self) -> Result<Vec<Tab>, CdpError> {
-        let living = targets::list(&self.browser()).await?.kept;
+        let living = targets::list(&self.browser(), self.context()).await?.kept;
         let mirror = self.shared.mirror();
         let mut tabs: Vec<Tab> = living
             .into_iter()
@@ -172,9 +193,23 @@ impl Live {
         Ok(tabs)
     }
 
-    /// How many tabs are in contexts other than the default one, which are not kept.
+    /// How many tabs are in contexts other than the one that is watched, which are not kept.
     pub async fn foreign_tabs(&self) -> Result<usize, CdpError> {
-        Ok(targets::list(&self.browser()).await?.foreign)
+        Ok(targets::list(&self.browser(), self.context()).await?.foreign)
+    }
+
+    /// The contexts that clients made, by their ids.
+    pub async fn contexts(&self) -> Result<Vec<MadeContext>, CdpError> {
+        targets::made(&self.browser()).await
+    }
+
+    /// What pages see by what the session was opened with.
+    pub fn environment(&self) -> Environment {
+        self.shared.mirror().state().environment.clone()
+    }
+
+    pub(crate) fn context(&self) -> Option<&ContextId> {
+        self.context.as_ref()
     }
 
     /// Opens a tab at an address: [`open_unvisited_tab`](Self::open_unvisited_tab), then
@@ -238,7 +273,7 @@ impl Live {
     /// Whether the cookies differ from those of the last capture. No event tells of cookies without
     /// slowing every request down, so somebody has to look; a look costs about a millisecond.
     pub async fn cookies_changed(&self) -> bool {
-        let Ok(mut found) = cookies::fetch(&self.browser()).await else {
+        let Ok(mut found) = cookies::fetch(&self.browser(), self.context()).await else {
             return false;
         };
         order(&mut found.cookies);

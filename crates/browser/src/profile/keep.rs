@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 /// Files and folders below the profile that hold state; all else is cache and can be made again.
-const STATE: [&str; 20] = [
+const STATE: [&str; 22] = [
     note::NAME,
     "Local State",
     "Default/Cookies",
@@ -20,6 +20,8 @@ const STATE: [&str; 20] = [
     "Default/Network",
     "Default/Preferences",
     "Default/Secure Preferences",
+    "Default/ServerCertificate",
+    "Default/ServerCertificate-journal",
     "Default/Local Storage",
     "Default/LocalStorage",
     "Default/LocalStorage-journal",

@@ -6,6 +6,7 @@
 
 pub mod at_rest;
 mod bounds;
+pub mod certificates;
 pub mod compile;
 mod cookies;
 pub mod crypt;

@@ -65,7 +65,7 @@ impl Recorder {
     pub async fn start(link: KeeperLink, limits: RecordLimits) -> Result<Self, CdpError> {
         let KeeperLink { connection, events, .. } = link;
         let (browser, end) = (connection.browser(), CancellationToken::new());
-        let contexts = Contexts::fetch(&browser).await?;
+        let contexts = Contexts::fetch(&browser, None).await?;
         let (records, received) = mpsc::channel(WAITING);
         let pump = Pump::new(connection, contexts, records, limits, end.clone());
         tokio::spawn(end.clone().run_until_cancelled_owned(pump.run(events)));

@@ -33,7 +33,7 @@ pub(super) async fn restore(
     order(&mut valid);
     let mut found = Vec::new();
     if is_compiled {
-        found = cookies::fetch(&browser).await?.cookies;
+        found = cookies::fetch(&browser, None).await?.cookies;
     }
     // One that is set later is sent later, so where one is missing all are set again.
     let is_there = is_compiled && is_as_wanted(&valid, &mut found);
@@ -41,7 +41,7 @@ pub(super) async fn restore(
     if !is_there {
         browser.call("Storage.clearCookies", json!({})).await?;
         refused = cookies::set(&browser, &valid).await?;
-        found = cookies::fetch(&browser).await?.cookies;
+        found = cookies::fetch(&browser, None).await?.cookies;
     }
     let refused: BTreeMap<_, _> =
         refused.iter().map(|(cookie, reason)| (cookie.key(), reason.as_str())).collect();

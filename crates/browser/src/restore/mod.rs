@@ -130,7 +130,7 @@ async fn prefer_later(
     now: Expiry,
     receipt: &mut Receipt,
 ) -> Result<BTreeSet<Site>, RestoreError> {
-    let found = store::fetch(&stage.browser()).await?.cookies;
+    let found = store::fetch(&stage.browser(), None).await?.cookies;
     let later = ground.later_sites(wanted, &found, now);
     ground.prefer(&later, wanted, found);
     reread::databases(stage, ground, &later, wanted, receipt).await;

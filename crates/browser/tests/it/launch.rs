@@ -19,6 +19,7 @@ async fn a_page_sees_the_environment_of_the_launch() {
         locale: Some("ja-JP".to_owned()),
         geolocation: None,
         permissions: Vec::new(),
+        certificates: Vec::new(),
     };
     let options = LaunchOptions { environment, ..options(&folder.path().join("profile")) };
     let spec = spec(folder.path(), BrowserSpec::Launch(Box::new(options)));

@@ -50,6 +50,7 @@ fn environment() -> Environment {
         locale: Some("ja-JP".to_owned()),
         geolocation: Some(Geolocation { latitude: 35.5, longitude: 139.5, accuracy: 10.0 }),
         permissions: Vec::new(),
+        certificates: Vec::new(),
     }
 }
 

@@ -67,6 +67,8 @@ pub enum Action {
     Export,
     /// A session was made of a file.
     Import,
+    /// A session was made of a context in the browser of another one.
+    KeepContext,
     /// A key was made.
     CreateKey,
     /// A key was revoked.
@@ -140,6 +142,7 @@ impl Action {
             Self::KeepTab => "debug.keep_secrets",
             Self::Export => "session.export",
             Self::Import => "session.import",
+            Self::KeepContext => "session.keep_context",
             Self::CreateKey => "key.create",
             Self::RevokeKey => "key.revoke",
             Self::PutCocoon => "cocoon.put",

@@ -110,6 +110,8 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(session_files::list))
         .routes(routes!(session_files::get, session_files::put, session_files::remove))
         .routes(routes!(carry::export))
+        .routes(routes!(carry::contexts))
+        .routes(routes!(carry::keep_context))
         .routes(routes!(carry::import).layer((compression::bodies(), unpacked.clone(), long)))
         // Other nodes.
         .routes(routes!(sync::save))

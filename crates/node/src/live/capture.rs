@@ -138,7 +138,7 @@ impl Hub {
 }
 
 /// A browser that ended a moment ago, before its runner noticed, is one that does not run.
-fn ended(id: SessionId, error: CdpError) -> LiveError {
+pub(super) fn ended(id: SessionId, error: CdpError) -> LiveError {
     if error.is_closed() { LiveError::NotActive(id) } else { error.into() }
 }
 

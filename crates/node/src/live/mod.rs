@@ -7,8 +7,10 @@
 mod ahead;
 mod attach;
 mod capture;
+mod certificates;
 mod clobber;
 mod close;
+mod contexts;
 mod draft;
 mod ending;
 mod error;

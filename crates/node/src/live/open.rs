@@ -46,6 +46,7 @@ impl Hub {
             self.note_folders(session.id, &folders)?;
         }
         self.begin_permissions(session.id, &request.environment).await?;
+        self.begin_certificates(session.id, &request.environment).await?;
         self.start_browser(session, &request.environment).await?;
         let link = self.connect_to(session.id).await?;
         let known = State { environment: request.environment.clone(), ..State::default() };

@@ -228,12 +228,14 @@ impl Hub {
         let refused = self.write_raw(session.id, &mut state).await?;
         let permissions = &mut state.environment;
         let given = self.give_permissions(session.id, permissions, ground.as_ref()).await?;
+        let trusted = self.give_certificates(session.id, &state.environment).await?;
         self.start_browser(session, &state.environment).await?;
         clock.step("launch");
         let link = self.connect_to(session.id).await?;
         let now = Expiry(Timestamp::now().as_microsecond());
         let mut restored = restore(link, state, now, ground.as_ref()).await?;
         given.tell(&mut restored);
+        trusted.tell(&mut restored);
         let Restored { mut receipt, timing, state, .. } = restored;
         receipt.extend(refused);
         receipt.sort();

@@ -10,11 +10,13 @@ use crate::reference::Reference;
 use crate::{Context, NodeError};
 use axum::body::Bytes;
 use baton_api::{
-    AttachSession, ExportSession, ExportView, ImportSession, ImportView, OpenSession, PassSession,
-    ResumeResult, RollBack, SessionFile, SessionView, SnapshotView, StateView, SwitchDebug,
+    AttachSession, ExportSession, ExportView, ImportSession, ImportView, KeepContext, OpenSession,
+    PassSession, ResumeResult, RollBack, SessionFile, SessionView, SnapshotView, StateView,
+    SwitchDebug,
 };
 use baton_browser::cdp::Transport;
-use baton_session::{AgentName, SessionName};
+use baton_session::certificate::MAX_CERTIFICATES;
+use baton_session::{AgentName, Certificate, SessionName};
 use futures_util::Stream;
 use secrecy::SecretString;
 use std::fmt::Display;
@@ -25,9 +27,14 @@ pub async fn open(
     caller: &Caller,
     request: OpenSession,
 ) -> Result<SessionView, NodeError> {
-    let (name, reveal) = (request.name.clone(), request.reveal);
+    let begins = Begins {
+        action: Action::Open,
+        name: request.name.clone(),
+        reveal: request.reveal,
+        trusts: places(&request.environment.certificates),
+    };
     let opened = super::open::open(context, caller, request).await;
-    begun(context, caller, Action::Open, name, reveal, opened).await
+    begins.end(context, caller, opened).await
 }
 
 /// Attaches to a browser: see `attach.rs`.
@@ -36,9 +43,10 @@ pub async fn attach(
     caller: &Caller,
     request: AttachSession,
 ) -> Result<SessionView, NodeError> {
-    let name = request.name.clone();
+    let (action, name) = (Action::Attach, request.name.clone());
+    let begins = Begins { action, name, reveal: false, trusts: Vec::new() };
     let attached = super::attach::attach(context, caller, request).await;
-    begun(context, caller, Action::Attach, name, false, attached).await
+    begins.end(context, caller, attached).await
 }
 
 /// Resumes a session: see `resume.rs`.
@@ -258,21 +266,50 @@ pub async fn import(
     note.with("name", name).end(&context.store, imported).await
 }
 
-/// Notes a session that was to be made; without one its name is the subject.
-async fn begun(
+/// Makes a session of what a context holds: see `contexts.rs`.
+pub async fn keep_context(
     context: &Context,
     caller: &Caller,
+    reference: &str,
+    request: KeepContext,
+) -> Result<ImportView, NodeError> {
+    let wish = Wish::of(context, caller, Action::KeepContext, reference).await?;
+    let wish = wish.with("as", request.name.to_string());
+    let kept = Box::pin(super::contexts::keep(&wish, request)).await;
+    wish.end(kept).await
+}
+
+/// A session that is to be made.
+struct Begins {
     action: Action,
     name: SessionName,
+    /// Whether the secrets of its tabs are kept.
     reveal: bool,
-    begun: Result<SessionView, NodeError>,
-) -> Result<SessionView, NodeError> {
-    let subject = match &begun {
-        Ok(view) => view.session.id.to_string(),
-        Err(_) => name.to_string(),
-    };
-    let note = Note::new(&caller.actor, &caller.owner, action, subject);
-    let note = note.with("name", name.to_string());
-    let note = if reveal { note.with("reveal", "true") } else { note };
-    note.end(&context.store, begun).await
+    /// Whom its browser trusts beside its maker's list.
+    trusts: Vec<String>,
+}
+
+impl Begins {
+    /// Notes it; when it was not made, its name is the subject.
+    async fn end(
+        self,
+        context: &Context,
+        caller: &Caller,
+        begun: Result<SessionView, NodeError>,
+    ) -> Result<SessionView, NodeError> {
+        let subject = match &begun {
+            Ok(view) => view.session.id.to_string(),
+            Err(_) => self.name.to_string(),
+        };
+        let note = Note::new(&caller.actor, &caller.owner, self.action, subject);
+        let note = note.with("name", self.name.to_string());
+        let note = if self.reveal { note.with("reveal", "true") } else { note };
+        let note = if self.trusts.is_empty() { note } else { note.with("trusts", self.trusts) };
+        note.end(&context.store, begun).await
+    }
+}
+
+/// Certificates as the log names them.
+fn places(certificates: &[Certificate]) -> Vec<String> {
+    certificates.iter().take(MAX_CERTIFICATES).map(Certificate::place).collect()
 }

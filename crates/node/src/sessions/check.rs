@@ -4,9 +4,10 @@ use crate::NodeError;
 use crate::data::DataFolder;
 use crate::live::LiveError;
 use baton_api::{OpenSession, SharedFolder};
+use baton_session::certificate::MAX_CERTIFICATES;
 use baton_session::environment::{Geolocation, Viewport};
 use baton_session::permission::MAX_PERMISSIONS;
-use baton_session::{Environment, Permission, SessionName};
+use baton_session::{Certificate, Environment, Permission, SessionName};
 use std::fmt::Display;
 use std::path::Path;
 use url::{Host, Url};
@@ -109,6 +110,7 @@ pub(crate) fn environment(environment: &Environment) -> Result<(), NodeError> {
     environment.viewport.map_or(Ok(()), viewport)?;
     environment.geolocation.map_or(Ok(()), geolocation)?;
     permissions(&environment.permissions)?;
+    certificates(&environment.certificates)?;
     let agent = |c: char| matches!(c, ' '..='~');
     let zone = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
     let tag = |c: char| c.is_ascii_alphanumeric() || c == '-';
@@ -148,6 +150,15 @@ fn permissions(permissions: &[Permission]) -> Result<(), NodeError> {
         let name: String = one.place().chars().take(MAX_TEXT).collect();
         invalid(field, expected, format!("{name:?}: {why}"))
     })
+}
+
+/// What each of them is, was looked at when it was read.
+fn certificates(certificates: &[Certificate]) -> Result<(), NodeError> {
+    if certificates.len() > MAX_CERTIFICATES {
+        let field = "environment.certificates";
+        return invalid(field, "at most 20 certificates", certificates.len());
+    }
+    Ok(())
 }
 
 fn text(

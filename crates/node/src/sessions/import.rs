@@ -6,7 +6,7 @@
 use super::{check, show};
 use crate::blocking::blocking;
 use crate::{Context, NodeError, clock};
-use baton_api::{Contents, FileText, ImportSession, ImportView};
+use baton_api::{Contents, FileText, ImportSession, ImportView, SessionView};
 use baton_session::cookie::Expiry;
 use baton_session::import::{self, Imported};
 use baton_session::receipt::{ItemKind, ReceiptItem};
@@ -30,23 +30,47 @@ pub async fn import(
     let Opened { name: own_name, description: own, holds, parts, left_out } = opened?;
     let name = name_of(name, &own_name)?;
     let description = description.unwrap_or(own);
-    check::description(Some(&description))?;
-    let session = Session {
-        id: SessionId::new(now, rand::random()),
-        name,
-        description,
-        owner: owner.clone(),
-        node: context.node,
-        headed: false,
-        debug: false,
-        lifecycle: Lifecycle::Recoverable,
-        created_at: now,
-        updated_at: now,
-    };
-    context.store.create_session_with(&session, first(&session, parts)).await?;
-    tracing::info!(session = %session.id, "imported a session");
-    let session = show::describe(context, session).await?;
+    let made = Made { name, description, parts, reason: SnapshotReason::Import };
+    let session = made.store(context, owner).await?;
     Ok(ImportView { session, holds, left_out })
+}
+
+/// A session that begins with a snapshot, and with no browser.
+pub(super) struct Made {
+    pub(super) name: SessionName,
+    pub(super) description: String,
+    /// All that its only snapshot holds.
+    pub(super) parts: Vec<Part>,
+    /// Where that came from.
+    pub(super) reason: SnapshotReason,
+}
+
+impl Made {
+    /// Stores the session, recoverable, and its snapshot together.
+    pub(super) async fn store(
+        self,
+        context: &Context,
+        owner: &Owner,
+    ) -> Result<SessionView, NodeError> {
+        let Self { name, description, parts, reason } = self;
+        check::description(Some(&description))?;
+        let now = clock::now();
+        let session = Session {
+            id: SessionId::new(now, rand::random()),
+            name,
+            description,
+            owner: owner.clone(),
+            node: context.node,
+            headed: false,
+            debug: false,
+            lifecycle: Lifecycle::Recoverable,
+            created_at: now,
+            updated_at: now,
+        };
+        context.store.create_session_with(&session, first(&session, parts, reason)).await?;
+        tracing::info!(session = %session.id, %reason, "made a session of a snapshot");
+        show::describe(context, session).await
+    }
 }
 
 /// What a file holds.
@@ -88,13 +112,13 @@ fn name_of(wanted: Option<SessionName>, own: &str) -> Result<SessionName, NodeEr
     Ok(name)
 }
 
-fn first(session: &Session, parts: Vec<Part>) -> NewSnapshot {
+fn first(session: &Session, parts: Vec<Part>, reason: SnapshotReason) -> NewSnapshot {
     NewSnapshot {
         id: SnapshotId::new(session.created_at, rand::random()),
         session: session.id,
         owner: session.owner.clone(),
         taken_at: session.created_at,
-        reason: SnapshotReason::Import,
+        reason,
         term: None,
         shrunk: false,
         sibling: false,

@@ -11,6 +11,7 @@ mod capture;
 mod cdp;
 pub(crate) mod check;
 mod close;
+mod contexts;
 mod create;
 mod debug;
 mod deep;
@@ -32,10 +33,11 @@ mod state;
 mod view;
 
 pub use audited::{
-    abandon, attach, capture, close, connect, debug, delete, export, get_file, import, open, pass,
-    put_file, remove_file, resume, rollback, show_to, state,
+    abandon, attach, capture, close, connect, debug, delete, export, get_file, import,
+    keep_context, open, pass, put_file, remove_file, resume, rollback, show_to, state,
 };
 pub use cdp::{active, enter};
+pub use contexts::contexts;
 pub use diff::diff;
 pub use export::FILE_LIMIT;
 pub use files::{Opened, list as files};

@@ -8,10 +8,11 @@ use crate::live::LiveError;
 use crate::{Context, NodeError, clock, sync};
 use baton_api::{ResumeResult, SessionSummary, SessionView, Tab};
 use baton_session::forecast::forecast;
-use baton_session::{Lifecycle, Owner, PartKind, Session, State, parts};
+use baton_session::{CertificateView, Lifecycle, Owner, PartKind, Session, State, parts};
 use baton_store::{Snapshot, StoreError};
 
-const FORECAST_AND_PERMISSIONS: [PartKind; 2] = [PartKind::Cookies, PartKind::Environment];
+/// What a forecast is made of, and what of the environment is shown.
+const SHOWN: [PartKind; 3] = [PartKind::Cookies, PartKind::Environment, PartKind::Certificates];
 
 /// One session: its tabs, its latest snapshot and its latest receipt.
 pub async fn show(
@@ -50,7 +51,7 @@ async fn describe_by(
         None => (None, None),
     };
     let held = match &good {
-        Some(good) => Some(read(context, &session, good, &FORECAST_AND_PERMISSIONS).await?),
+        Some(good) => Some(read(context, &session, good, &SHOWN).await?),
         None => None,
     };
     let snapshot = newest.or(good);
@@ -68,6 +69,7 @@ async fn describe_by(
         foreign_tabs: context.hub.foreign_tabs(session.id).await.unwrap_or(0),
         snapshot: view,
         forecast: held.as_ref().map(|held| forecast(held, clock::now())),
+        certificates: held.iter().flat_map(trusted).collect(),
         permissions: held.map(|held| held.environment.permissions).unwrap_or_default(),
         sandbox: context.hub.table().borrower(session.id),
         shared: Box::pin(sync::shown(context, &session)).await?,
@@ -78,6 +80,11 @@ async fn describe_by(
             ..view::summary(session)
         },
     })
+}
+
+/// Whom a browser with this state trusts.
+fn trusted(state: &State) -> impl Iterator<Item = CertificateView> {
+    state.environment.certificates.iter().map(|certificate| certificate.view().clone())
 }
 
 /// What was read, or none when it is damaged: that is no reason not to show the rest.

@@ -48,6 +48,8 @@ async fn bad_bodies_say_where_they_are_wrong() {
             {\"name\": \"camera\", \"origin\": \"https://*\", \"setting\": \"allow\"}]}}",
         "{\"name\": \"a\", \"environment\": {\"permissions\": [
             {\"name\": \"camera\", \"origin\": \"https://a.test\", \"setting\": \"ask\"}]}}",
+        "{\"name\": \"a\", \"environment\": {\"certificates\": [
+            \"-----BEGIN PRIVATE KEY-----\\nAAAA\\n-----END PRIVATE KEY-----\\n\"]}}",
         "{\"name\": \"attach\"}",
         &too_large,
     ];
@@ -67,6 +69,7 @@ async fn bad_bodies_say_where_they_are_wrong() {
     422 invalid_request: expected environment.userAgent to be visible ASCII characters, found "a\r\nb"
     422 invalid_request: expected environment.permissions to be known permissions of http or https origins, found "camera https://*": expected an http or https origin such as https://app.test
     422 invalid_request: in the body, environment.permissions[0].setting: unknown variant `ask`, expected `allow` or `deny` at line 2 column 75
+    422 invalid_request: in the body, environment.certificates[0]: expected certificates alone, found a private key at line 2 column 77
     422 invalid_request: expected name to be another word than attach and import, which the API uses itself, found attach
     413 body_too_large: the body is larger than limits.body_bytes allows
     "#);

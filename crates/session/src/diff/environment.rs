@@ -1,8 +1,8 @@
-//! What changed of the environment: its settings, and what sites may do.
+//! What changed of the environment: its settings, what sites may do, and whom the browser trusts.
 
 use super::{Change, Diff, DiffItem, Pair, paired};
 use crate::receipt::ItemKind;
-use crate::{Environment, Permission};
+use crate::{Certificate, Environment, Permission};
 use std::collections::BTreeMap;
 
 pub(super) fn compare(diff: &mut Diff, before: &Environment, after: &Environment) {
@@ -17,6 +17,7 @@ pub(super) fn compare(diff: &mut Diff, before: &Environment, after: &Environment
     compare("locale", Pair(before.locale.as_ref(), after.locale.as_ref()).change());
     compare("geolocation", Pair(before.geolocation.as_ref(), after.geolocation.as_ref()).change());
     permissions(diff, &before.permissions, &after.permissions);
+    certificates(diff, &before.certificates, &after.certificates);
 }
 
 /// By what was decided: when it was is no difference.
@@ -29,6 +30,18 @@ fn permissions(diff: &mut Diff, before: &[Permission], after: &[Permission]) {
     for (place, pair) in paired(&before, &after) {
         if let Some(change) = pair.change() {
             diff.push(DiffItem::new(ItemKind::Permission, place, change));
+        }
+    }
+}
+
+fn certificates(diff: &mut Diff, before: &[Certificate], after: &[Certificate]) {
+    let by_place = |certificates| -> BTreeMap<_, _> {
+        <[Certificate]>::iter(certificates).map(|one| (one.place(), one)).collect()
+    };
+    let (before, after) = (by_place(before), by_place(after));
+    for (place, pair) in paired(&before, &after) {
+        if let Some(change) = pair.change() {
+            diff.push(DiffItem::new(ItemKind::Environment, place, change));
         }
     }
 }

@@ -6,8 +6,8 @@
 use super::{InvalidPart, Part, PartKind};
 use crate::state::OriginState;
 use crate::{
-    Cache, Cookie, Database, Entries, Environment, FileEntry, Registration, State, StorageKey, Tab,
-    Text,
+    Cache, Certificate, Cookie, Database, Entries, Environment, FileEntry, Registration, State,
+    StorageKey, Tab, Text,
 };
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -18,6 +18,7 @@ pub struct Piece(Held);
 
 enum Held {
     Environment(Box<Environment>),
+    Certificates(Vec<Certificate>),
     Cookies(Vec<Cookie>),
     LocalStorage(Entries),
     Database(Database),
@@ -35,6 +36,7 @@ impl Piece {
     pub fn read(part: &Part) -> Result<Self, InvalidPart> {
         Ok(Self(match part.kind {
             PartKind::Environment => Held::Environment(decode(part)?),
+            PartKind::Certificates => Held::Certificates(decode(part)?),
             PartKind::Cookies => Held::Cookies(decode(part)?),
             PartKind::LocalStorage => Held::LocalStorage(decode(part)?),
             PartKind::Database => Held::Database(decode(part)?),
@@ -81,7 +83,14 @@ impl Joining {
 
     fn place(&mut self, name: &str, held: Held) -> Result<(), InvalidPart> {
         match held {
-            Held::Environment(environment) => self.state.environment = *environment,
+            // Each of both may come first.
+            Held::Environment(mut environment) => {
+                environment.certificates.append(&mut self.state.environment.certificates);
+                self.state.environment = *environment;
+            }
+            Held::Certificates(certificates) => {
+                self.state.environment.certificates.extend(certificates);
+            }
             Held::Cookies(cookies) => self.state.cookies.extend(cookies),
             Held::LocalStorage(entries) => self.of(StorageKey::new(name)).local_storage = entries,
             Held::Database(database) => {

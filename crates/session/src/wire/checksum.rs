@@ -6,7 +6,7 @@
 use super::cookie;
 use super::write::{keyed, normal_tab, value};
 use crate::cookie::order;
-use crate::{Cookie, PartHash, State, json, permission};
+use crate::{Cookie, PartHash, State, certificate, json, permission};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -43,6 +43,7 @@ fn hash(state: &State, cookies: Vec<&Cookie>) -> PartHash {
     let mut canonical = Canonical::default();
     let mut environment = state.environment.clone();
     permission::normalize(&mut environment.permissions);
+    certificate::normalize(&mut environment.certificates);
     canonical.text(r#"{"state":{"cookies":"#);
     canonical.list(cookies.into_iter().map(cookie::write));
     canonical.text(r#","environment":"#);

@@ -18,7 +18,7 @@ const STATE: &[&str] = &[
     "environment",
 ];
 const ENVIRONMENT: &[&str] =
-    &["viewport", "userAgent", "timezone", "locale", "geolocation", "permissions"];
+    &["viewport", "userAgent", "timezone", "locale", "geolocation", "permissions", "certificates"];
 const COOKIE: &[&str] = &[
     "name",
     "value",

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed expectation should end its test")]
 
 mod arbitrary;
+mod certificate;
 mod cookie;
 mod diff;
 mod docs;

@@ -4,6 +4,7 @@ mod abandon;
 mod capture;
 mod cdp;
 mod close;
+mod contexts;
 mod delete;
 mod diff;
 mod files;
@@ -32,6 +33,8 @@ pub(super) enum Sessions {
     Rollback(rollback::Rollback),
     Diff(diff::Diff),
     Cdp(cdp::Cdp),
+    Contexts(contexts::Contexts),
+    KeepContext(contexts::Keep),
     Pass(pass::Pass),
     Files(files::Files),
 }
@@ -58,6 +61,8 @@ impl Sessions {
             Self::Rollback(command) => command.run(context).await,
             Self::Diff(command) => command.run(context).await,
             Self::Cdp(command) => command.run(context).await,
+            Self::Contexts(command) => command.run(context).await,
+            Self::KeepContext(command) => command.run(context).await,
             Self::Pass(command) => command.run(context).await,
             Self::Files(command) => command.run(context).await,
         }

@@ -20,7 +20,7 @@ A command that needs a node finds the one of the data folder, or starts one in t
 ends itself after ten minutes without an active session and without a request.
 ";
 
-const COMMANDS: [&[&str]; 76] = [
+const COMMANDS: [&[&str]; 78] = [
     &[],
     &["open"],
     &["attach"],
@@ -34,6 +34,8 @@ const COMMANDS: [&[&str]; 76] = [
     &["sessions", "history"],
     &["sessions", "rollback"],
     &["sessions", "diff"],
+    &["sessions", "contexts"],
+    &["sessions", "keep-context"],
     &["export"],
     &["import"],
     &["save"],

@@ -29,6 +29,19 @@ async fn playwright_finds_the_browser_with_a_key() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn playwrights_own_context_becomes_a_session() {
+    let npm = Npm::install().await.unwrap();
+    let scene = Scene::set().await;
+    let room = scene.furnish(npm.room().unwrap());
+    let said = scene.follow(&room, "Keep a context of a tool").await;
+    assert!(said.contains("bob  active") && said.contains("SITE/"), "{said}");
+    let bob = scene.house.client().unwrap().fetch_state("bob", true).await.unwrap();
+    let key = format!("{}/", scene.address());
+    assert_eq!(bob.state["origins"][key]["localStorage"], serde_json::json!([["who", "bob"]]));
+    scene.strike(room).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn agent_browser_looks_goes_and_leaves() {
     let npm = Npm::install().await.unwrap();
     let scene = Scene::set().await;

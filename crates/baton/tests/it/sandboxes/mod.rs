@@ -3,6 +3,7 @@
 mod again;
 mod agent;
 mod bare;
+mod certificates;
 mod escapes;
 mod gateway;
 mod gateway_bad;

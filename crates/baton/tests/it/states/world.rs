@@ -23,6 +23,7 @@ pub(super) fn environment(dice: &mut Dice) -> Environment {
         timezone,
         locale,
         permissions: Vec::new(),
+        certificates: Vec::new(),
         geolocation: geolocation.map(|_| Geolocation {
             latitude: -0.5,
             longitude: 179.999,

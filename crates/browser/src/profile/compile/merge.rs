@@ -13,6 +13,7 @@ use crate::profile::cookies::{self, Place};
 use crate::profile::keep::{create_folder, sync_all};
 use crate::profile::{ProfileError, local_storage, permissions};
 use baton_session::cookie::Expiry;
+use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{Permission, Receipt, State};
 use std::fs;
 use std::io::ErrorKind;
@@ -89,6 +90,7 @@ fn change(
     receipt.extend(area_lines(&areas));
     merge_areas(profile, &to, areas, times)?;
     receipt.extend(rest::write(state, next.path()));
+    leave_certificates(state, &mut receipt);
     merge_permissions(state, profile, next.path(), times)?;
     receipt.sort();
     Ok(receipt)
@@ -133,6 +135,15 @@ fn merge_permissions(
     all.extend(state.environment.permissions.iter().cloned());
     let everywhere = permissions::tells_place(profile)?;
     Ok(permissions::write(next, &all, everywhere, times.now)?)
+}
+
+/// Whom a person's own browser trusts, no session decides.
+fn leave_certificates(state: &State, receipt: &mut Receipt) {
+    let reason =
+        "a profile that is there trusts nobody more: add it in that browser's own settings";
+    for certificate in &state.environment.certificates {
+        receipt.push(ReceiptItem::not_portable(ItemKind::Environment, certificate.place(), reason));
+    }
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), ProfileError> {

@@ -26,7 +26,7 @@ use super::instant::Instant;
 use super::keep::{create_folder, rename, sync_all};
 use super::leveldb::LevelDbError;
 use super::local_storage::{Areas, Unwritable};
-use super::{ProfileError, permissions};
+use super::{ProfileError, certificates, permissions};
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
 use baton_session::{Cookie, Receipt, State};
 use std::fs;
@@ -78,10 +78,14 @@ pub(super) fn write_rest(
     profile: &Path,
     times: Times,
 ) -> Result<Receipt, CompileError> {
-    let receipt = rest::write(state, profile);
+    let mut receipt = rest::write(state, profile);
+    for certificate in &state.environment.certificates {
+        receipt.push(written(ItemKind::Environment, certificate.place()));
+    }
     let environment = &state.environment;
     let everywhere = environment.geolocation.is_some();
     permissions::write(profile, &environment.permissions, everywhere, times.now)?;
+    certificates::write(profile, &environment.certificates)?;
     Ok(receipt)
 }
 

@@ -18,7 +18,7 @@ pub use folder::ProfileFolder;
 use super::fault::is_ours;
 use super::instant::Instant;
 use super::leveldb::Lost;
-use super::{Fault, ProfileError, cookies, local_storage, permissions};
+use super::{Fault, ProfileError, certificates, cookies, local_storage, permissions};
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{Receipt, State};
@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 /// What a profile holds.
 #[derive(Debug, Default)]
 pub struct Read {
-    /// Cookies, localStorage, tabs with their sessionStorage, and permissions.
+    /// Cookies, localStorage, tabs with their sessionStorage, permissions, and whom it trusts.
     pub state: State,
     /// What could not be read, or is of no use any more, with the reason.
     pub left_out: Receipt,
@@ -72,6 +72,7 @@ pub fn read<'a>(folder: &ProfileFolder, ask: &'a mut AskPassword<'a>, now: Insta
     read.local_storage(path);
     read.tabs(path);
     read.permissions(path);
+    read.certificates(path);
     read.left_out.extend(stored::left_out(path));
     read.state.normalize();
     read.left_out.sort();
@@ -179,6 +180,20 @@ impl Read {
     fn lose(&mut self, kind: ItemKind, lost: &Lost) {
         let on = "what is behind was read, as a browser does: entries may be missing, or be older";
         self.refuse(kind, lost.place(), format!("{lost}; {on}"));
+    }
+
+    fn certificates(&mut self, path: &Path) {
+        match certificates::read_in(path) {
+            Ok(found) => {
+                self.state.environment.certificates = found.certificates;
+                if found.left > 0 {
+                    let what = format!("{} certificates", found.left);
+                    let reason = "they are distrusted, trusted under conditions, or not readable";
+                    self.refuse(ItemKind::Environment, what, reason);
+                }
+            }
+            Err(error) => self.refuse(ItemKind::Environment, "all certificates", error),
+        }
     }
 
     /// Notes a fault. One of ours counts more: what else there is to blame can be seen later.

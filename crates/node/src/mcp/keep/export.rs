@@ -60,7 +60,7 @@ impl Verb for SessionExport {
         let command = format!("baton export {name} --format {format} -o FILE");
         confirm.ask(id, what, command).await?;
         let query = ExportSession { format, deep: false };
-        let exporting = sessions::export(&context, &caller, found, query);
+        let exporting = Box::pin(sessions::export(&context, &caller, found, query));
         let view = progress.during(&format!("exporting {name}"), exporting).await?;
         let path = exchange.write(&file, view.file.as_str().to_owned()).await?;
         let (lost, receipt) = text::receipt(&view.receipt);

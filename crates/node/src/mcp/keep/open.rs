@@ -5,7 +5,7 @@ use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
 use crate::{NodeError, clock, sessions};
 use baton_api::{OpenSession, Scope};
-use baton_session::Environment;
+use baton_session::{Certificate, Environment};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use url::Url;
@@ -30,6 +30,9 @@ pub(super) struct SessionOpen {
     timezone: Option<String>,
     /// Such as ja-JP
     locale: Option<String>,
+    /// PEM of authorities of one's own that it trusts
+    #[serde(default)]
+    certificates: Vec<String>,
 }
 
 impl Verb for SessionOpen {
@@ -61,8 +64,19 @@ impl SessionOpen {
             })?;
             urls.push(parsed);
         }
-        let environment =
-            Environment { timezone: self.timezone, locale: self.locale, ..Environment::default() };
+        let mut certificates = Vec::new();
+        for text in self.certificates {
+            let read = Certificate::read_all(&text);
+            let read =
+                read.map_err(|error| Failure::Arguments(format!("certificates: {error}")))?;
+            certificates.extend(read);
+        }
+        let environment = Environment {
+            timezone: self.timezone,
+            locale: self.locale,
+            certificates,
+            ..Environment::default()
+        };
         let (description, headed, debug) = (self.description, self.headed, self.debug);
         Ok(OpenSession { description, headed, debug, environment, ..OpenSession::new(name, urls) })
     }

@@ -125,7 +125,7 @@ async fn the_tools_are_told_in_few_words() {
     insta::assert_snapshot!(lines.join("\n"), @r#"
     list_sessions(cursor, limit, state)
     session_open: "name" is required
-    session_open(debug, description, headed, locale, timezone, urls)
+    session_open(certificates, debug, description, headed, locale, timezone, urls)
     session_resume: "sessionId" is required
     session_resume()
     session_capture(sessionId)
@@ -227,6 +227,7 @@ async fn an_error_says_what_to_do_next() {
         ("session_open", json!({"name": "no name"})),
         ("session_open", json!({"name": "shop"})),
         ("session_open", json!({"name": "new", "urls": ["nowhere"]})),
+        ("session_open", json!({"name": "new", "certificates": ["no PEM"]})),
         ("session_diff", json!({"sessionId": "shop", "from": "x", "to": "y"})),
         ("session_rollback", json!({"sessionId": "shop", "to": "01"})),
         ("list_sessions", json!({"state": "asleep"})),
@@ -252,6 +253,9 @@ async fn an_error_says_what_to_do_next() {
     session_open: error: the name "shop" is taken by another session
     Next: use the session that has this name (session_resume), or choose another name
     session_open: error: expected urls to be addresses such as https://example.org, found nowhere
+    session_open: error: expected arguments as the tool's schema says: certificates: expected certificates in PEM (-----BEGIN CERTIFICATE-----), found none
+    openssl x509 -inform der -in FILE makes PEM of a binary one
+    Next: call it again with these corrected
     session_diff: error: no snapshot "x"
     Next: session_history lists the snapshots that there are
     session_rollback: error: no snapshot "01"

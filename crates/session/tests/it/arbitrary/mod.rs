@@ -10,7 +10,7 @@ use baton_session::history::{HistoryEntry, Scroll};
 use baton_session::permission::{NAMES, Setting};
 use baton_session::state::OriginState;
 use baton_session::{
-    Cookie, Entries, Environment, History, Permission, State, StorageKey, Tab, Text,
+    Certificate, Cookie, Entries, Environment, History, Permission, State, StorageKey, Tab, Text,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -154,10 +154,32 @@ pub(crate) fn environment() -> impl Strategy<Value = Environment> {
         option::of("[a-z]{2}-[A-Z]{2}"),
         option::of(geolocation),
         vec(permission(), 0..3),
+        vec((0..CERTIFICATES.len()).prop_map(certificate), 0..3),
     )
-        .prop_map(|(viewport, user_agent, timezone, locale, geolocation, permissions)| {
-            Environment { viewport, user_agent, timezone, locale, geolocation, permissions }
-        })
+        .prop_map(
+            |(viewport, user_agent, timezone, locale, geolocation, permissions, certificates)| {
+                Environment {
+                    viewport,
+                    user_agent,
+                    timezone,
+                    locale,
+                    geolocation,
+                    permissions,
+                    certificates,
+                }
+            },
+        )
+}
+
+/// An authority, and a server that signed for itself.
+const CERTIFICATES: [&str; 2] = [
+    include_str!("../fixtures/certificates/authority.pem"),
+    include_str!("../fixtures/certificates/server.pem"),
+];
+
+/// One of them.
+pub(crate) fn certificate(at: usize) -> Certificate {
+    CERTIFICATES[at].parse().unwrap()
 }
 
 /// A permission, known or not.
