@@ -7,6 +7,7 @@ use super::world::World;
 use baton_session::revision::{MergePlan, MergedFrom, Offer, Refused, merge};
 use baton_session::{Revision, Signed, Site};
 use jiff::SignedDuration;
+use std::collections::BTreeSet;
 
 /// An offer that was made, with the edits that whoever made it had acknowledged.
 #[derive(Debug, Clone)]
@@ -121,9 +122,31 @@ impl World {
         let seen = |signed: &Signed| self.oracle.seen(signed.id());
         let named = plan.bases[0].conflicts.iter().map(|id| self.oracle.seen(*id));
         let accounted = named.fold(seen(&plan.bases[0]), |all, seen| all | seen);
+        let accounted = accounted | self.decided_since(at, &plan.bases[0]);
         let missed = seen(&plan.winner) & seen(&plan.loser) & !accounted;
         let base = plan.bases[0].id();
         assert_eq!(missed, 0, "both have seen more than {base}: {missed:b}\n{}", self.tell(at));
+    }
+
+    /// What losers stand for that somebody on the way to a revision named no more: who goes on from a
+    /// merge, while a decision about its loser is there, stands for that decision, and says what the
+    /// merge said.
+    fn decided_since(&self, at: usize, revision: &Signed) -> Edits {
+        let replica = &self.nodes[at].folder.replica;
+        let (mut all, mut open, mut done) = (0, vec![revision.id()], BTreeSet::new());
+        while let Some(written) = open.pop().and_then(|id| replica.find(id)) {
+            for before in written.parents.iter().filter_map(|id| replica.find(*id)) {
+                if written.author.is_some() {
+                    let dropped =
+                        before.conflicts.iter().filter(|id| !written.conflicts.contains(id));
+                    all |= dropped.fold(0, |all, id| all | self.oracle.seen(*id));
+                }
+                if done.insert(before.id()) {
+                    open.push(before.id());
+                }
+            }
+        }
+        all
     }
 
     /// Everyone meets everyone.

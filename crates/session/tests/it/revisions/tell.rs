@@ -27,12 +27,13 @@ impl World {
                 signed.vector.iter().map(|(of, counter)| format!("{} {counter}", actor(of)));
             let parents: Vec<String> = signed.parents.iter().map(|id| short(*id)).collect();
             format!(
-                "{place} {} of {} by {:?} [{}] stands for {:b}, says {}{}\n",
+                "{place} {} of {} by {:?} [{}] stands for {:b}, names {}, says {}{}\n",
                 short(id),
                 parents.join(" and "),
                 signed.author.as_ref().map(actor),
                 vector.collect::<Vec<_>>().join(", "),
                 self.oracle.find(id).unwrap_or(0),
+                signed.conflicts.iter().map(|id| short(*id)).collect::<Vec<_>>().join(" and "),
                 &signed.checksum.to_string()[..4],
                 if signed.deleted { ", deleted" } else { "" },
             )
