@@ -7,7 +7,8 @@ mod install;
 mod need;
 
 pub(crate) use need::{
-    C_COMPILER, CHROMIUM, KEYRING, NODE, Need, POSTGRESQL, PYTHON, SANDBOXES, VSCODE,
+    C_COMPILER, CHROMIUM, DRIVER, KEYRING, NETWORKS, NODE, Need, POSTGRESQL, PYTHON, SANDBOXES,
+    VSCODE,
 };
 
 use anyhow::{Result, bail};
@@ -17,11 +18,11 @@ use std::process::ExitCode;
 pub(crate) const DEMO: [&Need; 2] = [&C_COMPILER, &CHROMIUM];
 
 /// What the tests start.
-pub(crate) const TESTS: [&Need; 7] =
-    [&C_COMPILER, &CHROMIUM, &POSTGRESQL, &NODE, &PYTHON, &KEYRING, &SANDBOXES];
+pub(crate) const TESTS: [&Need; 9] =
+    [&C_COMPILER, &CHROMIUM, &DRIVER, &POSTGRESQL, &NODE, &PYTHON, &KEYRING, &SANDBOXES, &NETWORKS];
 
 /// Install what the demo and the tests need: Chromium, PostgreSQL's server programs, Node, Python, a
-/// keyring, what sandboxes are made with, a C compiler.
+/// keyring, what sandboxes and networks are made with, a driver for Selenium, a C compiler.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Only say what is there and what is missing; install nothing.

@@ -73,6 +73,32 @@ pub(crate) const C_COMPILER: Need = Need {
     ubuntu: None,
 };
 
+/// What Selenium drives a browser with.
+pub(crate) const DRIVER: Need = Need {
+    name: "ChromeDriver",
+    purpose: "the tests take cookies that Selenium wrote",
+    expected: "chromedriver on the PATH",
+    search: || on_path("chromedriver"),
+    apt: &["chromium-driver"],
+    dnf: "sudo dnf install chromedriver",
+    pacman: "not alone: it comes with chromium",
+    brew: "brew install chromedriver",
+    ubuntu: None,
+};
+
+/// What networks between machines of a test are made with.
+pub(crate) const NETWORKS: Need = Need {
+    name: "Networks",
+    purpose: "two machines of a test have a network of their own, in namespaces",
+    expected: "ip on the PATH or in /usr/sbin",
+    search: || on_path("ip").or_else(|| file("/usr/sbin/ip".into())),
+    apt: &["iproute2"],
+    dnf: "sudo dnf install iproute",
+    pacman: "sudo pacman -S iproute2",
+    brew: "not there: only Linux has it",
+    ubuntu: None,
+};
+
 /// What most of the other tools that drive a session are written for.
 pub(crate) const NODE: Need = Need {
     name: "Node",

@@ -2,7 +2,7 @@
 //! same from ours.
 
 use super::{SENT, Scene};
-use baton_playground::tools::{Npm, Room};
+use baton_playground::tools::{Npm, Python, Room};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_mins(2);
@@ -19,6 +19,49 @@ await context.storageState({ path: "state.json" });
 await browser.close();
 "#;
 
+const PUPPETEER: &str = r#"import { writeFileSync } from "node:fs";
+import puppeteer from "puppeteer-core";
+const [login, seen] = process.argv.slice(2);
+const args = process.getuid() === 0 ? ["--no-sandbox"] : [];
+const browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, args });
+const page = await browser.newPage();
+await page.goto(login);
+await page.goto(seen);
+writeFileSync("cookies.json", JSON.stringify(await browser.cookies(), null, 2));
+await browser.close();
+"#;
+
+const SELENIUM: &str = r#"import { writeFileSync } from "node:fs";
+import { Builder } from "selenium-webdriver";
+import { Options, ServiceBuilder } from "selenium-webdriver/chrome.js";
+const [login, seen] = process.argv.slice(2);
+const options = new Options().setChromeBinaryPath(process.env.CHROMIUM);
+options.addArguments("--headless=new", ...(process.getuid() === 0 ? ["--no-sandbox"] : []));
+const service = new ServiceBuilder(process.env.CHROMEDRIVER);
+const build = new Builder().forBrowser("chrome").setChromeOptions(options);
+const driver = await build.setChromeService(service).build();
+await driver.get(login);
+await driver.get(seen);
+writeFileSync("cookies.json", JSON.stringify(await driver.manage().getCookies()));
+await driver.quit();
+"#;
+
+const BROWSER_USE: &str = r#"import asyncio, os, sys
+from browser_use import BrowserSession
+
+async def main():
+    login, seen = sys.argv[1:]
+    session = BrowserSession(executable_path=os.environ["CHROMIUM"], headless=True,
+                             chromium_sandbox=os.getuid() != 0, enable_default_extensions=False)
+    await session.start()
+    await session.navigate_to(login)
+    await session.navigate_to(seen)
+    await session.export_storage_state("state.json")
+    await session.kill()
+
+asyncio.run(main())
+"#;
+
 impl Scene {
     /// Types commands in a tool's room, with the addresses of the login and of another page.
     async fn types(&self, room: &Room, commands: &str, seen: &str) -> String {
@@ -29,6 +72,13 @@ impl Scene {
         room.run(shell, LIMIT).await.unwrap();
         self.got(seen).await
     }
+}
+
+/// The cookies of a header, in no order.
+fn sorted(sent: &str) -> Vec<String> {
+    let mut pairs: Vec<String> = sent.split("; ").map(str::to_owned).collect();
+    pairs.sort();
+    pairs
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -84,13 +134,55 @@ async fn what_curl_saved_is_sent_as_a_browser_would() {
     let file = std::fs::read(room.path().join("jar.txt")).unwrap();
     let (left, sent) = scene.brings("curl", &file, 0).await;
     assert_eq!(left, Vec::<String>::new());
-    let sorted = |sent: &str| {
-        let mut pairs: Vec<String> = sent.split("; ").map(str::to_owned).collect();
-        pairs.sort();
-        pairs
-    };
     assert_eq!(sorted(&sent), sorted(&before), "{}", String::from_utf8_lossy(&file));
     assert_eq!(sorted(&sent), sorted(SENT));
+    room.clear().await.unwrap();
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_puppeteer_tells_of_its_cookies_is_sent_as_it_sent_them() {
+    let npm = Npm::install().await.unwrap();
+    let scene = Scene::set().await;
+    let room = npm.room().unwrap();
+    std::fs::write(room.path().join("save.mjs"), PUPPETEER).unwrap();
+    let before = scene.types(&room, "node save.mjs \"$1\" \"$2\"", "/seen/puppeteer").await;
+    assert_eq!(before, SENT, "before");
+    let file = std::fs::read(room.path().join("cookies.json")).unwrap();
+    let (left, sent) = scene.brings("puppeteer", &file, 0).await;
+    assert_eq!((left, sorted(&sent)), (Vec::new(), sorted(SENT)));
+    room.clear().await.unwrap();
+    scene.strike().await;
+}
+
+/// It tells of the cookies that the page would be sent, without the order in which they were made.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_selenium_tells_of_its_cookies_is_sent() {
+    let npm = Npm::install().await.unwrap();
+    let scene = Scene::set().await;
+    let room = npm.room().unwrap();
+    std::fs::write(room.path().join("save.mjs"), SELENIUM).unwrap();
+    let save = "export CHROMEDRIVER=\"$(command -v chromedriver)\"\nnode save.mjs \"$1\" \"$2\"";
+    let before = scene.types(&room, save, "/seen/selenium").await;
+    assert_eq!(before, SENT, "before");
+    let file = std::fs::read(room.path().join("cookies.json")).unwrap();
+    let (left, sent) = scene.brings("selenium", &file, 0).await;
+    assert_eq!((left, sorted(&sent)), (Vec::new(), sorted(SENT)));
+    room.clear().await.unwrap();
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_browser_use_exported_is_sent_as_it_sent_it() {
+    let python = Python::install().await.unwrap();
+    let scene = Scene::set().await;
+    let room = python.room().unwrap();
+    std::fs::write(room.path().join("save.py"), BROWSER_USE).unwrap();
+    let before = scene.types(&room, "python save.py \"$1\" \"$2\"", "/seen/browser-use").await;
+    assert_eq!(before, SENT, "before");
+    let file = std::fs::read(room.path().join("state.json")).unwrap();
+    let (left, sent) = scene.brings("browser-use", &file, 0).await;
+    assert_eq!((left, sorted(&sent)), (Vec::new(), sorted(SENT)));
     room.clear().await.unwrap();
     scene.strike().await;
 }
