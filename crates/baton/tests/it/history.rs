@@ -169,10 +169,14 @@ async fn what_is_gone_when_a_browser_has_just_come_back_costs_nothing() {
         "{why}"
     );
     assert_eq!(shop.seen(&house, id).await, LOGGED_IN);
-    // What came back is the newest snapshot now, and what it passed over is still there.
+    // What came back became the newest snapshot, and then what its tabs made of it. What it passed over
+    // is still there.
     let now = resumed.session.snapshot.unwrap();
-    assert_eq!((now.reason, now.shrunk), (SnapshotReason::Rollback, false));
-    let all: Vec<_> = history(&house).await.into_iter().map(|snapshot| snapshot.id).collect();
+    assert_eq!((now.reason, now.shrunk), (SnapshotReason::Navigation, false));
+    let all = history(&house).await;
+    let before = before(&all, &now);
+    assert_eq!((before.reason, before.shrunk), (SnapshotReason::Rollback, false));
+    let all: Vec<_> = all.into_iter().map(|snapshot| snapshot.id).collect();
     assert!(all.contains(&kept.id) && all.contains(&lost.id));
     kill_everybody(&mut house, id).await;
     assert_eq!(passed_over(&resume(&house).await), None);
@@ -219,6 +223,12 @@ async fn a_node_that_comes_back_to_a_living_browser_still_knows_the_good_one() {
     house.clear().await.unwrap();
 }
 
+/// The snapshot that was taken before another one, of those of a session, the newest first.
+fn before<'a>(all: &'a [SnapshotView], snapshot: &SnapshotView) -> &'a SnapshotView {
+    let position = all.iter().position(|one| one.id == snapshot.id).unwrap();
+    &all[position + 1]
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_snapshot_can_be_gone_back_to() {
     let shop = Shop::start().await;
@@ -230,7 +240,8 @@ async fn every_snapshot_can_be_gone_back_to() {
     let back = client.roll_back_session(NAME, &kept.id.to_string()[..30]).await.unwrap();
     assert_eq!(passed_over(&back), None);
     assert_eq!(back.session.session.state, Lifecycle::Active);
-    assert_eq!(back.session.snapshot.unwrap().reason, SnapshotReason::Rollback);
+    let now = back.session.snapshot.unwrap();
+    assert_eq!(before(&history(&house).await, &now).reason, SnapshotReason::Rollback);
     assert_eq!(shop.seen(&house, id).await, LOGGED_IN);
     let before = history(&house).await;
     let before = before.iter().find(|snapshot| snapshot.reason == SnapshotReason::Shutdown);

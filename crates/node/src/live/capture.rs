@@ -24,7 +24,8 @@ impl Hub {
     ) -> Result<Snapshot, LiveError> {
         let runner = self.runner(id)?;
         let keep = Some(self.recovery().max_session_snapshots);
-        let snapshot = self.capture_with(&runner, reason, Depth::Whole, keep).await?;
+        let take = Take { reason, depth: Depth::Whole, pictures: true, keep };
+        let snapshot = self.capture_with(&runner, take).await?;
         snapshot.ok_or(LiveError::NotActive(id))
     }
 
@@ -34,7 +35,8 @@ impl Hub {
         runner: &Runner,
         reason: SnapshotReason,
     ) -> Result<Snapshot, LiveError> {
-        let snapshot = self.capture_with(runner, reason, Depth::Whole, None).await?;
+        let take = Take { reason, depth: Depth::Whole, pictures: true, keep: None };
+        let snapshot = self.capture_with(runner, take).await?;
         snapshot.ok_or(LiveError::NotActive(runner.session.id))
     }
 
@@ -45,7 +47,16 @@ impl Hub {
         reason: SnapshotReason,
     ) -> Result<Option<Snapshot>, LiveError> {
         let keep = Some(self.recovery().max_session_snapshots);
-        self.capture_with(runner, reason, Depth::Changed, keep).await
+        let pictures = reason == SnapshotReason::Navigation;
+        self.capture_with(runner, Take { reason, depth: Depth::Changed, pictures, keep }).await
+    }
+
+    /// Takes a snapshot of what the tabs of a browser that has just come back made of its state, and of
+    /// no picture: that is taken once they have come to rest.
+    pub(super) async fn capture_first(&self, runner: &Runner) -> Result<(), LiveError> {
+        let keep = Some(self.recovery().max_session_snapshots);
+        let (reason, depth) = (SnapshotReason::Navigation, Depth::Changed);
+        self.capture_with(runner, Take { reason, depth, pictures: false, keep }).await.map(drop)
     }
 
     /// How many tabs of the running browser are not kept, because they are in contexts of their own.
@@ -61,14 +72,16 @@ impl Hub {
     async fn capture_with(
         &self,
         runner: &Runner,
-        reason: SnapshotReason,
-        depth: Depth,
-        keep: Option<u32>,
+        Take { reason, depth, pictures, keep }: Take,
     ) -> Result<Option<Snapshot>, LiveError> {
         let mut last = runner.last.lock().await;
         let (started, taken_at) = (Instant::now(), Timestamp::now());
-        let began = Some(Began::now(*runner.live.activity().borrow()));
-        let pictures = depth == Depth::Whole || reason == SnapshotReason::Navigation;
+        let mut happened = *runner.live.activity().borrow();
+        if !pictures && reason == SnapshotReason::Navigation {
+            // It is still to be captured with its picture.
+            happened.navigations = 0;
+        }
+        let began = Some(Began::now(happened));
         let captured = runner.live.capture(depth, pictures).await;
         let captured = captured.map_err(|error| ended(runner.session.id, error))?;
         report_unread(runner, &captured);
@@ -140,6 +153,16 @@ impl Hub {
 /// A browser that ended a moment ago, before its runner noticed, is one that does not run.
 pub(super) fn ended(id: SessionId, error: CdpError) -> LiveError {
     if error.is_closed() { LiveError::NotActive(id) } else { error.into() }
+}
+
+/// What snapshot is to be taken.
+struct Take {
+    reason: SnapshotReason,
+    depth: Depth,
+    /// Whether one of the tab in front belongs to it.
+    pictures: bool,
+    /// How many snapshots stay with it; none lets no old one go.
+    keep: Option<u32>,
 }
 
 /// When and why a snapshot was taken, and what becomes of it.

@@ -15,7 +15,7 @@ use baton_browser::live::Live;
 use baton_browser::profile::{self, KeptProfile};
 use baton_browser::restore::{Restored, restore};
 use baton_session::cookie::Expiry;
-use baton_session::{Lifecycle, Receipt, Session, SessionId, SnapshotId, SnapshotReason, Term};
+use baton_session::{Lifecycle, Receipt, Session, SessionId, SnapshotId, Term};
 use baton_store::StoreError;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -131,7 +131,7 @@ impl Hub {
         clock.step("watch");
         let Loaded { snapshot, mut receipt, .. } = loaded;
         self.note_profile(session.id, term, Some(snapshot)).await;
-        self.capture_first(&runner).await?;
+        self.capture_at_once(&runner).await?;
         clock.step("capture");
         receipt.extend(items);
         let now = Timestamp::now();
@@ -147,11 +147,11 @@ impl Hub {
     /// Captures what the sites made of the state as their tabs loaded: a token that works once is spent
     /// by now, and whoever is killed next must not come back with it. A capture that fails or takes too
     /// long is left to those that follow, as long as the browser is ours.
-    async fn capture_first(&self, runner: &Runner) -> Result<(), LiveError> {
-        let captured = self.capture_automatically(runner, SnapshotReason::Interval);
+    async fn capture_at_once(&self, runner: &Runner) -> Result<(), LiveError> {
+        let captured = self.capture_first(runner);
         let too_slow = LiveError::TooSlow { what: "the first capture", limit: FIRST_LIMIT };
         match timeout(FIRST_LIMIT, captured).await.unwrap_or(Err(too_slow)) {
-            Ok(_) => Ok(()),
+            Ok(()) => Ok(()),
             Err(error @ LiveError::LeaseLost { .. }) => Err(error),
             Err(error) => {
                 let session = runner.session.id;
