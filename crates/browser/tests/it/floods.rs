@@ -250,7 +250,7 @@ async fn a_flooding_page_that_stores_much_is_heard_write_by_write() {
     evaluate(&page, flood).await;
     let asked = Arc::clone(&heard.asked);
     eventually("it was looked at", async || {
-        asked.lock().unwrap().iter().any(|method| method == "Runtime.addBinding")
+        asked.lock().unwrap().iter().any(|method| method == "Runtime.addBinding batonSample")
     })
     .await;
     // Nobody can be asked any more: what events told is all that is known.

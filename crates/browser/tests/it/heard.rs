@@ -9,6 +9,7 @@ use baton_browser::keeper::Role;
 use baton_browser::live::Live;
 use baton_session::State;
 use futures_util::FutureExt;
+use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
@@ -59,8 +60,11 @@ impl Heard {
         let kept = browser(&profile).await;
         let asked = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&asked);
-        let before = move |method: String| {
-            noted.lock().unwrap().push(method);
+        let before = move |call: Value| {
+            let method = call["method"].as_str().unwrap();
+            // Of a binding it matters which one it is.
+            let name = call["params"]["name"].as_str().unwrap_or_default();
+            noted.lock().unwrap().push(format!("{method} {name}").trim().to_owned());
             async {}.boxed()
         };
         let link = relay::connect(&kept.spec.socket, before).await;

@@ -7,10 +7,10 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::path::Path;
 
-/// Connects as the node. Before a call goes on, `before` is told its method, and waited for.
+/// Connects as the node. Before a call goes on, `before` is told of it, and waited for.
 pub(crate) async fn connect(
     socket: &Path,
-    before: impl FnMut(String) -> BoxFuture<'static, ()> + Send + 'static,
+    before: impl FnMut(Value) -> BoxFuture<'static, ()> + Send + 'static,
 ) -> KeeperLink {
     let (transport, welcome) = keeper::knock(socket, Role::Node).await.unwrap();
     let (from_keeper, to_keeper) = transport.split();
@@ -35,11 +35,10 @@ async fn pass(mut from: FrameReader, mut to: FrameWriter) {
 async fn ask(
     mut from: FrameReader,
     mut to: FrameWriter,
-    mut before: impl FnMut(String) -> BoxFuture<'static, ()>,
+    mut before: impl FnMut(Value) -> BoxFuture<'static, ()>,
 ) {
     while let Ok(Some(frame)) = from.next().await {
-        let call: Value = serde_json::from_slice(&frame).unwrap();
-        before(call["method"].as_str().unwrap().to_owned()).await;
+        before(serde_json::from_slice(&frame).unwrap()).await;
         if to.send(frame).await.is_err() {
             return;
         }

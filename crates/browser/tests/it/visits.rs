@@ -10,7 +10,7 @@ use baton_browser::keeper::{KeeperLink, Role};
 use baton_browser::live::Live;
 use baton_session::{State, StorageKey};
 use futures_util::FutureExt;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -141,7 +141,8 @@ impl Mover {
         let visit = Arc::new(AtomicUsize::new(1));
         let (noted, chosen, last) = (Arc::clone(&calls), Arc::clone(&when), Arc::clone(&visit));
         let url = site.url("top", "/?n=");
-        let before = move |method: String| {
+        let before = move |call: Value| {
+            let method = call["method"].as_str().unwrap().to_owned();
             let mut noted = noted.lock().unwrap();
             let is_now = chosen.lock().unwrap().is_now(noted.len(), &method);
             noted.push(method);
