@@ -24,6 +24,7 @@ pub(super) fn body(method: &Method, path: &str) -> Option<Value> {
         ("POST", "/sessions/{id}/cdp" | "/sessions/{id}/pass" | "/sessions/{id}/save") => {
             Some(json!({}))
         }
+        ("POST", "/sessions/{id}/contexts/keep") => Some(json!({ "name": "kept" })),
         ("POST", "/debug/connect") => Some(json!({ "browser_id": "b-1" })),
         ("POST", "/sessions/{id}/debug") => Some(json!({ "on": true })),
         ("POST", path) if path.starts_with("/debug/tabs/") => Some(json!({})),

@@ -40,6 +40,8 @@ const TABLE: &str = "
     GET /sessions/{id}/cdp drive
     POST /sessions/{id}/cdp drive
     POST /sessions/{id}/close drive
+    GET /sessions/{id}/contexts read
+    POST /sessions/{id}/contexts/keep drive
     POST /sessions/{id}/debug drive
     GET /sessions/{id}/diff read
     GET /sessions/{id}/export read
