@@ -48,7 +48,7 @@ struct Reader {
 
 impl Reader {
     /// What the guide takes for granted: a session on the laptop, and a certificate for the server.
-    async fn begin(mut machines: Machines) -> Self {
+    fn begin(mut machines: Machines) -> Self {
         let listener = machines.server.listen();
         listener.set_nonblocking(true).unwrap();
         let site = Site::on(TcpListener::from_std(listener).unwrap(), shop()).unwrap();
@@ -141,7 +141,7 @@ async fn two_machines_follow_the_guide_to_its_end() {
         Ok(machines) => machines,
         Err(why) => skip!("{why}"),
     };
-    let mut reader = Reader::begin(machines).await;
+    let mut reader = Reader::begin(machines);
     let lines: Vec<_> = SECTIONS.into_iter().flat_map(commands).collect();
     let way_there = lines.iter().position(is_resume).unwrap() + 1;
     for (name, line) in &lines[..way_there] {
@@ -165,7 +165,7 @@ async fn a_machine_that_was_not_heard_says_what_was_taken_over_as_soon_as_it_hea
         Ok(machines) => machines,
         Err(why) => skip!("{why}"),
     };
-    let mut reader = Reader::begin(machines).await;
+    let mut reader = Reader::begin(machines);
     let lines: Vec<_> = SECTIONS.into_iter().flat_map(commands).collect();
     let way_there = lines.iter().position(is_resume).unwrap();
     for (name, line) in &lines[..way_there] {
