@@ -2,7 +2,7 @@
 
 use crate::{cargo, chrome, setup};
 use anyhow::Result;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 /// Measure what capturing, resuming, resting and a thousand sessions cost, beside other tools too;
 /// results go to bench/results.
@@ -19,9 +19,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if !cargo::run(&mut cargo::cargo(&build))?.success() {
         return Ok(ExitCode::FAILURE);
     }
-    let baton = cargo::root().join("target/release/baton");
-    let mut bench = cargo::cargo(&["run", "--release", "--package", "baton-bench", "--"]);
-    bench.arg("--baton").arg(baton).args(&args.bench);
+    // What was built together runs: to build one of them alone, with other features, is to build anew.
+    let release = cargo::root().join("target/release");
+    let mut bench = Command::new(release.join("baton-bench"));
+    bench.current_dir(cargo::root());
+    bench.arg("--baton").arg(release.join("baton")).args(&args.bench);
     let done = cargo::run(&mut bench)?.success();
     if args.bench.is_empty() {
         chrome::bench()?;
