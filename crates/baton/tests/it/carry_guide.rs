@@ -104,12 +104,12 @@ impl Reader {
     /// How many browsers run on a machine.
     fn browsers(&self, name: &str) -> usize {
         let running = victims::naming(self.machine(name).data());
-        let keepers = running.iter().filter(|pid| {
+        let is_browser = |pid: &&u32| {
             let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             let words = String::from_utf8_lossy(&words).into_owned();
             words.contains("--user-data-dir=") && !words.contains("--type=")
-        });
-        keepers.count()
+        };
+        running.iter().filter(is_browser).count()
     }
 }
 

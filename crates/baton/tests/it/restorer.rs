@@ -1,6 +1,7 @@
 //! A browser that is to go on where it was left has its tabs of the session alone, not of its own files too.
 
 use crate::houses::house;
+use crate::notes::eventually;
 use axum::Router;
 use axum::extract::Path;
 use axum::response::Html;
@@ -11,11 +12,6 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
-use tokio::time::{sleep, timeout};
-
-/// How long a browser may take to note its tabs.
-const LIMIT: Duration = Duration::from_secs(30);
 
 /// Has the browser of a session, which does not run, go on where it was left.
 fn choose(house: &House, id: SessionId) {
@@ -34,21 +30,17 @@ async fn until_noted(
     addresses: &[String],
 ) -> BTreeSet<PathBuf> {
     let folder = house.data().profile(id).join("Default/Sessions");
-    let noted = async {
-        loop {
-            let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-            let all: BTreeSet<PathBuf> = files.map(|file| file.path()).collect();
-            let new =
-                all.difference(known).flat_map(|file| std::fs::read(file).unwrap_or_default());
-            let new: Vec<u8> = new.collect();
-            let has = |text: &String| new.windows(text.len()).any(|part| part == text.as_bytes());
-            if addresses.iter().all(has) {
-                return all;
-            }
-            sleep(Duration::from_millis(50)).await;
-        }
-    };
-    timeout(LIMIT, noted).await.expect("the browser notes its tabs")
+    let mut all = BTreeSet::new();
+    eventually("the browser notes its tabs", async || {
+        let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        all = files.map(|file| file.path()).collect();
+        let new = all.difference(known).flat_map(|file| std::fs::read(file).unwrap_or_default());
+        let new: Vec<u8> = new.collect();
+        let has = |text: &String| new.windows(text.len()).any(|part| part == text.as_bytes());
+        addresses.iter().all(has)
+    })
+    .await;
+    all
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -74,6 +74,17 @@ impl Scene {
     }
 }
 
+/// A tool logs in and writes a file; the server gets from ours what it got from the tool.
+async fn is_sent_the_same(room: Room, save: &str, name: &str, file: &str) {
+    let scene = Scene::set().await;
+    assert_eq!(scene.types(&room, save, &format!("/seen/{name}")).await, SENT, "before");
+    let file = std::fs::read(room.path().join(file)).unwrap();
+    let (left, sent) = scene.brings(name, &file, 0).await;
+    assert_eq!((left, sorted(&sent)), (Vec::new(), sorted(SENT)));
+    room.clear().await.unwrap();
+    scene.strike().await;
+}
+
 /// The cookies of a header, in no order.
 fn sorted(sent: &str) -> Vec<String> {
     let mut pairs: Vec<String> = sent.split("; ").map(str::to_owned).collect();
@@ -142,47 +153,23 @@ async fn what_curl_saved_is_sent_as_a_browser_would() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_puppeteer_tells_of_its_cookies_is_sent_as_it_sent_them() {
-    let npm = Npm::install().await.unwrap();
-    let scene = Scene::set().await;
-    let room = npm.room().unwrap();
+    let room = Npm::install().await.unwrap().room().unwrap();
     std::fs::write(room.path().join("save.mjs"), PUPPETEER).unwrap();
-    let before = scene.types(&room, "node save.mjs \"$1\" \"$2\"", "/seen/puppeteer").await;
-    assert_eq!(before, SENT, "before");
-    let file = std::fs::read(room.path().join("cookies.json")).unwrap();
-    let (left, sent) = scene.brings("puppeteer", &file, 0).await;
-    assert_eq!((left, sorted(&sent)), (Vec::new(), sorted(SENT)));
-    room.clear().await.unwrap();
-    scene.strike().await;
+    is_sent_the_same(room, "node save.mjs \"$1\" \"$2\"", "puppeteer", "cookies.json").await;
 }
 
 /// It tells of the cookies that the page would be sent, without the order in which they were made.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_selenium_tells_of_its_cookies_is_sent() {
-    let npm = Npm::install().await.unwrap();
-    let scene = Scene::set().await;
-    let room = npm.room().unwrap();
+    let room = Npm::install().await.unwrap().room().unwrap();
     std::fs::write(room.path().join("save.mjs"), SELENIUM).unwrap();
     let save = "export CHROMEDRIVER=\"$(command -v chromedriver)\"\nnode save.mjs \"$1\" \"$2\"";
-    let before = scene.types(&room, save, "/seen/selenium").await;
-    assert_eq!(before, SENT, "before");
-    let file = std::fs::read(room.path().join("cookies.json")).unwrap();
-    let (left, sent) = scene.brings("selenium", &file, 0).await;
-    assert_eq!((left, sorted(&sent)), (Vec::new(), sorted(SENT)));
-    room.clear().await.unwrap();
-    scene.strike().await;
+    is_sent_the_same(room, save, "selenium", "cookies.json").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_browser_use_exported_is_sent_as_it_sent_it() {
-    let python = Python::install().await.unwrap();
-    let scene = Scene::set().await;
-    let room = python.room().unwrap();
+    let room = Python::install().await.unwrap().room().unwrap();
     std::fs::write(room.path().join("save.py"), BROWSER_USE).unwrap();
-    let before = scene.types(&room, "python save.py \"$1\" \"$2\"", "/seen/browser-use").await;
-    assert_eq!(before, SENT, "before");
-    let file = std::fs::read(room.path().join("state.json")).unwrap();
-    let (left, sent) = scene.brings("browser-use", &file, 0).await;
-    assert_eq!((left, sorted(&sent)), (Vec::new(), sorted(SENT)));
-    room.clear().await.unwrap();
-    scene.strike().await;
+    is_sent_the_same(room, "python save.py \"$1\" \"$2\"", "browser-use", "state.json").await;
 }
