@@ -24,7 +24,9 @@ impl Way {
     pub(super) async fn step(&mut self, window: &Window, dice: &mut Dice, seed: &str) {
         let tab = window.tab(self.number).await;
         let seed = format!("{seed} {}", dice.roll(1_000_000));
-        match dice.roll(6) {
+        // The first tab stays where it is, so that each session has what a step inside leaves.
+        let step = if self.number == 0 { 0 } else { dice.roll(6) };
+        match step {
             0 | 1 => drop(tab.evaluate(&format!("stepInside('{seed}')")).await),
             2 => leave(&tab, &seed, "null").await,
             3 => leave(&tab, &seed, "0").await,

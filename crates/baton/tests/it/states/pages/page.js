@@ -32,8 +32,9 @@ for (const address of asked.getAll("in")) {
 async function stepInside(seed) {
   const dice = diceOf(seed);
   let state;
-  // Of a blob there, Chromium keeps nothing once the page is left.
-  do state = await makeValue(dice, [], 2);
+  // What sites keep there is an object as a rule. Of a blob there, Chromium keeps nothing once the page
+  // is left.
+  do state = await (dice.roll(2) ? makeObject : makeValue)(dice, [], 2);
   while (/\b(Blob|File)\(/.test(await describe(state)));
   const address = new URL(location.href);
   address.searchParams.set("at", seed);

@@ -18,15 +18,17 @@ function makePrimitive(dice) {
 
 const kept = (pool, object) => (pool.push(object), object);
 
+async function makeObject(dice, pool, depth) {
+  const made = kept(pool, {});
+  for (const name of dice.times(4, () => dice.one([dice.text(), "7", "z", "a"]))) {
+    const value = await makeValue(dice, pool, depth);
+    Object.defineProperty(made, name, { value, enumerable: true, writable: true, configurable: true });
+  }
+  return made;
+}
+
 const HOLDERS = [
-  async function object(dice, pool, depth) {
-    const made = kept(pool, {});
-    for (const name of dice.times(4, () => dice.one([dice.text(), "7", "z", "a"]))) {
-      const value = await makeValue(dice, pool, depth);
-      Object.defineProperty(made, name, { value, enumerable: true, writable: true, configurable: true });
-    }
-    return made;
-  },
+  makeObject,
   async function array(dice, pool, depth) {
     const made = kept(pool, []);
     for (let at = dice.roll(5); at > 0; at--) made.push(await makeValue(dice, pool, depth));

@@ -9,6 +9,7 @@ async function fill(seed) {
     if (dice.roll(8) === 0) continue;
     await write(dice).catch((error) => refused.push(`${location.href} ${name}: ${error}`));
   }
+  if (window === top) await fillKinds(diceOf(`${seed} kinds`));
   const inside = await askFrames((at) => ["fill", `${seed}.${at}`]);
   return [...refused, ...inside.flat()];
 }

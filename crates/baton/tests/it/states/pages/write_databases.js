@@ -65,6 +65,22 @@ async function fillDatabase(dice, name) {
   db.close();
 }
 
+// One value of each kind, for none of which anybody has to wait until chance brings it.
+async function fillKinds(dice) {
+  const name = "one of each kind";
+  await request(indexedDB.deleteDatabase(name));
+  const opening = indexedDB.open(name);
+  opening.onupgradeneeded = () => opening.result.createObjectStore("kinds", NUMBERED);
+  const db = await request(opening);
+  const made = [Object(2n ** 70n), new Float64Array(makeBuffer(dice)), new DataView(makeBuffer(dice))];
+  for (const make of [...LEAVES, ...HOLDERS]) made.push(await make(dice, [], 2));
+  const transaction = db.transaction("kinds", "readwrite", { durability: "strict" });
+  const end = ended(transaction);
+  for (const one of made) transaction.objectStore("kinds").put([one, one]);
+  await end;
+  db.close();
+}
+
 // A record that the store refuses, because a unique index has its key, is one that is not there.
 async function fillStore(dice, db, shape) {
   const records = [];
