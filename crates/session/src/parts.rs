@@ -163,9 +163,7 @@ pub fn split(state: &State) -> Vec<Part> {
         certificate::normalize(&mut certificates);
         parts.push(encode(PartKind::Certificates, String::new(), &certificates));
     }
-    for (site, cookies) in cookies_by_site(&state.cookies) {
-        parts.push(encode(PartKind::Cookies, site.to_string(), &cookies));
-    }
+    parts.extend(split_cookies(&state.cookies));
     for (key, origin) in &state.origins {
         parts.extend(origin::split(key, origin));
     }
@@ -174,6 +172,12 @@ pub fn split(state: &State) -> Vec<Part> {
     }
     parts.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
     parts
+}
+
+/// Cuts cookies alone into the parts that they are of any state, in no order.
+pub fn split_cookies(cookies: &[Cookie]) -> impl Iterator<Item = Part> {
+    let sites = cookies_by_site(cookies).into_iter();
+    sites.map(|(site, cookies)| encode(PartKind::Cookies, site.to_string(), &cookies))
 }
 
 /// Puts a state together from its parts. A part that cannot be read costs itself only: it is

@@ -23,8 +23,14 @@ pub struct Holdings {
 impl Holdings {
     /// What `state` holds.
     pub fn of(state: &State) -> Self {
-        let cookies = state.cookies.iter().map(|cookie| (identity(cookie), cookie.expires));
-        Self { cookies: cookies.collect(), storage: storage(state) }
+        let mut holdings = Self { storage: storage(state), ..Self::default() };
+        holdings.add_cookies(&state.cookies);
+        holdings
+    }
+
+    /// These cookies are held as well, or end at another time than was known.
+    pub fn add_cookies(&mut self, cookies: &[Cookie]) {
+        self.cookies.extend(cookies.iter().map(|cookie| (identity(cookie), cookie.expires)));
     }
 
     /// Whether `state` has shrunk since: more than half of these cookies, not counting those that

@@ -82,6 +82,10 @@ impl Story {
                     login.spend(&headers, Redirect::to("/never"))
                 }),
             )
+            .route(
+                "/out",
+                get(async || ([(header::SET_COOKIE, "token=; Path=/; Max-Age=0")], "bye")),
+            )
             .route("/never", get(async || std::future::pending::<()>().await))
             .with_state(login.clone());
         let site = Site::start(pages).await.unwrap();
@@ -167,6 +171,24 @@ async fn what_a_request_of_a_page_spends_is_captured_at_once() {
     let before = story.login.good().unwrap();
     story.tell("/login", "fetch('/door').then(() => fetch('/door'))").await;
     story.is_captured_after(before + 1).await;
+    story.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_snapshot_of_the_jar_alone_holds_all_that_was_there_before() {
+    let story = Story::at("/door").await;
+    story.tell("/door", "localStorage.setItem('cart', '3')").await;
+    story.house.client().unwrap().capture_session("spent").await.unwrap();
+    let before = story.login.good().unwrap();
+    story.tell("/door", "fetch('/door')").await;
+    story.is_captured_after(before).await;
+    story.crash().await;
+    story.resume().await;
+    let page = story.page("/door").await;
+    assert_eq!(page.evaluate::<String>("localStorage.cart").await.unwrap(), "3");
+    // What an answer takes away is gone at once as well.
+    story.tell("/door", "fetch('/out')").await;
+    eventually("the login is gone", async || story.captured().await.is_none()).await;
     story.end().await;
 }
 

@@ -7,6 +7,7 @@ mod activity;
 mod events;
 mod hearing;
 pub(crate) mod icons;
+mod jar;
 mod listen;
 mod loads;
 mod messages;
@@ -21,14 +22,13 @@ mod watch;
 
 use crate::beginning::{self, Entry};
 use crate::cdp::{CdpError, CdpSession, Connection};
-use crate::cookies;
 use crate::keeper::KeeperLink;
 use crate::targets::{self, ContextId, Contexts, MadeContext, TargetId};
 pub use activity::Activity;
 use activity::Counters;
-use baton_session::cookie::order;
 use baton_session::{Confinement, Environment, State, StorageKey, Tab};
 use events::Pump;
+pub use jar::Jar;
 use seen::file_usage;
 use serde_json::json;
 pub(crate) use shared::{Attached, Shared};
@@ -262,22 +262,14 @@ impl Live {
 
     /// Whether something changed of which no event tells: cookies, files, or what sites may do.
     pub async fn changed_unheard(&self) -> bool {
-        self.cookies_changed().await || self.files_changed().await || self.read_permissions().await
+        self.look_at_cookies().await.is_change()
+            || self.files_changed().await
+            || self.read_permissions().await
     }
 
     /// Whether a frame of a tab is loading: its site may answer with cookies at any moment.
     pub fn is_loading(&self) -> bool {
         self.shared.loads().any(Instant::now())
-    }
-
-    /// Whether the cookies differ from those of the last capture. No event tells of cookies without
-    /// slowing every request down, so somebody has to look; a look costs about a millisecond.
-    pub async fn cookies_changed(&self) -> bool {
-        let Ok(mut found) = cookies::fetch(&self.browser(), self.context()).await else {
-            return false;
-        };
-        order(&mut found.cookies);
-        self.shared.mirror().cookies() != found.cookies
     }
 
     /// Whether the files of a tab's site take more or less room than at the last capture. No event

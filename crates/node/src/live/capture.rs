@@ -7,6 +7,7 @@ use super::runner::Runner;
 use super::{Hub, LiveError};
 use baton_browser::capture::{Captured, Depth};
 use baton_browser::cdp::CdpError;
+use baton_browser::live::Jar;
 use baton_session::SnapshotReason;
 use baton_session::{SessionId, SnapshotId, Tab};
 use baton_store::{NewSnapshot, Snapshot, StoreError};
@@ -92,7 +93,7 @@ impl Hub {
             return Ok(None);
         }
         let shrunk = runner.has_shrunk(reason, &captured.state, taken_at);
-        let occasion = Occasion { reason, taken_at, shrunk, keep };
+        let occasion = Occasion { reason, started, taken_at, shrunk, keep };
         let snapshot = match self.store_draft(runner, occasion, cut).await {
             Err(LiveError::Store(error @ StoreError::PartMissing { .. })) => {
                 tracing::error!(session = %runner.session.id, %error, "storing all parts anew");
@@ -104,9 +105,39 @@ impl Hub {
         last.clone_from(&snapshot.parts);
         runner.remember(&snapshot, &captured.state);
         runner.captured.send_replace(began);
-        metrics::counter!("baton_captures_total", "reason" => reason.as_str()).increment(1);
-        metrics::histogram!("baton_capture_seconds").record(started.elapsed().as_secs_f64());
         Ok(Some(snapshot))
+    }
+
+    /// Takes a snapshot of what a look at the cookies finds, when nothing else is known to have changed:
+    /// the cookies alone, with everything else as it is in the last one. Where some are gone, or there is
+    /// nothing to go by, everything that changed is captured.
+    pub(super) async fn capture_cookies(&self, runner: &Runner) -> Result<(), LiveError> {
+        let (reason, keep) =
+            (SnapshotReason::Interval, Some(self.recovery().max_session_snapshots));
+        let mut last = runner.last.lock().await;
+        let (started, taken_at) = (Instant::now(), Timestamp::now());
+        let cookies = match runner.live.look_at_cookies().await {
+            Jar::Same => return Ok(()),
+            Jar::Grown(cookies) if !last.is_empty() && runner.is_watched() => cookies,
+            Jar::Grown(_) | Jar::Shrunk => {
+                drop(last);
+                return self.capture_automatically(runner, reason).await.map(drop);
+            }
+        };
+        let cut = Draft::of_cookies(&cookies, &last);
+        let occasion = Occasion { reason, started, taken_at, shrunk: false, keep };
+        match self.store_draft(runner, occasion, cut).await {
+            Err(LiveError::Store(StoreError::PartMissing { .. })) => {
+                drop(last);
+                self.capture_automatically(runner, reason).await.map(drop)
+            }
+            stored => {
+                last.clone_from(&stored?.parts);
+                runner.remember_cookies(&cookies);
+                runner.live.note_cookies(cookies);
+                Ok(())
+            }
+        }
     }
 
     /// Stores a snapshot.
@@ -117,7 +148,7 @@ impl Hub {
         draft: Draft,
     ) -> Result<Snapshot, LiveError> {
         let session = &runner.session;
-        let Occasion { reason, taken_at, shrunk, keep } = occasion;
+        let Occasion { reason, started, taken_at, shrunk, keep } = occasion;
         let new = NewSnapshot {
             id: SnapshotId::new(taken_at, rand::random()),
             session: session.id,
@@ -137,6 +168,8 @@ impl Hub {
             self.end(runner, Ending::Kill).await;
             return Err(LiveError::LeaseLost { session: session.id, sibling: snapshot.id });
         }
+        metrics::counter!("baton_captures_total", "reason" => reason.as_str()).increment(1);
+        metrics::histogram!("baton_capture_seconds").record(started.elapsed().as_secs_f64());
         Ok(snapshot)
     }
 
@@ -169,6 +202,7 @@ struct Take {
 #[derive(Clone, Copy)]
 struct Occasion {
     reason: SnapshotReason,
+    started: Instant,
     taken_at: Timestamp,
     shrunk: bool,
     /// How many snapshots stay with it; none lets no old one go.

@@ -11,7 +11,7 @@ use super::runner::Runner;
 use super::{Hub, LiveError};
 use crate::clock::uptime;
 use baton_session::SnapshotReason;
-use baton_session::{Holdings, PartRef, Session, SnapshotId, State, Term};
+use baton_session::{Cookie, Holdings, PartRef, Session, SnapshotId, State, Term};
 use baton_store::{NewSnapshot, Snapshot, StoreError};
 use jiff::Timestamp;
 use std::sync::PoisonError;
@@ -39,6 +39,16 @@ impl Runner {
             *self.held.lock().unwrap_or_else(PoisonError::into_inner) =
                 Held::watched(Holdings::of(state));
         }
+    }
+
+    /// Remembers cookies that are held besides what the last good snapshot held.
+    pub(super) fn remember_cookies(&self, cookies: &[Cookie]) {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).add_cookies(cookies);
+    }
+
+    /// Whether the browser has been read since it was started.
+    pub(super) fn is_watched(&self) -> bool {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).is_watched()
     }
 }
 

@@ -7,7 +7,7 @@ use super::LiveError;
 use crate::blocking::blocking;
 use baton_browser::capture::Captured;
 use baton_browser::icon::{SiteIcon, site_in_front};
-use baton_session::{Part, PartKind, PartRef, Unread, parts};
+use baton_session::{Cookie, Part, PartKind, PartRef, Unread, parts};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -29,6 +29,14 @@ impl Draft {
                 _ => draft.changed.push(part),
             }
         }
+        draft
+    }
+
+    /// Of cookies alone: everything else is carried over.
+    pub(super) fn of_cookies(cookies: &[Cookie], last: &[PartRef]) -> Self {
+        let mut draft = Self::of(parts::split_cookies(cookies).collect(), last);
+        let others = last.iter().filter(|part| part.kind != PartKind::Cookies);
+        draft.carried.extend(others.cloned());
         draft
     }
 }
@@ -74,6 +82,7 @@ fn is_kept(captured: &Captured, made: &[Part], before: &PartRef) -> bool {
 mod tests {
     use super::*;
     use baton_session::{Site, State, Tab};
+    use serde_json::json;
 
     fn part(kind: PartKind, name: &str, bytes: &[u8]) -> Part {
         Part { kind, name: name.to_owned(), bytes: bytes.to_vec() }
@@ -100,6 +109,33 @@ mod tests {
             pictures(changed.into_iter().map(|part| (part.kind, part.name)).collect()),
             pictures(carried.into_iter().map(|part| (part.kind, part.name)).collect()),
         ]
+    }
+
+    #[test]
+    fn a_snapshot_of_cookies_alone_differs_in_those() {
+        let cookie = |domain: &str, value: &str| -> Cookie {
+            let cookie = json!({ "name": "sid", "value": value, "domain": domain, "path": "/" });
+            serde_json::from_value(cookie).unwrap()
+        };
+        let tab = Tab { url: "https://shop.test/".to_owned(), ..Tab::default() };
+        let before = vec![cookie("bank.test", "1"), cookie("shop.test", "1")];
+        let state = State { cookies: before, tabs: vec![tab], ..State::default() };
+        let mut last: Vec<_> = parts::split(&state).iter().map(Part::reference).collect();
+        last.push(part(PartKind::Preview, "", b"preview").reference());
+
+        let after =
+            vec![cookie("bank.test", "1"), cookie("new.test", "1"), cookie("shop.test", "2")];
+        let Draft { changed, carried } = Draft::of_cookies(&after, &last);
+        let names: Vec<_> = changed.iter().map(|part| part.name.as_str()).collect();
+        assert_eq!(names, ["new.test", "shop.test"]);
+
+        let mut whole: Vec<_> = changed.iter().map(Part::reference).chain(carried).collect();
+        whole.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
+        let state = State { cookies: after, ..state };
+        let mut expected: Vec<_> = parts::split(&state).iter().map(Part::reference).collect();
+        expected.push(part(PartKind::Preview, "", b"preview").reference());
+        expected.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
+        assert_eq!(whole, expected);
     }
 
     fn icon(site: &str, png: Option<&[u8]>) -> SiteIcon {

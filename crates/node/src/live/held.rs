@@ -5,7 +5,7 @@
 
 use crate::clock::{Anchor, uptime};
 use baton_session::cookie::Expiry;
-use baton_session::{Holdings, State};
+use baton_session::{Cookie, Holdings, State};
 use jiff::Timestamp;
 use std::time::Duration;
 
@@ -32,6 +32,16 @@ impl Held {
     /// This was held at that instant, and nobody has watched since.
     pub(super) fn then(holdings: Holdings, since: Anchor) -> Self {
         Self { holdings, since, is_watched: false }
+    }
+
+    /// Whether what goes from now on was removed by somebody, and is not lost.
+    pub(super) fn is_watched(&self) -> bool {
+        self.is_watched
+    }
+
+    /// These cookies are held as well.
+    pub(super) fn add_cookies(&mut self, cookies: &[Cookie]) {
+        self.holdings.add_cookies(cookies);
     }
 
     /// Whether a state that was read at this instant, by both clocks, has shrunk since.

@@ -118,39 +118,50 @@ async fn run(hub: Hub, runner: Arc<Runner>) {
             }
             () = tokio::time::sleep_until(at.into()) => match due {
                 Due::Capture(reason) => capture(&hub, &runner, reason, &mut policy).await,
-                Due::Look | Due::LookAtCookies => look(&hub, &runner, due, &mut policy).await,
+                Due::Look => look(&hub, &runner, &mut policy).await,
+                Due::LookAtCookies => look_at_cookies(&hub, &runner, &mut policy).await,
             },
         }
     }
 }
 
 /// Looks whether something changed of which no event tells, and captures it at once.
-async fn look(hub: &Hub, runner: &Runner, due: Due, policy: &mut Policy) {
-    let (live, began) = (&runner.live, Instant::now());
-    let is_for_all = due == Due::Look;
-    let changed =
-        if is_for_all { live.changed_unheard().await } else { live.cookies_changed().await };
-    if changed {
+async fn look(hub: &Hub, runner: &Runner, policy: &mut Policy) {
+    let began = Instant::now();
+    if runner.live.changed_unheard().await {
         capture(hub, runner, SnapshotReason::Interval, policy).await;
-    } else if is_for_all {
-        policy.looked(began, Instant::now());
     } else {
-        policy.looked_at_cookies(began, Instant::now());
+        policy.looked(began, Instant::now());
+    }
+}
+
+/// Looks whether cookies changed, and captures those at once.
+async fn look_at_cookies(hub: &Hub, runner: &Runner, policy: &mut Policy) {
+    let began = Instant::now();
+    match unless_left(runner, hub.capture_cookies(runner)).await {
+        Some(Ok(())) => policy.looked_at_cookies(began, Instant::now()),
+        Some(Err(error)) => failed(runner, &error, policy),
+        None => {}
     }
 }
 
 /// An automatic capture. One that fails is tried again after the interval.
 async fn capture(hub: &Hub, runner: &Runner, reason: SnapshotReason, policy: &mut Policy) {
-    let captured = tokio::select! {
-        captured = hub.capture_automatically(runner, reason) => captured,
-        // A close in the meantime takes a snapshot of its own.
-        () = runner.leave.cancelled() => return,
-    };
-    if let Err(error) = captured {
-        policy.failed(Instant::now());
-        if !runner.live.is_closed() {
-            tracing::warn!(session = %runner.session.id, %error, "a capture failed; the last snapshot stands");
-        }
+    let captured = unless_left(runner, hub.capture_automatically(runner, reason)).await;
+    if let Some(Err(error)) = captured {
+        failed(runner, &error, policy);
+    }
+}
+
+/// What a capture came to; none when a close began in the meantime, which takes a snapshot of its own.
+async fn unless_left<T>(runner: &Runner, capture: impl Future<Output = T>) -> Option<T> {
+    runner.leave.run_until_cancelled(capture).await
+}
+
+fn failed(runner: &Runner, error: &LiveError, policy: &mut Policy) {
+    policy.failed(Instant::now());
+    if !runner.live.is_closed() {
+        tracing::warn!(session = %runner.session.id, %error, "a capture failed; the last snapshot stands");
     }
 }
 
