@@ -1,4 +1,5 @@
-//! The seed of what is random in a test: a new one in each run, unless somebody names one.
+//! The seed of what is random in a test: always the same one, so that a change is judged by what it
+//! changes; a new one in each run of a soak, which looks for what nobody has seen; or one that is named.
 
 use proptest::test_runner::{Config, RngSeed};
 use std::hash::{BuildHasher as _, RandomState};
@@ -8,15 +9,21 @@ pub const SEED: &str = "BATON_TEST_SEED";
 /// The variable with which `cargo xtask soak` asks for more rounds.
 const ROUNDS: &str = "BATON_SOAK_ROUNDS";
 
-/// The seed of this run: what [`SEED`] says, or a new one. It is printed, so that whoever reads why a
-/// test failed reads the seed too.
+/// The seed of every run that names none, and is no soak.
+const USUAL: u64 = 1;
+
+/// The seed of this run: what [`SEED`] says, a new one in a soak, the usual one otherwise. It is printed, so
+/// that whoever reads why a test failed reads the seed too.
 ///
 /// # Panics
 ///
 /// When the variable holds no number.
 pub fn seed() -> u64 {
-    // Small enough to be typed, and large enough that no two runs are alike.
-    let seed = number(SEED).unwrap_or_else(|| RandomState::new().hash_one(SEED) >> 32);
+    let seed = number(SEED).unwrap_or_else(|| match asked_rounds() {
+        // Small enough to be typed, and large enough that no two runs are alike.
+        Some(_) => RandomState::new().hash_one(SEED) >> 32,
+        None => USUAL,
+    });
     println!("{SEED}={seed} makes the same choices again");
     seed
 }
@@ -53,13 +60,14 @@ fn number(variable: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{SEED, seed};
+    use super::{SEED, USUAL, asked_rounds, seed};
 
     #[test]
-    fn without_a_name_each_run_has_a_seed_of_its_own() {
-        match std::env::var(SEED) {
-            Ok(named) => assert_eq!(seed().to_string(), named),
-            Err(_) => assert_ne!(seed(), seed()),
+    fn every_run_makes_the_same_choices_and_a_soak_new_ones() {
+        match (std::env::var(SEED), asked_rounds()) {
+            (Ok(named), _) => assert_eq!(seed().to_string(), named),
+            (Err(_), Some(_)) => assert_ne!(seed(), seed()),
+            (Err(_), None) => assert_eq!(seed(), USUAL),
         }
     }
 }
