@@ -552,9 +552,9 @@ export interface components {
             /** @description Which one. */
             token: components["schemas"]["TabToken"];
         };
-        /** @description The tabs of the caller's cocoons and sessions. */
+        /** @description The tabs of the caller's cocoons and sessions, as the relay tells them. */
         TabList: {
-            /** @description In no order. */
+            /** @description In the order in which they came. */
             tabs: components["schemas"]["DebugTab"][];
         };
         /**

@@ -714,7 +714,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["TabList"];
+                        "application/json": components["schemas"]["DebugTabs"];
                     };
                 };
                 "4XX": {
@@ -5017,6 +5017,11 @@ export interface components {
             /** @description The address that it shows. */
             url: string;
         };
+        /** @description The tabs of the caller's cocoons and sessions, as a list like any other. */
+        DebugTabs: {
+            /** @description Newest first. */
+            items: components["schemas"]["DebugTab"][];
+        };
         /** @description What an agent said since the last piece. */
         Delta: {
             /** @description What. */
@@ -6818,9 +6823,9 @@ export interface components {
             /** @description Which one. */
             token: components["schemas"]["TabToken"];
         };
-        /** @description The tabs of the caller's cocoons and sessions. */
+        /** @description The tabs of the caller's cocoons and sessions, as the relay tells them. */
         TabList: {
-            /** @description In no order. */
+            /** @description In the order in which they came. */
             tabs: components["schemas"]["DebugTab"][];
         };
         /**

@@ -91,9 +91,9 @@ export async function gather(node: Node): Promise<(known: Known) => Known> {
       return fallback
     }
   }
-  const [{ items, more }, { tabs }] = await Promise.all([
+  const [{ items, more }, { items: tabs }] = await Promise.all([
     part('sessions', listSessions(node), { items: [], more: false }),
-    part('tabs', ask(node.api.GET('/debug/tabs')), { tabs: [] }),
+    part('tabs', ask(node.api.GET('/debug/tabs')), { items: [] }),
   ])
   return (known) => {
     const asked = { ...heard(heard(known, 'sessions'), 'tabs'), sessions: items, more, tabs }

@@ -2,7 +2,7 @@
 
 use super::{BROWSER_LIMIT, Client, ClientError};
 use crate::debug::{
-    ConsoleData, ConsoleFilters, NetworkData, NetworkFilters, PairingCode, Reveal, TabList,
+    ConsoleData, ConsoleFilters, DebugTabs, NetworkData, NetworkFilters, PairingCode, Reveal,
     TabToken, Wait,
 };
 use crate::{SessionView, SwitchDebug};
@@ -10,7 +10,7 @@ use reqwest::Method;
 
 impl Client {
     /// The tabs that can be looked into.
-    pub async fn list_tabs(&self) -> Result<TabList, ClientError> {
+    pub async fn list_tabs(&self) -> Result<DebugTabs, ClientError> {
         self.fetch(self.request(Method::GET, &["debug", "tabs"])?).await
     }
 

@@ -5,11 +5,18 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use utoipa::ToSchema;
 
-/// The tabs of the caller's cocoons and sessions.
+/// The tabs of the caller's cocoons and sessions, as the relay tells them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TabList {
-    /// In no order.
+    /// In the order in which they came.
     pub tabs: Vec<DebugTab>,
+}
+
+/// The tabs of the caller's cocoons and sessions, as a list like any other.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DebugTabs {
+    /// Newest first.
+    pub items: Vec<DebugTab>,
 }
 
 /// A tab that a browser offered is taken.

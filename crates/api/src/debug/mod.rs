@@ -26,7 +26,9 @@ mod socket;
 mod tab;
 mod token;
 
-pub use answer::{ConsoleData, DebugError, DebugErrorCode, NetworkData, TabAccepted, TabList};
+pub use answer::{
+    ConsoleData, DebugError, DebugErrorCode, DebugTabs, NetworkData, TabAccepted, TabList,
+};
 pub use close::LinkEnd;
 pub use console::{ConsoleEntry, ConsoleLevel};
 pub use event::{

@@ -73,7 +73,7 @@ fn says(house: &House, args: &[&str]) -> String {
 
 /// The token of the only tab.
 async fn token(house: &House) -> TabToken {
-    let mut tabs = house.client().unwrap().list_tabs().await.unwrap().tabs;
+    let mut tabs = house.client().unwrap().list_tabs().await.unwrap().items;
     assert_eq!(tabs.len(), 1, "{tabs:?}");
     tabs.remove(0).token
 }
@@ -198,13 +198,13 @@ async fn a_session_is_recorded_later_and_no_longer_and_by_the_next_node() {
     let site = shop().await;
     let id = house.open("shop", [site.url("/").unwrap()]).await.unwrap();
     let client = house.client().unwrap().clone();
-    assert!(client.list_tabs().await.unwrap().tabs.is_empty());
+    assert!(client.list_tabs().await.unwrap().items.is_empty());
     let none = says(&house, &["debug", "list-tabs"]);
     assert_eq!(none.trim(), "no tabs; baton debug on ID records those of a session");
 
     says(&house, &["debug", "on", "shop"]);
     eventually("the tab is listed", async || {
-        client.list_tabs().await.unwrap().tabs.first().is_some_and(|tab| tab.title == "shop")
+        client.list_tabs().await.unwrap().items.first().is_some_and(|tab| tab.title == "shop")
     })
     .await;
     let tab = token(&house).await;
@@ -226,7 +226,7 @@ async fn a_session_is_recorded_later_and_no_longer_and_by_the_next_node() {
     house.start_node().await.unwrap();
     let client = house.client().unwrap().clone();
     eventually("the tab is listed again", async || {
-        client.list_tabs().await.unwrap().tabs.len() == 1
+        client.list_tabs().await.unwrap().items.len() == 1
     })
     .await;
     let gone = client.get_network(&tab, &filters, Duration::ZERO).await.unwrap_err();

@@ -9,13 +9,15 @@ use crate::auth::Caller;
 use crate::{Context, NodeError};
 use baton_api::Scope;
 use baton_api::debug::{
-    ConsoleEntry, ConsoleFilters, NetworkFilters, NetworkRequest, TabList, TabToken,
+    ConsoleEntry, ConsoleFilters, DebugTabs, NetworkFilters, NetworkRequest, TabToken,
 };
 use std::time::Duration;
 
-/// The tabs that can be looked into, in the order in which they came.
-pub async fn list_tabs(context: &Context, caller: &Caller) -> Result<TabList, NodeError> {
-    Ok(TabList { tabs: context.bus.tabs(&caller.owner).await? })
+/// The tabs that can be looked into, the newest first.
+pub async fn list_tabs(context: &Context, caller: &Caller) -> Result<DebugTabs, NodeError> {
+    let mut items = context.bus.tabs(&caller.owner).await?;
+    items.reverse();
+    Ok(DebugTabs { items })
 }
 
 /// The requests of a tab; when nothing fits, those that come within `wait`.

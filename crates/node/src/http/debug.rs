@@ -8,7 +8,7 @@ use crate::{Context, NodeError, debug};
 use axum::extract::State;
 use baton_api::Problem;
 use baton_api::debug::{
-    ConsoleData, ConsoleFilters, NetworkData, NetworkFilters, Reveal, TabList, TabToken, Wait,
+    ConsoleData, ConsoleFilters, DebugTabs, NetworkData, NetworkFilters, Reveal, TabToken, Wait,
 };
 use serde::Serialize;
 use std::time::Duration;
@@ -18,12 +18,12 @@ type Answer<T> = Result<axum::Json<T>, Refusal>;
 /// The tabs that can be looked into: of the caller's sessions that are recorded, and of its cocoons.
 #[utoipa::path(
     get, path = "/debug/tabs", tag = "debug", security(("api_key" = [])),
-    responses((status = 200, body = TabList), (status = "4XX", body = Problem))
+    responses((status = 200, body = DebugTabs), (status = "4XX", body = Problem))
 )]
 pub(super) async fn list_tabs(
     State(context): State<Context>,
     Debug(caller): Debug,
-) -> Answer<TabList> {
+) -> Answer<DebugTabs> {
     Ok(axum::Json(debug::list_tabs(&context, &caller).await?))
 }
 

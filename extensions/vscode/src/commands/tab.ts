@@ -41,7 +41,7 @@ export function saveHar(view: TabView): Command {
 
 /** The tab of the row, else the one that is picked. */
 async function pickTab(node: Node, token: string | undefined, title: string): Promise<Tab> {
-  const { tabs } = await ask(node.api.GET('/debug/tabs'))
+  const { items: tabs } = await ask(node.api.GET('/debug/tabs'))
   const named = tabs.find((tab) => tab.token === token)
   if (named !== undefined) return named
   if (token !== undefined) throw new Failure('node', 'this tab is gone', 'run "Baton: Look Again", and choose another one')

@@ -59,7 +59,7 @@ export async function heirOf(source: Source, tab: Tab, signal: AbortSignal): Pro
   for (;;) {
     await patience.wait(signal)
     const { api } = await source.node()
-    const { tabs } = await ask(api.GET('/debug/tabs', { signal }))
+    const { items: tabs } = await ask(api.GET('/debug/tabs', { signal }))
     const found = heir(tabs, tab)
     if (found !== undefined) return found
   }

@@ -139,7 +139,7 @@ export class Watch {
     try {
       await pause(FACTS_MS / 2, undefined, { signal })
       const { api } = await this.source.node()
-      const { tabs } = await ask(api.GET('/debug/tabs', { signal }))
+      const { items: tabs } = await ask(api.GET('/debug/tabs', { signal }))
       const tab = tabs.find((tab) => tab.token === this.current.token)
       if (tab === undefined || signal.aborted) return
       this.current = tab

@@ -120,7 +120,7 @@ test('a tab that is gone is told, and the one in its place is followed from the 
   const stage = new Stage()
   stage.answer = (path) => {
     if (path.includes('/t1/')) return problem('tab_gone', 404)
-    if (path.endsWith('/tabs')) return json({ tabs: [{ ...TAB, token: 't2' }] })
+    if (path.endsWith('/tabs')) return json({ items: [{ ...TAB, token: 't2' }] })
     return path.endsWith('/console') && stage.of('/t2/console').length === 1 ? json({ entries: [line(1)], cursor: 1 }) : undefined
   }
   stage.watch.start()

@@ -12,7 +12,7 @@ pub(in crate::cli) struct ListTabs {}
 impl ListTabs {
     pub(super) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let tabs = context.client().await?.list_tabs().await?;
-        context.output.answer(&tabs, || output::debug_tabs(&tabs.tabs));
+        context.output.answer(&tabs, || output::debug_tabs(&tabs.items));
         Ok(Exit::Done)
     }
 }

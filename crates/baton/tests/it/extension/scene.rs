@@ -130,7 +130,7 @@ impl Scene {
 
     /// The tabs that are listed.
     pub(super) fn tabs(&self) -> Vec<Value> {
-        self.asks(&["debug", "list-tabs"])["tabs"].as_array().unwrap().clone()
+        self.asks(&["debug", "list-tabs"])["items"].as_array().unwrap().clone()
     }
 
     /// Ends everybody.

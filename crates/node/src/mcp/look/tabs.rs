@@ -27,17 +27,17 @@ impl Verb for BrowserDebugListTabs {
 
     async fn call(self, call: Call) -> Result<Answer, Failure> {
         call.require(Scope::Debug).await?;
-        let tabs = debug::list_tabs(&call.context, &call.caller).await?.tabs;
+        let tabs = debug::list_tabs(&call.context, &call.caller).await?.items;
         let mut told = vec![match tabs.len() {
             0 => "No tabs. session_debug records those of a session.".to_owned(),
             1 => "1 tab".to_owned(),
             count => format!("{count} tabs, newest first"),
         }];
-        told.extend(tabs.iter().rev().take(LISTED).map(line));
+        told.extend(tabs.iter().take(LISTED).map(line));
         if tabs.len() > LISTED {
             told.push(format!("Left out: {} older.", tabs.len() - LISTED));
         }
-        let shown: Vec<&DebugTab> = tabs.iter().rev().take(LISTED).collect();
+        let shown: Vec<&DebugTab> = tabs.iter().take(LISTED).collect();
         Ok(Answer::new(&told, json!({"tabs": shown})))
     }
 }

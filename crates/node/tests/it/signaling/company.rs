@@ -59,10 +59,10 @@ async fn a_tab_is_taken_by_a_good_token_only() {
     assert_eq!(refused["code"], "untrusted");
     let event = json!({"type": "browser_debug_tab_closed", "token": token});
     assert_eq!(other.ask(event).await["code"], "tab_gone");
-    assert_eq!(node.admin().list_tabs().await.unwrap().tabs.len(), 1);
+    assert_eq!(node.admin().list_tabs().await.unwrap().items.len(), 1);
     // And of her tabs nobody else hears.
     let ada = node.as_owner("ada", &[baton_api::Scope::Debug]).await;
-    assert!(ada.list_tabs().await.unwrap().tabs.is_empty());
+    assert!(ada.list_tabs().await.unwrap().items.is_empty());
     node.stop().await;
 }
 

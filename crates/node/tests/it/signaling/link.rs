@@ -50,13 +50,13 @@ async fn what_a_browser_tells_is_answered_to_whoever_asks_in_every_way() {
         }))
         .await;
     until("the tab shows another page", async || {
-        let tabs = node.admin().list_tabs().await.unwrap().tabs;
+        let tabs = node.admin().list_tabs().await.unwrap().items;
         (tabs[0].title == "Thanks").then_some(())
     })
     .await;
     browser.send(&json!({"type": "browser_debug_tab_closed", "token": token})).await;
     until("the tab is gone", async || {
-        node.admin().list_tabs().await.unwrap().tabs.is_empty().then_some(())
+        node.admin().list_tabs().await.unwrap().items.is_empty().then_some(())
     })
     .await;
     let ask = json!({"type": "browser_debug_get_network", "request_id": "q-3", "token": token});
@@ -85,7 +85,7 @@ async fn tabs_that_come_and_go_are_told_to_whoever_may_look_into_them() {
     // Its browser is gone, and with it everything but what it told.
     drop(browser);
     assert_eq!(changes::next(&mut events).await, Some(NodeChange::Tabs));
-    assert!(node.admin().list_tabs().await.unwrap().tabs[0].offline);
+    assert!(node.admin().list_tabs().await.unwrap().items[0].offline);
     node.stop().await;
 }
 
