@@ -94,10 +94,12 @@ wants! {
 }
 
 fn open(context: &Context, session: &Session) -> Result<(), NodeError> {
+    // Who has it says more than where it stands: it was closed to be lent.
+    expect_unlent(context, session)?;
     if session.lifecycle == Lifecycle::Closed {
         return Err(refuse(session, "active, recoverable, stale or failed"));
     }
-    expect_unlent(context, session)
+    Ok(())
 }
 
 fn without_browser(context: &Context, session: &Session) -> Result<(), NodeError> {
@@ -110,8 +112,9 @@ fn without_browser(context: &Context, session: &Session) -> Result<(), NodeError
 }
 
 fn active(context: &Context, session: &Session) -> Result<(), NodeError> {
+    expect_unlent(context, session)?;
     if session.lifecycle != Lifecycle::Active {
         return Err(refuse(session, "active"));
     }
-    expect_unlent(context, session)
+    Ok(())
 }
