@@ -98,6 +98,13 @@ words! {
     Snapshot "snapshot",
 }
 
+impl ItemKind {
+    /// Whether no profile has it: a tab and what is the tab's, and what whoever starts a browser says.
+    pub fn is_never_in_a_profile(self) -> bool {
+        matches!(self, Self::Tab | Self::SessionStorage | Self::History | Self::Environment)
+    }
+}
+
 /// What became of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -168,6 +175,16 @@ impl Receipt {
     /// Whether something did not come back.
     pub fn has_losses(&self) -> bool {
         self.rejected + self.not_portable > 0
+    }
+
+    /// Whether something did not come back that a profile could have had. A profile has no tabs, and nothing
+    /// of what whoever starts its browser says: to say so each time would hide what is lost.
+    pub fn has_losses_of_a_profile(&self) -> bool {
+        self.items.iter().any(|item| match item.outcome {
+            Outcome::Rejected => true,
+            Outcome::NotPortable => !item.kind.is_never_in_a_profile(),
+            Outcome::Restored | Outcome::Pending => false,
+        })
     }
 
     /// The items in groups, sorted by kind and place: three thousand cookies are a line for each

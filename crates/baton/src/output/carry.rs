@@ -76,7 +76,7 @@ pub(crate) fn compiled(profile: &Path, receipt: &Receipt) -> String {
         "{}\n{}\n\nagent-browser  AGENT_BROWSER_PROFILE={quoted}\nPlaywright     \
          chromium.launchPersistentContext({quoted_too})",
         style::plain(&profile),
-        super::receipt(receipt)
+        super::receipt::receipt_of_profile(receipt)
     )
 }
 

@@ -3,7 +3,7 @@
 use super::{holder, style, table::Table, views};
 use baton_api::ResumeResult;
 use baton_session::Receipt;
-use baton_session::receipt::{Group, Outcome, Source, Verified};
+use baton_session::receipt::{Group, ItemKind, Outcome, Source, Verified};
 use std::collections::BTreeMap;
 
 /// What a resume did: the session, the receipt, the time of each step.
@@ -36,6 +36,25 @@ pub(crate) fn receipt(receipt: &Receipt) -> String {
     );
     let sums = if receipt.has_losses() { style::bad(&sums) } else { style::good(&sums) };
     if receipt.items.is_empty() { sums } else { format!("{}\n{sums}", table.render()) }
+}
+
+/// The same of a profile. What no profile has takes one line, below what this one could have had.
+pub(crate) fn receipt_of_profile(receipt: &Receipt) -> String {
+    let (mut could, mut tabs, mut settings) = (Receipt::default(), 0, 0);
+    for item in &receipt.items {
+        match item.kind {
+            kind if item.outcome != Outcome::NotPortable || !kind.is_never_in_a_profile() => {
+                could.push(item.clone());
+            }
+            ItemKind::Environment => settings += 1,
+            _ => tabs += 1,
+        }
+    }
+    let never = [(tabs, "of tabs"), (settings, "for whoever starts the browser")];
+    let never = never.into_iter().filter(|(count, _)| *count > 0);
+    let never: Vec<_> = never.map(|(count, of)| format!("{count} {of}")).collect();
+    let text = self::receipt(&could);
+    if never.is_empty() { text } else { format!("{text}\nno profile has: {}", never.join(", ")) }
 }
 
 fn cells(group: Group) -> [String; 7] {
@@ -101,9 +120,31 @@ fn timing(timing: &BTreeMap<String, u64>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::receipt;
+    use super::{receipt, receipt_of_profile};
     use baton_session::Receipt;
     use baton_session::receipt::{ItemKind, ReceiptItem};
+
+    #[test]
+    fn what_no_profile_has_hides_nothing_that_is_lost() {
+        let mut given = Receipt::default();
+        given.push(ReceiptItem::restored(ItemKind::Cookie, "shop.test/ a"));
+        given.push(ReceiptItem::not_portable(ItemKind::IndexedDb, "https://shop.test/ cart", "no"));
+        for tab in ["https://shop.test/", "https://shop.test/cart"] {
+            given.push(ReceiptItem::not_portable(ItemKind::Tab, tab, "no tabs"));
+        }
+        given.push(ReceiptItem::not_portable(ItemKind::Environment, "viewport", "no setting"));
+        insta::assert_snapshot!(console::strip_ansi_codes(&receipt_of_profile(&given)), @"
+        KIND        WHERE                COUNT  OUTCOME       SOURCE    VERIFIED  REASON
+        cookie      shop.test            1      restored      snapshot  page
+        indexed db  https://shop.test/   1      not portable  snapshot  no        no
+                    cart
+        1 restored, 0 rejected, 1 not portable, 0 pending
+        no profile has: 2 of tabs, 1 for whoever starts the browser
+        ");
+        assert!(given.has_losses_of_a_profile());
+        given.items.retain(|item| item.kind != ItemKind::IndexedDb);
+        assert!(given.has_losses() && !given.has_losses_of_a_profile());
+    }
 
     #[test]
     fn what_is_alike_is_one_line() {

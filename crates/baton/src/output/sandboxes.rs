@@ -56,14 +56,14 @@ pub(crate) fn sandbox(view: &SandboxView) -> String {
     if let Some(handed) = &view.browser_session {
         lines.push(format!("session   {}", session(handed)));
         let back = if handed.writes_back { "when it ends" } else { "never" };
-        lines.push(format!("written   back {back}"));
+        lines.push(format!("back      written back {back}"));
         for login in &handed.logins {
             let told = history::forecast(&login.forecast, now);
-            let told = told.unwrap_or_else(|| format!("{} cookies", login.forecast.cookies));
+            let told = told.unwrap_or_else(|| style::counted(login.forecast.cookies, "cookie"));
             lines.push(format!("login     {}: {told}", login.domain));
         }
         lines.push(String::new());
-        lines.push(receipt::receipt(&handed.receipt));
+        lines.push(receipt::receipt_of_profile(&handed.receipt));
     }
     lines.join("\n")
 }

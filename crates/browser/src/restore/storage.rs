@@ -147,7 +147,10 @@ impl FilledDatabase {
             (None, lost) => ReceiptItem::not_portable(
                 ItemKind::IndexedDb,
                 place,
-                format!("{lost} records hold a value that no script can read"),
+                match lost {
+                    1 => "1 record holds a value that no script can read".to_owned(),
+                    _ => format!("{lost} records hold a value that no script can read"),
+                },
             ),
         }
     }

@@ -23,7 +23,8 @@ DIR is a Chrome user data dir afterwards, whole or not at all.
 
 Cookies, localStorage and what sites may do are written. What only a page can make (IndexedDB,
 caches, service workers) and what no profile has (tabs, sessionStorage) is listed; a session has
-them too: baton import and baton sessions resume. The exit code is 6 when something was left out.
+them too: baton import and baton sessions resume. The exit code is 6 when something was left out that
+a profile can have, or that only a page can make.
 
 WHOEVER HAS THE FOLDER IS LOGGED IN. Its cookies are not encrypted until a browser writes them anew.
 
@@ -81,7 +82,7 @@ impl Compile {
         let document = Compiled { profile: &profile, receipt: &receipt };
         context.output.answer(&document, || output::compiled(&profile, &receipt));
         context.output.note("whoever has this folder is logged in: keep it as you keep a password");
-        Ok(if receipt.has_losses() { Exit::Losses } else { Exit::Done })
+        Ok(if receipt.has_losses_of_a_profile() { Exit::Losses } else { Exit::Done })
     }
 }
 

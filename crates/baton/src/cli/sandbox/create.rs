@@ -105,7 +105,11 @@ impl Create {
             context.output.note(warning);
         }
         let receipt = made.browser_session.as_ref().map(|session| &session.receipt);
-        Ok(if receipt.is_some_and(Receipt::has_losses) { Exit::Losses } else { Exit::Done })
+        Ok(if receipt.is_some_and(Receipt::has_losses_of_a_profile) {
+            Exit::Losses
+        } else {
+            Exit::Done
+        })
     }
 }
 

@@ -142,7 +142,7 @@ fn leave_certificates(state: &State, receipt: &mut Receipt) {
     let reason =
         "a profile that is there trusts nobody more: add it in that browser's own settings";
     for certificate in &state.environment.certificates {
-        receipt.push(ReceiptItem::not_portable(ItemKind::Environment, certificate.place(), reason));
+        receipt.push(ReceiptItem::rejected(ItemKind::Environment, certificate.place(), reason));
     }
 }
 
