@@ -17,6 +17,7 @@ mod environment;
 mod export;
 mod failure;
 mod federation;
+mod help;
 mod import;
 mod keeper;
 mod keys;
@@ -43,7 +44,7 @@ use crate::output::Output;
 use baton_api::Exit;
 use baton_session::AgentName;
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -143,7 +144,11 @@ Exit codes:
 /// Does what `args` say.
 pub(crate) fn main(args: Vec<OsString>) -> ExitCode {
     let wants_json = args.iter().any(|arg| arg == "--json");
-    let cli = match Cli::try_parse_from(args) {
+    let mut command = help::flowing(Cli::command());
+    let parsed = command.try_get_matches_from_mut(args);
+    let read =
+        |matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command));
+    let cli = match parsed.and_then(read) {
         Ok(cli) => cli,
         Err(error) => return not_parsed(&error, wants_json),
     };

@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Settings come from flags, then BATON_* variables, then the settings file, then defaults. The file is
-TOML; every flag below has its place there:
+TOML; every flag above has its place there:
   [server] listen, behind_proxy, allowed_hosts  [server.tls] certificate, key
   [node] type, name, publicUrl, internalUrl
   [sync] autoSync, syncInterval, conflictResolution, session_bytes, deletion_age, staged_bytes,
