@@ -9,8 +9,6 @@ use baton_session::{Forecast, SnapshotId};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 
-/// The shortest start of an id that is shown: what people type must not become too short.
-const SHORTEST: usize = 13;
 /// How many names of entries a line shows.
 const NAMES: usize = 5;
 
@@ -20,11 +18,11 @@ pub(crate) fn history(history: &History) -> String {
         return "no snapshots yet; baton sessions capture takes one".to_owned();
     }
     let now = Timestamp::now();
-    let length = unique_length(&history.items);
+    let length = style::unique_length(history.items.iter().map(|item| item.id));
     let mut table = Table::new(&["SNAPSHOT", "TAKEN", "REASON", "PARTS", "SIZE", "WORTH"]);
     for item in &history.items {
         table.row([
-            item.id.to_string().chars().take(length).collect(),
+            style::start(item.id, length),
             style::age(item.taken_at, now),
             item.reason.as_str().to_owned(),
             item.parts.to_string(),
@@ -33,15 +31,6 @@ pub(crate) fn history(history: &History) -> String {
         ]);
     }
     table.render()
-}
-
-/// How many characters of the ids tell these snapshots apart.
-fn unique_length(items: &[SnapshotView]) -> usize {
-    let mut ids: Vec<String> = items.iter().map(|item| item.id.to_string()).collect();
-    ids.sort();
-    let shared = |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-    let longest = ids.windows(2).map(|pair| shared(&pair[0], &pair[1])).max().unwrap_or(0);
-    (longest + 1).max(SHORTEST)
 }
 
 fn worth(item: &SnapshotView, resumes_from: Option<SnapshotId>) -> String {
@@ -79,7 +68,9 @@ fn what(items: &[&DiffItem]) -> String {
     let fields = items.iter().flat_map(|item| item.fields.iter().map(String::as_str));
     let names: Vec<&str> = entries.chain(fields).collect();
     if let Some((kind, records)) = items.iter().find_map(|item| Some((item.kind, item.records?))) {
-        let noun = if kind == ItemKind::Cache { "entries" } else { "records" };
+        let (one, many) =
+            if kind == ItemKind::Cache { ("entry", "entries") } else { ("record", "records") };
+        let noun = if records.after == 1 { one } else { many };
         return format!("{} {noun}, before {}", records.after, records.before);
     }
     match names.len().checked_sub(NAMES) {
@@ -173,7 +164,8 @@ mod tests {
         insta::assert_snapshot!(console::strip_ansi_codes(&diff(&given)), @r"
         KIND           WHERE                    CHANGE   WHAT
         cookie         shop.test/ sid           changed  value, expires
-        local storage  https://shop.test/       removed  note 0, note 1, note 2, note 3, note 4 and 2 more
+        local storage  https://shop.test/       removed  note 0, note 1, note 2, note 3,
+                                                         note 4 and 2 more
         indexed db     https://shop.test/ cart  changed  12 records, before 3
         0 added, 7 removed, 2 changed
         ");

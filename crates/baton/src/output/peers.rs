@@ -46,6 +46,7 @@ pub(crate) fn peers(list: &PeerList) -> String {
         return lines.join("\n");
     }
     let now = Timestamp::now();
+    let length = style::unique_length(list.items.iter().map(|peer| peer.node_id));
     let mut table = Table::new(&["PEER", "STATE", "ANSWERS", "HEARD", "SYNCED", "ADDRESS", "ID"]);
     for peer in &list.items {
         let age = |then: Option<Timestamp>| then.map(|then| style::age(then, now));
@@ -56,7 +57,7 @@ pub(crate) fn peers(list: &PeerList) -> String {
             age(peer.last_seen).unwrap_or_else(|| "never".to_owned()),
             age(peer.last_sync).unwrap_or_else(|| "never".to_owned()),
             peer.url.as_ref().map_or_else(|| "it asks us".to_owned(), ToString::to_string),
-            peer.node_id.to_string(),
+            style::start(peer.node_id, length),
         ]);
     }
     lines.push(table.render());

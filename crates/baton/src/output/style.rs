@@ -42,6 +42,23 @@ pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || is_hidden(c) { '\u{fffd}' } else { c }).collect()
 }
 
+/// The shortest start of an id that is shown: what people type must not become too short.
+pub(super) const SHORTEST: usize = 13;
+
+/// How many characters tell these ids apart.
+pub(super) fn unique_length(ids: impl Iterator<Item = impl Display>) -> usize {
+    let mut ids: Vec<String> = ids.map(|id| id.to_string()).collect();
+    ids.sort();
+    let shared = |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    let longest = ids.windows(2).map(|pair| shared(&pair[0], &pair[1])).max().unwrap_or(0);
+    (longest + 1).max(SHORTEST)
+}
+
+/// The first characters of an id.
+pub(super) fn start(id: impl Display, length: usize) -> String {
+    id.to_string().chars().take(length).collect()
+}
+
 /// A size in bytes for people.
 pub(crate) fn size(bytes: u64) -> String {
     indicatif::BinaryBytes(bytes).to_string()

@@ -1,8 +1,15 @@
-//! A table that fits the terminal: the widest columns give way first.
+//! A table that fits its width, and cuts nothing: a cell without room goes on in the next line.
 
 use super::style;
-use console::{Term, measure_text_width, truncate_str};
+use console::{Term, measure_text_width};
+use textwrap::{Options, WordSeparator, WordSplitter};
 
+/// How wide a table is that no terminal shows: whoever reads it in a file or behind a pipe has as much.
+const USUAL: usize = 80;
+/// Words up to this width stay in one piece for as long as that is possible: an id is copied.
+const WORD: usize = 36;
+/// Cells up to this width stay in one line for as long: `local storage`, `12 min ago`.
+const SHORT: usize = 14;
 /// No column gets narrower than this.
 const NARROWEST: usize = 8;
 /// What stands between two columns.
@@ -26,48 +33,92 @@ impl Table {
         self.rows.push(cells.map(|cell| style::plain(&cell)).into());
     }
 
-    /// The table for standard output: as wide as its terminal, as wide as it needs elsewhere.
+    /// The table for standard output: as wide as its terminal, and of the usual width elsewhere.
     pub(super) fn render(&self) -> String {
         let terminal = Term::stdout();
-        let width = terminal.is_term().then(|| usize::from(terminal.size().1));
+        let width = if terminal.is_term() { terminal.size().1.into() } else { USUAL };
         self.render_within(width)
     }
 
-    fn render_within(&self, width: Option<usize>) -> String {
+    fn render_within(&self, width: usize) -> String {
+        if let Some(empty) = self.empty_column() {
+            return self.without(empty).render_within(width);
+        }
         let widths = self.widths(width);
         let headings: Vec<String> = self.headings.iter().map(|&text| text.to_owned()).collect();
-        let mut lines = vec![style::faint(&line(&headings, &widths))];
-        lines.extend(self.rows.iter().map(|row| line(row, &widths)));
-        lines.join("\n")
+        let headings = lines(&headings, &widths);
+        let headings = headings.into_iter().map(|line| style::faint(&line));
+        headings
+            .chain(self.rows.iter().flat_map(|row| lines(row, &widths)))
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
-    fn widths(&self, limit: Option<usize>) -> Vec<usize> {
-        let mut widths: Vec<usize> = self.headings.iter().map(|h| measure_text_width(h)).collect();
-        for row in &self.rows {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = measure_text_width(cell).max(*width);
-            }
-        }
-        let room = limit.map(|limit| limit.saturating_sub(GAP * widths.len().saturating_sub(1)));
-        while room.is_some_and(|room| widths.iter().sum::<usize>() > room) {
-            match widths.iter_mut().max() {
-                Some(widest) if *widest > NARROWEST => *widest -= 1,
-                _ => break,
+    /// A column that says nothing in any row takes room from the others.
+    fn empty_column(&self) -> Option<usize> {
+        let is_empty = |at: &usize| self.rows.iter().all(|row| row[*at].is_empty());
+        (0..self.headings.len()).filter(|_| !self.rows.is_empty()).find(is_empty)
+    }
+
+    fn without(&self, column: usize) -> Self {
+        let mut left = Self { headings: self.headings.clone(), rows: self.rows.clone() };
+        left.headings.remove(column);
+        left.rows.iter_mut().for_each(|row| drop(row.remove(column)));
+        left
+    }
+
+    /// The widest column gives way first, and one whose words would break last.
+    fn widths(&self, limit: usize) -> Vec<usize> {
+        let columns = self.headings.iter().enumerate().map(|(at, heading)| {
+            let cells = self.rows.iter().map(move |row| row[at].as_str());
+            cells.chain([*heading]).fold((0, 0), |(whole, word), cell| {
+                let width = measure_text_width(cell);
+                let longest = cell.split(' ').map(measure_text_width).max().unwrap_or_default();
+                let piece = if width <= SHORT { width } else { longest.min(WORD) };
+                (width.max(whole), piece.max(word))
+            })
+        });
+        let (mut widths, words): (Vec<_>, Vec<_>) = columns.unzip();
+        let room = limit.saturating_sub(GAP * widths.len().saturating_sub(1));
+        while widths.iter().sum::<usize>() > room {
+            let wraps = widths.iter_mut().zip(&words).filter(|(width, word)| **width > **word);
+            let widest = wraps.map(|(width, _)| width).max_by_key(|width| **width);
+            match widest {
+                Some(widest) => *widest -= 1,
+                None => match widths.iter_mut().max() {
+                    Some(widest) if *widest > NARROWEST => *widest -= 1,
+                    _ => break,
+                },
             }
         }
         widths
     }
 }
 
-fn line(cells: &[String], widths: &[usize]) -> String {
-    let mut line = String::new();
-    for (cell, width) in cells.iter().zip(widths) {
-        let cut = truncate_str(cell, *width, "…");
-        let padding = width.saturating_sub(measure_text_width(&cut)) + GAP;
-        line.push_str(&cut);
-        line.extend(std::iter::repeat_n(' ', padding));
-    }
-    line.trim_end().to_owned()
+/// A row, in as many lines as its longest cell needs.
+fn lines(cells: &[String], widths: &[usize]) -> Vec<String> {
+    let wrapped: Vec<_> = cells
+        .iter()
+        .zip(widths)
+        .map(|(cell, width)| {
+            let options = Options::new(*width)
+                .word_separator(WordSeparator::AsciiSpace)
+                .word_splitter(WordSplitter::NoHyphenation);
+            textwrap::wrap(cell, options)
+        })
+        .collect();
+    let height = wrapped.iter().map(Vec::len).max().unwrap_or_default();
+    let line = |at: usize| {
+        let mut line = String::new();
+        for (cell, width) in wrapped.iter().zip(widths) {
+            let text = cell.get(at).map(AsRef::as_ref).unwrap_or_default();
+            let padding = width.saturating_sub(measure_text_width(text)) + GAP;
+            line.push_str(text);
+            line.extend(std::iter::repeat_n(' ', padding));
+        }
+        line.trim_end().to_owned()
+    };
+    (0..height).map(line).collect()
 }
 
 #[cfg(test)]
@@ -75,29 +126,38 @@ mod tests {
     use super::Table;
 
     fn table() -> Table {
-        let mut table = Table::new(&["NAME", "WHERE"]);
-        table.row(["shop".into(), "https://shop.test/a/very/long/address".into()]);
-        table.row(["世界".into(), "here".into()]);
+        let mut table = Table::new(&["NAME", "WHERE", "REASON"]);
+        table.row([
+            "shop".into(),
+            "https://shop.test/a/very/long/address".into(),
+            "the server did not answer".into(),
+        ]);
+        table.row(["世界".into(), "here".into(), String::new()]);
         table
     }
 
     #[test]
     fn columns_are_as_wide_as_they_need() {
-        insta::assert_snapshot!(table().render_within(None), @r"
-        NAME  WHERE
-        shop  https://shop.test/a/very/long/address
+        insta::assert_snapshot!(table().render_within(80), @r"
+        NAME  WHERE                                  REASON
+        shop  https://shop.test/a/very/long/address  the server did not answer
         世界  here
         ");
     }
 
     #[test]
-    fn the_widest_column_gives_way() {
-        let text = table().render_within(Some(24));
+    fn the_widest_column_gives_way_and_nothing_is_cut() {
+        let text = table().render_within(54);
         insta::assert_snapshot!(text, @r"
-        NAME  WHERE
-        shop  https://shop.test…
+        NAME  WHERE                                 REASON
+        shop  https://shop.test/a/very/long/addres  the server
+              s                                     did not
+                                                    answer
         世界  here
         ");
-        assert!(text.lines().all(|line| console::measure_text_width(line) <= 24));
+        let narrow = table().render_within(24);
+        assert!(narrow.lines().all(|line| console::measure_text_width(line) <= 24), "{narrow}");
+        let joined: String = narrow.split_whitespace().collect();
+        assert!(joined.contains("https:") && !joined.contains('…'), "{narrow}");
     }
 }

@@ -194,9 +194,9 @@ pub(crate) fn audit(list: &AuditList, output: Output) -> String {
     let mut table = Table::new(&["WHEN", "OWNER", "WHO", "WHAT", "SUBJECT", "HOW IT ENDED"]);
     for entry in &list.items {
         table.row([
-            entry.at.to_string(),
+            entry.at.strftime("%Y-%m-%d %H:%M:%SZ").to_string(),
             entry.owner.to_string(),
-            entry.actor.clone(),
+            who(entry).to_owned(),
             entry.action.clone(),
             subject(entry),
             ended(entry),
@@ -205,10 +205,17 @@ pub(crate) fn audit(list: &AuditList, output: Output) -> String {
     table.render()
 }
 
+/// Whoever did it, by name; the document has the id of the key as well.
+fn who(entry: &AuditView) -> &str {
+    entry.actor.split_once(" (").map_or(&*entry.actor, |(name, _)| name)
+}
+
 /// Whoever reads knows things by their names; the id tells apart those that share one.
 fn subject(entry: &AuditView) -> String {
     match entry.detail["name"].as_str() {
-        Some(name) if name != entry.subject => format!("{name} {}", entry.subject),
+        Some(name) if name != entry.subject => {
+            format!("{name} {}", style::start(&entry.subject, style::SHORTEST))
+        }
         _ => entry.subject.clone(),
     }
 }

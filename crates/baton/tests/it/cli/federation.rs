@@ -103,8 +103,8 @@ fn a_day_on_the_board() {
     task-******  high      claimed                kimi  write the docs
     task-******  normal    waits for task-******        publish them
     task-******  completed, kimi  write the docs
-    TASK         PRIORITY  STATUS   WHO  TEXT
-    task-******  normal    pending       publish them
+    TASK         PRIORITY  STATUS   TEXT
+    task-******  normal    pending  publish them
     ");
 }
 

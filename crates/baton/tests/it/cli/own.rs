@@ -111,7 +111,8 @@ fn a_folder_is_imported_like_a_file() {
     insta::assert_snapshot!(said.join("\n"), @"
     taken: 2 cookies, 2 localStorage areas, 1 tab
     NOT IN IT   WHERE               COUNT  REASON
-    indexed db  https://shop.test/  1      only a browser can read it: open the profile in one, and use baton attach
+    indexed db  https://shop.test/  1      only a browser can read it: open the
+                                           profile in one, and use baton attach
     baton sessions resume shop brings it to life
     ");
     desk.0.stop_node();

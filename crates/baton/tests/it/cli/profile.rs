@@ -64,7 +64,7 @@ fn a_state_becomes_a_profile_and_is_read_back() {
     let run = desk.run(&["profile", "compile", "@state.json", "@profile"]).success();
     insta::assert_snapshot!(desk.tidy(&stdout(&run, &desk.0.data())), @r#"
     DESK/profile
-    KIND           WHERE                   COUNT  OUTCOME   SOURCE    VERIFIED  REASON
+    KIND           WHERE                   COUNT  OUTCOME   SOURCE    VERIFIED
     cookie         notshop.test            1      restored  snapshot  no
     cookie         shop.test               1      restored  snapshot  no
     local storage  https://notshop.test/   1      restored  snapshot  no
@@ -155,7 +155,8 @@ fn what_is_no_profile_or_a_damaged_one_says_so() {
     insta::assert_snapshot!(said, @"
     2 localStorage areas
     NOT IN IT  WHERE        COUNT  REASON
-    cookie     all cookies  1      expected a whole SQLite database, found one that cannot be read: file is not a database
+    cookie     all cookies  1      expected a whole SQLite database, found one that
+                                   cannot be read: file is not a database
     ");
     assert_eq!(fs::read(&cookies).unwrap(), b"SQLite format 3\0 and then noise");
 }
