@@ -115,12 +115,16 @@ async fn all_that_a_page_does_is_there_from_the_first_byte_on_and_no_secret_is()
     let tab = token.as_str();
 
     let network = says(&house, &["debug", "network", tab]);
-    insta::assert_snapshot!(plain(&network, &site), @r"
+    insta::assert_snapshot!(plain(&network, &site), @"
     # TIME METHOD STATUS TOOK SIZE TYPE ADDRESS
     1 TIME GET 200 document http://shop/
-    2 TIME GET 200 fetch http://shop/items?access_token=[redacted]
-    3 TIME POST 202 fetch http://shop/login
-    4 TIME GET 404 fetch http://shop/missing
+    2 TIME GET 200 fetch http://shop/it
+     ems?access_token=[redacte
+     d]
+    3 TIME POST 202 fetch http://shop/lo
+     gin
+    4 TIME GET 404 fetch http://shop/mi
+     ssing
     ");
     let console = says(&house, &["debug", "console", tab]);
     insta::assert_snapshot!(plain(&console, &site), @r"

@@ -40,9 +40,10 @@ fn the_log_says_who_did_what_and_how_it_ended() {
 
 /// The table without what differs between runs.
 fn tidy(text: &str) -> String {
-    let text = regex::Regex::new(r"key_[0-9a-f]+").unwrap().replace_all(text, |id: &Captures<'_>| {
-        format!("key_{}", "0".repeat(id[0].len() - "key_".len()))
-    });
+    let text =
+        regex::Regex::new(r"key_[0-9a-f]+").unwrap().replace_all(text, |id: &Captures<'_>| {
+            format!("key_{}", "0".repeat(id[0].len() - "key_".len()))
+        });
     let text = regex::Regex::new(r"\d{4}-\d\d-\d\d").unwrap().replace_all(&text, "2026-01-01");
     let time = regex::Regex::new(r"\d\d:\d\d:\d\dZ").unwrap();
     time.replace_all(&text, "12:00:00Z").into_owned()
