@@ -42,6 +42,7 @@ mod own_files;
 mod parts;
 mod permissions;
 mod profiles;
+mod proxied;
 mod quiet_log;
 mod recipes;
 mod restorer;

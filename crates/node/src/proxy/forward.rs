@@ -5,7 +5,7 @@ use super::headers::{
     drop_ours, upgrade,
 };
 use super::page::Failure;
-use super::rewrite::rewrite;
+use super::rewrite::{name_as_they_were, rewrite};
 use super::route::{NoRoute, Route, route};
 use super::waiting::{Moved, Watched};
 use super::{Cocoon, Proxy, access, inject, now};
@@ -14,7 +14,9 @@ use crate::debug::token::{Nonce, PageToken};
 use crate::http::forwarded_for;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::header::{ACCEPT, CONNECTION, CONTENT_TYPE, HOST, HeaderValue, LOCATION, UPGRADE};
+use axum::http::header::{
+    ACCEPT, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HOST, HeaderValue, LOCATION, UPGRADE,
+};
 use axum::http::{HeaderMap, StatusCode, Uri, Version};
 use axum::response::Response;
 use futures_util::StreamExt;
@@ -36,14 +38,18 @@ pub(super) async fn answer(proxy: &Proxy, request: Request) -> Response {
             Err(failure) => failure.show(accept.as_ref()),
         },
         Err(Elsewhere::Failed(failure)) => failure.show(accept.as_ref()),
-        Err(Elsewhere::At(place)) => lead(&place),
+        Err(Elsewhere::Always(place)) => lead(StatusCode::PERMANENT_REDIRECT, &place),
+        Err(Elsewhere::ForIts(place)) => lead(StatusCode::TEMPORARY_REDIRECT, &place),
     }
 }
 
 /// No cocoon answers.
 enum Elsewhere {
     Failed(Failure),
-    At(String),
+    /// The right address of what was asked for.
+    Always(String),
+    /// The right address for the page that asked.
+    ForIts(String),
 }
 
 fn find(proxy: &Proxy, request: &Request) -> Result<(std::sync::Arc<Cocoon>, Route), Elsewhere> {
@@ -58,7 +64,8 @@ fn find(proxy: &Proxy, request: &Request) -> Result<(std::sync::Arc<Cocoon>, Rou
         NoRoute::Host => failed(StatusCode::BAD_REQUEST, none.to_string()),
         NoRoute::Foreign => failed(StatusCode::MISDIRECTED_REQUEST, none.to_string()),
         NoRoute::Nothing(_) => failed(StatusCode::NOT_FOUND, none.to_string()),
-        NoRoute::Slash(place) => Elsewhere::At(place),
+        NoRoute::Slash(place) => Elsewhere::Always(place),
+        NoRoute::Root(place) => Elsewhere::ForIts(place),
     })?;
     route.scheme = proxy.0.config.outside.scheme(&route);
     let Some(cocoon) = proxy.cocoons().fetch(&route.cocoon) else {
@@ -71,11 +78,16 @@ fn find(proxy: &Proxy, request: &Request) -> Result<(std::sync::Arc<Cocoon>, Rou
     Ok((cocoon, route))
 }
 
-fn lead(place: &str) -> Response {
+/// Leads a request on with its method and its body (RFC 9110, sections 15.4.8 and 15.4.9).
+fn lead(how: StatusCode, place: &str) -> Response {
     let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
+    *response.status_mut() = how;
     if let Ok(place) = HeaderValue::from_str(place) {
         response.headers_mut().insert(LOCATION, place);
+    }
+    if how == StatusCode::TEMPORARY_REDIRECT {
+        // A page of another cocoon means another place by the same address.
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     response
 }
@@ -187,6 +199,9 @@ fn outgoing(
     let headers: &mut HeaderMap = &mut parts.headers;
     drop_hop_by_hop(headers);
     drop_ours(headers);
+    if !route.prefix.is_empty() {
+        name_as_they_were(headers);
+    }
     add_forwarded(headers, route, peer);
     if let Ok(host) = HeaderValue::from_str(&route.host) {
         headers.insert(HOST, host);

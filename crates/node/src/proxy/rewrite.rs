@@ -5,8 +5,30 @@
 
 use super::Upstream;
 use super::route::Route;
-use axum::http::header::{CONTENT_LOCATION, HeaderMap, HeaderValue, LOCATION, SET_COOKIE};
+use axum::http::header::{CONTENT_LOCATION, COOKIE, HeaderMap, HeaderValue, LOCATION, SET_COOKIE};
 use url::{Position, Url};
+
+/// What a cookie's name begins with that only the root of a host may have (RFC 6265bis, section 4.1.3.2).
+const OF_A_HOST: &str = "__Host-";
+/// What the browser knows instead behind a path: such a cookie has to stay with that, or every cocoon of the
+/// host would get it.
+const BELOW_A_PATH: &str = "cocoon-host-";
+
+/// Gives cookies that [`rewrite`] has named otherwise their own names.
+pub(super) fn name_as_they_were(headers: &mut HeaderMap) {
+    let cookies: Vec<HeaderValue> = headers.get_all(COOKIE).iter().cloned().collect();
+    headers.remove(COOKIE);
+    for value in cookies {
+        let own = |pair: &[u8]| match pair.trim_ascii_start().strip_prefix(BELOW_A_PATH.as_bytes())
+        {
+            Some(rest) => [OF_A_HOST.as_bytes(), rest].concat(),
+            None => pair.trim_ascii_start().to_vec(),
+        };
+        let pairs: Vec<Vec<u8>> = value.as_bytes().split(|byte| *byte == b';').map(own).collect();
+        let named = HeaderValue::from_bytes(&pairs.join(&b"; "[..]));
+        headers.append(COOKIE, named.unwrap_or(value));
+    }
+}
 
 /// Corrects `Location`, `Content-Location` and `Set-Cookie`.
 pub(super) fn rewrite(headers: &mut HeaderMap, route: &Route, upstream: &Upstream) {
@@ -75,10 +97,20 @@ fn cookie(text: &str, prefix: &str) -> String {
         }
     };
     let mut parts = text.split(';');
-    let pair = parts.next().unwrap_or_default().to_owned();
+    let pair = parts.next().unwrap_or_default();
+    let pair = match of_a_host(pair) {
+        Some(rest) if !prefix.is_empty() => format!("{BELOW_A_PATH}{rest}"),
+        _ => pair.to_owned(),
+    };
     let kept: Vec<String> =
         std::iter::once(pair).chain(parts.filter_map(|part| attribute(&part))).collect();
     kept.join(";")
+}
+
+/// What stands behind the beginning of such a name, however that is written: browsers take each way.
+fn of_a_host(pair: &str) -> Option<&str> {
+    let (start, rest) = pair.trim_start().split_at_checked(OF_A_HOST.len())?;
+    start.eq_ignore_ascii_case(OF_A_HOST).then_some(rest)
 }
 
 #[cfg(test)]
@@ -146,6 +178,12 @@ mod tests {
             ("a=1; Path=/; HttpOnly", "a=1; Path=/proxy/shop/; HttpOnly", "a=1; Path=/; HttpOnly"),
             ("a=1; path=/x; Domain=localhost", "a=1; Path=/proxy/shop/x", "a=1; path=/x"),
             ("a=Path=/; Secure", "a=Path=/; Secure", "a=Path=/; Secure"),
+            (
+                "__Host-a=1; Secure; Path=/",
+                "cocoon-host-a=1; Secure; Path=/proxy/shop/",
+                "__Host-a=1; Secure; Path=/",
+            ),
+            ("__host-=1; Path=/", "cocoon-host-=1; Path=/proxy/shop/", "__host-=1; Path=/"),
         ] {
             assert_eq!(cookie(found, "/proxy/shop"), path);
             assert_eq!(cookie(found, ""), name);

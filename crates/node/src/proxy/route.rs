@@ -1,13 +1,15 @@
-//! Whose a request is: by the name of the host, or by the beginning of the path.
+//! Whose a request is: by the name of the host, or by the beginning of the path; where a page by a path
+//! means the root of its own service, by the page that it says it comes from.
 //!
 //! A page can point a name of its own at this machine (DNS rebinding). So only names count that are
 //! ours: `localhost`, loopback addresses, the configured host, and names of cocoons below them.
 
-use axum::http::header::HOST;
+use axum::http::header::{HOST, REFERER};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Uri};
 use baton_api::CocoonId;
 use std::net::IpAddr;
+use url::{Position, Url};
 
 /// What stands before the id of a cocoon in a path.
 const PREFIX: &str = "/proxy/";
@@ -43,6 +45,9 @@ pub(super) enum NoRoute {
     Nothing(String),
     #[error("expected a path that ends with a slash")]
     Slash(String),
+    /// A page of a cocoon asked for something at its own root, which is here.
+    #[error("expected the place of a cocoon before the path")]
+    Root(String),
 }
 
 /// Finds out whose a request is; `ours` is the configured name.
@@ -70,9 +75,11 @@ pub(super) fn route(uri: &Uri, headers: &HeaderMap, ours: Option<&str>) -> Resul
         return Err(NoRoute::Foreign);
     }
     let nothing = || NoRoute::Nothing(host.clone());
-    let rest = target.strip_prefix(PREFIX).ok_or_else(nothing)?;
-    let end = rest.find(['/', '?']).unwrap_or(rest.len());
-    let (id, target) = rest.split_at(end);
+    let Some((id, target)) = below(target) else {
+        let place = referring(headers, &host).map(|cocoon| format!("{PREFIX}{cocoon}{target}"));
+        let place = place.filter(|_| target.starts_with('/'));
+        return Err(place.map_or_else(nothing, NoRoute::Root));
+    };
     let cocoon: CocoonId = id.parse().map_err(|_| nothing())?;
     if !target.starts_with('/') {
         // Relative addresses of the page would lead elsewhere.
@@ -80,6 +87,20 @@ pub(super) fn route(uri: &Uri, headers: &HeaderMap, ours: Option<&str>) -> Resul
     }
     let prefix = format!("{PREFIX}{cocoon}");
     Ok(Route { cocoon, target: target.to_owned(), prefix, host, is_loopback, scheme })
+}
+
+/// The id behind [`PREFIX`], and the target behind that.
+fn below(target: &str) -> Option<(&str, &str)> {
+    let rest = target.strip_prefix(PREFIX)?;
+    Some(rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len())))
+}
+
+/// The cocoon of the page that a request says it comes from, when that is by a path of this host.
+fn referring(headers: &HeaderMap, host: &str) -> Option<CocoonId> {
+    let page = Url::parse(headers.get(REFERER)?.to_str().ok()?).ok()?;
+    let is_here = page[Position::BeforeHost..Position::AfterPort].eq_ignore_ascii_case(host);
+    let (id, _) = below(page.path()).filter(|_| is_here)?;
+    id.parse().ok()
 }
 
 /// The one host that a request names.
@@ -159,6 +180,37 @@ mod tests {
             find("localhost", "/proxy/shop?q=1"),
             Err(NoRoute::Slash("/proxy/shop/?q=1".to_owned()))
         );
+    }
+
+    #[test]
+    fn a_page_by_a_path_that_means_its_own_root_is_led_there() {
+        let from = |host: &str, page: &str, target: &str| {
+            let value = |text: &str| HeaderValue::from_str(text).unwrap();
+            let headers = HeaderMap::from_iter([(HOST, value(host)), (REFERER, value(page))]);
+            route(&target.parse().unwrap(), &headers, Some("dev.example.org")).unwrap_err()
+        };
+        let root = |place: &str| NoRoute::Root(place.to_owned());
+        for (host, page) in [
+            ("localhost:8081", "http://localhost:8081/proxy/shop/cart?a=b"),
+            ("127.0.0.1:8081", "http://127.0.0.1:8081/proxy/shop/"),
+            ("[::1]:8081", "http://[::1]:8081/proxy/shop/"),
+            ("dev.example.org", "https://dev.example.org/proxy/shop/cart"),
+        ] {
+            assert_eq!(from(host, page, "/app.js?v=1"), root("/proxy/shop/app.js?v=1"), "{page}");
+            assert_eq!(from(host, page, "/"), root("/proxy/shop/"), "{page}");
+        }
+        for page in [
+            "http://evil.test/proxy/shop/",
+            "http://localhost:9/proxy/shop/",
+            "http://localhost:8081/cart",
+            "http://localhost:8081/proxy/A/",
+            "/proxy/shop/",
+        ] {
+            let found = from("localhost:8081", page, "/app.js");
+            assert!(matches!(found, NoRoute::Nothing(_)), "{page}: {found}");
+        }
+        let foreign = from("evil.test", "http://evil.test/proxy/shop/", "/app.js");
+        assert_eq!(foreign, NoRoute::Foreign);
     }
 
     #[test]

@@ -257,3 +257,40 @@ async fn behind_a_path_redirects_and_cookies_get_the_prefix() {
     assert_eq!(without_slash.headers()["location"], "/proxy/shop/?a=b");
     stand.stop().await;
 }
+
+#[tokio::test]
+async fn behind_a_path_a_cookie_of_the_host_is_the_services_own_and_nobody_elses() {
+    let own = "__Host-sid=1; Secure; Path=/";
+    let pages =
+        Router::new().route("/login", get(async move || [("set-cookie", own)])).fallback(any(show));
+    let address = service(pages).await;
+    let stand = Stand::of([cocoon("shop", address)]).await;
+    let told = stand.at(Method::GET, "/proxy/shop/login").send().await.unwrap();
+    let kept = told.headers()["set-cookie"].to_str().unwrap().to_owned();
+    assert_eq!(kept, "cocoon-host-sid=1; Secure; Path=/proxy/shop/");
+    let pair = kept.split(';').next().unwrap();
+    let again = stand.at(Method::GET, "/proxy/shop/").header("cookie", format!("a=2; {pair}"));
+    let seen = again.send().await.unwrap().text().await.unwrap();
+    assert!(seen.contains("cookie: a=2; __Host-sid=1\n"), "{seen}");
+    let by_name = stand.get("shop/login").send().await.unwrap();
+    assert_eq!(by_name.headers()["set-cookie"], own);
+    stand.stop().await;
+}
+
+#[tokio::test]
+async fn behind_a_path_what_a_page_means_at_its_root_is_found_there() {
+    let address = service(Router::new().fallback(any(show))).await;
+    let stand = Stand::of([cocoon("shop", address)]).await;
+    let page = format!("http://{}/proxy/shop/cart", stand.address);
+    for method in [Method::GET, Method::POST] {
+        let led = stand.at(method.clone(), "/app.js?v=1").header("referer", &page);
+        let led = led.send().await.unwrap();
+        assert_eq!(led.status(), 307, "{method} keeps its body");
+        assert_eq!(led.headers()["location"], "/proxy/shop/app.js?v=1");
+        assert_eq!(led.headers()["cache-control"], "no-store");
+    }
+    let strange =
+        stand.at(Method::GET, "/app.js").header("referer", "http://evil.test/proxy/shop/");
+    assert_eq!(strange.send().await.unwrap().status(), 404);
+    stand.stop().await;
+}

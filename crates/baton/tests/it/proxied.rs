@@ -1,0 +1,77 @@
+//! A service behind the proxy at a path of its host, in a real browser: what its pages mean at their own
+//! root is there.
+
+use crate::houses::{build, start};
+use crate::notes::eventually;
+use axum::Router;
+use axum::http::{HeaderMap, header};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::{get, post};
+use baton_api::PutCocoon;
+use baton_playground::{Page, Site};
+use serde_json::json;
+use url::Url;
+
+const PAGE: &str = "<title>shop</title><link rel=icon href='data:,'>
+    <link rel=stylesheet href=/style.css><script type=module src=/app.js></script>
+    <a href=/second>on</a>";
+
+fn typed(kind: &'static str, text: &'static str) -> Response {
+    ([(header::CONTENT_TYPE, kind)], text).into_response()
+}
+
+/// A shop whose pages know nothing of any proxy.
+async fn shop() -> Site {
+    let cookie = "__Host-sid=1; Secure; HttpOnly; Path=/";
+    let home = async move || ([(header::SET_COOKIE, cookie)], Html(PAGE));
+    let cookies = async |headers: HeaderMap| -> String {
+        let told = headers.get(header::COOKIE).and_then(|value| value.to_str().ok());
+        told.unwrap_or("none").to_owned()
+    };
+    let echo = async |body: String| body;
+    let pages = Router::new()
+        .route("/", get(home))
+        .route("/style.css", get(async || typed("text/css", "@import '/more.css';")))
+        .route("/more.css", get(async || typed("text/css", "a { color: rgb(1, 2, 3) }")))
+        .route("/app.js", get(async || typed("text/javascript", "import '/part.js'; app = 1")))
+        .route("/part.js", get(async || typed("text/javascript", "globalThis.app = 0")))
+        .route("/api", get(cookies))
+        .route("/api", post(echo))
+        .route("/second", get(async || Html("<title>second</title>")));
+    Site::start(pages).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_below_a_path_finds_what_it_means_at_its_root() {
+    let shop = shop().await;
+    let house = start(build().with("BATON_PROXY_LISTEN", "127.0.0.1:0")).await;
+    let request: PutCocoon =
+        serde_json::from_value(json!({ "upstream": shop.url("/").unwrap() })).unwrap();
+    let client = house.client().unwrap();
+    let cocoon = client.put_cocoon(&"shop".parse().unwrap(), &request).await.unwrap();
+    let is_by_path = |url: &&Url| url.path() == "/proxy/shop/" && url.host_str() == Some("localhost");
+    let place = cocoon.urls.iter().find(is_by_path).unwrap().clone();
+
+    let id = house.open("shop", [place.clone()]).await.unwrap();
+    let page = Page::attach(&house.keeper_socket(id), place.as_str()).await.unwrap();
+    let colour = "getComputedStyle(document.querySelector('a')).color";
+    eventually("style and script are there", async || {
+        page.evaluate::<bool>(&format!("globalThis.app === 1 && {colour} === 'rgb(1, 2, 3)'"))
+            .await
+            .is_ok_and(|are_there| are_there)
+    })
+    .await;
+    let said = |call: &str| format!("fetch({call}).then((answer) => answer.text())");
+    let cookies = page.evaluate::<String>(&said("'/api'")).await.unwrap();
+    assert_eq!(cookies, "__Host-sid=1");
+    let echoed = page.evaluate::<String>(&said("'/api', {method: 'POST', body: 'sold'}")).await;
+    assert_eq!(echoed.unwrap(), "sold");
+    page.evaluate::<bool>("document.querySelector('a').click(); true").await.unwrap();
+    let second = place.join("second").unwrap();
+    eventually("the link leads on", async || {
+        Page::attach(&house.keeper_socket(id), second.as_str()).await.is_ok()
+    })
+    .await;
+    client.close_session("shop").await.unwrap();
+    house.clear().await.unwrap();
+}
