@@ -220,6 +220,48 @@ async fn a_private_address_hears_nothing_unless_the_settings_allow_it() {
     pair.stop().await;
 }
 
+/// The same receiver, named by its address.
+fn by_address(receiver: &Receiver) -> Url {
+    let mut url = receiver.url.clone();
+    url.set_host(Some("127.0.0.1")).unwrap();
+    url
+}
+
+/// The session that comes to a node which allows this, and tells this webhook.
+async fn come_where(allowed: &str, hook: WebhookSettings) -> Pair {
+    let allow = Some(vec![allowed.parse().unwrap()]);
+    let choices = Choices { outbound_allow: allow, ..telling(vec![hook]) };
+    let (cloud, laptop) = (start(Choices::default()).await, start(choices).await);
+    know(&laptop, &cloud, "cloud").await;
+    let pair = Pair { cloud, laptop };
+    come(&pair).await;
+    pair
+}
+
+#[tokio::test]
+async fn a_webhook_at_an_address_is_told_in_clear_text_where_the_settings_name_it() {
+    let receiver = Receiver::start([]).await;
+    let pair = come_where("127.0.0.1", hook(&by_address(&receiver))).await;
+    assert_eq!(events(&receiver.taken(1).await), ["session.new"]);
+    assert!(untold(&pair.laptop).await.is_empty());
+    pair.stop().await;
+}
+
+#[tokio::test]
+async fn why_a_webhook_may_not_be_told_in_clear_text_is_noted_at_once() {
+    let receiver = Receiver::start([]).await;
+    // A second try would come long after this story has given up.
+    let patience = Patience { pause: Duration::from_mins(10), ..Patience::default() };
+    let hook = WebhookSettings { patience, ..hook(&by_address(&receiver)) };
+    let pair = come_where("127.0.0.0/8", hook).await;
+    let noted = noted(&pair.laptop).await;
+    let why = noted[0]["detail"]["why"].as_str().unwrap();
+    let said = "which is not encrypted, and which outbound.allow does not name by itself";
+    assert!(why.ends_with(said), "{why}");
+    assert_eq!(receiver.asked(), 0);
+    pair.stop().await;
+}
+
 #[tokio::test]
 async fn a_secret_in_a_file_is_read_when_it_is_needed() {
     let receiver = Receiver::start([]).await;
