@@ -47,8 +47,14 @@ impl Python {
         Ok(version.with_context(|| format!("expected a version of {package}"))?.1.to_owned())
     }
 
+    /// The same room, in which `python` has the tools beside what is there.
+    #[must_use]
+    pub fn beside(&self, room: Room) -> Room {
+        room.with_programs(&self.folder.join("venv/bin"))
+    }
+
     /// A room in which `python` has the tools.
     pub fn room(&self) -> Result<Room> {
-        Ok(Room::build()?.with_programs(&self.folder.join("venv/bin")))
+        Ok(self.beside(Room::build()?))
     }
 }

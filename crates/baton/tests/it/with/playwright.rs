@@ -1,6 +1,7 @@
 //! Playwright MCP on a session's browser.
 
-use super::scene::{Scene, done, text};
+use super::scene::{LIMIT, Scene, done, text};
+use baton_playground::tools::{Npm, Python};
 use serde_json::json;
 
 /// How the documentation starts it.
@@ -98,6 +99,25 @@ async fn playwright_uploads_from_its_folder_and_downloads_into_it() {
     };
     tokio::time::timeout(super::scene::LIMIT, there).await.expect("what was downloaded");
     bridge.close().await.unwrap();
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_sdk_calls_playwrights_tools_in_the_newest_protocol() {
+    let (npm, python) = (Npm::install().await.unwrap(), Python::install().await.unwrap());
+    let scene = Scene::set(python.beside(npm.room().unwrap())).await;
+    std::fs::write(scene.room.path().join("newest.py"), include_str!("newest.py")).unwrap();
+    let mut program = scene.room.command("python").unwrap();
+    let bridge = scene.command(PLAYWRIGHT, &[]);
+    program.arg("newest.py").arg(bridge.as_std().get_program()).args(bridge.as_std().get_args());
+    let said = scene.room.run(program.arg(scene.address("/")), LIMIT).await.unwrap();
+    let mut lines = said.lines();
+    assert_eq!(lines.next(), Some("2026-07-28"));
+    assert_eq!(lines.next(), Some("error: expected one active session, found none"), "{said}");
+    let rest: Vec<&str> =
+        lines.filter(|line| line.contains(": ###") || line.contains("Sign")).collect();
+    assert!(rest.iter().any(|line| line.contains("button \"Sign in\"")), "{said}");
+    assert!(rest.last().unwrap().starts_with("error:"), "{said}");
     scene.strike().await;
 }
 
