@@ -97,7 +97,7 @@ pub enum Untrusted {
     /// It is too old.
     #[error(
         "expected a message of the last {LIFETIME} s, found one signed at {created}, and it is {now} \
-         here\nset the clocks of both machines"
+         here\nset the clocks of both machines: they are {} s apart", apart(*created, *now)
     )]
     Expired {
         /// When it was signed, by the sender's clock.
@@ -108,7 +108,7 @@ pub enum Untrusted {
     /// It is not signed yet.
     #[error(
         "expected a message from at most {LIFETIME} s ahead of this clock, found one signed at \
-         {created}, and it is {now} here\nset the clocks of both machines"
+         {created}, and it is {now} here\nset the clocks of both machines: they are {} s apart", apart(*created, *now)
     )]
     FromTheFuture {
         /// When it was signed, by the sender's clock.
@@ -130,4 +130,9 @@ pub enum Untrusted {
         /// How many are remembered.
         limit: usize,
     },
+}
+
+/// How far two clocks are from each other, in seconds.
+fn apart(one: Timestamp, other: Timestamp) -> u64 {
+    one.as_second().abs_diff(other.as_second())
 }

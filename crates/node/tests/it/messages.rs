@@ -268,9 +268,9 @@ fn clocks_may_be_five_minutes_apart_and_no_more() {
     let told = [at(301), at(-301)].map(|refused| refused.unwrap_err().to_string()).join("\n");
     insta::assert_snapshot!(told, @r"
     expected a message of the last 300 s, found one signed at 2026-11-22T09:00:00Z, and it is 2026-11-22T09:05:01Z here
-    set the clocks of both machines
+    set the clocks of both machines: they are 301 s apart
     expected a message from at most 300 s ahead of this clock, found one signed at 2026-11-22T09:00:00Z, and it is 2026-11-22T08:54:59Z here
-    set the clocks of both machines
+    set the clocks of both machines: they are 301 s apart
     ");
 }
 

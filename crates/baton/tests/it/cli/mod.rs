@@ -5,6 +5,7 @@ mod backup;
 mod backup_postgres;
 mod carry;
 mod clients;
+mod clocks;
 mod completions;
 mod docs;
 mod doctor;
