@@ -19,5 +19,5 @@ mod prompt;
 
 pub use ask::{Done, Run, RunEvent, ask};
 pub use error::GatewayRefusal;
-pub use models::models;
+pub use models::{model, models};
 pub use pieces::{Shape, failure, whole};

@@ -1,8 +1,8 @@
 //! The agents that there are.
 
 use super::GatewayRefusal;
-use crate::Context;
 use crate::config::{AgentSettings, BUILT_IN_AGENT, GatewaySettings, UpstreamSettings};
+use crate::{Context, NodeError};
 use baton_api::chat::{Model, ModelList};
 use std::collections::BTreeMap;
 
@@ -50,10 +50,18 @@ impl Agent {
 
 /// The agents of this node.
 pub fn models(context: &Context) -> ModelList {
-    let model =
-        |id| Model { id, object: "model".to_owned(), created: 0, owned_by: "baton".to_owned() };
-    let data = names(&context.gateway).into_iter().map(model).collect();
+    let data = names(&context.gateway).into_iter().map(shown).collect();
     ModelList { object: "list".to_owned(), data }
+}
+
+/// One of them.
+pub fn model(context: &Context, id: &str) -> Result<Model, NodeError> {
+    Agent::find(&context.gateway, id)?;
+    Ok(shown(id.to_owned()))
+}
+
+fn shown(id: String) -> Model {
+    Model { id, object: "model".to_owned(), created: 0, owned_by: "baton".to_owned() }
 }
 
 fn names(settings: &GatewaySettings) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Agents over HTTP, in OpenAI's protocol.
 
 use super::Refusal;
-use super::input::Json;
+use super::input::{Json, Path};
 use crate::auth::Sandbox;
 use crate::gateway::{self, Run, RunEvent, Shape, failure};
 use crate::{Context, NodeError};
@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use baton_api::Problem;
-use baton_api::chat::{ChatChunk, ChatCompletion, ChatError, ChatRequest, ModelList};
+use baton_api::chat::{ChatChunk, ChatCompletion, ChatError, ChatRequest, Model, ModelList};
 use futures_util::{Stream, StreamExt, stream};
 use serde::Serialize;
 use std::convert::Infallible;
@@ -24,6 +24,20 @@ pub(super) async fn models(
     Sandbox(_caller): Sandbox,
 ) -> axum::Json<ModelList> {
     axum::Json(gateway::models(&context))
+}
+
+/// One of the agents that may be asked.
+#[utoipa::path(
+    get, path = "/v1/models/{id}", tag = "gateway", security(("api_key" = [])),
+    params(("id" = String, Path, description = "Name of the agent")),
+    responses((status = 200, body = Model), (status = "4XX", body = ChatError))
+)]
+pub(super) async fn model(
+    State(context): State<Context>,
+    Sandbox(_caller): Sandbox,
+    Path(id): Path<String>,
+) -> Result<axum::Json<Model>, Refusal> {
+    Ok(axum::Json(gateway::model(&context, &id)?))
 }
 
 /// Asks an agent, which runs in a sandbox of its own until it has answered, or its caller leaves. With

@@ -176,6 +176,7 @@ fn routes() -> OpenApiRouter<Context> {
         .routes(routes!(sandboxes::write).layer(files))
         // Agents that are asked as if they were models.
         .routes(routes!(gateway::models))
+        .routes(routes!(gateway::model))
         .routes(routes!(gateway::complete))
         // Models.
         .routes(routes!(mcp::post, mcp::listen, mcp::end))

@@ -139,6 +139,11 @@ import os, openai
 baton = openai.OpenAI(base_url=os.environ["BATON_URL"] + "/v1", api_key=os.environ["BATON_KEY"])
 names = [model.id for model in baton.models.list()]
 print(*names)
+assert all(baton.models.retrieve(name).id == name for name in names)
+try:
+    baton.models.retrieve("nobody")
+except openai.NotFoundError as error:
+    assert error.code == "model_not_found", error
 for name in names[1:]:
     answer = baton.chat.completions.create(model=name, messages=[
         {"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello?"}])

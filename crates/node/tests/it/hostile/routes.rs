@@ -85,6 +85,7 @@ const TABLE: &str = "
     GET /api/sandboxes/{id}/files sandbox
     PUT /api/sandboxes/{id}/files sandbox
     GET /v1/models sandbox
+    GET /v1/models/{id} sandbox
     POST /v1/chat/completions sandbox
     GET /sync/card sync
     GET /sync/conflicts sync
