@@ -1,12 +1,13 @@
 //! Damaged parts of a snapshot: each costs itself, is named, and the rest comes back.
 
 use crate::houses::house;
-use crate::notes::eventually;
+use crate::notes::{eventually, wait_for_state};
 use axum::Router;
 use axum::response::{Html, IntoResponse};
 use axum::routing::get;
+use baton_api::ErrorCode;
 use baton_playground::{House, Page, Site};
-use baton_session::Receipt;
+use baton_session::{Lifecycle, Receipt};
 use std::collections::BTreeSet;
 use url::Url;
 
@@ -19,6 +20,18 @@ fn damage_the_longest(house: &House, count: usize) {
     let lengths: BTreeSet<usize> = parts.iter().map(|(_, length)| *length).collect();
     let shortest = *lengths.iter().rev().nth(count - 1).unwrap();
     for (at, _) in parts.iter().filter(|(_, length)| *length >= shortest) {
+        bytes[at + 8] ^= 1;
+    }
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// Damages every sealed part in the database, past the program.
+fn damage_all(house: &House) {
+    let path = house.data().database();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let parts: Vec<(usize, usize)> = (0..bytes.len()).filter_map(|at| part(&bytes, at)).collect();
+    assert!(!parts.is_empty());
+    for (at, _) in parts {
         bytes[at + 8] ^= 1;
     }
     std::fs::write(path, bytes).unwrap();
@@ -160,5 +173,58 @@ async fn caches_files_and_workers_that_are_damaged_cost_themselves_only() {
     client.close_session("edge").await.unwrap();
     let again = client.resume_session("edge").await.unwrap();
     assert!(!again.session.receipt.unwrap().has_losses());
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_newest_whole_snapshot_stands_in_for_one_with_a_damaged_part() {
+    let site = site().await;
+    let mut house = house().await;
+    let url = site.url_on("a", "/").unwrap();
+    let id = house.open("edge", [url.clone()]).await.unwrap();
+    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    let write = "localStorage.note = sessionStorage.note = document.cookie = 'note=kept'; true";
+    assert!(page.evaluate::<bool>(write).await.unwrap());
+    let client = house.client().unwrap().clone();
+    client.capture_session("edge").await.unwrap();
+    let fill = "localStorage.note = Array.from({ length: 5000 }, Math.random).join(); true";
+    assert!(page.evaluate::<bool>(fill).await.unwrap());
+    client.close_session("edge").await.unwrap();
+    house.stop_node().await.unwrap();
+    std::fs::remove_dir_all(house.data().session(id)).unwrap();
+    damage_the_longest(&house, 1);
+
+    house.start_node().await.unwrap();
+    let client = house.client().unwrap().clone();
+    let receipt = client.resume_session("edge").await.unwrap().session.receipt.unwrap();
+    let [lost] = &receipt.losses().collect::<Vec<_>>()[..] else { panic!("{receipt:#?}") };
+    assert!(lost.place.starts_with("snapshot "), "{lost:?}");
+    let why = lost.reason.as_deref().unwrap();
+    assert!(why.contains("local-storage") && why.contains("taken instead: "), "{why}");
+    let page = Page::attach(&house.keeper_socket(id), url.as_str()).await.unwrap();
+    let read = "[localStorage.note, sessionStorage.note, document.cookie].join(' ')";
+    assert_eq!(page.evaluate::<String>(read).await.unwrap(), "note=kept note=kept note=kept");
+    house.clear().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_of_which_nothing_can_be_read_fails_and_does_not_come_back_empty() {
+    let site = site().await;
+    let mut house = house().await;
+    let id = house.open("edge", [site.url_on("a", "/").unwrap()]).await.unwrap();
+    house.client().unwrap().capture_session("edge").await.unwrap();
+    house.kill_everybody(&[id]).await.unwrap();
+    house.start_node().await.unwrap();
+    wait_for_state(&house, "edge", Lifecycle::Recoverable).await;
+    house.stop_node().await.unwrap();
+    damage_all(&house);
+
+    house.start_node().await.unwrap();
+    let client = house.client().unwrap().clone();
+    for stands in [Lifecycle::Recoverable, Lifecycle::Failed] {
+        let refused = client.resume_session("edge").await.unwrap_err();
+        assert_eq!(refused.code(), Some(ErrorCode::StorageDamaged), "{refused}");
+        wait_for_state(&house, "edge", stands).await;
+    }
     house.clear().await.unwrap();
 }

@@ -112,7 +112,12 @@ impl<W: StartsBrowser> Acquired<'_, W> {
         let (context, hub) = (wish.context, &wish.context.hub);
         let loaded = match W::load(context, &session, found).await {
             Ok(loaded) => loaded,
-            Err(error) => return Err(back.after(error).await),
+            Err(error) => {
+                if let NodeError::Live(error) = &error {
+                    hub.count_failure(&hold, error).await;
+                }
+                return Err(back.after(error).await);
+            }
         };
         match hub.start(&hold, &session, term, loaded).await {
             Ok(resumed) => {

@@ -29,6 +29,8 @@ const GIVE_BACK_LIMIT: Duration = Duration::from_secs(30);
 pub struct Handed {
     /// From which snapshot.
     pub snapshot: SnapshotId,
+    /// For which one that stands, if parts of the last good one are damaged; or the same.
+    newest: SnapshotId,
     /// When it was taken.
     pub taken_at: Timestamp,
     /// What it holds, but for localStorage that is at hand.
@@ -68,9 +70,12 @@ impl Hub {
         let now = Timestamp::now().as_microsecond();
         let local_storage = self.compiled().local_storage(key, Instant(now));
         let at_hand = local_storage.as_ref().map(|_| PartKind::LocalStorage);
+        let wanted = found.snapshot.id;
         let Loaded { snapshot, taken_at, state, receipt, good: parts, .. } =
-            self.load_but(session, found, at_hand).await?;
-        Ok(Handed { snapshot, taken_at, state, local_storage, parts, receipt })
+            self.load_whole(session, found, at_hand).await?;
+        // What is at hand is of the one that was wanted.
+        let local_storage = local_storage.filter(|_| snapshot == wanted);
+        Ok(Handed { snapshot, newest: wanted, taken_at, state, local_storage, parts, receipt })
     }
 
     /// The same, where it may have been loaded before: only a snapshot that came since is loaded anew.
@@ -81,7 +86,7 @@ impl Hub {
     ) -> Result<Handed, LiveError> {
         let now = self.last_good(session.id).await?.map(|found| found.snapshot.id);
         match before {
-            Some(handed) if Some(handed.snapshot) == now => Ok(handed),
+            Some(handed) if Some(handed.newest) == now => Ok(handed),
             _ => self.hand(session).await,
         }
     }

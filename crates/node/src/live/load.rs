@@ -35,6 +35,36 @@ pub(crate) struct Loaded {
     pub(super) goes_back: bool,
 }
 
+impl Loaded {
+    /// What was read of a snapshot, behind what there is to say of those that it stands in for.
+    pub(super) fn of(began: Instant, found: Latest, read: Read, aside_of: Receipt) -> Self {
+        let Latest { snapshot, damaged, passed_over } = found;
+        let is_newest = passed_over.is_none() && damaged.is_none() && aside_of.items.is_empty();
+        let mut receipt = Receipt::default();
+        if let Some(newer) = &passed_over {
+            receipt.push(aside(&snapshot, newer));
+        }
+        if let Some(StoreError::SnapshotCorrupt { id, why }) = damaged {
+            let why = format!("{why}; taken instead: the one of {}", snapshot.taken_at);
+            receipt.push(ReceiptItem::rejected(ItemKind::Part, format!("snapshot {id}"), why));
+        }
+        receipt.extend(aside_of);
+        receipt.extend(read.receipt);
+        Self {
+            began,
+            snapshot: snapshot.id,
+            taken_at: snapshot.taken_at,
+            term: snapshot.term,
+            is_newest,
+            held: Holdings::of(&read.state),
+            goes_back: passed_over.is_some(),
+            state: read.state,
+            receipt,
+            good: read.good,
+        }
+    }
+}
+
 impl Hub {
     /// The newest snapshot that can be read; none when the session has no snapshot.
     pub(super) async fn latest(&self, id: SessionId) -> Result<Option<Latest>, LiveError> {
@@ -48,48 +78,25 @@ impl Hub {
 
     /// Loads what `session` held in a snapshot.
     pub(super) async fn load(&self, session: &Session, found: Latest) -> Result<Loaded, LiveError> {
-        Box::pin(self.load_but(session, found, None)).await
+        let began = Instant::now();
+        let read = Box::pin(self.read_snapshot(session, &found.snapshot, None)).await?;
+        Ok(Loaded::of(began, found, read, Receipt::default()))
     }
 
-    /// The same without the parts of a kind, which somebody has at hand.
-    pub(super) async fn load_but(
+    /// What a snapshot of a session holds, but for its pictures and the parts of a kind that somebody has at
+    /// hand.
+    pub(super) async fn read_snapshot(
         &self,
         session: &Session,
-        found: Latest,
+        snapshot: &Snapshot,
         at_hand: Option<PartKind>,
-    ) -> Result<Loaded, LiveError> {
-        let began = Instant::now();
-        let Latest { snapshot, damaged, passed_over } = found;
-        let (taken_at, term) = (snapshot.taken_at, snapshot.term);
-        let is_newest = passed_over.is_none() && damaged.is_none();
-        let mut receipt = Receipt::default();
-        if let Some(newer) = &passed_over {
-            receipt.push(aside(&snapshot, newer));
-        }
-        if let Some(StoreError::SnapshotCorrupt { id, why }) = damaged {
-            let why = format!("{why}; taken instead: the one of {}", snapshot.taken_at);
-            receipt.push(ReceiptItem::rejected(ItemKind::Part, format!("snapshot {id}"), why));
-        }
+    ) -> Result<Read, LiveError> {
         let is_left = |part: &PartRef| part.kind.is_picture() || Some(part.kind) == at_hand;
         let (left, wanted): (Vec<PartRef>, Vec<PartRef>) =
-            snapshot.parts.into_iter().partition(is_left);
-        let Read { state, mut good, receipt: unread } = self.read(&session.owner, wanted).await?;
-        good.extend(left);
-        receipt.extend(unread);
-        let (held, goes_back) = (Holdings::of(&state), passed_over.is_some());
-        let snapshot = snapshot.id;
-        Ok(Loaded {
-            began,
-            snapshot,
-            taken_at,
-            term,
-            is_newest,
-            state,
-            receipt,
-            good,
-            held,
-            goes_back,
-        })
+            snapshot.parts.iter().cloned().partition(is_left);
+        let mut read = self.read(&session.owner, wanted).await?;
+        read.good.extend(left);
+        Ok(read)
     }
 
     /// What parts hold, as far as they can be read.
@@ -100,6 +107,7 @@ impl Hub {
     ) -> Result<Read, LiveError> {
         let (mut receipt, mut good) = (Receipt::default(), Vec::with_capacity(wanted.len()));
         let mut read: Vec<Part> = Vec::with_capacity(wanted.len());
+        let mut damaged = Vec::new();
         let found = self.store().fetch_parts(owner, &wanted).await?;
         for (part, reference) in found.into_iter().zip(wanted) {
             match part {
@@ -110,6 +118,7 @@ impl Hub {
                 Err(error) => {
                     let place = format!("{} {}", reference.kind, reference.name);
                     receipt.push(ReceiptItem::rejected(ItemKind::Part, place, error));
+                    damaged.push(reference);
                 }
             }
         }
@@ -118,9 +127,11 @@ impl Hub {
         receipt.extend(unread.into_iter().map(ReceiptItem::as_last_known).collect());
         for part in invalid {
             let place = format!("{} {}", part.kind, part.name);
-            receipt.push(ReceiptItem::rejected(ItemKind::Part, place, part));
+            receipt.push(ReceiptItem::rejected(ItemKind::Part, place, &part));
+            let is_it = |good: &PartRef| (good.kind, &good.name) == (part.kind, &part.name);
+            damaged.extend(good.extract_if(.., |good| is_it(good)));
         }
-        Ok(Read { state, good, receipt })
+        Ok(Read { state, good, damaged, receipt })
     }
 }
 
@@ -130,7 +141,9 @@ pub(super) struct Read {
     pub(super) state: State,
     /// Those that could be read.
     pub(super) good: Vec<PartRef>,
-    /// What could not.
+    /// Those that could not.
+    pub(super) damaged: Vec<PartRef>,
+    /// What could not, and why.
     pub(super) receipt: Receipt,
 }
 

@@ -31,6 +31,7 @@ mod recover;
 mod resume;
 mod rollback;
 mod runner;
+mod stand_in;
 mod stopwatch;
 
 pub use error::LiveError;

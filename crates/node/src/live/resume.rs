@@ -73,7 +73,7 @@ impl Hub {
     /// Loads the last good snapshot of a session that can be read.
     pub(crate) async fn load_last_good(&self, session: &Session) -> Result<Loaded, LiveError> {
         let found = self.last_good(session.id).await?.ok_or(LiveError::NoSnapshot(session.id))?;
-        self.load(session, found).await
+        self.load_whole(session, found, None).await
     }
 
     /// Starts a browser for a session that this node holds in `term`, brings back what was loaded, and
