@@ -7,7 +7,7 @@ use axum::Router;
 use axum::http::{HeaderMap, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
-use baton_api::PutCocoon;
+use baton_api::cocoon::PutCocoon;
 use baton_playground::{Page, Site};
 use serde_json::json;
 use url::Url;
@@ -49,7 +49,8 @@ async fn a_page_below_a_path_finds_what_it_means_at_its_root() {
         serde_json::from_value(json!({ "upstream": shop.url("/").unwrap() })).unwrap();
     let client = house.client().unwrap();
     let cocoon = client.put_cocoon(&"shop".parse().unwrap(), &request).await.unwrap();
-    let is_by_path = |url: &&Url| url.path() == "/proxy/shop/" && url.host_str() == Some("localhost");
+    let is_by_path =
+        |url: &&Url| url.path() == "/proxy/shop/" && url.host_str() == Some("localhost");
     let place = cocoon.urls.iter().find(is_by_path).unwrap().clone();
 
     let id = house.open("shop", [place.clone()]).await.unwrap();

@@ -110,7 +110,8 @@ async fn the_sdk_calls_playwrights_tools_in_the_newest_protocol() {
     let mut program = scene.room.command("python").unwrap();
     let bridge = scene.command(PLAYWRIGHT, &[]);
     program.arg("newest.py").arg(bridge.as_std().get_program()).args(bridge.as_std().get_args());
-    let said = scene.room.run(program.arg(scene.address("/")), LIMIT).await.unwrap();
+    program.arg(scene.address("/"));
+    let said = scene.room.run(program, LIMIT).await.unwrap();
     let mut lines = said.lines();
     assert_eq!(lines.next(), Some("2026-07-28"));
     assert_eq!(lines.next(), Some("error: expected one active session, found none"), "{said}");
