@@ -130,13 +130,13 @@ impl Args {
 #[cfg(test)]
 mod tests {
     use super::Part;
-    use clap::ValueEnum as _;
+    use clap::ValueEnum;
 
     #[test]
     fn the_readme_names_every_part_and_no_other() {
         let rows = include_str!("../README.md").lines();
         let named = rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next());
-        let parts = Part::value_variants().iter().filter_map(|part| part.to_possible_value());
+        let parts = Part::value_variants().iter().filter_map(ValueEnum::to_possible_value);
         let parts: Vec<_> = parts.map(|part| part.get_name().to_owned()).collect();
         assert_eq!(named.collect::<Vec<_>>(), parts);
     }
