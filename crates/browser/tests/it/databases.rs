@@ -241,7 +241,7 @@ async fn a_key_that_nobody_can_carry_stays_where_it_is() {
 
     let (_other_folder, other) = crate::story::profile();
     let (running, restored) = Running::resume(&other, &state).await;
-    let reason = "1 records hold a value that no script can read";
+    let reason = "1 record holds a value that no script can read";
     let expected = [(Outcome::NotPortable, Some(reason))];
     assert_eq!(outcomes(&restored, ItemKind::IndexedDb), expected);
     let state = running.capture().await;

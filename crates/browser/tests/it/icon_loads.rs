@@ -58,12 +58,13 @@ async fn a_look_at_an_icon_is_no_movement_in_the_browser() {
     scene.capture().await;
     scene.go(&scene.site.url("b", "/")).await;
     let page = scene.running.page(&scene.site.url("b", "/")).await;
-    // What is told of a page comes in the order in which it happened.
     let settled = async |activity: &mut tokio::sync::watch::Receiver<Activity>, text: &str| {
         let before = activity.borrow_and_update().writes;
         evaluate(&page, &format!("localStorage.setItem('last', '{text}')")).await;
         activity.wait_for(|now| now.writes > before).await.unwrap().navigations
     };
+    // The tab and each of its documents are told once they are watched, which writes may overtake.
+    activity.wait_for(|now| now.navigations >= 5).await.unwrap();
     let before = settled(&mut activity, "before").await;
     assert_eq!(scene.capture().await.icon.unwrap().site.as_str(), "b.localhost");
     assert_eq!(settled(&mut activity, "after").await, before);
