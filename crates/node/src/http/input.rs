@@ -3,14 +3,32 @@
 use super::Refusal;
 use super::layers::BODY_TOO_LARGE;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
-use axum::extract::{FromRequest, FromRequestParts};
-use axum::http::StatusCode;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
 use baton_api::ErrorCode;
+use serde::de::DeserializeOwned;
 
-/// A JSON body.
-#[derive(FromRequest)]
-#[from_request(via(axum::Json), rejection(Refusal))]
+/// What `curl -d` says of a body.
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// A JSON body. It may be sent without a word of what it is, or with the one that `curl -d` says unasked:
+/// whoever asks shows a key in a header, which no form of a page can.
 pub(super) struct Json<T>(pub(super) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(mut request: Request, state: &S) -> Result<Self, Refusal> {
+        let headers = request.headers_mut();
+        let is_unsaid = headers.get(CONTENT_TYPE).is_none_or(|kind| kind == FORM);
+        if is_unsaid {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        let axum::Json(body) = axum::Json::from_request(request, state).await?;
+        Ok(Self(body))
+    }
+}
 
 /// The query of an address.
 #[derive(FromRequestParts)]

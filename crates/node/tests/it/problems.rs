@@ -109,7 +109,9 @@ async fn addresses_and_methods_that_do_not_exist_say_so() {
         node.admin_request(Method::GET, "/nope"),
         node.admin_request(Method::PUT, "/sessions"),
         node.admin_request(Method::GET, "/sessions/nope/capture"),
-        node.admin_request(Method::POST, "/sessions").body("{\"name\": \"a\"}"),
+        node.admin_request(Method::POST, "/sessions")
+            .header("content-type", "text/plain")
+            .body("{\"name\": \"a\"}"),
         node.admin_request(Method::GET, "/sessions?limit=0"),
         node.admin_request(Method::GET, "/sessions?state=asleep"),
         node.admin_request(Method::GET, "/sessions?sort=name"),
@@ -131,5 +133,19 @@ async fn addresses_and_methods_that_do_not_exist_say_so() {
     422 invalid_request: invalid URL: Invalid UTF-8 in `id`
     404 key_not_found: no API key "nope"
     "#);
+    node.stop().await;
+}
+
+#[tokio::test]
+async fn a_body_is_json_also_where_nobody_says_so() {
+    let node = Node::start().await;
+    let kinds = [None, Some("application/x-www-form-urlencoded"), Some("application/json")];
+    for (number, kind) in kinds.into_iter().enumerate() {
+        let call = node.admin_request(Method::POST, "/keys");
+        let call = call.body(format!("{{\"name\": \"key-{number}\", \"scopes\": [\"read\"]}}"));
+        let call = kind.into_iter().fold(call, |call, kind| call.header("content-type", kind));
+        let answer = call.send().await.unwrap();
+        assert!(answer.status().is_success(), "{kind:?}: {}", answer.text().await.unwrap());
+    }
     node.stop().await;
 }
