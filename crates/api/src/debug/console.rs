@@ -26,6 +26,9 @@ pub enum ConsoleLevel {
 }
 
 impl ConsoleLevel {
+    /// All of them, as the protocol lists them.
+    pub const ALL: [Self; 5] = [Self::Log, Self::Debug, Self::Info, Self::Warn, Self::Error];
+
     /// The word on the wire.
     pub fn as_str(self) -> &'static str {
         match self {

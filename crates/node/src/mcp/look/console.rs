@@ -1,6 +1,7 @@
 //! `browser_debug_get_console`
 
-use super::token;
+use super::{number, token};
+use crate::NodeError;
 use crate::debug::relay::Sight;
 use crate::debug::{self, words};
 use crate::mcp::answer::{Answer, Failure};
@@ -18,9 +19,8 @@ use std::time::Duration;
 pub(super) struct BrowserDebugGetConsole {
     /// Of browser_debug_list_tabs
     token: String,
-    /// log, debug, info, warn, error
     #[serde(default)]
-    #[schemars(with = "Vec<String>")]
+    #[schemars(schema_with = "number::levels")]
     level: Vec<ConsoleLevel>,
     /// Regex on the message
     message_pattern: Option<String>,
@@ -30,7 +30,9 @@ pub(super) struct BrowserDebugGetConsole {
     /// At most so many, the newest
     limit: Option<u32>,
     /// Number of one line
-    id: Option<u64>,
+    #[serde(default, deserialize_with = "number::optional")]
+    #[schemars(with = "Option<String>")]
+    id: Option<String>,
     /// Only new since this cursor
     after: Option<u64>,
     /// Only older than this number
@@ -51,7 +53,7 @@ impl Verb for BrowserDebugGetConsole {
             limit: self.limit,
             after: self.after,
             before: self.before,
-            id: self.id,
+            id: self.id.as_deref().map(line).transpose()?,
         };
         let (context, caller) = (&call.context, &call.caller);
         let found =
@@ -66,4 +68,15 @@ impl Verb for BrowserDebugGetConsole {
         });
         Ok(Answer::new(&[told], data))
     }
+}
+
+/// The number of a line.
+fn line(id: &str) -> Result<u64, Failure> {
+    id.parse().map_err(|_| {
+        Failure::Node(NodeError::Invalid {
+            field: "id",
+            expected: "the number of a line, as browser_debug_get_console shows it",
+            found: id.to_owned(),
+        })
+    })
 }

@@ -7,6 +7,7 @@
 
 mod console;
 mod network;
+mod number;
 mod switch;
 mod tabs;
 mod token;

@@ -1,6 +1,6 @@
 //! `browser_debug_get_network`
 
-use super::token;
+use super::{number, token};
 use crate::debug::relay::Sight;
 use crate::debug::{self, words};
 use crate::mcp::answer::{Answer, Failure};
@@ -73,24 +73,5 @@ impl Verb for BrowserDebugGetNetwork {
             "count": found.items.len(), "cursor": found.cursor, "older": found.older,
         });
         Ok(Answer::new(&[told], data))
-    }
-}
-
-/// An id that some clients give as a number.
-mod number {
-    use serde::{Deserialize, Deserializer};
-
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Given {
-        Number(u64),
-        Text(String),
-    }
-
-    pub(super) fn optional<'de, D: Deserializer<'de>>(d: D) -> Result<Option<String>, D::Error> {
-        Ok(Option::<Given>::deserialize(d)?.map(|given| match given {
-            Given::Number(number) => number.to_string(),
-            Given::Text(text) => text,
-        }))
     }
 }

@@ -122,6 +122,15 @@ async fn the_tools_are_told_in_few_words() {
         }
         lines.push(format!("{name}({})", given.keys().cloned().collect::<Vec<_>>().join(", ")));
     }
+    let argument = |tool: &str, name: &str| {
+        let tool = tools.iter().find(|one| one["name"] == tool).unwrap();
+        tool["inputSchema"]["properties"][name].clone()
+    };
+    let levels = json!(["log", "debug", "info", "warn", "error"]);
+    assert_eq!(argument("browser_debug_get_console", "level")["items"]["enum"], levels);
+    let [console, network] = ["browser_debug_get_console", "browser_debug_get_network"]
+        .map(|tool| argument(tool, "id")["type"].clone());
+    assert_eq!(console, network, "an id is told in one way");
     insta::assert_snapshot!(lines.join("\n"), @r#"
     list_sessions(cursor, limit, state)
     session_open: "name" is required
