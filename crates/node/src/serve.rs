@@ -7,8 +7,9 @@ use crate::config::ProxySettings;
 use crate::connections::{Bounds, Freight};
 use crate::context::Surroundings;
 use crate::data::{DataError, NodeFile, NodeLock};
-use crate::debug::Relay;
+use crate::debug::relay::RelayLimits;
 use crate::debug::token::{DebugSecret, SecretError};
+use crate::debug::{Limits, Relay};
 use crate::http::tls::TlsError;
 use crate::http::{DoorError, Doors};
 use crate::identity::{IdentityError, OwnIdentity, load_or_create};
@@ -152,7 +153,8 @@ async fn run(
     let data = config.data.clone();
     let identity = OwnIdentity::new(load_or_create(&store, &data).await?, &data.place()?);
     let node = identity.node();
-    let relay = Relay::default();
+    let tab = Limits { body_bytes: config.proxy.most_body_bytes(), ..Limits::default() };
+    let relay = Relay::new(RelayLimits { tab, ..RelayLimits::default() });
     let debug_secret = debug_secret(config.debug_secret.as_ref(), &data)?;
     let cocoons = cocoons::load(&store, &config.proxy).await?;
     let hub = Hub::new(store.clone(), hub_config(&config, node, relay.clone())?);
@@ -323,6 +325,7 @@ fn hub_config(config: &Config, node: NodeId, relay: Relay) -> Result<HubConfig, 
         switches: config.switches.clone(),
         keepers: Arc::clone(&config.keepers),
         relay,
+        recorded_body_bytes: config.proxy.body_bytes(),
         inherited: config.inherited.clone(),
         recovery: changes.unwrap_or_else(|| watch::channel(config.recovery.clone()).1),
     })

@@ -178,6 +178,9 @@ async fn all_that_a_page_does_is_there_from_the_first_byte_on_and_no_secret_is()
     id=NUMBER shows one in full, with its stack.
     after=N lists what is new from here on.
     ");
+    let lines = [json!(4), json!("4")].map(|id| json!({"token": tab, "id": id}));
+    let [by_number, by_text] = lines.map(|line| call(&model, "browser_debug_get_console", line));
+    assert_eq!(by_number.await, by_text.await);
     let bomb = json!({"token": tab, "url_pattern": "(((a{99}){99}){99}){99}"});
     let bomb = call(&model, "browser_debug_get_network", bomb).await;
     assert!(bomb.starts_with("error: expected a regular expression in url_pattern"), "{bomb}");
@@ -468,4 +471,36 @@ fn noted(entry: &Value) -> String {
     words.extend(entry["detail"].get("reveal").map(|_| "reveal".to_owned()));
     words.extend(entry["detail"]["what"].as_str().map(ToOwned::to_owned));
     words.join(" ")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_a_body_as_much_is_kept_as_the_settings_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("baton.toml");
+    std::fs::write(&settings, "[proxy.browser_debug]\nresponse_body_max_size = 100\n").unwrap();
+    let mut house = houses::build().with("BATON_CONFIG", settings);
+    house.start_node().await.unwrap();
+    let page = "<title>long</title><script>
+        fetch('/long').then((answer) => answer.text()).then(() => console.info('done'));
+        </script>";
+    let pages = Router::new()
+        .route("/", get(async move || Html(page)))
+        .route("/long", get(async || "a".repeat(5000)));
+    let site = Site::start(pages).await.unwrap();
+    let url = site.url("/").unwrap();
+    says(&house, &["open", url.as_str(), "--name", "shop", "--debug"]);
+    let token = token(&house).await;
+    done(&house, &token).await;
+    let filters = NetworkFilters {
+        url_pattern: Some("/long$".to_owned()),
+        bodies: true,
+        ..NetworkFilters::default()
+    };
+    let client = house.client().unwrap();
+    let found = client.get_network(&token, &filters, Duration::ZERO).await.unwrap();
+    let [long] = &found.requests[..] else { panic!("{found:?}") };
+    assert_eq!(long.response_body.as_deref(), Some("a".repeat(100).as_str()));
+    assert!(long.response_body_truncated);
+    client.close_session("shop").await.unwrap();
+    house.clear().await.unwrap();
 }

@@ -37,6 +37,19 @@ pub struct ProxySettings {
 }
 
 impl ProxySettings {
+    /// How much of a body is kept of the tabs of sessions, in bytes: what holds for every cocoon that does not
+    /// say otherwise.
+    pub fn body_bytes(&self) -> usize {
+        usize::try_from(self.pages.clone().settle().response_body_max_size).unwrap_or(usize::MAX)
+    }
+
+    /// The same of whatever keeps most.
+    pub fn most_body_bytes(&self) -> usize {
+        let asked = self.cocoons.iter().map(|cocoon| cocoon.browser_debug.response_body_max_size);
+        let asked = asked.filter_map(|asked| usize::try_from(asked).ok());
+        asked.fold(self.body_bytes(), usize::max)
+    }
+
     /// Whether the settings name this cocoon.
     pub fn names(&self, id: &CocoonId) -> bool {
         self.cocoons.iter().any(|cocoon| cocoon.id == *id)

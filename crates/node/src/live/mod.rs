@@ -110,6 +110,8 @@ pub struct HubConfig {
     pub inherited: BTreeMap<String, String>,
     /// Where what tabs do is told.
     pub relay: Relay,
+    /// How much of a body is told there, in bytes.
+    pub recorded_body_bytes: usize,
     /// When to capture, and what to do at start-up; may change while the node runs.
     pub recovery: watch::Receiver<RecoverySettings>,
 }

@@ -98,7 +98,7 @@ impl Hub {
             Err(KeeperError::NotRunning { .. }) => return Err(LiveError::NotActive(id)),
             Err(error) => return Err(error.into()),
         };
-        let body_bytes = self.config().relay.limits().tab.body_bytes;
+        let body_bytes = self.config().recorded_body_bytes;
         let limits = RecordLimits { body_bytes, ..RecordLimits::default() };
         Ok(Recorder::start(link, limits).await?)
     }
