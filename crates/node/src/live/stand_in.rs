@@ -41,28 +41,13 @@ impl Hub {
         tracing::error!(session = %id, snapshot = %found.snapshot.id, parts = read.damaged.len(),
             "parts of a snapshot are damaged");
         let (whole, most) = Box::pin(self.older(session, &found.snapshot, &read)).await?;
-        if let Some((snapshot, older)) = whole {
-            let line = passed_by(&found.snapshot, &read, &snapshot);
-            return Ok(Loaded::of(
-                began,
-                Latest { snapshot, ..found },
-                older,
-                Receipt::from_iter([line]),
-            ));
-        }
-        if at_hand.is_some() || readable(&read) > 0 {
-            return Ok(Loaded::of(began, found, read, Receipt::default()));
-        }
-        match most {
+        let is_of_use = at_hand.is_some() || readable(&read) > 0;
+        match whole.or(most.filter(|_| !is_of_use)) {
             Some((snapshot, older)) => {
-                let line = passed_by(&found.snapshot, &read, &snapshot);
-                Ok(Loaded::of(
-                    began,
-                    Latest { snapshot, ..found },
-                    older,
-                    Receipt::from_iter([line]),
-                ))
+                let line = Receipt::from_iter([passed_by(&found.snapshot, &read, &snapshot)]);
+                Ok(Loaded::of(began, Latest { snapshot, ..found }, older, line))
             }
+            None if is_of_use => Ok(Loaded::of(began, found, read, Receipt::default())),
             None => Err(LiveError::SnapshotsDamaged { id, why: damage(&read) }),
         }
     }
