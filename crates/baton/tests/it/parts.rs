@@ -7,7 +7,7 @@ use axum::response::{Html, IntoResponse};
 use axum::routing::get;
 use baton_api::ErrorCode;
 use baton_playground::{House, Page, Site};
-use baton_session::{Lifecycle, Receipt};
+use baton_session::{Lifecycle, Receipt, SessionId};
 use std::collections::BTreeSet;
 use url::Url;
 
@@ -23,6 +23,16 @@ fn damage_the_longest(house: &House, count: usize) {
         bytes[at + 8] ^= 1;
     }
     std::fs::write(path, bytes).unwrap();
+}
+
+/// Closes the session and takes its files away, from which everything would come back by itself; damages so
+/// many of its parts, and starts the node again.
+async fn damage_closed(house: &mut House, id: SessionId, count: usize) {
+    house.client().unwrap().close_session("edge").await.unwrap();
+    house.stop_node().await.unwrap();
+    std::fs::remove_dir_all(house.data().session(id)).unwrap();
+    damage_the_longest(house, count);
+    house.start_node().await.unwrap();
 }
 
 /// Damages every sealed part in the database, past the program.
@@ -90,13 +100,7 @@ async fn one_damaged_part_costs_itself_and_is_named() {
     assert!(a.evaluate::<bool>(write).await.unwrap());
     let fill = "localStorage.note = Array.from({ length: 5000 }, Math.random).join(); true";
     assert!(b.evaluate::<bool>(write).await.unwrap() && b.evaluate::<bool>(fill).await.unwrap());
-    house.client().unwrap().close_session("edge").await.unwrap();
-    house.stop_node().await.unwrap();
-    // What is in the profile would come back by itself.
-    std::fs::remove_dir_all(house.data().session(id)).unwrap();
-    damage_the_longest(&house, 1);
-
-    house.start_node().await.unwrap();
+    damage_closed(&mut house, id, 1).await;
     let client = house.client().unwrap().clone();
     let receipt = client.resume_session("edge").await.unwrap().session.receipt.unwrap();
     insta::assert_snapshot!(losses(&receipt, &urls[0]), @"part: local-storage http://b.localhost:PORT/");
@@ -152,13 +156,7 @@ async fn caches_files_and_workers_that_are_damaged_cost_themselves_only() {
         state.to_string().contains("onfetch")
     })
     .await;
-    client.close_session("edge").await.unwrap();
-    house.stop_node().await.unwrap();
-    // What is in the profile would come back by itself.
-    std::fs::remove_dir_all(house.data().session(id)).unwrap();
-    damage_the_longest(&house, 3);
-
-    house.start_node().await.unwrap();
+    damage_closed(&mut house, id, 3).await;
     let client = house.client().unwrap().clone();
     let receipt = client.resume_session("edge").await.unwrap().session.receipt.unwrap();
     insta::assert_snapshot!(losses(&receipt, &url), @r#"
@@ -189,12 +187,7 @@ async fn the_newest_whole_snapshot_stands_in_for_one_with_a_damaged_part() {
     client.capture_session("edge").await.unwrap();
     let fill = "localStorage.note = Array.from({ length: 5000 }, Math.random).join(); true";
     assert!(page.evaluate::<bool>(fill).await.unwrap());
-    client.close_session("edge").await.unwrap();
-    house.stop_node().await.unwrap();
-    std::fs::remove_dir_all(house.data().session(id)).unwrap();
-    damage_the_longest(&house, 1);
-
-    house.start_node().await.unwrap();
+    damage_closed(&mut house, id, 1).await;
     let client = house.client().unwrap().clone();
     let receipt = client.resume_session("edge").await.unwrap().session.receipt.unwrap();
     let [lost] = &receipt.losses().collect::<Vec<_>>()[..] else { panic!("{receipt:#?}") };
