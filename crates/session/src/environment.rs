@@ -12,7 +12,8 @@ pub struct Environment {
     /// Inner size of the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub viewport: Option<Viewport>,
-    /// The `User-Agent` header and `navigator.userAgent`.
+    /// The `User-Agent` header and `navigator.userAgent`. A session is not opened with one that names
+    /// another browser, version or system than the one that runs: its client hints would say so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_agent: Option<String>,
     /// An IANA time zone such as `Asia/Tokyo`.

@@ -21,7 +21,7 @@ pub(super) struct EnvironmentArgs {
     /// Language, such as ja-JP
     #[arg(long, value_name = "LOCALE")]
     locale: Option<String>,
-    /// What the browser says it is
+    /// What the browser says it is; one that it cannot be is refused
     #[arg(long, value_name = "UA")]
     user_agent: Option<String>,
     /// Where the browser says it is, in degrees, such as 35.68,139.69

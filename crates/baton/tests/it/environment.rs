@@ -1,6 +1,7 @@
 //! What pages see of the world stays the same over a crash.
 
 use crate::houses::house;
+use crate::one_way_in::refused;
 use baton_api::OpenSession;
 use baton_playground::{House, Page, Site};
 use baton_session::environment::{Environment, Geolocation, Viewport};
@@ -19,6 +20,19 @@ const SEEN: &str = "(async () => {
     return [here(), `${innerWidth}x${innerHeight}`,
         `${place.latitude},${place.longitude}`, same].join(' | ');
 })()";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_browser_does_not_say_that_it_is_another_one() {
+    let house = house().await;
+    let agent = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) \
+                 Chrome/147.0.0.0 Safari/537.36";
+    let said = refused(&house, &["open", "--name", "posing", "--user-agent", agent]);
+    assert!(said.contains("and the user agent says Chrome 147"), "{said}");
+    assert!(said.contains("add a name of your own at the end"), "{said}");
+    let left = house.client().unwrap().fetch_session("posing").await.unwrap_err();
+    assert!(left.to_string().contains("posing"), "nothing is left of it: {left}");
+    house.clear().await.unwrap();
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_environment_comes_back() {

@@ -19,7 +19,7 @@ async fn begin() -> (Story, SessionId) {
 }
 
 /// What somebody sees who is refused.
-fn refused(house: &House, args: &[&str]) -> String {
+pub(crate) fn refused(house: &House, args: &[&str]) -> String {
     let run = baton(house, args).failure();
     let said = [&run.get_output().stdout, &run.get_output().stderr];
     said.map(|said| String::from_utf8_lossy(said).into_owned()).concat()

@@ -4,6 +4,7 @@
 //! user, page or sandbox can reach it, and it dies with whoever holds the pipe. What the caller
 //! read from the environment is an argument here: this crate reads none.
 
+mod agent;
 mod claim;
 mod confine;
 mod error;
@@ -17,6 +18,7 @@ mod start;
 mod switch;
 mod wait;
 
+pub use agent::{NotThisBrowser, expect_itself};
 pub use claim::wait_until_unclaimed;
 pub use confine::{Access, Seen, View, available};
 pub use error::LaunchError;

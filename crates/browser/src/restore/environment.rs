@@ -7,6 +7,7 @@ use super::PAGES_AT_ONCE;
 use super::permissions::Seen as Told;
 use super::tabs::OpenTab;
 use crate::frames;
+use crate::launch::expect_itself;
 use crate::script::{self, Script};
 use baton_session::environment::Viewport;
 use baton_session::permission::origin_of;
@@ -19,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(5);
+const USER_AGENT: &str = "user agent";
 
 /// What `inspect.js` returns.
 #[derive(Debug, Deserialize)]
@@ -33,15 +35,19 @@ struct Seen {
 }
 
 /// One line for each setting that the snapshot has, and what a tab of each site that it names sees of
-/// its permissions.
-pub(super) async fn verify(tabs: &[OpenTab<'_>], wanted: &Environment) -> (Receipt, Told) {
+/// its permissions. `version` is what the browser says of itself.
+pub(super) async fn verify(
+    tabs: &[OpenTab<'_>],
+    wanted: &Environment,
+    version: &str,
+) -> (Receipt, Told) {
     let looks = witnesses(tabs, wanted).into_iter().map(|tab| look(tab, wanted));
     let looks: Vec<_> = looks.collect();
     let seen: Vec<_> = stream::iter(looks).buffered(PAGES_AT_ONCE).collect().await;
     let told = seen.iter().flatten();
     let told = told.filter_map(|seen| Some((origin_of(&seen.url)?, seen.permissions.clone())));
     let told = told.collect();
-    (compare(seen.first().and_then(Option::as_ref), wanted), told)
+    (compare(seen.first().and_then(Option::as_ref), wanted, version), told)
 }
 
 /// The first tab, and of each site with permissions the first one that shows it.
@@ -55,18 +61,24 @@ fn witnesses<'a, 't>(tabs: &'a [OpenTab<'t>], wanted: &Environment) -> Vec<&'a O
     tabs.iter().enumerate().filter(|(at, tab)| is_witness(*at, tab)).map(|(_, tab)| tab).collect()
 }
 
-fn compare(seen: Option<&Seen>, wanted: &Environment) -> Receipt {
+fn compare(seen: Option<&Seen>, wanted: &Environment, version: &str) -> Receipt {
     let mut receipt = Receipt::default();
     let mut compare = |place: &str, wanted: Option<String>, found: Option<String>| {
         if let Some(wanted) = wanted {
-            receipt.push(item(place, &wanted, found));
+            let mut item = item(place, &wanted, found);
+            if place == USER_AGENT && item.reason.is_none() {
+                // It was taken along from another browser, or this one has become newer.
+                let other = expect_itself(&wanted, version).err();
+                item.reason = other.map(|other| other.to_string());
+            }
+            receipt.push(item);
         }
     };
     let size = |viewport: Viewport| format!("{}x{}", viewport.width, viewport.height);
     compare("viewport", wanted.viewport.map(size), seen.map(|seen| size(seen.viewport)));
     compare("timezone", wanted.timezone.clone(), seen.map(|seen| seen.timezone.clone()));
     compare("locale", wanted.locale.clone(), seen.map(|seen| seen.locale.clone()));
-    compare("user agent", wanted.user_agent.clone(), seen.map(|seen| seen.user_agent.clone()));
+    compare(USER_AGENT, wanted.user_agent.clone(), seen.map(|seen| seen.user_agent.clone()));
     compare("geolocation", wanted.geolocation.map(|_| String::new()), None);
     receipt
 }

@@ -86,6 +86,7 @@ pub async fn restore(
 ) -> Result<Restored, RestoreError> {
     let mut steps = Steps::new();
     let mut receipt = ground.map(|ground| ground.at_rest.unread().clone()).unwrap_or_default();
+    let version = link.welcome.browser_version.clone();
     let stage = Stage::start(link).await?;
     let is_compiled = ground.is_some_and(|ground| ground.is_compiled);
     let later = match ground {
@@ -102,7 +103,7 @@ pub async fn restore(
     let mut tabs = tabs::create(&stage, &wanted.tabs).await?;
     fill(&stage, &plan, &tabs, &mut receipt).await;
     receipt.extend(tabs::walk(&stage, &mut tabs).await);
-    let (settings, permissions) = environment::verify(&tabs, &wanted.environment).await;
+    let (settings, permissions) = environment::verify(&tabs, &wanted.environment, &version).await;
     receipt.extend(settings);
     steps.end("storage");
     tabs::settle(&stage, &tabs).await;

@@ -5,7 +5,7 @@ use crate::data::DataError;
 use crate::table::Busy;
 use baton_browser::cdp::CdpError;
 use baton_browser::keeper::KeeperError;
-use baton_browser::launch::LaunchError;
+use baton_browser::launch::{LaunchError, NotThisBrowser};
 use baton_browser::profile::ProfileError;
 use baton_browser::profile::compile::CompileError;
 use baton_browser::restore::RestoreError;
@@ -93,6 +93,12 @@ pub enum LiveError {
     /// The browser cannot be started.
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    /// The browser cannot be what it should say that it is.
+    #[error(
+        "expected a user agent that this browser can be, found that {0}\n\
+         leave it out, or keep browser, version and system and add a name of your own at the end"
+    )]
+    NotThisBrowser(#[from] NotThisBrowser),
     /// The keeper, or the browser behind it, does not answer.
     #[error(transparent)]
     Keeper(#[from] KeeperError),

@@ -6,7 +6,7 @@ use super::{Hub, LiveError};
 use crate::table::Hold;
 use baton_api::{OpenSession, SharedFolder};
 use baton_browser::cdp::CdpError;
-use baton_browser::launch::Folder;
+use baton_browser::launch::{Folder, expect_itself};
 use baton_browser::live::Live;
 use baton_session::SnapshotReason;
 use baton_session::redact::ShownAddress;
@@ -49,6 +49,9 @@ impl Hub {
         self.begin_certificates(session.id, &request.environment).await?;
         self.start_browser(session, &request.environment).await?;
         let link = self.connect_to(session.id).await?;
+        if let Some(agent) = &request.environment.user_agent {
+            expect_itself(agent, &link.welcome.browser_version)?;
+        }
         let known = State { environment: request.environment.clone(), ..State::default() };
         let live = self.on_its_profile(session, Live::start(link, known).await?);
         // Before any page is asked for: then nothing of it is missed.
