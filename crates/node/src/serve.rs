@@ -196,7 +196,8 @@ async fn run(
         board: config.board.as_deref().map(board::at),
         ending: shutdown.clone(),
     });
-    context.tasks.spawn(life::rehydrate(context.clone(), lost));
+    let inherited = context.hub.inherit();
+    context.tasks.spawn(life::rehydrate(context.clone(), lost, inherited));
     if let Some(proxying) = proxying {
         context.tasks.spawn(proxying);
     }

@@ -33,28 +33,41 @@ impl Street {
     pub(crate) async fn build() -> Self {
         let shared = tempfile::tempdir().unwrap();
         let database = shared.path().join("baton.db");
-        Self::build_on(database, shared, LEASE).await
+        Self::build_on(database, shared, LEASE, "false").await
+    }
+
+    /// The same, whose nodes resume by themselves what was lost.
+    async fn build_with_heirs() -> Self {
+        let shared = tempfile::tempdir().unwrap();
+        let database = shared.path().join("baton.db");
+        Self::build_on(database, shared, LEASE, "true").await
     }
 
     /// The same, with leases of so many seconds.
     async fn build_with_lease(lease: u64) -> Self {
         let shared = tempfile::tempdir().unwrap();
         let database = shared.path().join("baton.db");
-        Self::build_on(database, shared, lease).await
+        Self::build_on(database, shared, lease, "false").await
     }
 
     /// A street whose houses share a database of a PostgreSQL server.
     async fn build_on_postgres() -> Self {
         let database = baton_postgres::create_database().unwrap();
-        Self::build_on(database, tempfile::tempdir().unwrap(), LEASE).await
+        Self::build_on(database, tempfile::tempdir().unwrap(), LEASE, "false").await
     }
 
-    async fn build_on(database: impl AsRef<OsStr>, shared: TempDir, lease: u64) -> Self {
+    async fn build_on(
+        database: impl AsRef<OsStr>,
+        shared: TempDir,
+        lease: u64,
+        rehydrates: &str,
+    ) -> Self {
         let house = || {
             houses::build()
                 .with("BATON_DATABASE_URL", database.as_ref())
                 .with("BATON_MASTER_KEY", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
                 .with("BATON_LEASE", lease.to_string())
+                .with("BATON_AUTO_REHYDRATE", rehydrates)
         };
         let (mut left, mut right) = (house(), house());
         left.start_node().await.unwrap();
@@ -155,7 +168,12 @@ async fn the_session_of_a_dead_node_is_taken_over_once_its_browser_is_gone(mut s
     street.left().client().unwrap().capture_session("shop").await.unwrap();
     let holders = street.left().holders(id).await.unwrap();
     street.houses[LEFT].kill_node().await.unwrap();
-    street.take_over().await;
+    let right = street.right().client().unwrap();
+    let state = async || right.fetch_session("shop").await.unwrap().session.state;
+    let is_over = async || state().await != Lifecycle::Active;
+    eventually("nobody is told any longer that it runs", is_over).await;
+    assert_eq!(state().await, Lifecycle::Recoverable);
+    right.resume_session("shop").await.unwrap();
     // Nobody stopped them: they end by themselves before another node may begin.
     assert!(holders.iter().all(|(_, pid)| !victims::is_alive(*pid)));
     assert_eq!(street.cookie(street.right(), id).await, cookie);
@@ -166,6 +184,28 @@ async fn the_session_of_a_dead_node_is_taken_over_once_its_browser_is_gone(mut s
     street.right().client().unwrap().close_session("shop").await.unwrap();
     street.left().client().unwrap().resume_session("shop").await.unwrap();
     assert_eq!(street.cookie(street.left(), id).await, cookie);
+    street.clear().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_resumes_by_itself_takes_what_a_dead_one_held() {
+    let mut street = Street::build_with_heirs().await;
+    let id = street.open().await;
+    let cookie = street.cookie(street.left(), id).await;
+    street.left().client().unwrap().capture_session("shop").await.unwrap();
+    street.houses[LEFT].kill_node().await.unwrap();
+    let right = street.right().client().unwrap();
+    let is_resumed = async || {
+        let now = right.fetch_session("shop").await.unwrap();
+        now.session.state == Lifecycle::Active && now.receipt.is_some()
+    };
+    eventually("the other node has resumed it", is_resumed).await;
+    assert_eq!(street.cookie(street.right(), id).await, cookie);
+    // The first one comes back, and leaves it where it is.
+    street.houses[LEFT].start_node().await.unwrap();
+    let error = street.left().client().unwrap().capture_session("shop").await.unwrap_err();
+    assert_eq!(code(&error), ErrorCode::Conflict, "{error}");
+    assert_eq!(street.cookie(street.right(), id).await, cookie);
     street.clear().await;
 }
 

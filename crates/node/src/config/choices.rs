@@ -91,7 +91,7 @@ pub struct Choices {
     pub session_snapshot_interval: Option<Duration>,
     /// How old a snapshot may be before it is stale.
     pub max_session_age: Option<Duration>,
-    /// Whether recoverable sessions are resumed at start-up.
+    /// Whether the node resumes by itself what was lost with it, or with another node of its database.
     pub auto_rehydrate: Option<bool>,
     /// How many snapshots of a session are kept.
     pub max_session_snapshots: Option<u32>,

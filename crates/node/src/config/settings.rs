@@ -159,7 +159,7 @@ pub struct RecoveryTexts {
     pub session_snapshot_interval: Option<i64>,
     /// Seconds after which a snapshot is stale.
     pub max_session_age: Option<i64>,
-    /// Whether recoverable sessions are resumed at start-up.
+    /// Whether the node resumes by itself what was lost with it, or with another node of its database.
     pub auto_rehydrate: Option<bool>,
     /// How many snapshots of a session are kept.
     pub max_session_snapshots: Option<i64>,

@@ -9,7 +9,7 @@
 //!
 //! Rooms: `wish` is the way; `want` says what each verb asks of a session; `start` are those that start
 //! one, and `acquire` what they have to have; `end` closes one; `driver` says which agent drives one; and
-//! `rehydrate` resumes, at the start of a node, what was lost.
+//! `rehydrate` resumes by itself what was lost with a node.
 
 mod acquire;
 mod driver;

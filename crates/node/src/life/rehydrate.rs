@@ -1,4 +1,5 @@
-//! Resumes, at the start of a node, the sessions whose browsers were lost while it was down.
+//! Resumes the sessions whose browsers were lost with their node: this one, while it was down, or another
+//! one of its database, which fell silent.
 //!
 //! The one idea: nobody asked for it, so nobody is disturbed. It goes the same way as a resume that somebody
 //! asked for, but where a peer has the session by now, or may have it and does not answer, it stays as it
@@ -13,6 +14,7 @@ use crate::{Context, NodeError};
 use baton_session::{Lifecycle, Session};
 use std::collections::VecDeque;
 use std::time::Duration;
+use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 /// When peers that did not answer are asked again.
@@ -28,11 +30,22 @@ enum Tried {
     Unanswered,
 }
 
-/// Resumes what was lost, until the node ends.
-pub(crate) async fn rehydrate(context: Context, lost: Vec<Session>) {
+/// Resumes what this node lost, and what it inherits of others, until the node ends.
+pub(crate) async fn rehydrate(
+    context: Context,
+    lost: Vec<Session>,
+    mut inherited: mpsc::Receiver<Session>,
+) {
     let ending = context.ending.clone();
     let mut left: VecDeque<(Session, u32)> = lost.into_iter().map(|session| (session, 1)).collect();
-    while let Some((session, attempt)) = left.pop_front() {
+    loop {
+        let Some((session, attempt)) = left.pop_front() else {
+            let Some(Some(session)) = ending.run_until_cancelled(inherited.recv()).await else {
+                return;
+            };
+            left.push_back((session, 1));
+            continue;
+        };
         if attempt > 1 && ending.run_until_cancelled(sleep(AGAIN)).await.is_none() {
             return;
         }
@@ -44,7 +57,7 @@ pub(crate) async fn rehydrate(context: Context, lost: Vec<Session>) {
             Tried::Unanswered => {
                 tracing::warn!(
                     session = %session.id,
-                    "a session was not resumed at start-up: a peer that may have it does not answer"
+                    "a session was not resumed by itself: a peer that may have it does not answer"
                 );
             }
             Tried::Over => {}
@@ -64,7 +77,7 @@ async fn resume(context: &Context, session: &Session) -> Tried {
                 return Tried::Over;
             }
         };
-        if now.node != context.node || now.lifecycle != Lifecycle::Recoverable {
+        if now.node != session.node || now.lifecycle != Lifecycle::Recoverable {
             return Tried::Over;
         }
         match start(context, now).await {
@@ -78,7 +91,7 @@ async fn resume(context: &Context, session: &Session) -> Tried {
                 return Tried::Over;
             }
             Err(error) if is_last => {
-                tracing::error!(session = %session.id, %error, "a session could not be resumed at start-up");
+                tracing::error!(session = %session.id, %error, "a session could not be resumed by itself");
             }
             Err(_) => {}
         }
@@ -88,9 +101,10 @@ async fn resume(context: &Context, session: &Session) -> Tried {
 
 async fn start(context: &Context, session: Session) -> Result<(), NodeError> {
     let node = Caller::node(session.owner.clone());
+    let wanted = Rehydrate { of: session.node };
     let wish = Wish::about(context, &node, Action::Resume, session);
     let started = async {
-        let held = wish.preflight(Rehydrate).await?.hold().await?;
+        let held = wish.preflight(wanted).await?.hold().await?;
         held.acquire().await?.start().await
     };
     let started = started.await.map(drop);

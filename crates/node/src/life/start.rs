@@ -7,7 +7,7 @@ use crate::sync::lease::Consent;
 use crate::{Context, NodeError, clock, sync};
 use baton_session::domains::Domain;
 use baton_session::login::expect_login;
-use baton_session::{Lifecycle, PartKind, PartRef, Session, StorageKey};
+use baton_session::{Lifecycle, NodeId, PartKind, PartRef, Session, StorageKey};
 
 /// A verb that starts something.
 pub(crate) trait Starts: Want {
@@ -61,10 +61,13 @@ impl StartsBrowser for Resume {
     }
 }
 
-/// To bring back, at the start of the node and without anybody asking for it, a session whose browser was
-/// lost while the node was down. Nobody is disturbed for it: where a peer has the session by now, it stays
-/// there. Whoever drove it still does.
-pub(crate) struct Rehydrate;
+/// To bring back, without anybody asking for it, a session whose browser was lost with its node: this
+/// one, while it was down, or another one of its database, which fell silent. Nobody is disturbed for it:
+/// where a peer has the session by now, it stays there. Whoever drove it still does.
+pub(crate) struct Rehydrate {
+    /// Whose session it was when its browser was lost.
+    pub(super) of: NodeId,
+}
 
 impl Want for Rehydrate {
     type Found = ();
@@ -72,7 +75,10 @@ impl Want for Rehydrate {
     const DRIVES: bool = false;
 
     fn allows(&self, context: &Context, session: &Session) -> Result<(), NodeError> {
-        expect_home(context, session)?;
+        if session.node != self.of {
+            // It is this node's once it was brought here, and nobody else's.
+            expect_home(context, session)?;
+        }
         match session.lifecycle {
             Lifecycle::Recoverable => Ok(()),
             _ => Err(refuse(session, "recoverable")),

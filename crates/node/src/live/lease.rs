@@ -13,19 +13,21 @@
 use super::{Hub, LiveError};
 use baton_browser::cdp::Connection;
 use baton_browser::keeper::{self, BootInstant};
-use baton_session::{NodeId, Session, SessionId, Term};
+use baton_session::{Lifecycle, NodeId, Session, SessionId, Term};
 use baton_store::{NodeBeat, NodeRecord, StoreError};
 use jiff::Timestamp;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::time::{Interval, MissedTickBehavior, interval_at, sleep};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;
 
 /// How often it is looked whether a beat came in time.
 const LOOK: Duration = Duration::from_millis(500);
+/// How many sessions of silent nodes wait to be resumed here, one after the other.
+const INHERITED: usize = 4096;
 
 /// What this node knows of its own life and that of others. Its clocks start when it is made.
 pub(super) struct Pulse {
@@ -33,6 +35,8 @@ pub(super) struct Pulse {
     renewed: watch::Sender<BootInstant>,
     /// The beats of all nodes, and since when each stands.
     seen: Mutex<HashMap<NodeId, Seen>>,
+    /// Who resumes what a silent node held, if anybody does.
+    heir: OnceLock<mpsc::Sender<Session>>,
     /// What gives a keeper more time at every beat, also while its session is still being opened.
     givers: Mutex<HashMap<SessionId, AbortOnDropHandle<()>>>,
     /// Ends the beat: when the node has captured what it holds, and not before.
@@ -43,6 +47,8 @@ struct Seen {
     beat: i64,
     since: Instant,
     lease: Option<Duration>,
+    /// Whether it fell silent, and nothing of it is active any more.
+    is_settled: bool,
 }
 
 impl Default for Pulse {
@@ -50,6 +56,7 @@ impl Default for Pulse {
         Self {
             renewed: watch::Sender::new(BootInstant::now()),
             seen: Mutex::default(),
+            heir: OnceLock::new(),
             givers: Mutex::default(),
             over: CancellationToken::new(),
         }
@@ -76,15 +83,35 @@ impl Pulse {
         for NodeBeat { node, beat } in nodes {
             let known = seen.get(&node.id).filter(|known| known.beat == beat);
             let since = known.map_or(now, |known| known.since);
-            seen.insert(node.id, Seen { beat, since, lease: node.lease });
+            let is_settled = known.is_some_and(|known| known.is_settled);
+            seen.insert(node.id, Seen { beat, since, lease: node.lease, is_settled });
+        }
+    }
+
+    /// The nodes that fell silent and may have left something active, with their last beats.
+    fn left(&self) -> Vec<(NodeId, i64)> {
+        let seen = self.seen();
+        let left = seen.iter().filter(|(_, seen)| !seen.is_settled && seen.is_silent());
+        left.map(|(node, seen)| (*node, seen.beat)).collect()
+    }
+
+    /// Notes that nothing of a node is active, unless it beat again.
+    fn settle(&self, node: NodeId, beat: i64) {
+        if let Some(seen) = self.seen().get_mut(&node).filter(|seen| seen.beat == beat) {
+            seen.is_settled = true;
         }
     }
 
     /// The beat of a node that has stood still for longer than its leases last.
     fn silent(&self, node: NodeId) -> Option<i64> {
         let seen = self.seen();
-        let found = seen.get(&node)?;
-        (found.since.elapsed() > found.lease?).then_some(found.beat)
+        seen.get(&node).filter(|found| found.is_silent()).map(|found| found.beat)
+    }
+}
+
+impl Seen {
+    fn is_silent(&self) -> bool {
+        self.lease.is_some_and(|lease| self.since.elapsed() > lease)
     }
 }
 
@@ -207,10 +234,65 @@ impl Hub {
     pub(crate) async fn adopt(&self, session: &Session) -> Result<(), LiveError> {
         let (id, node) = (session.id, self.config().node);
         if let Some((holder, beat)) = self.silent_holder(id).await? {
-            self.store().expire_lease(id, holder, beat, Timestamp::now()).await?;
-            tracing::warn!(session = %id, %holder, "ended the lease of a node that fell silent");
+            self.end_lease(id, holder, beat).await?;
         }
         Ok(self.store().adopt_session(id, node).await?)
+    }
+
+    /// Ends the lease of a node that fell silent, and moves the session to where its snapshots allow.
+    async fn end_lease(
+        &self,
+        id: SessionId,
+        holder: NodeId,
+        beat: i64,
+    ) -> Result<Lifecycle, LiveError> {
+        let now = Timestamp::now();
+        let next = self.without_browser(id, now).await?;
+        self.store().expire_lease(id, holder, beat, next, now).await?;
+        tracing::warn!(session = %id, %holder, lifecycle = %next, "ended the lease of a node that fell silent");
+        Ok(next)
+    }
+
+    /// What silent nodes held, as far as it can be resumed and this node resumes by itself. What finds no
+    /// room is left to whoever asks for it.
+    pub(crate) fn inherit(&self) -> mpsc::Receiver<Session> {
+        let (sender, heir) = mpsc::channel(INHERITED);
+        if self.0.pulse.heir.set(sender).is_err() {
+            tracing::error!("what silent nodes held goes to whoever asked for it first");
+        }
+        heir
+    }
+
+    /// Ends the leases of nodes that fell silent: nobody is told any longer that what they held runs.
+    async fn end_leases_of_silent(&self) {
+        for (node, beat) in self.0.pulse.left() {
+            match self.end_leases_of(node, beat).await {
+                Ok(()) => self.0.pulse.settle(node, beat),
+                Err(error) => {
+                    tracing::warn!(%node, %error, "what a silent node held could not be looked at");
+                }
+            }
+        }
+    }
+
+    async fn end_leases_of(&self, node: NodeId, beat: i64) -> Result<(), LiveError> {
+        for session in self.store().list_active_sessions(node).await? {
+            match self.end_lease(session.id, node, beat).await {
+                Ok(Lifecycle::Recoverable) => self.bequeath(session),
+                // It lives after all, or another node was faster.
+                Ok(_) | Err(LiveError::Store(StoreError::HeldElsewhere { .. })) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn bequeath(&self, session: Session) {
+        let Some(heir) = self.0.pulse.heir.get().filter(|_| self.rehydrates()) else { return };
+        let id = session.id;
+        if heir.try_send(Session { lifecycle: Lifecycle::Recoverable, ..session }).is_err() {
+            tracing::warn!(session = %id, "too many sessions wait to be resumed: this one is left as it is");
+        }
     }
 }
 
@@ -266,6 +348,7 @@ async fn look(hub: Hub, pause: Duration) {
     loop {
         times.tick().await;
         hub.observe().await;
+        hub.end_leases_of_silent().await;
     }
 }
 

@@ -123,7 +123,7 @@ pub struct RecoverySettings {
     pub session_snapshot_interval: Duration,
     /// How old a snapshot may be and still count as recoverable.
     pub max_session_age: Duration,
-    /// Whether recoverable sessions are resumed at start-up.
+    /// Whether the node resumes by itself what was lost with it, or with another node of its database.
     pub auto_rehydrate: bool,
     /// How many snapshots of a session are kept.
     pub max_session_snapshots: u32,

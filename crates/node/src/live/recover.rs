@@ -173,20 +173,33 @@ impl Hub {
 
     /// Moves an active session whose browser is gone to where its snapshots allow.
     pub(super) async fn mark_dead(&self, id: SessionId) -> Result<Lifecycle, LiveError> {
-        let (now, most) = (Timestamp::now(), self.recovery().max_session_age);
-        let next = match self.latest(id).await {
-            Ok(None) => Lifecycle::Closed,
-            Ok(Some(found)) if is_old(found.snapshot.taken_at, now, most) => Lifecycle::Stale,
-            // Whether a person wants to give up damaged snapshots is not for us to say.
-            Ok(Some(_)) | Err(LiveError::SnapshotsDamaged { .. }) => Lifecycle::Recoverable,
-            Err(error) => return Err(error),
-        };
+        let now = Timestamp::now();
+        let next = self.without_browser(id, now).await?;
         let moved =
             self.store().update_lifecycle(id, self.config().node, Lifecycle::Active, next, now);
         match moved.await {
             // Somebody closed it in the meantime: that stands.
             Err(StoreError::LifecycleConflict { found, .. }) => Ok(found),
             moved => Ok(moved?.lifecycle),
+        }
+    }
+
+    /// Where the snapshots of a session allow it to be, now that its browser is gone.
+    pub(super) async fn without_browser(
+        &self,
+        id: SessionId,
+        now: Timestamp,
+    ) -> Result<Lifecycle, LiveError> {
+        match self.latest(id).await {
+            Ok(None) => Ok(Lifecycle::Closed),
+            Ok(Some(found))
+                if is_old(found.snapshot.taken_at, now, self.recovery().max_session_age) =>
+            {
+                Ok(Lifecycle::Stale)
+            }
+            // Whether a person wants to give up damaged snapshots is not for us to say.
+            Ok(Some(_)) | Err(LiveError::SnapshotsDamaged { .. }) => Ok(Lifecycle::Recoverable),
+            Err(error) => Err(error),
         }
     }
 }

@@ -7,13 +7,14 @@ use jiff::Timestamp;
 
 impl Store {
     /// Ends the term of `holder`, whose beat still stands at `beat`: from now on nobody holds the
-    /// session, and what `holder` writes late becomes a sibling. An active session is recoverable
-    /// then. Fails with `HeldElsewhere` when the beat went on, or another node was faster.
+    /// session, and what `holder` writes late becomes a sibling. An active session is `next` then.
+    /// Fails with `HeldElsewhere` when the beat went on, or another node was faster.
     pub async fn expire_lease(
         &self,
         session: SessionId,
         holder: NodeId,
         beat: i64,
+        next: Lifecycle,
         at: Timestamp,
     ) -> Result<(), StoreError> {
         let mut write = self.write().await?;
@@ -39,7 +40,7 @@ impl Store {
         )
         .bind(session.to_string())
         .bind(holder.to_string())
-        .bind(Lifecycle::Recoverable.as_str())
+        .bind(next.as_str())
         .bind(at.as_millisecond())
         .execute(write.connection())
         .await?;

@@ -65,12 +65,19 @@ async fn a_node_that_fell_silent_loses_what_it_holds(
     let seen = beat(&fixture).await;
     assert!(store.beat_node(&record(node())).await.unwrap());
     // It lives: what we saw is old.
-    let refused = store.expire_lease(made.id, node(), seen, next_instant()).await.unwrap_err();
+    let refused = store
+        .expire_lease(made.id, node(), seen, Lifecycle::Recoverable, next_instant())
+        .await
+        .unwrap_err();
     assert!(matches!(refused, StoreError::HeldElsewhere { .. }), "{refused}");
 
     let seen = beat(&fixture).await;
-    store.expire_lease(made.id, node(), seen, next_instant()).await.unwrap();
-    let again = store.expire_lease(made.id, node(), seen, next_instant()).await;
+    store
+        .expire_lease(made.id, node(), seen, Lifecycle::Recoverable, next_instant())
+        .await
+        .unwrap();
+    let again =
+        store.expire_lease(made.id, node(), seen, Lifecycle::Recoverable, next_instant()).await;
     assert!(again.is_err(), "another node was faster");
     let lease = store.fetch_lease(made.id).await.unwrap().unwrap();
     assert_eq!(lease.node, None);
@@ -91,7 +98,10 @@ async fn a_late_write_of_an_old_term_becomes_a_sibling(
     let in_time = store.create_snapshot(in_term(&made, term, b"in time")).await.unwrap();
     assert!(!in_time.sibling);
     let seen = beat(&fixture).await;
-    store.expire_lease(made.id, node(), seen, next_instant()).await.unwrap();
+    store
+        .expire_lease(made.id, node(), seen, Lifecycle::Recoverable, next_instant())
+        .await
+        .unwrap();
     let late = store.create_snapshot(in_term(&made, term, b"late")).await.unwrap();
     assert!(late.sibling, "nobody holds it");
     store.adopt_session(made.id, other()).await.unwrap();
@@ -123,7 +133,7 @@ async fn of_many_who_want_a_silent_nodes_session_one_gets_it(
         let (store, id) = (fixture.store.clone(), made.id);
         let rival: NodeId = format!("01890000-0000-7000-8000-0000000000{number}").parse().unwrap();
         tasks.spawn(async move {
-            store.expire_lease(id, node(), seen, at).await?;
+            store.expire_lease(id, node(), seen, Lifecycle::Recoverable, at).await?;
             store.adopt_session(id, rival).await?;
             store.acquire_lease(id, rival).await
         });

@@ -197,7 +197,7 @@ pub(in crate::cli) struct Flags {
         allow_negative_numbers = true
     )]
     max_session_age: Option<i64>,
-    /// Resume recoverable sessions at start-up [default: false]
+    /// Resume by itself what was lost with this node, or another of its database [default: false]
     #[arg(long, value_name = "BOOL", env = "BATON_AUTO_REHYDRATE", hide_env_values = true, num_args = 0..=1, default_missing_value = "true")]
     auto_rehydrate: Option<bool>,
     /// How many snapshots of a session are kept [default: 10]
