@@ -4,7 +4,7 @@ use crate::profile::{self, COOKIES};
 use crate::ratio::{Ratio, median};
 use crate::report::{Comparison, Figure, Section};
 use anyhow::{Result, ensure};
-use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox, TakeBack};
+use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_api::{Client, FileText, ImportSession};
 use baton_playground::House;
 use baton_session::{SessionId, playwright};
@@ -104,14 +104,7 @@ async fn import(client: &Client, name: &str, round: usize) -> Result<SessionId> 
 
 /// How many milliseconds it takes until a sandbox is ready.
 async fn create(client: &Client, session: Option<&str>) -> Result<f64> {
-    let handed = session.map(|session| BrowserSession {
-        kind: BrowserSessionType::Reference,
-        storage_state: None,
-        session_id: Some(session.to_owned()),
-        session_service_url: None,
-        shared: false,
-        take_back: TakeBack::default(),
-    });
+    let handed = session.map(BrowserSession::reference);
     let request = CreateSandbox { browser_session: handed, ..CreateSandbox::default() };
     let start = Instant::now();
     let made = client.create_sandbox(&request).await?;

@@ -32,6 +32,12 @@ pub struct ChatRequest {
     /// The agent holds it until it has answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser_session_id: Option<String>,
+    /// Baton's own: whether the agent gets a copy of that session, and nothing is written back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub browser_session_shared: bool,
+    /// Baton's own: whether that session is taken also from whoever drives it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub browser_session_take: bool,
 }
 
 /// How an answer comes in pieces.

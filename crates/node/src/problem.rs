@@ -123,7 +123,7 @@ fn sandbox(error: &SandboxRefusal) -> ErrorCode {
         SandboxRefusal::NoLogin(NoLogin::Missing { .. }) | SandboxRefusal::NotTaken { .. } => {
             ErrorCode::LoginMissing
         }
-        SandboxRefusal::Held { .. } => ErrorCode::SessionHeld,
+        SandboxRefusal::Held { .. } | SandboxRefusal::Driven { .. } => ErrorCode::SessionHeld,
         SandboxRefusal::Profile(CompileError::Profile(error)) => file(&error.source),
         SandboxRefusal::Profile(_)
         | SandboxRefusal::NotPut { .. }

@@ -5,7 +5,7 @@
 //! stands what others have to know of a session right now: that peers are asked for it, and which sandbox
 //! has it. Who drives one is in the database; who waits for that to change is woken here.
 
-use baton_session::{SandboxId, SessionId};
+use baton_session::{AgentName, SandboxId, SessionId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -47,6 +47,8 @@ struct Now {
     doing: Option<&'static str>,
     /// Which sandbox has it.
     lent: Option<SandboxId>,
+    /// Who is connected to its browser, by the names that they say; bounded as connections are.
+    clients: Vec<Option<AgentName>>,
 }
 
 impl Seat {
@@ -83,6 +85,21 @@ impl SessionTable {
     /// Which sandbox has a session.
     pub(crate) fn borrower(&self, id: SessionId) -> Option<SandboxId> {
         self.seen(id)?.now().lent
+    }
+
+    /// Notes a client of a session's browser for as long as what this returns lives.
+    pub(crate) fn enter(&self, id: SessionId, agent: Option<AgentName>) -> Client {
+        let seat = self.seat(id);
+        seat.now().clients.push(agent.clone());
+        Client { seat, agent }
+    }
+
+    /// Whether a client other than an agent of this name is connected to a session's browser. Who says no
+    /// name is another one than anybody.
+    pub(crate) fn has_other_client(&self, id: SessionId, agent: Option<&AgentName>) -> bool {
+        let Some(seat) = self.seen(id) else { return false };
+        let now = seat.now();
+        now.clients.iter().any(|client| client.is_none() || client.as_ref() != agent)
     }
 
     /// Whoever waits for it hears, from now on, of every session that passes to another agent.
@@ -144,6 +161,21 @@ impl Hold {
 impl Drop for Hold {
     fn drop(&mut self) {
         self.seat.now().doing = None;
+    }
+}
+
+/// A client of a session's browser.
+pub(crate) struct Client {
+    seat: Arc<Seat>,
+    agent: Option<AgentName>,
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let mut now = self.seat.now();
+        if let Some(at) = now.clients.iter().position(|client| *client == self.agent) {
+            now.clients.swap_remove(at);
+        }
     }
 }
 
@@ -218,6 +250,21 @@ mod tests {
         assert_eq!(table.borrower(id(5)), Some(sandbox));
         table.hold(id(5), "given back", AT_ONCE).await.unwrap().lend(None);
         assert_eq!(table.borrower(id(5)), None);
+    }
+
+    #[test]
+    fn a_client_is_there_for_as_long_as_it_is_connected() {
+        let table = SessionTable::default();
+        let (one, other) = ("one".parse().unwrap(), "other".parse().unwrap());
+        assert!(!table.has_other_client(id(1), None));
+        let first = table.enter(id(1), Some(one));
+        let one = "one".parse().unwrap();
+        assert!(!table.has_other_client(id(1), Some(&one)));
+        assert!(table.has_other_client(id(1), Some(&other)) && table.has_other_client(id(1), None));
+        let nameless = table.enter(id(1), None);
+        assert!(table.has_other_client(id(1), Some(&one)) && table.has_other_client(id(1), None));
+        drop((first, nameless));
+        assert!(!table.has_other_client(id(1), None));
     }
 
     #[tokio::test]

@@ -1,7 +1,7 @@
 //! Asks a node for a verb, and tells how that ended.
 
 use crate::step::Verb;
-use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox, TakeBack};
+use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_api::sync::SaveSession;
 use baton_api::sync::{HandedView, Handing};
 use baton_api::{Client, ClientError, ErrorCode, OpenSession, PassSession};
@@ -121,14 +121,7 @@ impl Asking {
             }
             Verb::HandIn { has_login } => {
                 let domains = if has_login { Vec::new() } else { vec!["nowhere.test".to_owned()] };
-                let session = BrowserSession {
-                    kind: BrowserSessionType::Reference,
-                    storage_state: None,
-                    session_id: Some(session),
-                    session_service_url: None,
-                    shared: false,
-                    take_back: TakeBack::default(),
-                };
+                let session = BrowserSession::reference(session);
                 let request = CreateSandbox {
                     browser_session: Some(session),
                     domains,

@@ -392,7 +392,9 @@ impl Sketch {
                 self.runs_at = Some(at);
             }
             Verb::Close => self.runs_at = None,
-            Verb::HandIn { has_login: true } if self.runs_at.is_none() => self.lent_at = Some(at),
+            Verb::HandIn { has_login: true } if self.runs_at.is_none_or(|runs| runs == at) => {
+                (self.runs_at, self.lent_at) = (None, Some(at));
+            }
             Verb::End => self.lent_at = None,
             Verb::TakeName if self.runs_at.is_none() => self.name_taken = Some(at),
             Verb::FreeName => self.name_taken = None,

@@ -188,6 +188,10 @@ impl<'a, S: Stage> Walk<'a, S> {
             Verb::HandIn { .. } => {
                 if let Ended::Done { made: Some(made), .. } = &asked.ended {
                     self.subject.sandbox = Some(made.clone());
+                    // A browser that runs is saved and closed for it.
+                    if before.is_calm {
+                        self.promised.extend(held);
+                    }
                 }
             }
             Verb::End if is_done => self.subject.sandbox = None,

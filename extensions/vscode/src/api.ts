@@ -4421,6 +4421,11 @@ export interface components {
             /** @description With `inline`: a Playwright `storageState`, or any other file that is imported. */
             storageState?: unknown;
             /**
+             * @description With `reference`, and not `shared`: take the session also when somebody drives it. Whoever that is
+             *     loses its browser, which is saved first. For a caller that says no agent's name.
+             */
+            take?: boolean;
+            /**
              * @description With `reference`, and not `shared`: which sites are written back when the sandbox ends. Left out,
              *     those that were handed in; what it holds of others is named then, and left.
              */
@@ -4647,6 +4652,10 @@ export interface components {
              *     The agent holds it until it has answered.
              */
             browser_session_id?: string | null;
+            /** @description Baton's own: whether the agent gets a copy of that session, and nothing is written back. */
+            browser_session_shared?: boolean;
+            /** @description Baton's own: whether that session is taken also from whoever drives it. */
+            browser_session_take?: boolean;
             /** @description What was said so far, the oldest first; 1 to 1000. */
             messages: components["schemas"]["ChatMessage"][];
             /** @description Which agent: one of `/v1/models`. */
@@ -5229,7 +5238,8 @@ export interface components {
              */
             timezone?: string | null;
             /**
-             * @description The `User-Agent` header and `navigator.userAgent`.
+             * @description The `User-Agent` header and `navigator.userAgent`. A session is not opened with one that names
+             *     another browser, version or system than the one that runs: its client hints would say so.
              * @default null
              */
             userAgent?: string | null;

@@ -57,10 +57,39 @@ pub struct BrowserSession {
     /// whose tokens rotate is lost to one of both.
     #[serde(default)]
     pub shared: bool,
+    /// With `reference`, and not `shared`: take the session also when somebody drives it. Whoever that is
+    /// loses its browser, which is saved first. For a caller that says no agent's name.
+    #[serde(default)]
+    pub take: bool,
     /// With `reference`, and not `shared`: which sites are written back when the sandbox ends. Left out,
     /// those that were handed in; what it holds of others is named then, and left.
     #[serde(default, alias = "take_back")]
     pub take_back: TakeBack,
+}
+
+impl BrowserSession {
+    /// A session that this node keeps: an id, a unique prefix of one, or a name.
+    pub fn reference(session: impl Into<String>) -> Self {
+        Self {
+            kind: BrowserSessionType::Reference,
+            storage_state: None,
+            session_id: Some(session.into()),
+            session_service_url: None,
+            shared: false,
+            take: false,
+            take_back: TakeBack::Lent,
+        }
+    }
+
+    /// A whole state.
+    pub fn inline(state: FileText) -> Self {
+        Self {
+            kind: BrowserSessionType::Inline,
+            storage_state: Some(state),
+            session_id: None,
+            ..Self::reference("")
+        }
+    }
 }
 
 /// How a session is handed in.

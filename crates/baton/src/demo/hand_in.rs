@@ -64,6 +64,8 @@ async fn ask(house: &House, who: &str) -> Result<(Option<HandedIn>, String)> {
         n: None,
         tools: Vec::new(),
         browser_session_id: Some(SESSION.to_owned()),
+        browser_session_shared: false,
+        browser_session_take: false,
     };
     let answer = match house.client()?.ask_agent(&request).await {
         Ok(answer) => answer,

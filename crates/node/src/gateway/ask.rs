@@ -11,9 +11,7 @@ use crate::auth::Caller;
 use crate::live::LiveError;
 use crate::{Context, NodeError, sandboxes};
 use baton_api::chat::{ChatRequest, FinishReason, Ran, Usage};
-use baton_api::sandbox::{
-    BrowserSession, BrowserSessionType, CreateSandbox, EndedSandbox, SandboxView, TakeBack,
-};
+use baton_api::sandbox::{BrowserSession, CreateSandbox, EndedSandbox, SandboxView};
 use baton_session::SandboxId;
 use jiff::Timestamp;
 use std::time::Duration;
@@ -68,7 +66,14 @@ pub async fn ask(
     let (sender, events) = mpsc::channel(WAITING);
     let (begun, begins) = oneshot::channel();
     let session = request.browser_session_id;
-    let job = Job { context: context.clone(), caller: caller.clone(), agent, conversation };
+    let job = Job {
+        context: context.clone(),
+        caller: caller.clone(),
+        agent,
+        conversation,
+        is_shared: request.browser_session_shared,
+        takes: request.browser_session_take,
+    };
     context.tasks.spawn(job.run(session, begun, sender));
     let view = begins.await.map_err(|_| LiveError::Stopping)??;
     Ok(Run { sandbox: view.id, created: view.created_at, model: request.model, events })
@@ -80,6 +85,10 @@ struct Job {
     caller: Caller,
     agent: Agent,
     conversation: Conversation,
+    /// Whether it gets a copy of its session.
+    is_shared: bool,
+    /// Whether it takes its session from whoever drives it.
+    takes: bool,
 }
 
 impl Job {
@@ -121,12 +130,9 @@ impl Job {
         CreateSandbox {
             flavor: self.agent.flavor(),
             browser_session: session.map(|session| BrowserSession {
-                kind: BrowserSessionType::Reference,
-                storage_state: None,
-                session_id: Some(session),
-                session_service_url: None,
-                shared: false,
-                take_back: TakeBack::Lent,
+                shared: self.is_shared,
+                take: self.takes,
+                ..BrowserSession::reference(session)
             }),
             ttl: Some(u32::try_from(ttl.as_secs()).unwrap_or(u32::MAX)),
             env: self.agent.env(),

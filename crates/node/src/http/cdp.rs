@@ -120,6 +120,7 @@ async fn pass(
     // A node whose browsers are in use is of use.
     let _in_use = context.activity.begin();
     let _counted = crate::metrics::cdp_client();
+    let _client = context.hub.table().enter(session.id, caller.agent.clone());
     match upgrade.await {
         Ok(stream) => {
             keeper::relay(TokioIo::new(stream), keeper, no_more(&context, &caller, &session)).await;

@@ -3,7 +3,7 @@
 //! The one idea: the database first, because that can be given back as it was; then peers, of whom one may
 //! close its browser for us. Both are given back, by themselves, unless something starts.
 
-use super::driver::drive;
+use super::driver::{drive, let_go};
 use super::start::{Lend, Starts, StartsBrowser};
 use super::want::Want;
 use super::wish::{Held, Wish, settled};
@@ -30,7 +30,7 @@ impl<'w, W: Starts> Held<'w, W> {
         };
         match acquired.await {
             Ok((session, term, handed)) => {
-                Ok(Acquired { wish, want, found, session, hold, term, handed, back })
+                Ok(Acquired { wish, want, found, session, hold, term, handed, ran, back })
             }
             Err(error) => Err(back.after(error).await),
         }
@@ -44,6 +44,18 @@ impl<'w, W: Starts> Held<'w, W> {
             self.ran = true;
         }
         Ok(self)
+    }
+}
+
+impl<'w> Held<'w, Lend<'w>> {
+    /// Captures what the session's browser holds, if it has one, and ends it once that logs somebody in.
+    pub(crate) async fn stop_to_lend(mut self) -> Result<Self, NodeError> {
+        if self.session.lifecycle == Lifecycle::Active {
+            let handed = self.wish.context.hub.copy_out(&self.session).await?;
+            self.want.accepts(&handed)?;
+            self.found = Some(handed);
+        }
+        self.stop().await
     }
 }
 
@@ -87,6 +99,8 @@ pub(crate) struct Acquired<'w, W: Want> {
     hold: Hold,
     term: Term,
     handed: Option<HandedView>,
+    /// Whether its browser ran here until it was stopped for this.
+    ran: bool,
     back: HandBack,
 }
 
@@ -101,6 +115,8 @@ pub(crate) struct Started {
 /// A session that a sandbox has.
 pub(crate) struct Lent {
     pub(crate) session: Session,
+    /// Whether its browser was ended for it.
+    pub(crate) ran: bool,
     pub(crate) loan: Loan,
     pub(crate) handed: Handed,
 }
@@ -136,7 +152,7 @@ impl<W: StartsBrowser> Acquired<'_, W> {
 impl Acquired<'_, Lend<'_>> {
     /// Lends the session to a sandbox, if what it holds by now still logs somebody in.
     pub(crate) async fn lend(self, to: SandboxId) -> Result<Lent, NodeError> {
-        let Self { wish, want, found, session, hold, term, back, .. } = self;
+        let Self { wish, want, found, session, hold, term, ran, back, .. } = self;
         let hub = &wish.context.hub;
         let lent = async {
             let handed = hub.hand_again(&session, found).await?;
@@ -147,8 +163,13 @@ impl Acquired<'_, Lend<'_>> {
         match lent.await {
             Ok((loan, handed)) => {
                 back.disarm();
+                if want.takes
+                    && let Err(error) = let_go(wish.context, &session).await
+                {
+                    tracing::warn!(session = %session.id, %error, "who drove a session still does");
+                }
                 is_driven_by(wish, &session, true).await;
-                Ok(Lent { session, loan, handed })
+                Ok(Lent { session, ran, loan, handed })
             }
             Err(error) => Err(back.after(error).await),
         }

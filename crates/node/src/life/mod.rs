@@ -24,5 +24,5 @@ pub(crate) use driver::{drive, driver, expect_driver, is_driver, let_go, other, 
 pub(crate) use end::{end, finish};
 pub(crate) use rehydrate::rehydrate;
 pub(crate) use start::{Lend, Resume, RollBack, stored};
-pub(crate) use want::{Abandon, Capture, Change, Close, Debug, Delete};
+pub(crate) use want::{Abandon, Capture, Change, Close, Debug, Delete, Want};
 pub(crate) use wish::{HOLD_LIMIT, Wish, settled};

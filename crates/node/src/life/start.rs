@@ -7,7 +7,7 @@ use crate::sync::lease::Consent;
 use crate::{Context, NodeError, clock, sync};
 use baton_session::domains::Domain;
 use baton_session::login::expect_login;
-use baton_session::{Lifecycle, NodeId, PartKind, PartRef, Session, StorageKey};
+use baton_session::{AgentName, Lifecycle, NodeId, PartKind, PartRef, Session, StorageKey};
 
 /// A verb that starts something.
 pub(crate) trait Starts: Want {
@@ -142,6 +142,10 @@ impl StartsBrowser for RollBack<'_> {
 pub(crate) struct Lend<'l> {
     /// Where somebody has to be logged in.
     pub(crate) domains: &'l [Domain],
+    /// Which agent asks for it.
+    pub(crate) agent: Option<&'l AgentName>,
+    /// Whether it is taken also from whoever drives it.
+    pub(crate) takes: bool,
 }
 
 impl Lend<'_> {
@@ -158,17 +162,28 @@ impl Want for Lend<'_> {
     const DRIVES: bool = true;
 
     fn allows(&self, context: &Context, session: &Session) -> Result<(), NodeError> {
-        let holder = match context.hub.table().borrower(session.id) {
-            Some(sandbox) => format!("sandbox {sandbox} has it"),
-            None if context.hub.holds(session.id) => "its browser runs".to_owned(),
-            None => return Ok(()),
-        };
-        Err(SandboxRefusal::Held { name: session.name.clone(), holder }.into())
+        let (table, name) = (context.hub.table(), || session.name.clone());
+        if let Some(sandbox) = table.borrower(session.id) {
+            let holder = format!("sandbox {sandbox} has it");
+            return Err(SandboxRefusal::Held { name: name(), holder }.into());
+        }
+        if !self.takes && table.has_other_client(session.id, self.agent) {
+            return Err(SandboxRefusal::Driven { name: name() }.into());
+        }
+        Ok(())
+    }
+
+    fn drives(&self) -> bool {
+        !self.takes
     }
 
     async fn find(&self, asked: Asked<'_>) -> Result<Option<Handed>, NodeError> {
         expect_had(asked).await?;
         let (context, session) = (asked.context, asked.session);
+        if context.hub.holds(session.id) {
+            // What its browser holds is looked at once it is held.
+            return Ok(None);
+        }
         let handed = match context.hub.hand(session).await {
             Ok(handed) => handed,
             Err(LiveError::NoSnapshot(_)) if is_shared(asked).await? => return Ok(None),

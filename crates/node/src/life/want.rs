@@ -25,6 +25,11 @@ pub(crate) trait Want {
     /// Whether only the agent that drives the session may have this.
     const DRIVES: bool;
 
+    /// The same, for a verb that some may have of any session.
+    fn drives(&self) -> bool {
+        Self::DRIVES
+    }
+
     /// Whether the session stands where this can be done. Asked before the wait and after it.
     fn allows(&self, context: &Context, session: &Session) -> Result<(), NodeError>;
 

@@ -107,7 +107,7 @@ impl<'a> Wish<'a> {
     /// Checks all that can be checked ahead. Changes nothing anywhere.
     pub(crate) async fn preflight<W: Want>(&self, want: W) -> Result<Ready<'_, W>, NodeError> {
         want.allows(self.context, &self.session)?;
-        if W::DRIVES {
+        if want.drives() {
             expect_driver(self.context, self.by, &self.session).await?;
         }
         let (context, by, session) = (self.context, self.by, &self.session);
@@ -134,7 +134,7 @@ impl<'w, W: Want> Ready<'w, W> {
         let session = context.store.fetch_session(&wish.by.owner, id).await?;
         let session = settled(context, &hold, session).await?;
         want.allows(context, &session)?;
-        if W::DRIVES {
+        if want.drives() {
             expect_driver(context, wish.by, &session).await?;
         }
         Ok(Held { wish, want, found, session, ran: false, hold })

@@ -4,7 +4,7 @@ use super::SandboxRefusal;
 use super::found::{Found, accept, with_logins};
 use crate::audit::Action;
 use crate::auth::Caller;
-use crate::life::{Lend, Lent, Wish, expect_driver, stored};
+use crate::life::{Lend, Lent, Want, Wish, expect_driver, stored};
 use crate::live::{Handed, LiveError};
 use crate::{Context, NodeError, clock};
 use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn};
@@ -22,10 +22,17 @@ pub(super) async fn seek(
 ) -> Result<Session, NodeError> {
     let found = context.find(&caller.owner, reference).await?;
     if !wanted.shared {
-        expect_free(context, &found)?;
-        expect_driver(context, caller, &found).await?;
+        let want = want(caller, wanted, &[]);
+        want.allows(context, &found)?;
+        if want.drives() {
+            expect_driver(context, caller, &found).await?;
+        }
     }
     Ok(found)
+}
+
+fn want<'w>(caller: &'w Caller, wanted: &BrowserSession, domains: &'w [Domain]) -> Lend<'w> {
+    Lend { domains, agent: caller.agent.as_ref(), takes: wanted.take }
 }
 
 /// A session of this node: lent to the sandbox `to`, or a copy.
@@ -40,7 +47,7 @@ pub(super) async fn kept_here(
     if wanted.shared {
         copy(context, session, domains).await
     } else {
-        borrow(context, caller, session, domains, to).await
+        borrow(context, caller, session, want(caller, wanted, domains), to).await
     }
 }
 
@@ -62,20 +69,20 @@ async fn borrow(
     context: &Context,
     caller: &Caller,
     found: &Session,
-    domains: &[Domain],
+    want: Lend<'_>,
     to: SandboxId,
 ) -> Result<Found, NodeError> {
     let wish = Wish::about(context, caller, Action::Lend, found.clone());
     let wish = wish.with("sandbox", to.to_string());
-    let lent = Box::pin(lend(&wish, domains, to)).await;
+    let lent = Box::pin(lend(&wish, want, to)).await;
     wish.end(lent.map_err(|error| held_elsewhere(found, error))).await
 }
 
-async fn lend(wish: &Wish<'_>, domains: &[Domain], to: SandboxId) -> Result<Found, NodeError> {
-    let held = wish.preflight(Lend { domains }).await?.hold().await?;
-    let Lent { session, loan, handed } = held.acquire().await?.lend(to).await?;
+async fn lend<'w>(wish: &'w Wish<'w>, want: Lend<'w>, to: SandboxId) -> Result<Found, NodeError> {
+    let held = wish.preflight(want).await?.hold().await?.stop_to_lend().await?;
+    let Lent { session, ran, loan, handed } = held.acquire().await?.lend(to).await?;
     let found = with_logins(of(&session, handed, true), clock::now());
-    Ok(Found { loan: Some(loan), ..found })
+    Ok(Found { loan: Some(loan), ended: ran.then_some(session.name), ..found })
 }
 
 fn of(session: &Session, handed: Handed, writes_back: bool) -> Found {
@@ -91,17 +98,15 @@ fn of(session: &Session, handed: Handed, writes_back: bool) -> Found {
         receipt: handed.receipt,
     };
     let local_storage = handed.local_storage.map(|kept| (kept, stored));
-    Found { state: handed.state, local_storage, taken_at: handed.taken_at, key, loan: None, told }
-}
-
-/// Checks that nobody has a session now.
-fn expect_free(context: &Context, session: &Session) -> Result<(), NodeError> {
-    let holder = match context.hub.table().borrower(session.id) {
-        Some(sandbox) => format!("sandbox {sandbox} has it"),
-        None if session.lifecycle == Lifecycle::Active => "its browser runs".to_owned(),
-        None => return Ok(()),
-    };
-    Err(SandboxRefusal::Held { name: session.name.clone(), holder }.into())
+    Found {
+        state: handed.state,
+        local_storage,
+        taken_at: handed.taken_at,
+        key,
+        loan: None,
+        ended: None,
+        told,
+    }
 }
 
 fn held_elsewhere(session: &Session, error: NodeError) -> NodeError {

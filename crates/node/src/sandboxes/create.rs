@@ -159,6 +159,12 @@ fn keep(
         Enforced::Yes => (Enforcement::Enforced, None),
         Enforced::No(why) => (Enforcement::NotEnforced, Some(why.clone())),
     };
+    let mut warnings = plan.warnings;
+    if let Some(name) = found.as_ref().and_then(|found| found.ended.as_ref()) {
+        warnings.push(format!(
+            "the browser of session {name} was saved and closed: the sandbox has the session until it ends"
+        ));
+    }
     let (told, lent) = match found.zip(packed) {
         Some((mut found, pack)) => {
             let receipt = pack.receipt().clone();
@@ -183,7 +189,7 @@ fn keep(
         allowed: WrittenLimits { memory, processes, processors, disk },
         browser_session: told,
         vnc: display.as_ref().map(Display::view),
-        warnings: plan.warnings,
+        warnings,
     };
     let ended = CancellationToken::new();
     let kept = Arc::new(Kept { view, sandbox, lent, ended, unread_since: OnceLock::new() });

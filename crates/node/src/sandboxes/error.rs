@@ -105,13 +105,24 @@ pub enum SandboxRefusal {
     },
     /// Somebody else has it.
     #[error(
-        "expected session {name} to be held by nobody, found that {holder}\nend that first, or hand in a copy: shared = true"
+        "expected session {name} to be held by nobody, found that {holder}\n\
+         end that first, or hand in a copy (--shared, or \"shared\": true)"
     )]
     Held {
         /// Which session.
         name: SessionName,
         /// Who has it.
         holder: String,
+    },
+    /// Somebody drives its browser.
+    #[error(
+        "expected nobody to drive session {name}, found a client that is connected to its browser\n\
+         end that first, take the session all the same (--take, or \"take\": true), or hand in a copy \
+         (--shared, or \"shared\": true)"
+    )]
+    Driven {
+        /// Which session.
+        name: SessionName,
     },
     /// No profile could be made of it.
     #[error("the session does not become a profile: {0}")]

@@ -7,7 +7,7 @@ use baton_api::sandbox::{HandedIn, Login};
 use baton_browser::profile::compile::{CacheKey, StoreArchive};
 use baton_session::domains::Domain;
 use baton_session::login::{NoLogin, expect_login, logins};
-use baton_session::{Receipt, State, StorageKey};
+use baton_session::{Receipt, SessionName, State, StorageKey};
 use jiff::Timestamp;
 
 /// A session on its way into a sandbox.
@@ -22,6 +22,8 @@ pub(super) struct Found {
     pub(super) key: Option<CacheKey>,
     /// That it was taken, if nobody else may have it meanwhile.
     pub(super) loan: Option<Loan>,
+    /// The name of the session whose browser was ended for it.
+    pub(super) ended: Option<SessionName>,
     /// What its maker is told.
     pub(super) told: HandedIn,
 }

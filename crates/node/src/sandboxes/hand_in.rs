@@ -42,7 +42,8 @@ pub(super) async fn seek<'a>(
         }
         (BrowserSessionType::Inline, Some(file), None) => {
             let takes_all = wanted.take_back == TakeBack::All;
-            if wanted.shared || wanted.session_service_url.is_some() || takes_all {
+            let is_reference = wanted.shared || wanted.take || wanted.session_service_url.is_some();
+            if is_reference || takes_all {
                 return refuse("inline with storageState alone", "fields of a reference");
             }
             Ok(Sought::Inline(file))
@@ -51,6 +52,15 @@ pub(super) async fn seek<'a>(
             let comes_back = !wanted.shared && wanted.session_service_url.is_none();
             if wanted.take_back == TakeBack::All && !comes_back {
                 return refuse("without takeBack where nothing is written back", "both");
+            }
+            if wanted.take && !comes_back {
+                return refuse("without take where nobody else loses the session", "both");
+            }
+            if wanted.take && caller.agent.is_some() {
+                return refuse(
+                    "without take where an agent asks for it",
+                    "take: agents pass sessions on",
+                );
             }
             let Some(url) = &wanted.session_service_url else {
                 let session = borrow::seek(context, caller, wanted, reference).await?;
@@ -120,7 +130,7 @@ fn admitted(
         logins: Vec::new(),
         receipt,
     };
-    Found { state, local_storage: None, taken_at: now, key: None, loan: None, told }
+    Found { state, local_storage: None, taken_at: now, key: None, loan: None, ended: None, told }
 }
 
 fn is_over(cookie: &baton_session::Cookie, now: Timestamp) -> bool {

@@ -5,7 +5,7 @@ use crate::cli::serve::duration;
 use crate::cli::state_file;
 use crate::output;
 use baton_api::Exit;
-use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox, TakeBack};
+use baton_api::sandbox::{BrowserSession, CreateSandbox, TakeBack};
 use baton_session::Receipt;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,9 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The session belongs to the sandbox until that ends, and what changes there is written back: where
-tokens rotate, two holders would log each other out. With --shared the sandbox gets a copy. Of sites
+tokens rotate, two holders would log each other out. A browser of it that runs is saved and closed
+first, unless an agent or another client drives it: then --take says that it shall end all the same.
+With --shared the sandbox gets a copy. Of sites
 that the session had nothing of, nothing comes back but with --take-back all: what runs there could
 have planted it.
 
@@ -33,6 +35,9 @@ pub(crate) struct Create {
     /// Hand in a copy, and write nothing back
     #[arg(long, requires = "session")]
     shared: bool,
+    /// Take the session also from whoever drives it: their browser is saved and closed
+    #[arg(long, requires = "session", conflicts_with = "shared")]
+    take: bool,
     /// Which sites are written back: `lent`, those that the session had something of, or `all`
     #[arg(long, value_name = "SITES", value_parser = take_back, requires = "session", conflicts_with = "shared")]
     take_back: Option<TakeBack>,
@@ -76,12 +81,10 @@ impl Create {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let browser_session = match (self.session, &self.state) {
             (Some(session), _) => Some(BrowserSession {
-                kind: BrowserSessionType::Reference,
-                storage_state: None,
-                session_id: Some(session),
-                session_service_url: None,
                 shared: self.shared,
+                take: self.take,
                 take_back: self.take_back.unwrap_or_default(),
+                ..BrowserSession::reference(session)
             }),
             (None, Some(file)) => Some(inline(file)?),
             (None, None) => None,
@@ -114,13 +117,5 @@ impl Create {
 }
 
 fn inline(file: &Path) -> anyhow::Result<BrowserSession> {
-    let state = state_file::plain(file)?;
-    Ok(BrowserSession {
-        kind: BrowserSessionType::Inline,
-        storage_state: Some(state),
-        session_id: None,
-        session_service_url: None,
-        shared: false,
-        take_back: TakeBack::Lent,
-    })
+    Ok(BrowserSession::inline(state_file::plain(file)?))
 }

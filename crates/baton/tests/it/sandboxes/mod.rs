@@ -14,6 +14,7 @@ mod prepared;
 mod refusals;
 mod scene;
 mod services;
+mod taken;
 mod tasks;
 mod unlimited;
 mod viewer;

@@ -2,8 +2,7 @@
 
 use super::scene::{Scene, cookie, reference, refused};
 use baton_api::sandbox::{
-    BrowserSession, BrowserSessionType, CommandLine, CreateSandbox, ExecEnd, ExecSandbox, TakeBack,
-    WantedLimits,
+    BrowserSession, CommandLine, CreateSandbox, ExecEnd, ExecSandbox, WantedLimits,
 };
 use baton_api::{FileText, ListHistory};
 use serde_json::json;
@@ -14,14 +13,7 @@ fn with(session: BrowserSession) -> CreateSandbox {
 }
 
 fn inline(text: &str) -> BrowserSession {
-    BrowserSession {
-        kind: BrowserSessionType::Inline,
-        storage_state: Some(FileText::new(text.to_owned()).unwrap()),
-        session_id: None,
-        session_service_url: None,
-        shared: false,
-        take_back: TakeBack::Lent,
-    }
+    BrowserSession::inline(FileText::new(text.to_owned()).unwrap())
 }
 
 async fn says(scene: &Scene, request: &CreateSandbox) -> String {
@@ -80,9 +72,6 @@ async fn a_session_that_somebody_has_is_not_handed_in_but_as_a_copy() {
     assert_eq!(second.warnings.len(), 1, "{second:?}");
     assert!(scene.end(&second).await.browser_session.is_none(), "nothing is written back");
     scene.end(&first).await;
-    scene.client().resume_session("shop").await.unwrap();
-    insta::assert_snapshot!(says(&scene, &with(reference("shop"))).await, @"409 session_held: expected session shop to be held by nobody, found that its browser runs");
-    scene.client().close_session("shop").await.unwrap();
     scene.strike().await;
 }
 

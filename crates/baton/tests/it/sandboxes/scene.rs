@@ -9,8 +9,8 @@ use axum::http::header::{COOKIE, SET_COOKIE};
 use axum::response::{Html, IntoResponse, Redirect};
 use axum::routing::get;
 use baton_api::sandbox::{
-    BrowserSession, BrowserSessionType, CommandLine, CreateSandbox, EndedSandbox, ExecEnd,
-    ExecEvent, ExecSandbox, SandboxView, TakeBack,
+    BrowserSession, CommandLine, CreateSandbox, EndedSandbox, ExecEnd, ExecEvent, ExecSandbox,
+    SandboxView,
 };
 use baton_api::{Client, ClientError, FileText, ImportSession, Problem};
 use baton_playground::{House, Site};
@@ -209,14 +209,7 @@ pub(super) fn cookie(name: &str, value: &str, expires: i64) -> Value {
 }
 
 pub(super) fn reference(session: &str) -> BrowserSession {
-    BrowserSession {
-        kind: BrowserSessionType::Reference,
-        storage_state: None,
-        session_id: Some(session.to_owned()),
-        session_service_url: None,
-        shared: false,
-        take_back: TakeBack::Lent,
-    }
+    BrowserSession::reference(session)
 }
 
 /// What a node refuses.

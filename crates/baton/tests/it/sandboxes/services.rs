@@ -6,7 +6,7 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::response::Redirect;
 use axum::routing::get;
-use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox, TakeBack};
+use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_api::{CreateKey, FileText, ImportSession, Scope};
 use baton_playground::{House, Site};
 use std::collections::BTreeSet;
@@ -14,12 +14,8 @@ use std::os::unix::fs::PermissionsExt;
 
 fn kept_at(url: &str, session: &str) -> CreateSandbox {
     let session = BrowserSession {
-        kind: BrowserSessionType::Reference,
-        storage_state: None,
-        session_id: Some(session.to_owned()),
         session_service_url: Some(url.to_owned()),
-        shared: false,
-        take_back: TakeBack::Lent,
+        ..BrowserSession::reference(session)
     };
     CreateSandbox { browser_session: Some(session), ..CreateSandbox::default() }
 }

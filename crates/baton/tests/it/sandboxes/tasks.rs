@@ -2,9 +2,7 @@
 
 use super::scene::{Scene, refused};
 use crate::notes::eventually;
-use baton_api::sandbox::{
-    BrowserSession, BrowserSessionType, CreateSandbox, SandboxView, TakeBack,
-};
+use baton_api::sandbox::{BrowserSession, CreateSandbox, SandboxView};
 use baton_api::sync::SaveSession;
 use baton_api::{ListHistory, SnapshotReason, SnapshotView};
 use baton_playground::victims;
@@ -162,14 +160,8 @@ async fn a_node_that_is_killed_takes_its_sandboxes_along_and_no_session() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_sandbox_of_an_inline_session_leaves_nothing_at_the_node() {
     let scene = Scene::set().await;
-    let session = BrowserSession {
-        kind: BrowserSessionType::Inline,
-        storage_state: Some(baton_api::FileText::new(scene.state().to_string()).unwrap()),
-        session_id: None,
-        session_service_url: None,
-        shared: false,
-        take_back: TakeBack::Lent,
-    };
+    let session =
+        BrowserSession::inline(baton_api::FileText::new(scene.state().to_string()).unwrap());
     let request = CreateSandbox { browser_session: Some(session), ..CreateSandbox::default() };
     let sandbox = scene.client().create_sandbox(&request).await.unwrap();
     let handed = sandbox.browser_session.clone().unwrap();

@@ -5,7 +5,7 @@ use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
 use crate::sandboxes;
 use baton_api::Scope;
-use baton_api::sandbox::{BrowserSession, BrowserSessionType, CreateSandbox, TakeBack};
+use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -36,13 +36,9 @@ impl Verb for SandboxCreate {
         call.require(Scope::Sandbox).await?;
         let shared = self.shared;
         let session = self.session_id.map(|session| BrowserSession {
-            kind: BrowserSessionType::Reference,
-            storage_state: None,
-            session_id: Some(session),
-            session_service_url: None,
             shared,
             // An agent does not choose what its sandbox may change.
-            take_back: TakeBack::Lent,
+            ..BrowserSession::reference(session)
         });
         let request = CreateSandbox {
             flavor: self.flavor,
