@@ -123,9 +123,12 @@ impl<S: Stage> Walk<'_, S> {
         let refused = format!("was refused ({}: {why})", code.as_str());
         let found = |kind, text: String| Ok(Some(Finding::new(kind, what(&text))));
         let (Some(was), Some(is)) = (&before.looks[here], &after[here]) else { return Ok(None) };
-        // What the other node has taken over, and runs, this one gives up as soon as it hears of it.
-        let runs = |look: &Option<Look>| look.as_ref().is_some_and(|look| look.browser.is_some());
-        let is_taken = runs(&before.looks[there]) && runs(&after[there]);
+        // What the other node has taken over this one gives up as soon as it hears of it, also when it does
+        // not run there any more.
+        let has = |look: &Option<Look>| {
+            look.as_ref().is_some_and(|look| look.browser.is_some() || look.is_held)
+        };
+        let is_taken = has(&before.looks[there]) && has(&after[there]);
         let is_ended = was.browser.is_some() && was.browser != is.browser;
         if drives(asking.verb) && is_ended && !is_taken {
             return found(

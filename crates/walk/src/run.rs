@@ -240,8 +240,12 @@ impl<S: Stage> Ground<S> {
             let found = client.fetch_session(&name).await.ok().map(|view| view.session);
             let id = match found {
                 Some(session) if session.state != Lifecycle::Closed => {
-                    if session.state != Lifecycle::Active {
-                        client.resume_session(&name).await?;
+                    if session.state != Lifecycle::Active
+                        && let Err(error) = client.resume_session(&name).await
+                        // A node that resumes by itself what it had lost may be faster.
+                        && client.fetch_session(&name).await?.session.state != Lifecycle::Active
+                    {
+                        return Err(error.into());
                     }
                     session.id
                 }

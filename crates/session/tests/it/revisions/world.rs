@@ -25,6 +25,8 @@ pub(super) struct World {
     pub(super) legacy: Option<State>,
     pub(super) time: Timestamp,
     pub(super) epochs: u64,
+    /// Whether a node was ever copied, or went back to what it was.
+    pub(super) has_copies: bool,
 }
 
 impl World {
@@ -38,6 +40,7 @@ impl World {
             legacy: None,
             time: start(),
             epochs: 0,
+            has_copies: false,
         };
         for (number, merges) in (0..).zip(merges) {
             let epoch = world.epoch();
@@ -123,12 +126,17 @@ impl World {
             (Step::BackUp { .. }, _) => node.backup = Some(node.folder.clone()),
             (Step::Restore { .. }, Some(backup)) => {
                 (node.folder, node.actor.epoch) = (backup, epoch);
+                self.has_copies = true;
             }
-            (Step::RollBack { .. }, Some(backup)) => node.folder = backup,
+            (Step::RollBack { .. }, Some(backup)) => {
+                node.folder = backup;
+                self.has_copies = true;
+            }
             (Step::Clone { .. }, _) if self.nodes.len() < NODES => {
                 let mut clone = self.nodes[at].clone();
                 clone.actor.epoch = epoch;
                 self.nodes.push(clone);
+                self.has_copies = true;
             }
             (Step::Remove { .. }, _) if self.nodes.len() > 2 => {
                 self.nodes.remove(at);

@@ -28,6 +28,7 @@ impl World {
         }
         let mut member = self.members.remove(at);
         if let Some((copy, promised)) = member.backup.take() {
+            self.twice |= promised.acknowledged & !promised.published;
             let put_back = |folder: &Path| {
                 clear(folder, is_new_folder);
                 copy_into(copy.path(), folder);
@@ -46,6 +47,7 @@ impl World {
         self.back_up(at).await;
         let original = &self.members[at];
         let Some((copy, promised)) = &original.backup else { return };
+        self.twice |= promised.acknowledged & !promised.published;
         let folder = Folder::new();
         clear(folder.data.path(), true);
         copy_into(copy.path(), folder.data.path());
