@@ -5,7 +5,11 @@
 
 use ipnet::Ipv4Net;
 use std::fmt;
+use std::net::Ipv4Addr;
 use std::str::FromStr;
+
+/// Where slirp4netns shows the loopback of this machine (its manual, `--disable-host-loopback`).
+pub(crate) const HOST: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 2);
 
 /// What a sandbox may reach.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -34,7 +38,8 @@ pub struct Allowed {
 pub enum Destination {
     /// Addresses.
     Addresses(Ipv4Net),
-    /// The loopback of this machine, which a sandbox finds at `10.0.2.2`, by the name `host`.
+    /// The loopback of this machine, which a sandbox finds at [`HOST`], by the name `host`, and the TCP ports
+    /// that it may reach there at its own loopback.
     Host,
 }
 
@@ -52,6 +57,12 @@ impl Network {
             Self::None => &[],
             Self::Public(allowed) | Self::Listed(allowed) => allowed,
         }
+    }
+
+    /// The ports of this machine's loopback among them.
+    pub(crate) fn host_ports(&self) -> Vec<u16> {
+        let of_host = self.allowed().iter().filter(|allowed| allowed.to == Destination::Host);
+        of_host.filter_map(|allowed| allowed.port).collect()
     }
 }
 

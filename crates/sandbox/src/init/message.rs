@@ -29,6 +29,9 @@ pub(crate) enum Order {
 pub(crate) struct Begin {
     /// Small files and what is in them.
     pub(crate) files: BTreeMap<String, String>,
+    /// Ports of the machine's loopback that are found at the loopback here, too.
+    #[serde(default)]
+    pub(crate) host_ports: Vec<u16>,
 }
 
 /// A command.

@@ -7,6 +7,7 @@
 mod bare;
 mod channel;
 mod children;
+mod loopback;
 mod message;
 mod processes;
 mod run;

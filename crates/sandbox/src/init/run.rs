@@ -2,7 +2,8 @@
 
 use super::children::Children;
 use super::message::{Begin, Notice, Order};
-use super::{bare, channel, processes, settle, signals, tool, unpack};
+use super::{bare, channel, loopback, processes, settle, signals, tool, unpack};
+use crate::network::HOST;
 use baton_confine::calls::{self, CallsError};
 use baton_confine::keyring::{self, KeyringError};
 use rustix::io::Errno;
@@ -40,6 +41,9 @@ pub enum InitError {
     /// It could not hear a signal that its node ignores.
     #[error("expected to hear what the node was told to ignore: {0}")]
     Deaf(#[source] std::io::Error),
+    /// It could not pass on what connects to ports of the machine.
+    #[error("expected to pass on what connects to ports of the machine: {0}")]
+    Loopback(#[source] std::io::Error),
     /// A tool that there is not.
     #[error("expected bare, read, write, pack or connect, and a path")]
     NoTool,
@@ -143,5 +147,5 @@ fn prepare(begin: &Begin) -> Result<(), InitError> {
     for (path, text) in &begin.files {
         std::fs::write(path, text).map_err(InitError::file(Path::new(path)))?;
     }
-    Ok(())
+    loopback::open(&begin.host_ports, HOST).map_err(InitError::Loopback)
 }

@@ -63,7 +63,11 @@ impl BareProvider {
         let cgroup = self.cgroups.create(&spec.name, &spec.limits);
         let (cgroup, enforced) = Cgroup::hold(cgroup, pid);
         let begun = async {
-            link.order(&Order::Begin(Begin { files: BTreeMap::new() }), &[]).await?;
+            link.order(
+                &Order::Begin(Begin { files: BTreeMap::new(), host_ports: Vec::new() }),
+                &[],
+            )
+            .await?;
             link.ready().await
         };
         if let Err(error) = begun.await {

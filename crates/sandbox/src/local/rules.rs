@@ -3,11 +3,10 @@
 //! They are set in the sandbox's network namespace from outside of its user namespace, so nothing in
 //! it can change them.
 
+use crate::network::HOST;
 use crate::{Allowed, Destination, Network};
 use std::fmt::Write as _;
 
-/// Where slirp4netns shows the loopback of this machine (its manual, `--disable-host-loopback`).
-pub(super) const HOST: &str = "10.0.2.2";
 /// Where slirp4netns answers questions about names.
 pub(super) const NAMES: &str = "10.0.2.3";
 
@@ -43,7 +42,7 @@ pub(super) fn rules(network: &Network) -> String {
 
 fn allow(allowed: &Allowed) -> String {
     let to = match allowed.to {
-        Destination::Host => HOST.to_owned(),
+        Destination::Host => HOST.to_string(),
         Destination::Addresses(net) => net.to_string(),
     };
     match allowed.port {

@@ -13,7 +13,8 @@ use super::sandbox::{Held, LocalSandbox};
 use super::slirp::Slirp;
 use super::{LocalProvider, drain, timed_out};
 use crate::init::{Begin, Order, pair};
-use crate::{Destination, InitCommand, Network, SandboxError, SandboxSpec, WORKSPACE};
+use crate::network::HOST;
+use crate::{InitCommand, Network, SandboxError, SandboxSpec, WORKSPACE};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -66,8 +67,7 @@ async fn steps(provider: &LocalProvider, spec: &SandboxSpec) -> Result<LocalSand
     let slirp = match &spec.network {
         Network::None => None,
         network => {
-            let mut allowed = network.allowed().iter();
-            let reaches_host = allowed.any(|allowed| allowed.to == Destination::Host);
+            let reaches_host = !network.host_ports().is_empty();
             Some(Slirp::start(&provider.tools, &spec.name, pid, reaches_host).await?)
         }
     };
@@ -141,7 +141,11 @@ async fn is_in(process: &mut Child) -> Result<(), SandboxError> {
 /// Lets the first program start, and waits until it is ready.
 async fn begin(link: &Arc<Link>, spec: &SandboxSpec) -> Result<(), SandboxError> {
     link.go().await?;
-    link.order(&Order::Begin(Begin { files: files(spec) }), &[]).await?;
+    link.order(
+        &Order::Begin(Begin { files: files(spec), host_ports: spec.network.host_ports() }),
+        &[],
+    )
+    .await?;
     link.ready().await
 }
 
@@ -165,7 +169,7 @@ fn files(spec: &SandboxSpec) -> BTreeMap<String, String> {
     } else {
         String::new()
     };
-    let hosts = format!("127.0.0.1 localhost {}\n{} host\n", spec.name, super::rules::HOST);
+    let hosts = format!("127.0.0.1 localhost {}\n{} host\n", spec.name, HOST);
     let files = [
         ("passwd", "agent:x:1000:1000:agent:/workspace:/bin/sh\n".to_owned()),
         ("group", "agent:x:1000:\n".to_owned()),
