@@ -25,7 +25,11 @@ pub(super) struct Agency {
 impl Agency {
     /// With settings behind those of sandboxes.
     pub(super) async fn open(flavor: &str, agents: &str) -> Self {
-        let model = Model::start().await;
+        Self::with(Model::start().await, flavor, agents).await
+    }
+
+    /// With this model.
+    pub(super) async fn with(model: Model, flavor: &str, agents: &str) -> Self {
         let key = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(key.path(), "m0del\n").unwrap();
         let settings = format!("{flavor}{}{agents}", model.settings(key.path()));

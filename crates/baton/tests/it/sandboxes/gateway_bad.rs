@@ -1,7 +1,7 @@
 //! Agents that do not behave, models that do not answer, and callers who leave.
 
 use super::gateway::Agency;
-use super::model::{runs, says, written};
+use super::model::{Model, runs, says, written};
 use super::scene::Scene;
 use baton_api::{CreateKey, Scope};
 use baton_session::Owner;
@@ -153,7 +153,7 @@ async fn what_cannot_be_asked_is_refused_and_leaves_nothing() {
     let mut request = question("patient");
     request["browser_session_id"] = json!("shop");
     let held = say(request.clone()).await.replace(&holder.id.to_string(), "ID");
-    insta::assert_snapshot!(held, @"409 session_held: expected session shop to be held by nobody, found that sandbox ID has it (end that first, or hand in a copy: shared = true)");
+    insta::assert_snapshot!(held, @r#"409 session_held: expected session shop to be held by nobody, found that sandbox ID has it (end that first, or hand in a copy (--shared, or "shared": true))"#);
     scene.end(&holder).await;
     let key = async |scope| {
         let owner = Some("somebody-else".parse::<Owner>().unwrap());
@@ -169,10 +169,40 @@ async fn what_cannot_be_asked_is_refused_and_leaves_nothing() {
     agency.scene.strike().await;
 }
 
+const TOOLS: &str = "[[sandboxes.flavors]]\nname = \"tools\"\n";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_model_says_is_heard_while_it_speaks() {
+    let agency = Agency::with(Model::start_slow().await, TOOLS, "").await;
+    let (scene, model) = (&agency.scene, &agency.model);
+    model.then(|_| says("one two three"));
+    let mut request = question("baseline-cli-agent");
+    request["stream"] = true.into();
+    let mut answer = ask(scene, &request).await;
+    let mut told = String::new();
+    // The model says no more before this one has been heard.
+    while !told.contains("one ") {
+        told += &String::from_utf8(answer.chunk().await.unwrap().unwrap().to_vec()).unwrap();
+    }
+    assert!(!told.contains("two"), "{told}");
+    (0..10).for_each(|_| model.heard());
+    told += &answer.text().await.unwrap();
+    assert!(told.contains("two ") && told.contains("three") && told.contains("[DONE]"), "{told}");
+    agency.scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_that_knows_no_streams_is_asked_for_all_of_it() {
+    let agency = Agency::with(Model::start_plain().await, TOOLS, "").await;
+    agency.model.then(|_| says("all at once"));
+    let ended = ends(ask(&agency.scene, &question("baseline-cli-agent")).await).await;
+    assert_eq!(ended, ("stop".to_owned(), "all at once".to_owned()));
+    agency.scene.strike().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_model_that_does_not_behave_is_told_apart() {
-    let flavor = "[[sandboxes.flavors]]\nname = \"tools\"\n";
-    let agency = Agency::open(flavor, "").await;
+    let agency = Agency::open(TOOLS, "").await;
     let (scene, model) = (&agency.scene, &agency.model);
     let request = question("baseline-cli-agent");
     insta::assert_snapshot!(refused(ask(scene, &request).await).await, @"502 upstream_failed: the model of [gateway.upstream] gives no answer: it answers 503 Service Unavailable");

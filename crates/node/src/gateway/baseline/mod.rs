@@ -3,6 +3,7 @@
 //! A bounded loop: the model is asked, what it says is told to the caller, the commands that it wants are
 //! run, and it is asked again with what they wrote, until it wants none.
 
+mod heard;
 mod tool;
 mod upstream;
 
@@ -34,14 +35,16 @@ pub(super) async fn answer(
     let upstream = Upstream::reach(desk.context, settings).await?;
     let (mut messages, mut usage) = (begin(desk, conversation), None);
     for _ in 0..settings.turns {
-        let reply = upstream.ask(&messages, &tool::declared()).await?;
-        usage = sum(usage, reply.usage);
-        if !reply.text.is_empty() {
-            let gap = if desk.has_said() { "\n\n" } else { "" };
-            if !desk.say(format!("{gap}{}", reply.text)).await {
-                break;
+        let mut heard = upstream.ask(&messages, &tool::declared()).await?;
+        let mut gap = if desk.has_said() { "\n\n" } else { "" };
+        while let Some(said) = heard.next().await? {
+            if !desk.say(format!("{gap}{said}")).await {
+                return Ok(Answered { finish: FinishReason::Length, usage });
             }
+            gap = "";
         }
+        let reply = heard.end()?;
+        usage = sum(usage, reply.usage);
         if reply.calls.is_empty() {
             return Ok(Answered { finish: FinishReason::Stop, usage });
         }

@@ -1,5 +1,6 @@
 //! The model: how it is asked, and what it answers.
 
+use super::heard::{ANSWER_MAX, Heard};
 use crate::blocking::blocking;
 use crate::config::UpstreamSettings;
 use crate::gateway::GatewayRefusal;
@@ -15,8 +16,6 @@ use url::Url;
 
 /// How long one answer of a model may take.
 const ANSWER_LIMIT: Duration = Duration::from_mins(10);
-/// The largest answer, in bytes.
-const ANSWER_MAX: usize = 4 << 20;
 /// How much of what a model says of an error is told, in characters.
 const TOLD: usize = 300;
 
@@ -30,7 +29,7 @@ pub(super) struct Upstream<'a> {
 
 /// What a model answers.
 pub(super) struct Reply {
-    /// What it says.
+    /// What it says and is not told yet.
     pub(super) text: String,
     /// What it wants to be run.
     pub(super) calls: Vec<Call>,
@@ -40,14 +39,14 @@ pub(super) struct Reply {
 }
 
 /// A tool that a model calls.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(super) struct Call {
     pub(super) id: String,
     pub(super) function: Function,
 }
 
 /// Which one, and with what.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(super) struct Function {
     pub(super) name: String,
     /// A text in JSON.
@@ -95,29 +94,45 @@ impl<'a> Upstream<'a> {
         Ok(Self { settings, client, url, key })
     }
 
-    /// Asks for the next turn.
-    pub(super) async fn ask(&self, messages: &[Value], tools: &Value) -> Result<Reply, NodeError> {
-        let body = json!({"model": self.settings.model, "messages": messages, "tools": tools});
-        let mut call = self.client.post(self.url.clone()).timeout(ANSWER_LIMIT).json(&body);
+    /// Asks for the next turn, which comes piece by piece where the model knows how. One that refuses to is
+    /// asked for all of it.
+    pub(super) async fn ask(&self, messages: &[Value], tools: &Value) -> Result<Heard, NodeError> {
+        let mut body = json!({"model": self.settings.model, "messages": messages, "tools": tools});
+        let whole = body.clone();
+        body["stream"] = true.into();
+        body["stream_options"] = json!({"include_usage": true});
+        let response = self.post(&body).await?;
+        if matches!(response.status().as_u16(), 400 | 422) {
+            return self.heard(self.post(&whole).await?).await;
+        }
+        self.heard(response).await
+    }
+
+    async fn post(&self, body: &Value) -> Result<reqwest::Response, NodeError> {
+        let mut call = self.client.post(self.url.clone()).timeout(ANSWER_LIMIT).json(body);
         if let Some(key) = &self.key {
             call = call.header("authorization", line::bearer(key)?);
         }
-        let response = call.send().await.map_err(|error| failed(line::said(error)))?;
+        Ok(call.send().await.map_err(|error| failed(line::said(error)))?)
+    }
+
+    async fn heard(&self, response: reqwest::Response) -> Result<Heard, NodeError> {
         let status = response.status();
-        let answer = line::bounded(response, ANSWER_MAX).await.map_err(failed)?;
-        if !status.is_success() {
-            let complaint = blocking(move || complaint(&answer)).await?;
-            return Err(failed(format!("it answers {status}{complaint}")).into());
+        if status.is_success() {
+            return Heard::of(response).await;
         }
-        Ok(blocking(move || read(&answer)).await?.map_err(failed)?)
+        let answer = line::bounded(response, ANSWER_MAX).await.map_err(failed)?;
+        let complaint = blocking(move || complaint(&answer)).await?;
+        Err(failed(format!("it answers {status}{complaint}")).into())
     }
 }
 
-fn failed(why: String) -> GatewayRefusal {
+pub(super) fn failed(why: String) -> GatewayRefusal {
     GatewayRefusal::Upstream { why }
 }
 
-fn read(answer: &[u8]) -> Result<Reply, String> {
+/// Reads an answer that came whole.
+pub(super) fn read(answer: &[u8]) -> Result<Reply, String> {
     let unread = |error: serde_json::Error| format!("expected a chat completion, found {error}");
     let Answer { choices, usage } = serde_json::from_slice(answer).map_err(unread)?;
     let first = choices.into_iter().next().ok_or("expected a choice, found none")?;
