@@ -37,6 +37,7 @@ mod skill;
 mod state_file;
 mod stop;
 mod sync;
+mod url;
 
 use crate::context::Context;
 
@@ -108,6 +109,7 @@ enum Command {
     Audit(audit::Audit),
     Serve(Box<serve::Serve>),
     Stop(stop::Stop),
+    Url(url::Address),
     Proxy(proxy::Proxy),
     #[command(subcommand)]
     Cocoons(cocoons::Cocoons),
@@ -191,6 +193,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
             Command::Audit(command) => command.run(context).await,
             Command::Serve(command) => command.run(context).await,
             Command::Stop(command) => command.run(context).await,
+            Command::Url(command) => command.run(context).await,
             Command::Proxy(command) => command.run(context).await,
             Command::Cocoons(command) => command.run(context).await,
             Command::Sandbox(command) => command.run(context).await,

@@ -10,6 +10,7 @@ use crate::output;
 use anyhow::Context as _;
 use baton_api::Exit;
 use baton_node::DataFolder;
+use baton_node::config::DEFAULT_LISTEN;
 use baton_node::live::RecoverySettings;
 use clap::Args;
 use jiff::SignedDuration;
@@ -76,7 +77,7 @@ impl Serve {
         }
         let mut config = self.node.config(&context.data)?;
         config.idle_exit = self.idle_exit;
-        let listener = listen(config.listen).await?;
+        let listener = open_door(config.listen, self.detached).await?;
         let shutdown = CancellationToken::new();
         tokio::spawn(cancel_when_told(shutdown.clone())?);
         let (sender, changes) = watch::channel(config.recovery.clone());
@@ -98,6 +99,16 @@ pub(super) fn allow_many_connections() {
         if let Err(error) = setrlimit(Resource::Nofile, limits) {
             tracing::debug!(%error, "the number of open files stays as it is");
         }
+    }
+}
+
+/// Takes the address that somebody named, or the usual one. Nobody named that for a node which a command
+/// starts, so where another program has it, any free port of this machine does.
+async fn open_door(named: Option<SocketAddr>, is_detached: bool) -> anyhow::Result<TcpListener> {
+    const ANY: SocketAddr = SocketAddr::new(DEFAULT_LISTEN.ip(), 0);
+    match (named, listen(named.unwrap_or(DEFAULT_LISTEN)).await) {
+        (None, Err(error)) if is_detached && error.is::<PortTaken>() => listen(ANY).await,
+        (_, bound) => bound,
     }
 }
 

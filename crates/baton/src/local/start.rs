@@ -87,7 +87,7 @@ fn spawn(data: &DataFolder) -> anyhow::Result<Child> {
     Command::new(&program)
         .arg("--data")
         .arg(data.path())
-        .args(["serve", "--detached", "--listen", "127.0.0.1:0", "--idle-exit", IDLE_EXIT])
+        .args(["serve", "--detached", "--idle-exit", IDLE_EXIT])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(log)

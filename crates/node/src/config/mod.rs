@@ -72,8 +72,9 @@ pub const DEFAULT_BODY_BYTES: usize = 1 << 20;
 pub struct Config {
     /// Where its files live.
     pub data: DataFolder,
-    /// Where it listens.
-    pub listen: SocketAddr,
+    /// Where it listens; none means [`DEFAULT_LISTEN`], or, for a node that a command starts, any free port
+    /// while that one is taken.
+    pub listen: Option<SocketAddr>,
     /// What protects it from other machines.
     pub exposure: Exposure,
     /// What it says of itself to other nodes.
@@ -169,9 +170,9 @@ impl Config {
         let (limits, rates) = (Limits::default(), RateLimits::default());
         let bounds = Bounds::default();
         let sync = SyncSettings::default();
-        let listen = choices.listen.unwrap_or(DEFAULT_LISTEN);
+        let listen = choices.listen;
         let exposure = choices.exposure()?;
-        exposure.check(listen)?;
+        exposure.check(listen.unwrap_or(DEFAULT_LISTEN))?;
         let detected = || detect_node_type(&around.inherited);
         Ok(Self {
             listen,

@@ -72,6 +72,8 @@ impl Room {
             .env("PATH", std::env::join_paths(paths)?)
             .env("HOME", self.path())
             .env("TMPDIR", self.path())
+            // The usual port is for whoever works on this machine.
+            .env("BATON_LISTEN", "127.0.0.1:0")
             // What is not installed is not fetched on the way.
             .env("npm_config_offline", "true")
             .env("npm_config_update_notifier", "false")

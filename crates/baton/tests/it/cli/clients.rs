@@ -46,7 +46,11 @@ impl Home {
     /// Runs the program in the project, without a terminal.
     fn run_with(&self, args: &[&str], variables: &[(&str, &str)]) -> Assert {
         let mut command = cargo_bin_cmd!("baton");
-        command.env_clear().env("HOME", self.0.path()).envs(variables.iter().copied());
+        command
+            .env_clear()
+            .env("HOME", self.0.path())
+            .env("BATON_LISTEN", "127.0.0.1:0")
+            .envs(variables.iter().copied());
         command.current_dir(self.path("project")).args(args).write_stdin("").assert()
     }
 

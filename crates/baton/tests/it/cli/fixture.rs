@@ -33,6 +33,7 @@ impl Folder {
         let mut command = cargo_bin_cmd!("baton");
         let kept = std::env::vars_os().filter(|(name, _)| name == "PATH" || name == "HOME");
         command.env_clear().envs(kept).env("BATON_DATA", self.data());
+        command.env("BATON_LISTEN", "127.0.0.1:0");
         command.env("BATON_BROWSER", "/nowhere/chromium").envs(variables.iter().copied());
         // Nothing may be a terminal: its width would change how help is wrapped.
         command.args(args).write_stdin("").timeout(LIMIT).assert()

@@ -22,4 +22,5 @@ mod profile;
 mod sync;
 mod tls;
 mod two_nodes;
+mod url;
 mod usage;

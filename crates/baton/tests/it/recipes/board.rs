@@ -18,7 +18,11 @@ impl Home {
         let baton = Path::new(env!("CARGO_BIN_EXE_baton")).parent().unwrap();
         let path = format!("{}:/usr/bin:/bin", baton.display());
         let mut shell = Command::new("sh");
-        shell.args(["-e", "-c", commands]).env_clear().env("PATH", path);
+        shell
+            .args(["-e", "-c", commands])
+            .env_clear()
+            .env("PATH", path)
+            .env("BATON_LISTEN", "127.0.0.1:0");
         shell.env("HOME", self.0.path()).current_dir(self.0.path());
         shell.env("PYTHONPATH", MODULES).env("PYTHONDONTWRITEBYTECODE", "1");
         let Output { status, stdout, stderr } = shell.output().unwrap();
