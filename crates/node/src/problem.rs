@@ -120,9 +120,10 @@ fn sandbox(error: &SandboxRefusal) -> ErrorCode {
         SandboxRefusal::NotThere { .. } => ErrorCode::SessionNotFound,
         SandboxRefusal::NoSession { .. } | SandboxRefusal::BadState(_) => ErrorCode::InvalidSession,
         SandboxRefusal::NoLogin(NoLogin::Expired { .. }) => ErrorCode::SessionExpired,
-        SandboxRefusal::NoLogin(NoLogin::Missing { .. }) | SandboxRefusal::NotTaken { .. } => {
-            ErrorCode::LoginMissing
-        }
+        SandboxRefusal::NoLogin(
+            NoLogin::Missing { .. } | NoLogin::Unlikely { .. } | NoLogin::NotHandedIn { .. },
+        )
+        | SandboxRefusal::NotTaken { .. } => ErrorCode::LoginMissing,
         SandboxRefusal::Held { .. } | SandboxRefusal::Driven { .. } => ErrorCode::SessionHeld,
         SandboxRefusal::Profile(CompileError::Profile(error)) => file(&error.source),
         SandboxRefusal::Profile(_)

@@ -5674,12 +5674,26 @@ export interface components {
          * @enum {string}
          */
         Lifecycle: "active" | "recoverable" | "stale" | "failed" | "closed";
-        /** @description The cookies of one site. */
+        /**
+         * @description How likely somebody is logged in at a site.
+         * @enum {string}
+         */
+        Likelihood: "over" | "possible" | "likely";
+        /** @description A site where somebody may be logged in, as far as cookies and localStorage tell. */
         Login: {
+            /** @description Where to begin: an origin, without a path. */
+            address?: string;
             /** @description The site: a registrable domain. */
             domain: string;
-            /** @description How long they last. */
+            /** @description How long the cookies of the site last. */
             forecast: components["schemas"]["Forecast"];
+            /**
+             * @description How likely that is: `likely` where something looks like a login, `possible` where something may be one,
+             *     `over` where it has expired. What only measures visitors, or notes a taste, is no login.
+             */
+            likelihood?: components["schemas"]["Likelihood"];
+            /** @description Whether localStorage holds something that may be a login. */
+            stored?: boolean;
         };
         /** @description An agent that may be asked. */
         Model: {

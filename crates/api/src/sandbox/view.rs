@@ -1,6 +1,7 @@
 //! What a sandbox is, and what became of the session that was handed in.
 
 use super::BrowserSessionType;
+use baton_session::login::Likelihood;
 use baton_session::{Forecast, Owner, Receipt, SandboxId, SessionId, SessionName, SnapshotId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -110,13 +111,28 @@ pub struct HandedIn {
     pub receipt: Receipt,
 }
 
-/// The cookies of one site.
+/// A site where somebody may be logged in, as far as cookies and localStorage tell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Login {
     /// The site: a registrable domain.
     pub domain: String,
-    /// How long they last.
+    /// How likely that is: `likely` where something looks like a login, `possible` where something may be one,
+    /// `over` where it has expired. What only measures visitors, or notes a taste, is no login.
+    #[serde(default = "possible")]
+    pub likelihood: Likelihood,
+    /// Where to begin: an origin, without a path.
+    #[serde(default)]
+    pub address: String,
+    /// Whether localStorage holds something that may be a login.
+    #[serde(default)]
+    pub stored: bool,
+    /// How long the cookies of the site last.
     pub forecast: Forecast,
+}
+
+/// What a node that is older than likelihoods knows.
+fn possible() -> Likelihood {
+    Likelihood::Possible
 }
 
 /// The sandboxes of an owner.

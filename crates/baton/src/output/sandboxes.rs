@@ -2,8 +2,9 @@
 
 use super::{history, receipt, style, table::Table};
 use baton_api::sandbox::{
-    EndedSandbox, Enforcement, HandedIn, SandboxList, SandboxView, WrittenBack,
+    EndedSandbox, Enforcement, HandedIn, Login, SandboxList, SandboxView, WrittenBack,
 };
+use baton_session::login::Likelihood;
 use jiff::Timestamp;
 
 /// A list of sandboxes.
@@ -58,14 +59,29 @@ pub(crate) fn sandbox(view: &SandboxView) -> String {
         let back = if handed.writes_back { "when it ends" } else { "never" };
         lines.push(format!("back      written back {back}"));
         for login in &handed.logins {
-            let told = history::forecast(&login.forecast, now);
-            let told = told.unwrap_or_else(|| style::counted(login.forecast.cookies, "cookie"));
-            lines.push(format!("login     {}: {told}", login.domain));
+            lines.push(format!("login     {}: {}", login.domain, told_of(login, now)));
         }
         lines.push(String::new());
         lines.push(receipt::receipt_of_profile(&handed.receipt));
     }
     lines.join("\n")
+}
+
+/// How sure a login is, and how long it lasts.
+fn told_of(login: &Login, now: Timestamp) -> String {
+    let Login { likelihood, stored, forecast, .. } = login;
+    let cookies = (forecast.cookies + forecast.expired > 0).then(|| {
+        history::forecast(forecast, now)
+            .unwrap_or_else(|| style::counted(forecast.cookies, "cookie"))
+    });
+    let kept: Vec<String> =
+        cookies.into_iter().chain(stored.then(|| "localStorage".to_owned())).collect();
+    let kept = kept.join(", ");
+    match likelihood {
+        Likelihood::Likely => kept,
+        Likelihood::Possible => format!("perhaps; {kept}"),
+        Likelihood::Over => format!("over; {kept}"),
+    }
 }
 
 /// What became of a sandbox's session.

@@ -3,6 +3,7 @@
 use crate::NodeError;
 use baton_api::chat::{ChatMessage, ChatRequest, Content, Role};
 use baton_api::sandbox::Login;
+use baton_session::login::Likelihood;
 use std::fmt::Write;
 
 /// The most messages of a request.
@@ -80,21 +81,37 @@ fn text(message: &ChatMessage) -> Result<String, NodeError> {
     }
 }
 
-/// Says where an agent is logged in; nothing when it is nowhere.
+const AUTHENTICATED: &str =
+    "You have an authenticated browser session available for the following domains";
+const PERHAPS: &str =
+    "The browser session keeps something that may be a login for the following domains";
+
+/// Says where an agent is logged in, or may be; nothing when it is nowhere.
 pub(super) fn browser_session(logins: &[Login]) -> Option<String> {
-    let living = logins.iter().filter(|login| login.forecast.cookies > 0);
-    let domains: Vec<&str> = living.map(|login| login.domain.as_str()).collect();
-    let first = domains.first()?;
-    let mut text = "## Browser Session\n\nYou have an authenticated browser session available for \
-                    the following domains:\n"
-        .to_owned();
-    for domain in &domains {
-        let _ = writeln!(text, "- {domain}");
-    }
+    let of = |likelihood| logins.iter().filter(move |login| login.likelihood == likelihood);
+    let (likely, possible): (Vec<_>, Vec<_>) =
+        (of(Likelihood::Likely).collect(), of(Likelihood::Possible).collect());
+    let (first, sure) = match (likely.first(), possible.first()) {
+        (Some(first), _) => (first, "You should already be logged in"),
+        (None, Some(first)) => (first, "You may already be logged in: look before you rely on it"),
+        (None, None) => return None,
+    };
+    let mut text = "## Browser Session\n".to_owned();
+    let mut list = |what: &str, logins: &[&Login]| {
+        if !logins.is_empty() {
+            let _ = writeln!(text, "\n{what}:");
+            logins.iter().for_each(|login| {
+                let _ = writeln!(text, "- {}", login.domain);
+            });
+        }
+    };
+    list(AUTHENTICATED, &likely);
+    list(PERHAPS, &possible);
     let _ = write!(
         text,
         "\nTo use this session, run agent-browser commands without manual login:\n\
-         ```bash\nagent-browser open https://{first}\n# You should already be logged in\n```"
+         ```bash\nagent-browser open {}\n# {sure}\n```",
+        first.address
     );
     Some(text)
 }
@@ -105,16 +122,18 @@ mod tests {
     use baton_api::chat::{ChatMessage, Role};
     use baton_api::sandbox::Login;
     use baton_session::Forecast;
+    use baton_session::login::Likelihood::{self, Likely, Over, Possible};
 
-    fn login(domain: &str, cookies: usize) -> Login {
-        let forecast = Forecast { cookies, ..Forecast::default() };
-        Login { domain: domain.to_owned(), forecast }
+    fn login(domain: &str, likelihood: Likelihood) -> Login {
+        let (domain, address) = (domain.to_owned(), format!("https://{domain}"));
+        Login { domain, likelihood, address, stored: false, forecast: Forecast::default() }
     }
 
     #[test]
     fn an_agent_is_told_where_it_is_logged_in() {
-        assert_eq!(browser_session(&[login("over.example", 0)]), None);
-        let logins = [login("twitter.com", 2), login("over.example", 0), login("x.com", 1)];
+        assert_eq!(browser_session(&[login("over.example", Over)]), None);
+        let logins =
+            [login("twitter.com", Likely), login("x.com", Likely), login("over.example", Over)];
         insta::assert_snapshot!(browser_session(&logins).unwrap(), @r##"
         ## Browser Session
 
@@ -128,6 +147,40 @@ mod tests {
         # You should already be logged in
         ```
         "##);
+    }
+
+    #[test]
+    fn an_agent_is_not_told_more_than_is_known() {
+        let told = browser_session(&[login("shop.example", Possible)]);
+        insta::assert_snapshot!(told.unwrap(), @"
+        ## Browser Session
+
+        The browser session keeps something that may be a login for the following domains:
+        - shop.example
+
+        To use this session, run agent-browser commands without manual login:
+        ```bash
+        agent-browser open https://shop.example
+        # You may already be logged in: look before you rely on it
+        ```
+        ");
+        let told =
+            browser_session(&[login("bank.example", Likely), login("shop.example", Possible)]);
+        insta::assert_snapshot!(told.unwrap(), @"
+        ## Browser Session
+
+        You have an authenticated browser session available for the following domains:
+        - bank.example
+
+        The browser session keeps something that may be a login for the following domains:
+        - shop.example
+
+        To use this session, run agent-browser commands without manual login:
+        ```bash
+        agent-browser open https://bank.example
+        # You should already be logged in
+        ```
+        ");
     }
 
     fn request(said: &[(Role, &str)]) -> Conversation {

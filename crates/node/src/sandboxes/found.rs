@@ -39,9 +39,16 @@ pub(super) fn accept(found: Found, domains: &[Domain]) -> Result<Found, NodeErro
 
 /// Says where a session is logged in, and for how long.
 pub(super) fn with_logins(mut found: Found, now: Timestamp) -> Found {
-    let sites = logins(&found.state, now).into_iter();
-    found.told.logins = sites
-        .map(|(site, forecast)| Login { domain: site.as_str().to_owned(), forecast })
+    let stored = found.local_storage.as_ref().map_or(&[][..], |(_, keys)| keys);
+    found.told.logins = logins(&found.state, stored, now)
+        .into_iter()
+        .map(|login| Login {
+            domain: login.site.as_str().to_owned(),
+            likelihood: login.likelihood,
+            address: login.address,
+            stored: login.is_stored,
+            forecast: login.forecast,
+        })
         .collect();
     found
 }

@@ -1,7 +1,7 @@
 //! Whether a state logs somebody in, and what is left of it after a sandbox.
 
 use baton_session::domains::Domain;
-use baton_session::login::{expect_login, logins};
+use baton_session::login::{Login, expect_login, logins};
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::state::OriginState;
 use baton_session::write_back::{TakeBack, written_back};
@@ -79,11 +79,69 @@ fn the_forecast_is_told_site_by_site() {
         cookie(".app.test", "long", Some(100)),
         cookie("other.test", "sid", Some(-1)),
     ]);
-    let told: Vec<String> = logins(&kept, noon())
+    let told: Vec<String> = logins(&kept, &[], noon())
         .into_iter()
-        .map(|(site, f)| format!("{} {} {} {:?}", site.as_str(), f.cookies, f.expired, f.next))
+        .map(|Login { site, forecast: f, .. }| {
+            format!("{} {} {} {:?}", site.as_str(), f.cookies, f.expired, f.next)
+        })
         .collect();
     assert_eq!(told, ["app.test 2 0 Some(2026-01-01T14:00:00Z)", "other.test 0 1 None"]);
+}
+
+/// Where a state is logged in, how likely, and where to begin.
+fn likely(state: &State, keys: &[&str]) -> Vec<String> {
+    let keys: Vec<StorageKey> = keys.iter().map(|key| StorageKey::first_party(key)).collect();
+    let told = |login: Login| format!("{:?} {}", login.likelihood, login.address);
+    logins(state, &keys, noon()).into_iter().map(told).collect()
+}
+
+#[test]
+fn the_likeliest_comes_first_and_a_tracker_not_at_all() {
+    let mut kept = state(&[
+        cookie(".doubleclick.net", "IDE", Some(9)),
+        cookie(".shop.test", "_ga", Some(9)),
+        cookie(".shop.test", "sid", Some(9)),
+        cookie("art.test", "kept", None),
+        cookie("bank.test", "sid", None),
+        cookie("over.test", "sid", Some(-1)),
+        cookie("over.test", "_ga", Some(1)),
+    ]);
+    kept.tabs.push(Tab { url: "http://shop.test:3000/cart?a=b".to_owned(), ..Tab::default() });
+    assert_eq!(
+        likely(&kept, &[]),
+        [
+            "Likely http://shop.test:3000",
+            "Likely https://bank.test",
+            "Possible https://art.test",
+            "Over https://over.test",
+        ]
+    );
+}
+
+#[test]
+fn a_login_that_is_stored_counts_and_what_is_not_loaded_may_be_one() {
+    let kept = stored(State::default(), "https://app.test", "x");
+    assert_eq!(
+        likely(&kept, &["http://127.0.0.1:3000"]),
+        ["Likely https://app.test", "Possible http://127.0.0.1:3000"]
+    );
+}
+
+#[test]
+fn what_logs_nobody_in_is_named() {
+    let kept = state(&[cookie("app.test", "_ga", Some(1)), cookie("app.test", "_gid", Some(1))]);
+    insta::assert_snapshot!(says(&kept, &[]), @"expected a login for any site, found only _ga and 1 more, which logs nobody in");
+    insta::assert_snapshot!(says(&kept, &["app.test"]), @"expected a login for app.test, found only _ga and 1 more, which logs nobody in");
+    let mut kept = State::default();
+    let database =
+        serde_json::json!({"name": "firebaseLocalStorageDb", "version": 1, "stores": []});
+    let origin = OriginState {
+        databases: vec![serde_json::from_value(database).unwrap()],
+        ..OriginState::default()
+    };
+    kept.origins.insert(StorageKey::first_party("https://app.test"), origin);
+    insta::assert_snapshot!(says(&kept, &["app.test"]), @"expected a login for app.test in cookies or localStorage, found IndexedDB alone, which is not handed in");
+    assert_eq!(says(&kept, &[]), "logged in", "nobody said what for");
 }
 
 #[test]

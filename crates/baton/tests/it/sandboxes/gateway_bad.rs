@@ -40,7 +40,7 @@ fn question(model: &str) -> Value {
 }
 
 /// Asks as this node's own user.
-async fn ask(scene: &Scene, request: &Value) -> Response {
+pub(super) async fn ask(scene: &Scene, request: &Value) -> Response {
     use secrecy::ExposeSecret;
     let client = scene.client();
     post(scene, client.key().expose_secret(), request).await
@@ -63,7 +63,7 @@ async fn refused(answer: Response) -> String {
 }
 
 /// Why an answer ends, and what is said in it.
-async fn ends(answer: Response) -> (String, String) {
+pub(super) async fn ends(answer: Response) -> (String, String) {
     let told: Value = answer.json().await.unwrap();
     let choice = &told["choices"][0];
     let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{told}")).to_owned();

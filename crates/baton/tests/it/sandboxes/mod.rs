@@ -16,6 +16,7 @@ mod scene;
 mod services;
 mod taken;
 mod tasks;
+mod told;
 mod unlimited;
 mod viewer;
 mod vnc;

@@ -6,6 +6,7 @@ use crate::mcp::verb::{Call, Effect, Verb};
 use crate::sandboxes;
 use baton_api::Scope;
 use baton_api::sandbox::{BrowserSession, CreateSandbox};
+use baton_session::login::Likelihood;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -53,8 +54,21 @@ impl Verb for SandboxCreate {
             vec![format!("Sandbox {} is ready; sandbox_exec runs commands there.", view.id)];
         let mut domains = Vec::new();
         if let Some(handed) = &view.browser_session {
-            domains.extend(handed.logins.iter().map(|login| login.domain.clone()));
-            told.push(format!("Logged in, as far as cookies tell: {}.", domains.join(", ")));
+            let of = |likelihood| {
+                let found = handed.logins.iter().filter(|login| login.likelihood == likelihood);
+                found.map(|login| login.domain.clone()).collect::<Vec<_>>()
+            };
+            let (likely, possible) = (of(Likelihood::Likely), of(Likelihood::Possible));
+            if !likely.is_empty() {
+                told.push(format!("Logged in, as far as can be told: {}.", likely.join(", ")));
+            }
+            if !possible.is_empty() {
+                told.push(format!(
+                    "Perhaps logged in, look before you rely on it: {}.",
+                    possible.join(", ")
+                ));
+            }
+            domains = [likely, possible].concat();
             let (receipt, _) = text::receipt(&handed.receipt);
             told.extend(receipt);
         }

@@ -1,0 +1,249 @@
+//! Logins: where a state is logged in, as far as cookies and storage tell, and for how much longer.
+//!
+//! The one idea: whether a site takes something for a login, only the site knows. But what has expired
+//! logs nobody in, what only measures visitors never did, and where nothing else is there, there is no
+//! login. That much can be said before an agent finds out, and how likely the rest is.
+
+mod signs;
+
+use crate::domains::Domain;
+use crate::forecast::{Forecast, of_cookies};
+use crate::state::OriginState;
+use crate::{Cookie, Site, State, StorageKey};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use signs::{Sign, of_cookie, of_entry};
+use std::collections::BTreeMap;
+use url::Url;
+
+/// Why a state logs nobody in.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoLogin {
+    /// It did once.
+    #[error(
+        "expected a login for {place} that still lasts, found that its last cookie expired at {ended}\nlog in again, and capture the session"
+    )]
+    Expired {
+        /// For which domain, or `any site`.
+        place: String,
+        /// When the last of its cookies ended.
+        ended: Timestamp,
+    },
+    /// What there is logs nobody in.
+    #[error(
+        "expected a login for {place}, found only {found}, which logs nobody in\nlog in there, and capture the session"
+    )]
+    Unlikely {
+        /// For which domain, or `any site`.
+        place: String,
+        /// What there is, by its names.
+        found: String,
+    },
+    /// It is where no sandbox has it.
+    #[error(
+        "expected a login for {place} in cookies or localStorage, found IndexedDB alone, which is not handed in\n\
+         work in the session's own browser instead: baton sessions resume"
+    )]
+    NotHandedIn {
+        /// For which domain.
+        place: String,
+    },
+    /// It never did.
+    #[error(
+        "expected a login for {place}, found neither a cookie nor anything stored\nlog in there, and capture the session"
+    )]
+    Missing {
+        /// For which domain, or `any site`.
+        place: String,
+    },
+}
+
+/// How likely somebody is logged in at a site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub enum Likelihood {
+    /// Somebody was: what may have been the login has expired.
+    Over,
+    /// Something is kept that may be a login.
+    Possible,
+    /// Something is kept that looks like one.
+    Likely,
+}
+
+/// A site where somebody may be logged in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Login {
+    /// The site: a registrable domain, or a host without one.
+    pub site: Site,
+    /// How likely that is.
+    pub likelihood: Likelihood,
+    /// Where to begin: the origin of a tab or of what is stored there, or the site itself.
+    pub address: String,
+    /// Whether localStorage holds something that may be a login.
+    pub is_stored: bool,
+    /// How long the cookies of the site last.
+    pub forecast: Forecast,
+}
+
+/// What a state has of a site.
+#[derive(Default)]
+struct Kept<'s> {
+    cookies: Vec<&'s Cookie>,
+    stored: Option<Sign>,
+    origin: Option<String>,
+    /// Whether a tab shows it.
+    is_shown: bool,
+}
+
+/// Where a state may be logged in at `now`, by what a profile can be made of: cookies and localStorage.
+/// The likeliest sites come first, and of those what a tab shows. `stored` has more for which localStorage
+/// was not loaded.
+pub fn logins(state: &State, stored: &[StorageKey], now: Timestamp) -> Vec<Login> {
+    let mut found: Vec<(bool, Login)> = kept(state, stored)
+        .into_iter()
+        .filter_map(|(site, kept)| Some((!kept.is_shown, kept.login(site, now)?)))
+        .collect();
+    found.sort_by(|(hidden, one), (other_hidden, other)| {
+        let likely = other.likelihood.cmp(&one.likelihood);
+        likely.then(hidden.cmp(other_hidden)).then_with(|| one.site.cmp(&other.site))
+    });
+    found.into_iter().map(|(_, login)| login).collect()
+}
+
+fn kept<'s>(state: &'s State, stored: &[StorageKey]) -> BTreeMap<Site, Kept<'s>> {
+    let mut sites: BTreeMap<Site, Kept<'_>> = BTreeMap::new();
+    for cookie in &state.cookies {
+        let host = cookie.domain.strip_prefix('.').unwrap_or(&cookie.domain);
+        sites.entry(Site::of_host(host)).or_default().cookies.push(cookie);
+    }
+    let loaded = state.origins.iter().filter_map(|(key, origin)| {
+        let entries = origin.local_storage.0.iter();
+        Some((key, entries.map(|(key, value)| of_entry(key, value)).max()?))
+    });
+    // What it says could only be told if it were loaded.
+    let others = stored.iter().map(|key| (key, Sign::Possible));
+    for (key, sign) in loaded.chain(others) {
+        let kept = sites.entry(Site::of_origin(key.origin())).or_default();
+        kept.stored = kept.stored.max(Some(sign));
+        kept.origin.get_or_insert_with(|| key.origin().to_owned());
+    }
+    for tab in &state.tabs {
+        let Some(origin) = Url::parse(&tab.url).ok().filter(Url::has_host) else { continue };
+        let origin = origin.origin().ascii_serialization();
+        if let Some(kept) = sites.get_mut(&Site::of_origin(&origin)).filter(|kept| !kept.is_shown) {
+            kept.is_shown = true;
+            kept.origin = Some(origin);
+        }
+    }
+    sites
+}
+
+impl Kept<'_> {
+    /// None where nothing ever was a login.
+    fn login(self, site: Site, now: Timestamp) -> Option<Login> {
+        let lives =
+            |cookie: &&&Cookie| cookie.expires.is_none_or(|end| end.0 > now.as_microsecond());
+        let living = self.cookies.iter().filter(lives).map(|cookie| of_cookie(cookie)).max();
+        let was = self.cookies.iter().any(|cookie| of_cookie(cookie) > Sign::Else);
+        let likelihood = match living.max(self.stored) {
+            Some(Sign::Likely) => Likelihood::Likely,
+            Some(Sign::Possible) => Likelihood::Possible,
+            _ if was => Likelihood::Over,
+            _ => return None,
+        };
+        let address = self.origin.unwrap_or_else(|| format!("https://{}", site.as_str()));
+        let is_stored = self.stored > Some(Sign::Else);
+        let forecast = of_cookies(&self.cookies, now);
+        Some(Login { site, likelihood, address, is_stored, forecast })
+    }
+}
+
+/// Checks that a state logs somebody in at `now`, once it is handed in: for each of these domains, or for
+/// any site when none is named. `stored` has more for which localStorage was not loaded.
+pub fn expect_login(
+    state: &State,
+    stored: &[StorageKey],
+    domains: &[Domain],
+    now: Timestamp,
+) -> Result<(), NoLogin> {
+    if domains.is_empty() {
+        let any = Wanted { place: "any site".to_owned(), databases_count: true };
+        return any.expect(state, stored, |_| true, |_| true, now);
+    }
+    domains.iter().try_for_each(|domain| {
+        let counts = |cookie: &Cookie| counts_for(cookie, domain);
+        let has = |key: &StorageKey| host(key).is_some_and(|host| domain.has(&host));
+        let wanted = Wanted { place: domain.to_string(), databases_count: false };
+        wanted.expect(state, stored, counts, has, now)
+    })
+}
+
+/// For what a login is wanted.
+struct Wanted {
+    place: String,
+    /// Whether databases do, though they are not handed in: nobody said what for.
+    databases_count: bool,
+}
+
+impl Wanted {
+    fn expect(
+        self,
+        state: &State,
+        stored: &[StorageKey],
+        counts: impl Fn(&Cookie) -> bool,
+        has: impl Fn(&StorageKey) -> bool,
+        now: Timestamp,
+    ) -> Result<(), NoLogin> {
+        let Self { place, databases_count } = self;
+        let (signs, others): (Vec<&Cookie>, Vec<&Cookie>) = state
+            .cookies
+            .iter()
+            .filter(|cookie| counts(cookie))
+            .partition(|cookie| of_cookie(cookie) > Sign::Else);
+        let origins = || state.origins.iter().filter(|(key, _)| has(key)).map(|(_, origin)| origin);
+        let is_stored = stored.iter().any(&has) || origins().any(holds_login);
+        let has_databases = origins().any(holds_databases);
+        if is_stored || of_cookies(&signs, now).cookies > 0 || databases_count && has_databases {
+            return Ok(());
+        }
+        let last = signs.iter().filter_map(|cookie| cookie.expires).max();
+        if let Some(ended) = last.and_then(|end| Timestamp::from_microsecond(end.0).ok()) {
+            return Err(NoLogin::Expired { place, ended });
+        }
+        if has_databases {
+            return Err(NoLogin::NotHandedIn { place });
+        }
+        let keys = origins().flat_map(|origin| origin.local_storage.0.keys());
+        let names: Vec<String> = others
+            .iter()
+            .map(|cookie| cookie.name.clone())
+            .chain(keys.map(|key| key.to_lossy()))
+            .collect();
+        Err(match names.as_slice() {
+            [] => NoLogin::Missing { place },
+            [one] => NoLogin::Unlikely { place, found: one.clone() },
+            [one, more @ ..] => {
+                NoLogin::Unlikely { place, found: format!("{one} and {} more", more.len()) }
+            }
+        })
+    }
+}
+
+/// Whether a browser sends a cookie to a domain, or to something below it.
+fn counts_for(cookie: &Cookie, domain: &Domain) -> bool {
+    let above = cookie.domain.strip_prefix('.').and_then(|name| name.parse::<Domain>().ok());
+    domain.has(&cookie.domain) || above.is_some_and(|above| above.has(&domain.to_string()))
+}
+
+fn holds_login(origin: &OriginState) -> bool {
+    origin.local_storage.0.iter().any(|(key, value)| of_entry(key, value) > Sign::Else)
+}
+
+fn holds_databases(origin: &OriginState) -> bool {
+    !origin.databases.is_empty() || !origin.raw.is_empty()
+}
+
+fn host(key: &StorageKey) -> Option<String> {
+    Url::parse(key.origin()).ok()?.host_str().map(str::to_owned)
+}
