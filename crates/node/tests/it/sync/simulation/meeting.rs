@@ -17,6 +17,11 @@ impl World {
             let pulled = self.members[to].client().pull_session(there, &session).await;
             pulled.unwrap();
             self.learn(to, from);
+            // Whoever pulls tells what it makes of two deletions, and so of its own.
+            let there = self.members[from].replica(self.session).await;
+            if there.current().is_some_and(|current| current.deleted) {
+                self.members[from].promised.ended |= self.members[to].promised.ended;
+            }
         }
     }
 
