@@ -177,8 +177,15 @@ export class Code {
     return this.page.frameLocator('iframe.webview').frameLocator('#active-frame')
   }
 
+  /** Takes a picture once the page rests: what fades has come to its end, and two pictures in a row are the same. */
   async shot(name) {
-    await this.page.screenshot({ path: join(this.shots, `${name}.png`) })
+    let [before, now] = [undefined, Buffer.alloc(0)]
+    await until('the window to rest', async () => {
+      before = now
+      now = await this.page.screenshot({ animations: 'disabled' })
+      return now.equals(before)
+    })
+    writeFileSync(join(this.shots, `${name}.png`), now)
   }
 
   /** How long the extension took to be activated, in milliseconds, as VS Code says it. */
