@@ -107,6 +107,10 @@ async fn start(context: &Context, session: Session) -> Result<(), NodeError> {
         let held = wish.preflight(wanted).await?.hold().await?;
         held.acquire().await?.start().await
     };
-    let started = started.await.map(drop);
-    wish.end(started).await
+    let started = started.await;
+    let wish = match &started {
+        Ok(started) => wish.with_losses(&started.resumed.receipt),
+        Err(_) => wish,
+    };
+    wish.end(started.map(drop)).await
 }

@@ -75,6 +75,10 @@ async fn borrow(
     let wish = Wish::about(context, caller, Action::Lend, found.clone());
     let wish = wish.with("sandbox", to.to_string());
     let lent = Box::pin(lend(&wish, want, to)).await;
+    let wish = match &lent {
+        Ok(found) => wish.with_losses(&found.told.receipt),
+        Err(_) => wish,
+    };
     wish.end(lent.map_err(|error| held_elsewhere(found, error))).await
 }
 

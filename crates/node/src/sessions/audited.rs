@@ -57,7 +57,7 @@ pub async fn resume(
 ) -> Result<ResumeResult, NodeError> {
     let wish = Wish::of(context, caller, Action::Resume, reference).await?;
     let resumed = Box::pin(super::resume::resume(&wish)).await;
-    wish.end(resumed).await
+    end_started(wish, resumed).await
 }
 
 /// Takes a session back to a snapshot: see `rollback.rs`.
@@ -70,7 +70,20 @@ pub async fn rollback(
     let to: String = request.to.chars().take(36).collect();
     let wish = Wish::of(context, caller, Action::Rollback, reference).await?.with("to", to);
     let rolled = Box::pin(super::rollback::rollback(&wish, &request)).await;
-    wish.end(rolled).await
+    end_started(wish, rolled).await
+}
+
+/// Notes how it ended, and what did not come back.
+async fn end_started(
+    wish: Wish<'_>,
+    started: Result<ResumeResult, NodeError>,
+) -> Result<ResumeResult, NodeError> {
+    let receipt = started.as_ref().ok().and_then(|started| started.session.receipt.as_ref());
+    let wish = match receipt {
+        Some(receipt) => wish.with_losses(receipt),
+        None => wish,
+    };
+    wish.end(started).await
 }
 
 /// Takes a snapshot now: see `capture.rs`.
