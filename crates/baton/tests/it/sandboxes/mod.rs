@@ -4,6 +4,7 @@ mod again;
 mod agent;
 mod bare;
 mod certificates;
+mod curl;
 mod damaged;
 mod escapes;
 mod gateway;
