@@ -20,6 +20,7 @@ mod own;
 mod peers;
 mod profile;
 mod sync;
+mod terminal;
 mod tls;
 mod two_nodes;
 mod url;
