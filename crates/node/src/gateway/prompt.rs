@@ -100,9 +100,9 @@ pub(super) fn browser_session(logins: &[Login]) -> Option<String> {
     let mut list = |what: &str, logins: &[&Login]| {
         if !logins.is_empty() {
             let _ = writeln!(text, "\n{what}:");
-            logins.iter().for_each(|login| {
+            for login in logins {
                 let _ = writeln!(text, "- {}", login.domain);
-            });
+            }
         }
     };
     list(AUTHENTICATED, &likely);

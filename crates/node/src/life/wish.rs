@@ -94,8 +94,8 @@ impl<'a> Wish<'a> {
     #[must_use]
     pub(crate) fn with_losses(self, receipt: &Receipt) -> Self {
         let lost = receipt.losses().count();
-        let damaged = receipt.losses().filter(|item| item.kind == ItemKind::Part);
-        let passed_by = damaged.filter_map(|item| item.place.strip_prefix("snapshot ")).next();
+        let mut damaged = receipt.losses().filter(|item| item.kind == ItemKind::Part);
+        let passed_by = damaged.find_map(|item| item.place.strip_prefix("snapshot "));
         let this = if lost > 0 { self.with("lost", lost) } else { self };
         match passed_by {
             Some(snapshot) => this.with("insteadOf", snapshot),

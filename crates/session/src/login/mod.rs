@@ -218,7 +218,7 @@ impl Wanted {
         let names: Vec<String> = others
             .iter()
             .map(|cookie| cookie.name.clone())
-            .chain(keys.map(|key| key.to_lossy()))
+            .chain(keys.map(crate::Text::to_lossy))
             .collect();
         Err(match names.as_slice() {
             [] => NoLogin::Missing { place },

@@ -159,8 +159,16 @@ export class Code {
   async file(path) {
     const field = this.page.locator('.quick-input-widget input').first()
     await until('the dialog to show a folder', async () => (await field.inputValue()).endsWith('/'))
-    await field.fill(path)
-    await this.page.locator('.quick-input-widget .monaco-button', { hasText: 'OK' }).first().click()
+    const ok = this.page.locator('.quick-input-widget .monaco-button', { hasText: 'OK' }).first()
+    // A dialog that still reads its folder puts that in the place of what was typed.
+    await until('the dialog to take the file', async () => {
+      await field.fill(path)
+      await ok.click()
+      return ok.waitFor({ state: 'hidden', timeout: 2_000 }).then(
+        () => true,
+        () => false,
+      )
+    })
   }
 
   /** Waits until no row says it. */
@@ -177,8 +185,12 @@ export class Code {
     return this.page.frameLocator('iframe.webview').frameLocator('#active-frame')
   }
 
-  /** Takes a picture once the page rests: what fades has come to its end, and two pictures in a row are the same. */
-  async shot(name) {
+  /**
+   * Takes a picture once the page rests: what fades has come to its end, and two pictures in a row are the same. The
+   * pointer is out of the way, unless it is what the picture shows.
+   */
+  async shot(name, { withPointer = false } = {}) {
+    if (!withPointer) await this.page.mouse.move(1, 1)
     let [before, now] = [undefined, Buffer.alloc(0)]
     await until('the window to rest', async () => {
       before = now

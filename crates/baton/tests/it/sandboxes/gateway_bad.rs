@@ -182,7 +182,7 @@ async fn what_a_model_says_is_heard_while_it_speaks() {
     let mut told = String::new();
     // The model says no more before this one has been heard.
     while !told.contains("one ") {
-        told += &String::from_utf8(answer.chunk().await.unwrap().unwrap().to_vec()).unwrap();
+        told += std::str::from_utf8(&answer.chunk().await.unwrap().unwrap()).unwrap();
     }
     assert!(!told.contains("two"), "{told}");
     (0..10).for_each(|_| model.heard());

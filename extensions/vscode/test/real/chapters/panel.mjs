@@ -45,7 +45,7 @@ async function tell({ step, code, here, room, settings, site }) {
     await here.baton('sessions', 'capture', 'desk')
     await code.row('desk').hover()
     await code.page.locator('.monaco-hover img, .workbench-hover img').first().waitFor({ timeout: 15_000 })
-    await code.shot('hover')
+    await code.shot('hover', { withPointer: true })
     await code.page.mouse.move(0, 0)
   })
   await step('filters leave what was asked for', async () => {
