@@ -88,6 +88,20 @@ impl Server {
 }
 
 /// Debian keeps the server's programs out of the `PATH`.
+/// What a database answers to a statement, past whoever works on it: a row a line, without headings.
+///
+/// # Errors
+///
+/// When `psql` is not there, or the database refuses.
+pub fn ask(url: &str, sql: &str) -> Result<String> {
+    let mut psql = Command::new(find_programs()?.join("psql"));
+    psql.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--command", sql, url]);
+    let done = psql.output().context("expected to start psql")?;
+    let why = String::from_utf8_lossy(&done.stderr);
+    ensure!(done.status.success(), "psql ended with {}: {why}", done.status);
+    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
 fn find_programs() -> Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -95,7 +109,9 @@ fn find_programs() -> Result<PathBuf> {
         folders.extend(versions.flatten().map(|version| version.path().join("bin")));
     }
     let complete = |folder: &PathBuf| {
-        ["initdb", "postgres", "createdb", "pg_isready"].iter().all(|p| folder.join(p).exists())
+        ["initdb", "postgres", "createdb", "pg_isready", "psql"]
+            .iter()
+            .all(|p| folder.join(p).exists())
     };
     let found = folders.into_iter().find(complete);
     found.context("expected the programs of PostgreSQL, found none: apt-get install postgresql")
