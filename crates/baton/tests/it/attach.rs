@@ -1,6 +1,7 @@
 //! A browser that somebody else started: watched, left alone, and resumed on a profile of our own.
 
 use crate::houses::house;
+use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_api::{AttachSession, ErrorCode};
 use baton_playground::{Page, Site, victims};
 use baton_session::Lifecycle;
@@ -80,6 +81,11 @@ async fn an_attached_browser_is_left_alone_and_its_session_outlives_it() {
     page.wait_for("localStorage.getItem('first') !== null").await.unwrap();
     let first: String = page.evaluate("localStorage.getItem('first')").await.unwrap();
     drop(page);
+    // Handed to a sandbox, its login would be here and there.
+    let session = Some(BrowserSession { take: true, ..BrowserSession::reference("foreign") });
+    let wanted = CreateSandbox { browser_session: session, ..CreateSandbox::default() };
+    let refused = client.create_sandbox(&wanted).await.unwrap_err();
+    assert_eq!(refused.code(), Some(ErrorCode::SessionHeld), "{refused}");
     client.close_session("foreign").await.unwrap();
     assert!(foreign.process.try_wait().unwrap().is_none(), "closing the session ended the browser");
 

@@ -54,6 +54,7 @@ pub struct Live {
     activity: channel::Receiver<Activity>,
     moves: channel::Receiver<u64>,
     confinement: Confinement,
+    is_attached: bool,
     /// Which context is watched; none is the default one.
     context: Option<ContextId>,
     /// Ends the event loop, and with it the connection, when the last clone is dropped.
@@ -102,6 +103,7 @@ impl Live {
             activity,
             moves,
             confinement: welcome.confinement.unwrap_or(Confinement::Off),
+            is_attached: welcome.attached,
             context,
             _ends_the_loop: Arc::new(end.drop_guard()),
         };
@@ -122,6 +124,11 @@ impl Live {
     pub fn headless(self) -> Self {
         self.shared.mirror().note_headless();
         self
+    }
+
+    /// Whether it is a browser of somebody's own, which goes on when nobody watches it any more.
+    pub fn is_attached(&self) -> bool {
+        self.is_attached
     }
 
     /// By which rules it is kept from the files of its machine. A keeper that says nothing of it is from

@@ -167,6 +167,11 @@ impl Want for Lend<'_> {
             let holder = format!("sandbox {sandbox} has it");
             return Err(SandboxRefusal::Held { name: name(), holder }.into());
         }
+        if context.hub.is_attached(session.id) {
+            // It would go on with the same login, and tokens rotate.
+            let holder = "a browser of somebody's own has it, which Baton does not end".to_owned();
+            return Err(SandboxRefusal::Held { name: name(), holder }.into());
+        }
         if !self.takes && table.has_other_client(session.id, self.agent) {
             return Err(SandboxRefusal::Driven { name: name() }.into());
         }

@@ -162,6 +162,11 @@ impl Hub {
         self.runner(id).ok().map(|runner| runner.live.confinement())
     }
 
+    /// Whether what this node holds for a session is a browser of somebody's own, which goes on without it.
+    pub fn is_attached(&self, id: SessionId) -> bool {
+        self.runner(id).is_ok_and(|runner| runner.live.is_attached())
+    }
+
     /// Where profiles, sockets and logs live.
     pub fn data(&self) -> &DataFolder {
         &self.config().data
