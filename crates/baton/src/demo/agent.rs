@@ -7,12 +7,9 @@ use baton_browser::cdp::{CdpSession, CdpSessionId, Connection};
 use baton_browser::launch::{self, Confine, LaunchOptions};
 use serde_json::json;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, sleep, timeout};
 use url::Url;
 
-/// By what name a sandbox knows this machine.
-const HOST: &str = "host";
 /// How long the page may take to show somebody, and the browser to end.
 const LIMIT: Duration = Duration::from_secs(15);
 /// How often the page is looked at.
@@ -30,7 +27,6 @@ pub(crate) fn run(site: &Url) -> Result<Exit> {
 }
 
 async fn ask(site: &Url) -> Result<String> {
-    forward(site.port_or_known_default().context("expected an address with a port")?).await?;
     let variable = |name| std::env::var(name).with_context(|| format!("expected {name}"));
     let program = variable("AGENT_BROWSER_EXECUTABLE_PATH")?.into();
     let options = LaunchOptions {
@@ -50,20 +46,6 @@ async fn ask(site: &Url) -> Result<String> {
     connection.browser().call("Browser.close", json!({})).await?;
     timeout(LIMIT, launched.child.wait()).await.context("expected the browser to end")??;
     who
-}
-
-/// The site listens at an address of the machine's loopback, and the sandbox has a loopback of its own.
-async fn forward(port: u16) -> Result<()> {
-    let listener = TcpListener::bind(("127.0.0.1", port)).await?;
-    tokio::spawn(async move {
-        while let Ok((mut near, _)) = listener.accept().await {
-            tokio::spawn(async move {
-                let mut far = TcpStream::connect((HOST, port)).await?;
-                tokio::io::copy_bidirectional(&mut near, &mut far).await
-            });
-        }
-    });
-    Ok(())
 }
 
 async fn look(connection: &Connection, site: &Url) -> Result<String> {
