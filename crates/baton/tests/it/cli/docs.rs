@@ -20,97 +20,34 @@ A command that needs a node finds the one of the data folder, or starts one in t
 ends itself after ten minutes without an active session and without a request.
 ";
 
-const COMMANDS: [&[&str]; 78] = [
-    &[],
-    &["open"],
-    &["attach"],
-    &["sessions", "list"],
-    &["sessions", "show"],
-    &["sessions", "capture"],
-    &["sessions", "resume"],
-    &["sessions", "close"],
-    &["sessions", "abandon"],
-    &["sessions", "delete"],
-    &["sessions", "history"],
-    &["sessions", "rollback"],
-    &["sessions", "diff"],
-    &["sessions", "contexts"],
-    &["sessions", "keep-context"],
-    &["export"],
-    &["import"],
-    &["save"],
-    &["peers", "add"],
-    &["peers", "list"],
-    &["peers", "confirm"],
-    &["peers", "limit"],
-    &["peers", "ping"],
-    &["peers", "remove"],
-    &["sync", "run"],
-    &["sync", "status"],
-    &["sync", "conflicts"],
-    &["sync", "resolve"],
-    &["profile", "compile"],
-    &["profile", "read"],
-    &["debug"],
-    &["debug", "list-tabs"],
-    &["debug", "network"],
-    &["debug", "console"],
-    &["debug", "har"],
-    &["debug", "pair"],
-    &["debug", "on"],
-    &["debug", "off"],
-    &["proxy"],
-    &["cocoons", "add"],
-    &["cocoons", "list"],
-    &["cocoons", "open"],
-    &["cocoons", "remove"],
-    &["sandbox", "create"],
-    &["sandbox", "list"],
-    &["sandbox", "show"],
-    &["sandbox", "exec"],
-    &["sandbox", "delete"],
-    &["mcp"],
-    &["mcp", "install"],
-    &["mcp", "uninstall"],
-    &["skill"],
-    &["federation"],
-    &["federation", "status"],
-    &["federation", "update"],
-    &["federation", "task", "add"],
-    &["federation", "task", "list"],
-    &["federation", "task", "claim"],
-    &["federation", "task", "start"],
-    &["federation", "task", "done"],
-    &["federation", "task", "release"],
-    &["federation", "task", "block"],
-    &["federation", "sprint"],
-    &["federation", "router"],
-    &["federation", "close"],
-    &["federation", "history"],
-    &["federation", "watch"],
-    &["federation", "recover"],
-    &["keys", "create"],
-    &["keys", "list"],
-    &["keys", "revoke"],
-    &["audit"],
-    &["serve"],
-    &["backup"],
-    &["restore"],
-    &["doctor"],
-    &["demo"],
-    &["completions"],
-];
+/// The commands below one, as its help lists them; and what that says.
+fn below(folder: &Folder, command: &[String]) -> (String, Vec<Vec<String>>) {
+    let words: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
+    let help = stdout(&folder.run(&words).success(), &folder.data());
+    let listed = help.split("\nCommands:\n").nth(1).unwrap_or_default();
+    let names = listed
+        .lines()
+        .take_while(|line| !line.is_empty())
+        // A description that goes on in the next line stands further in.
+        .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help");
+    let all = names.map(|name| [command, &[name.to_owned()]].concat()).collect();
+    (help, all)
+}
 
 #[test]
 fn the_command_line_reference_follows_the_program() {
     let folder = Folder::new();
     let mut page = HEAD.to_owned();
-    for command in COMMANDS {
-        let run = folder.run(&[command, &["--help"]].concat()).success();
-        let help = stdout(&run, &folder.data());
+    let mut left = vec![Vec::new()];
+    while let Some(command) = left.pop() {
+        let (help, all) = below(&folder, &command);
         let title = format!("baton {}", command.join(" "));
         write!(page, "\n## {}\n\n```text\n{}\n```\n", title.trim_end(), help.trim_end()).unwrap();
+        left.extend(all.into_iter().rev());
     }
+    assert!(page.contains("\n## baton url\n") && page.contains("\n## baton sync conflicts\n"));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/cli.md");
     if std::env::var_os("BATON_UPDATE_DOCS").is_some() {
         std::fs::write(&path, &page).unwrap();

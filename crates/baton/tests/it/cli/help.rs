@@ -6,7 +6,7 @@ use super::fixture::{Folder, stdout};
 fn the_first_page_says_what_there_is() {
     let folder = Folder::new();
     let run = folder.run(&["--help"]).success();
-    insta::assert_snapshot!(stdout(&run, &folder.data()), @r"
+    insta::assert_snapshot!(stdout(&run, &folder.data()), @"
     Keeps a browser session alive across crashes, machines, sandboxes and agents
 
     Usage: baton [OPTIONS] <COMMAND>
@@ -29,6 +29,7 @@ fn the_first_page_says_what_there_is() {
       audit        Show what was done, by whom, and how it ended, newest first
       serve        Run a node: the service that keeps sessions
       stop         End the node of the data folder; browsers run on, and the next node finds them
+      url          Print the address of the node; one is started where none runs
       proxy        Run a proxy in front of your services, so that their pages can be looked into
       cocoons      Name the services behind the node's proxy, list, open and remove them
       sandbox      Make sandboxes that are logged in, run commands in them, list, show and end them
