@@ -23,6 +23,7 @@ mod environment;
 mod everything;
 mod extension;
 mod front;
+mod getting_started;
 mod history;
 mod hostile;
 mod houses;

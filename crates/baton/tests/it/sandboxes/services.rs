@@ -2,13 +2,14 @@
 
 use super::scene::{Scene, refused};
 use crate::houses::{build, start};
-use axum::Router;
 use axum::http::StatusCode;
 use axum::response::Redirect;
 use axum::routing::get;
+use axum::{Json, Router};
 use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_api::{CreateKey, FileText, ImportSession, Scope};
 use baton_playground::{House, Site};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 
@@ -68,6 +69,25 @@ async fn a_session_that_another_baton_keeps_is_handed_in() {
     assert_eq!(nobody.code.as_str(), "session_not_found");
     scene.end(&sandbox).await;
     other.clear().await.unwrap();
+    scene.strike().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_a_service_wraps_is_taken_out() {
+    let mut scene = Scene::set().await;
+    let wrapped = json!({
+        "id": "shop", "storageState": scene.state(), "domains": ["host"],
+        "expiresAt": "2099-01-01T00:00:00Z",
+    });
+    let answer = move || async move { Json(wrapped) };
+    let site = Site::start(Router::new().route("/kept/{id}/state", get(answer))).await.unwrap();
+    let url = site.url("/kept").unwrap().to_string().replace("127.0.0.1", "localhost");
+    let services = settings(&scene.house, "a key", &[&url]);
+    scene.settle(&format!("[outbound]\nallow = [\"localhost\"]\n{services}")).await;
+    let sandbox = scene.client().create_sandbox(&kept_at(&url, "shop")).await.unwrap();
+    let handed = sandbox.browser_session.clone().unwrap();
+    assert_eq!(handed.logins[0].domain, "host", "{handed:?}");
+    scene.end(&sandbox).await;
     scene.strike().await;
 }
 
