@@ -62,7 +62,7 @@ async fn visit(house: &House, id: SessionId, url: &Url) -> String {
     page.evaluate("document.title").await.unwrap()
 }
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 const REFUSED: &str = "net::ERR_CERT_AUTHORITY_INVALID";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
