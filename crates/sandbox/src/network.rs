@@ -38,7 +38,7 @@ pub struct Allowed {
 pub enum Destination {
     /// Addresses.
     Addresses(Ipv4Net),
-    /// The loopback of this machine, which a sandbox finds at [`HOST`], by the name `host`, and the TCP ports
+    /// The loopback of this machine, which a sandbox finds at `10.0.2.2`, by the name `host`, and the TCP ports
     /// that it may reach there at its own loopback.
     Host,
 }
