@@ -3,7 +3,7 @@
 //! The format is that of `chat.completion.chunk` (OpenAI's API reference, "Streaming"): server-sent events, a
 //! `delta` each, `[DONE]` at last. A model that knows no streams answers with one message.
 
-use super::upstream::{Call, Function, Reply, failed, read};
+use super::reply::{Call, Function, Reply, failed, read};
 use crate::blocking::blocking;
 use crate::{NodeError, line};
 use baton_api::chat::Usage;

@@ -4,6 +4,7 @@
 //! run, and it is asked again with what they wrote, until it wants none.
 
 mod heard;
+mod reply;
 mod tool;
 mod upstream;
 
@@ -12,8 +13,9 @@ use super::prompt::{self, Conversation};
 use crate::NodeError;
 use crate::config::UpstreamSettings;
 use baton_api::chat::{FinishReason, Usage};
+use reply::Reply;
 use serde_json::{Value, json};
-use upstream::{Reply, Upstream};
+use upstream::Upstream;
 
 /// The most commands that one turn may want.
 const MOST_CALLS: usize = 16;

@@ -1,6 +1,6 @@
 //! The one tool of the agent: it runs a command in the sandbox.
 
-use super::upstream::Call;
+use super::reply::Call;
 use crate::NodeError;
 use crate::gateway::desk::Desk;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent};
