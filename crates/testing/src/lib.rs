@@ -8,9 +8,11 @@
 #![allow(clippy::print_stdout, reason = "whoever runs a test reads it")]
 
 mod dice;
+mod nobody;
 mod seed;
 mod skip;
 
 pub use dice::Dice;
+pub use nobody::Nobody;
 pub use seed::{SEED, asked_rounds, cases, rounds, seed};
 pub use skip::{SKIPPED, skipped};

@@ -5,6 +5,7 @@ use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_api::{AttachSession, ErrorCode};
 use baton_playground::{Page, Site, victims};
 use baton_session::Lifecycle;
+use baton_testing::Nobody;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -111,10 +112,8 @@ async fn an_attached_browser_is_left_alone_and_its_session_outlives_it() {
 async fn an_address_where_no_browser_answers_is_told_and_leaves_nothing() {
     let house = house().await;
     let client = house.client().unwrap().clone();
-    // A port that was free a moment ago, at an address of this test alone: nobody listens there.
-    let listener = std::net::TcpListener::bind("127.41.7.2:0").unwrap();
-    let nobody = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
-    drop(listener);
+    let refusing = Nobody::listens();
+    let nobody = format!("http://{}", refusing.address()).parse().unwrap();
     let error = client.attach_session(&request("nobody", &nobody)).await.unwrap_err();
     assert_eq!(error.code(), Some(ErrorCode::CdpUnreachable), "{error}");
     assert!(error.to_string().contains(nobody.as_str().trim_end_matches('/')), "{error}");

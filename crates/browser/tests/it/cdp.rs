@@ -5,6 +5,7 @@ use baton_browser::cdp::{
     self, CdpError, Connection, Event, Events, FrameReader, FrameWriter, Transport,
 };
 use baton_browser::keeper::Role;
+use baton_testing::Nobody;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -134,8 +135,8 @@ async fn a_call_that_would_end_the_browser_is_not_sent() {
 
 #[tokio::test]
 async fn an_address_without_a_browser_says_what_is_there() {
-    // At an address of this test alone, so that nobody takes the port meanwhile.
-    let nobody = tokio::net::TcpListener::bind("127.41.7.3:0").await.unwrap().local_addr().unwrap();
+    let refusing = Nobody::listens();
+    let nobody = refusing.address();
     let web = site("<h1>hello</h1>").await;
     let cases = [
         (format!("http://{nobody}"), format!("unreachable: expected a DevTools endpoint at http://{nobody}/json/version, found Connection refused (os error 111)")),

@@ -5,6 +5,7 @@ use crate::site::{Page, Site};
 use baton_browser::TargetId;
 use baton_browser::keeper::Role;
 use baton_browser::record::{Record, RecordLimits, Recorder, What};
+use baton_testing::Nobody;
 use futures_util::{SinkExt as _, StreamExt as _};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,12 +33,6 @@ async fn echo() -> String {
         }
     });
     format!("ws://{address}/echo")
-}
-
-/// An address at which nobody listens.
-async fn nobody() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    format!("http://{}/refused", listener.local_addr().unwrap())
 }
 
 /// A page that does a little of everything, one thing after the other.
@@ -194,7 +189,9 @@ fn plain(text: String, sites: &[(&str, String)]) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn everything_that_a_page_does_is_told_from_the_first_byte_on() {
     let (kept, frame) = (Kept::new().await, frame().await);
-    let (nobody, echo) = (nobody().await, echo().await);
+    let refusing = Nobody::listens();
+    let nobody = format!("http://{}/refused", refusing.address());
+    let echo = echo().await;
     let site = busy(&frame, &nobody, &echo).await;
     let link = kept.connect(Role::Client).await;
     let mut recorder = Recorder::start(link, RecordLimits::default()).await.unwrap();

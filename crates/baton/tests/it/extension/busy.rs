@@ -8,10 +8,10 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{any, get, post};
 use baton_browser::keeper;
 use baton_playground::Site;
+use baton_testing::Nobody;
 use futures_util::{SinkExt as _, StreamExt as _, stream};
 use hyper_util::rt::TokioIo;
 use std::time::Duration;
-use tokio::net::TcpListener;
 use tokio::time::sleep;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::Role;
@@ -23,15 +23,16 @@ const LARGE: usize = 1 << 20;
 pub(super) struct Busy {
     pub(super) service: Site,
     frame: Site,
-    nobody: String,
+    nobody: Nobody,
 }
 
 impl Busy {
     pub(super) async fn start() -> Self {
-        let (frame, nobody) = (frame().await, nobody().await);
+        let (frame, nobody) = (frame().await, Nobody::listens());
         let page = include_str!("pages/busy.html");
-        let page =
-            page.replace("NOBODY", &nobody).replace("FRAME", frame.url("/").unwrap().as_str());
+        let page = page
+            .replace("NOBODY", &refused(&nobody))
+            .replace("FRAME", frame.url("/").unwrap().as_str());
         Self { service: Site::start(pages(page)).await.unwrap(), frame, nobody }
     }
 
@@ -44,7 +45,7 @@ impl Busy {
             (bare(seen_at), "A"),
             (socket, "WS"),
             (bare(&frame), "FRAME"),
-            (self.nobody.clone(), "NOBODY"),
+            (refused(&self.nobody), "NOBODY"),
         ];
         names.iter().fold(text.to_owned(), |text, (address, name)| text.replace(address, name))
     }
@@ -111,8 +112,7 @@ async fn frame() -> Site {
     Site::start(pages).await.unwrap()
 }
 
-/// An address at which nobody listens.
-async fn nobody() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    format!("http://{}/refused", listener.local_addr().unwrap())
+/// What the page asks for where nobody listens.
+fn refused(nobody: &Nobody) -> String {
+    format!("http://{}/refused", nobody.address())
 }

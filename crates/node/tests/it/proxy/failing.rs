@@ -5,17 +5,11 @@ use crate::fixture::LIMIT;
 use axum::Router;
 use axum::body::Body;
 use axum::routing::{get, post};
+use baton_testing::Nobody;
 use futures_util::StreamExt as _;
-use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep, timeout};
-
-/// An address at which nothing listens.
-async fn nowhere() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap()
-}
 
 async fn told(stand: &Stand, place: &str) -> String {
     let answer = stand.get(place).send().await.unwrap();
@@ -25,7 +19,8 @@ async fn told(stand: &Stand, place: &str) -> String {
 
 #[tokio::test]
 async fn a_cocoon_that_is_down_is_told_from_one_that_says_nonsense() {
-    let down = nowhere().await;
+    let nobody = Nobody::listens();
+    let down = nobody.address();
     let nonsense = raw("HTTP/1.1 two hundred\r\n\r\n").await;
     let stand = Stand::of([cocoon("down", down), cocoon("nonsense", nonsense)]).await;
     let hide = |text: String| {
@@ -84,7 +79,8 @@ async fn an_upload_may_take_longer_as_long_as_it_moves() {
 
 #[tokio::test]
 async fn a_request_must_be_meant_for_a_cocoon() {
-    let stand = Stand::of([cocoon("shop", nowhere().await)]).await;
+    let nobody = Nobody::listens();
+    let stand = Stand::of([cocoon("shop", nobody.address())]).await;
     let status = async |head: &str| {
         let (_, answer) = stand.raw(&format!("GET {head}\r\n\r\n")).await;
         answer.split(' ').nth(1).unwrap().to_owned()
