@@ -15,10 +15,11 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// All that is told of a tab now.
+    /// All that is told of a tab now. The lines are asked for first: once a page says that it is
+    /// done, all that it asked for is among the requests that come after.
     pub(super) fn now(scene: &Scene, token: &str) -> Self {
-        let network = scene.asks(&["debug", "network", token, "--bodies"]);
         let console = scene.asks(&["debug", "console", token]);
+        let network = scene.asks(&["debug", "network", token, "--bodies"]);
         let list = |of: &Value| of.as_array().cloned().unwrap_or_default();
         Self {
             requests: list(&network["requests"]),
