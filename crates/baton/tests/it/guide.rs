@@ -1,0 +1,236 @@
+//! A guide as its reader meets it: what is typed, section by section, and a shell to type it in.
+//!
+//! Whatever stands in a block of code is taken by a story, or left out with a reason. At the end nothing may
+//! be left over, so that a new line in a guide is never one that nobody has typed.
+
+use assert_cmd::cargo::cargo_bin;
+use baton_playground::victims;
+use regex::Regex;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// The blocks of code of a guide, cut into what is done one after the other.
+pub(crate) struct Guide(Vec<Item>);
+
+struct Item {
+    /// The heading that it stands under.
+    section: String,
+    step: Step,
+    is_told: bool,
+}
+
+/// A line that is typed (`console`), or a block of another language as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub(crate) language: String,
+    /// The second word behind the fence: the file that the block is.
+    pub(crate) file: Option<String>,
+    /// What is typed, without its prompt unless that is root's; or the block.
+    pub(crate) text: String,
+    /// What the guide shows below the line.
+    pub(crate) shown: String,
+}
+
+impl Guide {
+    /// Reads a guide.
+    pub(crate) fn read(text: &str) -> Self {
+        let mut items = Vec::new();
+        let mut section = String::new();
+        let mut lines = text.lines();
+        while let Some(line) = lines.next() {
+            if let Some(info) = line.strip_prefix("```") {
+                let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+                let steps = steps(info, &block).into_iter();
+                items.extend(steps.map(|step| Item {
+                    section: section.clone(),
+                    step,
+                    is_told: false,
+                }));
+            } else if line.starts_with('#') {
+                line.trim_start_matches('#').trim().clone_into(&mut section);
+            }
+        }
+        Self(items)
+    }
+
+    /// What is done in a section, in its order. It is the story's from now on.
+    pub(crate) fn section(&mut self, title: &str) -> Vec<Step> {
+        let items = self.0.iter_mut().filter(|item| item.section == title);
+        let steps: Vec<Step> = items
+            .map(|item| {
+                item.is_told = true;
+                item.step.clone()
+            })
+            .collect();
+        assert!(!steps.is_empty(), "expected something to do under {title}, found nothing");
+        steps
+    }
+
+    /// Leaves steps out, each named by its first line, and why nobody does it.
+    pub(crate) fn leave_out(&mut self, steps: &[(&str, &str)]) {
+        for (line, why) in steps {
+            let is_it = |item: &&mut Item| item.step.text.lines().next() == Some(line);
+            let found = self.0.iter_mut().filter(is_it).map(|item| item.is_told = true);
+            assert!(
+                found.count() > 0,
+                "expected to leave out {line:?} ({why}), found no such line"
+            );
+        }
+    }
+
+    /// Ends a guide of which nothing is left over.
+    pub(crate) fn end(self) {
+        let left = self.0.iter().filter(|item| !item.is_told);
+        let left: Vec<_> = left.map(|item| (&item.section, &item.step.text)).collect();
+        assert!(
+            left.is_empty(),
+            "expected all of the guide to be typed or left out, found {left:#?}"
+        );
+    }
+}
+
+/// What is done in a block: the lines behind its prompts, or the block as it is.
+fn steps(info: &str, block: &[&str]) -> Vec<Step> {
+    let mut words = info.split_whitespace().map(ToOwned::to_owned);
+    let language = words.next().unwrap_or_default();
+    let file = words.next();
+    let step = |text: String| Step {
+        language: language.clone(),
+        file: file.clone(),
+        text,
+        shown: String::new(),
+    };
+    if language != "console" {
+        return vec![step(block.iter().flat_map(|line| [*line, "\n"]).collect())];
+    }
+    let mut steps: Vec<Step> = Vec::new();
+    for line in block {
+        match (line.strip_prefix("$ "), steps.last_mut()) {
+            (Some(typed), _) => steps.push(step(typed.to_owned())),
+            (None, Some(before)) if before.shown.is_empty() && before.text.ends_with('\\') => {
+                before.text.push('\n');
+                before.text.push_str(line);
+            }
+            // Below a line of one's own it may be what a program shows.
+            (None, Some(before)) if !before.text.starts_with("# ") => {
+                before.shown.push_str(line);
+                before.shown.push('\n');
+            }
+            _ => {
+                assert!(line.starts_with("# "), "expected a prompt, found {line:?}");
+                steps.push(step((*line).to_owned()));
+            }
+        }
+    }
+    steps
+}
+
+impl Step {
+    /// Holds what a program said to what the guide shows, where it shows something: `…` is what differs.
+    pub(crate) fn shows(&self, said: &str) {
+        let shown = self.shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        let pattern = regex::escape(&shown).replace('…', ".*");
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let is_shown =
+            shown.is_empty() || Regex::new(&format!("^{pattern}$")).unwrap().is_match(&said);
+        assert!(is_shown, "{}: expected {shown:?}, found {said:?}", self.text);
+    }
+}
+
+/// Somebody who reads a guide, with the program and a home of their own. Nobody outlives them.
+pub(crate) struct Reader {
+    home: TempDir,
+    instead: Vec<(String, String)>,
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        victims::naming(self.home.path()).into_iter().for_each(victims::kill);
+    }
+}
+
+impl Reader {
+    pub(crate) fn new() -> Self {
+        let home = tempfile::Builder::new().prefix("baton-").tempdir().unwrap();
+        Self { home, instead: Vec::new() }
+    }
+
+    /// The data folder of their node.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.home.path().join("data")
+    }
+
+    /// From now on this is typed in the place of an example, and what is said is told with the example's.
+    pub(crate) fn instead(&mut self, example: &str, own: impl Into<String>) {
+        self.instead.push((example.to_owned(), own.into()));
+    }
+
+    /// Types lines into a shell that ends at the first one that fails. What it ended with, and what stands
+    /// on the terminal then.
+    pub(crate) fn tries(&self, lines: &str) -> (Option<i32>, String) {
+        let done = self.shell(lines).output().unwrap();
+        let mut said = String::from_utf8(done.stdout).unwrap();
+        for (example, own) in self.instead.iter().rev().filter(|(_, own)| !own.is_empty()) {
+            said = said.replace(own, example);
+        }
+        (done.status.code(), said)
+    }
+
+    /// Types lines that have to succeed.
+    pub(crate) fn types(&self, lines: &str) -> String {
+        let (code, said) = self.tries(lines);
+        assert_eq!(code, Some(0), "{lines}: {said}");
+        said
+    }
+
+    /// Types the lines of a section one after the other, and holds each to what the guide shows.
+    pub(crate) fn follows(&self, steps: &[Step]) -> Vec<String> {
+        let said = steps.iter().map(|step| {
+            assert_eq!(step.language, "console", "{step:?}");
+            let said = self.types(&step.text);
+            step.shows(&said);
+            said
+        });
+        said.collect()
+    }
+
+    /// The first processes of browsers that work for this reader.
+    pub(crate) fn browsers(&self) -> Vec<u32> {
+        let is_browser = |pid: &u32| {
+            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let line = String::from_utf8_lossy(&line).into_owned();
+            line.contains("--user-data-dir=") && !line.contains("--type=")
+        };
+        victims::naming(self.home.path()).into_iter().filter(is_browser).collect()
+    }
+
+    fn shell(&self, lines: &str) -> Command {
+        let mut lines = lines.to_owned();
+        for (example, own) in &self.instead {
+            lines = lines.replace(example, own);
+        }
+        let program = cargo_bin("baton");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(program.parent().unwrap().to_owned());
+        let path = std::env::join_paths(folders.chain(std::env::split_paths(&path))).unwrap();
+        let mut shell = Command::new("sh");
+        // What somebody has set for nodes of their own is not for this reader's.
+        for (name, _) in std::env::vars_os() {
+            if name.as_encoded_bytes().starts_with(b"BATON_") && name != "BATON_LOG" {
+                shell.env_remove(name);
+            }
+        }
+        shell
+            .args(["-ec", &format!("exec 2>&1\n{lines}")])
+            .current_dir(self.home.path())
+            .env("PATH", path)
+            .env("HOME", self.home.path())
+            .env("TMPDIR", self.home.path())
+            .env("BATON_DATA", self.data())
+            // The usual port is for whoever works on this machine.
+            .env("BATON_LISTEN", "127.0.0.1:0")
+            .stdin(Stdio::null());
+        shell
+    }
+}
