@@ -3,6 +3,7 @@
 use super::agent::{browser, tools};
 use super::model::{Model, runs, says, written};
 use super::scene::Scene;
+use crate::guide::Guide;
 use baton_api::{CreateKey, OpenSession, Scope, SnapshotReason};
 use baton_playground::Page;
 use baton_playground::tools::{Npm, Python, Room};
@@ -53,10 +54,11 @@ impl Agency {
     }
 }
 
-/// The first Python of the guide.
-fn guide() -> &'static str {
-    let text = include_str!("../../../../../docs/guide/hand-in.md");
-    text.split("```python\n").nth(1).unwrap().split("```").next().unwrap()
+/// The program of the guide.
+fn guide() -> String {
+    let mut guide = Guide::read(include_str!("../../../../../docs/guide/hand-in.md"));
+    let mut steps = guide.section("Ask an agent").into_iter();
+    steps.find(|step| step.language == "python").unwrap().text
 }
 
 /// A browser that finds `host` at this machine, as sandboxes do; and settings that name it.
