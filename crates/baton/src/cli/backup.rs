@@ -21,8 +21,9 @@ keep a copy of that file, and keep it somewhere else.
 Settings that only a node needs are read and not used.
 
 Examples:
-  baton backup /media/usb/baton.backup                  asks for a passphrase
-  baton backup --with-profiles /media/usb/baton.backup  the browsers' own folders too")]
+  baton backup /media/usb/baton.backup   asks for a passphrase
+  baton backup --with-profiles /media/usb/baton.backup
+                                         the browsers' own folders too")]
 pub(super) struct Backup {
     /// Where to; an older backup there is replaced once the new one is whole
     #[arg(value_name = "FILE")]

@@ -33,10 +33,12 @@ format has a place; tabs and sessionStorage have none in storage-state, and are 
 
 Examples:
   baton export shop -o shop.json
-  baton export shop --to age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p -o shop.baton
+  baton export shop -o shop.baton \\
+    --to age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
   baton export shop --to server -o shop.baton
   baton export shop --passphrase -o shop.baton
-  baton export shop --deep --to age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p -o shop.baton
+  baton export shop --deep -o shop.baton \\
+    --to age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
   baton export shop --format storage-state -o state.json
   baton export shop --format storage-state | my-tests --state -")]
 pub(super) struct Export {
@@ -98,20 +100,23 @@ impl Export {
         let progress = context.output.progress("sealing the session");
         let sealed = client.seal_session(&self.id, peer).await;
         progress.end();
-        let SealedFile { id, name, rev, node_id, peer, file } = sealed?;
+        let SealedFile { id, name, rev, node_id, peer, left_out, file } = sealed?;
         let bytes = destination.write(file.as_str())?;
         if let Some(path) = &destination.path {
             let document = json!({
                 "id": id, "name": name, "rev": rev, "nodeId": node_id, "peer": peer,
-                "path": path, "bytes": bytes,
+                "path": path, "bytes": bytes, "leftOut": left_out,
             });
             context.output.answer(&document, || {
                 let path = path.display();
                 format!("{path}: “{name}” as revision {}, sealed for “{peer}”", rev.version())
             });
         }
+        if let Some(not_said) = output::left_out(&left_out) {
+            context.output.note(&not_said);
+        }
         destination.warn(context);
-        Ok(Exit::Done)
+        Ok(if left_out.has_losses() { Exit::Losses } else { Exit::Done })
     }
 }
 

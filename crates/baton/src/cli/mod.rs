@@ -130,18 +130,19 @@ enum Command {
 
 const EXAMPLES: &str = "\
 Examples:
-  baton demo                                       see a session survive, in a few seconds
-  baton open https://example.org --name shopping   open a session in a browser of its own
-  baton sessions list                              what there is
-  baton sessions resume shopping                   bring it back after a crash
-  baton export shopping -o shopping.json           carry it elsewhere, logged in
-  baton sync run                                   exchange what was saved with other nodes
-  baton doctor                                     what is missing on this machine
+  baton demo                                     see a session survive a crash
+  baton open https://example.org --name shop     open a session in a browser
+  baton sessions list                            what there is
+  baton sessions resume shop                     bring it back after a crash
+  baton export shop -o shop.json                 carry it elsewhere, logged in
+  baton sync run                                 exchange with other nodes
+  baton doctor                                   what is missing on this machine
 
 An ID is an id, a unique prefix of one, or a name.
 
 Exit codes:
-  0 done, 1 failed, 2 usage, 3 not found, 4 conflict, 5 denied, 6 done with losses";
+  0 done, 1 failed, 2 usage, 3 not found, 4 conflict, 5 denied,
+  6 done with losses";
 
 /// Does what `args` say.
 pub(crate) fn main(args: Vec<OsString>) -> ExitCode {

@@ -13,9 +13,11 @@ use url::Url;
 #[command(after_help = "\
 Examples:
   baton open https://example.org --name shopping
-  baton open https://shop.test --name forms --files ~/scans --files ~/receipts:rw
+  baton open https://shop.test --name forms \\
+    --files ~/scans --files ~/receipts:rw
   baton open https://staging.test --name staging --ca ~/our-ca.pem
-  baton open https://a.test https://b.test --name pair --viewport 1280x800 --timezone Asia/Tokyo")]
+  baton open https://a.test https://b.test --name pair \\
+    --viewport 1280x800 --timezone Asia/Tokyo")]
 pub(super) struct Open {
     /// A tab for each of these addresses, the first one in front; none opens a blank tab
     #[arg(value_name = "URL")]

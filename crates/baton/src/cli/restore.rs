@@ -27,7 +27,8 @@ The passphrase is read from BATON_BACKUP_PASSPHRASE, or asked for on a terminal.
 
 Examples:
   baton restore /media/usb/baton.backup
-  baton --data /srv/baton restore --key-file /media/safe/key /media/usb/baton.backup
+  baton --data /srv/baton restore \\
+    --key-file /media/safe/key /media/usb/baton.backup
   baton restore --database-url postgres://baton@db/baton /media/usb/baton.backup")]
 pub(super) struct Restore {
     /// The backup

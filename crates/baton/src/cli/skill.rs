@@ -15,9 +15,9 @@ use serde_json::json;
 The text is a skill: a SKILL.md as agents read it. Without --install it goes to standard output.
 
 Examples:
-  baton skill --install                  to ~/.claude/skills/baton/SKILL.md
-  baton skill --install --project        to .claude/skills/baton/SKILL.md in the current folder
-  baton skill > skills/baton/SKILL.md    to where another agent looks")]
+  baton skill --install                 to ~/.claude/skills/baton/SKILL.md
+  baton skill --install --project       the same below the current folder
+  baton skill > skills/baton/SKILL.md   to where another agent looks")]
 pub(super) struct Skill {
     /// Put it where Claude Code looks for the skills of a user
     #[arg(long)]

@@ -123,7 +123,10 @@ fn lines(cells: &[String], widths: &[usize]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Table;
+    use super::{Table, USUAL};
+    use console::measure_text_width;
+    use proptest::prelude::*;
+    use proptest::{array, collection};
 
     fn table() -> Table {
         let mut table = Table::new(&["NAME", "WHERE", "REASON"]);
@@ -159,5 +162,33 @@ mod tests {
         assert!(narrow.lines().all(|line| console::measure_text_width(line) <= 24), "{narrow}");
         let joined: String = narrow.split_whitespace().collect();
         assert!(joined.contains("https:") && !joined.contains('…'), "{narrow}");
+    }
+
+    const EIGHT: [&str; 8] =
+        ["#", "TIME", "METHOD", "STATUS", "TOOK", "SIZE", "TYPE", "THE REASON"];
+
+    proptest! {
+        #![proptest_config(baton_testing::cases(64))]
+
+        #[test]
+        fn every_table_fits_80_columns_with_all_that_it_says(
+            rows in collection::vec(array::uniform8("[a-z:/.…]{1,50}( [a-z]{1,20}){0,3}"), 1..4),
+        ) {
+            let mut table = Table::new(&EIGHT);
+            rows.iter().for_each(|row| table.row(row.clone()));
+            let text = table.render_within(USUAL);
+            for line in text.lines() {
+                prop_assert!(measure_text_width(line) <= USUAL, "{line:?}");
+            }
+            let letters = |text: &str| {
+                let shown = text.chars().filter(|letter| !letter.is_whitespace());
+                let mut letters: Vec<char> = shown.collect();
+                letters.sort_unstable();
+                letters
+            };
+            let cells = rows.iter().flatten().map(String::as_str);
+            let said: String = EIGHT.into_iter().chain(cells).collect();
+            prop_assert_eq!(letters(&text), letters(&said), "{}", text);
+        }
     }
 }

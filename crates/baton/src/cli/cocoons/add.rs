@@ -14,7 +14,7 @@ It counts at once, and after every start. What the settings name under [[cocoons
 
 Example:
   baton cocoons add shop http://127.0.0.1:3000
-  baton cocoons add shop http://127.0.0.1:3000 --with-key   only with a key of yours")]
+  baton cocoons add shop http://127.0.0.1:3000 --with-key   with a key")]
 pub(crate) struct Add {
     /// 1 to 63 lower-case letters, digits or '-': it stands in host names
     #[arg(value_name = "ID")]

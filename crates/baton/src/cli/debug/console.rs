@@ -16,7 +16,7 @@ a line.
 Examples:
   baton debug console TOKEN --level warn,error
   baton debug console TOKEN --message-pattern 'timed? out' --follow
-  baton debug console TOKEN --id 7                      one of them, with its stack")]
+  baton debug console TOKEN --id 7                one of them, with its stack")]
 pub(in crate::cli) struct Console {
     /// The token of a tab, as baton debug list-tabs shows it
     #[arg(value_name = "TOKEN")]

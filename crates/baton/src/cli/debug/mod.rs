@@ -26,11 +26,11 @@ A session tells of its tabs when it was opened with --debug, or after baton debu
 kept is in the node's memory only, and is gone with the tab.
 
 Examples:
-  baton open https://example.org --name shop --debug   record from the first byte on
-  baton debug list-tabs                                which tabs there are, and their tokens
+  baton open https://example.org --name shop --debug   record from the start
+  baton debug list-tabs                                tabs and their tokens
   baton debug network TOKEN --status-min 400           requests that went wrong
   baton debug console TOKEN --level error --follow     errors, as they come
-  baton debug har TOKEN -o shop.har                    all of it, for other tools")]
+  baton debug har TOKEN -o shop.har                    all, for other tools")]
 pub(super) enum Debug {
     ListTabs(tabs::ListTabs),
     Network(network::Network),

@@ -20,7 +20,7 @@ is a document a line, one for each change of a request.
 Examples:
   baton debug network TOKEN --method POST,PUT --since 5m
   baton debug network TOKEN --url-pattern '/api/.*' --status-min 400
-  baton debug network TOKEN --id 12                     one of them, with headers and bodies")]
+  baton debug network TOKEN --id 12               one, with headers and bodies")]
 pub(in crate::cli) struct Network {
     /// The token of a tab, as baton debug list-tabs shows it
     #[arg(value_name = "TOKEN")]

@@ -32,7 +32,7 @@ write it themselves and agents that use these commands do not disturb each other
 Examples:
   baton federation update kimi active --task \"tests\"   say what you do
   baton federation task add \"write the docs\"           add something to do
-  baton federation task claim --as kimi                take the best task that is free
+  baton federation task claim --as kimi                take the best free task
   baton federation task done task-x7k2pq --as kimi     say that it is done
   baton federation status                              who does what")]
 pub(super) struct Federation {

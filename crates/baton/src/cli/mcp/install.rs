@@ -14,11 +14,12 @@ What would change is shown first, and you are asked. Everything else in the file
 comments too; a file that cannot be read is left alone.
 
 Examples:
-  baton mcp install                        offer it for each program that is found here
+  baton mcp install                        offer it for each program found
   baton mcp install claude-code
   baton mcp install codex --print          only show the entry
-  baton mcp install cursor --project       for whoever works in the current folder
-  baton mcp install gemini -- --with \"npx @playwright/mcp --cdp-endpoint {cdp_url}\"")]
+  baton mcp install cursor --project       for who works in this folder
+  baton mcp install gemini -- \\
+    --with \"npx @playwright/mcp --cdp-endpoint {cdp_url}\"")]
 pub(super) struct Install {
     /// For which program [default: each that is found here]
     #[arg(value_name = "CLIENT")]

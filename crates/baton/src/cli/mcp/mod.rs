@@ -22,10 +22,10 @@ pub(super) use change::NotChanged;
     args_conflicts_with_subcommands = true,
     after_help = "\
 Examples:
-  baton mcp install claude-code          configure a client, after showing what changes
-  baton mcp                              what a client starts
+  baton mcp install claude-code   show what changes, and configure a client
+  baton mcp                       what a client starts
   baton mcp --with \"npx @playwright/mcp --cdp-endpoint {cdp_url}\"
-                                         the same, with Playwright's tools on the session's browser"
+                                  with Playwright's tools on its browser too"
 )]
 pub(super) struct Mcp {
     #[command(flatten)]

@@ -41,12 +41,15 @@ baton peers limit says so later, or for one way.
 
 Examples:
   baton peers add https://baton.example.org --name server --key-file server.key
-  baton peers add https://baton.example.org --name server --sites shop.test,mail.test
-  baton peers add https://baton.example.org --name server --fingerprint \"a1b2 c3d4 …\"
-  baton peers add https://baton.example.org --name cloud --auth msal --tenant 0b9e…c1 \\
-    --client-id 5d3a…9f --scope api://baton/.default --client-secret-file laptop.secret
-  baton peers add https://x1y2-7420.euw.devtunnels.ms --name desk --auth tunnel \\
-    --tunnel-token-file desk.token --key-file desk.key")]
+  baton peers add https://baton.example.org --name server \\
+    --sites shop.test,mail.test
+  baton peers add https://baton.example.org --name server \\
+    --fingerprint \"a1b2 c3d4 …\"
+  baton peers add https://baton.example.org --name cloud --auth msal \\
+    --tenant 0b9e…c1 --client-id 5d3a…9f --scope api://baton/.default \\
+    --client-secret-file laptop.secret
+  baton peers add https://x1y2-7420.euw.devtunnels.ms --name desk \\
+    --auth tunnel --tunnel-token-file desk.token --key-file desk.key")]
 pub(crate) struct Add {
     /// Where the other node is asked, such as `https://baton.example.org`
     #[arg(value_name = "URL")]

@@ -23,7 +23,8 @@ already, it keeps. Cookies and storage of a site belong together; a login may ne
 
 Examples:
   baton peers limit server --sites shop.test,mail.test
-  baton peers limit server --sites shop.test --kinds cookies,local-storage --give
+  baton peers limit server --give \\
+    --sites shop.test --kinds cookies,local-storage
   baton peers limit server --kinds nothing --take
   baton peers limit server --none"
 )]

@@ -14,11 +14,11 @@ const NOTHING: &str = "nothing";
 #[derive(Debug, Args)]
 pub(super) struct Part {
     /// Only what is of these sites, such as shop.test,mail.test; or nothing
-    #[arg(long, value_name = "SITES")]
+    #[arg(long, value_name = "SITE")]
     sites: Option<Sites>,
     /// Only these kinds: cookies, local-storage, databases, caches, files, service-workers, tabs,
     /// environment; or nothing
-    #[arg(long, value_name = "KINDS")]
+    #[arg(long, value_name = "KIND")]
     kinds: Option<Kinds>,
 }
 

@@ -31,7 +31,8 @@ WHOEVER HAS THE FOLDER IS LOGGED IN. Its cookies are not encrypted until a brows
 Examples:
   baton profile compile state.json ./profile
   AGENT_BROWSER_PROFILE=./profile agent-browser open https://example.org
-  baton profile compile shop.baton ./profile --identity ~/.config/baton/identity --merge")]
+  baton profile compile shop.baton ./profile --merge \\
+    --identity ~/.config/baton/identity")]
 pub(in crate::cli) struct Compile {
     /// The file
     #[arg(value_name = "STATE")]

@@ -18,7 +18,7 @@ const LARGEST: u64 = 128 << 20;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  baton sessions files put shop ~/scans/receipt.pdf     prints the path that a tool uploads from
+  baton sessions files put shop ~/scans/receipt.pdf   the path to upload from
   baton sessions files list shop
   baton sessions files get shop invoice.pdf -o invoice.pdf")]
 pub(crate) struct Files {

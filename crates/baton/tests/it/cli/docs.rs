@@ -36,6 +36,15 @@ fn below(folder: &Folder, command: &[String]) -> (String, Vec<Vec<String>>) {
     (help, all)
 }
 
+/// On a terminal of 80 columns no example and no usage is broken where it cannot be typed.
+fn is_typed_as_shown(help: &str) {
+    let usage = help.lines().filter(|line| line.starts_with("Usage: "));
+    let examples = help.lines().skip_while(|line| !line.starts_with("Example")).skip(1);
+    for line in usage.chain(examples.take_while(|line| !line.is_empty())) {
+        assert!(line.chars().count() <= 80, "wider than 80 columns: {line:?}");
+    }
+}
+
 #[test]
 fn the_command_line_reference_follows_the_program() {
     let folder = Folder::new();
@@ -43,6 +52,7 @@ fn the_command_line_reference_follows_the_program() {
     let mut left = vec![Vec::new()];
     while let Some(command) = left.pop() {
         let (help, all) = below(&folder, &command);
+        is_typed_as_shown(&help);
         let title = format!("baton {}", command.join(" "));
         write!(page, "\n## {}\n\n```text\n{}\n```\n", title.trim_end(), help.trim_end()).unwrap();
         left.extend(all.into_iter().rev());

@@ -10,7 +10,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  baton federation task add \"publish the docs\" --priority high --after task-x7k2pq")]
+  baton federation task add \"publish the docs\" --priority high \\
+    --after task-x7k2pq")]
 pub(crate) struct Add {
     /// What is to be done; keep secrets out of it
     #[arg(value_name = "TEXT")]
