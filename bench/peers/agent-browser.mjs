@@ -1,10 +1,11 @@
-// agent-browser: what a saved state and a profile of its own keep, and how long a large state takes.
+// agent-browser: what a saved state, its own restore and a profile keep, and how long a large state takes.
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { arch } from "node:os";
-import { answer, job, largeState, timed } from "./job.mjs";
+import { job, places, run, tabsKept, timed } from "./job.mjs";
 
 const program = `${job.packages}/node_modules/agent-browser/bin/agent-browser-linux-${arch()}`;
+const file = `${job.folder}/state.json`;
+const profile = ["--profile", `${job.folder}/profile`];
 
 // One call of the program. The folder is its home too, so that it finds nothing of anybody else.
 function call(session, ...args) {
@@ -25,21 +26,22 @@ const evaluate = (session, script) => call(session, "eval", script).result;
 // A page in a tab of its own, once it is loaded: a tab that is made with an address does not wait.
 function visit(session, url, at, options) {
   if (at > 0) call(session, "tab", "new");
-  call(session, ...(at > 0 ? [] : options), "open", url);
+  call(session, ...options, "open", url);
 }
 
 function fill(session, ...options) {
-  job.fill.forEach((url, at) => {
+  places().forEach((url, at) => {
     visit(session, url, at, options);
     evaluate(session, "fill()");
   });
+  call(session, "tab", "close");
   call(session, "open", job.tabs[2]);
 }
 
 // It opens no tabs by itself: they are opened where they were, and counted as lost.
 function check(session, ...options) {
-  const kept = {};
-  job.fill.forEach((url, at) => {
+  const kept = tabsKept(call(session, ...options, "tab", "list").tabs.map((tab) => tab.url));
+  places().forEach((url, at) => {
     visit(session, url, at, options);
     Object.assign(kept, evaluate(session, "check()"));
   });
@@ -48,32 +50,58 @@ function check(session, ...options) {
 }
 
 function keepByState() {
-  const file = `${job.folder}/state.json`;
   fill("save");
   call("save", "state", "save", file);
   call("save", "close");
   return check("load", "--state", file);
 }
 
+function keepByRestore() {
+  fill("mine", "--restore");
+  call("mine", "--restore", "close");
+  return check("mine", "--restore");
+}
+
 function keepByProfile() {
-  const profile = ["--profile", `${job.folder}/profile`];
   fill("one", ...profile);
   call("one", "close");
   return check("two", ...profile);
 }
 
-if (job.task === "keep") {
-  answer({ "state save, --state": keepByState(), "--profile, closed gracefully": keepByProfile() });
-} else {
-  const file = `${job.folder}/large.json`;
-  writeFileSync(file, JSON.stringify(largeState()));
-  answer(await timed(async () => {
-    call("large", "--state", file, "open", job.page);
+// Visits every origin, and closes.
+function remember(session, ...options) {
+  for (const url of job.origins) call(session, ...options, "open", url);
+  call(session, ...options, "close");
+}
+
+async function restore(session, ...options) {
+  const took = await timed(async () => {
+    call(session, ...options, "open", job.page);
     // When it was asked once more, it may still be restoring.
     const end = Date.now() + 60_000;
     let items = 0;
-    while (items !== 20 && Date.now() < end) items = evaluate("large", "localStorage.length");
+    while (items !== 20 && Date.now() < end) items = evaluate(session, "localStorage.length");
     return items;
-  }).catch(() => null));
-  call("large", "close");
+  });
+  call(session, "close");
+  return took;
 }
+
+await run({
+  keep: {
+    "state save, --state": keepByState,
+    "--restore, closed gracefully": keepByRestore,
+    "--profile, closed gracefully": keepByProfile,
+  },
+  restore: {
+    "--state": () => restore("large", "--state", job.state),
+    "--restore": () => {
+      remember("large", "--restore");
+      return restore("large", "--restore");
+    },
+    "--profile": () => {
+      remember("large", ...profile);
+      return restore("large", ...profile);
+    },
+  },
+});

@@ -1,22 +1,24 @@
 // What a driver is asked for, and how it answers: one JSON object as its argument, and another as the
 // last line of its output.
 //
-// job: { task: "keep" | "bare" | "restore", chromium, packages, folder, fill: [3 addresses], tabs: [3 addresses],
-//        origins: [addresses], page }
+// job: { task: "keep" | "bare" | "restore", way, chromium, packages, folder,
+//        fill: [3 addresses], tabs: [3 addresses], passkey: an address,
+//        state: a file in Playwright's format, origins: [addresses that fill], page }
 export const job = JSON.parse(process.argv[2]);
 
 export const answer = (found) => console.log(JSON.stringify(found));
 
-// What Playwright and agent-browser both read: 20 items in each origin, and a thousand cookies.
-export function largeState() {
-  const expires = Math.floor(Date.now() / 1000) + 86400;
-  const hosts = job.origins.map((origin) => new URL(origin).hostname);
-  const cookies = Array.from({ length: 1000 }, (_, n) => ({
-    name: `cookie${n}`, value: `value of ${n}`, domain: hosts[n % hosts.length], path: "/",
-    expires, httpOnly: false, secure: false, sameSite: "Lax",
-  }));
-  const localStorage = Array.from({ length: 20 }, (_, n) => ({ name: `item ${n}`, value: `value of ${n} `.repeat(4) }));
-  return { cookies, origins: job.origins.map((origin) => ({ origin: new URL(origin).origin, localStorage })) };
+// What the site judges last and apart: a tool without an authenticator is refused there.
+export const places = () => [...job.fill, job.passkey];
+
+// Whether a browser that was just started has the tabs by itself.
+export const tabsKept = (found) => ({ "tabs, in order": JSON.stringify(found) === JSON.stringify(job.tabs) });
+
+// Does the task in the way that is asked for.
+export async function run(ways) {
+  const way = ways[job.task]?.[job.way];
+  if (!way) throw new Error(`expected a way to ${job.task}, found ${job.way}`);
+  answer(await way());
 }
 
 // Milliseconds of something, which must leave a page behind that finds its items.

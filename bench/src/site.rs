@@ -7,7 +7,7 @@ use axum::routing::get;
 use baton_playground::Site;
 
 /// A busy page at `/busy`, one that remembers at `/memory`, one that rests at `/resting`, and one that
-/// writes items when it is asked to at `/items`, on every host name.
+/// writes items, or items and cookies, when it is asked to at `/items`, on every host name.
 pub async fn start() -> Result<Site> {
     let pages = Router::new()
         // Some tools open the front page of an origin to restore what it keeps.

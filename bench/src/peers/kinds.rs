@@ -1,14 +1,18 @@
 //! Which kinds of state come back.
 
-use super::driver::{AGENT_BROWSER, PLAYWRIGHT, Peers};
-use super::{Disk, section};
+use super::driver::{PEERS, Peers};
+use super::{Disk, best, cell, name, section};
 use crate::report::{Section, Table};
 use anyhow::Result;
 use baton_playground::kinds::{Kept, TABS};
-use baton_playground::{House, Kinds};
+use baton_playground::{House, Kinds, Page};
+use serde::de::DeserializeOwned;
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
+
+/// Baton's two ways: with the profile, and without.
+const BATON: [(&str, Disk); 2] = [("same machine", Disk::Same), ("fresh profile", Disk::Fresh)];
 
 /// A way of keeping state, and what it kept, or why nobody knows.
 struct Way {
@@ -16,38 +20,41 @@ struct Way {
     kept: Result<Kept, String>,
 }
 
+impl Way {
+    fn count(&self) -> Option<usize> {
+        let kept = self.kept.as_ref().ok()?;
+        Some(kept.values().filter(|kept| **kept).count())
+    }
+}
+
 /// Fills the same site with each tool, ends its browser, and asks the site what is there afterwards.
 pub async fn measure(baton: &Path, peers: Option<&Peers>) -> Result<Section> {
     let kinds = Kinds::start().await?;
-    let mut ways = vec![
-        Way {
-            name: "Baton, same machine".to_owned(),
-            kept: Ok(killed(baton, &kinds, Disk::Same).await?),
-        },
-        Way {
-            name: "Baton, fresh profile".to_owned(),
-            kept: Ok(killed(baton, &kinds, Disk::Fresh).await?),
-        },
-    ];
-    for peer in [PLAYWRIGHT, AGENT_BROWSER] {
+    let mut ways = Vec::new();
+    for (way, disk) in BATON {
+        let kept = Ok(killed(baton, &kinds, disk).await?);
+        ways.push(Way { name: name("Baton", way), kept });
+    }
+    for peer in peers.map_or(&[][..], |_| &PEERS[..]) {
         let Some(peers) = peers else { continue };
-        let job = json!({ "task": "keep", "fill": kinds.tabs_to_fill()?, "tabs": kinds.tabs()? });
-        let title = peers.title(peer)?;
-        match peers.drive::<BTreeMap<String, Kept>>(peer, job).await {
-            Ok(kept) => ways.extend(kept.into_iter().map(|(way, mut kept)| {
-                kept.insert(TABS.to_owned(), false);
-                Way { name: format!("{title}: {way}"), kept: Ok(kept) }
-            })),
-            Err(reason) => ways.push(Way { name: title, kept: Err(reason) }),
+        let title = peers.title(*peer)?;
+        for way in peer.keeps {
+            let job = json!({
+                "fill": kinds.tabs_to_fill()?,
+                "tabs": kinds.tabs()?,
+                "passkey": kinds.passkey()?,
+            });
+            let kept = peers.drive(*peer, "keep", way, job).await;
+            ways.push(Way { name: name(&title, way), kept });
         }
     }
-    for Way { name, kept } in &ways {
-        match kept {
-            Ok(kept) => println!("{name}: {} of {}", count(kept), kept.len()),
-            Err(reason) => println!("{name}: {reason}"),
+    for way in &ways {
+        match &way.kept {
+            Ok(kept) => println!("{}: {} of {}", way.name, way.count().unwrap_or(0), kept.len()),
+            Err(reason) => println!("{}: {reason}", way.name),
         }
     }
-    Ok(section("Kinds of state kept", method(), table(&ways)))
+    Ok(section("Kinds of state kept", method(), tables(&ways)))
 }
 
 /// What is there after browser, keeper and node were killed and the session was resumed.
@@ -56,6 +63,8 @@ async fn killed(baton: &Path, kinds: &Kinds, disk: Disk) -> Result<Kept> {
     house.start_node().await?;
     let id = house.open("kinds", kinds.tabs_to_fill()?).await?;
     kinds.fill(&house.keeper_socket(id)).await?;
+    // There is no authenticator, so none is made; the answer names what was refused.
+    ask_apart::<String>(&house.keeper_socket(id), kinds, "fill()").await?;
     house.client()?.capture_session("kinds").await?;
     house.kill_everybody(&[id]).await?;
     if disk == Disk::Fresh {
@@ -68,45 +77,74 @@ async fn killed(baton: &Path, kinds: &Kinds, disk: Disk) -> Result<Kept> {
     let tabs: Vec<_> =
         state["tabs"].as_array().into_iter().flatten().map(|tab| &tab["url"]).collect();
     let in_order = tabs == kinds.tabs()?.map(|url| json!(url)).iter().collect::<Vec<_>>();
-    let mut kept = kinds.check(&house.keeper_socket(id)).await?;
+    let mut kept = ask_apart::<Kept>(&house.keeper_socket(id), kinds, "check()").await?;
+    kept.extend(kinds.check(&house.keeper_socket(id)).await?);
     kept.insert(TABS.to_owned(), in_order);
     house.clear().await?;
     Ok(kept)
 }
 
+/// Asks the page with the passkey, in a tab that is gone afterwards.
+async fn ask_apart<T: DeserializeOwned>(keeper: &Path, kinds: &Kinds, call: &str) -> Result<T> {
+    let [first, ..] = kinds.tabs()?;
+    let url = kinds.passkey()?;
+    let first = Page::attach(keeper, first.as_str()).await?;
+    let browser = first.session().connection().browser();
+    let made = browser.call("Target.createTarget", json!({ "url": url })).await?;
+    let page = Page::attach(keeper, url.as_str()).await?;
+    page.wait_for("document.readyState === 'complete'").await?;
+    let said = page.evaluate(call).await?;
+    browser.call("Target.closeTarget", json!({ "targetId": made["targetId"] })).await?;
+    Ok(said)
+}
+
 fn method() -> String {
     "One site on loopback writes each kind and reads it back by itself: three tabs on three sites, with \
-     a third party's frame. Each tool fills it in a browser of its own and keeps it in its own way; then \
-     the browser ends and another one is asked what is there. Baton's browser, keeper and node end with \
-     SIGKILL right after a capture; the peers are asked to save, and their browsers close gracefully. A \
-     peer that opens no tabs is given them, so that only the row of the tabs counts that against it. \
-     In Playwright's contexts the browser refuses to store anything but cookies for a third party, which \
-     counts as lost. An object that holds itself in one database makes Playwright fail to restore all \
-     others too; here that database is left out of its state."
+     a third party's frame, and a page apart with a passkey. Each tool fills it in a browser of its own \
+     and keeps it in each way that its documentation offers; then the browser ends and another one is \
+     asked what is there. In bold stands the way of each tool that keeps most. Baton's browser, keeper \
+     and node end with SIGKILL right after a capture; the peers are asked to save, and their browsers end \
+     as their row says. A peer that opens no tabs is given them, so that only the row of the tabs counts \
+     that against it. A passkey needs an authenticator, which Playwright alone brings along \
+     (`credentials.install()`); where there is none, it counts as lost.\n\n\
+     What a browser had not written to its profile when it was killed is lost: Chromium writes cookies \
+     and localStorage within about half a minute. browser-use's `kill()` ends its browser with a signal; in the \
+     last of its rows it is asked to close over CDP first. Playwright's and browser-use's browsers refuse \
+     to store anything but cookies for a third party, which counts as lost. What breaks everything else is \
+     left out, and counts as lost alone: of Playwright's state a database with an object that holds \
+     itself, and of browser-use's an item of localStorage with half a surrogate pair. browser-use saves \
+     web storage of the tab in front and restores it in the first tab, so it is asked to save in each \
+     tab and looked at in the first; its cookies that http set as `Secure` on localhost are told as if \
+     https had set them, for Chromium refuses all of them otherwise."
         .to_owned()
 }
 
-/// A row for each kind, and a first one that counts them.
-fn table(ways: &[Way]) -> Table {
+/// The ways, numbered, with what they kept in all, and a row for each kind.
+fn tables(ways: &[Way]) -> Vec<Table> {
     let known = ways.iter().filter_map(|way| way.kept.as_ref().ok());
     let kinds: BTreeSet<&String> = known.flat_map(|kept| kept.keys()).collect();
-    let heading = ways.iter().map(|way| way.name.clone()).collect();
-    let sum = |way: &Way| match &way.kept {
-        Ok(kept) => format!("**{} of {}**", count(kept), kinds.len()),
-        Err(reason) => reason.clone(),
-    };
-    let mut rows = vec![("all".to_owned(), ways.iter().map(sum).collect())];
-    rows.extend(kinds.iter().map(|kind| {
-        let cell = |way: &Way| match &way.kept {
+    let counts: Vec<_> = ways.iter().map(|way| (way.name.as_str(), way.count())).collect();
+    let best = best(&counts, Ord::cmp);
+    let keys: Vec<_> =
+        (1..).zip(&best).map(|(at, is_best)| cell(&format!("{at}"), *is_best)).collect();
+    let sums = ways.iter().zip(&best).zip(&keys).map(|((way, is_best), key)| {
+        let sum = match &way.kept {
+            Ok(_) => format!("{} of {}", way.count().unwrap_or(0), kinds.len()),
+            Err(reason) => reason.clone(),
+        };
+        (key.clone(), vec![cell(&way.name, *is_best), cell(&sum, *is_best)])
+    });
+    let rows = kinds.iter().map(|kind| {
+        let found = |way: &Way| match &way.kept {
             Ok(kept) if kept.get(*kind).copied().unwrap_or_default() => "kept",
             Ok(_) => "lost",
             Err(_) => "–",
         };
-        ((*kind).clone(), ways.iter().map(|way| cell(way).to_owned()).collect())
-    }));
-    Table { heading, rows }
-}
-
-fn count(kept: &Kept) -> usize {
-    kept.values().filter(|kept| **kept).count()
+        ((*kind).clone(), ways.iter().map(|way| found(way).to_owned()).collect())
+    });
+    let rows = rows.collect();
+    vec![
+        Table { heading: ["way", "kept"].map(str::to_owned).into(), rows: sums.collect() },
+        Table { heading: keys, rows },
+    ]
 }

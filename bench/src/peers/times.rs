@@ -1,7 +1,7 @@
 //! How long it takes until a page is there with everything that 50 origins and 1000 cookies hold.
 
-use super::driver::{AGENT_BROWSER, PLAYWRIGHT, Peers};
-use super::{Disk, section};
+use super::driver::{PEERS, Peers};
+use super::{Disk, best, cell, name, section};
 use crate::ratio::median;
 use crate::report::{Section, Table};
 use crate::resume::{COOKIES, ORIGINS, fill, host};
@@ -9,7 +9,7 @@ use crate::site;
 use anyhow::{Result, ensure};
 use baton_playground::{House, Page, Site, victims};
 use baton_session::{Lifecycle, SessionId};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
@@ -17,6 +17,8 @@ use url::Url;
 
 /// Each is measured so often, in turn.
 const ROUNDS: usize = 3;
+/// How many items each origin has.
+const ITEMS: u32 = 20;
 /// How long the node may take to notice that a browser is gone.
 const NOTICE_LIMIT: Duration = Duration::from_secs(15);
 
@@ -48,7 +50,7 @@ pub async fn measure(baton: &Path, peers: Option<&Peers>) -> Result<Section> {
         }
     }
     house.clear().await?;
-    Ok(section("Time of a restore", method(), table(times)))
+    Ok(section("Time of a restore", method(), vec![table(times)]))
 }
 
 async fn measure_round(
@@ -59,16 +61,21 @@ async fn measure_round(
 ) -> Result<Vec<(String, Took)>> {
     let mut times = Vec::new();
     if let Some(peers) = peers {
-        let origins: Result<Vec<Url>> = (0..ORIGINS).map(|number| page(site, number)).collect();
-        let mut job = json!({ "task": "bare", "page": page(site, 0)?, "origins": origins? });
-        times.push((BARE.to_owned(), peers.drive(PLAYWRIGHT, job.clone()).await));
-        job["task"] = json!("restore");
-        for (peer, way) in
-            [(PLAYWRIGHT, "newContext({ storageState })"), (AGENT_BROWSER, "--state")]
-        {
-            let took: Result<Option<f64>, _> = peers.drive(peer, job.clone()).await;
-            let took = took.and_then(|took| took.ok_or("its page never had the items".to_owned()));
-            times.push((format!("{}: {way}", peers.title(peer)?), took));
+        let job = json!({
+            "page": page(site, 0)?,
+            "origins": origins(site)?.map(|mut url| {
+                url.set_query(Some("fill-all"));
+                url
+            }).collect::<Vec<_>>(),
+            "state": large_state(site)?,
+        });
+        times.push((BARE.to_owned(), peers.start_bare(job.clone()).await));
+        for peer in PEERS {
+            let title = peers.title(peer)?;
+            for way in peer.restores {
+                let took = peers.drive(peer, "restore", way, job.clone()).await;
+                times.push((name(&title, way), took));
+            }
         }
     }
     times.push((SAME.to_owned(), Ok(resume(house, id, site, Disk::Same).await?)));
@@ -101,7 +108,7 @@ async fn resume(house: &House, id: SessionId, site: &Site, disk: Disk) -> Result
     let page = Page::attach(&house.keeper_socket(id), page(site, 0)?.as_str()).await?;
     let items: u32 = page.evaluate("localStorage.length").await?;
     let took = start.elapsed().as_secs_f64() * 1e3;
-    ensure!(items == 20, "expected 20 items, found {items}");
+    ensure!(items == ITEMS, "expected {ITEMS} items, found {items}");
     let receipt = resumed.session.receipt.unwrap_or_default();
     ensure!(!receipt.has_losses(), "expected a whole resume, found {:?}", receipt.losses().next());
     let whole = receipt.restored >= COOKIES + ORIGINS;
@@ -114,13 +121,50 @@ fn page(site: &Site, number: usize) -> Result<Url> {
     site.url_on(&host(number), "/items")
 }
 
+/// All of them.
+fn origins(site: &Site) -> Result<impl Iterator<Item = Url>> {
+    let pages: Result<Vec<Url>> = (0..ORIGINS).map(|number| page(site, number)).collect();
+    Ok(pages?.into_iter())
+}
+
+/// What the peers that read Playwright's format are given: the same items and as many cookies.
+fn large_state(site: &Site) -> Result<Value> {
+    let tomorrow = jiff::Timestamp::now().as_second() + 86_400;
+    let cookies = (0..COOKIES).map(|number| {
+        json!({
+            "name": format!("cookie{number}"),
+            "value": format!("value of {number}"),
+            "domain": host(number % ORIGINS),
+            "path": "/",
+            "expires": tomorrow,
+            "httpOnly": false,
+            "secure": false,
+            "sameSite": "Lax",
+        })
+    });
+    let item = |number| {
+        let value = format!("value of {number} ").repeat(4);
+        json!({ "name": format!("item {number}"), "value": value })
+    };
+    let items: Vec<Value> = (0..ITEMS).map(item).collect();
+    let origins = origins(site)?.map(
+        |page| json!({ "origin": page.origin().ascii_serialization(), "localStorage": items }),
+    );
+    Ok(json!({
+        "cookies": cookies.collect::<Vec<_>>(),
+        "origins": origins.collect::<Vec<_>>(),
+    }))
+}
+
 fn method() -> String {
     format!(
-        "{ORIGINS} origins with 20 localStorage items each, and {COOKIES} cookies: from the start of the \
-         browser until a page of one origin is there and finds its 20 items, {ROUNDS} times in turn. \
-         Baton resumes after SIGKILL of browser and keeper, and has read everything back by then. \
-         agent-browser starts its daemon too. The median stands beside a browser that is started by \
-         Playwright without any state."
+        "{ORIGINS} origins with {ITEMS} localStorage items each, and {COOKIES} cookies: from the start of \
+         the browser until a page of one origin is there and finds its {ITEMS} items, {ROUNDS} times in \
+         turn. Baton resumes after SIGKILL of browser and keeper, and has read everything back by then. \
+         agent-browser starts its daemon too, and chrome-devtools-mcp its server. Where a peer has a profile \
+         or restores what it saved by itself, it has visited every origin before, and closed gracefully. \
+         browser-use writes each origin's localStorage when it is first visited. The median stands beside a \
+         browser that is started by Playwright without any state; in bold stands the fastest way of each tool."
     )
 }
 
@@ -128,12 +172,20 @@ fn method() -> String {
 fn table(times: Times) -> Table {
     let heading = ["median", "against no state"].map(str::to_owned).into();
     let bare = times.iter().find(|(way, _)| way == BARE).and_then(|(_, times)| middle(times).ok());
-    let rows = times.into_iter().map(|(way, times)| match middle(&times) {
-        Ok(took) => {
-            let against = bare.map_or("–".to_owned(), |bare| format!("× {:.1}", took / bare));
-            (way, vec![format!("{took:.0} ms"), against])
-        }
-        Err(reason) => (way, vec![reason, "–".to_owned()]),
+    let times: Vec<_> = times.into_iter().map(|(way, rounds)| (way, middle(&rounds))).collect();
+    let measured = |way: &str, took: &Took| took.as_ref().ok().copied().filter(|_| way != BARE);
+    let known: Vec<_> =
+        times.iter().map(|(way, took)| (way.as_str(), measured(way, took))).collect();
+    let best = best(&known, |one: &f64, other: &f64| other.total_cmp(one));
+    let rows = times.iter().zip(best).map(|((way, took), is_best)| {
+        let cells = match took {
+            Ok(took) => {
+                let against = bare.map_or("–".to_owned(), |bare| format!("× {:.1}", took / bare));
+                [format!("{took:.0} ms"), against]
+            }
+            Err(reason) => [reason.clone(), "–".to_owned()],
+        };
+        (cell(way, is_best), cells.map(|text| cell(&text, is_best)).into())
     });
     Table { heading, rows: rows.collect() }
 }

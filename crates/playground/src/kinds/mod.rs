@@ -48,6 +48,11 @@ impl Kinds {
         Ok([self.url("a", "/first")?, self.url("a", "/second")?, self.url("c", "/third")?])
     }
 
+    /// A page apart, with a passkey: a kind that needs an authenticator, which no browser brings along.
+    pub fn passkey(&self) -> Result<Url> {
+        self.url("a", "/passkey")
+    }
+
     /// Fills everything, in the tabs of a browser behind a keeper.
     pub async fn fill(&self, keeper: &Path) -> Result<()> {
         for tab in self.tabs_to_fill()? {
@@ -104,6 +109,7 @@ const FIRST: &str = scripts!("kinds", "cookies", "databases", "stored", "first")
 const FRAME: &str = scripts!("kinds", "cookies", "databases", "stored", "frame");
 const SECOND: &str = scripts!("kinds", "second");
 const EARLIER: &str = scripts!("kinds", "earlier");
+const PASSKEY: &str = scripts!("kinds", "passkey");
 
 fn pages() -> Router {
     // The frame's site is another host on the port that was asked for.
@@ -120,6 +126,7 @@ fn pages() -> Router {
         .route("/frame", get(Html(FRAME)))
         .route("/second", get(Html(SECOND)))
         .route("/earlier", get(Html(EARLIER)))
+        .route("/passkey", get(Html(PASSKEY)))
         .route("/third", get(Html("<title>third</title>")))
         .route("/worker.js", get(worker))
         .route("/by-whom", get("by the network"))
