@@ -2,7 +2,8 @@
 //!
 //! One whose list of parts is damaged costs itself only: the one before it stands in.
 
-use baton_session::SessionId;
+use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
+use baton_session::{Receipt, SessionId};
 use baton_store::{Snapshot, Store, StoreError};
 
 /// How many snapshots are looked through.
@@ -16,6 +17,21 @@ pub(crate) struct Latest {
     pub(crate) damaged: Option<StoreError>,
     /// The newest one, when it is shrunk and this one is not.
     pub(crate) passed_over: Option<Snapshot>,
+}
+
+impl Latest {
+    /// What there is to say of the newer ones that were left aside.
+    pub(crate) fn asides(&self) -> Receipt {
+        let mut receipt = Receipt::default();
+        if let Some(newer) = &self.passed_over {
+            receipt.push(aside(&self.snapshot, newer));
+        }
+        if let Some(StoreError::SnapshotCorrupt { id, why }) = &self.damaged {
+            let why = format!("{why}; taken instead: the one of {}", self.snapshot.taken_at);
+            receipt.push(ReceiptItem::rejected(ItemKind::Part, format!("snapshot {id}"), why));
+        }
+        receipt
+    }
 }
 
 /// The newest snapshot of a session that can be read; none when it has no snapshot at all. Fails
@@ -65,4 +81,19 @@ async fn newest(
 ) -> Result<Option<Snapshot>, StoreError> {
     let all = store.list_snapshots(id, None, LOOKED_THROUGH).await?;
     Ok(all.into_iter().find(|snapshot| !snapshot.sibling && wanted(snapshot)))
+}
+
+/// The line of a receipt that says why a newer snapshot was not taken.
+fn aside(taken: &Snapshot, newer: &Snapshot) -> ReceiptItem {
+    let reason = format!(
+        "the one of {} has lost more than half of its cookies or storage, and nobody asked for that; \
+         baton sessions rollback goes to it all the same",
+        newer.taken_at
+    );
+    let place = format!("{} of {}", taken.id, taken.taken_at);
+    ReceiptItem {
+        reason: Some(reason),
+        verified: Verified::None,
+        ..ReceiptItem::restored(ItemKind::Snapshot, place)
+    }
 }

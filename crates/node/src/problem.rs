@@ -201,9 +201,10 @@ fn sync(error: &SyncError) -> ErrorCode {
         | SyncError::LetInByToken { .. }
         | SyncError::AdminKey { .. } => ErrorCode::Conflict,
         SyncError::TooLarge { .. } | SyncError::FileTooLarge { .. } => ErrorCode::StorageFull,
-        SyncError::BadContent { .. } | SyncError::NoContent { .. } | SyncError::Directory(_) => {
-            ErrorCode::StorageDamaged
-        }
+        SyncError::BadContent { .. }
+        | SyncError::NothingWhole { .. }
+        | SyncError::NoContent { .. }
+        | SyncError::Directory(_) => ErrorCode::StorageDamaged,
         SyncError::Refused(_)
         | SyncError::TooMuch { .. }
         | SyncError::BeyondViews { .. }
@@ -232,7 +233,9 @@ fn live(error: &LiveError) -> ErrorCode {
         LiveError::Lent { .. } => ErrorCode::SessionHeld,
         LiveError::NoSnapshot(_) => ErrorCode::NoSnapshot,
         LiveError::ProfileInUse { .. } => ErrorCode::ProfileInUse,
-        LiveError::SnapshotsDamaged { .. } => ErrorCode::StorageDamaged,
+        LiveError::SnapshotsDamaged { .. } | LiveError::SnapshotDamaged { .. } => {
+            ErrorCode::StorageDamaged
+        }
         LiveError::TooSlow { .. } => ErrorCode::TimedOut,
         LiveError::Launch(error) | LiveError::Keeper(KeeperError::Launch(error)) => launch(error),
         LiveError::Keeper(KeeperError::Address(_)) => ErrorCode::CdpUnreachable,

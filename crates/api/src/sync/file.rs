@@ -1,7 +1,8 @@
 //! Sync files: one session with its revisions, sealed for a node, as people carry it.
 
+use super::save::is_empty;
 use crate::FileText;
-use baton_session::{NodeId, RevisionId, SessionId, SessionName};
+use baton_session::{NodeId, Receipt, RevisionId, SessionId, SessionName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -19,6 +20,9 @@ pub struct SealedFile {
     pub node_id: NodeId,
     /// What people call that.
     pub peer: String,
+    /// Which newer snapshot was left aside, and why.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub left_out: Receipt,
     /// The file. Nobody else can open it.
     #[schema(value_type = Object)]
     pub file: FileText,

@@ -47,7 +47,8 @@ pub struct SavedView {
     /// Peers to which it did not go, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<NotPushed>,
-    /// What in an uploaded file was not taken, and why.
+    /// What is not in it, and why: what of an uploaded file was not taken, or which newer snapshot was left
+    /// aside because parts of it are damaged.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub left_out: Receipt,
 }
@@ -61,6 +62,6 @@ pub struct NotPushed {
     pub reason: String,
 }
 
-fn is_empty(receipt: &Receipt) -> bool {
+pub(super) fn is_empty(receipt: &Receipt) -> bool {
     receipt.items.is_empty()
 }

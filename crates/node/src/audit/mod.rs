@@ -15,7 +15,8 @@ pub use list::list;
 use crate::{NodeError, clock};
 use baton_api::{ErrorCode, Problem};
 use baton_session::AuditOutcome;
-use baton_session::{AuditId, Owner};
+use baton_session::receipt::ItemKind;
+use baton_session::{AuditId, Owner, Receipt};
 use baton_store::{AuditEntry, Store, StoreError};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -192,6 +193,19 @@ impl Note {
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.detail.insert(name.to_owned(), value.into());
         self
+    }
+
+    /// With what was lost, and which damaged snapshot was passed by, if that was so.
+    #[must_use]
+    pub fn with_losses(self, receipt: &Receipt) -> Self {
+        let lost = receipt.losses().count();
+        let mut damaged = receipt.losses().filter(|item| item.kind == ItemKind::Part);
+        let passed_by = damaged.find_map(|item| item.place.strip_prefix("snapshot "));
+        let this = if lost > 0 { self.with("lost", lost) } else { self };
+        match passed_by {
+            Some(snapshot) => this.with("insteadOf", snapshot),
+            None => this,
+        }
     }
 
     /// Names the subject, which may be known only afterwards.

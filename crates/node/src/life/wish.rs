@@ -9,7 +9,6 @@ use crate::reference::Reference;
 use crate::table::Hold;
 use crate::{Context, NodeError, sync};
 use baton_api::Scope;
-use baton_session::receipt::ItemKind;
 use baton_session::{Receipt, Session};
 use serde_json::Value;
 use std::time::Duration;
@@ -93,14 +92,7 @@ impl<'a> Wish<'a> {
     /// With what did not come back, and which damaged snapshot was passed by, if that was so.
     #[must_use]
     pub(crate) fn with_losses(self, receipt: &Receipt) -> Self {
-        let lost = receipt.losses().count();
-        let mut damaged = receipt.losses().filter(|item| item.kind == ItemKind::Part);
-        let passed_by = damaged.find_map(|item| item.place.strip_prefix("snapshot "));
-        let this = if lost > 0 { self.with("lost", lost) } else { self };
-        match passed_by {
-            Some(snapshot) => this.with("insteadOf", snapshot),
-            None => this,
-        }
+        Self { note: self.note.with_losses(receipt), ..self }
     }
 
     /// Notes how it ended, and gives that back.

@@ -30,6 +30,14 @@ impl Hub {
         snapshot.ok_or(LiveError::NotActive(id))
     }
 
+    /// Takes a snapshot now that carries nothing over from the last one: what is damaged in the database is
+    /// stored anew.
+    pub(crate) async fn capture_anew(&self, id: SessionId) -> Result<Snapshot, LiveError> {
+        let runner = self.runner(id)?;
+        runner.last.lock().await.retain(|part| part.kind.is_picture());
+        self.capture(id, SnapshotReason::Request).await
+    }
+
     /// Takes a snapshot of everything, and lets no old one go.
     pub(super) async fn capture_whole(
         &self,

@@ -60,6 +60,17 @@ pub enum LiveError {
         /// What is wrong with the newest one.
         why: String,
     },
+    /// Nothing can be read of the snapshot that was asked for.
+    #[error(
+        "expected a snapshot of which something can be read, found snapshot {snapshot} damaged: {why}\n\
+         choose another one: baton sessions history --verify says of each what is damaged"
+    )]
+    SnapshotDamaged {
+        /// Which snapshot.
+        snapshot: SnapshotId,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Another node bears this one's id.
     #[error(
         "expected node {node} to run once, found it running at {place}\n\

@@ -3,7 +3,7 @@
 use super::{Hub, LiveError};
 use crate::blocking::blocking;
 use crate::latest::{self, Latest};
-use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
+use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{
     Holdings, Owner, Part, PartKind, PartRef, Receipt, Session, SessionId, SnapshotId, State, Term,
     Unread, parts,
@@ -17,16 +17,18 @@ use std::time::Instant;
 pub(crate) struct Loaded {
     /// When it began to be loaded.
     pub(super) began: Instant,
-    pub(super) snapshot: SnapshotId,
+    pub(crate) snapshot: SnapshotId,
     /// When it was taken.
-    pub(super) taken_at: Timestamp,
+    pub(crate) taken_at: Timestamp,
     /// In which term.
     pub(super) term: Option<Term>,
     /// Whether there is no newer one.
-    pub(super) is_newest: bool,
-    pub(super) state: State,
+    pub(crate) is_newest: bool,
+    pub(crate) state: State,
     /// What could not be read.
-    pub(super) receipt: Receipt,
+    pub(crate) receipt: Receipt,
+    /// Whether all of its parts could.
+    pub(crate) is_whole: bool,
     /// The parts that could be read: those that the next snapshot may carry over.
     pub(super) good: Vec<PartRef>,
     /// What the next captures are judged against.
@@ -38,16 +40,9 @@ pub(crate) struct Loaded {
 impl Loaded {
     /// What was read of a snapshot, behind what there is to say of those that it stands in for.
     pub(super) fn of(began: Instant, found: Latest, read: Read, aside_of: Receipt) -> Self {
+        let mut receipt = found.asides();
         let Latest { snapshot, damaged, passed_over } = found;
         let is_newest = passed_over.is_none() && damaged.is_none() && aside_of.items.is_empty();
-        let mut receipt = Receipt::default();
-        if let Some(newer) = &passed_over {
-            receipt.push(aside(&snapshot, newer));
-        }
-        if let Some(StoreError::SnapshotCorrupt { id, why }) = damaged {
-            let why = format!("{why}; taken instead: the one of {}", snapshot.taken_at);
-            receipt.push(ReceiptItem::rejected(ItemKind::Part, format!("snapshot {id}"), why));
-        }
         receipt.extend(aside_of);
         receipt.extend(read.receipt);
         Self {
@@ -58,6 +53,7 @@ impl Loaded {
             is_newest,
             held: Holdings::of(&read.state),
             goes_back: passed_over.is_some(),
+            is_whole: read.damaged.is_empty(),
             state: read.state,
             receipt,
             good: read.good,
@@ -154,20 +150,5 @@ fn named<T>(id: SessionId, found: Result<T, StoreError>) -> Result<T, LiveError>
             Err(LiveError::SnapshotsDamaged { id, why })
         }
         found => Ok(found?),
-    }
-}
-
-/// The line of a receipt that says why a newer snapshot was not taken.
-fn aside(taken: &Snapshot, newer: &Snapshot) -> ReceiptItem {
-    let reason = format!(
-        "the one of {} has lost more than half of its cookies or storage, and nobody asked for that; \
-         baton sessions rollback goes to it all the same",
-        newer.taken_at
-    );
-    let place = format!("{} of {}", taken.id, taken.taken_at);
-    ReceiptItem {
-        reason: Some(reason),
-        verified: Verified::None,
-        ..ReceiptItem::restored(ItemKind::Snapshot, place)
     }
 }

@@ -5,21 +5,27 @@
 
 use super::ending::Ending;
 use super::load::Loaded;
+use super::stand_in::expect_something;
 use super::{Hub, LiveError};
 use crate::latest::Latest;
 use crate::table::Hold;
-use baton_session::{Lifecycle, Session, SnapshotReason};
+use baton_session::{Lifecycle, Receipt, Session, SnapshotReason};
 use baton_store::Snapshot;
+use std::time::Instant;
 
 impl Hub {
-    /// Loads the snapshot `to` of a session, to go back to it.
+    /// Loads the snapshot `to` of a session, to go back to it: that one and no other, as far as it can be
+    /// read. Fails with `SnapshotDamaged` when nothing of it can.
     pub(crate) async fn load_to_go_back(
         &self,
         session: &Session,
         to: Snapshot,
     ) -> Result<Loaded, LiveError> {
+        let began = Instant::now();
+        let read = Box::pin(self.read_snapshot(session, &to, None)).await?;
+        expect_something(&to, &read)?;
         let found = Latest { snapshot: to, damaged: None, passed_over: None };
-        let loaded = self.load(session, found).await?;
+        let loaded = Loaded::of(began, found, read, Receipt::default());
         Ok(Loaded { goes_back: true, is_newest: false, ..loaded })
     }
 

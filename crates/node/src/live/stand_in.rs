@@ -10,7 +10,9 @@ use super::{Hub, LiveError};
 use crate::latest::Latest;
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem};
-use baton_session::{Holdings, PartHash, PartKind, PartRef, Receipt, Session};
+use baton_session::{
+    Holdings, Lifecycle, Owner, PartHash, PartKind, PartRef, Receipt, Session, SnapshotReason,
+};
 use baton_store::Snapshot;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
@@ -24,6 +26,31 @@ const READ_THROUGH: usize = 20;
 const NAMED: usize = 3;
 
 impl Hub {
+    /// Loads what a session holds now. One whose browser runs is captured first, and where parts of that
+    /// snapshot are damaged, everything is stored anew: the browser has it.
+    pub(crate) async fn load_now(&self, session: &Session) -> Result<Loaded, LiveError> {
+        if session.lifecycle != Lifecycle::Active {
+            return self.load_last_good(session).await;
+        }
+        self.capture(session.id, SnapshotReason::Request).await?;
+        match self.load_last_good(session).await {
+            Ok(loaded) if loaded.is_newest && loaded.is_whole => return Ok(loaded),
+            Ok(_) | Err(LiveError::SnapshotsDamaged { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        self.capture_anew(session.id).await?;
+        self.load_last_good(session).await
+    }
+
+    /// Which of some parts cannot be read.
+    pub(crate) async fn damaged_of(
+        &self,
+        owner: &Owner,
+        parts: Vec<PartRef>,
+    ) -> Result<Vec<PartRef>, LiveError> {
+        Ok(self.read(owner, parts).await?.damaged)
+    }
+
     /// Loads a snapshot, or what stands in for it; without the parts of a kind that somebody has at hand, if it
     /// is this one. Fails with `SnapshotsDamaged` when nothing of any can be read.
     pub(super) async fn load_whole(
@@ -89,6 +116,14 @@ impl Hub {
 }
 
 type Taken = (Snapshot, Read);
+
+/// Checks that something can be read of a snapshot that was asked for by its name.
+pub(super) fn expect_something(snapshot: &Snapshot, read: &Read) -> Result<(), LiveError> {
+    if read.damaged.is_empty() || readable(read) > 0 {
+        return Ok(());
+    }
+    Err(LiveError::SnapshotDamaged { snapshot: snapshot.id, why: damage(read) })
+}
 
 fn hashes(parts: &[PartRef]) -> impl Iterator<Item = PartHash> {
     parts.iter().filter(|part| !part.kind.is_picture()).map(|part| part.hash)

@@ -16,7 +16,8 @@ use baton_api::{
 };
 use baton_browser::cdp::Transport;
 use baton_session::certificate::MAX_CERTIFICATES;
-use baton_session::{AgentName, Certificate, SessionName};
+use baton_session::receipt::{ItemKind, ReceiptItem};
+use baton_session::{AgentName, Certificate, Receipt, SessionName};
 use futures_util::Stream;
 use secrecy::SecretString;
 use std::fmt::Display;
@@ -259,8 +260,18 @@ pub async fn export(
 ) -> Result<ExportView, NodeError> {
     let wish = Wish::to_reveal(context, caller, Action::Export, reference).await?;
     let wish = wish.with("format", query.format.as_str());
-    let exported = super::export::export(context, wish.session.clone(), query).await;
+    let exported = Box::pin(super::export::export(context, wish.session.clone(), query)).await;
+    let wish = match &exported {
+        Ok(view) => wish.with_losses(&damage(&view.receipt)),
+        Err(_) => wish,
+    };
     wish.end(exported).await
+}
+
+/// What is damaged: what a form of file has no word for is nothing that was lost.
+fn damage(receipt: &Receipt) -> Receipt {
+    let is_it = |item: &&ReceiptItem| item.kind == ItemKind::Part;
+    receipt.losses().filter(is_it).cloned().collect()
 }
 
 /// Makes a session of a file: see `import.rs`.

@@ -1,61 +1,48 @@
 //! Gives a session out as a file.
 
-use super::{deep, state};
+use super::deep;
 use crate::blocking::blocking;
-use crate::latest::{Latest, last_good};
+use crate::live::{LiveError, Loaded};
 use crate::sync::provenance;
 use crate::{Context, NodeError};
 use baton_api::{Contents, ExportFormat, ExportSession, ExportView, FileText};
-use baton_session::receipt::{ItemKind, ReceiptItem, Verified};
 use baton_session::wire::{self, Head, SessionFile, Version};
-use baton_session::{Lifecycle, Receipt, Session, SnapshotReason, State, playwright};
-use baton_store::Snapshot;
+use baton_session::{Lifecycle, Receipt, Session, State, playwright};
+use jiff::Timestamp;
 
 /// The largest file that leaves a node or enters it, in bytes.
 pub const FILE_LIMIT: usize = 128 << 20;
 
-/// The last good snapshot of a session as a file. An active session is captured first.
+/// The last good snapshot of a session as a file, or what stands in for it where parts of it are damaged.
+/// An active session is captured first.
 pub async fn export(
     context: &Context,
     mut session: Session,
     query: ExportSession,
 ) -> Result<ExportView, NodeError> {
-    let owner = &session.owner.clone();
     if query.deep
         && (session.lifecycle == Lifecycle::Active || query.format != ExportFormat::Session)
     {
         return Err(NodeError::NotDeep { name: session.name });
     }
-    if session.lifecycle == Lifecycle::Active {
+    let loaded = if session.lifecycle == Lifecycle::Active {
         let (now, _hold) = context.hold_again(&session).await?;
         session = now;
-        if session.lifecycle == Lifecycle::Active {
-            context.hub.capture(session.id, SnapshotReason::Request).await?;
-        }
-    }
-    let Some(found) = last_good(&context.store, session.id).await? else {
-        return Err(NodeError::NoSnapshot { name: session.name, expected: "a snapshot" });
+        context.hub.load_now(&session).await
+    } else {
+        context.hub.load_last_good(&session).await
     };
-    let Latest { snapshot, passed_over, .. } = found;
-    let (mut state, unreadable) = state::read(context, owner, &snapshot).await?;
-    let mut receipt = Receipt::default();
-    if let Some(newer) = passed_over {
-        receipt.push(aside(&snapshot, &newer));
-    }
-    for part in unreadable {
-        receipt.push(ReceiptItem::rejected(
-            ItemKind::Part,
-            format!("snapshot {}", snapshot.id),
-            part,
-        ));
-    }
-    let unread = state::unread(context, owner, &snapshot).await?;
-    receipt.extend(unread.into_iter().map(ReceiptItem::as_last_known).collect());
+    let Loaded { snapshot, taken_at, mut state, mut receipt, .. } = match loaded {
+        Err(LiveError::NoSnapshot(_)) => {
+            return Err(NodeError::NoSnapshot { name: session.name, expected: "a snapshot" });
+        }
+        loaded => loaded?,
+    };
     if query.deep {
         receipt.extend(deep::add(context, &session, &mut state).await?);
     }
     let holds = Contents::from(&state);
-    let head = head(context, &session, &snapshot).await?;
+    let head = head(context, &session, taken_at).await?;
     let (text, lost) = write(query.format, head, state).await?;
     receipt.extend(lost);
     if text.len() > FILE_LIMIT {
@@ -64,12 +51,12 @@ pub async fn export(
     }
     let file = FileText::new(text)
         .map_err(|source| NodeError::NotShown { name: session.name.clone(), source })?;
-    tracing::info!(session = %session.id, snapshot = %snapshot.id, format = %query.format, "exported a session");
+    tracing::info!(session = %session.id, %snapshot, format = %query.format, "exported a session");
     Ok(ExportView {
         id: session.id,
         name: session.name,
-        snapshot: snapshot.id,
-        taken_at: snapshot.taken_at,
+        snapshot,
+        taken_at,
         format: query.format,
         holds,
         receipt,
@@ -96,7 +83,7 @@ async fn write(
 async fn head(
     context: &Context,
     session: &Session,
-    snapshot: &Snapshot,
+    taken_at: Timestamp,
 ) -> Result<Head, NodeError> {
     let (owner, made) = (&session.owner, session.created_at);
     let origin = provenance(context, owner, session.node, made, owner.to_string()).await?;
@@ -105,17 +92,6 @@ async fn head(
         name: session.name.to_string(),
         description: session.description.clone(),
         origin,
-        sync: Version { version: 1, last_modified: Some(snapshot.taken_at), ..Version::default() },
+        sync: Version { version: 1, last_modified: Some(taken_at), ..Version::default() },
     })
-}
-
-/// The line that says why a newer snapshot was not taken.
-fn aside(taken: &Snapshot, newer: &Snapshot) -> ReceiptItem {
-    let reason =
-        format!("the one of {} is shrunk; baton sessions history shows both", newer.taken_at);
-    ReceiptItem {
-        reason: Some(reason),
-        verified: Verified::None,
-        ..ReceiptItem::restored(ItemKind::Snapshot, taken.id.to_string())
-    }
 }

@@ -91,7 +91,7 @@ impl Reader<'_> {
 }
 
 /// Whether it is about what one revision holds.
-fn is_unreadable(error: &StoreError) -> bool {
+pub(super) fn is_unreadable(error: &StoreError) -> bool {
     matches!(
         error,
         StoreError::SnapshotCorrupt { .. }

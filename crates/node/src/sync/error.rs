@@ -372,6 +372,17 @@ pub enum SyncError {
         /// Why.
         why: String,
     },
+    /// Every snapshot that could become a revision is damaged.
+    #[error(
+        "expected a snapshot of {name} that is whole and newer than its last revision, found damage: {why}\n\
+         resume it: what can be read comes back, and can be saved then"
+    )]
+    NothingWhole {
+        /// What it is called.
+        name: SessionName,
+        /// What is wrong with the newest one.
+        why: String,
+    },
     /// The revision that a request is based on is not the newest.
     #[error("expected revision {expected} to be the newest, found {}", newest(*found))]
     OtherRevision {

@@ -5,7 +5,7 @@
 //! what was captured here and not yet saved is saved first, so that it is compared and never
 //! overwritten.
 //!
-//! Rooms: `save` makes a revision of a snapshot; `shelf` holds what is shared of a session, and
+//! Rooms: `save` makes a revision of a snapshot, of one that is `whole`; `shelf` holds what is shared of a session, and
 //! `working` what of it stands here, and `partial`
 //! when that is a part; `receive` takes what another node offers and `offer` gives, or what is `seen` of
 //! it by somebody who is given a part;
@@ -59,6 +59,7 @@ mod shown;
 pub(crate) mod standing;
 mod stranger;
 mod upload;
+mod whole;
 mod working;
 
 pub use auto::start as start_auto;

@@ -3,6 +3,7 @@
 use super::contents::Contents;
 use super::reconcile::reconcile;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
+use super::whole::{Published, publish_whole};
 use super::{CALL_LIMIT, SyncError, lease, partial, push};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
@@ -13,9 +14,7 @@ use baton_api::sync::save::NotPushed;
 use baton_api::sync::{Movement, SaveSession, SavedView};
 use baton_session::revision::Content;
 use baton_session::revision::Origin;
-use baton_session::{
-    Lifecycle, Owner, Receipt, Session, SessionId, SessionName, Signed, SnapshotReason,
-};
+use baton_session::{Lifecycle, Owner, Session, SessionId, SessionName, Signed, SnapshotReason};
 use baton_store::{Peer, Snapshot};
 use futures_util::{StreamExt as _, stream};
 
@@ -57,7 +56,10 @@ pub async fn save(
     let sync = request.sync_to_peers || context.sync.auto_sync;
     let saved = save_here(context, caller, reference, request).await;
     let note = match &saved {
-        Ok(view) => note.about(view.id.to_string()).with("rev", view.rev.to_string()),
+        Ok(view) => {
+            let note = note.about(view.id.to_string()).with("rev", view.rev.to_string());
+            note.with_losses(&view.left_out)
+        }
         Err(_) => note,
     };
     let mut view = note.end(&context.store, saved).await?;
@@ -82,14 +84,16 @@ async fn save_here(
     if session.lifecycle == Lifecycle::Active {
         context.hub.capture(session.id, SnapshotReason::Request).await?;
     }
-    let Some(found) = last_good(&context.store, session.id).await? else {
+    // Nothing is renamed for a save that finds nothing.
+    if last_good(&context.store, session.id).await?.is_none() {
         return Err(NodeError::NoSnapshot { name: session.name, expected: "a snapshot" });
-    };
+    }
     let titles = Titles { name, description };
     if titles.name.is_some() || titles.description.is_some() {
         session = rename(context, &session, &titles).await?;
     }
-    let saved = publish(context, &session, &found.snapshot, &titles, Wanted::Saved).await?;
+    let Published { saved, snapshot, asides } =
+        Box::pin(publish_whole(context, &session, &titles, Wanted::Saved)).await?;
     tracing::info!(session = %session.id, rev = %saved.revision.id(), "saved a session");
     Ok(SavedView {
         id: session.id,
@@ -97,12 +101,12 @@ async fn save_here(
         rev: saved.revision.id(),
         version: saved.revision.version,
         checksum: saved.revision.checksum,
-        snapshot: found.snapshot.id,
+        snapshot,
         unchanged: saved.unchanged,
         conflicts: saved.conflicts,
         pushed: Vec::new(),
         failed: Vec::new(),
-        left_out: Receipt::default(),
+        left_out: asides,
     })
 }
 

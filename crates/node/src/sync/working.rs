@@ -5,10 +5,12 @@
 
 use super::SyncError;
 use super::partial;
-use super::save::{Titles, Wanted, publish};
+use super::save::{Titles, Wanted};
 use super::settings::ConflictResolution;
 use super::shelf::{ATTEMPTS, Along, Shelf, is_race};
-use crate::latest::last_good;
+use super::whole::publish_whole;
+use crate::latest::{Latest, last_good};
+use crate::live::LiveError;
 use crate::table::Hold;
 use crate::{Context, NodeError};
 use baton_session::{Lifecycle, Owner, Session, SessionId, Signed};
@@ -28,19 +30,29 @@ pub(super) async fn row(
 }
 
 /// Makes a revision of what was captured since the base and not saved, so that nothing that arrives
-/// can take its place. The caller holds the session.
+/// can take its place. Of which nothing can be read, there is nothing to keep. The caller holds the session.
 pub(super) async fn keep_unsaved(context: &Context, session: &Session) -> Result<(), NodeError> {
     if session.lifecycle == Lifecycle::Active {
         return Ok(());
     }
-    let Some(found) = last_good(&context.store, session.id).await? else { return Ok(()) };
+    let found = match last_good(&context.store, session.id).await {
+        Err(StoreError::SnapshotCorrupt { .. }) => return Ok(()),
+        found => found?,
+    };
+    let Some(Latest { snapshot, damaged, .. }) = found else { return Ok(()) };
+    let newest = match damaged {
+        Some(StoreError::SnapshotCorrupt { id, .. }) => id,
+        _ => snapshot.id,
+    };
     let shelf = Shelf::take(context, &session.owner, session.id).await?;
-    let is_base = |base: &baton_store::Base| base.snapshot == found.snapshot.id;
+    let is_base = |base: &baton_store::Base| base.snapshot == newest;
     if shelf.shared.base.as_ref().is_some_and(is_base) {
         return Ok(());
     }
-    publish(context, session, &found.snapshot, &Titles::default(), Wanted::Kept).await?;
-    Ok(())
+    match Box::pin(publish_whole(context, session, &Titles::default(), Wanted::Kept)).await {
+        Err(NodeError::Live(LiveError::SnapshotsDamaged { .. })) => Ok(()),
+        kept => kept.map(drop),
+    }
 }
 
 /// Whether anything is shared of a session.
@@ -57,8 +69,17 @@ pub(crate) async fn settle(
     if !is_shared(context, session).await? {
         return Ok(());
     }
-    keep_unsaved(context, session).await?;
-    advance(context, &session.owner, hold).await
+    match keep_unsaved(context, session).await {
+        // What can be read of it comes back, and is compared with what peers have once it is whole again.
+        Err(NodeError::Sync(error @ SyncError::NothingWhole { .. })) => {
+            tracing::error!(session = %session.id, %error, "what was not saved is damaged");
+            Ok(())
+        }
+        kept => {
+            kept?;
+            advance(context, &session.owner, hold).await
+        }
+    }
 }
 
 /// Refuses a session that was here, and went with a deletion that came from elsewhere.

@@ -77,6 +77,10 @@ fn answer(saved: &SavedView, peers: &Peers) -> Answer {
         told.push(format!("It did not reach {peer}: {reason}"));
         failed.push(json!({"peer": peer, "reason": reason}));
     }
+    for left in saved.left_out.losses() {
+        let (place, why) = (&left.place, left.reason.as_deref().unwrap_or_default());
+        told.push(text::plain(&format!("Not in it: {} {place}: {why}", left.kind)));
+    }
     if !saved.conflicts.is_empty() {
         told.push("In conflict: browser_sync_conflicts lists what to choose from.".to_owned());
     }

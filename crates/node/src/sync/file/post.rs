@@ -21,7 +21,10 @@ pub async fn seal(
     let note = Note::new(&caller.actor, &caller.owner, Action::Export, reference);
     let sealed = seal_here(context, caller, reference, peer).await;
     let note = match &sealed {
-        Ok(sealed) => note.about(sealed.id.to_string()).with("peer", sealed.node_id.to_string()),
+        Ok(sealed) => {
+            let note = note.about(sealed.id.to_string()).with("peer", sealed.node_id.to_string());
+            note.with_losses(&sealed.left_out)
+        }
         Err(_) => note.with("peer", peer),
     };
     note.end(&context.store, sealed).await
@@ -48,8 +51,8 @@ async fn seal_here(
     let text = blocking(move || text_of(&file)).await?;
     let file = FileText::new(text)
         .map_err(|source| NodeError::NotShown { name: saved.name.clone(), source })?;
-    let (id, name, rev) = (saved.id, saved.name, saved.rev);
-    Ok(SealedFile { id, name, rev, node_id: peer.node, peer: peer.name, file })
+    let (id, name, rev, left_out) = (saved.id, saved.name, saved.rev, saved.left_out);
+    Ok(SealedFile { id, name, rev, node_id: peer.node, peer: peer.name, left_out, file })
 }
 
 fn text_of(file: &SyncFile) -> String {
