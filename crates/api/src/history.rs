@@ -16,6 +16,10 @@ pub struct ListHistory {
     /// How many at most: 1 to 200, 50 when left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
+    /// Reads all parts of the snapshots of the page: each says how many of its parts are damaged, and
+    /// `resumes_from` minds that too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub verify: bool,
 }
 
 /// A page of a session's snapshots.
@@ -26,7 +30,8 @@ pub struct History {
     /// Those of the page whose list of parts is damaged, so that they cannot be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<SnapshotId>,
-    /// The snapshot that a resume would take; none when there is none.
+    /// The snapshot that a resume would take; none when there is none. Unless `verify` was asked for, parts
+    /// are taken to be whole: where some are damaged, a resume may take an older one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumes_from: Option<SnapshotId>,
     /// Give this as `after` to get the next page; none on the last one.

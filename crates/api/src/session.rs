@@ -140,6 +140,9 @@ pub struct SnapshotView {
     /// Whether it is kept for good.
     #[serde(default)]
     pub saved: bool,
+    /// How many of its parts cannot be read. Only a history looks, and only when it is to.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub damaged: usize,
     /// What did not answer when it was taken, and stands in it as last known; and what it does not hold.
     /// Lists leave it out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

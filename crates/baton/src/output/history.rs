@@ -34,8 +34,10 @@ pub(crate) fn history(history: &History) -> String {
 }
 
 fn worth(item: &SnapshotView, resumes_from: Option<SnapshotId>) -> String {
+    let damaged = format!("{} damaged", style::counted(item.damaged, "part"));
     let marks = [
         (resumes_from == Some(item.id), "a resume takes it"),
+        (item.damaged > 0, damaged.as_str()),
         (item.shrunk, "shrunk"),
         (item.sibling, "sibling"),
         (item.saved, "saved"),
@@ -117,6 +119,7 @@ mod tests {
             shrunk,
             sibling,
             saved,
+            damaged: 0,
             unread: Vec::new(),
         }
     }
@@ -128,10 +131,13 @@ mod tests {
         let mut late = snapshot("0197c0de-51ff-7100-8000-000000000000", SnapshotReason::Close);
         late.sibling = true;
         let resumes_from = Some(kept.id);
-        let items = vec![late, SnapshotView { shrunk: true, ..lost }, kept];
+        let newest = snapshot("0197c0de-52ff-7000-8000-000000000000", SnapshotReason::Request);
+        let newest = SnapshotView { damaged: 1, saved: true, ..newest };
+        let items = vec![newest, late, SnapshotView { shrunk: true, ..lost }, kept];
         let given = History { items, resumes_from, ..History::default() };
         insta::assert_snapshot!(console::strip_ansi_codes(&history(&given)), @r"
         SNAPSHOT          TAKEN    REASON    PARTS  SIZE      WORTH
+        0197c0de-52ff-70  3 h ago  request   5      2.00 KiB  1 part damaged, saved
         0197c0de-51ff-71  3 h ago  close     5      2.00 KiB  sibling
         0197c0de-51ff-70  3 h ago  interval  5      2.00 KiB  shrunk
         0197c0de-5100-70  3 h ago  request   5      2.00 KiB  a resume takes it

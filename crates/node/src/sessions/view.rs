@@ -32,6 +32,7 @@ pub(super) fn snapshot(snapshot: &Snapshot) -> SnapshotView {
         shrunk: snapshot.shrunk,
         sibling: snapshot.sibling,
         saved: snapshot.saved,
+        damaged: 0,
         unread: Vec::new(),
     }
 }

@@ -13,16 +13,23 @@ const MOST: usize = 1000;
 #[command(after_help = "\
 A resume takes the snapshot that is marked so. One that is shrunk was taken by itself when more than
 half of the cookies or of the storage was missing as a browser had just come back, and is passed over;
-baton sessions rollback goes to any of them.")]
+baton sessions rollback goes to any of them.
+
+Which one a resume takes is told by their lists of parts. Where parts themselves are damaged, as on a
+disk that fails, a resume takes the newest older one that is whole: --verify reads them all and minds
+that, which takes as long as there is much to read.")]
 pub(crate) struct ShowHistory {
     #[command(flatten)]
     session: Reference,
+    /// Read all parts, and say of each snapshot how many of them are damaged
+    #[arg(long)]
+    verify: bool,
 }
 
 impl ShowHistory {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let client = context.client().await?;
-        let mut query = ListHistory { limit: Some(200), ..ListHistory::default() };
+        let mut query = ListHistory { limit: Some(200), after: None, verify: self.verify };
         let mut all = History::default();
         loop {
             let page = client.list_history(&self.session.id, &query).await?;
