@@ -11,7 +11,8 @@ use serde_json::json;
 A node listens at 127.0.0.1:7420, unless its settings say otherwise. One that a command started takes
 another port while a program has that one, so ask for the address where it is needed.
 
-Example:
+Examples:
+  export BATON_KEY=\"$(baton keys create --name curl --scope read)\"
   curl -H \"Authorization: Bearer $BATON_KEY\" \"$(baton url)/sessions\"")]
 pub(super) struct Address {}
 
