@@ -93,7 +93,7 @@ impl Program {
                     return Err(format!("baton {} has no {flag}", at.join(" ")));
                 };
                 if *takes_value && value.is_none() {
-                    words.next();
+                    is_over = words.next().is_none_or(|value| value.ends_with(','));
                 }
             } else if command.below.contains(word) {
                 at.push(word.to_owned());
@@ -193,4 +193,17 @@ fn every_flag_that_a_page_names_by_itself_is_one_of_some_command() {
         findings.extend(missing.map(|flag| code.finding(flag, "no command has this flag")));
     }
     report(findings, FLAGS_ELSEWHERE);
+}
+
+#[test]
+fn a_command_that_is_not_there_is_told() {
+    let program = Program::read();
+    let check = |line: &str| program.check(&words(line));
+    assert_eq!(check("--data /srv/baton sessions show shop --json"), Ok(()));
+    assert_eq!(check("mcp install codex -- --with 'npx other --flag'"), Ok(()));
+    assert_eq!(check("sandbox exec s1 -- ls --all"), Ok(()));
+    assert_eq!(check("open URL --nam shop"), Err("baton open has no --nam".to_owned()));
+    assert_eq!(check("mcp install codex -- --wth x"), Err("baton mcp has no --wth".to_owned()));
+    let none = "there is no shw below baton sessions".to_owned();
+    assert_eq!(check("sessions shw shop"), Err(none));
 }
