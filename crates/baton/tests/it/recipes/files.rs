@@ -16,15 +16,6 @@ async fn run(scene: &Scene, room: &Room, name: &str, script: &str, command: &str
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn playwright_uploads_and_saves_as_the_guide_says() {
-    let npm = Npm::install().await.unwrap();
-    let scene = Scene::set().await;
-    let room = scene.furnish(npm.room().unwrap());
-    assert_eq!(scene.follow(&room, "Playwright, with files").await, "paid\nhello\n");
-    scene.strike(room).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn playwright_names_files_of_the_session_or_none() {
     let npm = Npm::install().await.unwrap();
     let scene = Scene::set().await;

@@ -5,8 +5,8 @@ mod board;
 mod clients;
 mod files;
 mod guide;
+mod other_tools;
 mod profiles;
-mod scripts;
 mod servers;
 mod together;
 
@@ -39,16 +39,23 @@ struct Scene {
 
 impl Scene {
     async fn set() -> Self {
-        let house = houses::house().await;
-        let site = Site::start(Router::new().route("/", get(Html(PAGE)))).await.unwrap();
+        let (house, site) = build().await;
         let id = house.open("shop", [site.url("/").unwrap()]).await.unwrap();
         Self { house, site, id }
     }
 
+    /// The same, where what is typed in a tool's room opens the session; with that room.
+    async fn opened_by(typed: &str, room: Room) -> (Self, Room) {
+        let (house, site) = build().await;
+        let room = furnish(&house, room);
+        room.run(shell(&house, &site, &room, typed), LIMIT).await.unwrap();
+        let id = house.client().unwrap().fetch_session("shop").await.unwrap().session.id;
+        (Self { house, site, id }, room)
+    }
+
     /// A tool's room with `baton` in it, which finds the node as it does for everybody.
     fn furnish(&self, room: Room) -> Room {
-        let baton = Path::new(env!("CARGO_BIN_EXE_baton")).parent().unwrap();
-        room.with_programs(baton).with("BATON_DATA", self.house.data().path())
+        furnish(&self.house, room)
     }
 
     /// A tool's room whose home has this house's data folder where Baton looks for its own: clients of
@@ -77,17 +84,11 @@ impl Scene {
 
     /// A shell that types these commands, with our addresses in place of those in the guide.
     fn shell(&self, room: &Room, commands: &str) -> Command {
-        let node = self.house.client().unwrap().base().to_string();
-        let commands = commands
-            .replace("https://example.org", &self.address())
-            .replace("http://127.0.0.1:7420", node.trim_end_matches('/'));
-        let mut shell = room.command("sh").unwrap();
-        shell.args(["-e", "-c", &commands]);
-        shell
+        shell(&self.house, &self.site, room, commands)
     }
 
     fn address(&self) -> String {
-        self.site.url("").unwrap().to_string().trim_end_matches('/').to_owned()
+        address(&self.site)
     }
 
     /// The session is as it was: one tab, in a browser that runs and can be captured.
@@ -123,4 +124,30 @@ impl Scene {
         self.look().await;
         self.house.clear().await.unwrap();
     }
+}
+
+/// A house whose node runs, and the site that sessions are opened on.
+async fn build() -> (House, Site) {
+    let house = houses::house().await;
+    let site = Site::start(Router::new().route("/", get(Html(PAGE)))).await.unwrap();
+    (house, site)
+}
+
+fn furnish(house: &House, room: Room) -> Room {
+    let baton = Path::new(env!("CARGO_BIN_EXE_baton")).parent().unwrap();
+    room.with_programs(baton).with("BATON_DATA", house.data().path())
+}
+
+fn shell(house: &House, site: &Site, room: &Room, commands: &str) -> Command {
+    let node = house.client().unwrap().base().to_string();
+    let commands = commands
+        .replace("https://example.org", &address(site))
+        .replace("http://127.0.0.1:7420", node.trim_end_matches('/'));
+    let mut shell = room.command("sh").unwrap();
+    shell.args(["-e", "-c", &commands]);
+    shell
+}
+
+fn address(site: &Site) -> String {
+    site.url("").unwrap().to_string().trim_end_matches('/').to_owned()
 }

@@ -2,7 +2,7 @@
 
 use super::{Scene, guide};
 use baton_playground::McpClient;
-use baton_playground::tools::{Npm, Room};
+use baton_playground::tools::Room;
 use serde_json::{Value, json};
 
 /// Starts the server of a recipe as an agent does, from the settings.
@@ -33,12 +33,9 @@ fn behind<'a>(text: &'a str, element: &str, before: &str, after: &str) -> &'a st
     line.split_once(before).and_then(|(_, rest)| rest.split_once(after)).unwrap().0
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn playwright_mcp_works_and_comes_back_after_a_resume() {
-    let npm = Npm::install().await.unwrap();
-    let scene = Scene::set().await;
-    let room = scene.furnish(npm.room().unwrap());
-    let server = start(&room, "Playwright MCP").await;
+/// Playwright MCP works, and comes back after a resume.
+pub(super) async fn playwright_mcp(scene: &Scene, room: &Room) {
+    let server = start(room, "Playwright MCP").await;
     let page = call(&server, "browser_snapshot", json!({})).await;
     let (field, button) =
         (behind(&page, "textbox", "[ref=", "]"), behind(&page, "button", "[ref=", "]"));
@@ -54,15 +51,11 @@ async fn playwright_mcp_works_and_comes_back_after_a_resume() {
     call(&server, "browser_close", json!({})).await;
     scene.look().await;
     assert!(server.close().await.unwrap().success());
-    scene.strike(room).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn chrome_devtools_mcp_works_and_comes_back_after_a_resume() {
-    let npm = Npm::install().await.unwrap();
-    let scene = Scene::set().await;
-    let room = scene.furnish(npm.room().unwrap());
-    let server = start(&room, "Chrome DevTools MCP").await;
+/// Chrome DevTools MCP works, and comes back after a resume.
+pub(super) async fn chrome_devtools_mcp(scene: &Scene, room: &Room) {
+    let server = start(room, "Chrome DevTools MCP").await;
     let pages = call(&server, "list_pages", json!({})).await;
     assert!(pages.contains(&scene.address()), "{pages}");
     let page = call(&server, "take_snapshot", json!({ "pageId": 1 })).await;
@@ -79,5 +72,4 @@ async fn chrome_devtools_mcp_works_and_comes_back_after_a_resume() {
     assert_eq!(pages.matches(&scene.address()).count(), 1, "{pages}");
     assert_eq!(pages.matches("://").count(), 1, "nothing but the tab of the session: {pages}");
     assert!(server.close().await.unwrap().success());
-    scene.strike(room).await;
 }
