@@ -25,43 +25,6 @@ pub(super) fn browser() -> PathBuf {
     find_browser(None, std::env::var_os("PATH").as_deref()).unwrap()
 }
 
-/// The first block of commands of the guide, as it is typed.
-fn guide() -> String {
-    let text = include_str!("../../../../../docs/guide/hand-in.md");
-    let block = text.split("```console\n").nth(1).unwrap().split("```").next().unwrap();
-    block.lines().filter_map(|line| line.strip_prefix("$ ")).collect::<Vec<_>>().join("\n")
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_guide_is_typed_word_for_word() {
-    let npm = Npm::install().await.unwrap();
-    let program = npm.agent_browser();
-    let folder = program.parent().unwrap().display();
-    let name = program.file_name().unwrap().to_str().unwrap();
-    let flavor = format!(
-        "[[sandboxes.flavors]]\nname = \"agent-ready\"\nmounts = [\"{folder}:/opt/tools\"]\n"
-    );
-    let scene = Scene::set_with(&flavor).await;
-    scene.session("shop").await;
-    let typed = guide()
-        .replace("https://example.org", &scene.url())
-        .replace("example.org", "host")
-        .replace("agent-browser", &format!("/opt/tools/{name}"));
-    let baton = std::path::Path::new(env!("CARGO_BIN_EXE_baton")).parent().unwrap();
-    let path = std::env::var("PATH").unwrap();
-    let ran = tokio::process::Command::new("sh")
-        .args(["-e", "-c", &typed])
-        .env("PATH", format!("{}:{path}", baton.display()))
-        .env("BATON_DATA", scene.house.data().path())
-        .output()
-        .await
-        .unwrap();
-    let said = String::from_utf8_lossy(&ran.stdout);
-    assert!(ran.status.success(), "{said}{}", String::from_utf8_lossy(&ran.stderr));
-    assert!(said.contains("t0k3n") && said.contains("is written back"), "{said}");
-    scene.strike().await;
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_is_logged_in_and_the_rotated_token_comes_back() {
     let npm = Npm::install().await.unwrap();

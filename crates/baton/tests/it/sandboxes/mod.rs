@@ -9,6 +9,7 @@ mod damaged;
 mod escapes;
 mod gateway;
 mod gateway_bad;
+mod guide;
 mod hostile;
 mod leaks;
 mod model;
