@@ -1,5 +1,11 @@
 //! A damaged database: what can be read comes back, and what cannot is named.
 
+mod database;
+mod newest;
+mod saved;
+
+pub(crate) use database::Database;
+
 use crate::houses::{build, house, start};
 use crate::notes::{Notes, eventually, state_of, wait_for_state};
 use baton_api::{Client, ErrorCode, ListHistory, SnapshotReason};

@@ -2,60 +2,12 @@
 //! receipt and the audit log say so.
 
 use super::scene::{Scene, reference, refused};
+use crate::damage::Database;
 use crate::houses;
 use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_api::{ErrorCode, ListAudit, OpenSession};
 use baton_playground::Page;
 use baton_session::SnapshotId;
-use std::path::PathBuf;
-use std::process::Command;
-
-/// The database, past the program.
-enum Database {
-    Sqlite(PathBuf),
-    Postgres(String),
-}
-
-/// Asks a SQLite file; `flip` changes a byte, and changes it back.
-const ASK_SQLITE: &str = "import sqlite3, sys
-def flip(sealed):
-    return sealed[:8] + bytes([sealed[8] ^ 1]) + sealed[9:]
-database = sqlite3.connect(sys.argv[1], timeout=30)
-database.create_function('flip', 1, flip)
-for row in database.execute(sys.argv[2]):
-    print(row[0])
-database.commit()";
-
-impl Database {
-    /// The first column of what it answers.
-    fn ask(&self, sql: &str) -> Vec<String> {
-        let said = match self {
-            Self::Sqlite(file) => {
-                let mut python = Command::new("python3");
-                let done = python.args(["-c", ASK_SQLITE]).arg(file).arg(sql).output().unwrap();
-                assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-                String::from_utf8(done.stdout).unwrap()
-            }
-            Self::Postgres(url) => baton_postgres::ask(url, sql).unwrap(),
-        };
-        said.lines().map(ToOwned::to_owned).collect()
-    }
-
-    /// The parts of a session, those that came with its newest snapshot or all.
-    fn parts(&self, newest: bool) -> Vec<String> {
-        let wanted = if newest { "where since = (select max(ordinal) from snapshots)" } else { "" };
-        self.ask(&format!("select distinct part from part_spans {wanted} order by part"))
-    }
-
-    /// Damages a part, or mends what was damaged.
-    fn flip(&self, part: &str) {
-        let flipped = match self {
-            Self::Sqlite(_) => "flip(sealed)",
-            Self::Postgres(_) => "set_byte(sealed, 8, get_byte(sealed, 8) # 1)",
-        };
-        self.ask(&format!("update parts set sealed = {flipped} where id = '{part}'"));
-    }
-}
 
 /// A session of two snapshots that have no part in common.
 async fn begin(scene: &Scene) -> SnapshotId {
