@@ -2349,6 +2349,11 @@ export interface paths {
                     after?: components["schemas"]["SnapshotId"];
                     /** @description How many at most: 1 to 200, 50 when left out. */
                     limit?: number;
+                    /**
+                     * @description Reads all parts of the snapshots of the page: each says how many of its parts are damaged, and
+                     *     `resumes_from` minds that too.
+                     */
+                    verify?: boolean;
                 };
                 header?: never;
                 path: {
@@ -6494,7 +6499,10 @@ export interface components {
             failed?: components["schemas"]["NotPushed"][];
             /** @description Which session. */
             id: components["schemas"]["SessionId"];
-            /** @description What in an uploaded file was not taken, and why. */
+            /**
+             * @description What is not in it, and why: what of an uploaded file was not taken, or which newer snapshot was left
+             *     aside because parts of it are damaged.
+             */
             leftOut?: components["schemas"]["Receipt"];
             /** @description What it is called. */
             name: components["schemas"]["SessionName"];
@@ -6523,6 +6531,8 @@ export interface components {
             file: Record<string, never>;
             /** @description Which session. */
             id: components["schemas"]["SessionId"];
+            /** @description Which newer snapshot was left aside, and why. */
+            leftOut?: components["schemas"]["Receipt"];
             /** @description What it is called. */
             name: components["schemas"]["SessionName"];
             /** @description For which node. */
@@ -6720,6 +6730,8 @@ export interface components {
              * @description Size of all its parts in bytes, before compression and deduplication.
              */
             bytes: number;
+            /** @description How many of its parts cannot be read. Only a history looks, and only when it is to. */
+            damaged?: number;
             /** @description Which one. */
             id: components["schemas"]["SnapshotId"];
             /** @description How many parts it has. */
