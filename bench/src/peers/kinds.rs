@@ -57,6 +57,14 @@ pub async fn measure(baton: &Path, peers: Option<&Peers>) -> Result<Section> {
     Ok(section("Kinds of state kept", method(), tables(&ways)))
 }
 
+/// The ways that the page tells of.
+#[cfg(test)]
+pub(super) fn ways() -> Vec<String> {
+    let baton = BATON.iter().map(|(way, _)| name("Baton", way));
+    let peers = PEERS.iter().flat_map(|peer| peer.keeps.iter().map(|way| name(peer.name, way)));
+    baton.chain(peers).collect()
+}
+
 /// What is there after browser, keeper and node were killed and the session was resumed.
 async fn killed(baton: &Path, kinds: &Kinds, disk: Disk) -> Result<Kept> {
     let mut house = House::build(baton)?;

@@ -87,7 +87,35 @@ fn cell(text: &str, is_best: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::best;
+    use super::{best, kinds, times};
+
+    /// The first cells of the rows of a section's first table, without versions and bold type.
+    fn rows(heading: &str, column: usize) -> Vec<String> {
+        let page = include_str!("../../../docs/reference/peers.md");
+        let (_, section) = page.split_once(&format!("\n## {heading}\n")).unwrap();
+        let table = section.lines().skip_while(|line| !line.starts_with('|'));
+        let rows = table.take_while(|line| line.starts_with('|')).skip(2);
+        rows.map(|row| {
+            let cell = row.split(" | ").nth(column).unwrap();
+            let cell = cell.trim_start_matches("| ").replace("**", "");
+            match cell.split_once(": ") {
+                Some((title, way)) => {
+                    let is_version =
+                        |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
+                    let versioned = title.rsplit_once(' ').filter(|(_, last)| is_version(last));
+                    format!("{}: {way}", versioned.map_or(title, |(name, _)| name))
+                }
+                None => cell,
+            }
+        })
+        .collect()
+    }
+
+    #[test]
+    fn the_page_has_a_row_for_every_way_and_no_other() {
+        assert_eq!(rows("Kinds of state kept", 1), kinds::ways());
+        assert_eq!(rows("Time of a restore", 0), times::ways());
+    }
 
     #[test]
     fn the_best_way_of_each_tool_is_the_first_of_the_largest() {

@@ -156,6 +156,14 @@ fn large_state(site: &Site) -> Result<Value> {
     }))
 }
 
+/// The ways that the page tells of.
+#[cfg(test)]
+pub(super) fn ways() -> Vec<String> {
+    let peers = PEERS.iter().flat_map(|peer| peer.restores.iter().map(|way| name(peer.name, way)));
+    let all = [BARE.to_owned()].into_iter().chain(peers);
+    all.chain([SAME, FRESH].map(str::to_owned)).collect()
+}
+
 fn method() -> String {
     format!(
         "{ORIGINS} origins with {ITEMS} localStorage items each, and {COOKIES} cookies: from the start of \
