@@ -7,8 +7,8 @@ mod install;
 mod need;
 
 pub(crate) use need::{
-    C_COMPILER, CHROMIUM, DRIVER, KEYRING, NETWORKS, NODE, Need, POSTGRESQL, PYTHON, SANDBOXES,
-    VSCODE,
+    AGE, C_COMPILER, CHROMIUM, DRIVER, KEYRING, NETWORKS, NGINX, NODE, Need, POSTGRESQL, PYTHON,
+    SANDBOXES, VSCODE,
 };
 
 use anyhow::{Result, bail};
@@ -18,11 +18,22 @@ use std::process::ExitCode;
 pub(crate) const DEMO: [&Need; 2] = [&C_COMPILER, &CHROMIUM];
 
 /// What the tests start.
-pub(crate) const TESTS: [&Need; 9] =
-    [&C_COMPILER, &CHROMIUM, &DRIVER, &POSTGRESQL, &NODE, &PYTHON, &KEYRING, &SANDBOXES, &NETWORKS];
+pub(crate) const TESTS: [&Need; 11] = [
+    &C_COMPILER,
+    &CHROMIUM,
+    &DRIVER,
+    &POSTGRESQL,
+    &AGE,
+    &NODE,
+    &PYTHON,
+    &KEYRING,
+    &SANDBOXES,
+    &NETWORKS,
+    &NGINX,
+];
 
-/// Install what the demo and the tests need: Chromium, PostgreSQL's server programs, Node, Python, a
-/// keyring, what sandboxes and networks are made with, a driver for Selenium, a C compiler.
+/// Install what the demo and the tests need: Chromium, PostgreSQL's server programs, age, Node, Python, a
+/// keyring, what sandboxes and networks are made with, nginx, a driver for Selenium, a C compiler.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Only say what is there and what is missing; install nothing.

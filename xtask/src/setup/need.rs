@@ -60,6 +60,19 @@ pub(crate) const POSTGRESQL: Need = Need {
     ubuntu: None,
 };
 
+/// What a file is sealed with that travels.
+pub(crate) const AGE: Need = Need {
+    name: "age",
+    purpose: "the tests make an identity as the guide to moving a login does",
+    expected: "age-keygen on the PATH",
+    search: || on_path("age-keygen"),
+    apt: &["age"],
+    dnf: "sudo dnf install age",
+    pacman: "sudo pacman -S age",
+    brew: "brew install age",
+    ubuntu: None,
+};
+
 /// SQLite, zstd and the cryptography are partly written in C and are compiled from source.
 pub(crate) const C_COMPILER: Need = Need {
     name: "C compiler",
@@ -122,6 +135,19 @@ pub(crate) const PYTHON: Need = Need {
     dnf: "sudo dnf install python3",
     pacman: "sudo pacman -S python",
     brew: "brew install python",
+    ubuntu: None,
+};
+
+/// What people put in front of their pages, and what the proxy's benchmark measures against.
+pub(crate) const NGINX: Need = Need {
+    name: "nginx",
+    purpose: "the tests put a real web server behind the proxy",
+    expected: "nginx on the PATH or in /usr/sbin",
+    search: || on_path("nginx").or_else(|| file("/usr/sbin/nginx".into())),
+    apt: &["nginx"],
+    dnf: "sudo dnf install nginx",
+    pacman: "sudo pacman -S nginx",
+    brew: "brew install nginx",
     ubuntu: None,
 };
 

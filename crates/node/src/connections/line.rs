@@ -2,7 +2,11 @@
 //!
 //! It belongs to whoever reads and writes, from the handshake of TLS to the last message of a WebSocket. So
 //! a place is held for exactly as long as there is a socket, and ends in every phase.
+//!
+//! A socket that is closed while more comes resets the connection, and whoever is still sending loses the
+//! answer that is on its way (RFC 9112, section 9.6). So what an answered request still sends is taken first.
 
+use super::Bounds;
 use super::places::Place;
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
@@ -13,6 +17,9 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep_until};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
+/// How much of the rest of a request is taken at once.
+const PIECE: usize = 16 << 10;
+
 /// A socket and its place.
 pub(super) struct Line {
     stream: TcpStream,
@@ -22,12 +29,17 @@ pub(super) struct Line {
     limit: Duration,
     /// Runs while the other side takes nothing.
     stalled: Option<Pin<Box<Sleep>>>,
+    /// How long the rest of a request is taken that was answered.
+    patience: Duration,
+    /// Runs while it is.
+    rest: Option<Pin<Box<Sleep>>>,
 }
 
 impl Line {
-    pub(super) fn new(stream: TcpStream, place: Place, limit: Duration) -> Self {
+    pub(super) fn new(stream: TcpStream, place: Place, bounds: Bounds) -> Self {
         let ended = Box::pin(place.ended().cancelled_owned());
-        Self { stream, place, ended, limit, stalled: None }
+        let (limit, patience) = (bounds.stalled, bounds.silence);
+        Self { stream, place, ended, limit, stalled: None, patience, rest: None }
     }
 
     /// Fails once the place was taken.
@@ -57,6 +69,28 @@ impl Line {
             self.stalled.get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + limit)));
         ready!(stalled.as_mut().poll(context));
         Poll::Ready(Err(io::Error::new(ErrorKind::TimedOut, "nothing of what is sent is taken")))
+    }
+
+    /// Takes what still comes, until nothing does or it takes too long. It is nobody's, so nothing has moved.
+    fn take_rest(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let end = Instant::now() + self.patience;
+        let mut rest = self.rest.take().unwrap_or_else(|| Box::pin(sleep_until(end)));
+        let mut bytes = [0; PIECE];
+        while Instant::now() < rest.deadline() {
+            self.check(context)?;
+            let mut buffer = ReadBuf::new(&mut bytes);
+            match Pin::new(&mut self.stream).poll_read(context, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {}
+                // The other side has hung up.
+                Poll::Ready(_) => break,
+                Poll::Pending if rest.as_mut().poll(context).is_pending() => {
+                    self.rest = Some(rest);
+                    return Poll::Pending;
+                }
+                Poll::Pending => break,
+            }
+        }
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -102,6 +136,7 @@ impl AsyncWrite for Line {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
+        if self.place.has_more() { self.take_rest(context) } else { Poll::Ready(Ok(())) }
     }
 }

@@ -61,7 +61,8 @@ pub(crate) struct Connection(pub(crate) SocketAddr);
 pub struct Bounds {
     /// How many connections at once; a further one takes the place of another.
     pub connections: usize,
-    /// How long a handshake, and then the head of each request, may take, and how long a body may pause.
+    /// How long a handshake, and then the head of each request, may take, how long a body may pause, and how
+    /// long what is left of it is taken after an answer.
     pub silence: Duration,
     /// How long a body may take, beside the time that it has earned by what came.
     pub body: Duration,
@@ -119,7 +120,7 @@ where
             let (tls, shutdown) = (self.tls.clone(), shutdown.clone());
             connections.spawn(async move {
                 let talk = Talk { peer, bounds, guest: place.guest(), ended: place.ended() };
-                let line = Line::new(stream, place, bounds.stalled);
+                let line = Line::new(stream, place, bounds);
                 match tls {
                     None => talk.go_on(line, service, &shutdown).await,
                     Some(tls) => {

@@ -10,7 +10,7 @@ use crate::rates::household;
 use baton_session::Owner;
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -77,6 +77,8 @@ struct Entry {
 struct Seat {
     /// When something moved last, in nanoseconds.
     moved: AtomicU64,
+    /// Whether the body of the last request was not taken to its end.
+    has_more: AtomicBool,
     /// Its place was taken, or its key is good no longer.
     ended: CancellationToken,
 }
@@ -91,8 +93,11 @@ impl Places {
     /// A place for a stranger from `address`. When there is none, somebody loses theirs.
     pub(super) fn enter(&self, address: IpAddr) -> Place {
         let (address, shares) = (household(address), self.0.shares);
-        let seat =
-            Arc::new(Seat { moved: AtomicU64::new(self.now()), ended: CancellationToken::new() });
+        let seat = Arc::new(Seat {
+            moved: AtomicU64::new(self.now()),
+            has_more: AtomicBool::new(false),
+            ended: CancellationToken::new(),
+        });
         let mut entries = self.entries();
         let is_theirs = |entry: &Entry| entry.holder.is_none() && entry.address == address;
         if entries.count(is_theirs) >= shares.address {
@@ -178,6 +183,11 @@ impl Place {
         self.seat.moved.store(self.places.now(), Ordering::Relaxed);
     }
 
+    /// Whether the body of the last request was not taken to its end.
+    pub(super) fn has_more(&self) -> bool {
+        self.seat.has_more.load(Ordering::Relaxed)
+    }
+
     /// Cancelled once the place was taken.
     pub(super) fn ended(&self) -> CancellationToken {
         self.seat.ended.clone()
@@ -207,6 +217,14 @@ impl Guest {
     pub(super) fn begin(&self) {
         if let Some(entry) = self.places.entries().held.get_mut(&self.id) {
             (entry.holder, entry.is_busy) = (None, true);
+            entry.seat.has_more.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// The body of the request is not taken to its end.
+    pub(super) fn leave_rest(&self) {
+        if let Some(entry) = self.places.entries().held.get(&self.id) {
+            entry.seat.has_more.store(true, Ordering::Relaxed);
         }
     }
 

@@ -50,6 +50,7 @@ impl Inn {
             .route("/", get(async || "here"))
             .route("/body", post(body))
             .route("/much", get(async || Body::from(vec![b'x'; 64 << 20])))
+            .route("/early", post(async || StatusCode::PAYLOAD_TOO_LARGE))
             .route("/late", post(async || StatusCode::GATEWAY_TIMEOUT))
             .route("/change", get(change));
         let door = Door { listener, tls: None, service, bounds, behind_proxy: true, keys: None };
@@ -152,6 +153,37 @@ async fn after_something_took_too_long_the_connection_ends() {
     // Its body is never read, and never sent.
     let head = "POST /late HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n";
     assert!(rest(inn.say(head).await).await.starts_with("HTTP/1.1 504 "));
+    inn.close().await;
+}
+
+#[tokio::test]
+async fn an_answer_before_the_end_of_a_body_arrives_at_who_sends_all_of_it() {
+    let inn = Inn::open(PATIENT).await;
+    // More than the system keeps of a connection.
+    let body = vec![b'x'; 64 << 20];
+    let head = "POST /early HTTP/1.1\r\nHost: a\r\n";
+    let length = format!("Content-Length: {}\r\n\r\n", body.len());
+    let chunk = format!("Transfer-Encoding: chunked\r\n\r\n{:x}\r\n", body.len());
+    for framing in [length, chunk] {
+        let mut stream = inn.say(&format!("{head}{framing}")).await;
+        stream.write_all(&body).await.unwrap();
+        assert!(rest(stream).await.starts_with("HTTP/1.1 413 "));
+    }
+    inn.close().await;
+}
+
+#[tokio::test]
+async fn who_sends_on_after_an_answer_is_hung_up_on() {
+    let inn = Inn::open(Bounds { silence: SHORT, ..PATIENT }).await;
+    let head = "POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n";
+    let mut stream = inn.say(head).await;
+    timeout(LIMIT, async {
+        while stream.write_all(b"x").await.is_ok() {
+            sleep(SHORT / 10).await;
+        }
+    })
+    .await
+    .expect("it is hung up");
     inn.close().await;
 }
 

@@ -93,13 +93,14 @@ pub(super) struct Paced {
     /// When somebody began to wait for it.
     begun: Option<Instant>,
     received: u64,
+    is_whole: bool,
     limit: Pin<Box<Sleep>>,
 }
 
 impl Paced {
     pub(super) fn new(body: Incoming, visit: Visit, bounds: Bounds) -> Self {
         let limit = Box::pin(sleep_until(Instant::now()));
-        Self { body, visit, bounds, begun: None, received: 0, limit }
+        Self { body, visit, bounds, begun: None, received: 0, is_whole: false, limit }
     }
 
     /// Until when the next piece has to be there.
@@ -124,8 +125,12 @@ impl HttpBody for Paced {
             self.limit.as_mut().reset(deadline);
         }
         if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
-            if let Some(Ok(frame)) = &frame {
-                self.received += frame.data_ref().map_or(0, Bytes::len) as u64;
+            match &frame {
+                Some(Ok(frame)) => {
+                    self.received += frame.data_ref().map_or(0, Bytes::len) as u64;
+                }
+                Some(Err(_)) => {}
+                None => self.is_whole = true,
             }
             let deadline = self.deadline();
             self.limit.as_mut().reset(deadline);
@@ -142,6 +147,16 @@ impl HttpBody for Paced {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+impl Drop for Paced {
+    fn drop(&mut self) {
+        let is_whole = self.is_whole || self.body.is_end_stream();
+        // One that is too slow has had its time.
+        if !is_whole && self.visit.trouble() != Some(BodyTrouble::Slow) {
+            self.visit.0.guest.leave_rest();
+        }
     }
 }
 

@@ -60,10 +60,16 @@ fn location(address: &str, route: &Route, upstream: &Upstream) -> Option<String>
         None => Url::parse(address).ok(),
     };
     let url = read("http")?;
-    let own = url.origin() == upstream.url().origin();
-    if own {
+    if is_own(&url, route, upstream) {
         let path = &url[Position::BeforePath..];
-        return Some(prefixed(path, &route.prefix).unwrap_or_else(|| path.to_owned()));
+        let path = prefixed(path, &route.prefix).unwrap_or_else(|| path.to_owned());
+        // What begins with two slashes would name a host.
+        let is_path = !path.starts_with("//");
+        return Some(if is_path {
+            path
+        } else {
+            format!("{}://{}{path}", route.scheme, route.host)
+        });
     }
     let url = read(route.scheme)?;
     let ours = Url::parse(&format!("{}://{}", route.scheme, route.host)).ok()?;
@@ -72,6 +78,17 @@ fn location(address: &str, route: &Route, upstream: &Upstream) -> Option<String>
     }
     let path = prefixed(&url[Position::BeforePath..], &route.prefix)?;
     Some(format!("{}{path}", &url[..Position::BeforePath]))
+}
+
+/// Whether an address is where the cocoon answers; also by the name that the browser gave the host: a server
+/// may put its own port behind the name that a request has, as nginx does in redirects.
+fn is_own(url: &Url, route: &Route, upstream: &Upstream) -> bool {
+    let upstream = upstream.url();
+    let named = Url::parse(&format!("http://{}", route.host)).ok();
+    let is_named = named.is_some_and(|named| named.host() == url.host());
+    let has_its_port = url.port_or_known_default() == upstream.port_or_known_default();
+    url.origin() == upstream.origin()
+        || is_named && has_its_port && url.scheme() == upstream.scheme()
 }
 
 /// The path behind the prefix; none when it is there already.
@@ -149,6 +166,13 @@ mod tests {
                 "http://127.0.0.1:3001/login",
                 "http://127.0.0.1:3001/login",
             ),
+            ("http://localhost:3000/docs/", "/proxy/shop/docs/", "http://localhost:3000/docs/"),
+            ("http://shop.localhost:3000/docs/", "http://shop.localhost:3000/docs/", "/docs/"),
+            (
+                "http://127.0.0.1:3000//evil.test/",
+                "/proxy/shop//evil.test/",
+                "http://shop.localhost:8081//evil.test/",
+            ),
             ("https://example.org/", "https://example.org/", "https://example.org/"),
             ("//example.org/", "//example.org/", "//example.org/"),
         ] {
@@ -166,6 +190,8 @@ mod tests {
             ("//dev.example.org/a", "https://dev.example.org/proxy/shop/a"),
             ("http://dev.example.org/a", "http://dev.example.org/a"),
             ("//127.0.0.1:3000/a", "/proxy/shop/a"),
+            ("http://dev.example.org:3000/a", "/proxy/shop/a"),
+            ("https://dev.example.org:3000/a", "https://dev.example.org:3000/a"),
         ] {
             assert_eq!(shown(address, &secure), right);
         }

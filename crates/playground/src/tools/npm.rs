@@ -29,6 +29,16 @@ const INSPECTOR: Shelf = Shelf {
     ],
 };
 
+/// Vite and React: the development server of a framework.
+const VITE: Shelf = Shelf {
+    name: "vite",
+    files: &[
+        ("package.json", include_str!("../../tools/vite/package.json")),
+        ("package-lock.json", include_str!("../../tools/vite/package-lock.json")),
+        (".npmrc", include_str!("../../tools/vite/.npmrc")),
+    ],
+};
+
 /// Node, as a package of its own.
 const NODE: Shelf = Shelf {
     name: "node",
@@ -64,6 +74,11 @@ impl Npm {
     /// Installs the MCP Inspector; quick when it is there.
     pub async fn install_inspector() -> Result<Self> {
         Self::of(&INSPECTOR, OLDEST_FOR_INSPECTOR).await
+    }
+
+    /// Installs Vite and React; quick when they are there.
+    pub async fn install_vite() -> Result<Self> {
+        Self::of(&VITE, OLDEST_NODE).await
     }
 
     /// Installs what builds and tests something of ours.

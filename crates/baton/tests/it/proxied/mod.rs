@@ -1,5 +1,8 @@
-//! A service behind the proxy at a path of its host, in a real browser: what its pages mean at their own
-//! root is there.
+//! A service behind the proxy, in a real browser: at a path of the proxy's host, where what its pages mean at
+//! their own root is there, and on a host of its own.
+
+mod nginx;
+mod vite;
 
 use crate::houses::{build, start};
 use crate::notes::eventually;
@@ -8,7 +11,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use baton_api::cocoon::PutCocoon;
-use baton_playground::{Page, Site};
+use baton_playground::{House, Page, Site};
 use serde_json::json;
 use url::Url;
 
@@ -41,17 +44,27 @@ async fn shop() -> Site {
     Site::start(pages).await.unwrap()
 }
 
+/// A house whose node runs with a proxy.
+async fn house() -> House {
+    start(build().with("BATON_PROXY_LISTEN", "127.0.0.1:0")).await
+}
+
+/// Puts a service behind the house's proxy; where its pages are: on a host of its own, and below a path.
+async fn put(house: &House, upstream: &str) -> [Url; 2] {
+    let request: PutCocoon = serde_json::from_value(json!({ "upstream": upstream })).unwrap();
+    let client = house.client().unwrap();
+    let cocoon = client.put_cocoon(&"shop".parse().unwrap(), &request).await.unwrap();
+    [("shop.localhost", "/"), ("localhost", "/proxy/shop/")].map(|(host, path)| {
+        let is_it = |url: &&Url| url.host_str() == Some(host) && url.path() == path;
+        cocoon.urls.iter().find(is_it).unwrap().clone()
+    })
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_below_a_path_finds_what_it_means_at_its_root() {
     let shop = shop().await;
-    let house = start(build().with("BATON_PROXY_LISTEN", "127.0.0.1:0")).await;
-    let request: PutCocoon =
-        serde_json::from_value(json!({ "upstream": shop.url("/").unwrap() })).unwrap();
-    let client = house.client().unwrap();
-    let cocoon = client.put_cocoon(&"shop".parse().unwrap(), &request).await.unwrap();
-    let is_by_path =
-        |url: &&Url| url.path() == "/proxy/shop/" && url.host_str() == Some("localhost");
-    let place = cocoon.urls.iter().find(is_by_path).unwrap().clone();
+    let house = house().await;
+    let [_, place] = put(&house, shop.url("/").unwrap().as_str()).await;
 
     let id = house.open("shop", [place.clone()]).await.unwrap();
     let page = Page::attach(&house.keeper_socket(id), place.as_str()).await.unwrap();
@@ -73,6 +86,6 @@ async fn a_page_below_a_path_finds_what_it_means_at_its_root() {
         Page::attach(&house.keeper_socket(id), second.as_str()).await.is_ok()
     })
     .await;
-    client.close_session("shop").await.unwrap();
+    house.client().unwrap().close_session("shop").await.unwrap();
     house.clear().await.unwrap();
 }
