@@ -3,11 +3,18 @@
 //! Whatever stands in a block of code is taken by a story, or left out with a reason. At the end nothing may
 //! be left over, so that a new line in a guide is never one that nobody has typed.
 
+mod backup;
+mod move_a_login;
+
 use assert_cmd::cargo::cargo_bin;
-use baton_playground::victims;
+use baton_node::DataFolder;
+use baton_playground::{Page, victims};
 use regex::Regex;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
 /// The blocks of code of a guide, cut into what is done one after the other.
@@ -108,7 +115,7 @@ fn steps(info: &str, block: &[&str]) -> Vec<Step> {
     for line in block {
         match (line.strip_prefix("$ "), steps.last_mut()) {
             (Some(typed), _) => steps.push(step(typed.to_owned())),
-            (None, Some(before)) if before.shown.is_empty() && before.text.ends_with('\\') => {
+            (None, Some(before)) if before.shown.is_empty() && goes_on(&before.text) => {
                 before.text.push('\n');
                 before.text.push_str(line);
             }
@@ -124,6 +131,19 @@ fn steps(info: &str, block: &[&str]) -> Vec<Step> {
         }
     }
     steps
+}
+
+/// Whether a shell waits for the rest of what was typed.
+fn goes_on(typed: &str) -> bool {
+    let mut open = None;
+    for char in typed.chars().filter(|char| matches!(char, '\'' | '"')) {
+        open = match open {
+            Some(quote) if quote == char => None,
+            None => Some(char),
+            quote => quote,
+        };
+    }
+    open.is_some() || typed.ends_with(['\\', '|'])
 }
 
 impl Step {
@@ -142,18 +162,29 @@ impl Step {
 pub(crate) struct Reader {
     home: TempDir,
     instead: Vec<(String, String)>,
+    variables: Vec<(&'static str, OsString)>,
+    /// What goes on in terminals that stay open.
+    started: Vec<Child>,
 }
 
 impl Drop for Reader {
     fn drop(&mut self) {
         victims::naming(self.home.path()).into_iter().for_each(victims::kill);
+        for child in &mut self.started {
+            let _ = child.wait();
+        }
     }
 }
 
 impl Reader {
     pub(crate) fn new() -> Self {
         let home = tempfile::Builder::new().prefix("baton-").tempdir().unwrap();
-        Self { home, instead: Vec::new() }
+        Self { home, instead: Vec::new(), variables: Vec::new(), started: Vec::new() }
+    }
+
+    /// Their home, in which they begin.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
     }
 
     /// The data folder of their node.
@@ -163,18 +194,40 @@ impl Reader {
 
     /// From now on this is typed in the place of an example, and what is said is told with the example's.
     pub(crate) fn instead(&mut self, example: &str, own: impl Into<String>) {
+        self.instead.retain(|(before, _)| before != example);
         self.instead.push((example.to_owned(), own.into()));
+    }
+
+    /// A folder of theirs stands in the place of one that an example names.
+    pub(crate) fn folder(&mut self, example: &str) -> PathBuf {
+        // Its path has nothing of the example in it, so that either can be put in the place of the other.
+        let own = self.home.path().join(format!("at{}", example.replace('/', "-")));
+        std::fs::create_dir(&own).unwrap();
+        self.instead(example, own.to_str().unwrap());
+        own
+    }
+
+    /// From now on a variable is set in the shell.
+    pub(crate) fn set(&mut self, variable: &'static str, value: impl Into<OsString>) {
+        self.variables.push((variable, value.into()));
+    }
+
+    /// What an example is for this reader.
+    pub(crate) fn own(&self, text: &str) -> String {
+        replace_all(text, self.instead.iter().map(|(example, own)| (example, own)))
+    }
+
+    /// What is this reader's own, as an example has it.
+    fn as_example(&self, text: &str) -> String {
+        let own = self.instead.iter().filter(|(_, own)| !own.is_empty());
+        replace_all(text, own.map(|(example, own)| (own, example)))
     }
 
     /// Types lines into a shell that ends at the first one that fails. What it ended with, and what stands
     /// on the terminal then.
     pub(crate) fn tries(&self, lines: &str) -> (Option<i32>, String) {
         let done = self.shell(lines).output().unwrap();
-        let mut said = String::from_utf8(done.stdout).unwrap();
-        for (example, own) in self.instead.iter().rev().filter(|(_, own)| !own.is_empty()) {
-            said = said.replace(own, example);
-        }
-        (done.status.code(), said)
+        (done.status.code(), self.as_example(&String::from_utf8(done.stdout).unwrap()))
     }
 
     /// Types lines that have to succeed.
@@ -182,6 +235,15 @@ impl Reader {
         let (code, said) = self.tries(lines);
         assert_eq!(code, Some(0), "{lines}: {said}");
         said
+    }
+
+    /// Types a line in a terminal that stays open: a file has what stands there.
+    pub(crate) fn starts(&mut self, line: &str) -> PathBuf {
+        let terminal = self.home.path().join(format!("terminal-{}", self.started.len()));
+        let said = File::create(&terminal).unwrap();
+        let child = self.shell(&format!("exec {line}")).stdout(said).spawn().unwrap();
+        self.started.push(child);
+        terminal
     }
 
     /// Types the lines of a section one after the other, and holds each to what the guide shows.
@@ -195,6 +257,25 @@ impl Reader {
         said.collect()
     }
 
+    /// How a session of a node stands, asked by `baton` with these words: its state, and the title of its tab.
+    pub(crate) fn stands(&self, baton: &str, name: &str) -> (String, String) {
+        let shown = self.session(baton, name);
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        (text(&shown["state"]), text(&shown["tabs"][0]["title"]))
+    }
+
+    /// The tab of a session in a data folder.
+    pub(crate) async fn page(&self, data: &Path, name: &str, url: &str) -> Page {
+        let shown = self.session(&format!("baton --data {}", data.display()), name);
+        let id = shown["id"].as_str().unwrap().parse().unwrap();
+        Page::attach(&DataFolder::at(data).unwrap().socket(id), url).await.unwrap()
+    }
+
+    fn session(&self, baton: &str, name: &str) -> Value {
+        let shown = self.types(&format!("{baton} --quiet --json sessions show {name}"));
+        serde_json::from_str(&shown).unwrap()
+    }
+
     /// The first processes of browsers that work for this reader.
     pub(crate) fn browsers(&self) -> Vec<u32> {
         let is_browser = |pid: &u32| {
@@ -206,10 +287,7 @@ impl Reader {
     }
 
     fn shell(&self, lines: &str) -> Command {
-        let mut lines = lines.to_owned();
-        for (example, own) in &self.instead {
-            lines = lines.replace(example, own);
-        }
+        let lines = self.own(lines);
         let program = cargo_bin("baton");
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(program.parent().unwrap().to_owned());
@@ -230,7 +308,15 @@ impl Reader {
             .env("BATON_DATA", self.data())
             // The usual port is for whoever works on this machine.
             .env("BATON_LISTEN", "127.0.0.1:0")
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null());
         shell
     }
+}
+
+/// Puts each second text in the place of the first, the longest first, for one may begin another.
+fn replace_all<'t>(text: &str, pairs: impl Iterator<Item = (&'t String, &'t String)>) -> String {
+    let mut pairs: Vec<_> = pairs.collect();
+    pairs.sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
+    pairs.into_iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
 }
