@@ -6,6 +6,7 @@ mod busy;
 mod elsewhere;
 mod idle;
 mod link;
+mod look_in;
 mod scene;
 mod secrets;
 mod talker;
