@@ -320,3 +320,13 @@ fn replace_all<'t>(text: &str, pairs: impl Iterator<Item = (&'t String, &'t Stri
     pairs.sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
     pairs.into_iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
 }
+
+#[test]
+#[should_panic(expected = "baton two")]
+fn a_line_that_no_story_types_or_leaves_out_is_told() {
+    let page = "# Page\n\n## One\n\n```console\n$ baton one\nshown\n```\n\n## Two\n\n```console\n$ baton two\n```\n";
+    let mut guide = Guide::read(page);
+    let [one] = &guide.section("One")[..] else { panic!("expected one step") };
+    assert_eq!((one.text.as_str(), one.shown.as_str()), ("baton one", "shown\n"));
+    guide.end();
+}

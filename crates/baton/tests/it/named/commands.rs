@@ -10,6 +10,7 @@ const FLAGS_ELSEWHERE: &[(&str, &str)] = &[
     ("--ignore-certificate-errors-spki-list", "Chromium"),
     ("--remote-debugging-pipe", "Chromium"),
     ("--remote-debugging-port", "Chromium"),
+    ("--restore", "agent-browser"),
     ("--user-data-dir", "Chromium"),
 ];
 
