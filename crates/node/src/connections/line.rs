@@ -81,13 +81,12 @@ impl Line {
             let mut buffer = ReadBuf::new(&mut bytes);
             match Pin::new(&mut self.stream).poll_read(context, &mut buffer) {
                 Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {}
-                // The other side has hung up.
-                Poll::Ready(_) => break,
                 Poll::Pending if rest.as_mut().poll(context).is_pending() => {
                     self.rest = Some(rest);
                     return Poll::Pending;
                 }
-                Poll::Pending => break,
+                // The other side has hung up, or its time is over.
+                Poll::Ready(_) | Poll::Pending => break,
             }
         }
         Poll::Ready(Ok(()))
