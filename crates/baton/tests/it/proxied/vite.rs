@@ -92,7 +92,7 @@ impl Project {
     }
 }
 
-/// The WebSockets that the tab at `place` has opened to `to`.
+/// Each WebSocket that the tab at `place` has opened to `to`.
 async fn sockets(house: &House, place: &Url, to: &str) -> Vec<NetworkRequest> {
     let client = house.client().unwrap();
     let tabs = client.list_tabs().await.unwrap().items;
