@@ -223,28 +223,6 @@ fn what_cannot_be_backed_up_is_named() {
     assert_eq!(beside(&folder), Vec::<String>::new(), "nothing was made");
 }
 
-/// Every command of the guide is run, in its order, in folders of ours.
-#[test]
-fn the_guide_can_be_followed() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/backup.md");
-    let page = std::fs::read_to_string(page).unwrap();
-    let (first, second) = (with_key("ci"), Folder::new());
-    let server = baton_postgres::create_database().unwrap();
-    let mut followed = 0;
-    for line in page.lines().filter_map(|line| line.strip_prefix("$ baton ")) {
-        let line = line
-            .replace("/media/usb", text(first.data().parent().unwrap()))
-            .replace("/srv/baton", text(&second.data()))
-            .replace("postgres://baton@db/baton", &server);
-        let args: Vec<&str> = line.split(' ').collect();
-        first.run_with(&args, &SEALED).success();
-        followed += 1;
-    }
-    assert_eq!(followed, 6);
-    assert_eq!(keys(&second), "ci local-admin");
-    first.stop_node();
-}
-
 /// Whenever it dies, there is no data folder or a whole one, and the next attempt succeeds.
 #[test]
 fn a_restore_that_is_killed_leaves_nothing_half() {

@@ -1,7 +1,6 @@
-//! `baton export` and `baton import` on a folder without a browser, as the guide tells.
+//! `baton export` and `baton import` on a folder without a browser.
 
 use super::fixture::{Folder, stderr};
-use age::secrecy::ExposeSecret;
 use std::path::Path;
 
 const STATE: &str = r#"{"cookies":[{"name":"sid","value":"s3cret","domain":"shop.test","path":"/",
@@ -18,43 +17,6 @@ fn with_a_session() -> Folder {
     std::fs::write(&file, STATE).unwrap();
     folder.run(&["import", text(&file), "--name", "shop"]).success();
     folder
-}
-
-/// Every command of the guide is run, in its order, but for the one that starts a browser.
-#[test]
-fn the_guide_can_be_followed() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/move-a-login.md");
-    let page = std::fs::read_to_string(page).unwrap();
-    let (first, second) = (with_a_session(), Folder::new());
-    let mine = age::x25519::Identity::generate();
-    let identity = first.data().with_file_name("identity");
-    std::fs::write(&identity, mine.to_string().expose_secret()).unwrap();
-    let shown = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
-    let mut followed = 0;
-    for line in page.lines().filter_map(|line| line.strip_prefix("$ baton ")) {
-        if line.contains("sessions resume") {
-            continue;
-        }
-        let line = line
-            .replace("/media/usb", text(first.data().parent().unwrap()))
-            .replace("/srv/identity", text(&identity))
-            .replace("/srv/baton", text(&second.data()))
-            .replace(shown, &mine.to_public().to_string());
-        let args: Vec<&str> = line.split(' ').collect();
-        first.run(&args).success();
-        followed += 1;
-    }
-    assert_eq!(followed, 8);
-    let (_, list) = second.json(&["sessions", "list"]);
-    let names: Vec<&str> = list["items"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|item| item["name"].as_str().unwrap())
-        .collect();
-    assert_eq!(names, ["from-playwright", "sealed", "shop"]);
-    first.stop_node();
-    second.stop_node();
 }
 
 #[test]

@@ -227,22 +227,22 @@ async fn limits_that_say_nothing_are_refused_before_anybody_is_asked() {
     assert!(node.heard().is_empty());
     insta::assert_snapshot!(told.replace("\nFor more information, try '--help'.\n", ""), @r#"
     error: the following required arguments were not provided:
-      <--sites <SITES>|--kinds <KINDS>|--none>
+      <--sites <SITE>|--kinds <KIND>|--none>
 
-    Usage: baton peers limit --data <DIR> <--sites <SITES>|--kinds <KINDS>|--none> <PEER>
+    Usage: baton peers limit --data <DIR> <--sites <SITE>|--kinds <KIND>|--none> <PEER>
     error: the following required arguments were not provided:
-      <--sites <SITES>|--kinds <KINDS>|--none>
+      <--sites <SITE>|--kinds <KIND>|--none>
 
-    Usage: baton peers limit --give --data <DIR> <--sites <SITES>|--kinds <KINDS>|--none> <PEER>
-    error: invalid value 'passwords' for '--kinds <KINDS>': expected cookies, local-storage, databases, caches, files, service-workers, tabs or environment, found "passwords"
-    error: invalid value '' for '--kinds <KINDS>': expected cookies, local-storage, databases, caches, files, service-workers, tabs or environment, found ""
-    error: invalid value 'https://shop.test' for '--sites <SITES>': expected a domain such as example.com, without a scheme, port or path, found "https://shop.test"
-    error: the argument '--sites <SITES>' cannot be used with '--none'
+    Usage: baton peers limit --give --data <DIR> <--sites <SITE>|--kinds <KIND>|--none> <PEER>
+    error: invalid value 'passwords' for '--kinds <KIND>': expected cookies, local-storage, databases, caches, files, service-workers, tabs or environment, found "passwords"
+    error: invalid value '' for '--kinds <KIND>': expected cookies, local-storage, databases, caches, files, service-workers, tabs or environment, found ""
+    error: invalid value 'https://shop.test' for '--sites <SITE>': expected a domain such as example.com, without a scheme, port or path, found "https://shop.test"
+    error: the argument '--sites <SITE>' cannot be used with '--none'
 
-    Usage: baton peers limit --data <DIR> <--sites <SITES>|--kinds <KINDS>|--none> <PEER>
+    Usage: baton peers limit --data <DIR> <--sites <SITE>|--kinds <KIND>|--none> <PEER>
     error: the argument '--give' cannot be used with '--take'
 
-    Usage: baton peers limit --give --data <DIR> <--sites <SITES>|--kinds <KINDS>|--none> <PEER>
+    Usage: baton peers limit --give --data <DIR> <--sites <SITE>|--kinds <KIND>|--none> <PEER>
     "#);
 }
 

@@ -77,11 +77,11 @@ async fn a_login_goes_wherever_the_guide_takes_it() {
     assert_eq!(mode & 0o777, 0o600);
 
     let sealed = guide.section("Sealed");
-    let (made, rest) = sealed.split_first().unwrap();
-    let said = reader.types(&made.text);
+    let (identity, rest) = sealed.split_first().unwrap();
+    let said = reader.types(&identity.text);
     let own = said.trim().strip_prefix("Public key: ").expect(&said);
     reader.instead(RECIPIENT, own);
-    made.shows(&said.replace(own, RECIPIENT));
+    identity.shows(&said.replace(own, RECIPIENT));
     reader.follows(rest);
     reader.types(&format!("{THERE} sessions resume sealed"));
     assert_eq!(reader.stands(THERE, "sealed"), signed_in("active"));
