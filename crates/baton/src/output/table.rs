@@ -175,7 +175,9 @@ mod tests {
             rows in collection::vec(array::uniform8("[a-z:/.…]{1,50}( [a-z]{1,20}){0,3}"), 1..4),
         ) {
             let mut table = Table::new(&EIGHT);
-            rows.iter().for_each(|row| table.row(row.clone()));
+            for row in &rows {
+                table.row(row.clone());
+            }
             let text = table.render_within(USUAL);
             for line in text.lines() {
                 prop_assert!(measure_text_width(line) <= USUAL, "{line:?}");
