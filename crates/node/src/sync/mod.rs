@@ -5,7 +5,7 @@
 //! what was captured here and not yet saved is saved first, so that it is compared and never
 //! overwritten.
 //!
-//! Rooms: `save` makes a revision of a snapshot, of one that is `whole`; `shelf` holds what is shared of a session, and
+//! Rooms: `save` is asked to, and what is `whole` becomes a revision in `publish`; `shelf` holds what is shared of a session, and
 //! `working` what of it stands here, and `partial`
 //! when that is a part; `receive` takes what another node offers and `offer` gives, or what is `seen` of
 //! it by somebody who is given a part;
@@ -45,6 +45,7 @@ mod pace;
 mod parcels;
 mod partial;
 pub mod peers;
+mod publish;
 mod pull;
 mod push;
 mod receive;

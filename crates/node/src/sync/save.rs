@@ -1,10 +1,8 @@
 //! Saves a session: what it holds now becomes a revision.
 
-use super::contents::Contents;
-use super::reconcile::reconcile;
-use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
+use super::publish::{Titles, Wanted};
 use super::whole::{Published, publish_whole};
-use super::{CALL_LIMIT, SyncError, lease, partial, push};
+use super::{CALL_LIMIT, push};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::latest::last_good;
@@ -12,37 +10,12 @@ use crate::sessions::check;
 use crate::{Context, NodeError};
 use baton_api::sync::save::NotPushed;
 use baton_api::sync::{Movement, SaveSession, SavedView};
-use baton_session::revision::Content;
-use baton_session::revision::Origin;
-use baton_session::{Lifecycle, Owner, Session, SessionId, SessionName, Signed, SnapshotReason};
-use baton_store::{Peer, Snapshot};
+use baton_session::{Lifecycle, Owner, Session, SessionId, SnapshotReason};
+use baton_store::Peer;
 use futures_util::{StreamExt as _, stream};
 
 /// To how many peers a session is pushed at once.
 const PUSHED_AT_ONCE: usize = 8;
-
-/// What a session is called, when it is saved under another name.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Titles {
-    pub(super) name: Option<SessionName>,
-    pub(super) description: Option<String>,
-}
-
-/// Who wants a revision of a snapshot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
-    /// Somebody saves the session: what they have counts, also beside a deletion that came meanwhile.
-    Saved,
-    /// This node keeps what would be lost. What a deletion has seen already is not brought back by that.
-    Kept,
-}
-
-/// What was saved.
-pub(super) struct Saved {
-    pub(super) revision: Signed,
-    pub(super) unchanged: bool,
-    conflicts: Vec<baton_session::RevisionId>,
-}
 
 /// Saves a session as it is now: an active one is captured first. The revision is on disk when this
 /// returns; then it goes to peers, if that was asked for or is set.
@@ -119,79 +92,6 @@ async fn rename(
     let description = titles.description.as_ref().unwrap_or(&session.description);
     let now = crate::clock::now();
     Ok(context.store.rename_session(session.id, name, description, now).await?)
-}
-
-/// Makes a revision of a snapshot, on top of the one that the session comes from. One that says the
-/// same is not made again. The caller holds the session.
-pub(super) async fn publish(
-    context: &Context,
-    session: &Session,
-    snapshot: &Snapshot,
-    titles: &Titles,
-    wanted: Wanted,
-) -> Result<Saved, NodeError> {
-    for _ in 0..ATTEMPTS {
-        let mut shelf = Shelf::take(context, &session.owner, session.id).await?;
-        let is_deleted = shelf.shared.replica.current().is_some_and(|current| current.deleted);
-        let revives = is_deleted && wanted == Wanted::Saved;
-        let base = shelf.shared.base.clone().map(|base| base.revision);
-        let (says, held_as) = partial::of(context, &shelf, snapshot, base.as_ref()).await?;
-        let Contents { list, checksum } = says;
-        let (name, description) = titles_of(session, base.as_ref(), titles);
-        let is_same = |base: &Signed| {
-            (base.checksum, &base.name, &base.description) == (checksum, &name, &description)
-        };
-        if let Some(revision) = base.clone().filter(is_same).filter(|_| !revives) {
-            let conflicts = sibling_ids(&shelf);
-            return Ok(Saved { revision, unchanged: true, conflicts });
-        }
-        let origin = base.as_ref().map_or_else(|| origin(session), |base| base.origin.clone());
-        let (parts, size) = (list.hash(), list.size());
-        let says = Content { checksum, parts, size, name, description, origin };
-        let before = shelf.whole();
-        let revision = shelf.shared.replica.edit(base.as_ref(), says, &author(context));
-        shelf.stand_on(revision.clone(), snapshot.id);
-        if session.lifecycle == Lifecycle::Active {
-            lease::hold_if_free(&mut shelf, session.node);
-        }
-        let contents = vec![(revision.id(), held_as)];
-        let released = shelf.released(&before);
-        match shelf.put_back(context, Along { contents, released, ..Along::default() }).await {
-            Err(error) if is_race(&error) => {}
-            put => {
-                put?;
-                reconcile(context, &session.owner, session.id).await?;
-                let conflicts =
-                    sibling_ids(&Shelf::take(context, &session.owner, session.id).await?);
-                return Ok(Saved { revision, unchanged: false, conflicts });
-            }
-        }
-    }
-    Err(SyncError::Contended { session: session.id }.into())
-}
-
-/// What the revision calls the session: what was asked for, else what it was called before, for the
-/// row here may bear another name because that one was taken.
-fn titles_of(session: &Session, base: Option<&Signed>, titles: &Titles) -> (SessionName, String) {
-    let name = titles.name.clone().or_else(|| base.map(|base| base.name.clone()));
-    let description =
-        titles.description.clone().or_else(|| base.map(|base| base.description.clone()));
-    (
-        name.unwrap_or_else(|| session.name.clone()),
-        description.unwrap_or_else(|| session.description.clone()),
-    )
-}
-
-fn origin(session: &Session) -> Origin {
-    Origin {
-        node: session.node,
-        created_at: session.created_at,
-        created_by: session.owner.to_string(),
-    }
-}
-
-fn sibling_ids(shelf: &Shelf) -> Vec<baton_session::RevisionId> {
-    shelf.shared.replica.siblings().iter().map(|sibling| sibling.id()).collect()
 }
 
 /// Tells peers by itself what became of a session that was deleted or resolved, where the settings say that

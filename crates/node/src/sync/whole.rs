@@ -6,7 +6,7 @@
 
 use super::SyncError;
 use super::compared::is_unreadable;
-use super::save::{Saved, Titles, Wanted, publish};
+use super::publish::{Saved, Titles, Wanted, publish};
 use super::shelf::Shelf;
 use crate::latest::{Latest, last_good};
 use crate::live::Loaded;

@@ -5,7 +5,7 @@
 
 use super::SyncError;
 use super::partial;
-use super::save::{Titles, Wanted};
+use super::publish::{Titles, Wanted};
 use super::settings::ConflictResolution;
 use super::shelf::{ATTEMPTS, Along, Shelf, is_race};
 use super::whole::publish_whole;
