@@ -1,6 +1,6 @@
 //! A session leaves as a file, and a file becomes a session.
 
-use crate::{SessionView, Tab};
+use crate::session::{SessionView, Tab};
 use baton_session::{Receipt, SessionId, SessionName, SnapshotId, State};
 use jiff::Timestamp;
 use serde::de::IgnoredAny;

@@ -1,6 +1,6 @@
 //! Whether a node lives, and whether it can work.
 
-use crate::NodeIdentity;
+use crate::sync::NodeIdentity;
 use baton_session::NodeId;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

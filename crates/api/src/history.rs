@@ -1,6 +1,6 @@
 //! What became of a session: its snapshots, the way back to one of them, and what differs between two.
 
-use crate::SnapshotView;
+use crate::session::SnapshotView;
 use baton_session::{Diff, SnapshotId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};

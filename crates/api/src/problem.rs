@@ -1,6 +1,6 @@
 //! A problem: the body of every answer that is an error (RFC 9457, `application/problem+json`).
 
-use crate::ErrorCode;
+use crate::code::ErrorCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

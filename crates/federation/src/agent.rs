@@ -1,6 +1,6 @@
 //! An agent's own entry on the board.
 
-use crate::Stamp;
+use crate::stamp::Stamp;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,11 +1,13 @@
 //! Sessions that ended: `history/2026-02-06T10-00-00Z.json`, named by their beginning, one file each.
 
+use crate::board::Board;
+use crate::error::FederationError;
 use crate::error::Tried;
 use crate::folder::{Folder, replace};
 use crate::merge::{Sight, merge};
 use crate::read::{Content, parse, read, render};
+use crate::stamp::Stamp;
 use crate::steps::{Step, before};
-use crate::{Board, FederationError, Stamp};
 use std::fs;
 use std::io;
 use std::path::PathBuf;

@@ -2,7 +2,9 @@
 //!
 //! Its fields are those of the file. `rev` and `fence` are ours; fields that we do not know are kept.
 
-use crate::{Agent, Stamp, Task};
+use crate::agent::Agent;
+use crate::stamp::Stamp;
+use crate::task::Task;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

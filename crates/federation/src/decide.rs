@@ -3,9 +3,11 @@
 mod claim;
 mod tasks;
 
+use crate::board::Board;
 use crate::change::Change;
 use crate::operation::Operation;
-use crate::{Board, Priority, Refusal};
+use crate::refusal::Refusal;
+use crate::words::Priority;
 use jiff::{SignedDuration, Timestamp};
 
 /// What a decision may know beside the board.

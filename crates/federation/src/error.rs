@@ -1,6 +1,6 @@
 //! What can go wrong: refused, in the way, unreadable, or the disk.
 
-use crate::Refusal;
+use crate::refusal::Refusal;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;

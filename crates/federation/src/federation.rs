@@ -1,14 +1,18 @@
 //! The handle of a board's folder: every way to read and to write it.
 
 use crate::archive::{self, Archived};
+use crate::board::Board;
 use crate::decide::letters;
+use crate::error::FederationError;
 use crate::folder::Folder;
 use crate::gather::{Glance, gather};
 use crate::lock::{self, Lock};
+use crate::mounts;
+use crate::operation::Operation;
 use crate::recover::Source;
+use crate::task::Task;
 use crate::watch::Watch;
 use crate::write::Writer;
-use crate::{Board, FederationError, Operation, Task, mounts};
 use jiff::{SignedDuration, Timestamp};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -105,7 +109,7 @@ impl Federation {
     pub fn write(&self, operation: &Operation) -> Result<Done, FederationError> {
         operation.validate()?;
         if !operation.begins_a_session() && !self.folder.root().exists() {
-            return Err(crate::Refusal::NoSession.into());
+            return Err(crate::refusal::Refusal::NoSession.into());
         }
         self.folder.create()?;
         self.check_mount()?;

@@ -5,14 +5,16 @@
 //! else*. A file that lacks operations of the log gets them again; a session that the log does not
 //! know was begun by another program.
 
+use crate::board::Board;
 use crate::change::{Change, Entry};
+use crate::error::FederationError;
 use crate::folder::Folder;
 use crate::known::Known;
 use crate::log::Log;
 use crate::merge::{Sight, merge};
 use crate::read::{Content, Found, read};
 use crate::swap::{Leftover, leftovers};
-use crate::{Board, FederationError, archive, recover};
+use crate::{archive, recover};
 
 /// What was found, and what it comes to.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! What is known of a session without its file: by the log, and by the copy.
 
-use crate::Board;
+use crate::board::Board;
 use crate::change::{Change, Entry};
 use crate::folder::{Folder, fetch};
 use crate::read::parse;
@@ -33,7 +33,7 @@ impl Known<'_> {
         self.lift(board);
         if !board.is_closed() {
             "closed".clone_into(&mut board.status);
-            let last = crate::Stamp::from(board.last_activity().unwrap_or_default());
+            let last = crate::stamp::Stamp::from(board.last_activity().unwrap_or_default());
             board.closed_at.get_or_insert(last);
             board.closed_because.get_or_insert_with(|| "replaced".to_owned());
         }

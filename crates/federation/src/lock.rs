@@ -1,6 +1,6 @@
 //! One writer at a time: a lock that the system drops with its process.
 
-use crate::FederationError;
+use crate::error::FederationError;
 use crate::error::Tried;
 use crate::folder::{Folder, open_plain, open_to_read, options};
 use std::fs::{self, File, TryLockError};

@@ -3,8 +3,8 @@
 //! The one idea: *an operation is done when its line is on disk*. The board follows; where it does
 //! not, the next one who looks repairs it. A last line that is torn was never acknowledged, and is cut.
 
-use crate::FederationError;
 use crate::change::Entry;
+use crate::error::FederationError;
 use crate::error::Tried;
 use crate::folder::{self, Folder, open_plain, open_to_read, options};
 use std::fs::File;

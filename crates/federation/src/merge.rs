@@ -4,8 +4,11 @@
 //! they wrote. Where both changed the same, ours stands, but an agent that was seen later says what
 //! it does, and a task that is done stays done.
 
+use crate::agent::Agent;
+use crate::board::Board;
+use crate::stamp::Stamp;
 use crate::stamp::{is_in_the_second_of, later};
-use crate::{Agent, Board, Stamp, Task};
+use crate::task::Task;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};

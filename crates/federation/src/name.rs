@@ -1,6 +1,6 @@
 //! Names of agents: they become names of files, so they can never be paths.
 
-use crate::Refusal;
+use crate::refusal::Refusal;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;

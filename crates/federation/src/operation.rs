@@ -1,6 +1,8 @@
 //! What can be done with the board, as data, and the bounds of what it may say.
 
-use crate::{AgentName, Priority, Refusal};
+use crate::name::AgentName;
+use crate::refusal::Refusal;
+use crate::words::Priority;
 use serde::{Deserialize, Serialize};
 
 /// The longest text of a task, a status, a sprint and so on, in bytes.

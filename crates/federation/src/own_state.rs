@@ -2,8 +2,10 @@
 //!
 //! It follows from the board and can be made anew, so nothing waits for it and nothing fails with it.
 
+use crate::board::Board;
+use crate::error::FederationError;
 use crate::folder::{Folder, LARGEST, fetch, options};
-use crate::{Board, FederationError, Task};
+use crate::task::Task;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::io::Write as _;

@@ -1,6 +1,6 @@
 //! What cannot be read is kept beside the board, for a person to look at.
 
-use crate::FederationError;
+use crate::error::FederationError;
 use crate::error::Tried;
 use crate::folder::{Folder, replace};
 use sha2::{Digest as _, Sha256};

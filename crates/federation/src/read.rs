@@ -3,8 +3,8 @@
 //! The one idea: a program that writes in place is seen half-way, so what cannot be read is read
 //! again for a short while before it counts as unreadable.
 
-use crate::Board;
-use crate::FederationError;
+use crate::board::Board;
+use crate::error::FederationError;
 use crate::error::Tried;
 use crate::folder::fetch;
 use std::path::Path;

@@ -1,11 +1,13 @@
 //! A board that cannot be read: it is put aside, never replaced, until somebody asks for the last good
 //! one.
 
+use crate::board::Board;
 use crate::change::Change;
+use crate::error::FederationError;
 use crate::folder::Folder;
 use crate::known::Known;
 use crate::log::Log;
-use crate::{Board, FederationError, archive, quarantine};
+use crate::{archive, quarantine};
 
 /// Where a board came from that was put back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

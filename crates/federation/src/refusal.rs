@@ -1,6 +1,7 @@
 //! Why an operation is refused: the board is as it was.
 
-use crate::{Kind, Stamp};
+use crate::error::Kind;
+use crate::stamp::Stamp;
 use thiserror::Error;
 
 /// Why an operation was not done. What was found, and what to do.

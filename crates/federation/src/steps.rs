@@ -26,7 +26,7 @@ pub enum Step {
 /// Goes on, unless a test says stop.
 #[cfg(not(test))]
 #[expect(clippy::unnecessary_wraps, reason = "tests stop here")]
-pub(crate) fn before(_: Step) -> Result<(), crate::FederationError> {
+pub(crate) fn before(_: Step) -> Result<(), crate::error::FederationError> {
     Ok(())
 }
 
@@ -36,7 +36,7 @@ pub(crate) use hook::{before, with};
 #[cfg(test)]
 mod hook {
     use super::Step;
-    use crate::FederationError;
+    use crate::error::FederationError;
     use std::cell::RefCell;
 
     /// What happens before a step; false stops there.

@@ -5,10 +5,11 @@
 //! A file of ours is named by its hash: one whose content is another was displaced, and waits for
 //! somebody to look at it.
 
+use crate::error::FederationError;
 use crate::error::Tried;
 use crate::folder::{Folder, fetch, write_new};
 use crate::steps::{Step, before};
-use crate::{FederationError, quarantine, read};
+use crate::{quarantine, read};
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 use std::fs;
@@ -155,7 +156,10 @@ pub(crate) fn leftovers(folder: &Folder) -> Result<Vec<Leftover>, FederationErro
 
 impl Leftover {
     /// The board of another program that it holds. What cannot be read is put aside.
-    pub(crate) fn board(&self, folder: &Folder) -> Result<Option<crate::Board>, FederationError> {
+    pub(crate) fn board(
+        &self,
+        folder: &Folder,
+    ) -> Result<Option<crate::board::Board>, FederationError> {
         let Some(bytes) =
             fetch(&self.path).tried("read", &self.path)?.filter(|_| self.is_displaced)
         else {

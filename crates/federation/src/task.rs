@@ -1,6 +1,7 @@
 //! A task, and the claim by which one agent has it.
 
-use crate::{Priority, Stamp, TaskStatus};
+use crate::stamp::Stamp;
+use crate::words::{Priority, TaskStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

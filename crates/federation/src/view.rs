@@ -1,6 +1,6 @@
 //! The board as every door shows it: what is in the file, and what follows from it.
 
-use crate::Board;
+use crate::board::Board;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};

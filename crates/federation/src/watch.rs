@@ -3,8 +3,10 @@
 //! The system tells of changes in the folder (inotify on Linux, elsewhere a look from time to time);
 //! several at once are told as one, and what leaves the board as it was is not told.
 
+use crate::board::Board;
+use crate::error::FederationError;
 use crate::error::Tried;
-use crate::{Board, Federation, FederationError};
+use crate::federation::Federation;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};

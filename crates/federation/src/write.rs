@@ -2,20 +2,23 @@
 
 mod place;
 
+use crate::board::Board;
 use crate::change::{Change, Entry};
 use crate::decide::{Decision, Moment, decide};
+use crate::error::FederationError;
 use crate::error::Tried;
+use crate::federation::{Done, Federation};
 use crate::folder::{Folder, fetch, replace, sync_folder};
 use crate::gather::{Gathered, gather};
 use crate::log::Log;
+use crate::operation::Operation;
 use crate::read::{Content, Found, read, render};
 use crate::recover::{self, Good, Source};
+use crate::refusal::Refusal;
+use crate::stamp::Stamp;
 use crate::steps::{Step, before};
 use crate::swap::Slot;
-use crate::{
-    Board, Done, Federation, FederationError, Operation, Refusal, Stamp, archive, own_state,
-    quarantine,
-};
+use crate::{archive, own_state, quarantine};
 use jiff::{SignedDuration, Timestamp};
 use std::path::PathBuf;
 

@@ -1,6 +1,8 @@
 //! Who makes sandboxes. One trait, so that containers and clusters can follow.
 
-use crate::{Command, Process, SandboxError, SandboxSpec};
+use crate::command::{Command, Process};
+use crate::error::SandboxError;
+use crate::spec::SandboxSpec;
 use futures_util::future::BoxFuture;
 use std::fs::File;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! What a sandbox is made of.
 
-use crate::Network;
+use crate::network::Network;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -7,9 +7,13 @@
 use crate::certificate::{self, MAX_CERTIFICATES};
 use crate::cookie::Expiry;
 use crate::permission::{self, MAX_PERMISSIONS};
+use crate::receipt::Receipt;
 use crate::receipt::{ItemKind, ReceiptItem};
+use crate::redact;
 use crate::state::OriginState;
-use crate::{Receipt, State, StorageKey, Tab, redact};
+use crate::state::State;
+use crate::storage::StorageKey;
+use crate::tab::Tab;
 use std::collections::BTreeSet;
 use url::Url;
 

@@ -4,7 +4,7 @@
 //! only, so no method is kept. Header values and status texts are strings of bytes, which a page
 //! sees as Latin-1.
 
-use crate::Text;
+use crate::text::Text;
 use serde::{Deserialize, Serialize};
 
 /// One cache of one storage key.

@@ -1,6 +1,8 @@
 //! The checksum of a state: SHA-256 over its canonical JSON (RFC 8785, JCS).
 
-use crate::{PartHash, State, json};
+use crate::json;
+use crate::parts::PartHash;
+use crate::state::State;
 
 /// SHA-256 of the canonical JSON of a state, as 64 hexadecimal digits. It does not depend on the
 /// order of cookies, origins or databases, nor on the names that one browser gave to its tabs and

@@ -2,8 +2,9 @@
 //!
 //! The words are those of the W3C's Indexed Database API 3.0.
 
+use crate::text::Text;
+use crate::value::Value;
 use crate::value::{Node, Number};
-use crate::{Text, Value};
 use serde::{Deserialize, Serialize};
 
 /// One database of one storage key.

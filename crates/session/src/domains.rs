@@ -4,8 +4,11 @@
 //! `www.example.com`, and never `notexample.com`. Whose something is says its own host: that of a
 //! frame in another site is the frame's, not the site's around it.
 
+use crate::receipt::Receipt;
 use crate::receipt::{ItemKind, ReceiptItem};
-use crate::{Receipt, State, StorageKey, Tab};
+use crate::state::State;
+use crate::storage::StorageKey;
+use crate::tab::Tab;
 use std::fmt;
 use std::str::FromStr;
 use url::{Host, Url};
@@ -69,7 +72,7 @@ pub fn keep(state: &mut State, domains: &[Domain]) {
 fn keep_in_tab(tab: &mut Tab, owns: &impl Fn(&str) -> bool) {
     tab.session_storage.retain(|key, _| owns(key.origin()));
     if !tab.history.entries.iter().all(|entry| owns(&entry.url)) {
-        tab.history = crate::History::default();
+        tab.history = crate::history::History::default();
     }
 }
 

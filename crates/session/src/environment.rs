@@ -1,6 +1,7 @@
 //! The environment that a page sees: window, clock, language, place, what it may do and whom it trusts.
 
-use crate::{Certificate, Permission};
+use crate::certificate::Certificate;
+use crate::permission::Permission;
 use serde::{Deserialize, Serialize};
 
 /// What a session was opened with, and what was decided about the wishes of sites since; a field left

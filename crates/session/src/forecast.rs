@@ -1,7 +1,8 @@
 //! Forecast: how soon the cookies of a state expire, and with them, as a rule, its logins.
 
+use crate::cookie::Cookie;
 use crate::cookie::Expiry;
-use crate::{Cookie, State};
+use crate::state::State;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

@@ -4,7 +4,7 @@
 //! stands at. What a page told of an entry is remembered for as long as the entry is there, by the
 //! browser's own number for it.
 
-use crate::Value;
+use crate::value::Value;
 use serde::{Deserialize, Serialize};
 
 /// The entries of a tab.

@@ -3,7 +3,7 @@
 //! The one idea: whoever has seen a node's key once can tell for good what that node wrote. An API
 //! key says who may talk; this says who wrote it.
 
-use crate::NodeId;
+use crate::id::NodeId;
 use crate::text_form::{InvalidText, parse_hex, text_form};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

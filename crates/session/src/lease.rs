@@ -1,6 +1,7 @@
 //! Leases between nodes: who holds a session that several nodes have.
 
-use crate::{NodeId, Term};
+use crate::id::NodeId;
+use crate::term::Term;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -58,7 +59,8 @@ impl Lease {
 #[cfg(test)]
 mod tests {
     use super::Lease;
-    use crate::{NodeId, Term};
+    use crate::id::NodeId;
+    use crate::term::Term;
     use jiff::Timestamp;
 
     fn node(byte: u8) -> NodeId {

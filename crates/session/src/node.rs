@@ -3,7 +3,7 @@
 //! It is written by hand because a node is read a million times over when a database is large, and
 //! because an error should say what was expected.
 
-use crate::Text;
+use crate::text::Text;
 use crate::value::{Node, Number};
 use serde::de::{Error, IgnoredAny, MapAccess, Unexpected, Visitor};
 use serde::ser::SerializeMap;

@@ -8,9 +8,12 @@ mod piece;
 
 pub use piece::{Joining, Piece};
 
+use crate::cookie::Cookie;
+use crate::site::Site;
+use crate::state::State;
 use crate::text_form::{InvalidText, parse_hex, text_form, write_hex};
 use crate::words::words;
-use crate::{Cookie, Site, State, certificate, cookie, json};
+use crate::{certificate, cookie, json};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Peers: other nodes that an owner registered, and how they are asked.
 
-use crate::View;
+use crate::view::View;
 use crate::words::words;
 use serde::{Deserialize, Serialize};
 

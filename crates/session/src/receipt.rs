@@ -1,7 +1,8 @@
 //! A receipt: what a restore did, item by item. Nothing is dropped silently.
 
+use crate::site::Site;
+use crate::unread::Unread;
 use crate::words::words;
-use crate::{Site, Unread};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;

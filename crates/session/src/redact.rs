@@ -6,10 +6,17 @@
 mod shown;
 mod stored;
 
+use crate::cookie::Cookie;
+use crate::database::Database;
 use crate::database::Record;
+use crate::history::{History, HistoryEntry};
 use crate::state::OriginState;
+use crate::state::State;
+use crate::storage::Entries;
+use crate::tab::Tab;
+use crate::text::Text;
+use crate::value::Value;
 use crate::value::{Node, Object};
-use crate::{Cookie, Database, Entries, History, HistoryEntry, State, Tab, Text, Value};
 pub use shown::{ShownAddress, shown_title};
 use stored::{redact_cache, redact_file, redact_registration};
 

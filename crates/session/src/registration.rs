@@ -2,7 +2,7 @@
 //!
 //! The words are those of the W3C's Service Workers.
 
-use crate::Text;
+use crate::text::Text;
 use crate::words::words;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,7 @@
 //! A session as a row: identity, owner and where it stands. What its browser held is [`State`](crate::State).
 
-use crate::{Lifecycle, NodeId, Owner, SessionId};
+use crate::id::{NodeId, Owner, SessionId};
+use crate::lifecycle::Lifecycle;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -5,8 +5,9 @@
 //! a browser lives and answers was removed by somebody, a person or the site, and is gone: signing out has to
 //! last. What is missing after a death is lost. Only hashes are remembered: no name stays in memory.
 
+use crate::cookie::Cookie;
 use crate::cookie::Expiry;
-use crate::{Cookie, State};
+use crate::state::State;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 

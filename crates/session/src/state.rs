@@ -1,9 +1,15 @@
 //! A state: everything that a browser held at one instant.
 
-use crate::{
-    Cache, Cookie, Database, Entries, Environment, FileEntry, Registration, StorageKey, Tab, Text,
-    certificate, cookie, permission,
-};
+use crate::cache::Cache;
+use crate::cookie::Cookie;
+use crate::database::Database;
+use crate::environment::Environment;
+use crate::file::FileEntry;
+use crate::registration::Registration;
+use crate::storage::{Entries, StorageKey};
+use crate::tab::Tab;
+use crate::text::Text;
+use crate::{certificate, cookie, permission};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;

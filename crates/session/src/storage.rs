@@ -1,6 +1,7 @@
 //! Web storage: the key that says whose it is, and the entries of one area.
 
-use crate::{Site, Text};
+use crate::site::Site;
+use crate::text::Text;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,6 +1,7 @@
 //! One tab: where it is, how it came there, and the sessionStorage that lives and dies with it.
 
-use crate::{Entries, History, StorageKey};
+use crate::history::History;
+use crate::storage::{Entries, StorageKey};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -43,7 +43,7 @@ pub(crate) fn write_hex(bytes: &[u8; 32], f: &mut fmt::Formatter<'_>) -> fmt::Re
 macro_rules! text_form {
     ($($name:ident),+) => {$(
         impl TryFrom<String> for $name {
-            type Error = $crate::InvalidText;
+            type Error = $crate::text_form::InvalidText;
 
             fn try_from(text: String) -> Result<Self, Self::Error> {
                 text.parse()

@@ -1,9 +1,11 @@
 //! What could not be read when a state was captured, and stands there as it was last known, or not at
 //! all.
 
+use crate::cookie::Cookie;
+use crate::json;
+use crate::parts::{Part, PartKind};
 use crate::receipt::ItemKind;
 use crate::redact::redact_url;
-use crate::{Cookie, Part, PartKind, json};
 use serde::{Deserialize, Serialize};
 
 /// The most places that are noted of one capture, and the most characters of each text.

@@ -10,7 +10,7 @@
 //! (`NaN`, `Infinity`, `-Infinity`, `-0`), `bigint`, `utf16`. A value whose references point outside
 //! its heap is refused when it is read, so whoever holds a value may follow them.
 
-use crate::Text;
+use crate::text::Text;
 use serde::{Deserialize, Serialize};
 
 /// A value of IndexedDB, or of anything else that structured cloning carries.

@@ -9,7 +9,7 @@ mod mix;
 
 pub use mix::mix;
 
-use crate::Site;
+use crate::site::Site;
 use crate::words::words;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

@@ -5,8 +5,11 @@
 //! handed in: whatever ran there could write what it liked, and a cookie of a bank that it planted would
 //! log the session's owner in as somebody else.
 
+use crate::receipt::Receipt;
 use crate::receipt::{ItemKind, Outcome, ReceiptItem};
-use crate::{Entries, Receipt, Site, State};
+use crate::site::Site;
+use crate::state::State;
+use crate::storage::Entries;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,7 +82,7 @@ pub fn written_back(
 fn sites(state: &State) -> BTreeSet<Site> {
     let stored = state.origins.iter().filter(|(_, origin)| !origin.local_storage.is_empty());
     let stored = stored.map(|(key, _)| Site::of_origin(key.origin()));
-    state.cookies.iter().map(crate::Cookie::site).chain(stored).collect()
+    state.cookies.iter().map(crate::cookie::Cookie::site).chain(stored).collect()
 }
 
 /// What is not taken.

@@ -2,8 +2,9 @@
 
 use crate::config::DatabaseUrl;
 use crate::connect::connect;
+use crate::error::StoreError;
 use crate::migrate::{self, KNOWN};
-use crate::{StoreError, sqlite_file};
+use crate::sqlite_file;
 use sqlx::AnyConnection;
 
 /// A connection, and the version of the schema, which this program knows.

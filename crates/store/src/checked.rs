@@ -5,8 +5,9 @@
 //! they are looked at.
 
 use crate::config::Limits;
+use crate::error::StoreError;
+use crate::packed::PackedPart;
 use crate::seal::{PartIds, Seal, unpack};
-use crate::{PackedPart, StoreError};
 use baton_session::{Owner, Part, PartHash, PartRef};
 
 /// A part that was checked and sealed.

@@ -1,6 +1,6 @@
 //! What to open: where the database is, the key that opens it, and how large things may grow.
 
-use crate::MasterKey;
+use crate::master_key::MasterKey;
 use secrecy::{ExposeSecret, SecretString};
 use sqlx::ConnectOptions;
 use sqlx::any::AnyConnectOptions;

@@ -1,7 +1,8 @@
 //! Connections, and how each is tuned.
 
 use crate::config::Engine;
-use crate::{StoreError, fault};
+use crate::error::StoreError;
+use crate::fault;
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions};
 use std::time::Duration;

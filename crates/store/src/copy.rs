@@ -4,8 +4,9 @@
 //! copy began and nothing later. A copy counts only under its final name: it is written beside,
 //! synced and renamed.
 
+use crate::blocking;
+use crate::error::StoreError;
 use crate::master_key::{create_private, sync_folder};
-use crate::{StoreError, blocking};
 use jiff::Timestamp;
 use sqlx::AnyConnection;
 use std::fs::File;

@@ -4,9 +4,11 @@
 //! error, never a reason for a new key.
 
 use crate::config::Engine;
+use crate::error::StoreError;
 use crate::fault::SOMEWHERE;
+use crate::master_key::MasterKey;
 use crate::seal::{Seal, fingerprint, hex, random};
-use crate::{MasterKey, StoreError, write};
+use crate::write;
 use sqlx::{AnyConnection, Connection, Row as _};
 use zeroize::Zeroizing;
 

@@ -3,7 +3,7 @@
 //! SQLite speaks in result codes (<https://sqlite.org/rescode.html>), PostgreSQL in SQLSTATE
 //! (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
 
-use crate::StoreError;
+use crate::error::StoreError;
 use sqlx::error::DatabaseError;
 use sqlx::migrate::MigrateError;
 use sqlx::sqlite::SqliteError;

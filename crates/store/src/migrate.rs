@@ -5,7 +5,8 @@
 
 use crate::config::Engine;
 use crate::connect::connect;
-use crate::{StoreError, copy, write};
+use crate::error::StoreError;
+use crate::{copy, write};
 use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, Connection, SqlSafeStr};

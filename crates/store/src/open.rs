@@ -6,9 +6,10 @@
 use crate::changes::changes;
 use crate::config::{Config, DatabaseUrl};
 use crate::connect::{POSTGRES_WRITERS, beats, connect, pool, tune_new};
+use crate::error::StoreError;
 use crate::migrate::SqliteFile;
 use crate::turns::Turns;
-use crate::{Inner, Store, StoreError, data_key, migrate, sqlite_file};
+use crate::{Inner, Store, data_key, migrate, sqlite_file};
 use sqlx::Connection;
 use std::sync::Arc;
 use tokio::sync::Mutex;

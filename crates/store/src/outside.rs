@@ -6,9 +6,11 @@
 use crate::beside::connect_to;
 use crate::collect::unnamed;
 use crate::config::{DatabaseUrl, Engine};
+use crate::error::StoreError;
+use crate::master_key::MasterKey;
 use crate::migrate::{self, KNOWN};
 use crate::row::word;
-use crate::{MasterKey, StoreError, copy, data_key, transfer};
+use crate::{copy, data_key, transfer};
 use baton_session::{Lifecycle, NodeId, SessionId};
 use sqlx::{AnyConnection, Connection};
 use std::path::Path;

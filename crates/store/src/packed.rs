@@ -1,9 +1,10 @@
 //! Parts as they travel: packed, which is what was sealed of them, so that neither node compresses or
 //! decompresses what it only passes on.
 
+use crate::Store;
+use crate::error::StoreError;
 use crate::parts::{corrupt, missing, present};
 use crate::seal::{Seal, pack};
-use crate::{Store, StoreError};
 use baton_session::{Owner, Part, PartRef};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;

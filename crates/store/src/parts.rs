@@ -3,9 +3,10 @@
 //! A part is checked three times over: its seal, its length and its hash. One that fails costs
 //! itself only.
 
+use crate::Store;
+use crate::error::StoreError;
 use crate::row::{CHUNK, places};
 use crate::seal::Seal;
-use crate::{Store, StoreError};
 use baton_session::{Owner, Part, PartHash, PartRef};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};

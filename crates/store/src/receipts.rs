@@ -1,7 +1,8 @@
 //! Receipts: what the restores of a session did. They name cookies and sites, so they are sealed.
 
+use crate::Store;
+use crate::error::StoreError;
 use crate::fault::SOMEWHERE;
-use crate::{Store, StoreError};
 use baton_session::{Receipt, SessionId, SnapshotId};
 use jiff::Timestamp;
 use sqlx::{AnyConnection, Row};

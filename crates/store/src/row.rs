@@ -1,6 +1,7 @@
 //! Rows: how the columns of both engines become our types, and lists of values become SQL.
 
-use crate::{PAGE_MAX, StoreError};
+use crate::PAGE_MAX;
+use crate::error::StoreError;
 use jiff::Timestamp;
 use sqlx::Row;
 use sqlx::any::AnyRow;

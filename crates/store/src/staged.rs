@@ -4,10 +4,12 @@
 //! hash that were named; then it is sealed as it came. Nothing names it yet, so a row keeps it from
 //! being collected. What waits so is bounded for each owner: whoever may send could fill the disk else.
 
+use crate::Store;
 use crate::checked::{Checked, check_and_seal};
 use crate::collect::collect_named;
+use crate::error::StoreError;
+use crate::packed::PackedPart;
 use crate::row::word;
-use crate::{PackedPart, Store, StoreError};
 use baton_session::{Owner, Part, SessionId};
 use jiff::Timestamp;
 use sqlx::AnyConnection;

@@ -5,7 +5,7 @@
 //! for other processes at most. Of those no more than half of the connections are taken, so that keys
 //! are looked up whatever the writers wait for.
 
-use crate::StoreError;
+use crate::error::StoreError;
 use crate::fault::SOMEWHERE;
 use baton_session::Owner;
 use std::collections::HashMap;

@@ -5,10 +5,11 @@
 //! these take the owner's lock, so that no part is collected while a snapshot is about to name it.
 //! Within this process they queue for it before they take a connection.
 
+use crate::Store;
 use crate::changes::Changes;
 use crate::config::Engine;
+use crate::error::StoreError;
 use crate::turns::{TURN_LIMIT, Turn, too_long};
-use crate::{Store, StoreError};
 use baton_session::{Owner, SessionId};
 use sha2::{Digest, Sha256};
 use sqlx::pool::PoolConnection;
@@ -155,7 +156,9 @@ fn lock_number(name: &str) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Config, DatabaseUrl, Limits, MasterKey, NodeRecord};
+    use crate::config::{Config, DatabaseUrl, Limits};
+    use crate::leases::NodeRecord;
+    use crate::master_key::MasterKey;
     use baton_session::NodeId;
     use sqlx::Connection;
     use std::time::Duration;

@@ -1,7 +1,8 @@
 //! Reads the audit log.
 
-use super::{Client, ClientError};
-use crate::{AuditList, ListAudit};
+use super::Client;
+use super::error::ClientError;
+use crate::audit::{AuditList, ListAudit};
 use reqwest::Method;
 
 impl Client {

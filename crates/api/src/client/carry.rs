@@ -1,7 +1,10 @@
 //! Operations that carry sessions out of a node and into it.
 
-use super::{BROWSER_LIMIT, Client, ClientError};
-use crate::{ContextList, ExportSession, ExportView, ImportSession, ImportView, KeepContext};
+use super::error::ClientError;
+use super::{BROWSER_LIMIT, Client};
+use crate::carry::{
+    ContextList, ExportSession, ExportView, ImportSession, ImportView, KeepContext,
+};
 use reqwest::Method;
 
 impl Client {

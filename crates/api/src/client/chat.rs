@@ -1,8 +1,10 @@
 //! Agents that are asked as if they were models.
 
-use super::{Client, ClientError, STREAM_LIMIT};
+use super::error::ClientError;
+use super::{Client, STREAM_LIMIT};
 use crate::chat::{ChatCompletion, ChatError, ChatRequest};
-use crate::{ErrorCode, Problem};
+use crate::code::ErrorCode;
+use crate::problem::Problem;
 use reqwest::Method;
 
 impl Client {

@@ -1,6 +1,7 @@
 //! Operations on cocoons.
 
-use super::{Client, ClientError};
+use super::Client;
+use super::error::ClientError;
 use crate::cocoon::{CocoonId, CocoonList, CocoonTicket, CocoonView, PutCocoon};
 use baton_session::Owner;
 use reqwest::Method;

@@ -1,11 +1,13 @@
 //! Operations on tabs that can be looked into.
 
-use super::{BROWSER_LIMIT, Client, ClientError};
+use super::error::ClientError;
+use super::{BROWSER_LIMIT, Client};
 use crate::debug::{
     ConsoleData, ConsoleFilters, DebugTabs, NetworkData, NetworkFilters, PairingCode, Reveal,
     TabToken, Wait,
 };
-use crate::{SessionView, SwitchDebug};
+use crate::open::SwitchDebug;
+use crate::session::SessionView;
 use reqwest::Method;
 
 impl Client {

@@ -1,6 +1,7 @@
 //! How asking a node can fail.
 
-use crate::{ErrorCode, Exit, Problem};
+use crate::code::{ErrorCode, Exit};
+use crate::problem::Problem;
 use url::Url;
 
 /// A request that was not answered as hoped.

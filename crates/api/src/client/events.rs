@@ -1,7 +1,8 @@
 //! Server-sent events, as an answer of a node brings them (WHATWG HTML, "Server-sent events").
 
-use super::{Client, ClientError};
-use crate::Problem;
+use super::Client;
+use super::error::ClientError;
+use crate::problem::Problem;
 use reqwest::Response;
 use serde::de::DeserializeOwned;
 use std::time::Duration;

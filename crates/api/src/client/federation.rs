@@ -1,8 +1,9 @@
 //! Operations on the board that agents share.
 
+use super::Client;
+use super::error::ClientError;
 use super::events::Events;
-use super::{Client, ClientError};
-use crate::{ChangeFederation, DrivenSessions, FederationChange, FederationView};
+use crate::federation::{ChangeFederation, DrivenSessions, FederationChange, FederationView};
 use reqwest::Method;
 
 impl Client {

@@ -1,7 +1,8 @@
 //! What changes at a node, for whoever follows it.
 
+use super::error::ClientError;
 use super::events::Events;
-use super::{ANSWER_LIMIT, Client, ClientError, STREAM_LIMIT};
+use super::{ANSWER_LIMIT, Client, STREAM_LIMIT};
 use crate::sync::SyncStanding;
 use reqwest::{Method, RequestBuilder};
 

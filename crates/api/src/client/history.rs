@@ -1,7 +1,9 @@
 //! Operations on the snapshots of a session. A snapshot is named by its id or a unique prefix of it.
 
-use super::{BROWSER_LIMIT, Client, ClientError};
-use crate::{CompareSnapshots, DiffView, History, ListHistory, ResumeResult, RollBack};
+use super::error::ClientError;
+use super::{BROWSER_LIMIT, Client};
+use crate::history::{CompareSnapshots, DiffView, History, ListHistory, RollBack};
+use crate::session::ResumeResult;
 use reqwest::Method;
 
 impl Client {

@@ -1,7 +1,8 @@
 //! Operations on API keys. A `reference` is a key's id or the name of one that is not revoked.
 
-use super::{Client, ClientError};
-use crate::{CreateKey, CreatedKey, KeyList};
+use super::Client;
+use super::error::ClientError;
+use crate::key::{CreateKey, CreatedKey, KeyList};
 use baton_session::Owner;
 use reqwest::{Method, RequestBuilder};
 

@@ -25,7 +25,9 @@ pub use follow::{ChangeEvents, NodeChange, SyncEvents};
 pub use mcp::{Messages, Wishes};
 pub use sandboxes::SandboxRun;
 
-use crate::{AGENT_HEADER, Health, Problem, Ready};
+use crate::agent::AGENT_HEADER;
+use crate::health::{Health, Ready};
+use crate::problem::Problem;
 use baton_session::AgentName;
 use reqwest::{Method, RequestBuilder, Response};
 use secrecy::{ExposeSecret, SecretString};

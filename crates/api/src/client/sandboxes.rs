@@ -1,7 +1,8 @@
 //! Operations on sandboxes.
 
+use super::error::ClientError;
 use super::events::Events;
-use super::{ANSWER_LIMIT, BROWSER_LIMIT, Client, ClientError, STREAM_LIMIT};
+use super::{ANSWER_LIMIT, BROWSER_LIMIT, Client, STREAM_LIMIT};
 use crate::sandbox::{
     CreateSandbox, EndedSandbox, ExecEvent, ExecSandbox, SandboxFile, SandboxList, SandboxView,
 };

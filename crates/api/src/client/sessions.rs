@@ -1,10 +1,13 @@
 //! Operations on sessions. A `reference` is an id, a unique prefix of one, or a name.
 
-use super::{BROWSER_LIMIT, Client, ClientError};
-use crate::{
-    AttachSession, CdpAccess, ListSessions, OpenCdp, OpenSession, PassSession, ResumeResult,
-    SessionFile, SessionFiles, SessionList, SessionView, SnapshotView, StateView,
-};
+use super::error::ClientError;
+use super::{BROWSER_LIMIT, Client};
+use crate::agent::PassSession;
+use crate::cdp::{CdpAccess, OpenCdp};
+use crate::files::{SessionFile, SessionFiles};
+use crate::open::{AttachSession, OpenSession};
+use crate::session::{ListSessions, ResumeResult, SessionList, SessionView, SnapshotView};
+use crate::state::StateView;
 use reqwest::Method;
 use serde::de::DeserializeOwned;
 

@@ -1,8 +1,9 @@
 //! Operations that move sessions between nodes. A peer is named by its node id, a unique prefix of it, or
 //! its name.
 
-use super::{BROWSER_LIMIT, Client, ClientError};
-use crate::FileText;
+use super::error::ClientError;
+use super::{BROWSER_LIMIT, Client};
+use crate::carry::FileText;
 use crate::sync::{
     ConfirmPeer, ConflictDetails, ConflictList, ConflictView, DifferenceList, DirectoryView,
     ListPeers, Movement, PeerList, PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView,

@@ -1,6 +1,10 @@
 //! Answers of the relay.
 
-use super::{ConsoleEntry, DebugTab, Gap, NetworkRequest, TabToken};
+use super::console::ConsoleEntry;
+use super::gap::Gap;
+use super::network::NetworkRequest;
+use super::tab::DebugTab;
+use super::token::TabToken;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use utoipa::ToSchema;

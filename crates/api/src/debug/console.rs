@@ -1,6 +1,7 @@
 //! A line of a tab's console.
 
-use super::{EpochMs, instant};
+use super::instant;
+use super::instant::EpochMs;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;

@@ -1,8 +1,12 @@
 //! Events: what a browser reports of a tab, as it happens.
 
-use super::{
-    ConsoleEntry, EpochMs, Headers, ResourceType, SocketMessage, Source, TabToken, check, instant,
-};
+use super::console::ConsoleEntry;
+use super::instant::EpochMs;
+use super::network::{Headers, Source};
+use super::resource::ResourceType;
+use super::socket::SocketMessage;
+use super::token::TabToken;
+use super::{check, instant};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -1,6 +1,9 @@
 //! Questions: of which requests and lines.
 
-use super::{ConsoleLevel, EpochMs, TabToken, check};
+use super::check;
+use super::console::ConsoleLevel;
+use super::instant::EpochMs;
+use super::token::TabToken;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use utoipa::{IntoParams, ToSchema};

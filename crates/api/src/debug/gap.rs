@@ -1,6 +1,6 @@
 //! Marks of what is missing.
 
-use super::EpochMs;
+use super::instant::EpochMs;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

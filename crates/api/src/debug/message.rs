@@ -1,9 +1,9 @@
 //! Messages of the relay, by who sends them.
 
-use super::{
-    ConsoleData, ConsoleEvent, DebugError, GetConsole, GetNetwork, NetworkData, NetworkEvent,
-    TabAccepted, TabAvailable, TabClosed, TabList, TabUpdated,
-};
+use super::answer::{ConsoleData, DebugError, NetworkData, TabAccepted, TabList};
+use super::event::{ConsoleEvent, NetworkEvent};
+use super::filters::{GetConsole, GetNetwork};
+use super::tab::{TabAvailable, TabClosed, TabUpdated};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,6 +1,9 @@
 //! A request of a tab, with its answer.
 
-use super::{EpochMs, ResourceType, SocketMessage, check, instant};
+use super::instant::EpochMs;
+use super::resource::ResourceType;
+use super::socket::SocketMessage;
+use super::{check, instant};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;

@@ -1,6 +1,7 @@
 //! Messages that go over a WebSocket.
 
-use super::{EpochMs, check, instant};
+use super::instant::EpochMs;
+use super::{check, instant};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -1,6 +1,7 @@
 //! Debug tabs: tabs whose network and console can be asked for.
 
-use super::{TabToken, check};
+use super::check;
+use super::token::TabToken;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use utoipa::ToSchema;

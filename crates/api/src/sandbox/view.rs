@@ -1,6 +1,6 @@
 //! What a sandbox is, and what became of the session that was handed in.
 
-use super::BrowserSessionType;
+use super::create::BrowserSessionType;
 use baton_session::login::Likelihood;
 use baton_session::{Forecast, Owner, Receipt, SandboxId, SessionId, SessionName, SnapshotId};
 use jiff::Timestamp;

@@ -1,6 +1,6 @@
 //! Saves a session: its state becomes a revision, which moves to peers.
 
-use super::Movement;
+use super::movement::Movement;
 use baton_session::{PartHash, Receipt, RevisionId, SessionId, SessionName, SnapshotId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,7 +1,10 @@
 //! How sync stands: what is in conflict here, and how far each peer has come. Told as it changes.
 
-use super::{ConflictView, PeerView, SessionDifference, SyncIndex};
-use crate::Problem;
+use super::conflict::ConflictView;
+use super::index::SyncIndex;
+use super::movement::SessionDifference;
+use super::peer::PeerView;
+use crate::problem::Problem;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

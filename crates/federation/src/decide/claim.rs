@@ -2,8 +2,12 @@
 
 use super::tasks::completed;
 use super::{Decision, Moment, urgency};
+use crate::board::Board;
 use crate::change::Change;
-use crate::{Board, Refusal, Stamp, Task, TaskStatus};
+use crate::refusal::Refusal;
+use crate::stamp::Stamp;
+use crate::task::Task;
+use crate::words::TaskStatus;
 
 /// A named task.
 pub(super) fn one(

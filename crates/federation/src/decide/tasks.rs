@@ -1,9 +1,13 @@
 //! Adding tasks, what their holders do with them, and what waits for what.
 
 use super::{Decision, Moment, letters};
+use crate::board::Board;
 use crate::change::{Change, Step};
 use crate::operation::{Held, Operation};
-use crate::{Board, Refusal, Stamp, Task, TaskStatus};
+use crate::refusal::Refusal;
+use crate::stamp::Stamp;
+use crate::task::Task;
+use crate::words::TaskStatus;
 use serde_json::Map;
 use std::collections::HashSet;
 

@@ -2,8 +2,12 @@
 //! any two steps: nothing acknowledged is lost, and each task has one holder.
 
 use super::world::{World, add, clock, entry, name, pass};
+use crate::board::Board;
+use crate::error::FederationError;
+use crate::federation::Done;
+use crate::operation::{Held, Operation};
 use crate::steps::{self, Step};
-use crate::{Board, Done, FederationError, Held, Operation, TaskStatus};
+use crate::words::TaskStatus;
 use baton_testing::cases;
 use jiff::SignedDuration;
 use proptest::collection::vec;
@@ -188,7 +192,7 @@ impl Known {
         }
     }
 
-    fn claimed(&mut self, agent: &str, task: &crate::Task, now: jiff::Timestamp) {
+    fn claimed(&mut self, agent: &str, task: &crate::task::Task, now: jiff::Timestamp) {
         let claim = task.claim.as_ref().unwrap();
         assert_eq!(claim.agent, agent, "whoever was told that it has a task has it");
         let is_doubtful = self.doubtful.remove(&task.id);

@@ -2,8 +2,9 @@
 //! and what was acknowledged is in the history.
 
 use super::world::{World, add, entry};
+use crate::error::FederationError;
+use crate::operation::Operation;
 use crate::steps::{self, Step};
-use crate::{FederationError, Operation};
 use serde_json::json;
 use std::rc::Rc;
 
@@ -15,7 +16,7 @@ fn close() -> Operation {
 }
 
 /// The one session of the history.
-fn archived(world: &World) -> crate::Board {
+fn archived(world: &World) -> crate::board::Board {
     let [archived] =
         world.board.history(9).unwrap().try_into().expect("one session in the history");
     archived.board

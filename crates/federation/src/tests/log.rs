@@ -1,10 +1,10 @@
 //! A log that has grown too large loses its oldest operations, never its newest.
 
 use super::world::{World, add, clock};
-use crate::Stamp;
 use crate::change::{Change, Entry};
 use crate::folder::Folder;
 use crate::log::Log;
+use crate::stamp::Stamp;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 

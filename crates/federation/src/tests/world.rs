@@ -1,6 +1,9 @@
 //! A folder with a clock and dice of its own, and a program that knows nothing of us.
 
-use crate::{AgentName, Federation, Operation, Priority};
+use crate::federation::Federation;
+use crate::name::AgentName;
+use crate::operation::Operation;
+use crate::words::Priority;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use std::cell::Cell;

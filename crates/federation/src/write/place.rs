@@ -1,15 +1,18 @@
 //! Putting a board in its place: what another program wrote in between is merged, or given way to.
 
 use super::{Attempt, ROUNDS, Writer, touch};
+use crate::board::Board;
 use crate::change::Entry;
+use crate::error::FederationError;
 use crate::error::Tried;
 use crate::folder::{fetch, sync_folder};
 use crate::known::Known;
 use crate::merge::{Sight, merge};
 use crate::read::{Content, Found, read, render};
+use crate::stamp::Stamp;
 use crate::steps::{Step, before};
 use crate::swap::{Put, Slot};
-use crate::{Board, FederationError, Stamp, archive, quarantine};
+use crate::{archive, quarantine};
 
 /// A board that was put in place.
 #[derive(Clone)]

@@ -1,8 +1,8 @@
 //! The first process of a sandbox without namespaces: what the kernel would end and remove with it, it ends
 //! and removes itself.
 
-use super::InitError;
 use super::processes::end_all;
+use super::run::InitError;
 use super::run::serve;
 use rustix::process::{getpid, set_child_subreaper, setsid};
 use std::path::Path;

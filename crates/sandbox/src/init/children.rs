@@ -2,7 +2,7 @@
 
 use super::channel;
 use super::message::{Notice, Start};
-use crate::Ended;
+use crate::command::Ended;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, kill_process_group, wait, waitid,
 };

@@ -1,6 +1,6 @@
 //! What the two ends of a sandbox's socket say to each other: JSON, a message a packet.
 
-use crate::Ended;
+use crate::command::Ended;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

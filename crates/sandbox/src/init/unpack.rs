@@ -1,7 +1,7 @@
 //! Unpacks archives into a sandbox: no command is started for it, because its maker waits.
 
 use super::message::{Notice, Unpack};
-use crate::Ended;
+use crate::command::Ended;
 use std::fs::File;
 use std::io::{BufReader, ErrorKind};
 use std::os::fd::OwnedFd;

@@ -1,6 +1,6 @@
 //! The environment of every command in a sandbox.
 
-use crate::SandboxSpec;
+use crate::spec::SandboxSpec;
 use std::collections::BTreeMap;
 
 /// The path on which a sandbox looks for programs, unless it is told another one.

@@ -17,7 +17,9 @@ mod tools;
 
 pub use tools::Tools;
 
-use crate::{Answer, InitCommand, Provider, Sandbox, SandboxError, SandboxSpec};
+use crate::error::SandboxError;
+use crate::provider::{Answer, InitCommand, Provider, Sandbox};
+use crate::spec::SandboxSpec;
 use cgroup::Cgroups;
 use tokio::io::AsyncRead;
 

@@ -4,7 +4,7 @@
 //! it can change them.
 
 use crate::network::HOST;
-use crate::{Allowed, Destination, Network};
+use crate::network::{Allowed, Destination, Network};
 use std::fmt::Write as _;
 
 /// Where slirp4netns answers questions about names.

@@ -2,7 +2,7 @@
 
 use super::tools::Tools;
 use super::{drain, timed_out};
-use crate::SandboxError;
+use crate::error::SandboxError;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;

@@ -1,6 +1,6 @@
 //! The programs of the system that make sandboxes.
 
-use crate::SandboxError;
+use crate::error::SandboxError;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 

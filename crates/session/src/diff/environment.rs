@@ -1,8 +1,10 @@
 //! What changed of the environment: its settings, what sites may do, and whom the browser trusts.
 
 use super::{Change, Diff, DiffItem, Pair, paired};
+use crate::certificate::Certificate;
+use crate::environment::Environment;
+use crate::permission::Permission;
 use crate::receipt::ItemKind;
-use crate::{Certificate, Environment, Permission};
 use std::collections::BTreeMap;
 
 pub(super) fn compare(diff: &mut Diff, before: &Environment, after: &Environment) {

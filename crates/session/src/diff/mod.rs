@@ -5,9 +5,12 @@ mod sites;
 mod stored;
 mod tabs;
 
+use crate::cookie::Cookie;
+use crate::database::Database;
 use crate::receipt::ItemKind;
 use crate::state::OriginState;
-use crate::{Cookie, Database, Entries, State, StorageKey};
+use crate::state::State;
+use crate::storage::{Entries, StorageKey};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,8 +1,8 @@
 //! What changed of each site: how many items of which kind, and the names of the first of them.
 
 use super::{Change, Diff, DiffItem};
-use crate::Site;
 use crate::receipt::ItemKind;
+use crate::site::Site;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,10 +1,13 @@
 //! What changed in caches, files and service workers.
 
 use super::{Diff, DiffItem, Records, named, paired};
+use crate::cache::Cache;
+use crate::file::FileEntry;
 use crate::receipt::ItemKind;
 use crate::redact::redact_url;
+use crate::registration::Registration;
 use crate::state::OriginState;
-use crate::{Cache, FileEntry, Registration, StorageKey};
+use crate::storage::StorageKey;
 use std::collections::BTreeMap;
 
 /// Compares what one storage key holds of them.

@@ -3,7 +3,8 @@
 use super::{Change, Diff, DiffItem, Pair, entries, named, paired};
 use crate::receipt::ItemKind;
 use crate::redact::redact_url;
-use crate::{Entries, Tab};
+use crate::storage::Entries;
+use crate::tab::Tab;
 use std::collections::BTreeMap;
 
 /// The same tab bears the same id while one browser lives; another browser's is known by its address.

@@ -1,8 +1,10 @@
 //! What a node answers when it is asked for the state of a session: the state as it is, by its own names.
 
-use super::{Form, ImportError, Imported};
-use crate::Receipt;
-use crate::State;
+use super::Imported;
+use super::error::ImportError;
+use super::form::Form;
+use crate::receipt::Receipt;
+use crate::state::State;
 use crate::wire::{self, Head};
 use serde::Deserialize;
 use serde_json::Value;

@@ -4,10 +4,11 @@
 //! It has no `SameSite`; that is unspecified then. A line that begins with `#` is a comment, but for
 //! `#HttpOnly_`.
 
+use crate::cookie::Cookie;
 use crate::cookie::{Expiry, Priority, SourceScheme};
 use crate::playwright::{Ignored, keep_last};
 use crate::receipt::ItemKind;
-use crate::{Cookie, State};
+use crate::state::State;
 
 const HTTP_ONLY: &str = "#HttpOnly_";
 /// Before every instant: whether a cookie is over is not looked at here.

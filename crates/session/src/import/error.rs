@@ -1,6 +1,6 @@
 //! Why a file is not read: what it is, and what is wanted instead. No value is in it.
 
-use super::Form;
+use super::form::Form;
 use super::text::is_header;
 use crate::{playwright, wire};
 

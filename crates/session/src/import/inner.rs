@@ -1,6 +1,7 @@
 //! A state inside of another document: in a member of it, in a list of one, or as text in a string.
 
-use super::{Form, cookies_txt, written};
+use super::form::Form;
+use super::{cookies_txt, written};
 use crate::json_tree::Json;
 use crate::receipt::{ItemKind, ReceiptItem};
 

@@ -18,8 +18,9 @@ pub use text::text;
 
 use crate::json_tree::{Json, parse};
 use crate::playwright::{self, Ignored};
+use crate::receipt::Receipt;
+use crate::state::State;
 use crate::wire::{self, Head, SessionFile};
-use crate::{Receipt, State};
 use inner::Inner;
 
 /// How deep a file may be wrapped in others.

@@ -1,6 +1,6 @@
 //! A look at a document from outside: whether it is one of Baton's own, without reading what is in it.
 
-use super::Form;
+use super::form::Form;
 use crate::wire;
 use serde::Deserialize;
 use serde::de::IgnoredAny;

@@ -1,6 +1,8 @@
 //! The text of a file: without the mark at its start, and in UTF-8.
 
-use super::{Form, ImportError, cookies_txt};
+use super::cookies_txt;
+use super::error::ImportError;
+use super::form::Form;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
 

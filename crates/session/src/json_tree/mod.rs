@@ -8,7 +8,7 @@ mod parse;
 
 pub(crate) use parse::parse;
 
-use crate::Text;
+use crate::text::Text;
 use crate::unknown::Unknown;
 use serde::Serialize;
 use serde::ser::{Error, SerializeMap, Serializer};

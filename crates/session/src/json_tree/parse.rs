@@ -4,7 +4,7 @@
 //! once.
 
 use super::{Json, MAX_VALUE_DEPTH};
-use crate::Text;
+use crate::text::Text;
 use serde_json::value::RawValue;
 
 /// How deep JSON may be nested: a level of a value takes up to three levels of JSON.

@@ -6,10 +6,13 @@
 
 mod signs;
 
+use crate::cookie::Cookie;
 use crate::domains::Domain;
 use crate::forecast::{Forecast, of_cookies};
+use crate::site::Site;
 use crate::state::OriginState;
-use crate::{Cookie, Site, State, StorageKey};
+use crate::state::State;
+use crate::storage::StorageKey;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use signs::{Sign, of_cookie, of_entry};
@@ -218,7 +221,7 @@ impl Wanted {
         let names: Vec<String> = others
             .iter()
             .map(|cookie| cookie.name.clone())
-            .chain(keys.map(crate::Text::to_lossy))
+            .chain(keys.map(crate::text::Text::to_lossy))
             .collect();
         Err(match names.as_slice() {
             [] => NoLogin::Missing { place },

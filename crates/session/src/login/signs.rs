@@ -5,7 +5,8 @@
 //! own scripts cannot read, what names itself after a login, and a token that is signed are likely ones.
 //! All else may be one.
 
-use crate::{Cookie, Text};
+use crate::cookie::Cookie;
+use crate::text::Text;
 
 /// How likely it is that something logs somebody in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

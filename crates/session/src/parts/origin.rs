@@ -1,8 +1,10 @@
 //! The parts of one storage key.
 
 use super::{Part, PartKind, encode};
+use crate::json;
 use crate::state::OriginState;
-use crate::{StorageKey, Text, json};
+use crate::storage::StorageKey;
+use crate::text::Text;
 
 /// Cuts what one storage key holds into parts.
 pub(super) fn split(key: &StorageKey, origin: &OriginState) -> Vec<Part> {

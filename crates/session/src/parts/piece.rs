@@ -4,11 +4,18 @@
 //! still on their way. Where a piece belongs, the name of its part says.
 
 use super::{InvalidPart, Part, PartKind};
+use crate::cache::Cache;
+use crate::certificate::Certificate;
+use crate::cookie::Cookie;
+use crate::database::Database;
+use crate::environment::Environment;
+use crate::file::FileEntry;
+use crate::registration::Registration;
 use crate::state::OriginState;
-use crate::{
-    Cache, Certificate, Cookie, Database, Entries, Environment, FileEntry, Registration, State,
-    StorageKey, Tab, Text,
-};
+use crate::state::State;
+use crate::storage::{Entries, StorageKey};
+use crate::tab::Tab;
+use crate::text::Text;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -5,7 +5,7 @@
 //! what one of these means, so whoever reads a file need not know who wrote it.
 
 use super::Ignored;
-use crate::Cookie;
+use crate::cookie::Cookie;
 use crate::cookie::{Expiry, PartitionKey, Priority, SameSite, SourceScheme};
 use crate::json_tree::Json;
 use crate::receipt::ItemKind;

@@ -9,7 +9,7 @@ use super::tabs::Shown;
 use crate::json_tree::Json;
 use crate::receipt::ItemKind;
 use crate::state::OriginState;
-use crate::{Entries, StorageKey};
+use crate::storage::{Entries, StorageKey};
 use std::collections::BTreeMap;
 
 /// Reads the three members of a document, as far as they are there.

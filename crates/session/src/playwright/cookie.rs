@@ -5,7 +5,7 @@
 
 use super::Lost;
 use super::any_cookie::LAST_SECOND;
-use crate::Cookie;
+use crate::cookie::Cookie;
 use crate::cookie::{Expiry, PartitionKey, Priority, SameSite, SourceScheme};
 use crate::json_tree::Json;
 use crate::receipt::ItemKind;

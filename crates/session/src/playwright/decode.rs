@@ -4,9 +4,9 @@
 //! `{"d": "1970-01-01T00:00:00.000Z"}`. Containers carry an `id`, to which `{"ref": id}` refers.
 
 use super::typed_array::TYPED_ARRAYS;
-use crate::Text;
 use crate::json_tree::Json;
 use crate::node::{from_special, is_big_int};
+use crate::text::Text;
 use crate::value::{Node, Number, Object, Value};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -7,10 +7,10 @@ use super::decode::decode;
 use super::encode::{Encoded, encode};
 use super::key::{canonical, key_of};
 use super::{Ignored, Lost, told};
-use crate::Text;
 use crate::database::{Database, Index, KeyPath, ObjectStore, Record, next_key};
 use crate::json_tree::Json;
 use crate::receipt::ItemKind;
+use crate::text::Text;
 use crate::unknown::Unknown;
 
 /// The last version that a page can ask for: 2^53 − 1.

@@ -4,9 +4,9 @@
 //! Indexed Database API.
 
 use super::typed_array::view_bytes;
-use crate::Text;
 use crate::database::KeyPath;
 use crate::json_tree::MAX_VALUE_DEPTH;
+use crate::text::Text;
 use crate::value::{Node, Number, Object, Value};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

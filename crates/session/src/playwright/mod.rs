@@ -20,11 +20,12 @@ mod plain;
 mod tabs;
 mod typed_array;
 
+use crate::cookie::Cookie;
 use crate::cookie::order;
 use crate::json_tree::{Json, parse};
 use crate::receipt::{ItemKind, ReceiptItem};
+use crate::state::State;
 use crate::unknown::Unknown;
-use crate::{Cookie, State};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Something in a file that was not taken over.
@@ -276,7 +277,7 @@ fn lose_tabs(state: &State, lost: &mut Vec<Lost>) {
             lost.push(Lost::unsayable(ItemKind::SessionStorage, &place, reason));
         }
     }
-    if state.environment != crate::Environment::default() {
+    if state.environment != crate::environment::Environment::default() {
         let reason = "left out: the format has no environment";
         lost.push(Lost::unsayable(ItemKind::Environment, "environment", reason));
     }

@@ -2,11 +2,13 @@
 //! sessionStorage that others than Playwright write beside them.
 
 use super::{Ignored, Lost, files, indexed_db};
+use crate::database::Database;
 use crate::json_tree::Json;
 use crate::receipt::ItemKind;
 use crate::redact::redact_url;
 use crate::state::OriginState;
-use crate::{Database, Entries, StorageKey, Text};
+use crate::storage::{Entries, StorageKey};
+use crate::text::Text;
 use std::collections::BTreeMap;
 use url::Url;
 

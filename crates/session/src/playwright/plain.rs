@@ -1,8 +1,8 @@
 //! Values that JSON can say as they are: trees of objects and arrays, each referred to once.
 
-use crate::Text;
 use crate::json_tree::{Json, MAX_VALUE_DEPTH};
 use crate::node::special;
+use crate::text::Text;
 use crate::value::{Node, Object, Value};
 
 /// How often each object of the heap is referred to.

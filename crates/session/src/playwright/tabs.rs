@@ -3,7 +3,8 @@
 //! The one idea: sessionStorage lives in a tab and ends with it, so each origin that has some gets a tab
 //! at its root, in which its pages find it.
 
-use crate::{Entries, StorageKey, Tab};
+use crate::storage::{Entries, StorageKey};
+use crate::tab::Tab;
 use std::collections::BTreeMap;
 
 /// The sessionStorage of a file, by storage key.

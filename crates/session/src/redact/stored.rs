@@ -3,9 +3,11 @@
 //! A response or a file may hold anything, and so may a header; names, addresses and sizes stay.
 
 use super::{redact_base64, redact_str, redact_text, redact_url};
+use crate::cache::Cache;
 use crate::cache::{CacheEntry, CachedResponse};
 use crate::file::FileContent;
-use crate::{Cache, FileEntry, Registration};
+use crate::file::FileEntry;
+use crate::registration::Registration;
 
 pub(super) fn redact_cache(cache: &Cache) -> Cache {
     let entries = cache.entries.iter().map(redact_entry).collect();

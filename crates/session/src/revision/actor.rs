@@ -1,6 +1,6 @@
 //! Who counts revisions: a node, in one stretch of its life, on one line of edits.
 
-use crate::NodeId;
+use crate::id::NodeId;
 use crate::text_form::{InvalidText, parse_hex, text_form};
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -5,8 +5,9 @@
 //! rule is, one alone. It covers another exactly when it does in every place that the other speaks of.
 //! What covers nothing drops nothing: that is why a part never takes the place of a whole.
 
-use super::{Order, Vector};
-use crate::{Site, StateKind, View};
+use super::vector::{Order, Vector};
+use crate::site::Site;
+use crate::view::{StateKind, View};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

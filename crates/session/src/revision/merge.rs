@@ -21,7 +21,9 @@ mod views;
 pub use decision::{Decisions, LeftOut};
 pub use views::{Side, merge_views, seen_by};
 
-use crate::{Environment, Site, State};
+use crate::environment::Environment;
+use crate::site::Site;
+use crate::state::State;
 use decision::{Decision, Saying, Topic};
 use slice::{Slice, slices};
 use std::collections::{BTreeMap, BTreeSet};

@@ -40,7 +40,10 @@ pub use signed::Signed;
 pub use trail::Trail;
 pub use vector::{Order, Vector};
 
-use crate::{NodeId, PartHash, SessionId, SessionName, json};
+use crate::id::{NodeId, SessionId};
+use crate::json;
+use crate::parts::PartHash;
+use crate::session::SessionName;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

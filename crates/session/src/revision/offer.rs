@@ -1,7 +1,9 @@
 //! What nodes exchange of a session: its heads, and what is needed to believe them.
 
-use super::{RevisionId, Signed, Trail};
-use crate::SessionId;
+use super::id::RevisionId;
+use super::signed::Signed;
+use super::trail::Trail;
+use crate::id::SessionId;
 use serde::{Deserialize, Serialize};
 
 /// The revisions of a session at one node.

@@ -1,7 +1,8 @@
 //! The list of the parts of a revision: its hash is signed with the revision, and it names every
 //! part by hash.
 
-use crate::{PartHash, PartKind, PartRef, json};
+use crate::json;
+use crate::parts::{PartHash, PartKind, PartRef};
 use serde::{Deserialize, Serialize};
 
 /// The parts of a revision, sorted by kind and name.

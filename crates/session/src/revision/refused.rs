@@ -1,7 +1,9 @@
 //! Why revisions from elsewhere are refused. Nothing of what came with them is taken.
 
-use super::{Actor, RevisionId};
-use crate::{BadSignature, SessionId};
+use super::actor::Actor;
+use super::id::RevisionId;
+use crate::id::SessionId;
+use crate::identity::BadSignature;
 use jiff::Timestamp;
 
 /// Why an offer is refused, as a whole.

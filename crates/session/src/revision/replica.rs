@@ -23,8 +23,11 @@ pub use merged::LEFT_OUT_MAX;
 pub use plan::MergePlan;
 pub use receive::Change;
 
-use super::{Actor, RevisionId, Signed, Trail};
-use crate::SessionId;
+use super::actor::Actor;
+use super::id::RevisionId;
+use super::signed::Signed;
+use super::trail::Trail;
+use crate::id::SessionId;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -2,8 +2,10 @@
 //!
 //! The name is kept beside what it names, so a revision is hashed once, when it is made or read.
 
-use super::{Revision, RevisionId};
-use crate::{BadSignature, NodeId, NodeKey, NodeSecret, NodeSignature};
+use super::Revision;
+use super::id::RevisionId;
+use crate::id::NodeId;
+use crate::identity::{BadSignature, NodeKey, NodeSecret, NodeSignature};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;

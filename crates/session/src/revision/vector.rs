@@ -4,7 +4,7 @@
 //! one vector covers another exactly when its writer had seen all that the other one had
 //! ([why an integer will not do](https://en.wikipedia.org/wiki/Version_vector)).
 
-use super::Actor;
+use super::actor::Actor;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -6,11 +6,13 @@
 //! will ever write. Only the one who wrote the counter vouches for it: what joins others may be
 //! signed by any node, so it proves nothing.
 
+use super::actor::Actor;
 use super::knowledge::VIEWS_MAX;
+use super::refused::Refused;
 use super::replica::LEFT_OUT_MAX;
+use super::signed::Signed;
 use super::vector::COUNTER_MAX;
-use super::{Actor, Refused, Signed};
-use crate::SessionId;
+use crate::id::SessionId;
 use crate::view::SITES_MAX;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeSet, HashMap};

@@ -1,8 +1,11 @@
 //! What of a state is in a view.
 
 use super::{StateKind, View};
+use crate::history::History;
+use crate::site::Site;
 use crate::state::OriginState;
-use crate::{History, Site, State, Tab};
+use crate::state::State;
+use crate::tab::Tab;
 
 impl View {
     /// What of a state is in it, in normal form. A tab keeps the sessionStorage of sites that are in the
@@ -21,7 +24,7 @@ impl View {
         let tabs = state.tabs.iter().filter(|tab| has(&tab_site(tab), StateKind::Tabs));
         seen.tabs = tabs.map(|tab| self.of_tab(tab)).collect();
         if !self.has(None, StateKind::Environment) {
-            seen.environment = crate::Environment::default();
+            seen.environment = crate::environment::Environment::default();
         }
         let permissions = &mut seen.environment.permissions;
         permissions.retain(|one| has(&Site::of_origin(&one.origin), StateKind::Environment));

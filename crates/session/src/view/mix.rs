@@ -6,8 +6,12 @@
 
 use super::StateKind;
 use super::apply::{leads_out, pick, tab_site};
+use crate::environment::Environment;
+use crate::site::Site;
 use crate::state::OriginState;
-use crate::{Environment, Site, State, StorageKey, Tab};
+use crate::state::State;
+use crate::storage::StorageKey;
+use crate::tab::Tab;
 use std::collections::BTreeSet;
 
 /// Puts over a state what another one says about some sites and kinds; no site stands for what is no

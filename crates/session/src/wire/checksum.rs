@@ -5,8 +5,11 @@
 
 use super::cookie;
 use super::write::{keyed, normal_tab, value};
+use crate::cookie::Cookie;
 use crate::cookie::order;
-use crate::{Cookie, PartHash, State, certificate, json, permission};
+use crate::parts::PartHash;
+use crate::state::State;
+use crate::{certificate, json, permission};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};

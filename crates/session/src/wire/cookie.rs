@@ -4,8 +4,9 @@
 //! that is only its site.
 
 use super::error::{ReadError, field};
+use crate::cookie::Cookie;
 use crate::cookie::Expiry;
-use crate::{Cookie, json};
+use crate::json;
 use serde_json::{Value, json};
 
 /// Reads the cookie that stands at `place`.

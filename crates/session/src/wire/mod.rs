@@ -21,7 +21,8 @@ pub(crate) use error::field;
 pub use read::{is_session_file, read};
 pub use write::write;
 
-use crate::{RevisionId, State, Vector};
+use crate::revision::{RevisionId, Vector};
+use crate::state::State;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

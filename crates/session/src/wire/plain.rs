@@ -3,8 +3,11 @@
 
 use super::error::{ReadError, field};
 use crate::environment::Viewport;
+use crate::receipt::Receipt;
 use crate::receipt::{ItemKind, ReceiptItem};
-use crate::{Entries, Receipt, State, StorageKey, Tab};
+use crate::state::State;
+use crate::storage::{Entries, StorageKey};
+use crate::tab::Tab;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;

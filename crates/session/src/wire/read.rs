@@ -3,8 +3,11 @@
 use super::checksum::of_document;
 use super::error::{ReadError, field, kind};
 use super::{Head, SessionFile, cookie, plain, unknown};
+use crate::receipt::Receipt;
 use crate::state::OriginState;
-use crate::{Receipt, State, StorageKey, Tab};
+use crate::state::State;
+use crate::storage::StorageKey;
+use crate::tab::Tab;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -65,7 +68,7 @@ fn optional<T: serde::de::DeserializeOwned>(
     }
 }
 
-fn read_cookies(items: &Value) -> Result<Vec<crate::Cookie>, ReadError> {
+fn read_cookies(items: &Value) -> Result<Vec<crate::cookie::Cookie>, ReadError> {
     let items = list(items, "state.cookies")?.iter().enumerate();
     items
         .map(|(position, item)| cookie::read(item, &format!("state.cookies[{position}]")))

@@ -1,6 +1,6 @@
 //! Members of a session file that this version does not know.
 
-use crate::Receipt;
+use crate::receipt::Receipt;
 use crate::receipt::{ItemKind, ReceiptItem};
 use crate::unknown::Unknown;
 use serde_json::Value;

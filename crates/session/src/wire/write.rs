@@ -1,8 +1,12 @@
 //! A session file, written.
 
-use super::{SessionFile, checksum_of, cookie, plain};
+use super::checksum::checksum_of;
+use super::{SessionFile, cookie, plain};
+use crate::json;
 use crate::state::OriginState;
-use crate::{State, StorageKey, Tab, json};
+use crate::state::State;
+use crate::storage::StorageKey;
+use crate::tab::Tab;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;

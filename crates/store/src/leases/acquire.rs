@@ -1,6 +1,7 @@
 //! Takes and gives back leases.
 
-use crate::{Store, StoreError};
+use crate::Store;
+use crate::error::StoreError;
 use baton_session::{NodeId, SessionId, Term};
 use sqlx::AnyConnection;
 

@@ -1,7 +1,8 @@
 //! Ends the lease of a node that fell silent, and gives a session that nobody holds a new home.
 
+use crate::Store;
+use crate::error::StoreError;
 use crate::sessions;
-use crate::{Store, StoreError};
 use baton_session::{Lifecycle, NodeId, SessionId};
 use jiff::Timestamp;
 

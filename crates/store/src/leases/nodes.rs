@@ -1,7 +1,8 @@
 //! Nodes that hold sessions, and their beats.
 
+use crate::Store;
+use crate::error::StoreError;
 use crate::row::word;
-use crate::{Store, StoreError};
 use baton_session::NodeId;
 use sqlx::Row;
 use sqlx::any::AnyRow;

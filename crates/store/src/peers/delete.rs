@@ -1,7 +1,8 @@
 //! Removes a peer.
 
 use super::not_found;
-use crate::{Store, StoreError};
+use crate::Store;
+use crate::error::StoreError;
 use baton_session::{NodeId, Owner};
 
 impl Store {

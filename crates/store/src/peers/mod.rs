@@ -10,7 +10,7 @@ mod find;
 mod limits;
 mod update;
 
-use crate::StoreError;
+use crate::error::StoreError;
 use crate::row::{instant, maybe_instant, refuse_nul, word};
 use crate::seal::{Seal, SealError};
 use baton_session::wire::NodeType;

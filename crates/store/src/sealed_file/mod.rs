@@ -12,7 +12,7 @@ mod write;
 pub use read::SealedReader;
 pub use write::SealedWriter;
 
-use crate::MasterKey;
+use crate::master_key::MasterKey;
 use secrecy::SecretString;
 
 /// Plain bytes of a piece.

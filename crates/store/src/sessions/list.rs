@@ -1,8 +1,9 @@
 //! Lists sessions, newest first, a page at a time.
 
 use super::{decode_all, select};
+use crate::Store;
+use crate::error::StoreError;
 use crate::row::page;
-use crate::{Store, StoreError};
 use baton_session::{Lifecycle, NodeId, Owner, Session, SessionId};
 
 /// A page of an owner's sessions, and one of those in one state. Each has an index of its own, so that
@@ -61,7 +62,8 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Config, DatabaseUrl, Limits, MasterKey};
+    use crate::config::{Config, DatabaseUrl, Limits};
+    use crate::master_key::MasterKey;
     use sqlx::Row;
 
     #[tokio::test]

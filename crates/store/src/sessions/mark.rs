@@ -1,6 +1,7 @@
 //! Tells whether an owner's sessions are others than before, without listing them.
 
-use crate::{Store, StoreError};
+use crate::Store;
+use crate::error::StoreError;
 use baton_session::{NodeId, Owner};
 use sqlx::Row;
 

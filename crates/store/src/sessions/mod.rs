@@ -18,7 +18,7 @@ pub(crate) use create::insert;
 pub(crate) use delete::delete;
 pub use mark::SessionsMark;
 
-use crate::StoreError;
+use crate::error::StoreError;
 use crate::row::{flag, instant, word};
 use baton_session::{Owner, Session, SessionId, SessionName};
 use sqlx::any::AnyRow;

@@ -1,8 +1,9 @@
 //! Moves a session from one state of its life to the next.
 
 use super::fetch_row;
+use crate::error::StoreError;
 use crate::fault::is_taken;
-use crate::{Store, StoreError, leases};
+use crate::{Store, leases};
 use baton_session::{Lifecycle, NodeId, Session, SessionId};
 use jiff::Timestamp;
 

@@ -3,9 +3,10 @@
 use super::contents::{self, Prepared};
 use super::sealed::{Belongs, Blobs};
 use super::{CommitShared, Generation};
+use crate::error::StoreError;
 use crate::seal::Seal;
 use crate::snapshots::Pruned;
-use crate::{Store, StoreError, sessions, snapshots, staged};
+use crate::{Store, sessions, snapshots, staged};
 use baton_session::{Owner, RevisionId};
 use sqlx::AnyConnection;
 

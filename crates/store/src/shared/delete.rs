@@ -1,7 +1,8 @@
 //! Lets go of what is held of a session's revisions.
 
 use super::{Generation, commit};
-use crate::{Store, StoreError};
+use crate::Store;
+use crate::error::StoreError;
 use baton_session::{Owner, SessionId};
 
 impl Store {

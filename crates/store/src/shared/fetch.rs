@@ -2,7 +2,8 @@
 
 use super::sealed::Belongs;
 use super::{Generation, Shared};
-use crate::{Store, StoreError};
+use crate::Store;
+use crate::error::StoreError;
 use baton_session::{Owner, SessionId};
 use sqlx::Row;
 

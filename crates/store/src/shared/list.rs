@@ -2,8 +2,9 @@
 
 use super::Generation;
 use super::sealed::Belongs;
+use crate::Store;
+use crate::error::StoreError;
 use crate::row::word;
-use crate::{Store, StoreError};
 use baton_session::{Owner, SessionId};
 use jiff::Timestamp;
 use sqlx::Row;

@@ -12,7 +12,7 @@ mod fetch;
 mod list;
 mod sealed;
 
-use crate::NewSnapshot;
+use crate::snapshots::NewSnapshot;
 use baton_session::revision::Replica;
 use baton_session::{Lease, Owner, RevisionId, Session, SessionId, Signed, SnapshotId};
 use jiff::Timestamp;

@@ -1,7 +1,7 @@
 //! What is held of a session's revisions, as it is sealed. Revisions name sessions and what is in them.
 
 use super::Shared;
-use crate::StoreError;
+use crate::error::StoreError;
 use crate::seal::Seal;
 use baton_session::{Owner, SessionId};
 

@@ -5,9 +5,10 @@ use super::lists;
 use super::prune::{Pruned, try_prune};
 use super::spans;
 use super::{NewSnapshot, Snapshot};
+use crate::error::StoreError;
 use crate::parts::present;
 use crate::seal::Seal;
-use crate::{Store, StoreError, leases, sessions};
+use crate::{Store, leases, sessions};
 use baton_session::{Owner, Session, SessionId, Term};
 use sqlx::AnyConnection;
 

@@ -6,9 +6,10 @@
 use super::lists::{self, Current};
 use super::manifest::{Belongs, List};
 use super::{NewSnapshot, Snapshot};
+use crate::Store;
 use crate::config::Limits;
+use crate::error::StoreError;
 use crate::seal::{Seal, SealError};
-use crate::{Store, StoreError};
 use baton_session::{Owner, Part, PartRef, Term};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,9 +3,10 @@
 use super::draft::total;
 use super::manifest::{self, Base, Belongs, List};
 use super::{Snapshot, SnapshotReason};
+use crate::Store;
+use crate::error::StoreError;
 use crate::row::{flag, instant, word};
 use crate::seal::Seal;
-use crate::{Store, StoreError};
 use baton_session::{Owner, SessionId, SnapshotId, Term};
 use jiff::Timestamp;
 use sqlx::Row;

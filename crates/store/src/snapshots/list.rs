@@ -2,8 +2,9 @@
 
 use super::Snapshot;
 use super::fetch::{Sealed, select};
+use crate::Store;
+use crate::error::StoreError;
 use crate::row::page;
-use crate::{Store, StoreError};
 use baton_session::{SessionId, SnapshotId};
 
 impl Store {

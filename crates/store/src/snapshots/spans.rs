@@ -5,7 +5,7 @@
 //! and none for what was carried over.
 
 use super::draft::Draft;
-use crate::StoreError;
+use crate::error::StoreError;
 use crate::row::{CHUNK, places};
 use baton_session::SessionId;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};

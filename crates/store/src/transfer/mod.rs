@@ -10,10 +10,11 @@ mod tables_tests;
 
 use crate::config::{DatabaseUrl, Engine};
 use crate::connect::{connect, tune_new};
+use crate::error::StoreError;
 use crate::fault::SOMEWHERE;
 use crate::master_key::create_private;
 use crate::migrate::{self, KNOWN};
-use crate::{Store, StoreError, beside, copy, data_key, write};
+use crate::{Store, beside, copy, data_key, write};
 use rows::Batches;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection};
 use std::path::Path;

@@ -4,7 +4,7 @@
 //! large the next rows are, and we take as many as fit, or a single one that is larger.
 
 use super::tables::{Column, Kind, Table};
-use crate::StoreError;
+use crate::error::StoreError;
 use crate::row::{places, refuse_nul};
 use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;

@@ -2,8 +2,10 @@
 //! answered, or about what is not left out any more.
 
 use super::MergedFrom;
+use crate::json;
+use crate::parts::PartHash;
+use crate::site::Site;
 use crate::text_form::{InvalidText, parse_hex, text_form};
-use crate::{PartHash, Site, json};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,7 +1,11 @@
 //! What of a state belongs to one site: what is merged as a whole.
 
+use crate::cookie::Cookie;
+use crate::permission::Permission;
+use crate::site::Site;
 use crate::state::OriginState;
-use crate::{Cookie, Entries, Permission, Site, State, StorageKey};
+use crate::state::State;
+use crate::storage::{Entries, StorageKey};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

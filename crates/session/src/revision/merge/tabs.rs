@@ -6,7 +6,10 @@
 //! the loser is kept for its sake.
 
 use super::{MergedFrom, Sites, side};
-use crate::{History, Site, State, Tab};
+use crate::history::History;
+use crate::site::Site;
+use crate::state::State;
+use crate::tab::Tab;
 
 /// The tabs of two states that come from `base`, and from which side; contested when something of the
 /// loser is lost.

@@ -4,9 +4,12 @@
 //! alone speaks, it says what counts, and nothing is to be decided. What is left is merged as ever.
 
 use super::{Merged, merge};
-use crate::revision::{Knowledge, Order};
+use crate::revision::knowledge::Knowledge;
+use crate::revision::vector::Order;
+use crate::site::Site;
+use crate::state::State;
+use crate::view::StateKind;
 use crate::view::mix;
-use crate::{Site, State, StateKind};
 
 /// A revision with what it says.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,13 @@
 //! What a revision is written from: what it says, and who writes it.
 
-use crate::revision::{Actor, Origin, PartList, Signed};
-use crate::{NodeSecret, PartHash, SessionName, wire};
+use crate::identity::NodeSecret;
+use crate::parts::PartHash;
+use crate::revision::Origin;
+use crate::revision::actor::Actor;
+use crate::revision::part_list::PartList;
+use crate::revision::signed::Signed;
+use crate::session::SessionName;
+use crate::wire;
 use jiff::Timestamp;
 
 /// Who writes a revision, and when.

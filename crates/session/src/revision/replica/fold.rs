@@ -1,7 +1,10 @@
 //! Puts heads together, and drops what others have seen.
 
-use super::{Author, Replica};
-use crate::revision::{Order, RevisionId, Signed};
+use super::Replica;
+use super::content::Author;
+use crate::revision::id::RevisionId;
+use crate::revision::signed::Signed;
+use crate::revision::vector::Order;
 use std::collections::BTreeSet;
 
 /// What becomes of a head that cannot stay one.

@@ -8,8 +8,13 @@
 //! forgotten too it shows in time: whoever goes on is later than what they go on from, so a counter
 //! that was written no later than a lesser one was not written after it.
 
-use super::{Author, Replica};
-use crate::revision::{Actor, Offer, Order, RevisionId, Signed, Vector};
+use super::Replica;
+use super::content::Author;
+use crate::revision::actor::Actor;
+use crate::revision::id::RevisionId;
+use crate::revision::offer::Offer;
+use crate::revision::signed::Signed;
+use crate::revision::vector::{Order, Vector};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -6,7 +6,9 @@
 //! Of a thousand and more the counters are remembered, see [`trail`](crate::revision::trail).
 
 use super::{HISTORY_MAX, Replica};
-use crate::revision::{Actor, RevisionId, Signed};
+use crate::revision::actor::Actor;
+use crate::revision::id::RevisionId;
+use crate::revision::signed::Signed;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Replica {

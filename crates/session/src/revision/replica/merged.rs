@@ -5,9 +5,15 @@
 //! not leave it out, that was a decision; it counts for all that the merge does not take from the side
 //! that names the loser.
 
-use super::{Author, Content, MergePlan, Replica};
+use super::Replica;
+use super::content::{Author, Content};
+use super::plan::MergePlan;
+use crate::revision::Revision;
+use crate::revision::id::RevisionId;
 use crate::revision::merge::Decisions;
-use crate::revision::{LeftOut, Order, Revision, RevisionId, Signed};
+use crate::revision::merge::LeftOut;
+use crate::revision::signed::Signed;
+use crate::revision::vector::Order;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What losers had that is left out; of one that is not in it that may be anything.

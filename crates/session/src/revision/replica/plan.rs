@@ -1,9 +1,13 @@
 //! Which heads are merged, and what both of them come from.
 
 use super::Replica;
+use crate::revision::actor::Actor;
+use crate::revision::knowledge::Knowledge;
+use crate::revision::signed::Signed;
+use crate::revision::vector::{Order, Vector};
 use crate::revision::witness::NAMED_MAX;
-use crate::revision::{Actor, Knowledge, Order, Signed, Vector};
-use crate::{Site, StateKind};
+use crate::site::Site;
+use crate::view::StateKind;
 use std::cmp::Reverse;
 
 /// Two heads that can be merged: both come from one revision, or each says what is newest somewhere.

@@ -1,8 +1,12 @@
 //! Takes what another node offers, and offers what is here.
 
-use super::{Author, HEADS_MAX, OFFER_MAX, Replica};
+use super::content::Author;
+use super::{HEADS_MAX, OFFER_MAX, Replica};
+use crate::revision::id::RevisionId;
+use crate::revision::offer::Offer;
+use crate::revision::refused::Refused;
+use crate::revision::signed::Signed;
 use crate::revision::witness::{Vouched, check, check_clock};
-use crate::revision::{Offer, Refused, RevisionId, Signed};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 

@@ -1,8 +1,13 @@
 //! What of a session's revisions somebody is given who sees a part of it.
 
-use super::{Content, Replica};
-use crate::revision::{Offer, Revision, RevisionId, Signed};
-use crate::{NodeSecret, View};
+use super::Replica;
+use super::content::Content;
+use crate::identity::NodeSecret;
+use crate::revision::Revision;
+use crate::revision::id::RevisionId;
+use crate::revision::offer::Offer;
+use crate::revision::signed::Signed;
+use crate::view::View;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Signed {

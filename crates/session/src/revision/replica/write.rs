@@ -1,10 +1,16 @@
 //! Writes revisions: an edit, the end of a conflict, a deletion.
 
+use super::Replica;
+use super::content::{Author, Content};
 use super::merged::named;
-use super::{Author, Content, Replica};
+use crate::revision::Revision;
+use crate::revision::actor::Actor;
+use crate::revision::id::RevisionId;
+use crate::revision::knowledge::Knowledge;
+use crate::revision::signed::Signed;
 use crate::revision::vector::COUNTER_MAX;
+use crate::revision::vector::Vector;
 use crate::revision::witness::AHEAD_MAX;
-use crate::revision::{Actor, Knowledge, Revision, RevisionId, Signed, Vector};
 use jiff::{SignedDuration, Timestamp};
 
 impl Replica {
