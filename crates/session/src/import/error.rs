@@ -1,7 +1,6 @@
 //! Why a file is not read: what it is, and what is wanted instead. No value is in it.
 
 use super::form::Form;
-use super::text::is_header;
 use crate::{playwright, wire};
 
 /// A file of no kind that is taken, or a damaged one.
@@ -61,15 +60,10 @@ pub enum ImportError {
 impl ImportError {
     /// What a text is that is neither JSON nor a list of cookies.
     pub(super) fn of_text(text: &str, source: serde_json::Error) -> Self {
-        let form = match text.trim_start() {
-            "" => Form::Empty,
-            text if text.starts_with(['{', '[', '"']) => return Self::Damaged { source },
-            text if text.starts_with('<') => Form::Markup,
-            text if text.starts_with("-----BEGIN AGE") => Form::Age,
-            text if is_header(text) => Form::CookieHeader,
-            _ => Form::Text,
-        };
-        Self::Other { form }
+        match Form::of_text(text) {
+            Form::Damaged => Self::Damaged { source },
+            form => Self::Other { form },
+        }
     }
 }
 

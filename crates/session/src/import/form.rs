@@ -64,6 +64,18 @@ impl Form {
         }
     }
 
+    /// What a text is that is neither JSON to its end nor a list of cookies.
+    pub(super) fn of_text(text: &str) -> Self {
+        match text.trim_start() {
+            "" => Self::Empty,
+            text if text.starts_with(['{', '[', '"']) => Self::Damaged,
+            text if text.starts_with('<') => Self::Markup,
+            text if text.starts_with("-----BEGIN AGE") => Self::Age,
+            text if is_header(text) => Self::CookieHeader,
+            _ => Self::Text,
+        }
+    }
+
     fn of_object(json: &Json) -> Self {
         let has = |name| json.get(name).is_some();
         if let Some(state) = json.get("state") {
@@ -106,6 +118,21 @@ fn is_pair(json: &Json) -> bool {
 fn is_cookie(json: &Json) -> bool {
     let has = |name| json.get_str(name).is_some();
     has("name") && json.get("value").is_some() && (has("domain") || has("url"))
+}
+
+/// Whether a text is the header of a request or an answer, or what stands in one.
+fn is_header(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default();
+    let named = ["cookie:", "set-cookie:"]
+        .iter()
+        .any(|name| line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)));
+    let mut pairs = line.split("; ");
+    let is_pair = |pair: &str| {
+        pair.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c == '<')
+        })
+    };
+    named || pairs.all(is_pair)
 }
 
 impl fmt::Display for Form {

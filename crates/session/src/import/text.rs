@@ -69,18 +69,3 @@ fn utf16(bytes: &[u8], unit: impl Fn([u8; 2]) -> u16) -> Result<Cow<'static, str
         .collect();
     text.map(Cow::Owned).map_err(|_| ImportError::Encoding { at })
 }
-
-/// Whether a text is the header of a request or an answer, or what stands in one.
-pub(super) fn is_header(text: &str) -> bool {
-    let line = text.lines().next().unwrap_or_default();
-    let named = ["cookie:", "set-cookie:"]
-        .iter()
-        .any(|name| line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)));
-    let mut pairs = line.split("; ");
-    let is_pair = |pair: &str| {
-        pair.split_once('=').is_some_and(|(name, _)| {
-            !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c == '<')
-        })
-    };
-    named || pairs.all(is_pair)
-}
