@@ -1,7 +1,6 @@
 //! A receipt: what a restore did, item by item. Nothing is dropped silently.
 
 use crate::site::Site;
-use crate::unread::Unread;
 use crate::words::words;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -215,20 +214,6 @@ impl FromIterator<ReceiptItem> for Receipt {
 }
 
 impl ReceiptItem {
-    /// What could not be read when the snapshot was taken: it is back as it was last known, or lost.
-    pub fn as_last_known(unread: Unread) -> Self {
-        let Unread { place, reason, lost, kind } = unread;
-        match kind {
-            Some(kind) if lost => return Self::not_portable(kind, place, reason),
-            None if lost => return Self::rejected(ItemKind::Cookie, place, reason),
-            _ => {}
-        }
-        let reason =
-            format!("it did not answer when the snapshot was taken: {reason}; as last known");
-        let verified = Verified::None;
-        Self { reason: Some(reason), verified, ..Self::restored(ItemKind::Snapshot, place) }
-    }
-
     /// The group it belongs to, not counted yet.
     fn group(&self) -> Group {
         let place = match self.kind {

@@ -4,7 +4,7 @@
 use crate::cookie::Cookie;
 use crate::json;
 use crate::parts::{Part, PartKind};
-use crate::receipt::ItemKind;
+use crate::receipt::{ItemKind, ReceiptItem, Verified};
 use crate::redact::redact_url;
 use serde::{Deserialize, Serialize};
 
@@ -67,6 +67,22 @@ impl Unread {
     pub fn of<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Vec<Self> {
         let mut notes = parts.into_iter().filter(|part| part.kind == PartKind::Unread);
         notes.next().and_then(|part| serde_json::from_slice(&part.bytes).ok()).unwrap_or_default()
+    }
+}
+
+impl ReceiptItem {
+    /// What could not be read when the snapshot was taken: it is back as it was last known, or lost.
+    pub fn as_last_known(unread: Unread) -> Self {
+        let Unread { place, reason, lost, kind } = unread;
+        match kind {
+            Some(kind) if lost => return Self::not_portable(kind, place, reason),
+            None if lost => return Self::rejected(ItemKind::Cookie, place, reason),
+            _ => {}
+        }
+        let reason =
+            format!("it did not answer when the snapshot was taken: {reason}; as last known");
+        let verified = Verified::None;
+        Self { reason: Some(reason), verified, ..Self::restored(ItemKind::Snapshot, place) }
     }
 }
 
