@@ -1,7 +1,7 @@
 //! The checksum of a state: SHA-256 over its canonical JSON (RFC 8785, JCS).
 
 use crate::json;
-use crate::parts::PartHash;
+use crate::part_hash::PartHash;
 use crate::state::State;
 
 /// SHA-256 of the canonical JSON of a state, as 64 hexadecimal digits. It does not depend on the

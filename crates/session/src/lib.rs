@@ -6,7 +6,8 @@
 //!
 //! Rooms, from the smallest to the largest: [`text`] and [`id`]; [`cookie`], [`storage`],
 //! [`value`], [`database`], [`cache`], [`mod@file`], [`registration`], [`tab`] and its [`history`],
-//! [`environment`] with [`permission`] and [`certificate`]; [`state`] holds them all; [`parts`] cuts a state into content-addressed pieces;
+//! [`environment`] with [`permission`] and [`certificate`]; [`state`] holds them all; [`parts`] cuts a state into pieces, each addressed by its
+//! [`PartHash`];
 //! [`checksum`] names a state; [`receipt`] tells what a restore did; [`Holdings`] tell whether a
 //! state has shrunk; [`diff`], [`forecast`] and [`login`] tell what changed, what expires and where somebody is logged in; [`redact`] hides
 //! secrets; [`playwright`] reads and writes `storageState` files and [`wire`] session files,
@@ -39,6 +40,7 @@ mod lease;
 pub mod lifecycle;
 pub mod login;
 mod node;
+mod part_hash;
 pub mod parts;
 pub mod peer;
 pub mod permission;
@@ -84,7 +86,8 @@ pub use id::{AuditId, DeliveryId, NodeId, Owner, SandboxId, SessionId, SnapshotI
 pub use identity::{BadSignature, Fingerprint, NodeKey, NodeSecret, NodeSignature};
 pub use lease::Lease;
 pub use lifecycle::Lifecycle;
-pub use parts::{Part, PartHash, PartKind, PartRef};
+pub use part_hash::PartHash;
+pub use parts::{Part, PartKind, PartRef};
 pub use peer::{AuthMethod, PeerLimits, PeerState};
 pub use permission::Permission;
 pub use reason::SnapshotReason;

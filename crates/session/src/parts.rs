@@ -9,16 +9,14 @@ mod piece;
 pub use piece::{Joining, Piece};
 
 use crate::cookie::Cookie;
+use crate::part_hash::PartHash;
 use crate::site::Site;
 use crate::state::State;
-use crate::text_form::{InvalidText, parse_hex, text_form, write_hex};
 use crate::words::words;
 use crate::{certificate, cookie, json};
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::str::FromStr;
 
 words! {
     /// What a part holds.
@@ -63,43 +61,6 @@ impl PartKind {
     /// Whether a revision never holds it, because it says something of this node's own captures only.
     pub fn is_of_one_node(self) -> bool {
         matches!(self, Self::Unread | Self::Icon)
-    }
-}
-
-/// SHA-256 of a part's bytes: its name on the wire.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "schema", schema(value_type = String))]
-pub struct PartHash(pub [u8; 32]);
-
-impl PartHash {
-    /// The hash of `bytes`.
-    pub fn of(bytes: &[u8]) -> Self {
-        Self(Sha256::digest(bytes).into())
-    }
-}
-
-impl fmt::Display for PartHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_hex(&self.0, f)
-    }
-}
-
-impl FromStr for PartHash {
-    type Err = InvalidText;
-
-    fn from_str(text: &str) -> Result<Self, InvalidText> {
-        let invalid = InvalidText("a hash: 64 lower-case hexadecimal digits");
-        parse_hex(text).map(Self).ok_or(invalid)
-    }
-}
-
-text_form!(PartHash);
-
-impl fmt::Debug for PartHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The name of a revision: `<version>-<SHA-256>`, in which the hash counts and the number helps people.
 
-use crate::parts::PartHash;
+use crate::part_hash::PartHash;
 use crate::text_form::{InvalidText, text_form};
 use serde::{Deserialize, Serialize};
 use std::fmt;

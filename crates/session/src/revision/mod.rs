@@ -42,7 +42,7 @@ pub use vector::{Order, Vector};
 
 use crate::id::{NodeId, SessionId};
 use crate::json;
-use crate::parts::PartHash;
+use crate::part_hash::PartHash;
 use crate::session::SessionName;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

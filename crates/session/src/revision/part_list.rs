@@ -2,7 +2,8 @@
 //! part by hash.
 
 use crate::json;
-use crate::parts::{PartHash, PartKind, PartRef};
+use crate::part_hash::PartHash;
+use crate::parts::{PartKind, PartRef};
 use serde::{Deserialize, Serialize};
 
 /// The parts of a revision, sorted by kind and name.

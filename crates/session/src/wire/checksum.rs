@@ -7,7 +7,7 @@ use super::cookie;
 use super::write::{keyed, normal_tab, value};
 use crate::cookie::Cookie;
 use crate::cookie::order;
-use crate::parts::PartHash;
+use crate::part_hash::PartHash;
 use crate::state::State;
 use crate::{certificate, json, permission};
 use serde::Serialize;

@@ -3,7 +3,7 @@
 
 use super::MergedFrom;
 use crate::json;
-use crate::parts::PartHash;
+use crate::part_hash::PartHash;
 use crate::site::Site;
 use crate::text_form::{InvalidText, parse_hex, text_form};
 use serde::{Deserialize, Serialize};

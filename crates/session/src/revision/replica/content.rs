@@ -1,7 +1,7 @@
 //! What a revision is written from: what it says, and who writes it.
 
 use crate::identity::NodeSecret;
-use crate::parts::PartHash;
+use crate::part_hash::PartHash;
 use crate::revision::Origin;
 use crate::revision::actor::Actor;
 use crate::revision::part_list::PartList;
