@@ -4,7 +4,7 @@
 //! form that it has in a file, so that no copy of the whole is ever made.
 
 use super::cookie;
-use super::write::{keyed, normal_tab, value};
+use super::normal::{keyed, normal_tab};
 use crate::cookie::Cookie;
 use crate::cookie::order;
 use crate::part_hash::PartHash;
@@ -55,7 +55,7 @@ fn hash(state: &State, cookies: Vec<&Cookie>) -> PartHash {
     canonical.list(keyed(state));
     canonical.text(r#"},"tabs":"#);
     canonical.list(state.tabs.iter().map(|tab| {
-        let mut tab = value(&normal_tab(tab));
+        let mut tab = json::value(&normal_tab(tab));
         tab.as_object_mut().map(|tab| tab.remove("id"));
         tab
     }));
@@ -72,7 +72,7 @@ impl Canonical {
     fn value(&mut self, of: &impl Serialize) {
         self.text.clear();
         if serde_json_canonicalizer::to_writer(of, &mut self.text).is_err() {
-            self.text = json::canonical(&value(of));
+            self.text = json::canonical(&json::value(of));
         }
         self.hash.update(&self.text);
     }

@@ -10,6 +10,7 @@
 mod checksum;
 mod cookie;
 mod error;
+mod normal;
 mod plain;
 mod read;
 mod unknown;
