@@ -35,7 +35,7 @@ pub use merge::{Decisions, LeftOut, Merged, MergedFrom, merge, merge_views};
 pub use offer::Offer;
 pub use part_list::PartList;
 pub use refused::Refused;
-pub use replica::{Author, Change, Content, HISTORY_MAX, MergePlan, Replica};
+pub use replica::{Author, Change, Content, HISTORY_MAX, MergePlan, Replica, deleted_checksum};
 pub use signed::Signed;
 pub use trail::Trail;
 pub use vector::{Order, Vector};

@@ -18,8 +18,7 @@ mod receive;
 mod views;
 mod write;
 
-pub use content::{Author, Content};
-pub use merged::LEFT_OUT_MAX;
+pub use content::{Author, Content, deleted_checksum};
 pub use plan::MergePlan;
 pub use receive::Change;
 

@@ -9,7 +9,6 @@
 use super::actor::Actor;
 use super::knowledge::VIEWS_MAX;
 use super::refused::Refused;
-use super::replica::LEFT_OUT_MAX;
 use super::signed::Signed;
 use super::vector::COUNTER_MAX;
 use crate::id::SessionId;
@@ -21,6 +20,8 @@ use std::collections::{BTreeSet, HashMap};
 pub const ACTORS_MAX: usize = 256;
 /// How many parents, and how many losers of merges, a revision names at most.
 pub const NAMED_MAX: usize = 64;
+/// How much is named that a loser had at most. Of one with more nobody says what it is.
+pub const LEFT_OUT_MAX: usize = 64;
 /// How many bytes the texts of a revision have together at most.
 pub const TEXT_MAX: usize = 16 * 1024;
 /// How far ahead of the receiver's clock a head may say it was written.

@@ -89,12 +89,6 @@ impl Canonical {
     }
 }
 
-/// What stands in the place of a state's checksum when its session was deleted: SHA-256 of the
-/// canonical JSON `{"deleted":true}`.
-pub fn deleted_checksum() -> PartHash {
-    PartHash::of(br#"{"deleted":true}"#)
-}
-
 /// The part of a document that its checksum covers.
 #[derive(Serialize)]
 struct Covered<'a> {

@@ -16,7 +16,7 @@ mod read;
 mod unknown;
 mod write;
 
-pub use checksum::{checksum_by_key, checksum_of, deleted_checksum};
+pub use checksum::{checksum_by_key, checksum_of};
 pub use error::ReadError;
 pub(crate) use error::field;
 pub use read::{is_session_file, read};

@@ -3,9 +3,9 @@
 use crate::arbitrary;
 use baton_session::cookie::Expiry;
 use baton_session::environment::{Geolocation, Viewport};
+use baton_session::revision::deleted_checksum;
 use baton_session::wire::{
-    Head, NodeType, Provenance, SessionFile, Version, checksum_of, deleted_checksum,
-    is_session_file, read, write,
+    Head, NodeType, Provenance, SessionFile, Version, checksum_of, is_session_file, read, write,
 };
 use baton_session::{Entries, PartHash, Receipt, State, StorageKey, Tab, admit};
 use baton_testing::cases;

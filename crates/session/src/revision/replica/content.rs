@@ -7,7 +7,6 @@ use crate::revision::actor::Actor;
 use crate::revision::part_list::PartList;
 use crate::revision::signed::Signed;
 use crate::session::SessionName;
-use crate::wire;
 use jiff::Timestamp;
 
 /// Who writes a revision, and when.
@@ -42,8 +41,14 @@ impl Content {
     /// What is left of a session that is deleted: its name and where it came from.
     pub fn deleted(name: SessionName, origin: Origin) -> Self {
         let (parts, description) = (PartList::default().hash(), String::new());
-        Self { checksum: wire::deleted_checksum(), parts, size: 0, name, description, origin }
+        Self { checksum: deleted_checksum(), parts, size: 0, name, description, origin }
     }
+}
+
+/// What stands in the place of a state's checksum when its session was deleted: SHA-256 of the
+/// canonical JSON `{"deleted":true}`.
+pub fn deleted_checksum() -> PartHash {
+    PartHash::of(br#"{"deleted":true}"#)
 }
 
 impl Signed {

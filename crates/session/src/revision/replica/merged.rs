@@ -14,13 +14,11 @@ use crate::revision::merge::Decisions;
 use crate::revision::merge::LeftOut;
 use crate::revision::signed::Signed;
 use crate::revision::vector::Order;
+use crate::revision::witness::LEFT_OUT_MAX;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What losers had that is left out; of one that is not in it that may be anything.
 type About = BTreeMap<RevisionId, BTreeSet<LeftOut>>;
-
-/// How much is named that a loser had at most. Of one with more nobody says what it is.
-pub const LEFT_OUT_MAX: usize = 64;
 
 impl Replica {
     /// Puts a merge in the place of its two heads. Every node that merges them writes the same
