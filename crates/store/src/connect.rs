@@ -1,8 +1,7 @@
 //! Connections, and how each is tuned.
 
 use crate::config::Engine;
-use crate::error::StoreError;
-use crate::fault;
+use crate::error::{SOMEWHERE, StoreError};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions};
 use std::time::Duration;
@@ -45,7 +44,7 @@ pub(crate) async fn connect(options: &AnyConnectOptions) -> Result<AnyConnection
     match tokio::time::timeout(CONNECT_LIMIT, options.connect()).await {
         Ok(connected) => Ok(connected?),
         Err(_) => Err(StoreError::Unreachable {
-            place: fault::SOMEWHERE.to_owned(),
+            place: SOMEWHERE.to_owned(),
             why: format!("no answer within {} s", CONNECT_LIMIT.as_secs()),
         }),
     }

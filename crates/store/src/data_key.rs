@@ -4,8 +4,7 @@
 //! error, never a reason for a new key.
 
 use crate::config::Engine;
-use crate::error::StoreError;
-use crate::fault::SOMEWHERE;
+use crate::error::{SOMEWHERE, StoreError};
 use crate::master_key::MasterKey;
 use crate::seal::{Seal, fingerprint, hex, random};
 use crate::write;

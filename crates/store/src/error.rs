@@ -1,11 +1,13 @@
 //! What can go wrong, said so that a person knows what was expected, what was found and what to do.
 
 use crate::config::InvalidDatabaseUrl;
-use crate::fault::SOMEWHERE;
 use crate::master_key::KeyError;
 use baton_session::{AgentName, Lifecycle, NodeId, PartKind, SessionId, SnapshotId};
 use std::io;
 use std::path::PathBuf;
+
+/// The name of the database where nobody said which one.
+pub(crate) const SOMEWHERE: &str = "the database";
 
 /// Every failure of the store. Nothing was changed when one is returned; only when PostgreSQL is cut
 /// off in the middle of a commit can nobody know, and then it is `Unreachable`.

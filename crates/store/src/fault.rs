@@ -3,13 +3,10 @@
 //! SQLite speaks in result codes (<https://sqlite.org/rescode.html>), PostgreSQL in SQLSTATE
 //! (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
 
-use crate::error::StoreError;
+use crate::error::{SOMEWHERE, StoreError};
 use sqlx::error::DatabaseError;
 use sqlx::migrate::MigrateError;
 use sqlx::sqlite::SqliteError;
-
-/// The name of the database where nobody said which one.
-pub(crate) const SOMEWHERE: &str = "the database";
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {

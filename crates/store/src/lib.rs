@@ -122,7 +122,7 @@ impl Store {
         match tokio::time::timeout(CHECK_LIMIT, query).await {
             Ok(answer) => Ok(answer.map(drop)?),
             Err(_) => Err(StoreError::Unreachable {
-                place: fault::SOMEWHERE.to_owned(),
+                place: error::SOMEWHERE.to_owned(),
                 why: format!("no answer within {} s", CHECK_LIMIT.as_secs()),
             }),
         }

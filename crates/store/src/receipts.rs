@@ -1,8 +1,7 @@
 //! Receipts: what the restores of a session did. They name cookies and sites, so they are sealed.
 
 use crate::Store;
-use crate::error::StoreError;
-use crate::fault::SOMEWHERE;
+use crate::error::{SOMEWHERE, StoreError};
 use baton_session::{Receipt, SessionId, SnapshotId};
 use jiff::Timestamp;
 use sqlx::{AnyConnection, Row};

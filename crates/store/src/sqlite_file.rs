@@ -5,8 +5,7 @@
 //! add our tables to those of another program; so we look first. We only ask for the file's size:
 //! opening and closing it here would drop the locks that SQLite holds on it.
 
-use crate::error::StoreError;
-use crate::fault::SOMEWHERE;
+use crate::error::{SOMEWHERE, StoreError};
 use crate::master_key::{create_private, sync_folder};
 use sqlx::AnyConnection;
 use std::io;

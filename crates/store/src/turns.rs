@@ -5,8 +5,7 @@
 //! for other processes at most. Of those no more than half of the connections are taken, so that keys
 //! are looked up whatever the writers wait for.
 
-use crate::error::StoreError;
-use crate::fault::SOMEWHERE;
+use crate::error::{SOMEWHERE, StoreError};
 use baton_session::Owner;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

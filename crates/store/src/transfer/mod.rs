@@ -10,8 +10,7 @@ mod tables_tests;
 
 use crate::config::{DatabaseUrl, Engine};
 use crate::connect::{connect, tune_new};
-use crate::error::StoreError;
-use crate::fault::SOMEWHERE;
+use crate::error::{SOMEWHERE, StoreError};
 use crate::master_key::create_private;
 use crate::migrate::{self, KNOWN};
 use crate::{Store, beside, copy, data_key, write};
