@@ -5,7 +5,7 @@
 //! Terms count up, so whatever an earlier holder still writes can be told from the line of the others.
 
 mod acquire;
-mod adopt;
+mod expire;
 mod fetch;
 mod nodes;
 

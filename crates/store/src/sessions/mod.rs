@@ -1,8 +1,9 @@
-//! Sessions as rows: `create fetch list update rename debug fail delete`, one verb a file; `mark`
+//! Sessions as rows: `create fetch list update adopt rename debug fail delete`, one verb a file; `mark`
 //! tells whether they are others than before.
 //!
 //! Times are kept to the millisecond.
 
+mod adopt;
 mod create;
 mod debug;
 mod delete;
