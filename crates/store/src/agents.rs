@@ -3,9 +3,9 @@
 //! The one idea: who changes it says who drove it before. When somebody else does by then, nothing is
 //! stored, so of two who take a session at once exactly one gets it.
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::row::{instant, refuse_nul};
+use crate::store::Store;
 use baton_session::{AgentName, Owner, SessionId};
 use jiff::Timestamp;
 use sqlx::any::AnyRow;

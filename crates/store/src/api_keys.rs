@@ -2,10 +2,10 @@
 //!
 //! A fast hash is enough: the secret is 256 random bits, so nobody finds it by guessing.
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::fault::is_taken;
 use crate::row::{instant, maybe_instant, maybe_word, refuse_nul, word};
+use crate::store::Store;
 use baton_session::scope::UnknownScope;
 use baton_session::{Fingerprint, Owner, Scope};
 use jiff::Timestamp;

@@ -1,10 +1,10 @@
 //! The audit log: who did what, and how it ended. Entries are added and read, never changed: the
 //! schema refuses it to everybody.
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::fault::is_taken;
 use crate::row::{instant, page, refuse_nul, word};
+use crate::store::Store;
 use baton_session::{AuditId, AuditOutcome, Owner};
 use jiff::Timestamp;
 use sqlx::Row;

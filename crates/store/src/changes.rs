@@ -2,7 +2,6 @@
 //!
 //! Nobody waits for those who listen: one who is late by more than a bound is told how many it missed.
 
-use crate::Store;
 use baton_session::SessionId;
 use tokio::sync::broadcast;
 
@@ -15,12 +14,4 @@ pub(crate) type Changes = broadcast::Sender<SessionId>;
 /// Where nobody listens yet.
 pub(crate) fn changes() -> Changes {
     broadcast::Sender::new(WAITING)
-}
-
-impl Store {
-    /// Listens: from now on, every session that is made or deleted, gets a snapshot or another name, or
-    /// moves to another state or node, by this process. What other nodes do to a database that is shared is not told.
-    pub fn listen(&self) -> broadcast::Receiver<SessionId> {
-        self.inner.changes.subscribe()
-    }
 }

@@ -2,9 +2,9 @@
 //!
 //! What is said of one is kept as it was sent, and makes sense to whoever serves it.
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::row::{instant, refuse_nul, word};
+use crate::store::Store;
 use baton_session::Owner;
 use jiff::Timestamp;
 use sqlx::Row;

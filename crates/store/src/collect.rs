@@ -3,9 +3,9 @@
 //! Each batch is a transaction under the owner's lock, so that it neither takes a part from a
 //! snapshot that is being stored nor keeps writers waiting for long.
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::row::{places, word};
+use crate::store::Store;
 use baton_session::Owner;
 use sqlx::{AnyConnection, AssertSqlSafe};
 

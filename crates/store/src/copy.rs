@@ -4,7 +4,7 @@
 //! copy began and nothing later. A copy counts only under its final name: it is written beside,
 //! synced and renamed.
 
-use crate::blocking;
+use crate::blocking::blocking;
 use crate::error::StoreError;
 use crate::master_key::{create_private, sync_folder};
 use jiff::Timestamp;

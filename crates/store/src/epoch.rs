@@ -3,8 +3,8 @@
 //! The node that made the backup may still run. So what was restored takes nothing for granted that
 //! only one of the two can have: no lease, no running browser.
 
-use crate::Store;
 use crate::error::StoreError;
+use crate::store::Store;
 use baton_session::NodeId;
 use jiff::Timestamp;
 

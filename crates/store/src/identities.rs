@@ -2,11 +2,11 @@
 //!
 //! Whoever has them is the node for everybody else, so they are sealed as what a browser held is.
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::fault::is_taken;
 use crate::row::{refuse_nul, word};
 use crate::seal::{Seal, SealError};
+use crate::store::Store;
 use baton_session::{Epoch, NodeId};
 use secrecy::{ExposeSecret, SecretString};
 use sqlx::any::AnyRow;

@@ -1,10 +1,11 @@
 //! Parts as they travel: packed, which is what was sealed of them, so that neither node compresses or
 //! decompresses what it only passes on.
 
-use crate::Store;
+use crate::blocking::blocking;
 use crate::error::StoreError;
 use crate::parts::{corrupt, missing, present};
 use crate::seal::{Seal, pack};
+use crate::store::Store;
 use baton_session::{Owner, Part, PartRef};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -84,7 +85,7 @@ impl Store {
         let ids: BTreeSet<&String> = wanted.iter().map(|(id, _)| id).collect();
         let sealed = self.fetch_sealed(owner, ids).await?;
         let (seal, owner) = (self.seal(), owner.clone());
-        crate::blocking(move || {
+        blocking(move || {
             wanted.into_iter().map(|(id, part)| open(&seal, &owner, &id, part, &sealed)).collect()
         })
         .await

@@ -3,10 +3,11 @@
 //! A part is checked three times over: its seal, its length and its hash. One that fails costs
 //! itself only.
 
-use crate::Store;
+use crate::blocking::blocking;
 use crate::error::StoreError;
 use crate::row::{CHUNK, places};
 use crate::seal::Seal;
+use crate::store::Store;
 use baton_session::{Owner, Part, PartHash, PartRef};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
@@ -43,7 +44,7 @@ impl Store {
         parts: &[PartRef],
     ) -> Result<Vec<Result<Part, StoreError>>, StoreError> {
         let sealed = self.fetch_sealed_parts(owner, parts).await?;
-        crate::blocking(move || sealed.open()).await
+        blocking(move || sealed.open()).await
     }
 
     /// The same parts, for whoever opens them on a thread of its own.

@@ -1,7 +1,8 @@
 //! Receipts: what the restores of a session did. They name cookies and sites, so they are sealed.
 
-use crate::Store;
+use crate::blocking::blocking;
 use crate::error::{SOMEWHERE, StoreError};
+use crate::store::Store;
 use baton_session::{Receipt, SessionId, SnapshotId};
 use jiff::Timestamp;
 use sqlx::{AnyConnection, Row};
@@ -28,7 +29,7 @@ impl Store {
             return Err(corrupt(session, why));
         }
         let (seal, id) = (self.seal(), session.to_string());
-        let sealed = crate::blocking(move || seal.seal(&plain, &["receipt", &id])).await?;
+        let sealed = blocking(move || seal.seal(&plain, &["receipt", &id])).await?;
         let sealed = sealed.map_err(|error| corrupt(session, error))?;
         let mut write = self.write().await?;
         let ordinal = next_ordinal(write.connection(), session, snapshot).await?;
@@ -63,8 +64,7 @@ impl Store {
         let Some(row) = row else { return Ok(None) };
         let sealed: Vec<u8> = row.try_get("sealed")?;
         let (seal, id) = (self.seal(), session.to_string());
-        let plain =
-            crate::blocking(move || seal.open(&sealed, &["receipt", &id], RECEIPT_MAX)).await?;
+        let plain = blocking(move || seal.open(&sealed, &["receipt", &id], RECEIPT_MAX)).await?;
         let plain = plain.map_err(|error| corrupt(session, error))?;
         serde_json::from_slice(&plain).map(Some).map_err(|error| corrupt(session, error))
     }

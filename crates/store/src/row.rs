@@ -1,12 +1,14 @@
 //! Rows: how the columns of both engines become our types, and lists of values become SQL.
 
-use crate::PAGE_MAX;
 use crate::error::StoreError;
 use jiff::Timestamp;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 use std::fmt::Write;
 use std::str::FromStr;
+
+/// The most rows that one list answers, whatever was asked for.
+const PAGE_MAX: u32 = 1000;
 
 /// How many values one statement takes. PostgreSQL and SQLite both allow many times more.
 pub(crate) const CHUNK: usize = 500;

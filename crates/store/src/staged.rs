@@ -4,12 +4,13 @@
 //! hash that were named; then it is sealed as it came. Nothing names it yet, so a row keeps it from
 //! being collected. What waits so is bounded for each owner: whoever may send could fill the disk else.
 
-use crate::Store;
+use crate::blocking::blocking;
 use crate::checked::{Checked, check_and_seal};
 use crate::collect::collect_named;
 use crate::error::StoreError;
 use crate::packed::PackedPart;
 use crate::row::word;
+use crate::store::Store;
 use baton_session::{Owner, Part, SessionId};
 use jiff::Timestamp;
 use sqlx::AnyConnection;
@@ -42,7 +43,7 @@ impl Store {
     ) -> Result<Vec<T>, StoreError> {
         let (seal, limits, whose) = (self.seal(), self.inner.limits, owner.clone());
         let checked = move || check_and_seal(parts, &seal, &whose, &limits, look);
-        let (checked, seen) = crate::blocking(checked).await??;
+        let (checked, seen) = blocking(checked).await??;
         let mut write = self.write_parts(owner).await?;
         for part in checked {
             let id = part.id.clone();

@@ -1,7 +1,7 @@
 //! Takes and gives back leases.
 
-use crate::Store;
 use crate::error::StoreError;
+use crate::store::Store;
 use baton_session::{NodeId, SessionId, Term};
 use sqlx::AnyConnection;
 

@@ -1,7 +1,7 @@
 //! Ends the lease of a node that fell silent.
 
-use crate::Store;
 use crate::error::StoreError;
+use crate::store::Store;
 use baton_session::{Lifecycle, NodeId, SessionId};
 use jiff::Timestamp;
 

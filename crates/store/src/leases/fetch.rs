@@ -1,9 +1,9 @@
 //! Fetches leases.
 
 use super::Lease;
-use crate::Store;
 use crate::error::StoreError;
 use crate::row::word;
+use crate::store::Store;
 use baton_session::{NodeId, SessionId, Term};
 use sqlx::{AnyConnection, Row};
 

@@ -1,8 +1,8 @@
 //! Nodes that hold sessions, and their beats.
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::row::word;
+use crate::store::Store;
 use baton_session::NodeId;
 use sqlx::Row;
 use sqlx::any::AnyRow;

@@ -4,9 +4,9 @@
 //! names no revision until it has: the text is empty.
 
 use super::not_found;
-use crate::Store;
 use crate::error::StoreError;
 use crate::row::{instant, word};
+use crate::store::Store;
 use crate::write::Write;
 use baton_session::{NodeId, Owner, RevisionId, SessionId};
 use jiff::Timestamp;

@@ -1,9 +1,9 @@
 //! Makes a peer.
 
 use super::{Peer, check_and_seal, limits, node_type_word};
-use crate::Store;
 use crate::error::StoreError;
 use crate::fault::is_taken;
+use crate::store::Store;
 use jiff::Timestamp;
 use sqlx::{AnyConnection, Row};
 

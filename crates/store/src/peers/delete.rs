@@ -1,8 +1,8 @@
 //! Removes a peer.
 
 use super::not_found;
-use crate::Store;
 use crate::error::StoreError;
+use crate::store::Store;
 use baton_session::{NodeId, Owner};
 
 impl Store {

@@ -1,10 +1,10 @@
 //! Finds peers: the one that a person means, the one that shows an API key, or all of them.
 
 use super::{Peer, decode, decode_all, not_found, select};
-use crate::Store;
 use crate::error::StoreError;
 use crate::prefix::{self, MATCHES_MAX};
 use crate::row::word;
+use crate::store::Store;
 use baton_session::{NodeId, Owner};
 
 impl Store {

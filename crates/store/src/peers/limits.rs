@@ -4,8 +4,8 @@
 //! damages a row would open everything to a peer.
 
 use super::not_found;
-use crate::Store;
 use crate::error::StoreError;
+use crate::store::Store;
 use baton_session::{NodeId, Owner, PeerLimits, View};
 use serde::{Deserialize, Serialize};
 use sqlx::Row;

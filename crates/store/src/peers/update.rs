@@ -2,9 +2,9 @@
 
 use super::create::{refuse_taken, taken};
 use super::{Peer, check_and_seal, node_type_word, not_found};
-use crate::Store;
 use crate::error::StoreError;
 use crate::fault::is_taken;
+use crate::store::Store;
 use baton_session::{NodeId, Owner, PeerState};
 use jiff::Timestamp;
 

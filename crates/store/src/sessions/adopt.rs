@@ -1,8 +1,8 @@
 //! Gives a session that nobody holds a new home.
 
 use super::fetch_row;
-use crate::Store;
 use crate::error::StoreError;
+use crate::store::Store;
 use baton_session::{Lifecycle, NodeId, SessionId};
 
 impl Store {

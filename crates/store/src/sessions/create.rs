@@ -1,9 +1,9 @@
 //! Makes a session.
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::fault::is_taken;
 use crate::row::refuse_nul;
+use crate::store::Store;
 use baton_session::Session;
 use sqlx::AnyConnection;
 

@@ -1,8 +1,8 @@
 //! Notes whether what a session's tabs do is recorded.
 
 use super::{fetch_row, not_found};
-use crate::Store;
 use crate::error::StoreError;
+use crate::store::Store;
 use baton_session::{Session, SessionId};
 use jiff::Timestamp;
 

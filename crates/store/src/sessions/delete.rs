@@ -1,9 +1,9 @@
 //! Deletes a session with all that belongs to it.
 
 use super::not_found;
-use crate::Store;
 use crate::error::StoreError;
 use crate::row::word;
+use crate::store::Store;
 use baton_session::{Lifecycle, Owner, SessionId};
 use sqlx::AnyConnection;
 

@@ -1,8 +1,8 @@
 //! Counts the resumes of a session that fail.
 
 use super::fetch_row;
-use crate::Store;
 use crate::error::StoreError;
+use crate::store::Store;
 use baton_session::{Lifecycle, NodeId, SessionId};
 use jiff::Timestamp;
 

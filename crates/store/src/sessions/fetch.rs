@@ -1,9 +1,9 @@
 //! Fetches one session: by its id, or by what a person typed.
 
 use super::{decode, decode_all, not_found, select};
-use crate::Store;
 use crate::error::StoreError;
 use crate::prefix::{self, MATCHES_MAX};
+use crate::store::Store;
 use baton_session::{Owner, Session, SessionId};
 
 impl Store {

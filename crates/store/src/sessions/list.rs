@@ -1,9 +1,9 @@
 //! Lists sessions, newest first, a page at a time.
 
 use super::{decode_all, select};
-use crate::Store;
 use crate::error::StoreError;
 use crate::row::page;
+use crate::store::Store;
 use baton_session::{Lifecycle, NodeId, Owner, Session, SessionId};
 
 /// A page of an owner's sessions, and one of those in one state. Each has an index of its own, so that

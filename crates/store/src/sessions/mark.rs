@@ -1,7 +1,7 @@
 //! Tells whether an owner's sessions are others than before, without listing them.
 
-use crate::Store;
 use crate::error::StoreError;
+use crate::store::Store;
 use baton_session::{NodeId, Owner};
 use sqlx::Row;
 

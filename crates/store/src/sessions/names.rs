@@ -1,8 +1,8 @@
 //! What sessions are called here that other nodes have too: their revisions may call them otherwise.
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::row::word;
+use crate::store::Store;
 use baton_session::{Owner, SessionId, SessionName};
 
 impl Store {

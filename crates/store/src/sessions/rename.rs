@@ -1,10 +1,10 @@
 //! Calls a session something else.
 
 use super::fetch_row;
-use crate::Store;
 use crate::error::StoreError;
 use crate::fault::is_taken;
 use crate::row::refuse_nul;
+use crate::store::Store;
 use baton_session::{Session, SessionId, SessionName};
 use jiff::Timestamp;
 

@@ -3,7 +3,8 @@
 use super::fetch_row;
 use crate::error::StoreError;
 use crate::fault::is_taken;
-use crate::{Store, leases};
+use crate::leases;
+use crate::store::Store;
 use baton_session::{Lifecycle, NodeId, Session, SessionId};
 use jiff::Timestamp;
 

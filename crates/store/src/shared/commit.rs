@@ -3,10 +3,12 @@
 use super::contents::{self, Prepared};
 use super::sealed::{Belongs, Blobs};
 use super::{CommitShared, Generation};
+use crate::blocking::blocking;
 use crate::error::StoreError;
 use crate::seal::Seal;
 use crate::snapshots::Pruned;
-use crate::{Store, sessions, snapshots, staged};
+use crate::store::Store;
+use crate::{sessions, snapshots, staged};
 use baton_session::{Owner, RevisionId};
 use sqlx::AnyConnection;
 
@@ -48,7 +50,7 @@ impl Store {
         let belongs = Belongs { owner: commit.owner.clone(), session: commit.session };
         let body = serde_json::to_vec(commit.shared).map_err(|error| belongs.corrupt(error))?;
         let (seal, entry) = (self.seal(), commit.entry.clone());
-        crate::blocking(move || belongs.seal(&seal, &body, &entry)).await?
+        blocking(move || belongs.seal(&seal, &body, &entry)).await?
     }
 }
 

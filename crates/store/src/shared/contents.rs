@@ -4,11 +4,11 @@
 //! that was released stays as the base of a merge, until newer ones have taken its place.
 
 use super::{CommitShared, RevisionContent};
-use crate::Store;
 use crate::error::StoreError;
 use crate::row::{CHUNK, places};
 use crate::snapshots::Draft;
 use crate::snapshots::Snapshot;
+use crate::store::Store;
 use baton_session::{Owner, RevisionId, SessionId, SnapshotId};
 use sqlx::{AnyConnection, AssertSqlSafe};
 

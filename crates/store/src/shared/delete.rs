@@ -1,8 +1,8 @@
 //! Lets go of what is held of a session's revisions.
 
 use super::{Generation, commit};
-use crate::Store;
 use crate::error::StoreError;
+use crate::store::Store;
 use baton_session::{Owner, SessionId};
 
 impl Store {

@@ -2,8 +2,9 @@
 
 use super::sealed::Belongs;
 use super::{Generation, Shared};
-use crate::Store;
+use crate::blocking::blocking;
 use crate::error::StoreError;
+use crate::store::Store;
 use baton_session::{Owner, SessionId};
 use sqlx::Row;
 
@@ -26,7 +27,7 @@ impl Store {
         let generation = Generation(row.try_get("generation")?);
         let body: Vec<u8> = row.try_get("body")?;
         let (seal, belongs) = (self.seal(), Belongs { owner: owner.clone(), session });
-        let shared = crate::blocking(move || belongs.open(&seal, &body)).await??;
+        let shared = blocking(move || belongs.open(&seal, &body)).await??;
         Ok(Some((generation, shared)))
     }
 

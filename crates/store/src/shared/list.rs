@@ -2,9 +2,10 @@
 
 use super::Generation;
 use super::sealed::Belongs;
-use crate::Store;
+use crate::blocking::blocking;
 use crate::error::StoreError;
 use crate::row::word;
+use crate::store::Store;
 use baton_session::{Owner, SessionId};
 use jiff::Timestamp;
 use sqlx::Row;
@@ -33,7 +34,7 @@ impl Store {
         let found = rows.iter().filter_map(|row| entry(row, owner).transpose());
         let sealed: Vec<(Belongs, Vec<u8>)> = found.collect::<Result<_, _>>()?;
         let seal = self.seal();
-        let opened = crate::blocking(move || {
+        let opened = blocking(move || {
             let open = |(belongs, sealed): (Belongs, Vec<u8>)| {
                 let entry = belongs.open_entry(&seal, &sealed);
                 Some((belongs.session, entry.inspect_err(warn).ok()?))

@@ -8,7 +8,8 @@ use super::{NewSnapshot, Snapshot};
 use crate::error::StoreError;
 use crate::parts::present;
 use crate::seal::Seal;
-use crate::{Store, leases, sessions};
+use crate::store::Store;
+use crate::{leases, sessions};
 use baton_session::{Owner, Session, SessionId, Term};
 use sqlx::AnyConnection;
 

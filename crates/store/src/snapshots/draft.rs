@@ -6,10 +6,11 @@
 use super::lists::{self, Current};
 use super::manifest::{Belongs, List};
 use super::{NewSnapshot, Snapshot};
-use crate::Store;
+use crate::blocking::blocking;
 use crate::config::Limits;
 use crate::error::StoreError;
 use crate::seal::{Seal, SealError};
+use crate::store::Store;
 use baton_session::{Owner, Part, PartRef, Term};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -173,14 +174,14 @@ impl Store {
     pub(crate) async fn draft(&self, new: NewSnapshot) -> Result<Draft, StoreError> {
         let (seal, limits) = (self.seal(), self.inner.limits);
         let current = self.current_list(new.session).await?;
-        let mut draft = crate::blocking(move || draft(new, current, &seal, &limits)).await??;
+        let mut draft = blocking(move || draft(new, current, &seal, &limits)).await??;
         let wanted: Vec<&String> = draft.contents.keys().collect();
         let mut connection = self.pool().acquire().await?;
         let present = crate::parts::present(&mut connection, &wanted).await?;
         drop(connection);
         draft.damaged = self.damaged(&draft, &present).await?;
         let seal = self.seal();
-        crate::blocking(move || draft.seal_missing(&seal, &present).map(|()| draft)).await?
+        blocking(move || draft.seal_missing(&seal, &present).map(|()| draft)).await?
     }
 
     /// Which of the parts whose bytes we have are in the database, but damaged: they are mended.

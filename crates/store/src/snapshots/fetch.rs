@@ -3,10 +3,11 @@
 use super::draft::total;
 use super::manifest::{self, Base, Belongs, List};
 use super::{Snapshot, SnapshotReason};
-use crate::Store;
+use crate::blocking::blocking;
 use crate::error::StoreError;
 use crate::row::{flag, instant, word};
 use crate::seal::Seal;
+use crate::store::Store;
 use baton_session::{Owner, SessionId, SnapshotId, Term};
 use jiff::Timestamp;
 use sqlx::Row;
@@ -81,7 +82,7 @@ impl Store {
 
     pub(super) async fn open_snapshot(&self, row: &AnyRow) -> Result<Snapshot, StoreError> {
         let (sealed, seal) = (Sealed::decode(row)?, self.seal());
-        crate::blocking(move || sealed.open(&seal, &mut None)).await?
+        blocking(move || sealed.open(&seal, &mut None)).await?
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::Snapshot;
 use super::fetch::select;
-use crate::Store;
 use crate::error::StoreError;
 use crate::prefix::{self, MATCHES_MAX};
 use crate::row::{CHUNK, places, word};
+use crate::store::Store;
 use baton_session::{SessionId, SnapshotId, SnapshotReason};
 use sqlx::AssertSqlSafe;
 

@@ -2,9 +2,10 @@
 
 use super::Snapshot;
 use super::fetch::{Sealed, select};
-use crate::Store;
+use crate::blocking::blocking;
 use crate::error::StoreError;
 use crate::row::page;
+use crate::store::Store;
 use baton_session::{SessionId, SnapshotId};
 
 impl Store {
@@ -42,7 +43,7 @@ impl Store {
         .await?;
         let sealed: Vec<Sealed> = rows.iter().map(Sealed::decode).collect::<Result<_, _>>()?;
         let seal = self.seal();
-        crate::blocking(move || {
+        blocking(move || {
             let mut opened = None;
             sealed.into_iter().map(|row| row.open(&seal, &mut opened)).collect()
         })

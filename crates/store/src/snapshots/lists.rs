@@ -5,9 +5,9 @@
 //! damaged costs those, and those before them have another.
 
 use super::manifest::{self, Base, Belongs, List};
-use crate::Store;
 use crate::error::StoreError;
 use crate::seal::{PartIds, Seal, SealError};
+use crate::store::Store;
 use baton_session::{Owner, PartRef, SessionId};
 use sqlx::{AnyConnection, Row};
 

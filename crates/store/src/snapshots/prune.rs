@@ -1,10 +1,10 @@
 //! Prunes the snapshots of a session: the oldest go, and what matters stays whatever its age.
 
 use super::spans;
-use crate::Store;
 use crate::collect::collect_named;
 use crate::error::StoreError;
 use crate::row::word;
+use crate::store::Store;
 use baton_session::{Owner, SessionId};
 use sqlx::{AnyConnection, Row};
 
