@@ -1,24 +1,10 @@
 //! What can go wrong: refused, in the way, unreadable, or the disk.
 
+use crate::kind::Kind;
 use crate::refusal::Refusal;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
-
-/// What sort of failure it is; doors translate it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// What was asked makes no sense.
-    Invalid,
-    /// What was asked for is not there.
-    NotFound,
-    /// Somebody or something stands in the way.
-    Conflict,
-    /// The file system does not allow it.
-    Denied,
-    /// Anything else.
-    Failed,
-}
 
 /// Why nothing was done, or nothing could be read.
 #[derive(Debug, Error)]

@@ -5,6 +5,8 @@
 use crate::board::Board;
 use crate::error::FederationError;
 use crate::folder::{Folder, LARGEST, fetch, options};
+use crate::hook::before;
+use crate::steps::Step;
 use crate::task::Task;
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -12,7 +14,7 @@ use std::io::Write as _;
 
 /// Writes the agent's file, whole or not at all. Fields of others in it stay.
 pub(crate) fn write(folder: &Folder, board: &Board, agent: &str) -> Result<(), FederationError> {
-    crate::steps::before(crate::steps::Step::Own)?;
+    before(Step::Own)?;
     let path = folder.own_state(agent);
     let Some(mut state) = there(&path) else { return Ok(()) };
     let Some(entry) = board.agents.get(agent) else { return Ok(()) };

@@ -1,6 +1,6 @@
 //! Why an operation is refused: the board is as it was.
 
-use crate::error::Kind;
+use crate::kind::Kind;
 use crate::stamp::Stamp;
 use thiserror::Error;
 

@@ -8,7 +8,8 @@
 use crate::error::FederationError;
 use crate::error::Tried;
 use crate::folder::{Folder, fetch, write_new};
-use crate::steps::{Step, before};
+use crate::hook::before;
+use crate::steps::Step;
 use crate::{quarantine, read};
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;

@@ -6,7 +6,8 @@ use crate::board::Board;
 use crate::error::FederationError;
 use crate::federation::Done;
 use crate::operation::{Held, Operation};
-use crate::steps::{self, Step};
+use crate::hook;
+use crate::steps::Step;
 use crate::words::TaskStatus;
 use baton_testing::cases;
 use jiff::SignedDuration;
@@ -290,7 +291,7 @@ fn disturbed(
             Disturbance::Foreign(_) => true,
         }
     };
-    steps::with(Box::new(hook), || world.board.write(operation))
+    hook::with(Box::new(hook), || world.board.write(operation))
 }
 
 proptest! {

@@ -6,11 +6,12 @@ use crate::change::Entry;
 use crate::error::FederationError;
 use crate::error::Tried;
 use crate::folder::{fetch, sync_folder};
+use crate::hook::before;
 use crate::known::Known;
 use crate::merge::{Sight, merge};
 use crate::read::{Content, Found, read, render};
 use crate::stamp::Stamp;
-use crate::steps::{Step, before};
+use crate::steps::Step;
 use crate::swap::{Put, Slot};
 use crate::{archive, quarantine};
 
