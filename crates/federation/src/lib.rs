@@ -18,11 +18,14 @@
 //! ```
 //!
 //! Rooms. Pure: `board`, `agent`, `task`, `stamp`, `name`, `words` are what is in the file;
-//! `operation`, `refusal`, `decide`, `change` say what may be done and do it; `merge` joins two boards
-//! that grew from one; `view` says what follows from a board; `mounts` knows file systems whose locks cannot be trusted. On disk: `folder`,
-//! `read`, `lock`, `log`, `swap`, `quarantine`, `archive`, `own_state`; `gather` finds out what the
-//! board is, `known` what is known without its file, `write` writes it, `recover` finds the last good one, `watch` follows it, and
-//! `federation` is the handle. No clock, no randomness and no environment: they come from outside.
+//! `operation`, `refusal`, `decide`, `change` say what may be done and do it; `merge` joins two
+//! boards that grew from one; `view` says what follows from a board; `mounts` knows file systems
+//! whose locks cannot be trusted. On disk: `folder`, `read`, `lock`, `log`, `swap`, `quarantine`,
+//! `archive`, `own_state`; `gather` finds out what the board is, `known` what is known without its
+//! file, `write` writes it, `recover` finds the last good one, `watch` follows it; `federation` is
+//! the handle, and `verbs` what can be done with it. `error` and its `kind` say what went wrong;
+//! `hook` stops tests between the `steps` of a write. No clock, no randomness and no environment:
+//! they come from outside.
 
 mod agent;
 mod archive;
@@ -51,6 +54,7 @@ mod stamp;
 mod steps;
 mod swap;
 mod task;
+mod verbs;
 mod view;
 mod watch;
 mod words;
@@ -63,7 +67,7 @@ pub use agent::Agent;
 pub use archive::Archived;
 pub use board::{Board, Router};
 pub use error::FederationError;
-pub use federation::{Done, Federation, Options};
+pub use federation::{Federation, Options};
 pub use kind::Kind;
 pub use name::AgentName;
 pub use operation::{Held, Operation};
@@ -74,3 +78,4 @@ pub use task::{Claim, Task};
 pub use view::View;
 pub use watch::{Seen, Watch};
 pub use words::{Priority, TaskStatus};
+pub use write::Done;

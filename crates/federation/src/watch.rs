@@ -34,6 +34,13 @@ pub enum Seen {
     Same,
 }
 
+impl Federation {
+    /// Follows the board: says when it changes.
+    pub fn watch(&self) -> Result<Watch, FederationError> {
+        Watch::begin(self.clone())
+    }
+}
+
 impl Watch {
     /// Follows from now on.
     pub(crate) fn begin(federation: Federation) -> Result<Self, FederationError> {

@@ -7,7 +7,7 @@ use crate::change::{Change, Entry};
 use crate::decide::{Decision, Moment, decide};
 use crate::error::FederationError;
 use crate::error::Tried;
-use crate::federation::{Done, Federation};
+use crate::federation::Federation;
 use crate::folder::{Folder, fetch, replace, sync_folder};
 use crate::gather::{Gathered, gather};
 use crate::hook::before;
@@ -19,6 +19,7 @@ use crate::refusal::Refusal;
 use crate::stamp::Stamp;
 use crate::steps::Step;
 use crate::swap::Slot;
+use crate::task::Task;
 use crate::{archive, own_state, quarantine};
 use jiff::{SignedDuration, Timestamp};
 use std::path::PathBuf;
@@ -27,6 +28,20 @@ use std::path::PathBuf;
 const ROUNDS: usize = 8;
 /// Counters are kept below what every JSON reader keeps exact.
 const MOST: u64 = (1 << 53) - 16;
+
+/// What became of an operation that was done.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Done {
+    /// The board with it; none when the session was archived.
+    pub board: Option<Board>,
+    /// The task that it was about, as it is now.
+    pub task: Option<Task>,
+    /// Where a session was archived on the way.
+    pub archived: Option<PathBuf>,
+    /// Why the log was not compacted afterwards, if it was not. The operation is done all the same; a log
+    /// that is never compacted grows.
+    pub not_compacted: Option<String>,
+}
 
 /// The one who holds the lock.
 pub(crate) struct Writer<'a> {

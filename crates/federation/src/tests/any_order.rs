@@ -4,11 +4,11 @@
 use super::world::{World, add, clock, entry, name, pass};
 use crate::board::Board;
 use crate::error::FederationError;
-use crate::federation::Done;
-use crate::operation::{Held, Operation};
 use crate::hook;
+use crate::operation::{Held, Operation};
 use crate::steps::Step;
 use crate::words::TaskStatus;
+use crate::write::Done;
 use baton_testing::cases;
 use jiff::SignedDuration;
 use proptest::collection::vec;

@@ -1,8 +1,8 @@
 //! Folders whose locks cannot be trusted are refused before anything is written.
 
-use crate::federation::check_mount;
 use crate::folder::Folder;
 use crate::lock::not_locked;
+use crate::verbs::check_mount;
 use rustix::io::Errno;
 use std::io;
 use std::path::Path;
