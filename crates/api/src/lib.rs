@@ -3,7 +3,7 @@
 //! The one idea: every door of an operation (HTTP, command line, typed client) shares these types,
 //! so that they cannot drift apart. Rooms: [`open`], [`session`], [`history`], [`state`], [`key`],
 //! [`audit`], [`agent`], [`chat`], [`federation`], [`carry`], [`cdp`], [`cocoon`], [`debug`], [`sandbox`],
-//! [`sync`] and [`health`] hold requests and views; [`problem`] and [`code`] say how a request fails; `client` asks a node.
+//! [`sync`] and [`health`] hold requests and views, and `document` what goes through as it is; [`problem`] and [`code`] say how a request fails; `client` asks a node.
 
 pub mod agent;
 pub mod audit;
@@ -15,6 +15,7 @@ pub mod client;
 pub mod cocoon;
 pub mod code;
 pub mod debug;
+mod document;
 pub mod federation;
 pub mod files;
 pub mod health;
@@ -30,8 +31,8 @@ pub mod sync;
 pub use agent::{AGENT_HEADER, DriverView, PassSession};
 pub use audit::{AuditList, AuditOutcome, AuditView, ListAudit};
 pub use carry::{
-    Contents, ContextList, ContextView, ExportFormat, ExportSession, ExportView, FileText,
-    ImportSession, ImportView, KeepContext,
+    Contents, ContextList, ContextView, ExportFormat, ExportSession, ExportView, ImportSession,
+    ImportView, KeepContext,
 };
 pub use cdp::{CdpAccess, OpenCdp};
 #[cfg(feature = "client")]
@@ -41,6 +42,7 @@ pub use client::{
 };
 pub use cocoon::{CocoonId, InvalidCocoonId};
 pub use code::{ErrorCode, Exit};
+pub use document::FileText;
 pub use federation::{
     ChangeFederation, DrivenSession, DrivenSessions, FederationChange, FederationView,
 };

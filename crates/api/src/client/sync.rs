@@ -3,7 +3,7 @@
 
 use super::error::ClientError;
 use super::{BROWSER_LIMIT, Client};
-use crate::carry::FileText;
+use crate::document::FileText;
 use crate::sync::{
     ConfirmPeer, ConflictDetails, ConflictList, ConflictView, DifferenceList, DirectoryView,
     ListPeers, Movement, PeerList, PeerView, RegisterPeer, ResolveConflict, SaveSession, SavedView,

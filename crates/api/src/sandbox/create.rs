@@ -1,6 +1,6 @@
 //! What a sandbox shall be.
 
-use crate::carry::FileText;
+use crate::document::FileText;
 pub use baton_session::write_back::TakeBack;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Sync files: one session with its revisions, sealed for a node, as people carry it.
 
 use super::save::is_empty;
-use crate::carry::FileText;
+use crate::document::FileText;
 use baton_session::{NodeId, Receipt, RevisionId, SessionId, SessionName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
