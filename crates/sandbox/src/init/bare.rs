@@ -1,9 +1,9 @@
 //! The first process of a sandbox without namespaces: what the kernel would end and remove with it, it ends
 //! and removes itself.
 
+use super::error::InitError;
 use super::processes::end_all;
-use super::run::InitError;
-use super::run::serve;
+use super::serve::serve;
 use rustix::process::{getpid, set_child_subreaper, setsid};
 use std::path::Path;
 

@@ -7,10 +7,12 @@
 mod bare;
 mod channel;
 mod children;
+mod error;
 mod loopback;
 mod message;
 mod processes;
 mod run;
+mod serve;
 mod settle;
 mod signals;
 mod tool;
@@ -18,6 +20,7 @@ mod unpack;
 
 pub(crate) use bare::BARE;
 pub(crate) use channel::{pair, receive, send};
+pub use error::InitError;
 pub(crate) use message::{Begin, MESSAGE_MAX, Notice, Order, Start, Unpack};
-pub use run::{InitError, run};
+pub use run::run;
 pub(crate) use settle::BROWSERS_LIMIT;

@@ -1,7 +1,7 @@
 //! The tools that move files into a sandbox and out of it, and reach its sockets: they run in it, with its
 //! rights.
 
-use super::run::InitError;
+use super::error::InitError;
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;
 use std::io::{BufWriter, Error, ErrorKind, Read, Write, stdin, stdout};
