@@ -4,7 +4,7 @@
 //! each site; so captures that follow cost nothing. An icon is never worth waiting for.
 
 use super::icon_link::{IconLink, Source, choose};
-use super::icon_load::load;
+use super::icon_load::{BYTES_MAX, load};
 use crate::cdp::CdpSession;
 use crate::icon::{SiteIcon, draw, site_at, site_in_front, site_of};
 use crate::live::Live;
@@ -19,8 +19,6 @@ use url::Url;
 
 /// How long all of it may take.
 const LIMIT: Duration = Duration::from_secs(2);
-/// The largest icon that is looked at, in bytes.
-pub(super) const BYTES_MAX: usize = 64 << 10;
 /// The longest address of one: that which holds the largest icon itself.
 const ADDRESS_MAX: usize = BYTES_MAX / 3 * 4 + 100;
 /// How many icons of a page are looked at.

@@ -4,7 +4,6 @@
 //! waits for does not end that; the end of the session does in which it was asked. So each fetch has a
 //! session of its own, which ends with the wait for it.
 
-use super::icon::BYTES_MAX;
 use crate::cdp::CdpSession;
 use crate::targets::{self, TargetId};
 use base64::Engine;
@@ -16,6 +15,8 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+/// The largest icon that is looked at, in bytes.
+pub(super) const BYTES_MAX: usize = 64 << 10;
 /// How long the browser may fetch. It keeps all that comes in this time, and ends when that is more than
 /// about 1 GiB; only a site nearby can send so much.
 const FETCH_LIMIT: Duration = Duration::from_secs(1);
