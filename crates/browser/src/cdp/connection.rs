@@ -7,8 +7,7 @@
 use super::envelope::write_call;
 use super::events::Queue;
 use super::{
-    CdpError, CdpSession, CdpSessionId, Envelope, Event, Events, Failure, FrameReader, FrameWriter,
-    Transport,
+    CdpError, CdpSessionId, Envelope, Event, Events, Failure, FrameReader, FrameWriter, Transport,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -63,16 +62,6 @@ impl Connection {
         tokio::spawn(write(writer, frames, Arc::clone(&shared)));
         tokio::spawn(read(reader, queue, Arc::clone(&shared)));
         (Self { outgoing, shared }, events)
-    }
-
-    /// The browser itself.
-    pub fn browser(&self) -> CdpSession {
-        CdpSession::new(self.clone(), None)
-    }
-
-    /// A target that was attached with `flatten: true`.
-    pub fn session(&self, id: CdpSessionId) -> CdpSession {
-        CdpSession::new(self.clone(), Some(id))
     }
 
     /// Whether the connection has ended.

@@ -10,6 +10,7 @@ mod envelope;
 mod error;
 mod events;
 mod session;
+mod session_id;
 mod transport;
 mod wide;
 
@@ -19,6 +20,7 @@ pub use envelope::{Envelope, Failure};
 pub(crate) use envelope::{quoted, write_call};
 pub use error::CdpError;
 pub use events::{Event, Events};
-pub use session::{CALL_LIMIT, CdpSession, CdpSessionId};
+pub use session::{CALL_LIMIT, CdpSession};
+pub use session_id::CdpSessionId;
 pub use transport::{FRAME_LIMIT, FrameReader, FrameWriter, Transport};
 pub(crate) use wide::WideText;

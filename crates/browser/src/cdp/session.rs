@@ -1,51 +1,15 @@
 //! A flat CDP session: the browser itself, or one target that was attached.
 
-use super::{CdpError, Connection};
-use serde::{Deserialize, Serialize};
+use super::connection::Connection;
+use super::error::CdpError;
+use super::session_id::CdpSessionId;
+use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// How long [`CdpSession::call`] waits for an answer.
 pub const CALL_LIMIT: Duration = Duration::from_secs(10);
-
-/// The id that `Target.attachToTarget` gave to a flat session; not a Baton session.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
-pub struct CdpSessionId(Arc<str>);
-
-impl CdpSessionId {
-    /// The id as the browser wrote it.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<String> for CdpSessionId {
-    fn from(text: String) -> Self {
-        Self(text.into())
-    }
-}
-
-impl From<&str> for CdpSessionId {
-    fn from(text: &str) -> Self {
-        Self(text.into())
-    }
-}
-
-impl From<CdpSessionId> for String {
-    fn from(id: CdpSessionId) -> Self {
-        id.0.as_ref().to_owned()
-    }
-}
-
-impl fmt::Display for CdpSessionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// Where calls go: one flat session of one connection. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -54,11 +18,19 @@ pub struct CdpSession {
     id: Option<CdpSessionId>,
 }
 
-impl CdpSession {
-    pub(super) fn new(connection: Connection, id: Option<CdpSessionId>) -> Self {
-        Self { connection, id }
+impl Connection {
+    /// The browser itself.
+    pub fn browser(&self) -> CdpSession {
+        CdpSession { connection: self.clone(), id: None }
     }
 
+    /// A target that was attached with `flatten: true`.
+    pub fn session(&self, id: CdpSessionId) -> CdpSession {
+        CdpSession { connection: self.clone(), id: Some(id) }
+    }
+}
+
+impl CdpSession {
     /// Calls `method` and waits at most [`CALL_LIMIT`] for its result.
     pub async fn call<P: Serialize>(
         &self,
