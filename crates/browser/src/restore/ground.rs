@@ -5,7 +5,7 @@
 //! whole: the one that was written later. The profile is taken only when nothing in it is older than
 //! what the snapshot holds; else the snapshot is, which was promised.
 
-use super::plan::Visit;
+use super::visit::Visit;
 use crate::profile::at_rest::{AtRest, Instant};
 use baton_session::cookie::{Expiry, PartitionKey};
 use baton_session::state::OriginState;

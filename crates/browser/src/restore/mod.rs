@@ -19,6 +19,7 @@ mod stagehand;
 mod storage;
 mod stored;
 mod tabs;
+mod visit;
 mod walk;
 
 use crate::cdp::CdpError;
@@ -33,11 +34,12 @@ use baton_session::{History, Receipt, Site, State};
 use futures_util::stream::{self, StreamExt};
 pub use ground::Ground;
 pub use permissions::{Choice, choose};
-use plan::{Plan, Visit};
+use plan::Plan;
 use stage::Stage;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use tabs::OpenTab;
+use visit::Visit;
 
 /// How many pages are filled at once: a renderer process each, bound by the processor.
 const PAGES_AT_ONCE: usize = 4;

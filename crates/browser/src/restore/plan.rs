@@ -5,11 +5,12 @@
 //! that a tab shows and the snapshot does not name held nothing: what a profile has there still, say
 //! the token from before a logout, must not rise again.
 
-use super::Ground;
-use super::places::{self, own_key};
-use baton_session::receipt::{ItemKind, ReceiptItem, Source, Verified};
+use super::ground::Ground;
+use super::places::own_key;
+use super::visit::Visit;
+use baton_session::receipt::ReceiptItem;
 use baton_session::state::OriginState;
-use baton_session::{Database, Entries, Receipt, Site, State, StorageKey, Tab};
+use baton_session::{Entries, Receipt, Site, State, StorageKey, Tab};
 use std::collections::{BTreeMap, BTreeSet};
 
 static EMPTY: Entries = Entries(BTreeMap::new());
@@ -25,17 +26,6 @@ pub(super) struct Plan<'a> {
     pub(super) unreachable: Receipt,
     /// Items of keys that the profile holds already, so that no page has to look.
     pub(super) at_rest: Receipt,
-}
-
-/// One storage key, and what it is to be filled with.
-#[derive(Debug, Clone)]
-pub(super) struct Visit<'a> {
-    pub(super) key: StorageKey,
-    pub(super) local: Option<&'a Entries>,
-    pub(super) databases: &'a [Database],
-    /// With caches, files or service workers.
-    pub(super) stored: Option<&'a OriginState>,
-    pub(super) session: Option<&'a Entries>,
 }
 
 impl<'a> Plan<'a> {
@@ -119,57 +109,6 @@ fn not_portable(visit: &Visit<'_>) -> Receipt {
     for item in items {
         let reason = item.reason.unwrap_or_default();
         receipt.push(ReceiptItem::not_portable(item.kind, item.place, reason));
-    }
-    receipt
-}
-
-impl Visit<'_> {
-    /// A visit that fills nothing.
-    pub(super) fn new(key: StorageKey) -> Self {
-        Self { key, local: None, databases: &[], stored: None, session: None }
-    }
-
-    /// Whether there is something that can be lost.
-    pub(super) fn has_local(&self) -> bool {
-        self.local.is_some_and(|local| !local.is_empty())
-    }
-
-    /// The items of a visit that need not happen.
-    fn held(&self) -> Receipt {
-        let key = &self.key;
-        let local = self.has_local().then(|| (ItemKind::LocalStorage, key.to_string()));
-        let database = |one: &Database| places::database_place(key, &one.name);
-        let databases = self.databases.iter().map(|one| (ItemKind::IndexedDb, database(one)));
-        let stored = self.stored.map(|origin| places::items(key, origin)).into_iter().flatten();
-        of_disk(local.into_iter().chain(databases).chain(stored), Verified::Disk)
-    }
-
-    /// Leaves caches, files and workers as the profile has them, and returns their items.
-    fn leave_stored(&mut self) -> Receipt {
-        let left = self.stored.take().map(|origin| places::items(&self.key, origin));
-        of_disk(left.into_iter().flatten(), Verified::None)
-    }
-
-    /// Whether there is nothing to fill.
-    pub(super) fn is_empty(&self) -> bool {
-        let has_web_storage = self.local.is_some() || self.session.is_some();
-        !has_web_storage && self.databases.is_empty() && self.stored.is_none()
-    }
-
-    /// The kinds that the visit fills, for its receipt.
-    pub(super) fn areas(&self) -> impl Iterator<Item = ItemKind> {
-        let local = self.local.map(|_| ItemKind::LocalStorage);
-        let session = self.session.map(|_| ItemKind::SessionStorage);
-        local.into_iter().chain(session)
-    }
-}
-
-/// Items that the profile has.
-fn of_disk(items: impl Iterator<Item = (ItemKind, String)>, verified: Verified) -> Receipt {
-    let mut receipt = Receipt::default();
-    for (kind, place) in items {
-        let source = Source::Disk;
-        receipt.push(ReceiptItem { source, verified, ..ReceiptItem::restored(kind, place) });
     }
     receipt
 }

@@ -2,8 +2,8 @@
 
 use super::page::{FILL_LIMIT, Page, restored};
 use super::places::{blank_address, database_place};
-use super::plan::Visit;
 use super::stage::Stage;
+use super::visit::Visit;
 use super::{VisitError, refused, stored};
 use crate::cdp::CdpSession;
 use crate::script::{self, Script, ScriptError};

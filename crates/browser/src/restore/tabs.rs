@@ -1,9 +1,9 @@
 //! Restores tabs: made empty, filled behind the curtain, then loaded once for real.
 
 use super::history::Way;
-use super::plan::Visit;
 use super::stage::Stage;
 use super::stagehand::let_go;
+use super::visit::Visit;
 use super::walk::Walker;
 use super::{PAGES_AT_ONCE, places, refused, storage};
 use crate::beginning::{self, Entry};
