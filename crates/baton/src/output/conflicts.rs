@@ -1,7 +1,8 @@
 //! The sessions in which somebody has to choose, and what each choice would change.
 
 use super::peers::Names;
-use super::revisions::{all, revisions, short};
+use super::rev::short;
+use super::revisions::{all, revisions};
 use super::style;
 use super::table::Table;
 use baton_api::sync::{ConflictDetails, ConflictView, RevisionDifference, RevisionView};

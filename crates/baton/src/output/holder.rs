@@ -1,6 +1,7 @@
 //! Who holds a session: which node of several, and which agent of several at this node.
 
-use super::{revisions::short, style};
+use super::rev::short;
+use super::style;
 use baton_api::DriverView;
 use baton_api::sync::{HandedView, Handing, HolderView, SharedView};
 use jiff::Timestamp;

@@ -17,6 +17,7 @@ mod log;
 mod peers;
 mod progress;
 mod receipt;
+mod rev;
 mod revisions;
 mod sandboxes;
 mod standing;

@@ -3,12 +3,10 @@
 use super::carry::left_out;
 use super::exchange::outcome;
 use super::peers::Names;
+use super::rev::short;
 use super::style;
 use baton_api::sync::{ConflictView, RevisionView, SavedView};
 use baton_session::RevisionId;
-
-/// How many digits of a revision's hash are shown at least: what people type must not become too short.
-const SHORTEST: usize = 8;
 
 /// A session that was saved, and where it went.
 pub(crate) fn saved(view: &SavedView, names: &Names) -> String {
@@ -51,16 +49,4 @@ pub(super) fn revisions(conflict: &ConflictView) -> impl Iterator<Item = &Revisi
 /// The same by their names.
 pub(super) fn all(conflict: &ConflictView) -> Vec<RevisionId> {
     revisions(conflict).map(|revision| revision.rev).collect()
-}
-
-/// The beginning of a revision's name that none of the others has.
-pub(super) fn short(rev: &RevisionId, others: &[RevisionId]) -> String {
-    let whole = rev.to_string();
-    let others: Vec<String> =
-        others.iter().filter(|other| *other != rev).map(ToString::to_string).collect();
-    let shared =
-        |other: &String| whole.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-    let hash = whole.find('-').unwrap_or(0) + 1;
-    let unique = others.iter().map(shared).max().unwrap_or(0) + 1;
-    whole.chars().take(unique.max(hash + SHORTEST)).collect()
 }
