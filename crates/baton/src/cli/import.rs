@@ -1,9 +1,10 @@
 //! `baton import`
 
 mod choose;
+mod error;
 mod profile;
 
-pub(super) use profile::NotImported;
+pub(super) use error::NotImported;
 
 use super::{Context, consent::Consent, state_file};
 use crate::browsers::TakenProfile;

@@ -1,6 +1,6 @@
 //! Which of a person's own profiles is meant.
 
-use super::NotImported;
+use super::error::NotImported;
 use crate::browsers::{Browser, Own};
 use crate::output;
 use baton_session::printable::Printable;
