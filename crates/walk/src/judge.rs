@@ -1,36 +1,15 @@
-//! How a session stands at each node before a verb and after it, and whether that may be so.
+//! Looks at how a session stands at each node before a verb and after it, and judges whether that may be so.
 
 use crate::ask::{Asked, Asking, Ended, agent};
 use crate::held::Marks;
+use crate::look::{Before, Look};
 use crate::oracle::{Finding, Kind};
 use crate::stage::Stage;
 use crate::step::Verb;
 use crate::walk::Walk;
 use anyhow::Result;
-use baton_session::{AgentName, Lifecycle, NodeId};
+use baton_session::Lifecycle;
 use std::time::Instant;
-
-/// How things stand before a verb.
-pub(crate) struct Before {
-    pub(crate) marks: [Option<Marks>; 2],
-    pub(crate) looks: [Option<Look>; 2],
-    /// Whether both nodes run, and nothing stands still.
-    pub(crate) is_calm: bool,
-    /// Whether nothing changes by itself.
-    pub(crate) is_settled: bool,
-}
-
-/// How a session stands at a node.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Look {
-    pub(crate) browser: Option<u64>,
-    pub(crate) state: Option<Lifecycle>,
-    pub(crate) agent: Option<AgentName>,
-    /// Whether this node holds it, as far as peers go.
-    pub(crate) is_held: bool,
-    pub(crate) has_conflicts: bool,
-    pub(crate) home: Option<NodeId>,
-}
 
 impl<S: Stage> Walk<'_, S> {
     /// At which nodes the session has a browser.

@@ -4,14 +4,16 @@
 //! meanwhile: a session never has two browsers, what was acknowledged is there, and a verb that failed has
 //! changed nothing elsewhere. What happens comes from a seed, so that it can happen again.
 //!
-//! Rooms: `step` draws what happens, `walk` lets it happen and judges it by the kinds of the `oracle`,
-//! `run` walks many and makes short the one that fails. They walk on any [`Stage`]: [`standin`] has one
-//! whose browsers are none, for walks by the thousand, and [`Houses`] are real.
+//! Rooms: `step` draws what happens, `walk` lets it happen, `judge` looks at how the session stands
+//! (`look`) and judges it by the kinds of the `oracle`, `run` walks many and makes short the one
+//! that fails. They walk on any [`Stage`]: [`standin`] has one whose browsers are none, for walks
+//! by the thousand, and [`Houses`] are real.
 
 mod ask;
 mod held;
 mod houses;
 mod judge;
+mod look;
 mod oracle;
 mod peers;
 mod run;

@@ -2,7 +2,7 @@
 
 use crate::ask::{Asked, Asking, Ended, Subject, agent};
 use crate::held::{self, Marks};
-use crate::judge::{Before, Look};
+use crate::look::{Before, Look};
 use crate::oracle::{Finding, Kind};
 use crate::stage::Stage;
 use crate::step::{Call, Step, Verb, Who};
