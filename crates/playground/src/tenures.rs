@@ -3,7 +3,7 @@
 //! The one idea: what a node believes proves nothing. A watcher looks at the processes themselves,
 //! again and again, and writes down when a browser on a session's profile came and went.
 
-use crate::House;
+use crate::house::House;
 use anyhow::{Result, ensure};
 use baton_session::SessionId;
 use std::collections::BTreeMap;

@@ -1,6 +1,9 @@
 //! Texts of every shape, changed and changed back.
 
-use super::{Entry, Form, Kind, Mistake, remove, set};
+use super::Form;
+use super::edit::{Kind, remove, set};
+use super::entry::Entry;
+use super::mistake::Mistake;
 
 const JSON: Form = Form::Json { key: "mcpServers", typed: true };
 

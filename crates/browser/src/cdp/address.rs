@@ -3,7 +3,7 @@
 //! A `DevTools` endpoint names its WebSocket under `/json/version`. Only the path of that answer is
 //! used: host and port stay those of the address, which its giver has checked.
 
-use super::{FRAME_LIMIT, Transport};
+use super::transport::{FRAME_LIMIT, Transport};
 use std::time::Duration;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use url::Url;

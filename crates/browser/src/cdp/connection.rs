@@ -5,10 +5,12 @@
 //! nobody waits for is sent, or the connection ends: something in the browser may wait for it.
 
 use super::envelope::write_call;
+use super::envelope::{Envelope, Failure};
+use super::error::CdpError;
 use super::events::Queue;
-use super::{
-    CdpError, CdpSessionId, Envelope, Event, Events, Failure, FrameReader, FrameWriter, Transport,
-};
+use super::events::{Event, Events};
+use super::session_id::CdpSessionId;
+use super::transport::{FrameReader, FrameWriter, Transport};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;

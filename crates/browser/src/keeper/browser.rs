@@ -1,6 +1,6 @@
 //! The browser in a keeper's hands: started or attached to, watched, and ended.
 
-use super::KeeperError;
+use super::error::KeeperError;
 use super::log::{self, Log};
 use super::spec::{BrowserSpec, KeeperSpec};
 use crate::cdp::{self, Transport};

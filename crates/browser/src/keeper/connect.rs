@@ -1,7 +1,7 @@
 //! The other side of a keeper's socket: how the node, or a door of the node, comes in.
 
-use super::KeeperError;
 use super::boot_clock::BootInstant;
+use super::error::KeeperError;
 use super::protocol::{Answer, Greeting, Nonce, Proof, Role, VERSION, WITHOUT_SECRET, Welcome};
 use super::secret::{Secret, Side};
 use super::socket::{check_length, nobody_listens};

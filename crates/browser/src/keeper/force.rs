@@ -3,8 +3,8 @@
 //! The one idea: the system knows who listens at a socket, whether or not that process runs. So even
 //! a keeper that hangs can be named, and a process that took over its number cannot be meant.
 
-use super::KeeperError;
 use super::connect::{CONNECT_LIMIT, dial};
+use super::error::KeeperError;
 use rustix::process::{Pid, Signal, getpid, kill_process};
 use std::path::Path;
 use std::time::Duration;

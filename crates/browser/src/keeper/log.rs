@@ -1,6 +1,6 @@
 //! The browser's own log, kept below 1 MiB: what it writes to its standard error.
 
-use super::KeeperError;
+use super::error::KeeperError;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;

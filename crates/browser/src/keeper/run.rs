@@ -1,12 +1,13 @@
 //! A keeper's whole life, in the order in which it happens.
 
+use super::accept;
 use super::browser::Browser;
+use super::error::KeeperError;
 use super::mux::{Files, Mux, Setup};
 use super::protocol::Welcome;
 use super::server::Server;
 use super::socket::Socket;
 use super::spec::{BrowserSpec, KeeperSpec, Ready, Report};
-use super::{KeeperError, accept};
 use std::future;
 use std::io::Write;
 use std::path::PathBuf;

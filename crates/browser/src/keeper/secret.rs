@@ -4,7 +4,7 @@
 //! secret at its start and lays it beside its socket, 0600, where the node of its data folder finds it
 //! and no browser can look. Both prove that they know it, and neither shows it.
 
-use super::KeeperError;
+use super::error::KeeperError;
 use super::protocol::{Nonce, Proof, Role, Word};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;

@@ -1,9 +1,9 @@
 //! The keeper's loop: it feeds frames to the multiplexer and does what that says.
 
-use super::KeeperError;
 use super::boot_clock::BootInstant;
 use super::browser::Browser;
 use super::client::Client;
+use super::error::KeeperError;
 use super::input::{Connected, Input};
 use super::mux::{Action, ClientId, Mux};
 use super::outbox::{Outbox, STALL_LIMIT};

@@ -1,6 +1,6 @@
 //! The Unix socket of a keeper: 0600, in a folder that only its user may enter.
 
-use super::KeeperError;
+use super::error::KeeperError;
 use super::secret::Secret;
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, ErrorKind};

@@ -1,7 +1,8 @@
 //! Starting a keeper as a process that outlives whoever starts it.
 
+use super::error::KeeperError;
 use super::spec::{KeeperSpec, Ready, Report};
-use super::{KeeperError, force, log};
+use super::{force, log};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! What a keeper is told at its start, and what it answers.
 
-use super::BootInstant;
+use super::boot_clock::BootInstant;
 use crate::launch::LaunchOptions;
 use baton_session::{Confinement, SessionId};
 use serde::{Deserialize, Serialize};

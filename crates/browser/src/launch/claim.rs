@@ -6,7 +6,7 @@
 //! ours lives on the profile, in no container of this machine, and on no other machine where the file system
 //! passes locks on (NFS does).
 
-use super::LaunchError;
+use super::error::LaunchError;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::OwnedFd;

@@ -1,6 +1,6 @@
 //! Where Chromium is, and which version.
 
-use super::LaunchError;
+use super::error::LaunchError;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

@@ -3,7 +3,7 @@
 //! What a page sees of its environment is set here where Chromium allows it, because a switch needs
 //! no call per page and so can never be late.
 
-use super::LaunchOptions;
+use super::options::LaunchOptions;
 use baton_session::Confinement;
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -3,8 +3,9 @@
 //! A browser ends by itself when its keeper's end of the pipe closes, unless it hangs. Ours bear a
 //! mark on their command line: a browser that a person started on the same profile is left alone.
 
+use super::error::LaunchError;
+use super::flags;
 use super::lock::{self, LockState};
-use super::{LaunchError, flags};
 use rustix::process::{Pid, Signal, getpgid, kill_process_group};
 use std::path::Path;
 

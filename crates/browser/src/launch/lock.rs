@@ -5,8 +5,8 @@
 //! exit. So a lock counts only when its process lives and has this very profile: it was started with
 //! it, or has files of it open, as a browser has that a person started without naming one.
 
-use super::LaunchError;
 use super::claim::Claim;
+use super::error::LaunchError;
 use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::fs;

@@ -5,7 +5,7 @@
 //! the tabs that are there by then. So its files are gone before it starts. What a person chose for the
 //! start stays as it is: with nothing to bring back it opens nothing.
 
-use super::LaunchError;
+use super::error::LaunchError;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;

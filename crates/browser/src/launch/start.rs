@@ -5,7 +5,9 @@
 
 use super::claim::Claim;
 use super::confine::Confined;
-use super::{ChromiumSandbox, LaunchError, LaunchOptions, flags, lock, quiet};
+use super::error::LaunchError;
+use super::options::{ChromiumSandbox, LaunchOptions};
+use super::{flags, lock, quiet};
 use crate::cdp::Transport;
 use baton_session::Confinement;
 use command_fds::{CommandFdExt, FdMapping};

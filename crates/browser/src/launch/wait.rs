@@ -4,7 +4,7 @@
 //! the machine are looked at once, on a thread that may block, and again only when those that were found
 //! have ended.
 
-use super::LaunchError;
+use super::error::LaunchError;
 use super::lock;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::fs::File;

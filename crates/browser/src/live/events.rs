@@ -8,7 +8,7 @@ use super::messages::{
     AttachedToTarget, BindingCalled, CacheChange, DatabaseChange, DetachedFromTarget, FrameLoad,
     FrameNavigated, NavigatedWithinDocument, StorageChange, StorageId, parse,
 };
-use super::{Attached, Shared};
+use super::shared::{Attached, Shared};
 use super::{listen, mute, sources, watch};
 use crate::cdp::{CdpSessionId, Connection, Event, Events};
 use crate::frames;

@@ -31,7 +31,7 @@ use events::Pump;
 pub use jar::Jar;
 use seen::file_usage;
 use serde_json::json;
-pub(crate) use shared::{Attached, Shared};
+pub(crate) use shared::Shared;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;

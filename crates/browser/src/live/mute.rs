@@ -5,10 +5,10 @@
 //! a few times a second what changed; it tells all as soon as the document may leave, and goes on
 //! until it has. Then, at the latest with the first document that follows, events are heard again.
 
-use super::Shared;
 use super::hearing::Muting;
 use super::messages::{Sampled, SampledArea};
 use super::mirror::Mirror;
+use super::shared::Shared;
 use crate::cdp::{CdpError, CdpSession, Connection};
 use crate::frames;
 use crate::script::{self, Script, ScriptError, World};

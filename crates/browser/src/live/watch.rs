@@ -5,8 +5,9 @@
 //! stay off.
 
 use super::activity::Counters;
+use super::listen;
 use super::mirror::DirtyDatabases;
-use super::{Attached, Shared, listen};
+use super::shared::{Attached, Shared};
 use crate::cdp::{CdpError, CdpSession};
 use crate::frames::{self, Frame};
 use crate::targets::TargetId;

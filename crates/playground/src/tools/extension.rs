@@ -1,7 +1,8 @@
 //! Baton's extension for Chrome, in a room with what builds it.
 
+use super::install::Shelf;
 use super::npm::Npm;
-use super::{Room, install::Shelf};
+use super::room::Room;
 use anyhow::{Context as _, Result};
 use baton_browser::launch;
 use std::fs;

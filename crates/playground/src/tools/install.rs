@@ -1,6 +1,6 @@
 //! Installing something once, however many ask for it at the same time.
 
-use super::Room;
+use super::room::Room;
 use anyhow::{Context as _, Result, bail};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};

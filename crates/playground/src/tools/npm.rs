@@ -1,7 +1,7 @@
 //! Tools from npm, and a Node that is new enough to run them.
 
-use super::Room;
 use super::install::Shelf;
+use super::room::Room;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use std::fs;

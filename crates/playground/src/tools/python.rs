@@ -1,7 +1,7 @@
 //! Tools from PyPI, in a virtual environment of their own.
 
-use super::Room;
 use super::install::Shelf;
+use super::room::Room;
 use anyhow::{Context as _, Result};
 use std::path::PathBuf;
 use std::time::Duration;

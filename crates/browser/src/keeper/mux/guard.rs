@@ -5,7 +5,8 @@
 //! file of the session is not asked for at all. Browsers without rules keep what they had: whoever
 //! chose that wants their files.
 
-use super::{Files, frame};
+use super::files::Files;
+use super::frame;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::borrow::Cow;

@@ -16,7 +16,7 @@ mod targets;
 mod tests;
 mod upstream;
 
-use super::BootInstant;
+use super::boot_clock::BootInstant;
 use super::protocol::Role;
 use super::spec::PreludeCall;
 pub(super) use files::Files;

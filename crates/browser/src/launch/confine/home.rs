@@ -4,7 +4,8 @@
 //! What a browser wrote there may be anything, so every step looks at what is there and follows no
 //! link: nobody else writes there while the browser does not run.
 
-use super::super::{LaunchError, LaunchOptions};
+use super::super::error::LaunchError;
+use super::super::options::LaunchOptions;
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
 use std::io;

@@ -13,7 +13,8 @@ mod home;
 mod landlock;
 mod view;
 
-use super::{Confine, LaunchError, LaunchOptions};
+use super::error::LaunchError;
+use super::options::{Confine, LaunchOptions};
 use baton_session::Confinement;
 use home::Home;
 use std::collections::BTreeMap;

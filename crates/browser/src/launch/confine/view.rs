@@ -4,7 +4,7 @@
 //! write; a few devices. What is not named is not there: the data folder, the home, `/tmp`, other
 //! sessions. `docs/reference/confinement.md` shows the list to people.
 
-use super::super::{Folder, LaunchOptions};
+use super::super::options::{Folder, LaunchOptions};
 use super::Home;
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,9 @@
 //! Reads a whole database, from files that another process may be writing.
 
 use super::bytes::Bytes;
+use super::lost::Lost;
 use super::manifest::Manifest;
-use super::{DELETION, Damage, Found, LevelDbError, Lost, Rows, VALUE, log, table};
+use super::{DELETION, Damage, Found, LevelDbError, Rows, VALUE, log, table};
 use crate::profile::bounds::{self, Budget, LARGEST};
 use std::collections::BTreeMap;
 use std::fs;

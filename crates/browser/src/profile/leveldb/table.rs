@@ -1,7 +1,8 @@
 //! A sorted table of a `LevelDB` (`doc/table_format.md` in its source).
 
+use super::Damage;
 use super::bytes::{Bytes, is_sum, masked, put_varint};
-use super::{Damage, Lost};
+use super::lost::Lost;
 use crate::profile::bounds::Budget;
 
 /// The last bytes of every table: where its index is, and how one knows a table.

@@ -1,8 +1,9 @@
 //! The state of a profile that comes back from where it was used.
 
-use super::BoundedTar;
+use super::bounded::BoundedTar;
+use crate::profile::fault::Fault;
 use crate::profile::fault::is_ours;
-use crate::profile::{Fault, ProfileError, cookies, local_storage};
+use crate::profile::{ProfileError, cookies, local_storage};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};

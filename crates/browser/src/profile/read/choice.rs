@@ -4,7 +4,8 @@
 //! the browser would open: the last used. Which one was taken and which ones were not is told, so that nobody
 //! takes one for all.
 
-use super::{ProfileFolder, ReadError};
+use super::ReadError;
+use super::folder::ProfileFolder;
 use crate::profile::preferences::Preferences;
 use std::collections::BTreeMap;
 use std::path::Path;

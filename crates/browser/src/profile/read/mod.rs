@@ -15,10 +15,11 @@ pub use choice::{Choice, NamedProfile, Reason, names};
 pub use decrypt::AskPassword;
 pub use folder::ProfileFolder;
 
+use super::fault::Fault;
 use super::fault::is_ours;
 use super::instant::Instant;
 use super::leveldb::Lost;
-use super::{Fault, ProfileError, certificates, cookies, local_storage, permissions};
+use super::{ProfileError, certificates, cookies, local_storage, permissions};
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{Receipt, State};
