@@ -4,8 +4,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod arrows;
 mod dependencies;
 mod documents;
+mod imports;
 mod licences;
 mod repository;
 mod sources;
