@@ -5,7 +5,8 @@
 
 use crate::auth::{Caller, is_shut_out};
 use crate::idle::Request;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::Scope;
 use baton_api::debug::DebugTab;
 use baton_session::SessionId;

@@ -1,6 +1,6 @@
 //! What every operation is given: the database, the running browsers, and who this node is.
 
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::board::Feed;
 use crate::config::{GatewaySettings, NodeSettings, ProxySettings};
 use crate::connections::Freight;

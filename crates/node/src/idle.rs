@@ -1,6 +1,6 @@
 //! How long a node has been of no use: a node that a command started ends itself some day.
 
-use crate::Context;
+use crate::context::Context;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

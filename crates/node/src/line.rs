@@ -1,7 +1,7 @@
 //! The way to another node or service: a client that goes where it was checked, and bodies that are
 //! bounded.
 
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::outbound::{Outbound, Reach};
 use crate::sync::SyncError;
 use axum::http::header::HeaderValue;

@@ -4,7 +4,7 @@
 //! goes to one of those that were checked. So nobody who may name an address reaches through this node
 //! what only this node can reach.
 
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::sync::SyncError;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Pages of lists.
 
-use crate::NodeError;
+use crate::error::NodeError;
 
 /// The size of a page when none is asked for.
 const DEFAULT_LIMIT: u32 = 50;

@@ -1,6 +1,6 @@
 //! The one page that turns what an operation answers into what a door says.
 
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::cocoons::CocoonError;
 use crate::data::{DataError, FileError};
 use crate::debug::LookError;

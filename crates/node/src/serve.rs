@@ -17,9 +17,10 @@ use crate::live::{Hub, HubConfig, LiveError};
 use crate::proxy::{Cocoons, Outside, OutsideError, Proxy, ProxyConfig, ProxyPlace};
 use crate::rates::Rates;
 use crate::sandboxes::{self, Sandboxes};
-use crate::{
-    Config, Context, DataFolder, board, cocoons, idle, life, metrics, proxy, sync, webhooks,
-};
+use crate::{board, cocoons, idle, life, metrics, proxy, sync, webhooks};
+use crate::config::Config;
+use crate::context::Context;
+use crate::data::DataFolder;
 use baton_sandbox::Provider;
 use baton_session::{NodeId, Session};
 use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};

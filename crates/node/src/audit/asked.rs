@@ -4,7 +4,7 @@
 //! before any operation begins, by whatever reads it; so whoever answers requests can ask in the end
 //! whether somebody asked in vain and nobody noted it.
 
-use super::Actor;
+use super::actor::Actor;
 use crate::auth::Caller;
 use baton_session::Owner;
 use std::cell::{Cell, OnceCell};

@@ -12,7 +12,8 @@ pub use actor::Actor;
 pub(crate) use asked::{is_asked_by, watch};
 pub use list::list;
 
-use crate::{NodeError, clock};
+use crate::clock;
+use crate::error::NodeError;
 use baton_api::{ErrorCode, Problem};
 use baton_session::AuditOutcome;
 use baton_session::receipt::ItemKind;

@@ -1,12 +1,14 @@
 //! The caller of a request, and the scopes that handlers ask for.
 
-use super::{KeySecret, may_talk};
+use super::may_talk;
+use super::secret::KeySecret;
 use crate::audit::{Action, Actor, Note, is_asked_by};
 use crate::connections::Visit;
 use crate::http::{Peer, Refusal};
 use crate::oidc::TokenRefusal;
 use crate::rates::Shown;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;

@@ -3,7 +3,7 @@
 //! Whoever can read the file may do everything, and needs to be able to read the data folder for
 //! it, which holds the same secrets.
 
-use super::KeySecret;
+use super::secret::KeySecret;
 use crate::audit::{Action, Actor, Note};
 use crate::clock;
 use crate::data::{DataError, DataFolder, write_private};

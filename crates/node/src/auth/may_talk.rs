@@ -3,14 +3,15 @@
 //! The one idea: a token opens what nodes ask each other, and nothing else. So it is looked at here and
 //! nowhere else, and no other extractor takes one. No header but `Authorization` says who may talk.
 
-use super::Caller;
+use super::caller::Caller;
 use super::caller::{authorization, count, denied, known, refuse, show};
 use crate::audit::{Action, Actor, Note, is_asked_by};
 use crate::http::{Peer, Refusal};
 use crate::oidc::{Gate, TokenRefusal, Visitor};
 use crate::rates::Shown;
 use crate::sync::peers::CLIENT;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;

@@ -3,11 +3,14 @@
 use super::archive::Archive;
 use super::draft::{Draft, Held};
 use super::manifest::{FORMAT, Manifest};
-use super::{BackupError, DATABASE, KEY, may_be_replaced, profiles};
+use super::{DATABASE, KEY, may_be_replaced, profiles};
+use super::error::BackupError;
 use crate::blocking::blocking;
 use crate::inspect::has_begun;
 use crate::serve::master_key;
-use crate::{Config, DataFolder, clock};
+use crate::clock;
+use crate::config::Config;
+use crate::data::DataFolder;
 use baton_store::{Contents, FileKey, MasterKey, copy_database};
 use secrecy::SecretString;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Locks that die with their process, and a file that counts only once it is whole.
 
-use super::BackupError;
+use super::error::BackupError;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};

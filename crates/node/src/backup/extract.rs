@@ -2,7 +2,8 @@
 
 use super::archive::{Hashed, hex};
 use super::manifest::{FORMAT, FileEntry, Manifest};
-use super::{BYTES_MAX, BackupError, DATABASE, FILES_MAX, KEY, MANIFEST, MANIFEST_MAX, SESSIONS};
+use super::{BYTES_MAX, DATABASE, FILES_MAX, KEY, MANIFEST, MANIFEST_MAX, SESSIONS};
+use super::error::BackupError;
 use baton_browser::profile::packed::BoundedTar;
 use baton_session::SessionId;
 use baton_store::{FileKey, SealedReader};

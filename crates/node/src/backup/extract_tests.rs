@@ -2,7 +2,8 @@
 
 use super::extract::extract;
 use super::manifest::{FORMAT, Manifest};
-use super::{BackupError, archive::Archive};
+use super::archive::Archive;
+use super::error::BackupError;
 use baton_store::{FileKey, MasterKey, SealedWriter};
 use std::fs::File;
 use std::io::Read;

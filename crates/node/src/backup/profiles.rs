@@ -2,8 +2,9 @@
 
 use super::archive::Archive;
 use super::manifest::LeftOut;
-use super::{BackupError, SESSIONS};
-use crate::DataFolder;
+use super::SESSIONS;
+use super::error::BackupError;
+use crate::data::DataFolder;
 use crate::inspect::session_folders;
 use baton_browser::launch::lock;
 use baton_session::SessionId;

@@ -1,8 +1,8 @@
 //! The folder beside the data folder in which a restore builds, and the change of places.
 
-use super::BackupError;
+use super::error::BackupError;
 use super::draft::{Held, sync_folder};
-use crate::DataFolder;
+use crate::data::DataFolder;
 use crate::data::NodeLock;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use std::fs::{self, DirBuilder, File};

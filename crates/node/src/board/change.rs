@@ -2,7 +2,8 @@
 
 use super::{as_json, write};
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::{ChangeFederation, FederationChange};
 use baton_federation::{AgentName, Held, Operation, Priority, Refusal};
 use baton_session::AgentName as Named;

@@ -1,7 +1,8 @@
 //! Which agent drives which session.
 
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::{DrivenSession, DrivenSessions};
 use baton_store::StoreError;
 

@@ -3,7 +3,8 @@
 use super::{blocking, of, show};
 use crate::auth::{Caller, is_shut_out};
 use crate::idle::Request;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::FederationView;
 use std::time::Duration;
 use tokio::sync::watch;

@@ -16,7 +16,8 @@ pub(crate) use feed::Feed;
 pub(crate) use follow::{Followed, follow};
 
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::FederationView;
 use baton_federation::{Done, Federation, FederationError, Operation, View};
 use baton_session::{Owner, json};

@@ -1,7 +1,7 @@
 //! Lists cocoons.
 
 use super::view;
-use crate::Context;
+use crate::context::Context;
 use crate::auth::Caller;
 use baton_api::cocoon::CocoonList;
 

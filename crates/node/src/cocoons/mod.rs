@@ -15,7 +15,7 @@ pub(crate) use load::load;
 pub use put::put;
 pub use remove::remove;
 
-use crate::Context;
+use crate::context::Context;
 use crate::config::{BrowserDebugTexts, CocoonTexts};
 use crate::proxy::{Access, Cocoon};
 use baton_api::CocoonId;

@@ -3,7 +3,8 @@
 use super::CocoonError;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::CocoonId;
 use baton_session::Owner;
 use baton_store::StoreError;

@@ -1,6 +1,6 @@
 //! What protects a node that other machines can reach.
 
-use super::ConfigError;
+use super::error::ConfigError;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 

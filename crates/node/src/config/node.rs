@@ -1,6 +1,6 @@
 //! What a node says of itself to others: how it is deployed, what it is called, where it is asked.
 
-use super::ConfigError;
+use super::error::ConfigError;
 use super::choices::invalid;
 use baton_session::wire::NodeType;
 use std::collections::BTreeMap;

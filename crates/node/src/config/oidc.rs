@@ -1,6 +1,6 @@
 //! `[auth.oidc]`: which tokens open this node to others.
 
-use super::ConfigError;
+use super::error::ConfigError;
 use super::choices::{invalid, number};
 use crate::oidc::{Issuer, OidcSettings};
 use baton_session::Owner;

@@ -10,7 +10,8 @@ pub use cocoon::CocoonChoices;
 pub use pages::PageChoices;
 
 use super::choices::{address, invalid, number};
-use super::{CocoonTexts, ConfigError, ProxyTexts};
+use super::error::ConfigError;
+use super::settings::{CocoonTexts, ProxyTexts};
 use crate::proxy::Cocoon;
 use axum::http::uri::Authority;
 use baton_api::CocoonId;

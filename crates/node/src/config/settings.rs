@@ -2,7 +2,11 @@
 //!
 //! Numbers are signed here, so that a negative one gets an error that says what was expected.
 
-use super::{AuthTexts, ConfigError, GatewayTexts, SandboxTexts, WebhookTexts};
+use super::error::ConfigError;
+use super::gateway::GatewayTexts;
+use super::oidc::AuthTexts;
+use super::sandboxes::SandboxTexts;
+use super::webhooks::WebhookTexts;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! `[[webhooks]]`: who is told of sessions that come from elsewhere.
 
-use super::ConfigError;
+use super::error::ConfigError;
 use super::choices::invalid;
 use crate::webhooks::{Event, Patience, Secret, WebhookSettings};
 use baton_session::Owner;

@@ -1,6 +1,7 @@
 //! Every phase of a request has its limit in the connection, and ends it.
 
-use super::{Bounds, Door, Visit};
+use super::{Bounds, Door};
+use super::visit::Visit;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;

@@ -1,6 +1,8 @@
 //! The file that tells commands where the running node is.
 
-use super::{DataError, DataFolder, write_private};
+use super::DataFolder;
+use super::error::DataError;
+use super::private::write_private;
 use baton_session::NodeId;
 use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;

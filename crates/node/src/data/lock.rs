@@ -1,6 +1,8 @@
 //! The lock of a data folder: one node at a time. The system frees it when the node dies.
 
-use super::{DataError, DataFolder, NodeFile};
+use super::DataFolder;
+use super::discovery::NodeFile;
+use super::error::DataError;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
 

@@ -1,6 +1,6 @@
 //! Writing a private file so that a crash leaves the old one or the new one, never half of one.
 
-use super::DataError;
+use super::error::DataError;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;

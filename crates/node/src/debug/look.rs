@@ -6,7 +6,8 @@ use super::har::Har;
 use super::relay::{Answer, Sight};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::Scope;
 use baton_api::debug::{
     ConsoleEntry, ConsoleFilters, DebugTabs, NetworkFilters, NetworkRequest, TabToken,

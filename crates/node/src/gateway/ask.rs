@@ -6,10 +6,13 @@
 use super::desk::{Answered, Desk};
 use super::models::Agent;
 use super::prompt::Conversation;
-use super::{GatewayRefusal, baseline, command};
+use super::{baseline, command};
+use super::error::GatewayRefusal;
 use crate::auth::Caller;
 use crate::live::LiveError;
-use crate::{Context, NodeError, sandboxes};
+use crate::sandboxes;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::chat::{ChatRequest, FinishReason, Ran, Usage};
 use baton_api::sandbox::{BrowserSession, CreateSandbox, EndedSandbox, SandboxView};
 use baton_session::SandboxId;

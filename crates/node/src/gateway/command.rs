@@ -2,8 +2,9 @@
 
 use super::desk::{Answered, Desk};
 use super::prompt::Conversation;
-use super::{GatewayRefusal, prompt};
-use crate::NodeError;
+use super::prompt;
+use super::error::GatewayRefusal;
+use crate::error::NodeError;
 use crate::config::{AgentSettings, Prompt};
 use baton_api::chat::FinishReason;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent};

@@ -1,9 +1,10 @@
 //! Where an agent works: in a sandbox, for a caller who listens.
 
-use super::RunEvent;
+use super::ask::RunEvent;
 use crate::auth::Caller;
 use crate::sandboxes::{self, Events};
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::chat::{FinishReason, Usage};
 use baton_api::sandbox::{CommandLine, ExecSandbox, SandboxView};
 use std::collections::BTreeMap;

@@ -1,8 +1,9 @@
 //! The agents that there are.
 
-use super::GatewayRefusal;
+use super::error::GatewayRefusal;
 use crate::config::{AgentSettings, BUILT_IN_AGENT, GatewaySettings, UpstreamSettings};
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::chat::{Model, ModelList};
 use std::collections::BTreeMap;
 

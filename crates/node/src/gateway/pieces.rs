@@ -1,7 +1,7 @@
 //! How an answer reads on the wire: whole, in pieces, or as an error, in OpenAI's shapes.
 
-use super::{Done, Run, RunEvent};
-use crate::NodeError;
+use super::ask::{Done, Run, RunEvent};
+use crate::error::NodeError;
 use crate::live::LiveError;
 use baton_api::chat::{
     ChatChunk, ChatCompletion, ChatError, ChatErrorBody, ChatMessage, Choice, ChunkChoice, Content,

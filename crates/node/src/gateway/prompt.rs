@@ -1,6 +1,6 @@
 //! What an agent is told.
 
-use crate::NodeError;
+use crate::error::NodeError;
 use baton_api::chat::{ChatMessage, ChatRequest, Content, Role};
 use baton_api::sandbox::Login;
 use baton_session::login::Likelihood;

@@ -1,9 +1,10 @@
 //! The audit log over HTTP.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::input::Query;
 use crate::auth::Auditor;
-use crate::{Context, audit};
+use crate::audit;
+use crate::context::Context;
 use axum::extract::State;
 use baton_api::{AuditList, ListAudit, Problem};
 

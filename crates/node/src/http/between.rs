@@ -3,7 +3,7 @@
 //! The one idea: an API key or a token says who may talk, the signature who talks, and the seal keeps whatever
 //! stands in between from reading along. A handler is given what was said once all three are checked.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use crate::audit::{Action, Note};
 use crate::auth::{Caller, MayTalk};
 use crate::blocking::blocking;
@@ -11,7 +11,9 @@ use crate::identity::SealKey;
 use crate::messages::{sign_response, verify_request};
 use crate::sealing::{self, SealContext};
 use crate::sync::{SEALED, SyncError, Topic, is_seen, peers};
-use crate::{Context, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::http::header::CONTENT_TYPE;

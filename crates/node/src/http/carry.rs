@@ -1,9 +1,10 @@
 //! Sessions as files over HTTP.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::input::{Json, Path, Query};
 use crate::auth::{Drive, Read};
-use crate::{Context, sessions};
+use crate::sessions;
+use crate::context::Context;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;

@@ -1,10 +1,11 @@
 //! Cocoons over HTTP: services behind the node's proxy.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::input::{Json, Path, Query};
 use super::keys::OfOwner;
 use crate::auth::{Admin, Debug};
-use crate::{Context, cocoons};
+use crate::cocoons;
+use crate::context::Context;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CACHE_CONTROL;

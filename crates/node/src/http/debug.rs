@@ -1,10 +1,12 @@
 //! What tabs do, over HTTP.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::input::{Json, Path, Query};
 use crate::auth::Debug;
 use crate::debug::relay::Sight;
-use crate::{Context, NodeError, debug};
+use crate::debug;
+use crate::context::Context;
+use crate::error::NodeError;
 use axum::extract::State;
 use baton_api::Problem;
 use baton_api::debug::{

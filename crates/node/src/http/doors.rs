@@ -5,7 +5,7 @@
 
 use super::tls::{self, TlsError};
 use super::{HttpConfig, router};
-use crate::Context;
+use crate::context::Context;
 use crate::config::Exposure;
 use crate::connections::{Bounds, Door};
 use std::io;

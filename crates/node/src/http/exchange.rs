@@ -1,12 +1,13 @@
 //! What nodes ask each other. Bodies are sealed and messages signed: see the decision on who wrote this.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::between::Between;
 use super::input::Path;
 use crate::auth::MayTalk;
 use crate::blocking::blocking;
 use crate::sync::{self, Topic};
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use axum::extract::State;
 use axum::response::Response;
 use baton_api::sync::{AskSeen, Exchange, FetchParts, TakeLease, parcel};

@@ -1,10 +1,11 @@
 //! The board that agents share, over HTTP.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::input::Json;
 use crate::auth::{Drive, Read};
 use crate::board::{self, Followed};
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};

@@ -1,10 +1,11 @@
 //! Agents over HTTP, in OpenAI's protocol.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::input::{Json, Path};
 use crate::auth::Sandbox;
 use crate::gateway::{self, Run, RunEvent, Shape, failure};
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};

@@ -4,7 +4,8 @@
 //! rebinding its requests even look as if they were for its own host: then the `Host` header is not
 //! ours. Otherwise they carry the page's `Origin`, which is not ours either.
 
-use super::{HttpConfig, Refusal};
+use super::HttpConfig;
+use super::refusal::Refusal;
 use crate::debug::EXTENSION_ID;
 use axum::extract::{Request, State};
 use axum::http::header::{HOST, HeaderName, HeaderValue, ORIGIN};

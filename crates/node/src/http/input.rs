@@ -1,6 +1,6 @@
 //! What a request carries, read so that a refusal says where it is wrong.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::layers::BODY_TOO_LARGE;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};

@@ -1,9 +1,10 @@
 //! API keys over HTTP. `{id}` is a key's id or the name of one that is not revoked.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::input::{Json, Path, Query};
 use crate::auth::Admin;
-use crate::{Context, keys};
+use crate::keys;
+use crate::context::Context;
 use axum::extract::State;
 use axum::http::StatusCode;
 use baton_api::{CreateKey, CreatedKey, KeyList, Problem};

@@ -2,12 +2,14 @@
 
 use super::guard::{Guard, guard};
 use super::noted::note_refusals;
-use super::{HttpConfig, Refusal, openai, peer};
+use super::{HttpConfig, openai, peer};
+use super::refusal::Refusal;
 use crate::blocking::finished;
 use crate::connections::{BodyTrouble, Visit, freight};
 use crate::sessions::FILE_LIMIT;
 use crate::sync::TUNNEL;
-use crate::{Context, metrics};
+use crate::metrics;
+use crate::context::Context;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};

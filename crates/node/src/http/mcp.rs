@@ -3,7 +3,7 @@
 //! Keys, Host and Origin are checked as at every other door. A client of an older protocol has a
 //! session of the protocol, which answers nobody else's key.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::input::Query;
 use super::layers::OwnBody;
 use crate::auth::Caller;

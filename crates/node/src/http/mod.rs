@@ -43,7 +43,7 @@ pub(crate) use guard::{Guard, guard};
 pub(crate) use peer::{Peer, forwarded_for};
 pub use refusal::Refusal;
 
-use crate::Context;
+use crate::context::Context;
 use crate::mcp::Connections;
 use crate::sessions::FILE_LIMIT;
 use axum::Router;

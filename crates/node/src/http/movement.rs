@@ -1,10 +1,12 @@
 //! Sessions that move to a peer and from it, over HTTP. `{peer}` is a node's id, a unique prefix of one, or a
 //! peer's name.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::input::{Path, Query};
 use crate::auth::Sync;
-use crate::{Context, NodeError, sync};
+use crate::sync;
+use crate::context::Context;
+use crate::error::NodeError;
 use axum::extract::State;
 use baton_api::Problem;
 use baton_api::sync::Movement;

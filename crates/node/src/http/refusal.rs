@@ -3,7 +3,7 @@
 //! It carries its [`Problem`] beside an empty body; the outermost layer writes the body, because
 //! only there the request's id is known, and because answers of other layers need one as well.
 
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::oidc::TokenRefusal;
 use axum::http::StatusCode;
 use axum::http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};

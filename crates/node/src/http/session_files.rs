@@ -1,9 +1,10 @@
 //! The files of a session over HTTP.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::input::Path;
 use crate::auth::Drive;
-use crate::{Context, sessions};
+use crate::sessions;
+use crate::context::Context;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;

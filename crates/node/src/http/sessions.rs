@@ -1,10 +1,11 @@
 //! Sessions over HTTP. `{id}` is an id, a unique prefix of one, or a name.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::here::Here;
 use super::input::{Json, Path, Query};
 use crate::auth::{Admin, Drive, Read};
-use crate::{Context, sessions};
+use crate::sessions;
+use crate::context::Context;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;

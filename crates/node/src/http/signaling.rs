@@ -7,9 +7,9 @@
 mod conversation;
 mod end;
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::websocket::shake_hands;
-use crate::Context;
+use crate::context::Context;
 use crate::auth::{Caller, Debug};
 use crate::connections::Visit;
 use axum::body::Body;

@@ -1,9 +1,9 @@
 //! Carry over HTTP. `{peer}` is a node's id, a unique prefix of one, or a peer's name.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::between::Between;
 use super::input::{Json, Path, Query};
-use crate::Context;
+use crate::context::Context;
 use crate::auth::{Admin, Sync};
 use crate::sync::{self, Topic, peers};
 use axum::extract::{FromRequest, FromRequestParts, Request, State};

@@ -1,9 +1,10 @@
 //! Session files over HTTP, for whoever is no node.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::input::{Json, Path};
 use crate::auth::Sync;
-use crate::{Context, sync};
+use crate::sync;
+use crate::context::Context;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, ETAG, IF_MATCH};
 use axum::http::{HeaderMap, StatusCode};

@@ -1,7 +1,8 @@
 //! What needs no key: whether the node lives, whether it can work, and what it offers.
 
-use super::Refusal;
-use crate::{Context, NodeError};
+use super::refusal::Refusal;
+use crate::context::Context;
+use crate::error::NodeError;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;

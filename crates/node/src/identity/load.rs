@@ -5,7 +5,7 @@
 //! identity that remembers it; an id that an identity remembers is the older name of that identity.
 
 use super::Identity;
-use crate::DataFolder;
+use crate::data::DataFolder;
 use crate::data::DataError;
 use age::x25519;
 use baton_session::{Epoch, NodeId, NodeSecret};

@@ -2,7 +2,7 @@
 //! while it runs, once a copy of the node turns up.
 
 use super::Identity;
-use crate::NodeError;
+use crate::error::NodeError;
 use baton_session::{Actor, Epoch, NodeId, NodeSecret};
 use baton_store::Store;
 use std::sync::{Arc, PoisonError, RwLock};

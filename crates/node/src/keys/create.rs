@@ -3,7 +3,9 @@
 use super::view;
 use crate::audit::{Action, Actor, Note};
 use crate::auth::{Caller, KeySecret};
-use crate::{Context, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::{CreateKey, CreatedKey, Scope};
 use baton_session::Owner;
 use baton_store::ApiKey;

@@ -2,7 +2,8 @@
 
 use super::view;
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::KeyList;
 use baton_session::Owner;
 

@@ -2,7 +2,9 @@
 
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::{Context, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::Owner;
 use baton_store::{ApiKey, StoreError};
 

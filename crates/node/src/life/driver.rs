@@ -5,7 +5,9 @@
 //! first one that asks gets a session that nobody drives. Looking at a session and capturing it is free.
 
 use crate::auth::Caller;
-use crate::{Context, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::{AgentName, Session};
 use baton_store::StoreError;
 

@@ -2,7 +2,9 @@
 
 use super::driver::let_go;
 use crate::table::Hold;
-use crate::{Context, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::{Lifecycle, Session};
 use baton_store::StoreError;
 

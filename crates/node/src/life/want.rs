@@ -5,7 +5,8 @@
 
 use crate::auth::Caller;
 use crate::live::LiveError;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::{Lifecycle, Session};
 
 /// Of which session something is wanted, and by whom.

@@ -3,7 +3,8 @@
 //! The one idea: nobody waits for it, so it is never in the way. The work is done on a thread of its own
 //! with the lowest priority, and what it leaves gives way to what somebody asked for.
 
-use super::{Hub, LiveError};
+use super::Hub;
+use super::error::LiveError;
 use crate::latest::Latest;
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::{CacheKey, CompileError, ProfileCache, Times};

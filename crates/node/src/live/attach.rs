@@ -2,7 +2,8 @@
 
 use super::ending::Ending;
 use super::runner::Known;
-use super::{Hub, LiveError};
+use super::Hub;
+use super::error::LiveError;
 use crate::table::Hold;
 use baton_browser::live::Live;
 use baton_session::SnapshotReason;

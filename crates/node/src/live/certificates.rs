@@ -1,7 +1,8 @@
 //! Whom the browser of a session trusts beside its maker's list: written into a profile before a browser
 //! starts on it.
 
-use super::{Hub, LiveError};
+use super::Hub;
+use super::error::LiveError;
 use baton_browser::profile::certificates;
 use baton_browser::restore::Restored;
 use baton_session::receipt::{ItemKind, ReceiptItem, Verified};

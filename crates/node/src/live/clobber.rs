@@ -8,7 +8,8 @@
 use super::held::Held;
 use super::load::Loaded;
 use super::runner::Runner;
-use super::{Hub, LiveError};
+use super::Hub;
+use super::error::LiveError;
 use crate::clock::uptime;
 use baton_session::SnapshotReason;
 use baton_session::{Cookie, Holdings, PartRef, Session, SnapshotId, State, Term};

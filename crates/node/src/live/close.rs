@@ -2,7 +2,8 @@
 
 use super::ending::{Ending, end};
 use super::runner::Runner;
-use super::{Hub, LiveError, expect_unlent};
+use super::{Hub, expect_unlent};
+use super::error::LiveError;
 use crate::table::Hold;
 use baton_session::SnapshotReason;
 use baton_store::Snapshot;

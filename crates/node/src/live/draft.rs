@@ -3,7 +3,7 @@
 //! The one idea: what is as it was in the last snapshot is carried over from it by hash. Pictures are no
 //! part of the state: one that a capture did not make stays as it was.
 
-use super::LiveError;
+use super::error::LiveError;
 use crate::blocking::blocking;
 use baton_browser::capture::Captured;
 use baton_browser::icon::{SiteIcon, site_in_front};

@@ -3,7 +3,8 @@
 //! The one idea: whoever is asked and does not answer is killed, but only if it is ours. A browser
 //! that a person started on a session's profile is named, and left alone.
 
-use super::{Hub, LiveError};
+use super::Hub;
+use super::error::LiveError;
 use baton_browser::cdp::Connection;
 use baton_browser::keeper;
 use baton_browser::launch;

@@ -1,7 +1,8 @@
 //! The files of a session: its folder with profile and log.
 
 use super::ending::Ending;
-use super::{Hub, LiveError, expect_unlent};
+use super::{Hub, expect_unlent};
+use super::error::LiveError;
 use crate::blocking::blocking;
 use crate::data::write_private;
 use crate::table::Hold;

@@ -1,6 +1,7 @@
 //! Starts keepers and finds those that run.
 
-use super::{Hub, LiveError};
+use super::Hub;
+use super::error::LiveError;
 use baton_browser::cdp::Transport;
 use baton_browser::keeper::{
     self, BrowserSpec, KeeperError, KeeperLink, KeeperSpec, PreludeCall, Role,

@@ -10,7 +10,8 @@
 //! task of its own, and so is each keeper, which is told of a beat as soon as it has answered the one
 //! before. One that hangs costs its own session alone.
 
-use super::{Hub, LiveError};
+use super::Hub;
+use super::error::LiveError;
 use baton_browser::cdp::Connection;
 use baton_browser::keeper::{self, BootInstant};
 use baton_session::{Lifecycle, NodeId, Session, SessionId, Term};

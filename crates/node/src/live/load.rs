@@ -1,6 +1,7 @@
 //! Loads the state of a snapshot. Damage costs itself only, and is named.
 
-use super::{Hub, LiveError};
+use super::Hub;
+use super::error::LiveError;
 use crate::blocking::blocking;
 use crate::latest::{self, Latest};
 use baton_session::receipt::{ItemKind, ReceiptItem};

@@ -1,6 +1,7 @@
 //! What sites may do: written into a profile before a browser starts on it.
 
-use super::{Hub, LiveError};
+use super::Hub;
+use super::error::LiveError;
 use baton_browser::live::Live;
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::permissions;

@@ -5,7 +5,8 @@
 //! session nothing: it begins anew, and what was missed meanwhile is marked. Whoever looks is told that
 //! the browser is not connected; when it stays so, the recording ends, and its tabs with it.
 
-use super::{Hub, LiveError};
+use super::Hub;
+use super::error::LiveError;
 use crate::debug::{self, Revealing, SessionTabs};
 use backon::{BackoffBuilder, ExponentialBuilder};
 use baton_browser::TargetId;

@@ -6,7 +6,8 @@
 use super::ending::Ending;
 use super::held::Held;
 use super::runner::Known;
-use super::{HOLD_LIMIT, Hub, LiveError, expect_unlent};
+use super::{HOLD_LIMIT, Hub, expect_unlent};
+use super::error::LiveError;
 use crate::table::Hold;
 use baton_browser::keeper::KeeperLink;
 use baton_browser::live::Live;

@@ -6,7 +6,8 @@
 use super::ending::Ending;
 use super::load::Loaded;
 use super::stand_in::expect_something;
-use super::{Hub, LiveError};
+use super::Hub;
+use super::error::LiveError;
 use crate::latest::Latest;
 use crate::table::Hold;
 use baton_session::{Lifecycle, Receipt, Session, SnapshotReason};

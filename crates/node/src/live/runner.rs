@@ -2,7 +2,8 @@
 
 use super::held::Held;
 use super::policy::{Began, Due, Policy};
-use super::{Hub, LiveError, RecoverySettings};
+use super::{Hub, RecoverySettings};
+use super::error::LiveError;
 use baton_browser::live::Live;
 use baton_session::SnapshotReason;
 use baton_session::{Holdings, PartRef, Session, SessionId, Term};

@@ -6,7 +6,8 @@
 //! that no empty browser becomes what the next resume takes.
 
 use super::load::{Loaded, Read};
-use super::{Hub, LiveError};
+use super::Hub;
+use super::error::LiveError;
 use crate::latest::Latest;
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem};

@@ -2,7 +2,7 @@
 //!
 //! Whatever it tells was written by others in part, so all of it becomes clean here, in one place.
 
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::sync::SyncError;
 use baton_api::Problem;
 use baton_session::printable::{Printable, data_for_model};

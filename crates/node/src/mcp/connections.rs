@@ -3,7 +3,8 @@
 use super::server::Server;
 use crate::auth::{Caller, is_shut_out};
 use crate::blocking::finished;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;

@@ -4,7 +4,7 @@
 //! a path, and is not followed elsewhere.
 
 use super::answer::Failure;
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::blocking::blocking;
 use crate::data::named::{is_file_name, open_plain};
 use crate::data::{DataError, DataFolder, write_private};

@@ -6,7 +6,7 @@ use super::subscriptions::{self, Subscribed};
 use super::toolset::Toolset;
 use super::verb::{Call, Entry};
 use super::{resources, toolset};
-use crate::Context;
+use crate::context::Context;
 use crate::auth::Caller;
 use axum::http::request::Parts;
 use baton_session::json;

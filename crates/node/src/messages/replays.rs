@@ -7,7 +7,7 @@
 //! What is remembered ends with the process. After a restart a request of the minutes before could
 //! come again, so what signed requests do must bear being done twice.
 
-use super::Untrusted;
+use super::untrusted::Untrusted;
 use super::parameters::Parameters;
 use crate::once::{Once, Twice};
 use baton_session::NodeKey;

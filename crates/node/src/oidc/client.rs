@@ -2,7 +2,8 @@
 //! 4.4).
 
 use super::provider::{Answered, Provider, ProviderError};
-use super::{Issuer, provider::Document};
+use super::issuer::Issuer;
+use super::provider::Document;
 use crate::outbound::Outbound;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -6,7 +6,8 @@
 use super::claims::{Claims, shown};
 use super::keys::{Key, Keys};
 use super::strangers::Strangers;
-use super::{OidcSettings, TokenRefusal};
+use super::refusal::TokenRefusal;
+use super::settings::OidcSettings;
 use crate::outbound::Outbound;
 use baton_session::Owner;
 use jiff::Timestamp;

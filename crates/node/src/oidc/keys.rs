@@ -4,7 +4,9 @@
 //! this node ask the provider, but not more often than every few seconds, however many come.
 
 use super::provider::{Provider, ProviderError};
-use super::{Issuer, TokenRefusal, claims::shown};
+use super::claims::shown;
+use super::issuer::Issuer;
+use super::refusal::TokenRefusal;
 use crate::outbound::Outbound;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey};

@@ -1,6 +1,6 @@
 //! A provider: what it says of itself, and how it is asked.
 
-use super::Issuer;
+use super::issuer::Issuer;
 use crate::line::{SMALL_MAX, bounded, client, said};
 use crate::outbound::{Outbound, Reach};
 use reqwest::RequestBuilder;

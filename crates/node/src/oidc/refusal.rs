@@ -1,6 +1,6 @@
 //! Why a token opens nothing. Whoever showed it reads that, and what to do.
 
-use super::ProviderError;
+use super::provider::ProviderError;
 use std::time::Duration;
 
 /// Why a token opens nothing.

@@ -1,6 +1,6 @@
 //! Which tokens open this node to others.
 
-use super::Issuer;
+use super::issuer::Issuer;
 use baton_session::Owner;
 use std::time::Duration;
 

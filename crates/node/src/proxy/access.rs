@@ -5,7 +5,8 @@
 
 use super::page::Failure;
 use super::route::Route;
-use super::{Access, Cocoon, Proxy, ProxyConfig, now};
+use super::{Proxy, ProxyConfig, now};
+use super::cocoon::{Access, Cocoon};
 use crate::auth::key_of;
 use crate::connections::Visit;
 use crate::debug::token::{Claim, DebugSecret, Nonce, TokenError, sign, verify};

@@ -3,7 +3,7 @@
 //! A page's script can read the headers of what it fetches, so only real navigations get a token:
 //! browsers mark them with headers that no script can set.
 
-use super::BrowserDebug;
+use super::cocoon::BrowserDebug;
 use super::headers::TOKEN;
 use axum::http::header::{
     ACCEPT, AGE, CACHE_CONTROL, CONTENT_TYPE, ETAG, EXPIRES, HeaderMap, HeaderName, HeaderValue,

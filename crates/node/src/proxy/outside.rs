@@ -5,7 +5,7 @@
 //! there every cocoon wants a key or a pass, for "this machine only" can not be told from outside.
 
 use super::route::Route;
-use super::{Access, Cocoon};
+use super::cocoon::{Access, Cocoon};
 use crate::cocoons::CocoonError;
 use crate::config::{ConfigError, Exposure};
 use crate::http::tls::{self, TlsError};

@@ -1,6 +1,7 @@
 //! Where a proxy is reached, and so where the pages of each cocoon are.
 
-use super::{Cocoon, Outside};
+use super::cocoon::Cocoon;
+use super::outside::Outside;
 use baton_api::debug::WatchedCocoon;
 use std::net::SocketAddr;
 use url::Url;

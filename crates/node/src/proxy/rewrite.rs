@@ -3,7 +3,7 @@
 //! Behind a host name of its own little is left to do. Behind a path everything absolute needs the
 //! prefix; what stands in pages and scripts is not touched.
 
-use super::Upstream;
+use super::cocoon::Upstream;
 use super::route::Route;
 use axum::http::header::{CONTENT_LOCATION, COOKIE, HeaderMap, HeaderValue, LOCATION, SET_COOKIE};
 use url::{Position, Url};

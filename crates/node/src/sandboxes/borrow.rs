@@ -1,12 +1,14 @@
 //! Sessions of this node that are handed in: lent, or copied.
 
-use super::SandboxRefusal;
+use super::error::SandboxRefusal;
 use super::found::{Found, accept, with_logins};
 use crate::audit::Action;
 use crate::auth::Caller;
 use crate::life::{Lend, Lent, Want, Wish, expect_driver, stored};
 use crate::live::{Handed, LiveError};
-use crate::{Context, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn};
 use baton_browser::profile::compile::CacheKey;
 use baton_session::domains::Domain;

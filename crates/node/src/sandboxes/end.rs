@@ -1,11 +1,12 @@
 //! Ends sandboxes: what they held of a session is written back first.
 
-use super::SandboxRefusal;
+use super::error::SandboxRefusal;
 use super::registry::Kept;
 use super::take_back::{LeftSites, Taken, take_back};
 use crate::audit::{Action, Actor, Note};
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sandbox::EndedSandbox;
 use baton_session::SandboxId;
 use futures_util::future::join_all;

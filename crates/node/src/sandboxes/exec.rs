@@ -1,9 +1,10 @@
 //! Runs a command in a sandbox, and tells what it writes while it runs.
 
-use super::SandboxRefusal;
+use super::error::SandboxRefusal;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent, ExecSandbox};
 use baton_sandbox::{Command, Ended, Output, Process};
 use std::time::Duration;

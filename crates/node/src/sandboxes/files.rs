@@ -3,10 +3,11 @@
 //! The one idea: what is read is passed on, not held. A file in a sandbox may have no end, and there are
 //! many sandboxes; so a file is read as fast as whoever wants it takes it, and no faster.
 
-use super::SandboxRefusal;
+use super::error::SandboxRefusal;
 use super::run::{LIMIT, complaint, ended, nothing, too_much, tool, within_limit};
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use axum::body::Bytes;
 use baton_sandbox::{Output, Process, WORKSPACE};
 use std::io::Error;

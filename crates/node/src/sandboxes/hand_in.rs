@@ -2,10 +2,13 @@
 
 use super::borrow::{self, kept_here};
 use super::found::{Found, accept};
-use super::{SandboxRefusal, service};
+use super::service;
+use super::error::SandboxRefusal;
 use crate::auth::Caller;
 use crate::blocking::blocking;
-use crate::{Context, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::FileText;
 use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn, TakeBack};
 use baton_session::cookie::Expiry;

@@ -1,7 +1,8 @@
 //! Shows sandboxes.
 
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sandbox::{SandboxList, SandboxView};
 
 /// The caller's sandboxes at this node, the oldest first.

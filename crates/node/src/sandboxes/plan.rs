@@ -1,9 +1,11 @@
 //! What a sandbox will be: what a request wants, within what the settings allow.
 
 use super::vnc::variables;
-use super::{PROFILE_NAME, PROFILE_VARIABLE, SandboxRefusal};
+use super::{PROFILE_NAME, PROFILE_VARIABLE};
+use super::error::SandboxRefusal;
 use crate::config::{DEFAULT_FLAVOR, Flavor};
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sandbox::{CreateSandbox, TakeBack, WantedLimits};
 use baton_sandbox::{Limits, SandboxSpec};
 use baton_session::SandboxId;

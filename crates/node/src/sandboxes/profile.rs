@@ -2,9 +2,12 @@
 
 use super::found::Found;
 use super::run::within_limit;
-use super::{PROFILE, SandboxRefusal};
+use super::PROFILE;
+use super::error::SandboxRefusal;
 use crate::blocking::blocking;
-use crate::{Context, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::Times;
 use baton_browser::profile::packed::Pack;

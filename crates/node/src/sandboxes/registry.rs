@@ -1,8 +1,8 @@
 //! The sandboxes that there are, and who makes them.
 
-use super::SandboxRefusal;
+use super::error::SandboxRefusal;
 use super::take_back::Taken;
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::config::{Prepare, SandboxSettings};
 use crate::live::Loan;
 use baton_api::sandbox::{SandboxView, TakeBack};

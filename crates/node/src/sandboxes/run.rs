@@ -1,6 +1,6 @@
 //! Runs one of the tools of a sandbox to its end, or to the bound of what it may say.
 
-use super::SandboxRefusal;
+use super::error::SandboxRefusal;
 use baton_sandbox::{Command, Ended, Output, Process, Sandbox, SandboxError};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -4,14 +4,15 @@
 //! the caller's; and only for the owner whose that key is. So nobody reaches through this node what they
 //! could not reach themselves.
 
-use super::SandboxRefusal;
+use super::error::SandboxRefusal;
 use crate::auth::Caller;
 use crate::blocking::blocking;
 use crate::config::SessionService;
 use crate::line;
 use crate::outbound::Reach;
 use crate::plain;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::import::{self, ImportError, Imported};
 use baton_session::{Receipt, State};
 use secrecy::SecretString;

@@ -6,8 +6,11 @@
 
 use super::registry::{Kept, Lent};
 use super::run::LIMIT;
-use super::{PROFILE, SandboxRefusal};
-use crate::{Context, NodeError, clock, sync};
+use super::PROFILE;
+use super::error::SandboxRefusal;
+use crate::{clock, sync};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sandbox::WrittenBack;
 use baton_browser::profile::Fault;
 use baton_browser::profile::at_rest::Instant;

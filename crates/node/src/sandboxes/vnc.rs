@@ -6,10 +6,10 @@
 //! else out: wrong passwords count for nothing, and whoever has shown none has a place for a while only, that
 //! of whoever came first when there are many.
 
-use super::SandboxRefusal;
+use super::error::SandboxRefusal;
 use super::registry::Kept;
 use super::run::tool;
-use crate::NodeError;
+use crate::error::NodeError;
 use baton_api::sandbox::Vnc;
 use baton_sandbox::{Command, Process, Sandbox, SandboxError};
 use des::Des;

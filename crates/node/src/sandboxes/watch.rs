@@ -2,9 +2,9 @@
 
 use super::end::expire;
 use super::registry::Kept;
-use crate::Context;
-use crate::NodeError;
-use crate::sandboxes::SandboxRefusal;
+use crate::context::Context;
+use crate::error::NodeError;
+use crate::sandboxes::error::SandboxRefusal;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;

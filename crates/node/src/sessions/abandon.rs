@@ -1,7 +1,7 @@
 //! Gives up a session, without a last snapshot.
 
 use super::show;
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::life::{self, Abandon, Wish};
 use baton_api::SessionView;
 

@@ -7,7 +7,8 @@ use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::life::Wish;
 use crate::reference::Reference;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use axum::body::Bytes;
 use baton_api::{
     AttachSession, ExportSession, ExportView, ImportSession, ImportView, KeepContext, OpenSession,

@@ -1,7 +1,7 @@
 //! Takes a snapshot now.
 
 use super::{state, view};
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::life::{Capture, Wish};
 use baton_api::SnapshotView;
 use baton_session::SnapshotReason;

@@ -2,7 +2,8 @@
 
 use crate::auth::Caller;
 use crate::life::{Wish, drive};
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_browser::cdp::Transport;
 use baton_session::{Lifecycle, Owner, Session};
 use secrecy::SecretString;

@@ -1,6 +1,6 @@
 //! Checks of what callers ask for, before anything is begun.
 
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::data::DataFolder;
 use crate::live::LiveError;
 use baton_api::{OpenSession, SharedFolder};

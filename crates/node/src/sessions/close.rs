@@ -1,7 +1,7 @@
 //! Closes a session, with a last snapshot.
 
 use super::show;
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::life::{self, Close, Wish};
 use baton_api::SessionView;
 

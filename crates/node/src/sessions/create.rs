@@ -2,7 +2,9 @@
 
 use crate::life::{self, HOLD_LIMIT};
 use crate::table::Hold;
-use crate::{Context, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::{Lifecycle, Owner, Session, SessionId, SessionName};
 
 /// What a caller says of a new session.

@@ -2,7 +2,8 @@
 
 use super::{check, show};
 use crate::life::{Debug, Wish, drive};
-use crate::{NodeError, clock};
+use crate::clock;
+use crate::error::NodeError;
 use baton_api::{Scope, SessionView, SwitchDebug};
 use baton_session::Lifecycle;
 

@@ -1,6 +1,7 @@
 //! What a deep export adds: the browser's own folders of databases that hold what no script can read.
 
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::state::OriginState;
 use baton_session::{Receipt, Session, State, StorageKey};

@@ -1,7 +1,8 @@
 //! Deletes a session and everything that is kept of it.
 
 use crate::life::{Delete, Wish};
-use crate::{NodeError, sync};
+use crate::sync;
+use crate::error::NodeError;
 use baton_store::StoreError;
 
 /// Removes the snapshots, receipts and profile of a session that is not active. The files go

@@ -1,7 +1,8 @@
 //! Compares two snapshots of a session.
 
 use super::{state, view};
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::{CompareSnapshots, DiffView};
 use baton_session::Owner;
 use baton_session::diff::diff as compare;

@@ -3,7 +3,9 @@
 use super::view;
 use crate::latest::last_good;
 use crate::live::LiveError;
-use crate::{Context, NodeError, page};
+use crate::page;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::{History, ListHistory};
 use baton_session::{Owner, PartHash, Session, SnapshotId};
 use baton_store::{Snapshot, StoreError};

@@ -5,7 +5,9 @@
 
 use super::{check, show};
 use crate::blocking::blocking;
-use crate::{Context, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::{Contents, FileText, ImportSession, ImportView, SessionView};
 use baton_session::cookie::Expiry;
 use baton_session::import::{self, Imported};

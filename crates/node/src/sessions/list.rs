@@ -1,7 +1,9 @@
 //! Lists sessions, page by page.
 
 use super::view;
-use crate::{Context, NodeError, page};
+use crate::page;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::{ListSessions, SessionList, SessionSummary};
 use baton_session::{Owner, Session};
 

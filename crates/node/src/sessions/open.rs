@@ -4,7 +4,8 @@ use super::create::Wanted;
 use super::{check, create, show};
 use crate::auth::Caller;
 use crate::life::drive;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::{OpenSession, Scope, SessionView};
 use baton_session::Owner;
 

@@ -1,7 +1,7 @@
 //! Passes a session from one agent to another.
 
 use super::show;
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::life::{Change, Wish, driver, other, put};
 use baton_api::{PassSession, SessionView};
 

@@ -1,7 +1,8 @@
 //! Shows the preview of the latest snapshot of a session.
 
 use crate::latest::latest;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::{Owner, PartKind};
 
 /// The preview of the latest snapshot, a PNG.

@@ -1,7 +1,7 @@
 //! Brings a session back.
 
 use super::show;
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::life::{Resume, Wish};
 use baton_api::ResumeResult;
 

@@ -1,7 +1,7 @@
 //! Takes a session back to one of its snapshots.
 
 use super::show;
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::life::{RollBack, Wish};
 use baton_api::{ResumeResult, RollBack as Request};
 

@@ -2,7 +2,8 @@
 
 use crate::blocking::blocking;
 use crate::latest::{Latest, latest};
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::StateView;
 use baton_session::{Owner, PartKind, PartRef, Session, State, Unread, parts, redact};
 use baton_store::{Snapshot, StoreError};

@@ -5,7 +5,7 @@
 //! one owner and one peer, and ends with it. It is bounded, and what is not in it is read from the disk
 //! as ever; so nothing depends on it but time.
 
-use crate::Context;
+use crate::context::Context;
 use baton_session::parts::Piece;
 use baton_session::{Part, PartHash, PartKind, PartRef};
 use std::collections::HashMap;

@@ -1,12 +1,13 @@
 //! What there is to choose from, compared: how each sibling differs from the revision that counts.
 
-use super::SyncError;
+use super::error::SyncError;
 use super::conflicts::view;
 use super::contents;
 use super::shelf::Shelf;
 use crate::auth::Caller;
 use crate::blocking::blocking;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sync::{ConflictDetails, RevisionDifference, RevisionView};
 use baton_session::diff::diff;
 use baton_session::{RevisionId, SessionId, State};

@@ -1,9 +1,10 @@
 //! What a snapshot holds, as a revision says it.
 
-use super::SyncError;
+use super::error::SyncError;
 use super::at_hand::AtHand;
 use crate::blocking::blocking;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::parts::{InvalidPart, Joining, Piece};
 use baton_session::revision::PartList;
 use baton_session::{Owner, Part, PartHash, PartRef, State, wire};

@@ -3,8 +3,8 @@
 //! The one idea: a tunnel's token gets a request through the tunnel and proves nothing behind it, so it
 //! stands beside an API key or a client of a provider, and never in their place.
 
-use super::SyncError;
-use crate::NodeError;
+use super::error::SyncError;
+use crate::error::NodeError;
 use crate::line::is_loopback;
 use crate::oidc::{Issuer, OidcClient};
 use crate::outbound::Reach;

@@ -3,14 +3,15 @@
 //! The one idea: what is deleted is remembered, so that no other node brings it back. Somebody who
 //! went on with it meanwhile, without having heard, keeps what they have: that is a conflict.
 
-use super::SyncError;
+use super::error::SyncError;
 use super::save::tell_by_itself;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use super::working::row;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::table::Hold;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::revision::Content;
 use baton_session::{Lifecycle, Owner, SessionId};
 use std::time::Duration;

@@ -3,7 +3,8 @@
 use super::remote::Remote;
 use super::{forget, index, lease, peers};
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sync::{Difference, DifferenceList, IndexedSession, SessionDifference, SyncIndex};
 use baton_session::revision::Order;
 use baton_session::{PeerLimits, SessionId};

@@ -1,6 +1,6 @@
 //! Gives the current revision of a session as a session file, to whoever is no node.
 
-use super::SyncError;
+use super::error::SyncError;
 use super::contents::{shared_parts, state};
 use super::origin::provenance;
 use super::shelf::Shelf;
@@ -8,7 +8,8 @@ use super::working::current;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::blocking::blocking;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::{FileText, Scope};
 use baton_session::wire::{self, Head, SessionFile, Version};
 use baton_session::{Owner, RevisionId, SessionId, Signed};

@@ -17,7 +17,9 @@
 use super::index;
 use super::shelf::{Shelf, is_race};
 use super::working::row;
-use crate::{Context, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sync::{IndexedSession, SyncIndex};
 use baton_session::peer::PeerState;
 use baton_session::{NodeId, Owner, Replica, RevisionId, SessionId, Signed};

@@ -5,7 +5,9 @@
 //! nothing before them is noted as well, and again after a while.
 
 use crate::audit::{Action, Actor, Note};
-use crate::{Context, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::{NodeId, Owner, SessionId};
 use baton_store::Peer;
 use std::collections::HashMap;

@@ -1,12 +1,13 @@
 //! Takes what a peer pushes, and notes it.
 
-use super::SyncError;
+use super::error::SyncError;
 use super::at_hand::AtHand;
 use super::receive::take;
 use super::{lease, peers};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sync::{Exchange, Taken};
 use baton_session::SessionId;
 use baton_session::revision::Refused;

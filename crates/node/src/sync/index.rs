@@ -6,7 +6,8 @@
 use super::seen::is_seen;
 use crate::auth::Caller;
 use crate::blocking::blocking;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sync::{IndexedSession, SyncIndex};
 use baton_session::{NodeId, Owner, SessionId, SessionName, View, json};
 use baton_store::{Generation, Peer, Shared};

@@ -1,10 +1,12 @@
 //! What a pull and a push have in common: how they begin, and what is told of them in the end.
 
 use super::remote::Remote;
-use super::{SyncError, given, lease, peers};
+use super::{given, lease, peers};
+use super::error::SyncError;
 use crate::audit::{Action, Actor, Note};
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sync::{Exchange, Movement, MovementOutcome, Taken};
 use baton_session::revision::PartList;
 use baton_session::{NodeId, PartHash, PartRef, PeerLimits, SessionId, SessionName};

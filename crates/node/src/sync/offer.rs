@@ -1,10 +1,11 @@
 //! Gives what is shared of a session, or what somebody sees of it.
 
-use super::SyncError;
+use super::error::SyncError;
 use super::contents::shared_parts;
 use super::seen::Seen;
 use super::shelf::Shelf;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sync::Exchange;
 use baton_session::revision::PartList;
 use baton_session::{Owner, SessionId, View};

@@ -1,6 +1,7 @@
 //! From which node a session comes, as its file says it.
 
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::wire::{NodeType, Provenance};
 use baton_session::{NodeId, Owner};
 use jiff::Timestamp;

@@ -4,10 +4,12 @@
 //! a little from an older part of its place travels as that difference: a zstd frame whose prefix is
 //! the older part (`zstd --patch-from`).
 
-use super::SyncError;
+use super::error::SyncError;
 use super::seen::fetch_seen;
 use crate::blocking::blocking;
-use crate::{Context, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sync::{Parcel, Wanted};
 use baton_session::{Owner, Part, PartHash, PartRef, SessionId, View};
 use baton_store::{PackedPart, StoreError};

@@ -3,8 +3,10 @@
 use super::contents::Contents;
 use super::reconcile::reconcile;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
-use super::{SyncError, lease, partial};
-use crate::{Context, NodeError};
+use super::{lease, partial};
+use super::error::SyncError;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::revision::{Content, Origin};
 use baton_session::{Lifecycle, RevisionId, Session, SessionName, Signed};
 use baton_store::Snapshot;

@@ -1,12 +1,13 @@
 //! Pushes a session to a peer.
 
-use super::SyncError;
+use super::error::SyncError;
 use super::movement::{Way, begin, end, part_refs};
 use super::offer::exchange_for;
 use super::parcels::{batches, fetch};
 use crate::audit::Action;
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sync::{Exchange, Movement, Parcel, Taken, Wanted};
 use baton_session::{Owner, View};
 use std::time::Duration;

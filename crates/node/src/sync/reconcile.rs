@@ -1,11 +1,13 @@
 //! Merges heads, where that is how conflicts are resolved here, or where there is nothing to resolve.
 
-use super::SyncError;
+use super::error::SyncError;
 use super::contents::{self, shared_parts};
 use super::settings::ConflictResolution;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use crate::blocking::blocking;
-use crate::{Context, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::revision::PartList;
 use baton_session::revision::merge::{Side, merge, merge_views};
 use baton_session::revision::{Content, Knowledge, MergePlan};

@@ -7,7 +7,10 @@
 use super::forget::deleted;
 use super::working::row;
 use crate::blocking::blocking;
-use crate::{Context, DataFolder, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::data::DataFolder;
+use crate::error::NodeError;
 use baton_session::{Owner, SessionId};
 use std::collections::BTreeSet;
 use std::path::Path;

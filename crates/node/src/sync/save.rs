@@ -2,12 +2,14 @@
 
 use super::publish::{Titles, Wanted};
 use super::whole::{Published, publish_whole};
-use super::{CALL_LIMIT, push};
+use super::push;
+use super::movement::CALL_LIMIT;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::latest::last_good;
 use crate::sessions::check;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sync::save::NotPushed;
 use baton_api::sync::{Movement, SaveSession, SavedView};
 use baton_session::{Lifecycle, Owner, Session, SessionId, SnapshotReason};

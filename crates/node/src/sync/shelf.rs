@@ -3,10 +3,12 @@
 //! The one idea: who puts back says which generation was taken down. When another one is there by
 //! then, nothing is stored, and it is done again from what is there now.
 
-use super::SyncError;
+use super::error::SyncError;
 use super::index;
 use crate::live::FilesGone;
-use crate::{Context, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::revision::Author;
 use baton_session::{Owner, Replica, RevisionId, Session, SessionId, Signed, Vector};
 use baton_store::{Base, CommitShared, Generation, RevisionContent, Shared, StoreError};

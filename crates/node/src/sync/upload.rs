@@ -3,7 +3,7 @@
 //! The one idea: a number proves nothing. Only who names the revision that the file comes from has
 //! seen it; a file that names none stands beside what is here, as a conflict.
 
-use super::SyncError;
+use super::error::SyncError;
 use super::reconcile::{aside, reconcile};
 use super::save::tell_by_itself;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
@@ -12,7 +12,9 @@ use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::blocking::blocking;
 use crate::sessions::check;
-use crate::{Context, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::FileText;
 use baton_api::sync::SavedView;
 use baton_session::cookie::Expiry;

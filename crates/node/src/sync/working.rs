@@ -3,7 +3,7 @@
 //! The one idea: a browser that runs is never touched. The working copy of a session without one moves
 //! to the current revision, after what was captured and not saved has become a revision itself.
 
-use super::SyncError;
+use super::error::SyncError;
 use super::partial;
 use super::publish::{Titles, Wanted};
 use super::settings::ConflictResolution;
@@ -12,7 +12,8 @@ use super::whole::publish_whole;
 use crate::latest::{Latest, last_good};
 use crate::live::LiveError;
 use crate::table::Hold;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::{Lifecycle, Owner, Session, SessionId, Signed};
 use baton_store::{RevisionContent, StoreError};
 

@@ -12,7 +12,8 @@ mod queue;
 pub use key::{InvalidKey, Secret, WebhookKey};
 pub(crate) use message::News;
 
-use crate::{Context, clock};
+use crate::clock;
+use crate::context::Context;
 use baton_session::Owner;
 use message::Delivery;
 use queue::Queue;

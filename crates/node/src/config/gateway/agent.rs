@@ -1,7 +1,7 @@
 //! `[[gateway.agents]]`: a command that is asked as if it were a model.
 
-use super::AgentTexts;
-use crate::config::ConfigError;
+use super::texts::AgentTexts;
+use crate::config::error::ConfigError;
 use crate::config::choices::invalid;
 use std::collections::BTreeMap;
 use std::fmt;

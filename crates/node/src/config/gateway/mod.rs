@@ -8,7 +8,7 @@ pub use agent::{AgentSettings, Prompt};
 pub use texts::{AgentTexts, GatewayTexts, UpstreamTexts};
 pub use upstream::UpstreamSettings;
 
-use super::ConfigError;
+use super::error::ConfigError;
 use super::choices::{invalid, number};
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! `[gateway.upstream]`: the model of the agent that is built in.
 
-use super::UpstreamTexts;
-use crate::config::ConfigError;
+use super::texts::UpstreamTexts;
+use crate::config::error::ConfigError;
 use crate::config::choices::{invalid, number};
 use std::path::PathBuf;
 use url::Url;

@@ -1,7 +1,7 @@
 //! `[[sandboxes.flavors]]`: what is in a sandbox.
 
-use super::FlavorTexts;
-use crate::config::ConfigError;
+use super::texts::FlavorTexts;
+use crate::config::error::ConfigError;
 use crate::config::choices::invalid;
 use baton_sandbox::Mount;
 use std::collections::BTreeMap;

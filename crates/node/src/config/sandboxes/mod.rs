@@ -8,7 +8,7 @@ pub use flavor::Flavor;
 pub use service::SessionService;
 pub use texts::{FlavorTexts, SandboxTexts, SessionServiceTexts};
 
-use super::ConfigError;
+use super::error::ConfigError;
 use super::choices::{invalid, number};
 use baton_sandbox::{Allowed, Limits, Network};
 use flavor::read_flavors;

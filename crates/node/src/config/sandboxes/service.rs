@@ -1,7 +1,7 @@
 //! `[[sandboxes.session_services]]`: who else is asked for a session that is handed in.
 
-use super::SessionServiceTexts;
-use crate::config::ConfigError;
+use super::texts::SessionServiceTexts;
+use crate::config::error::ConfigError;
 use crate::config::choices::invalid;
 use baton_session::Owner;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! A connected browser, and what it tells. Every message has a defined answer, or needs none.
 
-use crate::Context;
+use crate::context::Context;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::debug::relay::{About, LookError, TabSender};

@@ -4,7 +4,8 @@
 //! bus that passes questions between them takes its place; doors know the trait alone.
 
 use super::tab::{Life, Tab};
-use super::{LookError, Relay};
+use super::Relay;
+use super::error::LookError;
 use crate::debug::ask::{ConsoleFilter, Found, RequestFilter};
 use crate::debug::har::{Har, har};
 use baton_api::debug::{

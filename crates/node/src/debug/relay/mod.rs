@@ -15,7 +15,7 @@ pub use error::LookError;
 pub use sender::TabSender;
 pub use tab::About;
 
-use super::Limits;
+use super::limits::Limits;
 use baton_api::debug::{DebugTab, TabToken};
 use baton_session::Owner;
 use std::collections::HashMap;

@@ -1,8 +1,10 @@
 //! One tab of the relay: what is kept of it.
 
-use super::{LookError, Sight};
+use super::bus::Sight;
+use super::error::LookError;
 use crate::debug::tab::Kept;
-use crate::debug::{Limits, TabBuffer};
+use crate::debug::limits::Limits;
+use crate::debug::tab::TabBuffer;
 use baton_api::debug::{DebugTab, TabToken};
 use baton_session::Owner;
 use jiff::Timestamp;

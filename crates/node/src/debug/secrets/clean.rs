@@ -2,7 +2,7 @@
 //! see the secrets of a tab. Then it is kept a second time, as [`Revealed`].
 
 use super::wash::Wash;
-use crate::debug::Limits;
+use crate::debug::limits::Limits;
 use baton_api::debug::{ConsoleEvent, NetworkEvent};
 use std::fmt;
 

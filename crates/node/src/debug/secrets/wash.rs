@@ -2,7 +2,7 @@
 
 use super::text::{self, Kind};
 use super::{HIDDEN, address, body, headers, json, names};
-use crate::debug::Limits;
+use crate::debug::limits::Limits;
 use baton_api::debug::{
     Answered, ConsoleEntry, Failed, Finished, Headers, NetworkChange, NetworkEvent, Redirected,
     Requested, SocketEvent,

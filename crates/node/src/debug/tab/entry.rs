@@ -4,7 +4,7 @@
 //! Who knows less, or comes second, only adds what was not known.
 
 use super::messages;
-use crate::debug::Limits;
+use crate::debug::limits::Limits;
 use baton_api::debug::{
     Answered, EpochMs, Failed, Finished, NetworkRequest, Redirected, Requested, SocketMessage,
     Source,

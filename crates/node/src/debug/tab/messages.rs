@@ -1,7 +1,7 @@
 //! The messages of a WebSocket: the newest, within their bounds.
 
 use super::weight::of_message;
-use crate::debug::Limits;
+use crate::debug::limits::Limits;
 use baton_api::debug::{NetworkRequest, SocketMessage};
 
 /// Adds a message; the oldest go.

@@ -1,6 +1,6 @@
 //! Why a token does not count.
 
-use super::MAX_TOKEN_BYTES;
+use super::signed::MAX_TOKEN_BYTES;
 
 /// Why a token does not count. No text repeats the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -1,6 +1,8 @@
 //! The grant of a tab: with it a browser takes up a tab again that the relay has forgotten.
 
-use super::{Claim, DebugSecret, TokenError, sign, verify};
+use super::error::TokenError;
+use super::secret::DebugSecret;
+use super::signed::{Claim, sign, verify};
 use baton_api::CocoonId;
 use baton_api::debug::{EpochMs, TabToken};
 use baton_session::Owner;

@@ -1,6 +1,9 @@
 //! The token of a page: what the header of a navigation brings to the browser's extension.
 
-use super::{Claim, DebugSecret, TokenError, UsedNonces, sign, verify};
+use super::error::TokenError;
+use super::secret::DebugSecret;
+use super::signed::{Claim, sign, verify};
+use super::used::UsedNonces;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_api::CocoonId;

@@ -1,6 +1,7 @@
 //! Signing a claim, and checking one.
 
-use super::{DebugSecret, TokenError};
+use super::error::TokenError;
+use super::secret::DebugSecret;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_api::debug::EpochMs;

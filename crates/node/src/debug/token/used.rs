@@ -1,6 +1,7 @@
 //! The nonces that were used: each counts once, and is remembered for as long as it could.
 
-use super::{Nonce, TokenError};
+use super::error::TokenError;
+use super::page::Nonce;
 use crate::once::{Once, Twice};
 use baton_api::debug::EpochMs;
 use std::time::{Duration, Instant};

@@ -10,7 +10,7 @@ mod upstream;
 
 use super::desk::{Answered, Desk};
 use super::prompt::{self, Conversation};
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::config::UpstreamSettings;
 use baton_api::chat::{FinishReason, Usage};
 use reply::Reply;

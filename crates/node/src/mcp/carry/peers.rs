@@ -3,7 +3,8 @@
 use crate::mcp::answer::Failure;
 use crate::mcp::verb::Call;
 use crate::shell::word;
-use crate::{NodeError, sync};
+use crate::sync;
+use crate::error::NodeError;
 use baton_api::sync::{PeerList, PeerView, pending_there};
 use baton_api::{ErrorCode, Problem};
 use baton_session::NodeId;

@@ -2,7 +2,7 @@
 
 use super::peers::{command, limits, waits_there};
 use super::text;
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::verb::{Call, Effect, Verb};
 use crate::shell::word;

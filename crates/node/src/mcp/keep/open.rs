@@ -3,7 +3,8 @@
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
-use crate::{NodeError, clock, sessions};
+use crate::{clock, sessions};
+use crate::error::NodeError;
 use baton_api::{OpenSession, Scope};
 use baton_session::{Certificate, Environment};
 use schemars::JsonSchema;

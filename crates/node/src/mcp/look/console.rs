@@ -1,7 +1,7 @@
 //! `browser_debug_get_console`
 
 use super::{number, token};
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::debug::relay::Sight;
 use crate::debug::{self, words};
 use crate::mcp::answer::{Answer, Failure};

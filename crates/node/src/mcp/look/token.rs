@@ -1,6 +1,6 @@
 //! Which tab a tool means.
 
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::mcp::answer::Failure;
 use baton_api::debug::TabToken;
 

@@ -10,7 +10,8 @@ mod waiting;
 
 use crate::config::Prepare;
 use crate::idle::Activity;
-use crate::{Context, clock};
+use crate::clock;
+use crate::context::Context;
 use baton_browser::profile::at_rest::Instant as At;
 use baton_session::{Lifecycle, Session, SessionId, SnapshotReason};
 use baton_store::StoreError;

@@ -11,7 +11,7 @@ mod pack;
 mod post;
 mod receive;
 
-pub(super) use pack::{Wanted, pack, unpack};
+pub(super) use pack::{Wanted, pack};
 pub use post::{open, seal};
 pub(super) use receive::{Writer, receive, writer};
 

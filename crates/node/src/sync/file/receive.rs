@@ -1,10 +1,13 @@
 //! Takes what a sync file offers, once a pinned key has proven who wrote it.
 
-use super::{SyncFile, unpack};
+use super::SyncFile;
+use super::pack::unpack;
 use crate::sync::at_hand::AtHand;
 use crate::sync::receive::take;
-use crate::sync::{SyncError, parcels, peers};
-use crate::{Context, NodeError};
+use crate::sync::{parcels, peers};
+use crate::sync::error::SyncError;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sync::Taken;
 use baton_session::peer::PeerState;
 use baton_session::{NodeKey, Owner};

@@ -3,9 +3,9 @@
 //! The one idea: what is wrong with one is told, and stops nothing; what is wrong with the directory or
 //! the database would be wrong with each that follows, and ends the pass.
 
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::live::LiveError;
-use crate::sync::SyncError;
+use crate::sync::error::SyncError;
 use crate::sync::directory::DirectoryError;
 use baton_store::StoreError;
 use std::fmt::Display;

@@ -14,11 +14,12 @@ mod readers;
 
 pub(crate) use known::FolderState;
 
-use super::SyncError;
+use super::error::SyncError;
 use super::directory::{DirectoryError, SyncDirectory};
 use crate::auth::Caller;
 use crate::blocking::blocking;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sync::DirectoryView;
 use baton_session::Owner;
 use std::time::Duration;

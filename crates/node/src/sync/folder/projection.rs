@@ -12,8 +12,10 @@ use crate::audit::{Action, Actor, Note};
 use crate::sync::directory::{
     DirectoryIndex, NodeRegistry, RegisteredPeer, RegistrySelf, SyncConfig, SyncDirectory, place_of,
 };
-use crate::sync::{ConflictResolution, file, index};
-use crate::{Context, NodeError};
+use crate::sync::{file, index};
+use crate::sync::settings::ConflictResolution;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sync::IndexedSession;
 use baton_session::Owner;
 use baton_session::View;

@@ -1,11 +1,13 @@
 //! Asks a peer for the icon of a session.
 
 use super::super::remote::Remote;
-use super::super::{SyncError, peers};
+use super::super::peers;
+use super::super::error::SyncError;
 use super::ICON_MAX;
 use super::known::{Key, Said};
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_browser::icon::redraw;
 use baton_session::SessionId;
 use baton_store::Peer;

@@ -2,7 +2,8 @@
 
 use super::super::shelf::Shelf;
 use crate::sessions::icon_of;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::{Owner, SessionId, StateKind, View};
 
 /// The icon of what was last saved of a session, as far as its tabs are in a view; empty when there is

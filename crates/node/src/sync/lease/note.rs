@@ -5,8 +5,11 @@ use super::take::renew;
 use crate::auth::Caller;
 use crate::sync::shelf::{ATTEMPTS, Along, Shelf, is_race};
 use crate::sync::working::row;
-use crate::sync::{SyncError, index};
-use crate::{Context, NodeError, clock};
+use crate::sync::index;
+use crate::sync::error::SyncError;
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::{Lease, Lifecycle, NodeId, Owner, Session, SessionId};
 
 /// Writes down who holds a session, unless a lease is known that counts more. Returns whether it did.

@@ -6,12 +6,14 @@
 //! and knows nothing of the key by which a node is known. The first node that shows a key, or a token of a
 //! client, is the one that has it for good; one that turns up with another node was passed on, or stolen.
 
-use super::super::SyncError;
+use super::super::error::SyncError;
 use super::shown;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::shell::word;
-use crate::{Context, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sync::NodeCard;
 use baton_session::peer::{AuthMethod, PeerLimits, PeerState};
 use baton_session::printable::is_hidden;

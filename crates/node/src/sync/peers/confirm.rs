@@ -1,10 +1,11 @@
 //! Confirms who a peer is.
 
-use super::super::SyncError;
+use super::super::error::SyncError;
 use super::{find, status};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sync::{ConfirmPeer, PeerView};
 
 /// Confirms a peer: the caller has compared its fingerprint with what the other node shows. From now

@@ -1,7 +1,9 @@
 //! What peers hold of sessions, as far as this node knows.
 
 use crate::auth::Caller;
-use crate::{Context, NodeError, clock};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::{NodeId, Offer, RevisionId, SessionId, Signed};
 use baton_store::Peer;
 use std::collections::HashMap;

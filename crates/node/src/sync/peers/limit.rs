@@ -5,7 +5,8 @@
 use super::{find, shown, status};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sync::PeerView;
 use baton_session::domains::Domain;
 use baton_session::view::SITES_MAX;

@@ -2,7 +2,8 @@
 
 use super::status;
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sync::{PeerList, PeerView};
 
 /// This node, and the caller's peers by name, each with whether it answers.

@@ -29,8 +29,10 @@ pub(crate) use shown::CLIENT;
 pub(in crate::sync) use status::confirms_there;
 pub(crate) use status::{Statuses, unasked};
 
-use super::SyncError;
-use crate::{Context, NodeError, clock};
+use super::error::SyncError;
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::peer::{PeerLimits, PeerState};
 use baton_session::{NodeId, Owner};
 use baton_store::{Peer, StoreError};

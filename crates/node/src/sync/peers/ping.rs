@@ -2,7 +2,8 @@
 
 use super::{find, status};
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::sync::PeerView;
 
 /// The view of a peer that was asked just now.

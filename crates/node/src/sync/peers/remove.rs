@@ -3,7 +3,8 @@
 use super::{find, shown};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 
 /// Forgets a peer, its key and what opens it. Sessions that came from it stay; it counts as having
 /// heard of every deletion. The API key that a limited peer shows is revoked, because without the peer it

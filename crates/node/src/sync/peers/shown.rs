@@ -5,7 +5,9 @@
 
 use super::SyncError;
 use crate::auth::Caller;
-use crate::{Context, NodeError, keys};
+use crate::keys;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::Scope;
 use baton_store::Peer;
 

@@ -1,8 +1,8 @@
 //! Whether peers answer: what was seen lately, and asked again when that is old.
 
-use super::super::SyncError;
+use super::super::error::SyncError;
 use super::super::remote::Remote;
-use crate::Context;
+use crate::context::Context;
 use crate::identity::Identity;
 use crate::shell::word;
 use baton_api::sync::{PeerStatus, PeerView};
@@ -150,9 +150,9 @@ async fn ask(context: &Context, peer: &Peer) -> Seen {
         }
         Ok(None)
     };
-    let asked: Result<Option<String>, crate::NodeError> = asked.await;
+    let asked: Result<Option<String>, crate::error::NodeError> = asked.await;
     let first_line =
-        |error: crate::NodeError| error.to_string().lines().next().unwrap_or_default().to_owned();
+        |error: crate::error::NodeError| error.to_string().lines().next().unwrap_or_default().to_owned();
     let (silent, refuses) = match asked {
         Ok(refuses) => (None, refuses),
         Err(error) => (Some(first_line(error)), None),
@@ -165,12 +165,12 @@ async fn ask(context: &Context, peer: &Peer) -> Seen {
 /// Why a peer that lives takes nothing of this node, and what to do, where it said so: that two clocks are
 /// apart, or that what it is shown opens nothing. Older nodes know no greeting, and that nobody has confirmed
 /// this node there is told beside it.
-fn refusal(error: &crate::NodeError) -> Option<String> {
+fn refusal(error: &crate::error::NodeError) -> Option<String> {
     match error {
-        crate::NodeError::Sync(SyncError::Denied { why, .. }) if why.contains("clocks") => {
+        crate::error::NodeError::Sync(SyncError::Denied { why, .. }) if why.contains("clocks") => {
             Some(error.to_string())
         }
-        crate::NodeError::Sync(
+        crate::error::NodeError::Sync(
             SyncError::Untrusted { .. }
             | SyncError::NotLetIn { .. }
             | SyncError::NoToken { .. }

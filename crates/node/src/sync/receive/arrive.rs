@@ -3,7 +3,8 @@
 use crate::sync::reconcile::aside;
 use crate::sync::shelf::{Along, Shelf};
 use crate::sync::working::row;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::{Lifecycle, Owner, PartRef, RevisionId, Session, SessionName, Signed};
 use baton_store::{NewSnapshot, RevisionContent, StoreError};
 

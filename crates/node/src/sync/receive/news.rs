@@ -4,7 +4,8 @@ use super::row;
 use crate::sync::shelf::Shelf;
 use crate::sync::working::current;
 use crate::webhooks::{Event, News};
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::{NodeId, Owner, RevisionId, Session, SessionId, Signed};
 use std::collections::BTreeSet;
 

@@ -5,8 +5,8 @@
 //! need not say that it goes on, and every version of Baton can be asked.
 
 use super::{HEALTH_LIMIT, Remote, TUNNEL, address};
-use crate::NodeError;
-use crate::sync::SyncError;
+use crate::error::NodeError;
+use crate::sync::error::SyncError;
 use std::time::Duration;
 use tokio::time::sleep;
 

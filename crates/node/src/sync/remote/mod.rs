@@ -14,18 +14,20 @@ mod topic;
 
 use crate::line::client_within;
 pub(super) use crate::line::{SMALL_MAX, address, bounded, client, said};
-pub(super) use pass::{Shown, Way};
+pub(super) use pass::Way;
 pub(crate) use topic::{SEALED, Topic};
 
 use super::credential::{Credential, TUNNEL};
 use super::pace::Pace;
 use super::peers::{Statuses, confirms_there};
-use super::{SyncError, standing};
+use super::standing;
+use super::error::SyncError;
 use crate::blocking::blocking;
 use crate::identity::{Identity, SealKey};
 use crate::line::is_loopback;
 use crate::outbound::Reach;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use ask::{Ask, Failed};
 use baton_api::Health;
 use baton_api::sync::{

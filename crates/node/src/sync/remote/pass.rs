@@ -4,11 +4,11 @@
 //! another one is got, once. What is refused then stays refused, and whoever asked is told by whom.
 
 use super::super::credential::{Credential, Pass, command, preparation};
-use crate::NodeError;
+use crate::error::NodeError;
 use crate::line::bearer;
 use crate::oidc::{OidcClient, ProviderError, Token, Tokens};
 use crate::shell::word;
-use crate::sync::SyncError;
+use crate::sync::error::SyncError;
 use axum::http::header::HeaderValue;
 use baton_session::peer::AuthMethod;
 use url::Url;

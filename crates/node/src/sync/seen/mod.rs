@@ -14,7 +14,8 @@ pub(crate) use looks::Looks;
 pub(super) use parts::{fetch_seen, pack};
 
 use super::shelf::Shelf;
-use crate::{Context, NodeError};
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_session::revision::PartList;
 use baton_session::{Owner, PartHash, RevisionId, SessionId, Signed, View};
 use baton_store::PackedPart;

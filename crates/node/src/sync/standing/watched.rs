@@ -1,7 +1,10 @@
 //! A peer that is watched: one request to it is open, and answered when it has something else to say.
 
-use super::super::{SyncError, differences, peers, remote::Remote};
-use crate::{Context, NodeError};
+use super::super::{differences, peers};
+use super::super::error::SyncError;
+use super::super::remote::Remote;
+use crate::context::Context;
+use crate::error::NodeError;
 use baton_api::Problem;
 use baton_api::sync::{IndexMark, SyncIndex};
 use baton_session::{NodeId, Owner};

@@ -1,7 +1,7 @@
 //! Every peer that is watched, each once, however many follow it.
 
 use super::watched::Watched;
-use crate::Context;
+use crate::context::Context;
 use baton_session::{NodeId, Owner};
 use baton_store::Peer;
 use std::collections::HashMap;
