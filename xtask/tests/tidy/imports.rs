@@ -218,6 +218,5 @@ fn leaves(tree: &UseTree) -> Vec<(Vec<String>, String)> {
         UseTree::Rename(to) => vec![(vec![to.ident.to_string()], to.rename.to_string())],
         UseTree::Glob(_) => vec![(Vec::new(), "*".to_owned())],
         UseTree::Group(group) => group.items.iter().flat_map(leaves).collect(),
-        _ => Vec::new(),
     }
 }
