@@ -4,9 +4,9 @@
 //! slow misses nothing but hints that came together, and nothing is kept for anybody.
 
 use crate::auth::{Caller, is_shut_out};
-use crate::idle::Request;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::idle::Request;
 use baton_api::Scope;
 use baton_api::debug::DebugTab;
 use baton_session::SessionId;

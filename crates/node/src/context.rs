@@ -1,12 +1,12 @@
 //! What every operation is given: the database, the running browsers, and who this node is.
 
-use crate::error::NodeError;
 use crate::board::Feed;
 use crate::config::{GatewaySettings, NodeSettings, ProxySettings};
 use crate::connections::Freight;
 use crate::debug::relay::Bus;
 use crate::debug::token::DebugSecret;
 use crate::debug::{Browsers, Relay};
+use crate::error::NodeError;
 use crate::identity::OwnIdentity;
 use crate::idle::Activity;
 use crate::life::{HOLD_LIMIT, settled};

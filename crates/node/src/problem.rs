@@ -1,9 +1,9 @@
 //! The one page that turns what an operation answers into what a door says.
 
-use crate::error::NodeError;
 use crate::cocoons::CocoonError;
 use crate::data::{DataError, FileError};
 use crate::debug::LookError;
+use crate::error::NodeError;
 use crate::gateway::GatewayRefusal;
 use crate::live::LiveError;
 use crate::sandboxes::SandboxRefusal;

@@ -2,10 +2,13 @@
 
 use crate::auth::{LocalKeyError, ensure_local_key};
 use crate::budget::{self, Budget};
+use crate::config::Config;
 use crate::config::ConfigError;
 use crate::config::ProxySettings;
 use crate::connections::{Bounds, Freight};
+use crate::context::Context;
 use crate::context::Surroundings;
+use crate::data::DataFolder;
 use crate::data::{DataError, NodeFile, NodeLock};
 use crate::debug::relay::RelayLimits;
 use crate::debug::token::{DebugSecret, SecretError};
@@ -18,9 +21,6 @@ use crate::proxy::{Cocoons, Outside, OutsideError, Proxy, ProxyConfig, ProxyPlac
 use crate::rates::Rates;
 use crate::sandboxes::{self, Sandboxes};
 use crate::{board, cocoons, idle, life, metrics, proxy, sync, webhooks};
-use crate::config::Config;
-use crate::context::Context;
-use crate::data::DataFolder;
 use baton_sandbox::Provider;
 use baton_session::{NodeId, Session};
 use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};

@@ -4,8 +4,8 @@
 //! soon. One that opens more often is asked for by name, and ends with the key behind it. Tickets
 //! live in memory: a node that starts again knows none.
 
-use crate::error::NodeError;
 use crate::auth::Caller;
+use crate::error::NodeError;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_session::SessionId;

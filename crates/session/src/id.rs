@@ -73,8 +73,8 @@ uuid_id!(
     DeliveryId, "the id of a delivery (a UUID)"
 );
 uuid_id!(
-    /// Which node. Its bits are of the hash of the node's key, see [`NodeKey::node_id`](crate::NodeKey::node_id); ids
-    /// that were made before nodes had keys are version 7.
+    /// Which node. Its bits are of the hash of the node's key, see `NodeKey::node_id`; ids that
+    /// were made before nodes had keys are version 7.
     NodeId, "a node id (a UUID)"
 );
 

@@ -189,6 +189,10 @@ impl<'ast> Visit<'ast> for Reader {
 
     // What a macro is given is no syntax yet: its paths are read as words.
     fn visit_macro(&mut self, given: &'ast Macro) {
+        // What defines a macro stands in other files too, wherever it is used.
+        if given.path.is_ident("macro_rules") {
+            return;
+        }
         let text = given.tokens.to_string().replace(" :: ", "::");
         let is_of_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
         for word in text.split(|c| !is_of_path(c)).filter(|word| word.contains("::")) {

@@ -1,9 +1,9 @@
 //! Reads the audit log, page by page.
 
 use crate::auth::Caller;
-use crate::page;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::page;
 use baton_api::{AuditList, AuditView, ListAudit, Scope};
 use baton_store::AuditEntry;
 use serde_json::Value;

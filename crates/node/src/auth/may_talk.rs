@@ -6,12 +6,12 @@
 use super::caller::Caller;
 use super::caller::{authorization, count, denied, known, refuse, show};
 use crate::audit::{Action, Actor, Note, is_asked_by};
+use crate::context::Context;
+use crate::error::NodeError;
 use crate::http::{Peer, Refusal};
 use crate::oidc::{Gate, TokenRefusal, Visitor};
 use crate::rates::Shown;
 use crate::sync::peers::CLIENT;
-use crate::context::Context;
-use crate::error::NodeError;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;

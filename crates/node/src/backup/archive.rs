@@ -1,8 +1,8 @@
 //! Writes the archive: files into tar, tar into zstd, zstd into the seal, the seal into a file.
 
+use super::error::BackupError;
 use super::manifest::{FileEntry, Manifest};
 use super::{BYTES_MAX, FILES_MAX, MANIFEST};
-use super::error::BackupError;
 use baton_store::{FileKey, SealedWriter};
 use sha2::{Digest, Sha256};
 use std::fs::File;

@@ -2,15 +2,15 @@
 
 use super::archive::Archive;
 use super::draft::{Draft, Held};
+use super::error::BackupError;
 use super::manifest::{FORMAT, Manifest};
 use super::{DATABASE, KEY, may_be_replaced, profiles};
-use super::error::BackupError;
 use crate::blocking::blocking;
-use crate::inspect::has_begun;
-use crate::serve::master_key;
 use crate::clock;
 use crate::config::Config;
 use crate::data::DataFolder;
+use crate::inspect::has_begun;
+use crate::serve::master_key;
 use baton_store::{Contents, FileKey, MasterKey, copy_database};
 use secrecy::SecretString;
 use std::path::{Path, PathBuf};

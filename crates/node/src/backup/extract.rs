@@ -1,9 +1,9 @@
 //! Reads an archive into an empty folder, and believes nothing that the manifest does not confirm.
 
 use super::archive::{Hashed, hex};
+use super::error::BackupError;
 use super::manifest::{FORMAT, FileEntry, Manifest};
 use super::{BYTES_MAX, DATABASE, FILES_MAX, KEY, MANIFEST, MANIFEST_MAX, SESSIONS};
-use super::error::BackupError;
 use baton_browser::profile::packed::BoundedTar;
 use baton_session::SessionId;
 use baton_store::{FileKey, SealedReader};

@@ -1,9 +1,9 @@
 //! Archives that no backup of ours would be, sealed with the right key all the same.
 
-use super::extract::extract;
-use super::manifest::{FORMAT, Manifest};
 use super::archive::Archive;
 use super::error::BackupError;
+use super::extract::extract;
+use super::manifest::{FORMAT, Manifest};
 use baton_store::{FileKey, MasterKey, SealedWriter};
 use std::fs::File;
 use std::io::Read;

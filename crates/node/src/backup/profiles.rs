@@ -1,9 +1,9 @@
 //! The profiles that go into a backup: those that no browser is writing to.
 
-use super::archive::Archive;
-use super::manifest::LeftOut;
 use super::SESSIONS;
+use super::archive::Archive;
 use super::error::BackupError;
+use super::manifest::LeftOut;
 use crate::data::DataFolder;
 use crate::inspect::session_folders;
 use baton_browser::launch::lock;

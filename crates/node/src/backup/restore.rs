@@ -1,14 +1,14 @@
 //! Makes a data folder of a backup.
 
+use super::error::BackupError;
 use super::manifest::Manifest;
 use super::stage::{Old, Stage};
 use super::{DATABASE, KEY, SESSIONS, extract};
-use super::error::BackupError;
 use crate::auth::revoke_local_keys;
 use crate::blocking::blocking;
-use crate::data::write_private;
 use crate::clock;
 use crate::data::DataFolder;
+use crate::data::write_private;
 use baton_session::{Epoch, NodeId};
 use baton_store::{
     Config, DatabaseUrl, FileKey, Limits, MasterKey, Store, StoreError, refuse_filled,

@@ -1,7 +1,7 @@
 //! The folder beside the data folder in which a restore builds, and the change of places.
 
-use super::error::BackupError;
 use super::draft::{Held, sync_folder};
+use super::error::BackupError;
 use crate::data::DataFolder;
 use crate::data::NodeLock;
 use rustix::fs::{CWD, RenameFlags, renameat_with};

@@ -2,9 +2,9 @@
 
 use super::{blocking, of, show};
 use crate::auth::{Caller, is_shut_out};
-use crate::idle::Request;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::idle::Request;
 use baton_api::FederationView;
 use std::time::Duration;
 use tokio::sync::watch;

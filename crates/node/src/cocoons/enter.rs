@@ -2,11 +2,11 @@
 
 use super::CocoonError;
 use crate::auth::Caller;
-use crate::debug::token::{Claim, Nonce};
-use crate::proxy::{EnterTicket, TicketKey};
 use crate::clock;
 use crate::context::Context;
+use crate::debug::token::{Claim, Nonce};
 use crate::error::NodeError;
+use crate::proxy::{EnterTicket, TicketKey};
 use baton_api::CocoonId;
 use baton_api::cocoon::CocoonTicket;
 use baton_api::debug::EpochMs;

@@ -1,8 +1,8 @@
 //! Lists cocoons.
 
 use super::view;
-use crate::context::Context;
 use crate::auth::Caller;
+use crate::context::Context;
 use baton_api::cocoon::CocoonList;
 
 /// The caller's cocoons, by id: those of the settings, and those of the API.

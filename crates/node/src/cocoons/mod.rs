@@ -15,8 +15,8 @@ pub(crate) use load::load;
 pub use put::put;
 pub use remove::remove;
 
-use crate::context::Context;
 use crate::config::{BrowserDebugTexts, CocoonTexts};
+use crate::context::Context;
 use crate::proxy::{Access, Cocoon};
 use baton_api::CocoonId;
 use baton_api::cocoon::{CocoonAccess, CocoonPages, CocoonView, PutCocoon};

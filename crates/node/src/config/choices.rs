@@ -1,12 +1,12 @@
 //! The settings of one source, checked: a field that the source does not set is `None`.
 
-use super::{node, oidc, webhooks};
 use super::error::ConfigError;
 use super::exposure::{Exposure, TlsFiles};
 use super::gateway::GatewaySettings;
 use super::proxy::ProxyChoices;
 use super::sandboxes::SandboxSettings;
 use super::settings::Settings;
+use super::{node, oidc, webhooks};
 use crate::oidc::OidcSettings;
 use crate::outbound::Allowed;
 use crate::sync::ConflictResolution;

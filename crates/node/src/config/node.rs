@@ -1,7 +1,7 @@
 //! What a node says of itself to others: how it is deployed, what it is called, where it is asked.
 
-use super::error::ConfigError;
 use super::choices::invalid;
+use super::error::ConfigError;
 use baton_session::wire::NodeType;
 use std::collections::BTreeMap;
 use url::{Position, Url};

@@ -1,7 +1,7 @@
 //! Every phase of a request has its limit in the connection, and ends it.
 
-use super::{Bounds, Door};
 use super::visit::Visit;
+use super::{Bounds, Door};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;

@@ -1,8 +1,8 @@
 //! What whoever looks in asks over the relay's protocol; every question is answered.
 
 use super::relay::{LookError, Sight};
-use crate::context::Context;
 use crate::auth::Caller;
+use crate::context::Context;
 use baton_api::debug::{
     ClientMessage, DebugError, GetConsole, GetNetwork, RelayMessage, TabList, TabToken,
 };

@@ -4,15 +4,15 @@
 //! and its session is written back.
 
 use super::desk::{Answered, Desk};
+use super::error::GatewayRefusal;
 use super::models::Agent;
 use super::prompt::Conversation;
 use super::{baseline, command};
-use super::error::GatewayRefusal;
 use crate::auth::Caller;
-use crate::live::LiveError;
-use crate::sandboxes;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::live::LiveError;
+use crate::sandboxes;
 use baton_api::chat::{ChatRequest, FinishReason, Ran, Usage};
 use baton_api::sandbox::{BrowserSession, CreateSandbox, EndedSandbox, SandboxView};
 use baton_session::SandboxId;

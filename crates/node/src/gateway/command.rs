@@ -1,11 +1,11 @@
 //! An agent that is a program: what it writes is the answer.
 
 use super::desk::{Answered, Desk};
-use super::prompt::Conversation;
-use super::prompt;
 use super::error::GatewayRefusal;
-use crate::error::NodeError;
+use super::prompt;
+use super::prompt::Conversation;
 use crate::config::{AgentSettings, Prompt};
+use crate::error::NodeError;
 use baton_api::chat::FinishReason;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent};
 

@@ -2,9 +2,9 @@
 
 use super::ask::RunEvent;
 use crate::auth::Caller;
-use crate::sandboxes::{self, Events};
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::sandboxes::{self, Events};
 use baton_api::chat::{FinishReason, Usage};
 use baton_api::sandbox::{CommandLine, ExecSandbox, SandboxView};
 use std::collections::BTreeMap;

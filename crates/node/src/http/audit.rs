@@ -1,9 +1,9 @@
 //! The audit log over HTTP.
 
-use super::refusal::Refusal;
 use super::input::Query;
-use crate::auth::Auditor;
+use super::refusal::Refusal;
 use crate::audit;
+use crate::auth::Auditor;
 use crate::context::Context;
 use axum::extract::State;
 use baton_api::{AuditList, ListAudit, Problem};

@@ -1,10 +1,10 @@
 //! Sessions as files over HTTP.
 
-use super::refusal::Refusal;
 use super::input::{Json, Path, Query};
+use super::refusal::Refusal;
 use crate::auth::{Drive, Read};
-use crate::sessions;
 use crate::context::Context;
+use crate::sessions;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;

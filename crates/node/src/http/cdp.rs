@@ -3,14 +3,14 @@
 //! Whoever sends headers comes with a key, as often as they like, at an address that stays. Others
 //! come with a ticket in the address.
 
-use super::refusal::Refusal;
 use super::here::Here;
 use super::input::{Json, Path, Query};
+use super::refusal::Refusal;
 use super::websocket::shake_hands;
 use crate::auth::{Caller, Drive, count, is_shut_out, refuse, show};
-use crate::{life, sessions};
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::{life, sessions};
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::Response;

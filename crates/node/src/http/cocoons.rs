@@ -1,8 +1,8 @@
 //! Cocoons over HTTP: services behind the node's proxy.
 
-use super::refusal::Refusal;
 use super::input::{Json, Path, Query};
 use super::keys::OfOwner;
+use super::refusal::Refusal;
 use crate::auth::{Admin, Debug};
 use crate::cocoons;
 use crate::context::Context;

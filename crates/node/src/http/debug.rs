@@ -1,11 +1,11 @@
 //! What tabs do, over HTTP.
 
-use super::refusal::Refusal;
 use super::input::{Json, Path, Query};
+use super::refusal::Refusal;
 use crate::auth::Debug;
-use crate::debug::relay::Sight;
-use crate::debug;
 use crate::context::Context;
+use crate::debug;
+use crate::debug::relay::Sight;
 use crate::error::NodeError;
 use axum::extract::State;
 use baton_api::Problem;

@@ -1,12 +1,12 @@
 //! People's browsers come to tell of their tabs, over HTTP.
 
-use super::refusal::Refusal;
 use super::here::Here;
 use super::input::Json;
+use super::refusal::Refusal;
 use crate::auth::{Browser, Debug, attempt};
-use crate::http::peer::Peer;
-use crate::debug;
 use crate::context::Context;
+use crate::debug;
+use crate::http::peer::Peer;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::header::CACHE_CONTROL;
 use axum::response::IntoResponse;

@@ -5,9 +5,9 @@
 
 use super::tls::{self, TlsError};
 use super::{HttpConfig, router};
-use crate::context::Context;
 use crate::config::Exposure;
 use crate::connections::{Bounds, Door};
+use crate::context::Context;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use tokio::net::TcpListener;

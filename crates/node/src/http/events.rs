@@ -1,13 +1,13 @@
 //! What changes at the node, as server-sent events for whoever follows it.
 
-use super::refusal::Refusal;
 use super::between::Between;
 use super::input::Query;
+use super::refusal::Refusal;
 use crate::auth::{Read, Sync};
 use crate::changes::{self, Change};
-use crate::sync::{Topic, standing};
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::sync::{Topic, standing};
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};

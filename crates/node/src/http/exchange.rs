@@ -1,13 +1,13 @@
 //! What nodes ask each other. Bodies are sealed and messages signed: see the decision on who wrote this.
 
-use super::refusal::Refusal;
 use super::between::Between;
 use super::input::Path;
+use super::refusal::Refusal;
 use crate::auth::MayTalk;
 use crate::blocking::blocking;
-use crate::sync::{self, Topic};
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::sync::{self, Topic};
 use axum::extract::State;
 use axum::response::Response;
 use baton_api::sync::{AskSeen, Exchange, FetchParts, TakeLease, parcel};

@@ -1,7 +1,7 @@
 //! The board that agents share, over HTTP.
 
-use super::refusal::Refusal;
 use super::input::Json;
+use super::refusal::Refusal;
 use crate::auth::{Drive, Read};
 use crate::board::{self, Followed};
 use crate::context::Context;

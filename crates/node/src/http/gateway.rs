@@ -1,11 +1,11 @@
 //! Agents over HTTP, in OpenAI's protocol.
 
-use super::refusal::Refusal;
 use super::input::{Json, Path};
+use super::refusal::Refusal;
 use crate::auth::Sandbox;
-use crate::gateway::{self, Run, RunEvent, Shape, failure};
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::gateway::{self, Run, RunEvent, Shape, failure};
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};

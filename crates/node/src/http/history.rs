@@ -1,11 +1,11 @@
 //! The snapshots of a session over HTTP. A snapshot is named by its id or a unique prefix of it.
 
-use super::refusal::Refusal;
 use super::here::Here;
 use super::input::{Json, Path, Query};
+use super::refusal::Refusal;
 use crate::auth::{Drive, Read};
-use crate::sessions;
 use crate::context::Context;
+use crate::sessions;
 use axum::extract::State;
 use baton_api::{
     CompareSnapshots, DiffView, History, ListHistory, Problem, ResumeResult, RollBack,

@@ -1,10 +1,10 @@
 //! API keys over HTTP. `{id}` is a key's id or the name of one that is not revoked.
 
-use super::refusal::Refusal;
 use super::input::{Json, Path, Query};
+use super::refusal::Refusal;
 use crate::auth::Admin;
-use crate::keys;
 use crate::context::Context;
+use crate::keys;
 use axum::extract::State;
 use axum::http::StatusCode;
 use baton_api::{CreateKey, CreatedKey, KeyList, Problem};

@@ -2,14 +2,14 @@
 
 use super::guard::{Guard, guard};
 use super::noted::note_refusals;
-use super::{HttpConfig, openai, peer};
 use super::refusal::Refusal;
+use super::{HttpConfig, openai, peer};
 use crate::blocking::finished;
 use crate::connections::{BodyTrouble, Visit, freight};
+use crate::context::Context;
+use crate::metrics;
 use crate::sessions::FILE_LIMIT;
 use crate::sync::TUNNEL;
-use crate::metrics;
-use crate::context::Context;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};

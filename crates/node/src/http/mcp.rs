@@ -3,9 +3,9 @@
 //! Keys, Host and Origin are checked as at every other door. A client of an older protocol has a
 //! session of the protocol, which answers nobody else's key.
 
-use super::refusal::Refusal;
 use super::input::Query;
 use super::layers::OwnBody;
+use super::refusal::Refusal;
 use crate::auth::Caller;
 use crate::mcp::{Connections, Wishes};
 use axum::Extension;

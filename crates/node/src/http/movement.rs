@@ -1,12 +1,12 @@
 //! Sessions that move to a peer and from it, over HTTP. `{peer}` is a node's id, a unique prefix of one, or a
 //! peer's name.
 
-use super::refusal::Refusal;
 use super::input::{Path, Query};
+use super::refusal::Refusal;
 use crate::auth::Sync;
-use crate::sync;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::sync;
 use axum::extract::State;
 use baton_api::Problem;
 use baton_api::sync::Movement;

@@ -3,8 +3,8 @@
 //! An id that is none, parts that are not what they are said to be, a body that is too large: whoever
 //! sends such a thing to a node that others trust is to be found in its audit log.
 
-use crate::context::Context;
 use crate::audit::{Action, Note, watch};
+use crate::context::Context;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;

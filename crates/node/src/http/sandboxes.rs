@@ -1,11 +1,11 @@
 //! Sandboxes over HTTP. `{id}` is an id or a unique prefix of one.
 
-use super::refusal::Refusal;
 use super::input::{Json, Path, Query};
+use super::refusal::Refusal;
 use crate::auth::Sandbox;
-use crate::sandboxes::Events;
-use crate::sandboxes;
 use crate::context::Context;
+use crate::sandboxes;
+use crate::sandboxes::Events;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::extract::rejection::BytesRejection;

@@ -1,10 +1,10 @@
 //! The files of a session over HTTP.
 
-use super::refusal::Refusal;
 use super::input::Path;
+use super::refusal::Refusal;
 use crate::auth::Drive;
-use crate::sessions;
 use crate::context::Context;
+use crate::sessions;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;

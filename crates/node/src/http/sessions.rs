@@ -1,11 +1,11 @@
 //! Sessions over HTTP. `{id}` is an id, a unique prefix of one, or a name.
 
-use super::refusal::Refusal;
 use super::here::Here;
 use super::input::{Json, Path, Query};
+use super::refusal::Refusal;
 use crate::auth::{Admin, Drive, Read};
-use crate::sessions;
 use crate::context::Context;
+use crate::sessions;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;

@@ -9,9 +9,9 @@ mod end;
 
 use super::refusal::Refusal;
 use super::websocket::shake_hands;
-use crate::context::Context;
 use crate::auth::{Caller, Debug};
 use crate::connections::Visit;
+use crate::context::Context;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::Response;

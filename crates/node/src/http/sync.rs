@@ -1,10 +1,10 @@
 //! Carry over HTTP. `{peer}` is a node's id, a unique prefix of one, or a peer's name.
 
-use super::refusal::Refusal;
 use super::between::Between;
 use super::input::{Json, Path, Query};
-use crate::context::Context;
+use super::refusal::Refusal;
 use crate::auth::{Admin, Sync};
+use crate::context::Context;
 use crate::sync::{self, Topic, peers};
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::http::StatusCode;

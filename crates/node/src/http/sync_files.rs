@@ -1,10 +1,10 @@
 //! Session files over HTTP, for whoever is no node.
 
-use super::refusal::Refusal;
 use super::input::{Json, Path};
+use super::refusal::Refusal;
 use crate::auth::Sync;
-use crate::sync;
 use crate::context::Context;
+use crate::sync;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, ETAG, IF_MATCH};
 use axum::http::{HeaderMap, StatusCode};

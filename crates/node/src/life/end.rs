@@ -1,10 +1,10 @@
 //! Ends a session: its browser, its row, and what agents and peers know of it.
 
 use super::driver::let_go;
-use crate::table::Hold;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::table::Hold;
 use baton_session::{Lifecycle, Session};
 use baton_store::StoreError;
 

@@ -1,12 +1,12 @@
 //! The verbs that start something: each says what has to be there, and what is brought back.
 
 use super::want::{Asked, Want, expect_home, expect_unlent, refuse};
+use crate::context::Context;
+use crate::error::NodeError;
 use crate::live::{Handed, LiveError, Loaded};
 use crate::sandboxes::SandboxRefusal;
 use crate::sync::lease::Consent;
 use crate::{clock, sync};
-use crate::context::Context;
-use crate::error::NodeError;
 use baton_session::domains::Domain;
 use baton_session::login::expect_login;
 use baton_session::{AgentName, Lifecycle, NodeId, PartKind, PartRef, Session, StorageKey};

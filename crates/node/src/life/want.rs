@@ -4,9 +4,9 @@
 //! drives it is in the way. It is asked before the wait and after it, so no verb can forget either.
 
 use crate::auth::Caller;
-use crate::live::LiveError;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::live::LiveError;
 use baton_session::{Lifecycle, Session};
 
 /// Of which session something is wanted, and by whom.

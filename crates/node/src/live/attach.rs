@@ -1,9 +1,9 @@
 //! Attaches to a browser that somebody else started.
 
-use super::ending::Ending;
-use super::runner::Known;
 use super::Hub;
+use super::ending::Ending;
 use super::error::LiveError;
+use super::runner::Known;
 use crate::table::Hold;
 use baton_browser::live::Live;
 use baton_session::SnapshotReason;

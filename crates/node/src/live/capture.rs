@@ -1,11 +1,11 @@
 //! Captures of this node: what was read becomes a snapshot, and only what changed is stored.
 
+use super::Hub;
 use super::draft::{Draft, draft};
 use super::ending::Ending;
+use super::error::LiveError;
 use super::policy::Began;
 use super::runner::Runner;
-use super::Hub;
-use super::error::LiveError;
 use baton_browser::capture::{Captured, Depth};
 use baton_browser::cdp::CdpError;
 use baton_browser::live::Jar;

@@ -5,11 +5,11 @@
 //! the first time is lost; what goes from then on was removed by somebody, and what somebody asked for is
 //! accepted as it is: so a sign-out is respected.
 
+use super::Hub;
+use super::error::LiveError;
 use super::held::Held;
 use super::load::Loaded;
 use super::runner::Runner;
-use super::Hub;
-use super::error::LiveError;
 use crate::clock::uptime;
 use baton_session::SnapshotReason;
 use baton_session::{Cookie, Holdings, PartRef, Session, SnapshotId, State, Term};

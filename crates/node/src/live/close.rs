@@ -1,9 +1,9 @@
 //! Ends browsers: with a last snapshot, without one, or not at all when only the node ends.
 
 use super::ending::{Ending, end};
+use super::error::LiveError;
 use super::runner::Runner;
 use super::{Hub, expect_unlent};
-use super::error::LiveError;
 use crate::table::Hold;
 use baton_session::SnapshotReason;
 use baton_store::Snapshot;

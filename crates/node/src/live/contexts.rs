@@ -1,7 +1,7 @@
 //! Contexts that clients made in a running browser: read once, when somebody asks for it.
 
-use super::capture::ended;
 use super::Hub;
+use super::capture::ended;
 use super::error::LiveError;
 use baton_browser::capture::{Captured, Depth};
 use baton_browser::keeper::{self, KeeperError, Role};

@@ -1,8 +1,8 @@
 //! The files of a session: its folder with profile and log.
 
 use super::ending::Ending;
-use super::{Hub, expect_unlent};
 use super::error::LiveError;
+use super::{Hub, expect_unlent};
 use crate::blocking::blocking;
 use crate::data::write_private;
 use crate::table::Hold;

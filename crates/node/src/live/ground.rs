@@ -1,8 +1,8 @@
 //! Whether a session's profile is the one that its snapshot came from, and what it holds then.
 
-use super::load::Loaded;
 use super::Hub;
 use super::error::LiveError;
+use super::load::Loaded;
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::{CacheKey, Times};
 use baton_browser::profile::{AtRest, Note, drop_older, is_blank};

@@ -6,10 +6,10 @@
 
 use super::draft::Draft;
 use super::ending::Ending;
+use super::error::LiveError;
 use super::held::Held;
 use super::load::{Loaded, Read};
 use super::{Hub, expect_unlent};
-use super::error::LiveError;
 use crate::clock::{Anchor, uptime};
 use crate::table::Hold;
 use baton_browser::profile::at_rest::Instant;

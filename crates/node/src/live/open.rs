@@ -1,9 +1,9 @@
 //! Opens a session: a keeper with a browser, its tabs, and a first snapshot.
 
-use super::ending::Ending;
-use super::runner::Known;
 use super::Hub;
+use super::ending::Ending;
 use super::error::LiveError;
+use super::runner::Known;
 use crate::table::Hold;
 use baton_api::{OpenSession, SharedFolder};
 use baton_browser::cdp::CdpError;

@@ -1,8 +1,8 @@
 //! The browser's own folders of databases: read for a deep export, and given to a profile when a
 //! snapshot has some, one that was imported.
 
-use super::{Hub, expect_unlent};
 use super::error::LiveError;
+use super::{Hub, expect_unlent};
 use crate::table::Hold;
 use baton_browser::profile::raw;
 use baton_session::receipt::{ItemKind, ReceiptItem};

@@ -4,10 +4,10 @@
 //! agree. What hangs costs its own session some seconds, and the others nothing.
 
 use super::ending::Ending;
+use super::error::LiveError;
 use super::held::Held;
 use super::runner::Known;
 use super::{HOLD_LIMIT, Hub, expect_unlent};
-use super::error::LiveError;
 use crate::table::Hold;
 use baton_browser::keeper::KeeperLink;
 use baton_browser::live::Live;

@@ -4,12 +4,12 @@
 //! kept beside it, the snapshot is only read, and a resume that fails leaves both as they were.
 
 use super::ending::Ending;
+use super::error::LiveError;
 use super::held::Held;
 use super::load::Loaded;
 use super::runner::{Known, Runner};
 use super::stopwatch::Stopwatch;
 use super::{Hub, expect_unlent};
-use super::error::LiveError;
 use crate::table::Hold;
 use baton_browser::launch::{self, LockState};
 use baton_browser::live::Live;

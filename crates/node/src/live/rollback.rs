@@ -3,11 +3,11 @@
 //! The one idea: nothing is lost on the way back either. What the browser held is captured first, and
 //! the session has gone back only when the new browser is verified.
 
+use super::Hub;
 use super::ending::Ending;
+use super::error::LiveError;
 use super::load::Loaded;
 use super::stand_in::expect_something;
-use super::Hub;
-use super::error::LiveError;
 use crate::latest::Latest;
 use crate::table::Hold;
 use baton_session::{Lifecycle, Receipt, Session, SnapshotReason};

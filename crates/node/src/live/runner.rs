@@ -1,9 +1,9 @@
 //! One running browser: the task that decides when to capture, and notices when the browser ends.
 
+use super::error::LiveError;
 use super::held::Held;
 use super::policy::{Began, Due, Policy};
 use super::{Hub, RecoverySettings};
-use super::error::LiveError;
 use baton_browser::live::Live;
 use baton_session::SnapshotReason;
 use baton_session::{Holdings, PartRef, Session, SessionId, Term};

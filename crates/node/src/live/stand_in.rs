@@ -5,9 +5,9 @@
 //! newer one is taken as far as it can be read. Where nothing can be read of any, nothing is brought back, so
 //! that no empty browser becomes what the next resume takes.
 
-use super::load::{Loaded, Read};
 use super::Hub;
 use super::error::LiveError;
+use super::load::{Loaded, Read};
 use crate::latest::Latest;
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem};

@@ -4,10 +4,10 @@
 //! a path, and is not followed elsewhere.
 
 use super::answer::Failure;
-use crate::error::NodeError;
 use crate::blocking::blocking;
 use crate::data::named::{is_file_name, open_plain};
 use crate::data::{DataError, DataFolder, write_private};
+use crate::error::NodeError;
 use crate::sessions::FILE_LIMIT;
 use baton_session::Owner;
 use std::fs::DirBuilder;

@@ -3,9 +3,9 @@
 
 use super::verb::require;
 use crate::auth::Caller;
-use crate::{board, sessions};
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::{board, sessions};
 use baton_api::{ListSessions, Problem, Scope, SessionSummary};
 use baton_session::printable;
 use percent_encoding::percent_decode_str;

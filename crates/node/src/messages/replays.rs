@@ -7,8 +7,8 @@
 //! What is remembered ends with the process. After a restart a request of the minutes before could
 //! come again, so what signed requests do must bear being done twice.
 
-use super::untrusted::Untrusted;
 use super::parameters::Parameters;
+use super::untrusted::Untrusted;
 use crate::once::{Once, Twice};
 use baton_session::NodeKey;
 use jiff::Timestamp;

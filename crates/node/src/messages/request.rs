@@ -3,9 +3,9 @@
 use super::components::{Components, authority, query, single};
 use super::digest::content_digest;
 use super::envelope::{Envelope, insert, seal};
+use super::replays::Replays;
 use super::untrusted::{BadField, Unsignable, Untrusted};
 use super::{BATON_NODE, CONTENT_DIGEST};
-use super::replays::Replays;
 use crate::identity::{Identity, verify_card};
 use axum::http::HeaderName;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, IF_MATCH};

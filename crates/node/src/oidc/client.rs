@@ -1,9 +1,9 @@
 //! A client of a provider: as what this node asks for tokens, and how it gets one (RFC 6749, section
 //! 4.4).
 
-use super::provider::{Answered, Provider, ProviderError};
 use super::issuer::Issuer;
 use super::provider::Document;
+use super::provider::{Answered, Provider, ProviderError};
 use crate::outbound::Outbound;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -5,9 +5,9 @@
 
 use super::claims::{Claims, shown};
 use super::keys::{Key, Keys};
-use super::strangers::Strangers;
 use super::refusal::TokenRefusal;
 use super::settings::OidcSettings;
+use super::strangers::Strangers;
 use crate::outbound::Outbound;
 use baton_session::Owner;
 use jiff::Timestamp;

@@ -3,9 +3,9 @@
 //! The one idea: anybody can send a token that names a key which nobody knows. So such a token makes
 //! this node ask the provider, but not more often than every few seconds, however many come.
 
-use super::provider::{Provider, ProviderError};
 use super::claims::shown;
 use super::issuer::Issuer;
+use super::provider::{Provider, ProviderError};
 use super::refusal::TokenRefusal;
 use crate::outbound::Outbound;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, PublicKeyUse};

@@ -3,10 +3,10 @@
 //! A browser's navigation bears no key. So a ticket, which counts once, is turned into a pass: a cookie
 //! that scripts cannot read, signed, good for half a day and for one cocoon.
 
+use super::cocoon::{Access, Cocoon};
 use super::page::Failure;
 use super::route::Route;
 use super::{Proxy, ProxyConfig, now};
-use super::cocoon::{Access, Cocoon};
 use crate::auth::key_of;
 use crate::connections::Visit;
 use crate::debug::token::{Claim, DebugSecret, Nonce, TokenError, sign, verify};

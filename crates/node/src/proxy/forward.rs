@@ -1,5 +1,6 @@
 //! The way of a request to its cocoon, and of the answer back.
 
+use super::cocoon::Cocoon;
 use super::headers::{
     WEBSOCKET, add_forwarded, are_too_large, drop_hop_by_hop, drop_hostile, drop_other_length,
     drop_ours, upgrade,
@@ -9,7 +10,6 @@ use super::rewrite::{name_as_they_were, rewrite};
 use super::route::{NoRoute, Route, route};
 use super::waiting::{Moved, Watched};
 use super::{Proxy, access, inject, now};
-use super::cocoon::Cocoon;
 use crate::connections::{BodyTrouble, Connection, Visit};
 use crate::debug::token::{Nonce, PageToken};
 use crate::http::forwarded_for;

@@ -4,8 +4,8 @@
 //! any other address the proxy speaks TLS, or another one in front of it does, as for the node itself; and
 //! there every cocoon wants a key or a pass, for "this machine only" can not be told from outside.
 
-use super::route::Route;
 use super::cocoon::{Access, Cocoon};
+use super::route::Route;
 use crate::cocoons::CocoonError;
 use crate::config::{ConfigError, Exposure};
 use crate::http::tls::{self, TlsError};

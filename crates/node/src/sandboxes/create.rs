@@ -1,5 +1,6 @@
 //! Makes a sandbox, with a session in it.
 
+use super::error::SandboxRefusal;
 use super::found::Found;
 use super::hand_in::{self, Sought};
 use super::plan::Plan;
@@ -7,12 +8,11 @@ use super::profile;
 use super::registry::{Kept, Lent, Slot};
 use super::vnc::Display;
 use super::watch;
-use super::error::SandboxRefusal;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::{clock, sync};
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::{clock, sync};
 use baton_api::sandbox::{CreateSandbox, Enforcement, SandboxView, WrittenLimits};
 use baton_browser::profile::packed::Pack;
 use baton_sandbox::{Enforced, Limits, Sandbox};

@@ -1,9 +1,9 @@
 //! A session on its way into a sandbox, which logs somebody in.
 
 use super::error::SandboxRefusal;
-use crate::live::Loan;
 use crate::clock;
 use crate::error::NodeError;
+use crate::live::Loan;
 use baton_api::sandbox::{HandedIn, Login};
 use baton_browser::profile::compile::{CacheKey, StoreArchive};
 use baton_session::domains::Domain;

@@ -1,9 +1,9 @@
 //! Finds the session that is to be handed in, and checks that it logs somebody in.
 
 use super::borrow::{self, kept_here};
+use super::error::SandboxRefusal;
 use super::found::{Found, accept};
 use super::service;
-use super::error::SandboxRefusal;
 use crate::auth::Caller;
 use crate::blocking::blocking;
 use crate::clock;

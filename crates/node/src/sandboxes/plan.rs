@@ -1,8 +1,8 @@
 //! What a sandbox will be: what a request wants, within what the settings allow.
 
+use super::error::SandboxRefusal;
 use super::vnc::variables;
 use super::{PROFILE_NAME, PROFILE_VARIABLE};
-use super::error::SandboxRefusal;
 use crate::config::{DEFAULT_FLAVOR, Flavor};
 use crate::context::Context;
 use crate::error::NodeError;

@@ -1,9 +1,9 @@
 //! Puts the profile of a session into a sandbox.
 
-use super::found::Found;
-use super::run::within_limit;
 use super::PROFILE;
 use super::error::SandboxRefusal;
+use super::found::Found;
+use super::run::within_limit;
 use crate::blocking::blocking;
 use crate::clock;
 use crate::context::Context;

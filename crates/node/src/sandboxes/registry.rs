@@ -2,8 +2,8 @@
 
 use super::error::SandboxRefusal;
 use super::take_back::Taken;
-use crate::error::NodeError;
 use crate::config::{Prepare, SandboxSettings};
+use crate::error::NodeError;
 use crate::live::Loan;
 use baton_api::sandbox::{SandboxView, TakeBack};
 use baton_sandbox::{Provider, Sandbox};

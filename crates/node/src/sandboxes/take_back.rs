@@ -4,13 +4,13 @@
 //! never given up because this node had no room, no time or a fault. What it holds is stored once, and the
 //! session is free only when nothing is left that can fail.
 
-use super::registry::{Kept, Lent};
-use super::run::LIMIT;
 use super::PROFILE;
 use super::error::SandboxRefusal;
-use crate::{clock, sync};
+use super::registry::{Kept, Lent};
+use super::run::LIMIT;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::{clock, sync};
 use baton_api::sandbox::WrittenBack;
 use baton_browser::profile::Fault;
 use baton_browser::profile::at_rest::Instant;

@@ -5,10 +5,10 @@
 use super::files::Opened;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::life::Wish;
-use crate::reference::Reference;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::life::Wish;
+use crate::reference::Reference;
 use axum::body::Bytes;
 use baton_api::{
     AttachSession, ExportSession, ExportView, ImportSession, ImportView, KeepContext, OpenSession,

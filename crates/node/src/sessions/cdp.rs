@@ -1,9 +1,9 @@
 //! The way of another tool to a session's browser.
 
 use crate::auth::Caller;
-use crate::life::{Wish, drive};
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::life::{Wish, drive};
 use baton_browser::cdp::Transport;
 use baton_session::{Lifecycle, Owner, Session};
 use secrecy::SecretString;

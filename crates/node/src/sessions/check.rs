@@ -1,7 +1,7 @@
 //! Checks of what callers ask for, before anything is begun.
 
-use crate::error::NodeError;
 use crate::data::DataFolder;
+use crate::error::NodeError;
 use crate::live::LiveError;
 use baton_api::{OpenSession, SharedFolder};
 use baton_session::certificate::MAX_CERTIFICATES;

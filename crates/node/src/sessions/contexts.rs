@@ -6,10 +6,10 @@
 use super::check;
 use super::import::Made;
 use crate::blocking::blocking;
-use crate::life::{Capture, Wish};
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::life::{Capture, Wish};
 use baton_api::{Contents, ContextList, ContextView, ImportView, KeepContext, Tab};
 use baton_browser::{ContextId, MadeContext};
 use baton_session::cookie::Expiry;

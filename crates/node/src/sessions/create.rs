@@ -1,10 +1,10 @@
 //! Makes and unmakes the row of a session whose browser is about to start.
 
-use crate::life::{self, HOLD_LIMIT};
-use crate::table::Hold;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::life::{self, HOLD_LIMIT};
+use crate::table::Hold;
 use baton_session::{Lifecycle, Owner, Session, SessionId, SessionName};
 
 /// What a caller says of a new session.

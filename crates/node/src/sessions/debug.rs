@@ -1,9 +1,9 @@
 //! Switches on or off whether what the tabs of a session do is recorded.
 
 use super::{check, show};
-use crate::life::{Debug, Wish, drive};
 use crate::clock;
 use crate::error::NodeError;
+use crate::life::{Debug, Wish, drive};
 use baton_api::{Scope, SessionView, SwitchDebug};
 use baton_session::Lifecycle;
 

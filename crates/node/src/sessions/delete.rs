@@ -1,8 +1,8 @@
 //! Deletes a session and everything that is kept of it.
 
+use crate::error::NodeError;
 use crate::life::{Delete, Wish};
 use crate::sync;
-use crate::error::NodeError;
 use baton_store::StoreError;
 
 /// Removes the snapshots, receipts and profile of a session that is not active. The files go

@@ -2,10 +2,10 @@
 
 use super::deep;
 use crate::blocking::blocking;
-use crate::live::{LiveError, Loaded};
-use crate::sync::provenance;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::live::{LiveError, Loaded};
+use crate::sync::provenance;
 use baton_api::{Contents, ExportFormat, ExportSession, ExportView, FileText};
 use baton_session::wire::{self, Head, SessionFile, Version};
 use baton_session::{Lifecycle, Receipt, Session, State, playwright};

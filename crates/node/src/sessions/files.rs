@@ -6,10 +6,10 @@
 
 use crate::auth::Caller;
 use crate::blocking::blocking;
-use crate::data::{FileError, named};
-use crate::life::Wish;
 use crate::context::Context;
+use crate::data::{FileError, named};
 use crate::error::NodeError;
+use crate::life::Wish;
 use axum::body::Bytes;
 use baton_api::{SessionFile, SessionFiles};
 use baton_session::Session;
@@ -26,7 +26,7 @@ const MOST: usize = 1000;
 /// How many bytes all files of a session may have for another one to be put there.
 const MOST_BYTES: u64 = 2 << 30;
 /// The largest file that is put there, in bytes.
-const LARGEST: u64 = super::FILE_LIMIT as u64;
+const LARGEST: u64 = super::export::FILE_LIMIT as u64;
 
 /// A file that is read.
 pub struct Opened {

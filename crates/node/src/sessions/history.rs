@@ -1,11 +1,11 @@
 //! Lists the snapshots of a session, page by page.
 
 use super::view;
+use crate::context::Context;
+use crate::error::NodeError;
 use crate::latest::last_good;
 use crate::live::LiveError;
 use crate::page;
-use crate::context::Context;
-use crate::error::NodeError;
 use baton_api::{History, ListHistory};
 use baton_session::{Owner, PartHash, Session, SnapshotId};
 use baton_store::{Snapshot, StoreError};

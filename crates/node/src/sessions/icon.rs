@@ -1,8 +1,8 @@
 //! Shows the icon of the site that a session shows.
 
-use crate::latest::latest;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::latest::latest;
 use baton_browser::icon::redraw;
 use baton_session::{Owner, PartKind, Site};
 use baton_store::Snapshot;

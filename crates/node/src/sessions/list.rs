@@ -1,9 +1,9 @@
 //! Lists sessions, page by page.
 
 use super::view;
-use crate::page;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::page;
 use baton_api::{ListSessions, SessionList, SessionSummary};
 use baton_session::{Owner, Session};
 

@@ -3,9 +3,9 @@
 use super::create::Wanted;
 use super::{check, create, show};
 use crate::auth::Caller;
-use crate::life::drive;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::life::drive;
 use baton_api::{OpenSession, Scope, SessionView};
 use baton_session::Owner;
 

@@ -1,8 +1,8 @@
 //! Shows the preview of the latest snapshot of a session.
 
-use crate::latest::latest;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::latest::latest;
 use baton_session::{Owner, PartKind};
 
 /// The preview of the latest snapshot, a PNG.

@@ -2,12 +2,12 @@
 
 use super::{state, view};
 use crate::blocking::blocking;
+use crate::context::Context;
+use crate::error::NodeError;
 use crate::latest::{Latest, last_good};
 use crate::life::Started;
 use crate::live::LiveError;
 use crate::{clock, sync};
-use crate::context::Context;
-use crate::error::NodeError;
 use baton_api::{ResumeResult, SessionSummary, SessionView, Tab};
 use baton_session::forecast::forecast;
 use baton_session::{CertificateView, Lifecycle, Owner, PartKind, Session, State, parts};

@@ -1,9 +1,9 @@
 //! Shows what the latest snapshot of a session holds.
 
 use crate::blocking::blocking;
-use crate::latest::{Latest, latest};
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::latest::{Latest, latest};
 use baton_api::StateView;
 use baton_session::{Owner, PartKind, PartRef, Session, State, Unread, parts, redact};
 use baton_store::{Snapshot, StoreError};

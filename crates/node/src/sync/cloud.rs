@@ -3,15 +3,15 @@
 //! The one idea: it is registered as an agent would do it, without a key and pending. Whether it is the
 //! one that is meant, and what opens it, a person says.
 
-use super::error::SyncError;
 use super::credential::{command, preparation};
+use super::error::SyncError;
 use super::peers;
 use super::remote::Way;
 use super::stranger::Stranger;
 use crate::auth::Caller;
-use crate::outbound::Reach;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::outbound::Reach;
 use backon::{ExponentialBuilder, Retryable};
 use baton_api::sync::RegisterPeer;
 use baton_session::peer::AuthMethod;

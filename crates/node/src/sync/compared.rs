@@ -1,8 +1,8 @@
 //! What there is to choose from, compared: how each sibling differs from the revision that counts.
 
-use super::error::SyncError;
 use super::conflicts::view;
 use super::contents;
+use super::error::SyncError;
 use super::shelf::Shelf;
 use crate::auth::Caller;
 use crate::blocking::blocking;

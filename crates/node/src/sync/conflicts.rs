@@ -1,12 +1,12 @@
 //! Conflicts: shown, and resolved by whoever may choose.
 
 use super::contents::{self, shared_parts};
+use super::error::SyncError;
 use super::reconcile::aside;
 use super::save::tell_by_itself;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use super::working::{advance, current, keep_unsaved};
 use super::{index, partial};
-use super::error::SyncError;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::blocking::blocking;

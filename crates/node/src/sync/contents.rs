@@ -1,7 +1,7 @@
 //! What a snapshot holds, as a revision says it.
 
-use super::error::SyncError;
 use super::at_hand::AtHand;
+use super::error::SyncError;
 use crate::blocking::blocking;
 use crate::context::Context;
 use crate::error::NodeError;

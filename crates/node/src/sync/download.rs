@@ -1,7 +1,7 @@
 //! Gives the current revision of a session as a session file, to whoever is no node.
 
-use super::error::SyncError;
 use super::contents::{shared_parts, state};
+use super::error::SyncError;
 use super::origin::provenance;
 use super::shelf::Shelf;
 use super::working::current;

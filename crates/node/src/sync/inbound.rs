@@ -1,7 +1,7 @@
 //! Takes what a peer pushes, and notes it.
 
-use super::error::SyncError;
 use super::at_hand::AtHand;
+use super::error::SyncError;
 use super::receive::take;
 use super::{lease, peers};
 use crate::audit::{Action, Note};

@@ -1,8 +1,8 @@
 //! What a pull and a push have in common: how they begin, and what is told of them in the end.
 
+use super::error::SyncError;
 use super::remote::Remote;
 use super::{given, lease, peers};
-use super::error::SyncError;
 use crate::audit::{Action, Actor, Note};
 use crate::auth::Caller;
 use crate::context::Context;

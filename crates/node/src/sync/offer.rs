@@ -1,7 +1,7 @@
 //! Gives what is shared of a session, or what somebody sees of it.
 
-use super::error::SyncError;
 use super::contents::shared_parts;
+use super::error::SyncError;
 use super::seen::Seen;
 use super::shelf::Shelf;
 use crate::context::Context;

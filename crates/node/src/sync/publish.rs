@@ -1,10 +1,10 @@
 //! Makes a revision of a snapshot, on top of the one that its session comes from.
 
 use super::contents::Contents;
+use super::error::SyncError;
 use super::reconcile::reconcile;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use super::{lease, partial};
-use super::error::SyncError;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_session::revision::{Content, Origin};

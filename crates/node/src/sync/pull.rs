@@ -1,16 +1,16 @@
 //! Pulls a session from a peer.
 
 use super::at_hand::AtHand;
+use super::error::SyncError;
 use super::movement::{Way, begin, end, part_refs};
+use super::offer;
 use super::parcels::{batches, stage};
 use super::receive::take;
-use super::offer;
-use super::error::SyncError;
 use crate::audit::Action;
 use crate::auth::Caller;
-use crate::table::Hold;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::table::Hold;
 use baton_api::sync::{Exchange, Movement, Parcel, Taken, Wanted};
 use baton_session::{Owner, PartHash, PartRef, SessionId};
 use futures_util::stream::{self, StreamExt, TryStreamExt};

@@ -1,7 +1,7 @@
 //! Merges heads, where that is how conflicts are resolved here, or where there is nothing to resolve.
 
-use super::error::SyncError;
 use super::contents::{self, shared_parts};
+use super::error::SyncError;
 use super::settings::ConflictResolution;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use crate::blocking::blocking;

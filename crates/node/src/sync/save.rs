@@ -1,15 +1,15 @@
 //! Saves a session: what it holds now becomes a revision.
 
-use super::publish::{Titles, Wanted};
-use super::whole::{Published, publish_whole};
-use super::push;
 use super::movement::CALL_LIMIT;
+use super::publish::{Titles, Wanted};
+use super::push;
+use super::whole::{Published, publish_whole};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::latest::last_good;
-use crate::sessions::check;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::latest::last_good;
+use crate::sessions::check;
 use baton_api::sync::save::NotPushed;
 use baton_api::sync::{Movement, SaveSession, SavedView};
 use baton_session::{Lifecycle, Owner, Session, SessionId, SnapshotReason};

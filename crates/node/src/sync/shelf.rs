@@ -5,10 +5,10 @@
 
 use super::error::SyncError;
 use super::index;
-use crate::live::FilesGone;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::live::FilesGone;
 use baton_session::revision::Author;
 use baton_session::{Owner, Replica, RevisionId, Session, SessionId, Signed, Vector};
 use baton_store::{Base, CommitShared, Generation, RevisionContent, Shared, StoreError};

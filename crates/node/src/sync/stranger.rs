@@ -3,13 +3,13 @@
 //! The one idea: whoever answers says it of itself, and proves only that its key signed it. That it is
 //! the node which is meant, a person finds out.
 
-use super::error::SyncError;
 use super::credential::TUNNEL;
+use super::error::SyncError;
 use super::remote::{SMALL_MAX, Way, address, bounded, client, said};
-use crate::identity::{verify_card, verify_identity};
-use crate::outbound::Reach;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::identity::{verify_card, verify_identity};
+use crate::outbound::Reach;
 use axum::http::header::AUTHORIZATION;
 use baton_api::sync::{NodeCard, NodeIdentity};
 use baton_api::{ErrorCode, Health, Problem};

@@ -4,14 +4,14 @@
 //! a resume would take stands in, if that is whole; but never one from before the last revision, which would
 //! take every node back behind what it has.
 
-use super::error::SyncError;
 use super::compared::is_unreadable;
+use super::error::SyncError;
 use super::publish::{Saved, Titles, Wanted, publish};
 use super::shelf::Shelf;
-use crate::latest::{Latest, last_good};
-use crate::live::Loaded;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::latest::{Latest, last_good};
+use crate::live::Loaded;
 use baton_session::{Lifecycle, Receipt, Session, SnapshotId};
 use baton_store::StoreError;
 

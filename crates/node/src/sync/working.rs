@@ -9,11 +9,11 @@ use super::publish::{Titles, Wanted};
 use super::settings::ConflictResolution;
 use super::shelf::{ATTEMPTS, Along, Shelf, is_race};
 use super::whole::publish_whole;
+use crate::context::Context;
+use crate::error::NodeError;
 use crate::latest::{Latest, last_good};
 use crate::live::LiveError;
 use crate::table::Hold;
-use crate::context::Context;
-use crate::error::NodeError;
 use baton_session::{Lifecycle, Owner, Session, SessionId, Signed};
 use baton_store::{RevisionContent, StoreError};
 

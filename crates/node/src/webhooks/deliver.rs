@@ -4,11 +4,11 @@
 use super::Hook;
 use super::message::Delivery;
 use crate::audit::{Action, Actor, Note};
+use crate::context::Context;
+use crate::error::NodeError;
 use crate::outbound::Reach;
 use crate::sync::SyncError;
 use crate::{clock, line};
-use crate::context::Context;
-use crate::error::NodeError;
 use axum::http::header::{CONTENT_TYPE, USER_AGENT};
 use backon::{ExponentialBuilder, Retryable};
 use baton_api::ErrorCode;

@@ -8,8 +8,8 @@ pub use agent::{AgentSettings, Prompt};
 pub use texts::{AgentTexts, GatewayTexts, UpstreamTexts};
 pub use upstream::UpstreamSettings;
 
-use super::error::ConfigError;
 use super::choices::{invalid, number};
+use super::error::ConfigError;
 use std::time::Duration;
 
 /// The agent that is built in.

@@ -1,8 +1,8 @@
 //! `[[sandboxes.flavors]]`: what is in a sandbox.
 
 use super::texts::FlavorTexts;
-use crate::config::error::ConfigError;
 use crate::config::choices::invalid;
+use crate::config::error::ConfigError;
 use baton_sandbox::Mount;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

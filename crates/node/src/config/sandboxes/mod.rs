@@ -8,8 +8,8 @@ pub use flavor::Flavor;
 pub use service::SessionService;
 pub use texts::{FlavorTexts, SandboxTexts, SessionServiceTexts};
 
-use super::error::ConfigError;
 use super::choices::{invalid, number};
+use super::error::ConfigError;
 use baton_sandbox::{Allowed, Limits, Network};
 use flavor::read_flavors;
 use service::read_service;

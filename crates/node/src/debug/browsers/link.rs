@@ -1,8 +1,8 @@
 //! A connected browser, and what it tells. Every message has a defined answer, or needs none.
 
-use crate::context::Context;
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
+use crate::context::Context;
 use crate::debug::relay::{About, LookError, TabSender};
 use crate::debug::secrets::Page;
 use crate::debug::token::{PageToken, TabGrant, TokenError};

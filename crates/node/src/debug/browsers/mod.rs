@@ -14,11 +14,11 @@ pub(crate) use link::BrowserLink;
 
 use super::token::{DebugSecret, PageToken, TokenError, UsedNonces};
 use crate::auth::{Caller, KeySecret};
-use crate::keys::{self, new_key};
-use crate::proxy::Cocoon;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::keys::{self, new_key};
+use crate::proxy::Cocoon;
 use baton_api::Scope;
 use baton_api::debug::{EpochMs, WatchedCocoon};
 use baton_session::Owner;

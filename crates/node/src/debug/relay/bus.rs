@@ -3,9 +3,9 @@
 //! One process holds all tabs, and the relay answers by itself. Where several nodes share a database, a
 //! bus that passes questions between them takes its place; doors know the trait alone.
 
-use super::tab::{Life, Tab};
 use super::Relay;
 use super::error::LookError;
+use super::tab::{Life, Tab};
 use crate::debug::ask::{ConsoleFilter, Found, RequestFilter};
 use crate::debug::har::{Har, har};
 use baton_api::debug::{

@@ -2,8 +2,8 @@
 
 use super::bus::Sight;
 use super::error::LookError;
-use crate::debug::tab::Kept;
 use crate::debug::limits::Limits;
+use crate::debug::tab::Kept;
 use crate::debug::tab::TabBuffer;
 use baton_api::debug::{DebugTab, TabToken};
 use baton_session::Owner;

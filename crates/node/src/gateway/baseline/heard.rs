@@ -5,8 +5,8 @@
 
 use super::reply::{Call, Function, Reply, failed, read};
 use crate::blocking::blocking;
-use crate::line;
 use crate::error::NodeError;
+use crate::line;
 use baton_api::chat::Usage;
 use futures_util::stream::{BoxStream, StreamExt, try_unfold};
 use serde::Deserialize;

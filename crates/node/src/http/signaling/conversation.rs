@@ -1,8 +1,8 @@
 //! One connection to the relay: messages are taken one after the other, and answered.
 
 use super::Socket;
-use crate::context::Context;
 use crate::auth::{Caller, is_shut_out};
+use crate::context::Context;
 use crate::debug::{BrowserLink, answer};
 use baton_api::debug::{
     BadMessage, BrowserMessage, ClientMessage, DebugError, DebugErrorCode, EpochMs, LinkEnd,

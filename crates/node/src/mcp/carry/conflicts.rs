@@ -2,12 +2,12 @@
 
 use super::peers::Peers;
 use super::{differs, text};
+use crate::error::NodeError;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text::age;
 use crate::mcp::verb::{Call, Effect, Verb};
 use crate::sync::SyncError;
 use crate::{clock, sync};
-use crate::error::NodeError;
 use baton_api::Scope;
 use baton_api::sync::{ConflictDetails, ConflictView, RevisionView};
 use baton_session::RevisionId;

@@ -1,10 +1,10 @@
 //! The caller's peers: what people call them, and which of them are asked.
 
+use crate::error::NodeError;
 use crate::mcp::answer::Failure;
 use crate::mcp::verb::Call;
 use crate::shell::word;
 use crate::sync;
-use crate::error::NodeError;
 use baton_api::sync::{PeerList, PeerView, pending_there};
 use baton_api::{ErrorCode, Problem};
 use baton_session::NodeId;

@@ -1,11 +1,11 @@
 //! `session_import`
 
+use crate::error::NodeError;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::exchange::Exchange;
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
 use crate::{clock, sessions};
-use crate::error::NodeError;
 use baton_api::{FileText, ImportSession, Scope};
 use baton_session::import;
 use schemars::JsonSchema;

@@ -1,10 +1,10 @@
 //! `session_open`
 
+use crate::error::NodeError;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
 use crate::{clock, sessions};
-use crate::error::NodeError;
 use baton_api::{OpenSession, Scope};
 use baton_session::{Certificate, Environment};
 use schemars::JsonSchema;

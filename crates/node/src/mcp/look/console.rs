@@ -1,9 +1,9 @@
 //! `browser_debug_get_console`
 
 use super::{number, token};
-use crate::error::NodeError;
 use crate::debug::relay::Sight;
 use crate::debug::{self, words};
+use crate::error::NodeError;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::Scope;

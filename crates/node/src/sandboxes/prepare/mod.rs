@@ -8,10 +8,10 @@
 
 mod waiting;
 
-use crate::config::Prepare;
-use crate::idle::Activity;
 use crate::clock;
+use crate::config::Prepare;
 use crate::context::Context;
+use crate::idle::Activity;
 use baton_browser::profile::at_rest::Instant as At;
 use baton_session::{Lifecycle, Session, SessionId, SnapshotReason};
 use baton_store::StoreError;

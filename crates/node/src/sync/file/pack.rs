@@ -2,15 +2,15 @@
 
 use super::{FILE_LIMIT, STATE, SyncFile, TABS};
 use crate::blocking::blocking;
+use crate::context::Context;
+use crate::error::NodeError;
 use crate::identity::{Identity, SealKey};
 use crate::sealing::{self, SealContext, SealingError};
 use crate::sync::contents;
+use crate::sync::error::SyncError;
 use crate::sync::movement::part_refs;
 use crate::sync::shelf::Shelf;
 use crate::sync::{download, offer, seen};
-use crate::sync::error::SyncError;
-use crate::context::Context;
-use crate::error::NodeError;
 use baton_api::sync::parcel::{read as read_parcels, write as write_parcels};
 use baton_api::sync::{Exchange, Parcel};
 use baton_session::wire::{self, Head, SessionFile};

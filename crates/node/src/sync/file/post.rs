@@ -1,17 +1,17 @@
 //! Sync files that people carry: one session for one peer, with no network between the nodes.
 
-use super::{SyncFile, pack, receive};
 use super::pack::Wanted;
 use super::receive::writer;
+use super::{SyncFile, pack, receive};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
 use crate::blocking::blocking;
-use crate::identity::SealKey;
-use crate::sync::{peers, save};
-use crate::sync::error::SyncError;
-use crate::sync::offer::exchange_for;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::identity::SealKey;
+use crate::sync::error::SyncError;
+use crate::sync::offer::exchange_for;
+use crate::sync::{peers, save};
 use baton_api::FileText;
 use baton_api::sync::{SaveSession, SealedFile, TakenFile};
 use baton_session::Owner;

@@ -2,12 +2,12 @@
 
 use super::SyncFile;
 use super::pack::unpack;
-use crate::sync::at_hand::AtHand;
-use crate::sync::receive::take;
-use crate::sync::{parcels, peers};
-use crate::sync::error::SyncError;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::sync::at_hand::AtHand;
+use crate::sync::error::SyncError;
+use crate::sync::receive::take;
+use crate::sync::{parcels, peers};
 use baton_api::sync::Taken;
 use baton_session::peer::PeerState;
 use baton_session::{NodeKey, Owner};

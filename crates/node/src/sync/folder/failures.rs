@@ -5,8 +5,8 @@
 
 use crate::error::NodeError;
 use crate::live::LiveError;
-use crate::sync::error::SyncError;
 use crate::sync::directory::DirectoryError;
+use crate::sync::error::SyncError;
 use baton_store::StoreError;
 use std::fmt::Display;
 use std::io::{self, ErrorKind};

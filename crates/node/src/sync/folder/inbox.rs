@@ -8,11 +8,11 @@ use super::failures::Failures;
 use super::known::{Looks, Said, Standing};
 use super::on_disk;
 use crate::audit::{Action, Actor, Note};
-use crate::sync::error::SyncError;
-use crate::sync::directory::{DirectoryError, IndexLine, Mark, SyncDirectory, place_of};
-use crate::sync::file::{SyncFile, receive, writer};
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::sync::directory::{DirectoryError, IndexLine, Mark, SyncDirectory, place_of};
+use crate::sync::error::SyncError;
+use crate::sync::file::{SyncFile, receive, writer};
 use baton_session::Owner;
 
 /// Reads every file that looks otherwise than it did, and those once more that were looked at just now.

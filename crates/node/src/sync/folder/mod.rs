@@ -14,8 +14,8 @@ mod readers;
 
 pub(crate) use known::FolderState;
 
-use super::error::SyncError;
 use super::directory::{DirectoryError, SyncDirectory};
+use super::error::SyncError;
 use crate::auth::Caller;
 use crate::blocking::blocking;
 use crate::context::Context;

@@ -9,13 +9,13 @@ use super::known::{Said, Standing};
 use super::on_disk;
 use super::readers::Readers;
 use crate::audit::{Action, Actor, Note};
+use crate::context::Context;
+use crate::error::NodeError;
 use crate::sync::directory::{
     DirectoryIndex, NodeRegistry, RegisteredPeer, RegistrySelf, SyncConfig, SyncDirectory, place_of,
 };
-use crate::sync::{file, index};
 use crate::sync::settings::ConflictResolution;
-use crate::context::Context;
-use crate::error::NodeError;
+use crate::sync::{file, index};
 use baton_api::sync::IndexedSession;
 use baton_session::Owner;
 use baton_session::View;

@@ -1,8 +1,8 @@
 //! Asks a peer for the icon of a session.
 
-use super::super::remote::Remote;
-use super::super::peers;
 use super::super::error::SyncError;
+use super::super::peers;
+use super::super::remote::Remote;
 use super::ICON_MAX;
 use super::known::{Key, Said};
 use crate::auth::Caller;

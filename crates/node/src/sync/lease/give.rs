@@ -3,13 +3,13 @@
 use super::note::{holder_elsewhere, record, runs_here};
 use crate::audit::{Action, Actor, Note};
 use crate::auth::Caller;
+use crate::context::Context;
+use crate::error::NodeError;
+use crate::life;
 use crate::sync::error::SyncError;
 use crate::sync::shelf::Shelf;
 use crate::sync::working::{keep_unsaved, row};
 use crate::table::Hold;
-use crate::life;
-use crate::context::Context;
-use crate::error::NodeError;
 use baton_api::sync::{LeaseAnswer, LeaseOutcome};
 use baton_session::{Lease, Lifecycle, Owner, Session, SessionId};
 use baton_store::Peer;

@@ -3,13 +3,13 @@
 use super::give::give_up;
 use super::take::renew;
 use crate::auth::Caller;
-use crate::sync::shelf::{ATTEMPTS, Along, Shelf, is_race};
-use crate::sync::working::row;
-use crate::sync::index;
-use crate::sync::error::SyncError;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::sync::error::SyncError;
+use crate::sync::index;
+use crate::sync::shelf::{ATTEMPTS, Along, Shelf, is_race};
+use crate::sync::working::row;
 use baton_session::{Lease, Lifecycle, NodeId, Owner, Session, SessionId};
 
 /// Writes down who holds a session, unless a lease is known that counts more. Returns whether it did.

@@ -5,17 +5,17 @@
 //! other node, may come later: an agent registers a node without one, and a person does the same with
 //! it. A person does so again when it has ended.
 
-use super::super::error::SyncError;
 use super::super::credential::Credential;
+use super::super::error::SyncError;
 use super::super::remote::{Remote, Way};
 use super::super::stranger::Stranger;
 use super::{find, heard, limit, status};
 use crate::audit::{Action, Note};
 use crate::auth::Caller;
-use crate::outbound::Reach;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::outbound::Reach;
 use baton_api::Scope;
 use baton_api::sync::{NodeIdentity, PeerView, RegisterPeer};
 use baton_session::NodeId;

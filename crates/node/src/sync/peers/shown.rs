@@ -5,9 +5,9 @@
 
 use super::SyncError;
 use crate::auth::Caller;
-use crate::keys;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::keys;
 use baton_api::Scope;
 use baton_store::Peer;
 

@@ -151,8 +151,9 @@ async fn ask(context: &Context, peer: &Peer) -> Seen {
         Ok(None)
     };
     let asked: Result<Option<String>, crate::error::NodeError> = asked.await;
-    let first_line =
-        |error: crate::error::NodeError| error.to_string().lines().next().unwrap_or_default().to_owned();
+    let first_line = |error: crate::error::NodeError| {
+        error.to_string().lines().next().unwrap_or_default().to_owned()
+    };
     let (silent, refuses) = match asked {
         Ok(refuses) => (None, refuses),
         Err(error) => (Some(first_line(error)), None),

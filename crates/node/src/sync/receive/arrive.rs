@@ -1,10 +1,10 @@
 //! Makes revisions that have arrived visible: in one transaction, with the session if it is new here.
 
+use crate::context::Context;
+use crate::error::NodeError;
 use crate::sync::reconcile::aside;
 use crate::sync::shelf::{Along, Shelf};
 use crate::sync::working::row;
-use crate::context::Context;
-use crate::error::NodeError;
 use baton_session::{Lifecycle, Owner, PartRef, RevisionId, Session, SessionName, Signed};
 use baton_store::{NewSnapshot, RevisionContent, StoreError};
 

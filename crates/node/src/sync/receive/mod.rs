@@ -9,14 +9,14 @@ mod news;
 mod parts;
 
 use super::at_hand::AtHand;
+use super::error::SyncError;
+use super::peers;
 use super::reconcile::reconcile;
 use super::shelf::{ATTEMPTS, Shelf, author, is_race};
 use super::working::{advance, keep_unsaved, row};
-use super::peers;
-use super::error::SyncError;
-use crate::table::Hold;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::table::Hold;
 use arrive::store;
 use baton_api::sync::{Exchange, Taken, Wanted};
 use baton_session::revision::PartList;

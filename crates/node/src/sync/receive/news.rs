@@ -1,11 +1,11 @@
 //! What webhooks are told of an arrival: how the session stands now, beside how it stood before.
 
 use super::row;
+use crate::context::Context;
+use crate::error::NodeError;
 use crate::sync::shelf::Shelf;
 use crate::sync::working::current;
 use crate::webhooks::{Event, News};
-use crate::context::Context;
-use crate::error::NodeError;
 use baton_session::{NodeId, Owner, RevisionId, Session, SessionId, Signed};
 use std::collections::BTreeSet;
 

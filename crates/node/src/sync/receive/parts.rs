@@ -3,12 +3,12 @@
 
 use super::Lists;
 use crate::blocking::blocking;
-use crate::sync::at_hand::AtHand;
-use crate::sync::shelf::Shelf;
-use crate::sync::contents;
-use crate::sync::error::SyncError;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::sync::at_hand::AtHand;
+use crate::sync::contents;
+use crate::sync::error::SyncError;
+use crate::sync::shelf::Shelf;
 use baton_api::sync::{Exchange, Wanted};
 use baton_session::revision::merge::seen_by;
 use baton_session::{Owner, PartHash, PartKind, PartRef, Signed, wire};

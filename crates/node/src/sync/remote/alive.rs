@@ -4,8 +4,9 @@
 //! asked beside that whether it lives, which needs no key and costs it nothing; so what it is doing for us
 //! need not say that it goes on, and every version of Baton can be asked.
 
-use super::{HEALTH_LIMIT, Remote, TUNNEL, address};
+use super::{HEALTH_LIMIT, Remote, TUNNEL};
 use crate::error::NodeError;
+use crate::line::address;
 use crate::sync::error::SyncError;
 use std::time::Duration;
 use tokio::time::sleep;

@@ -1,16 +1,16 @@
 //! One request to a peer: sealed, signed, sent, and its answer verified.
 
-use super::{Remote, confirms_there};
 use super::pass::Shown;
 use super::topic::{SEALED, Topic};
+use super::{Remote, confirms_there};
 use crate::blocking::blocking;
+use crate::clock;
+use crate::error::NodeError;
 use crate::line::{ANSWER_LIMIT, SMALL_MAX, address, bounded};
 use crate::messages::{sign_request, verify_response};
 use crate::sealing::{self, SealContext};
-use crate::sync::error::SyncError;
 use crate::sync::credential::TUNNEL;
-use crate::clock;
-use crate::error::NodeError;
+use crate::sync::error::SyncError;
 use axum::body::Bytes;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{Method, Request};

@@ -18,16 +18,16 @@ pub(super) use pass::Way;
 pub(crate) use topic::{SEALED, Topic};
 
 use super::credential::{Credential, TUNNEL};
+use super::error::SyncError;
 use super::pace::Pace;
 use super::peers::{Statuses, confirms_there};
 use super::standing;
-use super::error::SyncError;
 use crate::blocking::blocking;
+use crate::context::Context;
+use crate::error::NodeError;
 use crate::identity::{Identity, SealKey};
 use crate::line::is_loopback;
 use crate::outbound::Reach;
-use crate::context::Context;
-use crate::error::NodeError;
 use ask::{Ask, Failed};
 use baton_api::Health;
 use baton_api::sync::{

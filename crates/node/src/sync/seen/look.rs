@@ -3,10 +3,10 @@
 use super::SeenRevision;
 use super::looks::Key;
 use crate::blocking::blocking;
-use crate::sync::error::SyncError;
-use crate::sync::contents::{self, shared_parts};
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::sync::contents::{self, shared_parts};
+use crate::sync::error::SyncError;
 use baton_session::revision::{Content, PartList};
 use baton_session::{
     NodeSecret, Owner, Part, PartHash, PartRef, RevisionId, Signed, State, View, parts, wire,

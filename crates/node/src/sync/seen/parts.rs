@@ -2,11 +2,11 @@
 //! made for them.
 
 use super::Seen;
+use crate::context::Context;
+use crate::error::NodeError;
 use crate::sync::contents::shared_parts;
 use crate::sync::parcels::fetch_among;
 use crate::sync::shelf::Shelf;
-use crate::context::Context;
-use crate::error::NodeError;
 use baton_api::sync::{Parcel, Wanted};
 use baton_session::{Owner, PartHash, PartRef, SessionId, View};
 use baton_store::PackedPart;

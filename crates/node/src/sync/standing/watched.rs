@@ -1,8 +1,8 @@
 //! A peer that is watched: one request to it is open, and answered when it has something else to say.
 
-use super::super::{differences, peers};
 use super::super::error::SyncError;
 use super::super::remote::Remote;
+use super::super::{differences, peers};
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::Problem;
