@@ -1,12 +1,16 @@
 //! Addresses in a cocoon's answer that name its own place, which the browser does not know.
 //!
 //! Behind a host name of its own little is left to do. Behind a path everything absolute needs the
-//! prefix; what stands in pages and scripts is not touched.
+//! prefix; what stands in pages and scripts is not touched. A service on this machine does not know by which of
+//! the machine's own names it is asked, so each of them is its own.
 
 use super::cocoon::Upstream;
 use super::route::Route;
-use axum::http::header::{CONTENT_LOCATION, COOKIE, HeaderMap, HeaderValue, LOCATION, SET_COOKIE};
-use url::{Position, Url};
+use axum::http::header::{
+    CONTENT_LOCATION, COOKIE, HeaderMap, HeaderName, HeaderValue, LOCATION, REFRESH, SET_COOKIE,
+};
+use std::net::{Ipv4Addr, Ipv6Addr};
+use url::{Host, Position, Url};
 
 /// What a cookie's name begins with that only the root of a host may have (RFC 6265bis, section 4.1.3.2).
 const OF_A_HOST: &str = "__Host-";
@@ -30,11 +34,13 @@ pub(super) fn name_as_they_were(headers: &mut HeaderMap) {
     }
 }
 
-/// Corrects `Location`, `Content-Location` and `Set-Cookie`.
+/// Corrects `Location`, `Content-Location`, `Refresh` and `Set-Cookie`.
 pub(super) fn rewrite(headers: &mut HeaderMap, route: &Route, upstream: &Upstream) {
-    for name in [LOCATION, CONTENT_LOCATION] {
+    let ways: [(HeaderName, Correct); 3] =
+        [(LOCATION, location), (CONTENT_LOCATION, location), (REFRESH, refresh)];
+    for (name, correct) in ways {
         let found = headers.get(&name).and_then(|value| value.to_str().ok());
-        let right = found.and_then(|address| location(address, route, upstream));
+        let right = found.and_then(|found| correct(found, route, upstream));
         if let Some(right) = right.and_then(|right| HeaderValue::from_str(&right).ok()) {
             headers.insert(name, right);
         }
@@ -49,6 +55,9 @@ pub(super) fn rewrite(headers: &mut HeaderMap, route: &Route, upstream: &Upstrea
         headers.append(SET_COOKIE, right.unwrap_or(value));
     }
 }
+
+/// What a header says where the browser knows another address; none when it stays.
+type Correct = fn(&str, &Route, &Upstream) -> Option<String>;
 
 /// The address as the browser knows it; none when it stays.
 fn location(address: &str, route: &Route, upstream: &Upstream) -> Option<String> {
@@ -80,15 +89,44 @@ fn location(address: &str, route: &Route, upstream: &Upstream) -> Option<String>
     Some(format!("{}{path}", &url[..Position::BeforePath]))
 }
 
+/// The same of an address after some seconds (HTML, "shared declarative refresh steps").
+fn refresh(text: &str, route: &Route, upstream: &Upstream) -> Option<String> {
+    let is_of_time = |c: char| c.is_ascii_digit() || c == '.' || c.is_ascii_whitespace();
+    let (time, rest) = text.split_at(text.find(|c| !is_of_time(c))?);
+    let rest = rest.strip_prefix([';', ',']).unwrap_or(rest).trim();
+    let named = rest.split_at_checked(3).filter(|(name, _)| name.eq_ignore_ascii_case("url"));
+    let named = named.and_then(|(_, rest)| rest.trim_start().strip_prefix('='));
+    let address = named.unwrap_or(rest).trim_start();
+    let quoted = ['"', '\''].into_iter().find_map(|quote| {
+        let rest = address.strip_prefix(quote)?;
+        Some(rest.split(quote).next().unwrap_or(rest))
+    });
+    let right = location(quoted.unwrap_or(address).trim(), route, upstream)?;
+    Some(format!("{}; url={right}", time.trim()))
+}
+
 /// Whether an address is where the cocoon answers; also by the name that the browser gave the host: a server
-/// may put its own port behind the name that a request has, as nginx does in redirects.
+/// may put its own port behind the name that a request has, as nginx does in redirects. And by each name of
+/// this machine, if the cocoon is here.
 fn is_own(url: &Url, route: &Route, upstream: &Upstream) -> bool {
     let upstream = upstream.url();
     let named = Url::parse(&format!("http://{}", route.host)).ok();
     let is_named = named.is_some_and(|named| named.host() == url.host());
+    let is_here = is_this_machine(url) && is_this_machine(upstream);
     let has_its_port = url.port_or_known_default() == upstream.port_or_known_default();
     url.origin() == upstream.origin()
-        || is_named && has_its_port && url.scheme() == upstream.scheme()
+        || (is_named || is_here) && has_its_port && url.scheme() == upstream.scheme()
+}
+
+/// Whether an address has one of the names that each machine has for itself. Other addresses of loopback may
+/// be other services.
+fn is_this_machine(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address == Ipv4Addr::LOCALHOST,
+        Some(Host::Ipv6(address)) => address == Ipv6Addr::LOCALHOST,
+        None => false,
+    }
 }
 
 /// The path behind the prefix; none when it is there already.
@@ -166,7 +204,12 @@ mod tests {
                 "http://127.0.0.1:3001/login",
                 "http://127.0.0.1:3001/login",
             ),
-            ("http://localhost:3000/docs/", "/proxy/shop/docs/", "http://localhost:3000/docs/"),
+            ("http://localhost:3000/docs/", "/proxy/shop/docs/", "/docs/"),
+            ("http://[::1]:3000/docs/", "/proxy/shop/docs/", "/docs/"),
+            ("//LocalHost:3000/docs/", "/proxy/shop/docs/", "/docs/"),
+            ("http://127.0.0.2:3000/", "http://127.0.0.2:3000/", "http://127.0.0.2:3000/"),
+            ("http://localhost:3001/", "http://localhost:3001/", "http://localhost:3001/"),
+            ("https://localhost:3000/", "https://localhost:3000/", "https://localhost:3000/"),
             ("http://shop.localhost:3000/docs/", "http://shop.localhost:3000/docs/", "/docs/"),
             (
                 "http://127.0.0.1:3000//evil.test/",
@@ -194,6 +237,51 @@ mod tests {
             ("https://dev.example.org:3000/a", "https://dev.example.org:3000/a"),
         ] {
             assert_eq!(shown(address, &secure), right);
+        }
+    }
+
+    #[test]
+    fn each_name_of_this_machine_is_that_of_an_upstream_here() {
+        let by_path = route("/proxy/shop", "dev.example.org");
+        let by_name = route("", "shop.dev.example.org");
+        let names = ["localhost", "127.0.0.1", "[::1]"];
+        for (one, other) in names.iter().flat_map(|one| names.map(|other| (one, other))) {
+            let upstream = format!("http://{one}:3000").parse().unwrap();
+            let address = format!("http://{other}:3000/x");
+            let by = |route| location(&address, route, &upstream);
+            assert_eq!(by(&by_path).as_deref(), Some("/proxy/shop/x"), "{one} {other}");
+            assert_eq!(by(&by_name).as_deref(), Some("/x"), "{one} {other}");
+        }
+        // To another machine such a name means that machine, which is nowhere from here.
+        let far = "http://app:3000".parse().unwrap();
+        assert_eq!(location("http://localhost:3000/x", &by_name, &far), None);
+    }
+
+    #[test]
+    fn a_page_that_loads_another_after_some_seconds_leads_to_where_the_browser_can_go() {
+        let (by_path, by_name) =
+            (route("/proxy/shop", "localhost:8081"), route("", "shop.localhost:8081"));
+        let upstream = "http://127.0.0.1:3000".parse().unwrap();
+        for (found, path, name) in [
+            ("5", None, None),
+            ("0; url=/x", Some("0; url=/proxy/shop/x"), None),
+            ("3;URL='/x' y", Some("3; url=/proxy/shop/x"), None),
+            (
+                "1, http://localhost:3000/x?a=b",
+                Some("1; url=/proxy/shop/x?a=b"),
+                Some("1; url=/x?a=b"),
+            ),
+            (
+                "0.5; Url = \"http://[::1]:3000/x\"",
+                Some("0.5; url=/proxy/shop/x"),
+                Some("0.5; url=/x"),
+            ),
+            ("0; url=https://example.org/", None, None),
+            ("soon; url=x", None, None),
+            ("", None, None),
+        ] {
+            assert_eq!(refresh(found, &by_path, &upstream).as_deref(), path, "{found}");
+            assert_eq!(refresh(found, &by_name, &upstream).as_deref(), name, "{found}");
         }
     }
 

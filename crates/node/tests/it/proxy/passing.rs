@@ -11,7 +11,7 @@ use baton_node::proxy::Cocoon;
 use futures_util::{StreamExt, stream};
 use reqwest::Method;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -238,6 +238,33 @@ async fn a_cocoon_hears_who_asked_and_how() {
     cookie: sid=1
     te: -
     "#);
+    stand.stop().await;
+}
+
+#[tokio::test]
+async fn a_service_that_calls_itself_by_another_name_of_this_machine_leads_nobody_past_the_proxy() {
+    let port = Arc::new(OnceLock::new());
+    let own = Arc::clone(&port);
+    let answer = async move || {
+        let place = format!("http://localhost:{}/x", own.get().unwrap());
+        let cookie = "sid=1; Domain=localhost";
+        [
+            ("location", place.clone()),
+            ("refresh", format!("0; url={place}")),
+            ("set-cookie", cookie.into()),
+        ]
+    };
+    let address = service(Router::new().route("/", get(answer))).await;
+    port.set(address.port()).unwrap();
+    let stand = Stand::of([cocoon("shop", address)]).await;
+    for (asked, place) in
+        [(stand.get("shop/"), "/x"), (stand.at(Method::GET, "/proxy/shop/"), "/proxy/shop/x")]
+    {
+        let told = asked.send().await.unwrap();
+        assert_eq!(told.headers()["location"], place);
+        assert_eq!(told.headers()["refresh"], format!("0; url={place}"));
+        assert_eq!(told.headers()["set-cookie"], "sid=1");
+    }
     stand.stop().await;
 }
 
