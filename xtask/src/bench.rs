@@ -23,6 +23,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let release = cargo::root().join("target/release");
     let mut bench = Command::new(release.join("baton-bench"));
     bench.current_dir(cargo::root());
+    // It finds programs on the PATH; nginx may be elsewhere.
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let nginx = setup::NGINX.find().and_then(|nginx| Some(nginx.parent()?.to_owned()));
+    bench.env("PATH", std::env::join_paths(std::env::split_paths(&path).chain(nginx))?);
     bench.arg("--baton").arg(release.join("baton")).args(&args.bench);
     let done = cargo::run(&mut bench)?.success();
     if args.bench.is_empty() {

@@ -1,6 +1,9 @@
 //! Installing what is missing, or saying exactly how.
+//!
+//! The one idea: a machine does no more for having been set up. What is a service of the system when it is
+//! installed is only unpacked, and what is installed starts none.
 
-use super::need::{Need, on_path};
+use super::need::{Need, on_path, shelf};
 use crate::cargo;
 use anyhow::{Context as _, Result, bail};
 use std::process::{Command, Stdio};
@@ -13,7 +16,16 @@ pub(crate) fn install(missing: &[&Need]) -> Result<()> {
     if let Some(advice) = missing.iter().filter(|_| is_ubuntu()).find_map(|need| need.ubuntu) {
         bail!("{advice}");
     }
-    let packages: Vec<&str> = missing.iter().flat_map(|need| need.apt).copied().collect();
+    let (unpacked, installed): (Vec<&Need>, Vec<&Need>) =
+        missing.iter().copied().partition(|need| need.is_unpacked);
+    let packages: Vec<&str> = installed.iter().flat_map(|need| need.apt).copied().collect();
+    if !packages.is_empty() {
+        install_packages(&packages)?;
+    }
+    unpacked.into_iter().try_for_each(unpack)
+}
+
+fn install_packages(packages: &[&str]) -> Result<()> {
     let Some(privilege) = privilege() else {
         bail!(
             "installing needs root, and sudo would ask for a password; please type\n  \
@@ -22,11 +34,45 @@ pub(crate) fn install(missing: &[&Need]) -> Result<()> {
         );
     };
     eprintln!("installing {} with apt-get", packages.join(", "));
-    apt(privilege, &["update"])?;
-    apt(privilege, &[&["install", "--yes", "--no-install-recommends"], &*packages].concat())
+    as_root(privilege, "apt-get", &["update"])?;
+    as_root(privilege, "sh", &[&["-c", INSTALL, "sh"], packages].concat())
 }
 
-/// How we may run apt.
+/// Installs packages, and has none of them start a service meanwhile: that is what Debian's `invoke-rc.d` asks
+/// `policy-rc.d` about, and 101 forbids it. One that is there already is somebody's own, and stands.
+const INSTALL: &str = r#"policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+    trap 'rm -f "$policy"' EXIT
+    trap 'exit 130' HUP INT TERM
+    printf '#!/bin/sh\nexit 101\n' > "$policy" && chmod 755 "$policy" || exit
+fi
+apt-get install --yes --no-install-recommends "$@"
+"#;
+
+/// Unpacks the packages of a need below its shelf. Nothing of the system changes, and nobody needs a right.
+fn unpack(need: &Need) -> Result<()> {
+    let shelf = shelf(need.name);
+    eprintln!("unpacking {} below {}", need.apt.join(", "), shelf.display());
+    std::fs::create_dir_all(&shelf)?;
+    let load = || run(Command::new("apt-get").arg("download").args(need.apt).current_dir(&shelf));
+    if load().is_err() {
+        let Some(privilege) = privilege() else {
+            bail!("apt knows no such package yet, please type\n  sudo apt-get update");
+        };
+        as_root(privilege, "apt-get", &["update"])?;
+        load()?;
+    }
+    for entry in std::fs::read_dir(&shelf)? {
+        let package = entry?.path();
+        if package.extension().is_some_and(|extension| extension == "deb") {
+            run(Command::new("dpkg-deb").arg("--extract").arg(&package).arg(&shelf))?;
+            std::fs::remove_file(package)?;
+        }
+    }
+    Ok(())
+}
+
+/// How we may change the system.
 #[derive(Clone, Copy)]
 enum Privilege {
     Root,
@@ -50,21 +96,24 @@ fn privilege() -> Option<Privilege> {
     }
 }
 
-fn apt(privilege: Privilege, args: &[&str]) -> Result<()> {
+fn as_root(privilege: Privilege, program: &str, args: &[&str]) -> Result<()> {
     let mut command = match privilege {
-        Privilege::Root => Command::new("apt-get"),
+        Privilege::Root => Command::new(program),
         Privilege::Sudo => {
             let mut sudo = Command::new("sudo");
-            sudo.args(["-n", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
+            sudo.args(["-n", "DEBIAN_FRONTEND=noninteractive", program]);
             sudo
         }
     };
-    command.args(args).env("DEBIAN_FRONTEND", "noninteractive");
+    run(command.args(args).env("DEBIAN_FRONTEND", "noninteractive"))
+}
+
+fn run(command: &mut Command) -> Result<()> {
     // What a package manager tells is not our output: a command's own document stays alone on stdout.
     command.stdout(std::io::stderr());
-    let status = cargo::run(&mut command)?;
+    let status = cargo::run(command)?;
     if !status.success() {
-        bail!("expected {} to succeed, found {status}", cargo::shown(&command));
+        bail!("expected {} to succeed, found {status}", cargo::shown(command));
     }
     Ok(())
 }

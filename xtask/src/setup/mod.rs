@@ -1,7 +1,8 @@
 //! `cargo xtask setup`: makes sure that the programs are there which the demo and the tests start.
 //!
 //! It installs only where it can do so without a question: with apt, as root or through a `sudo`
-//! that asks no password. Everywhere else it says exactly what to type, and fails.
+//! that asks no password. Everywhere else it says exactly what to type, and fails. No service is
+//! started by it: nginx is only unpacked, below `target/tools`.
 
 mod install;
 mod need;
@@ -33,7 +34,8 @@ pub(crate) const TESTS: [&Need; 11] = [
 ];
 
 /// Install what the demo and the tests need: Chromium, PostgreSQL's server programs, age, Node, Python, a
-/// keyring, what sandboxes and networks are made with, nginx, a driver for Selenium, a C compiler.
+/// keyring, what sandboxes and networks are made with, nginx, a driver for Selenium, a C compiler. It starts
+/// no service: nginx is only unpacked, below `target/tools`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Only say what is there and what is missing; install nothing.

@@ -1,5 +1,6 @@
 //! What must be there: each program, how to find it, and what it is called in each package manager.
 
+use crate::cargo;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -15,6 +16,9 @@ pub(crate) struct Need {
     search: fn() -> Option<PathBuf>,
     /// Debian's packages.
     pub(crate) apt: &'static [&'static str],
+    /// Whether they are only unpacked, below [`shelf`]: installed, they would be a service that starts with the
+    /// machine.
+    pub(crate) is_unpacked: bool,
     /// What to type where apt is not: Fedora, Arch, macOS.
     pub(crate) dnf: &'static str,
     pub(crate) pacman: &'static str,
@@ -30,6 +34,11 @@ impl Need {
     }
 }
 
+/// Where the packages of a need are unpacked that are not installed.
+pub(crate) fn shelf(name: &str) -> PathBuf {
+    cargo::root().join("target/tools").join(name)
+}
+
 /// A browser to keep alive.
 pub(crate) const CHROMIUM: Need = Need {
     name: "Chromium",
@@ -38,6 +47,7 @@ pub(crate) const CHROMIUM: Need = Need {
     search: find_chromium,
     // The sandbox is a package of its own, which a browser that does not run as root may need.
     apt: &["chromium", "chromium-sandbox"],
+    is_unpacked: false,
     dnf: "sudo dnf install chromium",
     pacman: "sudo pacman -S chromium",
     brew: "brew install --cask chromium",
@@ -54,6 +64,7 @@ pub(crate) const POSTGRESQL: Need = Need {
     expected: "initdb and postgres on the PATH or in /usr/lib/postgresql/*/bin",
     search: find_postgresql,
     apt: &["postgresql"],
+    is_unpacked: false,
     dnf: "sudo dnf install postgresql-server",
     pacman: "sudo pacman -S postgresql",
     brew: "brew install postgresql",
@@ -67,6 +78,7 @@ pub(crate) const AGE: Need = Need {
     expected: "age-keygen on the PATH",
     search: || on_path("age-keygen"),
     apt: &["age"],
+    is_unpacked: false,
     dnf: "sudo dnf install age",
     pacman: "sudo pacman -S age",
     brew: "brew install age",
@@ -80,6 +92,7 @@ pub(crate) const C_COMPILER: Need = Need {
     expected: "cc, gcc or clang on the PATH",
     search: || ["cc", "gcc", "clang"].iter().find_map(|name| on_path(name)),
     apt: &["build-essential"],
+    is_unpacked: false,
     dnf: "sudo dnf install gcc make",
     pacman: "sudo pacman -S base-devel",
     brew: "xcode-select --install",
@@ -93,6 +106,7 @@ pub(crate) const DRIVER: Need = Need {
     expected: "chromedriver on the PATH",
     search: || on_path("chromedriver"),
     apt: &["chromium-driver"],
+    is_unpacked: false,
     dnf: "sudo dnf install chromedriver",
     pacman: "not alone: it comes with chromium",
     brew: "brew install chromedriver",
@@ -106,6 +120,7 @@ pub(crate) const NETWORKS: Need = Need {
     expected: "ip on the PATH or in /usr/sbin",
     search: || on_path("ip").or_else(|| file("/usr/sbin/ip".into())),
     apt: &["iproute2"],
+    is_unpacked: false,
     dnf: "sudo dnf install iproute",
     pacman: "sudo pacman -S iproute2",
     brew: "not there: only Linux has it",
@@ -119,6 +134,7 @@ pub(crate) const NODE: Need = Need {
     expected: "node and npm on the PATH",
     search: || on_path("npm").and_then(|_| on_path("node")),
     apt: &["nodejs", "npm"],
+    is_unpacked: false,
     dnf: "sudo dnf install nodejs npm",
     pacman: "sudo pacman -S nodejs npm",
     brew: "brew install node",
@@ -132,6 +148,7 @@ pub(crate) const PYTHON: Need = Need {
     expected: "python3 on the PATH, 3.11 or newer, with venv",
     search: find_python,
     apt: &["python3", "python3-venv"],
+    is_unpacked: false,
     dnf: "sudo dnf install python3",
     pacman: "sudo pacman -S python",
     brew: "brew install python",
@@ -143,8 +160,9 @@ pub(crate) const NGINX: Need = Need {
     name: "nginx",
     purpose: "the tests put a real web server behind the proxy",
     expected: "nginx on the PATH or in /usr/sbin",
-    search: || on_path("nginx").or_else(|| file("/usr/sbin/nginx".into())),
+    search: find_nginx,
     apt: &["nginx"],
+    is_unpacked: true,
     dnf: "sudo dnf install nginx",
     pacman: "sudo pacman -S nginx",
     brew: "brew install nginx",
@@ -158,6 +176,7 @@ pub(crate) const KEYRING: Need = Need {
     expected: "gnome-keyring-daemon and dbus-daemon on the PATH",
     search: || on_path("dbus-daemon").and_then(|_| on_path("gnome-keyring-daemon")),
     apt: &["gnome-keyring", "dbus"],
+    is_unpacked: false,
     dnf: "sudo dnf install gnome-keyring dbus-daemon",
     pacman: "sudo pacman -S gnome-keyring dbus",
     brew: "not there: only Linux has it",
@@ -171,6 +190,7 @@ pub(crate) const VSCODE: Need = Need {
     expected: "pkg-config on the PATH, which knows krb5, libsecret-1, x11 and xkbfile",
     search: find_headers,
     apt: &["libkrb5-dev", "libsecret-1-dev", "libx11-dev", "libxkbfile-dev", "pkg-config"],
+    is_unpacked: false,
     dnf: "sudo dnf install krb5-devel libsecret-devel libX11-devel libxkbfile-devel pkgconf",
     pacman: "sudo pacman -S krb5 libsecret libx11 libxkbfile pkgconf",
     brew: "not there: the tests drive it on Linux",
@@ -184,6 +204,7 @@ pub(crate) const SANDBOXES: Need = Need {
     expected: "bwrap, slirp4netns, nft and Xtigervnc on the PATH or in /usr/sbin",
     search: find_sandboxes,
     apt: &["bubblewrap", "slirp4netns", "nftables", "tigervnc-standalone-server"],
+    is_unpacked: false,
     dnf: "sudo dnf install bubblewrap slirp4netns nftables tigervnc-server",
     pacman: "sudo pacman -S bubblewrap slirp4netns nftables tigervnc",
     brew: "not there: only Linux has it",
@@ -218,6 +239,11 @@ fn find_headers() -> Option<PathBuf> {
     let known = ["--exists", "krb5-gssapi", "libsecret-1", "x11", "xkbfile"];
     let asked = Command::new(&program).args(known).status();
     asked.is_ok_and(|status| status.success()).then_some(program)
+}
+
+fn find_nginx() -> Option<PathBuf> {
+    let places = ["/usr/sbin/nginx".into(), shelf(NGINX.name).join("usr/sbin/nginx")];
+    on_path("nginx").or_else(|| places.into_iter().find_map(file))
 }
 
 /// Administrators' programs are not on everybody's PATH.

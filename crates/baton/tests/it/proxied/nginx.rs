@@ -62,10 +62,11 @@ const REST: &str = "
     }
 ";
 
-/// Where Debian keeps the programs of administrators, too.
+/// Where Debian keeps the programs of administrators, and where `cargo xtask setup` unpacks it, too.
 fn find_nginx() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into()]);
+    let unpacked = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/nginx/usr/sbin");
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), unpacked.into()]);
     folders.map(|folder| folder.join("nginx")).find(|program| program.is_file())
 }
 
