@@ -7,7 +7,7 @@ use crate::error::NodeError;
 use crate::gateway::GatewayRefusal;
 use crate::live::LiveError;
 use crate::sandboxes::SandboxRefusal;
-use crate::sync::SyncError;
+use crate::sync::{DamageError, SyncError};
 use baton_api::{ErrorCode, Problem};
 use baton_browser::cdp::CdpError;
 use baton_browser::keeper::KeeperError;
@@ -202,6 +202,7 @@ fn sync(error: &SyncError) -> ErrorCode {
         | SyncError::AdminKey { .. } => ErrorCode::Conflict,
         SyncError::TooLarge { .. } | SyncError::FileTooLarge { .. } => ErrorCode::StorageFull,
         SyncError::BadContent { .. }
+        | SyncError::Damaged(DamageError::Hurt { .. })
         | SyncError::NothingWhole { .. }
         | SyncError::NoContent { .. }
         | SyncError::Directory(_) => ErrorCode::StorageDamaged,
@@ -212,6 +213,7 @@ fn sync(error: &SyncError) -> ErrorCode {
         | SyncError::OfOneNode { .. }
         | SyncError::WrongSize { .. }
         | SyncError::WrongChecksum { .. }
+        | SyncError::Damaged(DamageError::NoState { .. } | DamageError::OtherPart { .. })
         | SyncError::NotOfSession { .. }
         | SyncError::BadParcels(_)
         | SyncError::BadDelta { .. } => ErrorCode::RevisionRefused,

@@ -1,7 +1,7 @@
 //! What there is to choose from, compared: how each sibling differs from the revision that counts.
 
 use super::conflicts::view;
-use super::contents;
+use super::contents::{self, is_unreadable};
 use super::error::SyncError;
 use super::shelf::Shelf;
 use crate::auth::Caller;
@@ -11,7 +11,6 @@ use crate::error::NodeError;
 use baton_api::sync::{ConflictDetails, RevisionDifference, RevisionView};
 use baton_session::diff::diff;
 use baton_session::{RevisionId, SessionId, State};
-use baton_store::StoreError;
 use std::sync::Arc;
 
 /// How the revisions of a session differ between which someone has to choose: by site, and without a
@@ -89,14 +88,4 @@ impl Reader<'_> {
         let held = held.ok_or(SyncError::NoContent { rev })?;
         contents::state(self.context, owner, &contents::shared_parts(&held)).await
     }
-}
-
-/// Whether it is about what one revision holds.
-pub(super) fn is_unreadable(error: &StoreError) -> bool {
-    matches!(
-        error,
-        StoreError::SnapshotCorrupt { .. }
-            | StoreError::PartMissing { .. }
-            | StoreError::PartCorrupt { .. }
-    )
 }

@@ -88,3 +88,22 @@ fn join(wanted: Vec<(PartRef, Option<Piece>)>, found: &[Part]) -> (State, Vec<In
     }
     joining.finish()
 }
+
+/// Whether it says that something stored cannot be read.
+pub(super) fn is_damage(error: &NodeError) -> bool {
+    match error {
+        NodeError::Store(error) => is_unreadable(error),
+        NodeError::Sync(SyncError::BadContent { .. }) => true,
+        _ => false,
+    }
+}
+
+/// Whether it is about what one revision holds.
+pub(super) fn is_unreadable(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::SnapshotCorrupt { .. }
+            | StoreError::PartMissing { .. }
+            | StoreError::PartCorrupt { .. }
+    )
+}

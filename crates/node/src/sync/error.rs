@@ -1,6 +1,7 @@
 //! What can go wrong while sessions move.
 
 use super::credential::{command, preparation};
+use super::damage::DamageError;
 use super::directory::DirectoryError;
 use crate::oidc::ProviderError;
 use crate::shell::word;
@@ -372,6 +373,9 @@ pub enum SyncError {
         /// Why.
         why: String,
     },
+    /// Something between nodes is damaged.
+    #[error(transparent)]
+    Damaged(#[from] DamageError),
     /// Every snapshot that could become a revision is damaged.
     #[error(
         "expected a snapshot of {name} that is whole and newer than its last revision, found damage: {why}\n\

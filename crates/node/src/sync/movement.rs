@@ -1,5 +1,6 @@
 //! What a pull and a push have in common: how they begin, and what is told of them in the end.
 
+use super::damage::DamageError;
 use super::error::SyncError;
 use super::remote::Remote;
 use super::{given, lease, peers};
@@ -100,6 +101,18 @@ impl Way {
         let (expected, found) = (self.session, exchange.offer.session);
         let refused = baton_session::revision::Refused::OtherSession { expected, found };
         Err(SyncError::from(refused).into())
+    }
+
+    /// Says of a part that is not what it is said to be who gave it.
+    pub(super) fn blame(&self, error: NodeError) -> NodeError {
+        match error {
+            NodeError::Store(StoreError::PartRefused { kind, name: place, why }) => {
+                let why = format!("the {kind} part {place:?}: {why}");
+                let name = self.peer.name.clone();
+                SyncError::from(DamageError::OtherPart { name, why }).into()
+            }
+            error => error,
+        }
     }
 }
 

@@ -121,7 +121,8 @@ async fn known(
     Ok(parts.map(|part| (part.hash, part)).collect())
 }
 
-fn pays(part: &PartRef, base: &PartRef) -> bool {
+/// Whether a part travels as its difference from an older one.
+pub(super) fn pays(part: &PartRef, base: &PartRef) -> bool {
     part.size >= DELTA_MIN && part.size + base.size <= DELTA_MAX && part.kind == base.kind
 }
 

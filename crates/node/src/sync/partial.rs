@@ -1,7 +1,8 @@
 //! What stands here of a session of which this node was given a part.
 //!
 //! The one idea: the part is shared, and whatever else the browser here holds is this node's own. It is
-//! told to nobody, because nobody asked for it; and what arrives takes the place of the part only.
+//! told to nobody, because nobody asked for it; and what arrives takes the place of the part only. Where it is
+//! damaged, what a resume would take stands in.
 
 use super::contents::{self, Contents, shared_parts};
 use super::reconcile::aside;
@@ -9,11 +10,12 @@ use super::shelf::Shelf;
 use crate::blocking::blocking;
 use crate::context::Context;
 use crate::error::NodeError;
-use crate::latest::last_good;
+use crate::live::LiveError;
+use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::revision::merge::seen_by;
 use baton_session::revision::{Knowledge, PartList};
 use baton_session::view::mix;
-use baton_session::{Part, Signed, Site, State, StateKind, parts, wire};
+use baton_session::{Part, Receipt, Session, Signed, Site, State, StateKind, parts, wire};
 use baton_store::{NewSnapshot, RevisionContent, Snapshot};
 
 /// What a revision says that is made of a snapshot, and what holds it: the part of which `base` speaks, or
@@ -42,23 +44,32 @@ pub(super) fn cut(state: &State) -> (Contents, Vec<Part>) {
 }
 
 /// The snapshot on which the working copy stands once `current` has arrived: that, and what is this node's
-/// own.
+/// own. And what of its own could not be read.
 pub(super) async fn with_own(
     context: &Context,
     shelf: &Shelf,
+    session: &Session,
     current: &Signed,
     held: &Snapshot,
-) -> Result<NewSnapshot, NodeError> {
+) -> Result<(NewSnapshot, Receipt), NodeError> {
     let new = NewSnapshot { sibling: false, ..aside(shelf) };
-    let own = last_good(&context.store, current.session).await?;
-    let Some(own) = own.filter(|_| current.is_partial()) else {
-        return Ok(NewSnapshot { carried: held.parts.clone(), ..new });
+    let alone = |new| NewSnapshot { carried: held.parts.clone(), ..new };
+    if !current.is_partial() {
+        return Ok((alone(new), Receipt::default()));
+    }
+    let own = match Box::pin(context.hub.load_last_good(session)).await {
+        Ok(own) => own,
+        Err(LiveError::NoSnapshot(_)) => return Ok((alone(new), Receipt::default())),
+        Err(LiveError::SnapshotsDamaged { why, .. }) => {
+            let lost = ReceiptItem::rejected(ItemKind::Part, "what is only here", why);
+            return Ok((alone(new), Receipt::from_iter([lost])));
+        }
+        Err(error) => return Err(error.into()),
     };
     let shared = contents::state(context, &shelf.owner, &shared_parts(held)).await?;
-    let own = contents::state(context, &shelf.owner, &shared_parts(&own.snapshot)).await?;
-    let over = over(current.knowledge(), shared, own);
+    let over = over(current.knowledge(), shared, own.state);
     let parts = blocking(move || parts::split(&over())).await?;
-    Ok(NewSnapshot { parts, ..new })
+    Ok((NewSnapshot { parts, ..new }, own.receipt))
 }
 
 /// Puts what a revision says over what else there is.

@@ -109,7 +109,7 @@ async fn bring(
 ) -> Result<(), NodeError> {
     let (hand_on, arriving) = mpsc::channel(1);
     let fetched = fetch_all(way, exchange, missing, hand_on);
-    let staged = stage_all(context, owner, way.session, arriving, at_hand);
+    let staged = stage_all(context, owner, way, arriving, at_hand);
     // What has come is written, also when what follows does not come.
     let (fetched, staged) = tokio::join!(fetched, staged);
     staged?;
@@ -151,14 +151,15 @@ async fn fetch_all(
 async fn stage_all(
     context: &Context,
     owner: &Owner,
-    session: SessionId,
+    way: &Way,
     mut arriving: mpsc::Receiver<Vec<Parcel>>,
     at_hand: &mut AtHand,
 ) -> Result<(), NodeError> {
     let reader = at_hand.reader();
     let stage_one = |parcels: Vec<Parcel>| async {
         let parts: Vec<PartRef> = parcels.iter().map(|parcel| parcel.part.clone()).collect();
-        let pieces = stage(context, owner, session, parcels, reader.clone()).await?;
+        let staged = stage(context, owner, way.session, parcels, reader.clone()).await;
+        let pieces = staged.map_err(|error| way.blame(error))?;
         Ok::<_, NodeError>(parts.into_iter().zip(pieces))
     };
     let arrived = stream::poll_fn(|task| arriving.poll_recv(task));

@@ -4,7 +4,7 @@
 //! a resume would take stands in, if that is whole; but never one from before the last revision, which would
 //! take every node back behind what it has.
 
-use super::compared::is_unreadable;
+use super::contents::is_damage;
 use super::error::SyncError;
 use super::publish::{Saved, Titles, Wanted, publish};
 use super::shelf::Shelf;
@@ -104,13 +104,4 @@ fn nothing_whole(session: &Session, damage: &NodeError) -> NodeError {
     let why = damage.to_string();
     let why = why.lines().next().unwrap_or_default().to_owned();
     SyncError::NothingWhole { name: session.name.clone(), why }.into()
-}
-
-/// Whether it says that something stored cannot be read.
-fn is_damage(error: &NodeError) -> bool {
-    match error {
-        NodeError::Store(error) => is_unreadable(error),
-        NodeError::Sync(SyncError::BadContent { .. }) => true,
-        _ => false,
-    }
 }

@@ -9,6 +9,7 @@ use super::publish::{Titles, Wanted};
 use super::settings::ConflictResolution;
 use super::shelf::{ATTEMPTS, Along, Shelf, is_race};
 use super::whole::publish_whole;
+use crate::audit::{Action, Actor, Note};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::latest::{Latest, last_good};
@@ -106,7 +107,7 @@ pub(super) async fn advance(
         if row.lifecycle == Lifecycle::Active || stands == Some(current.id()) {
             return Ok(());
         }
-        match step(context, hold, &mut shelf, current).await {
+        match step(context, hold, &row, &mut shelf, current).await {
             Err(error) if is_race(&error) => {}
             stepped => return stepped,
         }
@@ -117,6 +118,7 @@ pub(super) async fn advance(
 async fn step(
     context: &Context,
     hold: &Hold,
+    row: &Session,
     shelf: &mut Shelf,
     current: Signed,
 ) -> Result<(), NodeError> {
@@ -132,7 +134,7 @@ async fn step(
     }
     let found = context.store.fetch_content(&shelf.owner, session, current.id()).await?;
     let found = found.ok_or(SyncError::NoContent { rev: current.id() })?;
-    let snapshot = partial::with_own(context, shelf, &current, &found).await?;
+    let (snapshot, lost) = partial::with_own(context, shelf, row, &current, &found).await?;
     let id = snapshot.id;
     let mut contents = Vec::new();
     if current.is_partial() {
@@ -142,7 +144,14 @@ async fn step(
         contents.push((current.id(), RevisionContent::New(snapshot)));
     }
     shelf.stand_on(current, id);
-    shelf.put_back(context, Along { contents, ..Along::default() }).await
+    shelf.put_back(context, Along { contents, ..Along::default() }).await?;
+    if !lost.has_losses() {
+        return Ok(());
+    }
+    // A resume finds a whole snapshot here, and says nothing of it.
+    tracing::error!(%session, "what is only here of a session is damaged");
+    let note = Note::new(&Actor::node(), &shelf.owner, Action::Receive, session.to_string());
+    note.with_losses(&lost).end(&context.store, Ok(())).await
 }
 
 /// The revision that counts here. Where a person chooses, it is the one that this node had until they

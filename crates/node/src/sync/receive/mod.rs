@@ -9,6 +9,7 @@ mod news;
 mod parts;
 
 use super::at_hand::AtHand;
+use super::contents::is_unreadable;
 use super::error::SyncError;
 use super::peers;
 use super::reconcile::reconcile;
@@ -22,7 +23,7 @@ use baton_api::sync::{Exchange, Taken, Wanted};
 use baton_session::revision::PartList;
 use baton_session::{NodeId, Offer, Owner, PartHash, SessionId, Signed};
 use news::Standing;
-use parts::{check, check_states, missing, parts_of};
+use parts::{check, check_states, damaged, missing, parts_of};
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
@@ -103,7 +104,7 @@ enum Attempt {
     Known,
     /// It is on disk; how the session stood before.
     Stored(Box<Standing>),
-    /// Nothing was stored: these parts have to come first.
+    /// Nothing was stored: these parts have to come first, those among them that are damaged here.
     Missing(Vec<Wanted>),
     /// Nothing was stored: what was captured here and not saved has to be kept first.
     Ready,
@@ -141,8 +142,14 @@ async fn attempt(
     }
     if !kept {
         let new = gained.iter().filter(|(revision, _)| !had.contains(&said(revision)));
-        check_states(context, owner, new, at_hand).await?;
-        return Ok(Attempt::Ready);
+        return match check_states(context, owner, new, at_hand).await {
+            Ok(()) => Ok(Attempt::Ready),
+            Err(NodeError::Store(error)) if is_unreadable(&error) => {
+                let hurt = damaged(context, owner, &gained).await?;
+                if hurt.is_empty() { Err(error.into()) } else { Ok(Attempt::Missing(hurt)) }
+            }
+            Err(error) => Err(error),
+        };
     }
     let released = shelf.released(&before);
     store(context, &mut shelf, gained, released).await?;

@@ -7,13 +7,18 @@ use crate::context::Context;
 use crate::error::NodeError;
 use crate::sync::at_hand::AtHand;
 use crate::sync::contents;
+use crate::sync::damage::DamageError;
 use crate::sync::error::SyncError;
+use crate::sync::parcels::pays;
 use crate::sync::shelf::Shelf;
 use baton_api::sync::{Exchange, Wanted};
 use baton_session::revision::merge::seen_by;
 use baton_session::{Owner, PartHash, PartKind, PartRef, Signed, wire};
 use baton_store::StoreError;
 use std::collections::{BTreeMap, HashMap};
+
+/// How many older parts are in memory at once.
+const OPENED_AT_ONCE: usize = 16;
 
 /// Checks what an exchange says of parts: every revision has its list, and no list is too long or names
 /// what no revision holds.
@@ -56,9 +61,15 @@ pub(super) async fn check_states(
     at_hand: &mut AtHand,
 ) -> Result<(), NodeError> {
     for (revision, parts) in revisions {
-        let state = contents::state_of(context, owner, parts, at_hand).await?;
+        let rev = revision.id();
+        let state = match contents::state_of(context, owner, parts, at_hand).await {
+            Err(NodeError::Sync(SyncError::BadContent { why })) => {
+                return Err(SyncError::from(DamageError::NoState { rev, why }).into());
+            }
+            state => state?,
+        };
         let knowledge = revision.knowledge();
-        let (rev, expected) = (revision.id(), revision.checksum);
+        let expected = revision.checksum;
         let work = move || {
             let is_within = knowledge.is_plain() || seen_by(&knowledge, &state) == state;
             let found = wire::checksum_of(&state);
@@ -99,7 +110,20 @@ pub(super) async fn parts_of(
     Err(SyncError::NoList { rev: revision.id() }.into())
 }
 
-/// The parts that are not here, each with an older one of its place.
+/// The parts that are here and damaged: whoever offers them has them whole.
+pub(super) async fn damaged(
+    context: &Context,
+    owner: &Owner,
+    gained: &[(Signed, Vec<PartRef>)],
+) -> Result<Vec<Wanted>, NodeError> {
+    let all = gained.iter().flat_map(|(_, parts)| parts);
+    let all: BTreeMap<PartHash, &PartRef> = all.map(|part| (part.hash, part)).collect();
+    let all = all.into_values().filter(|part| !part.kind.is_picture()).cloned().collect();
+    let damaged = context.hub.damaged_of(owner, all).await?;
+    Ok(damaged.iter().map(|part| Wanted { part: part.hash, base: None }).collect())
+}
+
+/// The parts that are not here, each with an older one of its place, if that can be read.
 pub(super) async fn missing(
     context: &Context,
     shelf: &Shelf,
@@ -111,21 +135,29 @@ pub(super) async fn missing(
         return Ok(Vec::new());
     }
     let places = places(context, shelf).await?;
-    let wanted = missing.iter().map(|part| {
-        let base = places.get(&(part.kind, part.name.clone())).copied();
-        (part.hash, Wanted { part: part.hash, base })
-    });
-    Ok(wanted.collect::<BTreeMap<_, _>>().into_values().collect())
+    let mut wanted = BTreeMap::new();
+    for some in missing.chunks(OPENED_AT_ONCE) {
+        let older = |part: &PartRef| places.get(&(part.kind, part.name.clone()));
+        let older = some.iter().map(|part| older(part).filter(|older| pays(part, older)));
+        let older: Vec<Option<&PartRef>> = older.collect();
+        let named: Vec<PartRef> = older.iter().copied().flatten().cloned().collect();
+        let mut opened = context.store.fetch_parts(&shelf.owner, &named).await?.into_iter();
+        for (part, older) in some.iter().zip(older) {
+            let base = older.filter(|_| opened.next().is_some_and(|opened| opened.is_ok()));
+            wanted.insert(part.hash, Wanted { part: part.hash, base: base.map(|base| base.hash) });
+        }
+    }
+    Ok(wanted.into_values().collect())
 }
 
 /// What stands here in each place of the session.
 async fn places(
     context: &Context,
     shelf: &Shelf,
-) -> Result<HashMap<(PartKind, String), PartHash>, NodeError> {
+) -> Result<HashMap<(PartKind, String), PartRef>, NodeError> {
     let Some(base) = &shelf.shared.base else { return Ok(HashMap::new()) };
     let (owner, session) = (&shelf.owner, base.revision.session);
     let held = context.store.fetch_content(owner, session, base.revision.id()).await?;
     let parts = held.into_iter().flat_map(|held| held.parts);
-    Ok(parts.map(|part| ((part.kind, part.name), part.hash)).collect())
+    Ok(parts.map(|part| ((part.kind, part.name.clone()), part)).collect())
 }

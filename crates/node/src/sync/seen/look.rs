@@ -5,7 +5,8 @@ use super::looks::Key;
 use crate::blocking::blocking;
 use crate::context::Context;
 use crate::error::NodeError;
-use crate::sync::contents::{self, shared_parts};
+use crate::sync::contents::{self, is_damage, shared_parts};
+use crate::sync::damage::DamageError;
 use crate::sync::error::SyncError;
 use baton_session::revision::{Content, PartList};
 use baton_session::{
@@ -40,13 +41,24 @@ pub(super) async fn look(
         let held = context.store.fetch_content(owner, session, signed.id()).await?;
         let held = held.ok_or(SyncError::NoContent { rev: signed.id() })?;
         let whole = shared_parts(&held);
-        let state = contents::state(context, owner, &whole).await?;
+        let state = contents::state(context, owner, &whole).await;
+        let state = state.map_err(|error| unnamed(&signed, error))?;
         blocking(move || cut(&signed, &whole, &view.of(&state), (&view, conflicts, &secret)))
             .await?
     };
     let seen = Arc::new(seen);
     context.looks.put(key, &seen);
     Ok(seen)
+}
+
+/// What is damaged may be of a site of which they are told nothing: its name is for the log.
+fn unnamed(signed: &Signed, error: NodeError) -> NodeError {
+    if !is_damage(&error) {
+        return error;
+    }
+    let (session, rev) = (signed.session, signed.id());
+    tracing::error!(%session, %rev, %error, "nothing is given of a revision that is damaged");
+    SyncError::from(DamageError::Hurt { rev }).into()
 }
 
 /// The revision that says what is seen of one, with the parts that this one has not.

@@ -136,7 +136,7 @@ async fn a_part_that_holds_something_else_is_refused_also_when_it_just_came() {
     storage.bytes = b"no list".to_vec();
     let told = told_twice(made, &held).await;
     insta::assert_snapshot!(told, @r#"
-    what the session holds cannot be shared: expected local-storage part "https://shop0.test/" to hold valid JSON of its kind: expected ident at line 1 column 2
-    noted: local-admin: session.pull ID failed {"code":"storage_damaged","peer":"ID"}
+    revision REV: expected local-storage part "https://shop0.test/" to hold valid JSON of its kind: expected ident at line 1 column 2
+    noted: local-admin: session.pull ID failed {"code":"revision_refused","peer":"ID"}
     "#);
 }

@@ -1,6 +1,6 @@
 //! A session that several nodes have is held by one of them, and no resume leaves it with none.
 
-use super::pair::{Pair, know, logged_in, save, seed, start, store};
+use super::pair::{Pair, know, logged_in, save, seed, start};
 use super::stranger::{Stranger, reply, shop};
 use crate::fixture::Node;
 use crate::peer::Peer;
@@ -16,7 +16,6 @@ use baton_node::config::Choices;
 use baton_session::{Lease, SessionId, Vector};
 use jiff::Timestamp;
 use std::sync::{Arc, Mutex};
-use tokio::net::TcpListener;
 
 #[tokio::test]
 async fn of_two_that_ask_at_the_same_time_one_gets_the_session() {
@@ -87,18 +86,8 @@ impl Other {
         let stranger = Stranger::of(node, seed).await;
         let says = Mutex::new(says.iter().rev().cloned().collect());
         let other = Arc::new(Self { peer: Peer::new(seed), says, asked: Mutex::new(0) });
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = format!("http://{}/", listener.local_addr().unwrap());
         let router = Router::new().fallback(answer).with_state(Arc::clone(&other));
-        tokio::spawn(async move { axum::serve(listener, router).await });
-        // As if a person had registered it.
-        let store = store(node).await;
-        let peers = store.list_peers(&"local".parse().unwrap()).await.unwrap();
-        let known = peers.into_iter().find(|peer| peer.node == stranger.node()).unwrap();
-        store.delete_peer(&known.owner, known.node).await.unwrap();
-        let (url, credential) = (Some(address), Some("nobody looks at it".into()));
-        store.create_peer(&baton_store::Peer { url, credential, ..known }).await.unwrap();
-        store.close().await;
+        stranger.answers(node, router).await;
         (other, stranger)
     }
 

@@ -8,6 +8,7 @@ mod bytes;
 mod cloud;
 mod compression;
 mod conflicts;
+mod damaged;
 mod deletions;
 mod files;
 mod folder;

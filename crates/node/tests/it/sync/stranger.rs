@@ -1,8 +1,9 @@
 //! A node made by hand, which says to a real one whatever it likes.
 
-use super::pair::{logged_in, start};
+use super::pair::{logged_in, start, store};
 use crate::fixture::{Node, one_line, problem};
 use crate::peer::Peer;
+use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use axum::http::request::Parts;
@@ -17,6 +18,7 @@ use baton_session::{Lease, NodeId, Part, Replica, SessionId, Signed, State, part
 use baton_store::PackedPart;
 use jiff::Timestamp;
 use reqwest::Response;
+use tokio::net::TcpListener;
 
 /// A node that a real one has admitted.
 pub(super) struct Stranger {
@@ -71,6 +73,20 @@ impl Stranger {
         let card = node.admin_request(reqwest::Method::GET, "/sync/card").send().await.unwrap();
         let (url, there) = (node.file.url.clone(), card.json().await.unwrap());
         Self { peer: Peer::new(seed), key, url, there }
+    }
+
+    /// Answers what `node` asks, as if a person had registered it there.
+    pub(super) async fn answers(&self, node: &Node, router: Router) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}/", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        let store = store(node).await;
+        let peers = store.list_peers(&"local".parse().unwrap()).await.unwrap();
+        let known = peers.into_iter().find(|peer| peer.node == self.node()).unwrap();
+        store.delete_peer(&known.owner, known.node).await.unwrap();
+        let (url, credential) = (Some(address), Some("nobody looks at it".into()));
+        store.create_peer(&baton_store::Peer { url, credential, ..known }).await.unwrap();
+        store.close().await;
     }
 
     /// What a node of Baton asks, sealed and signed at an instant.
