@@ -3,14 +3,12 @@
 use crate::board::Feed;
 use crate::config::{GatewaySettings, NodeSettings, ProxySettings};
 use crate::connections::Freight;
-use crate::debug::relay::Bus;
-use crate::debug::token::DebugSecret;
-use crate::debug::{Browsers, Relay};
 use crate::error::NodeError;
 use crate::identity::OwnIdentity;
 use crate::idle::Activity;
 use crate::life::{HOLD_LIMIT, settled};
 use crate::live::{Hub, LiveError};
+use crate::looking::Browsers;
 use crate::messages::Replays;
 use crate::oidc::{Gate, OidcSettings, Tokens};
 use crate::outbound::Outbound;
@@ -23,6 +21,9 @@ use crate::sync::{FolderState, Given, IndexCache, KnownIcons, Looks, SyncSetting
 use crate::table::Hold;
 use crate::tickets::Tickets;
 use crate::webhooks::{WebhookSettings, Webhooks};
+use baton_debug::Relay;
+use baton_debug::relay::Bus;
+use baton_debug::token::DebugSecret;
 use baton_federation::Federation;
 use baton_session::{NodeId, Owner, Session, SessionId};
 use baton_store::Store;

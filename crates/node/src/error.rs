@@ -3,13 +3,13 @@
 use crate::blocking::Stopping;
 use crate::cocoons::CocoonError;
 use crate::data::{DataError, FileError};
-use crate::debug::LookError;
 use crate::gateway::GatewayRefusal;
 use crate::live::LiveError;
 use crate::oidc::TokenRefusal;
 use crate::sandboxes::SandboxRefusal;
 use crate::sync::SyncError;
 use baton_api::Scope;
+use baton_debug::LookError;
 use baton_federation::FederationError;
 use baton_session::{AgentName, Lifecycle, NodeId, SessionName};
 use baton_store::StoreError;

@@ -6,7 +6,7 @@
 //! the doors; [`proxy`] stands in front of cocoons; [`auth`] says who asks, [`oidc`] reads the tokens of providers, and [`rates`] counts how often; [`sessions`], [`keys`] and [`audit`]
 //! hold the operations, and `audit` what is noted of them; [`live`] holds the running browsers, and [`sandboxes`] those in which agents run, and [`gateway`] asks these as if they were models;
 //! [`identity`] is who this node is, [`messages`] signs what nodes say to each other and [`sealing`]
-//! seals it; [`debug`] keeps what tabs did, and finds it again; `changes` tells that something changed; `blocking` leads off the async threads; [`backup`] carries a whole data folder away and back, and [`bundle`] seals a file of one
+//! seals it; [`looking`] asks what tabs did; `changes` tells that something changed; `blocking` leads off the async threads; [`backup`] carries a whole data folder away and back, and [`bundle`] seals a file of one
 //! session; [`webhooks`] tell programs of people what came from other nodes; [`error`] and [`problem`] say how an operation fails.
 
 pub mod audit;
@@ -23,7 +23,6 @@ pub mod config;
 pub mod connections;
 pub mod context;
 pub mod data;
-pub mod debug;
 pub mod error;
 pub mod gateway;
 pub mod http;
@@ -35,11 +34,11 @@ mod latest;
 pub(crate) mod life;
 mod line;
 pub mod live;
+pub mod looking;
 pub mod mcp;
 pub mod messages;
 pub mod metrics;
 pub mod oidc;
-mod once;
 pub mod outbound;
 mod page;
 mod plain;

@@ -2,7 +2,6 @@
 
 use crate::cocoons::CocoonError;
 use crate::data::{DataError, FileError};
-use crate::debug::LookError;
 use crate::error::NodeError;
 use crate::gateway::GatewayRefusal;
 use crate::live::LiveError;
@@ -14,6 +13,7 @@ use baton_browser::keeper::KeeperError;
 use baton_browser::launch::LaunchError;
 use baton_browser::profile::compile::CompileError;
 use baton_browser::restore::RestoreError;
+use baton_debug::LookError;
 use baton_federation::{FederationError, Kind};
 use baton_sandbox::SandboxError;
 use baton_session::Lifecycle;

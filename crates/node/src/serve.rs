@@ -10,9 +10,6 @@ use crate::context::Context;
 use crate::context::Surroundings;
 use crate::data::DataFolder;
 use crate::data::{DataError, NodeFile, NodeLock};
-use crate::debug::relay::RelayLimits;
-use crate::debug::token::{DebugSecret, SecretError};
-use crate::debug::{Limits, Relay};
 use crate::http::tls::TlsError;
 use crate::http::{DoorError, Doors};
 use crate::identity::{IdentityError, OwnIdentity, load_or_create};
@@ -21,6 +18,9 @@ use crate::proxy::{Cocoons, Outside, OutsideError, Proxy, ProxyConfig, ProxyPlac
 use crate::rates::Rates;
 use crate::sandboxes::{self, Sandboxes};
 use crate::{board, cocoons, idle, life, metrics, proxy, sync, webhooks};
+use baton_debug::relay::RelayLimits;
+use baton_debug::token::{DebugSecret, SecretError};
+use baton_debug::{Limits, Relay};
 use baton_sandbox::Provider;
 use baton_session::{NodeId, Session};
 use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};
@@ -240,7 +240,7 @@ pub fn debug_secret(
 ) -> Result<DebugSecret, SecretError> {
     match shared {
         Some(text) => DebugSecret::from_text(text),
-        None => DebugSecret::load_or_create(data, rand::random()),
+        None => DebugSecret::load_or_create(&data.debug_key(), rand::random()),
     }
 }
 

@@ -12,7 +12,7 @@
 //! state has shrunk; [`diff`], [`forecast`] and [`login`] tell what changed, what expires and where somebody is logged in; [`redact`] hides
 //! secrets; [`playwright`] reads and writes `storageState` files and [`wire`] session files,
 //! [`import`] says what a file is and reads it, whoever wrote it, [`json`] writes what our types say, [`admit`] says what of a file from elsewhere a browser may get, [`domains`] takes what belongs to some
-//! domains and [`view`] what of it somebody sees, [`write_back`] takes over what a profile elsewhere holds; [`NodeKey`] says who wrote something, and
+//! domains and [`view`] what of it somebody sees, [`write_back`] takes over what a profile elsewhere holds; [`NodeKey`] says who wrote something, [`once`] what counts once, and
 //! [`revision`] which published state is newer than which.
 
 pub mod admit;
@@ -40,6 +40,7 @@ mod lease;
 pub mod lifecycle;
 pub mod login;
 mod node;
+pub mod once;
 mod part_hash;
 pub mod parts;
 pub mod peer;

@@ -6,11 +6,12 @@ use crate::repository::{files, report};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The crates, by where their sources are.
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "crates/api/src/",
     "crates/baton/src/",
     "crates/browser/src/",
     "crates/confine/src/",
+    "crates/debug/src/",
     "crates/federation/src/",
     "crates/node/src/",
     "crates/playground/src/",
@@ -24,7 +25,7 @@ const CRATES: [&str; 13] = [
 
 /// What is still to be cut: how many rooms of a crate stand in circles, and how many imports go through a
 /// face. Both only fall.
-const LEFT: [(&str, usize, usize); 1] = [("crates/node/src/", 95, 0)];
+const LEFT: [(&str, usize, usize); 1] = [("crates/node/src/", 82, 0)];
 
 /// What leads from one room to another, for example.
 type Ways = BTreeMap<String, BTreeMap<String, String>>;

@@ -5,7 +5,7 @@ use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
-const DIRECTIONS: [(&str, &[&str]); 14] = [
+const DIRECTIONS: [(&str, &[&str]); 15] = [
     ("session", &[]),
     ("postgres", &[]),
     ("testing", &[]),
@@ -13,11 +13,13 @@ const DIRECTIONS: [(&str, &[&str]); 14] = [
     ("store", &["session", "postgres"]),
     ("browser", &["session", "confine"]),
     ("api", &["session"]),
+    // It knows no HTTP and no database.
+    ("debug", &["session", "browser", "api"]),
     // Usable by themselves.
     ("federation", &[]),
     ("confine", &[]),
     ("sandbox", &["confine"]),
-    ("node", &["session", "store", "browser", "federation", "sandbox", "api"]),
+    ("node", &["session", "store", "browser", "debug", "federation", "sandbox", "api"]),
     ("playground", &["session", "browser", "api", "node"]),
     // It opens the database of a node beside it, to see what is there.
     ("walk", &["session", "store", "browser", "sandbox", "api", "node", "playground"]),
@@ -28,6 +30,7 @@ const DIRECTIONS: [(&str, &[&str]); 14] = [
         &[
             "session",
             "browser",
+            "debug",
             "federation",
             "sandbox",
             "api",

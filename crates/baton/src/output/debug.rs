@@ -6,7 +6,7 @@ use baton_api::debug::{
     ConsoleData, ConsoleEntry, ConsoleLevel, DebugTab, EpochMs, Gap, NetworkData, NetworkRequest,
     ResourceType,
 };
-use baton_node::debug::words;
+use baton_debug::words;
 use jiff::tz::TimeZone;
 
 /// How much of one request, or of one line, is shown, in characters.

@@ -4,12 +4,12 @@ use super::CocoonError;
 use crate::auth::Caller;
 use crate::clock;
 use crate::context::Context;
-use crate::debug::token::{Claim, Nonce};
 use crate::error::NodeError;
 use crate::proxy::{EnterTicket, TicketKey};
 use baton_api::CocoonId;
 use baton_api::cocoon::CocoonTicket;
 use baton_api::debug::EpochMs;
+use baton_debug::token::{Claim, Nonce};
 
 /// An address that opens a cocoon of the caller in a browser, once, within a minute. The browser is then
 /// let in for half a day.

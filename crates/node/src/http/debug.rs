@@ -4,14 +4,14 @@ use super::input::{Json, Path, Query};
 use super::refusal::Refusal;
 use crate::auth::Debug;
 use crate::context::Context;
-use crate::debug;
-use crate::debug::relay::Sight;
 use crate::error::NodeError;
+use crate::looking;
 use axum::extract::State;
 use baton_api::Problem;
 use baton_api::debug::{
     ConsoleData, ConsoleFilters, DebugTabs, NetworkData, NetworkFilters, Reveal, TabToken, Wait,
 };
+use baton_debug::relay::Sight;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub(super) async fn list_tabs(
     State(context): State<Context>,
     Debug(caller): Debug,
 ) -> Answer<DebugTabs> {
-    Ok(axum::Json(debug::list_tabs(&context, &caller).await?))
+    Ok(axum::Json(looking::list_tabs(&context, &caller).await?))
 }
 
 /// The requests of a tab that fit the filters, the newest last. Secrets are hidden unless revealed.
@@ -44,7 +44,7 @@ pub(super) async fn network(
 ) -> Answer<NetworkData> {
     let token = read(&token)?;
     let found =
-        debug::network(&context, &caller, &token, sight(how.reveal), &filters, length(&how))
+        looking::network(&context, &caller, &token, sight(how.reveal), &filters, length(&how))
             .await?;
     Ok(axum::Json(found.into_data(String::new(), filters.bodies || filters.id.is_some())))
 }
@@ -64,7 +64,7 @@ pub(super) async fn console(
 ) -> Answer<ConsoleData> {
     let token = read(&token)?;
     let found =
-        debug::console(&context, &caller, &token, sight(how.reveal), &filters, length(&how))
+        looking::console(&context, &caller, &token, sight(how.reveal), &filters, length(&how))
             .await?;
     Ok(axum::Json(found.into_data(String::new())))
 }
@@ -84,7 +84,7 @@ pub(super) async fn har(
     Path(token): Path<String>,
     Query(Reveal { reveal }): Query<Reveal>,
 ) -> Answer<impl Serialize> {
-    Ok(axum::Json(debug::har(&context, &caller, &read(&token)?, sight(reveal)).await?))
+    Ok(axum::Json(looking::har(&context, &caller, &read(&token)?, sight(reveal)).await?))
 }
 
 fn read(token: &str) -> Result<TabToken, NodeError> {

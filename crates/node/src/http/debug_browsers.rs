@@ -5,8 +5,8 @@ use super::input::Json;
 use super::refusal::Refusal;
 use crate::auth::{Browser, Debug, attempt};
 use crate::context::Context;
-use crate::debug;
 use crate::http::peer::Peer;
+use crate::looking;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::header::CACHE_CONTROL;
 use axum::response::IntoResponse;
@@ -27,7 +27,7 @@ pub(super) async fn pair(
     Debug(caller): Debug,
     here: Here,
 ) -> Result<impl IntoResponse, Refusal> {
-    let (code, limit) = debug::pair(&context, &caller)?;
+    let (code, limit) = looking::pair(&context, &caller)?;
     let expires_at = Timestamp::now() + limit;
     let paired = PairingCode { code, address: here.http(), expires_at };
     Ok(([(CACHE_CONTROL, "no-store")], axum::Json(paired)))
@@ -48,7 +48,7 @@ pub(super) async fn exchange(
     attempt(&parts, &context)?;
     let request = Request::from_parts(parts.clone(), body);
     let Json(ExchangePairing { code, browser_id }) = Json::from_request(request, &context).await?;
-    let key = debug::exchange(&context, &code, &browser_id).await?;
+    let key = looking::exchange(&context, &code, &browser_id).await?;
     if let Some(Peer(address)) = parts.extensions.get() {
         context.rates.give_back(*address);
     }
@@ -69,12 +69,12 @@ pub(super) async fn connect(
     here: Here,
     Json(ConnectBrowser { browser_id }): Json<ConnectBrowser>,
 ) -> Result<impl IntoResponse, Refusal> {
-    let ticket = debug::connect(&context, &caller, &browser_id)?;
+    let ticket = looking::connect(&context, &caller, &browser_id)?;
     let connection = BrowserConnection {
         ticket: ticket.expose_secret().to_owned(),
         signaling_url: here.signaling(),
-        response_body_max_size: debug::largest_body(&context, &caller),
-        cocoons: debug::watched(&context, &caller),
+        response_body_max_size: looking::largest_body(&context, &caller),
+        cocoons: looking::watched(&context, &caller),
     };
     Ok(([(CACHE_CONTROL, "no-store")], axum::Json(connection)))
 }

@@ -43,11 +43,11 @@ pub use recover::Recovered;
 pub use resume::Resumed;
 
 use crate::data::DataFolder;
-use crate::debug::Relay;
 use crate::table::{Hold, SessionTable};
 use baton_browser::keeper::Keepers;
 use baton_browser::launch::{ChromiumSandbox, Confine, Folder, Switch};
 use baton_browser::profile::compile::ProfileCache;
+use baton_debug::Relay;
 use baton_session::{Confinement, NodeId, SessionId};
 use baton_store::Store;
 use lease::Pulse;

@@ -7,11 +7,11 @@
 
 use super::Hub;
 use super::error::LiveError;
-use crate::debug::{self, Revealing, SessionTabs};
 use backon::{BackoffBuilder, ExponentialBuilder};
 use baton_browser::TargetId;
 use baton_browser::keeper::{self, KeeperError, Role};
 use baton_browser::record::{RecordLimits, Recorder};
+use baton_debug::{Revealing, SessionTabs};
 use baton_session::{Session, SessionId};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -113,7 +113,7 @@ async fn run(hub: Hub, id: SessionId, mut tabs: SessionTabs, recorder: Recorder)
     loop {
         if let Some(recorder) = next.take() {
             let begun = Instant::now();
-            debug::record(recorder, &mut tabs).await;
+            baton_debug::record(recorder, &mut tabs).await;
             if begun.elapsed() >= WORKED {
                 (pauses, failed) = (self::pauses(), None);
             }

@@ -9,8 +9,8 @@
 
 use super::parameters::Parameters;
 use super::untrusted::Untrusted;
-use crate::once::{Once, Twice};
 use baton_session::NodeKey;
+use baton_session::once::{Once, Twice};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use std::sync::{Mutex, PoisonError};

@@ -9,7 +9,6 @@ use super::route::Route;
 use super::{Proxy, ProxyConfig, now};
 use crate::auth::key_of;
 use crate::connections::Visit;
-use crate::debug::token::{Claim, DebugSecret, Nonce, TokenError, sign, verify};
 use crate::rates::Shown as Credential;
 use axum::body::Body;
 use axum::http::header::{
@@ -18,6 +17,7 @@ use axum::http::header::{
 use axum::http::{Response, StatusCode};
 use baton_api::debug::EpochMs;
 use baton_api::{CocoonId, Scope};
+use baton_debug::token::{Claim, DebugSecret, Nonce, TokenError, sign, verify};
 use baton_session::Owner;
 use baton_store::{FoundKey, StoreError};
 use serde::{Deserialize, Serialize};

@@ -11,7 +11,6 @@ use super::route::{NoRoute, Route, route};
 use super::waiting::{Moved, Watched};
 use super::{Proxy, access, inject, now};
 use crate::connections::{BodyTrouble, Connection, Visit};
-use crate::debug::token::{Nonce, PageToken};
 use crate::http::forwarded_for;
 use axum::body::Body;
 use axum::extract::Request;
@@ -20,6 +19,7 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, StatusCode, Uri, Version};
 use axum::response::Response;
+use baton_debug::token::{Nonce, PageToken};
 use futures_util::StreamExt;
 use hyper::body::Body as _;
 use hyper::upgrade::OnUpgrade;

@@ -26,10 +26,10 @@ pub use place::ProxyPlace;
 
 use crate::clock;
 use crate::connections::{Bounds, Door};
-use crate::debug::token::{DebugSecret, UsedNonces};
 use crate::rates::Rates;
 use axum::body::Body;
 use baton_api::debug::EpochMs;
+use baton_debug::token::{DebugSecret, UsedNonces};
 use baton_store::Store;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;

@@ -8,7 +8,6 @@ mod auth;
 mod carry;
 mod changes;
 mod config;
-mod debug;
 mod document;
 mod drivers;
 mod federation;

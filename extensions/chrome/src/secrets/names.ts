@@ -1,4 +1,4 @@
-// Names of secrets: the same words as in the node (`crates/node/src/debug/secrets/names.rs`).
+// Names of secrets: the same words as in the node (`crates/debug/src/secrets/names.rs`).
 
 /** Words that make a name a secret's, wherever they stand in it: `X-Api-Key`, `accessToken`, `PHPSESSID`. */
 const PARTS = new RegExp(

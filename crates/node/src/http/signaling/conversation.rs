@@ -3,7 +3,7 @@
 use super::Socket;
 use crate::auth::{Caller, is_shut_out};
 use crate::context::Context;
-use crate::debug::{BrowserLink, answer};
+use crate::looking::{BrowserLink, answer};
 use baton_api::debug::{
     BadMessage, BrowserMessage, ClientMessage, DebugError, DebugErrorCode, EpochMs, LinkEnd,
     RelayMessage,

@@ -1,13 +1,14 @@
 //! `browser_debug_get_console`
 
 use super::{number, token};
-use crate::debug::relay::Sight;
-use crate::debug::{self, words};
 use crate::error::NodeError;
+use crate::looking;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::Scope;
 use baton_api::debug::{ConsoleFilters, ConsoleLevel, EpochMs};
+use baton_debug::relay::Sight;
+use baton_debug::words;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -57,7 +58,7 @@ impl Verb for BrowserDebugGetConsole {
         };
         let (context, caller) = (&call.context, &call.caller);
         let found =
-            debug::console(context, caller, &token, Sight::Hidden, &filters, Duration::ZERO)
+            looking::console(context, caller, &token, Sight::Hidden, &filters, Duration::ZERO)
                 .await?;
         let told = match found.items.last() {
             Some(newest) if filters.id.is_some() => words::entry(newest, words::FULL_BUDGET),

@@ -1,12 +1,13 @@
 //! `browser_debug_get_network`
 
 use super::{number, token};
-use crate::debug::relay::Sight;
-use crate::debug::{self, words};
+use crate::looking;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::Scope;
 use baton_api::debug::{EpochMs, NetworkFilters};
+use baton_debug::relay::Sight;
+use baton_debug::words;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -63,7 +64,7 @@ impl Verb for BrowserDebugGetNetwork {
         };
         let (context, caller) = (&call.context, &call.caller);
         let found =
-            debug::network(context, caller, &token, Sight::Hidden, &filters, Duration::ZERO)
+            looking::network(context, caller, &token, Sight::Hidden, &filters, Duration::ZERO)
                 .await?;
         let told = match found.items.last() {
             Some(newest) if filters.id.is_some() => words::request(newest, words::FULL_BUDGET),

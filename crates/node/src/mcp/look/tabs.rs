@@ -1,11 +1,12 @@
 //! `browser_debug_list_tabs`
 
-use crate::debug::{self, words};
+use crate::looking;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::Scope;
 use baton_api::debug::DebugTab;
+use baton_debug::words;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -27,7 +28,7 @@ impl Verb for BrowserDebugListTabs {
 
     async fn call(self, call: Call) -> Result<Answer, Failure> {
         call.require(Scope::Debug).await?;
-        let tabs = debug::list_tabs(&call.context, &call.caller).await?.items;
+        let tabs = looking::list_tabs(&call.context, &call.caller).await?.items;
         let mut told = vec![match tabs.len() {
             0 => "No tabs. session_debug records those of a session.".to_owned(),
             1 => "1 tab".to_owned(),

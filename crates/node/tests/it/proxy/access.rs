@@ -7,7 +7,7 @@ use axum::http::HeaderMap;
 use axum::routing::get;
 use baton_api::debug::EpochMs;
 use baton_api::{CreateKey, Scope};
-use baton_node::debug::token::Nonce;
+use baton_debug::token::Nonce;
 use baton_node::proxy::{Access, EnterTicket};
 use jiff::Timestamp;
 use reqwest::Method;

@@ -6,7 +6,7 @@ use axum::http::HeaderMap;
 use axum::response::IntoResponse;
 use axum::routing::{any, get};
 use baton_api::debug::EpochMs;
-use baton_node::debug::token::{PageToken, UsedNonces};
+use baton_debug::token::{PageToken, UsedNonces};
 use jiff::Timestamp;
 use reqwest::Response;
 

@@ -8,8 +8,8 @@ mod passing;
 
 use crate::fixture::LIMIT;
 use axum::Router;
+use baton_debug::token::DebugSecret;
 use baton_node::connections::Bounds;
-use baton_node::debug::token::DebugSecret;
 use baton_node::proxy::{Access, BrowserDebug, Cocoon, Cocoons, Outside, Proxy, ProxyConfig};
 use baton_node::rates::{RateLimits, Rates};
 use baton_store::Store;

@@ -3,7 +3,7 @@
 use super::{Link, browser, offer, page_token, pair};
 use crate::fixture::Node;
 use baton_api::debug::EpochMs;
-use baton_node::debug::token::{DebugSecret, Nonce, PageToken};
+use baton_debug::token::{DebugSecret, Nonce, PageToken};
 use futures_util::SinkExt;
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
@@ -20,7 +20,7 @@ async fn a_tab_is_taken_by_a_good_token_only() {
         PageToken::new(cocoon, owner, "/", Nonce::new([nonce; 16]))
     };
     let forged = page(1).sign(&DebugSecret::from_bytes([9; 32]), super::now()).unwrap();
-    let secret = DebugSecret::load_or_create(&node.folder.data, [0; 32]).unwrap();
+    let secret = DebugSecret::load_or_create(&node.folder.data.debug_key(), [0; 32]).unwrap();
     let expired = page(2).sign(&secret, EpochMs::new(super::now().get() - 120_000)).unwrap();
     let mut told = Vec::new();
     for (what, by) in [

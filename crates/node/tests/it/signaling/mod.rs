@@ -6,8 +6,8 @@ mod pairing;
 
 use crate::fixture::Node;
 use baton_api::debug::{BrowserConnection, ConsoleFilters, EpochMs, PairedBrowser, RelayMessage};
-use baton_node::debug::EXTENSION_ID;
-use baton_node::debug::token::{DebugSecret, Nonce, PageToken};
+use baton_debug::token::{DebugSecret, Nonce, PageToken};
+use baton_node::looking::EXTENSION_ID;
 use futures_util::{SinkExt, StreamExt};
 use jiff::Timestamp;
 use reqwest::{Method, Response};
@@ -32,7 +32,7 @@ fn now() -> EpochMs {
 
 /// What the header of a page of Ada's shop brings, as the proxy signs it.
 fn page_token(node: &Node, owner: &str) -> String {
-    let secret = DebugSecret::load_or_create(&node.folder.data, [0; 32]).unwrap();
+    let secret = DebugSecret::load_or_create(&node.folder.data.debug_key(), [0; 32]).unwrap();
     let page = PageToken::new(
         "shop".parse().unwrap(),
         owner.parse().unwrap(),

@@ -1,0 +1,153 @@
+//! A person's browsers: they are paired once, and tell of the tabs that show pages of cocoons.
+//!
+//! The one idea: a browser gets a key that may tell and nothing else. A code that a person types pays for
+//! it, and a ticket that opens one connection is bought with it, so that the key never stands in an
+//! address or in a header that others log. Rooms: `pairing` keeps codes and tickets; `link` is what a
+//! connected browser tells; `parked` holds the tabs of one that is gone for a moment.
+
+mod link;
+mod pairing;
+mod parked;
+mod seats;
+
+pub(crate) use link::BrowserLink;
+
+use crate::auth::{Caller, KeySecret};
+use crate::clock;
+use crate::context::Context;
+use crate::error::NodeError;
+use crate::keys::{self, new_key};
+use crate::proxy::Cocoon;
+use baton_api::Scope;
+use baton_api::debug::{EpochMs, WatchedCocoon};
+use baton_debug::token::{DebugSecret, PageToken, TokenError, UsedNonces};
+use baton_session::Owner;
+use pairing::Pairing;
+use parked::Parked;
+use seats::{Seat, Seats};
+use secrecy::SecretString;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The id of the extension: it follows from the key in its manifest.
+pub const EXTENSION_ID: &str = "cklmooddchbbhngeidieamidaojpclfa";
+
+/// What a node knows of people's browsers. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Browsers {
+    pairing: Pairing,
+    parked: Parked,
+    seats: Seats,
+    secret: DebugSecret,
+    used: Arc<Mutex<UsedNonces>>,
+}
+
+impl Browsers {
+    /// With what their tokens are signed.
+    pub(crate) fn secret(&self) -> &DebugSecret {
+        &self.secret
+    }
+
+    /// None yet; the secret is that of their tokens.
+    pub(crate) fn new(secret: DebugSecret) -> Self {
+        let (pairing, parked, seats, used) = Default::default();
+        Self { pairing, parked, seats, secret, used }
+    }
+
+    /// Who connects with a ticket, and which browser it is, the one time that it counts.
+    pub(crate) fn take_ticket(&self, ticket: &SecretString) -> Option<(Caller, String)> {
+        self.pairing.take(ticket)
+    }
+
+    /// Waits until an older connection of the same browser has left, and takes its place.
+    pub(crate) async fn sit(&self, key: &str) -> Seat {
+        self.seats.sit(key).await
+    }
+
+    /// What a page's token says, the one time that it counts, and what is made of it; while nothing can
+    /// be made of it, it still counts.
+    fn take_page<T, E: From<TokenError>>(
+        &self,
+        token: &str,
+        now: EpochMs,
+        take: impl FnOnce(&PageToken) -> Result<T, E>,
+    ) -> Result<(PageToken, T), E> {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        PageToken::take_for(&self.secret, &mut used, token, now, take)
+    }
+}
+
+/// A code with which a person pairs a browser of theirs, and how long it counts.
+pub(crate) fn pair(context: &Context, caller: &Caller) -> Result<(String, Duration), NodeError> {
+    context.browsers.pairing.begin(&caller.owner)
+}
+
+/// The key of a browser whose extension was given a good code; older ones of the same browser are
+/// revoked.
+pub(crate) async fn exchange(
+    context: &Context,
+    code: &str,
+    browser_id: &str,
+) -> Result<SecretString, NodeError> {
+    check(browser_id)?;
+    let owner = context.browsers.pairing.redeem(code).ok_or(NodeError::BadPairingCode)?;
+    let name = format!("browser {browser_id}");
+    revoke_older(context, &owner, &name).await?;
+    let key = new_key(name, owner, [Scope::Browser]);
+    let secret = KeySecret::generate();
+    let made = context.store.create_key(&key, secret.hash()).await.map_err(NodeError::from);
+    let actor = crate::audit::Actor::key(&key);
+    keys::note(&actor, &key).end(&context.store, made).await?;
+    Ok(secret.expose().to_owned().into())
+}
+
+async fn revoke_older(context: &Context, owner: &Owner, name: &str) -> Result<(), NodeError> {
+    for key in context.store.list_keys(owner).await? {
+        if key.name == name && key.revoked_at.is_none() {
+            context.store.revoke_key(owner, &key.id, clock::now()).await?;
+        }
+    }
+    Ok(())
+}
+
+/// A ticket for one connection of the caller's browser.
+pub(crate) fn connect(
+    context: &Context,
+    caller: &Caller,
+    browser_id: &str,
+) -> Result<SecretString, NodeError> {
+    check(browser_id)?;
+    context.browsers.pairing.ticket(caller, browser_id)
+}
+
+/// Whose pages the caller's browser watches.
+pub(crate) fn watched(context: &Context, caller: &Caller) -> Vec<WatchedCocoon> {
+    let Some(place) = &context.proxy else { return Vec::new() };
+    own(context, caller).iter().flat_map(|cocoon| place.ways(cocoon)).collect()
+}
+
+/// The longest body that any of them wants, within what is kept of a tab.
+pub(crate) fn largest_body(context: &Context, caller: &Caller) -> usize {
+    let most = context.relay.limits().tab.body_bytes;
+    let asked = own(context, caller);
+    let asked = asked.iter().map(|cocoon| cocoon.browser_debug.response_body_max_size).max();
+    asked.map_or(most, |asked| usize::try_from(asked).unwrap_or(most).min(most))
+}
+
+fn own(context: &Context, caller: &Caller) -> Vec<Arc<Cocoon>> {
+    let mut cocoons = context.cocoons.list();
+    cocoons.retain(|one| one.owner == caller.owner && one.browser_debug.enabled);
+    cocoons
+}
+
+fn check(browser_id: &str) -> Result<(), NodeError> {
+    let fits = |c: u8| c.is_ascii_alphanumeric() || c == b'-';
+    if (1..=36).contains(&browser_id.len()) && browser_id.bytes().all(fits) {
+        return Ok(());
+    }
+    Err(NodeError::Invalid {
+        field: "browser_id",
+        expected: "1 to 36 letters, digits and hyphens",
+        found: "another text".to_owned(),
+    })
+}

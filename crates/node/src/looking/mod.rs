@@ -1,0 +1,13 @@
+//! Looking in: the operations of those who ask what tabs did, and the browsers of people that tell it.
+//!
+//! The one idea: what is kept of a tab, and how it is found again, is `baton-debug`'s; here stands who may ask,
+//! what of it is noted, and who may tell.
+
+mod browsers;
+mod questions;
+mod tabs;
+
+pub use browsers::EXTENSION_ID;
+pub(crate) use browsers::{BrowserLink, Browsers, connect, exchange, largest_body, pair, watched};
+pub(crate) use questions::answer;
+pub use tabs::{console, har, list_tabs, network};
