@@ -2,7 +2,6 @@
 
 use crate::board::Feed;
 use crate::config::{GatewaySettings, NodeSettings, ProxySettings};
-use crate::connections::Freight;
 use crate::error::NodeError;
 use crate::identity::OwnIdentity;
 use crate::idle::Activity;
@@ -11,9 +10,7 @@ use crate::live::{Hub, LiveError};
 use crate::looking::Browsers;
 use crate::messages::Replays;
 use crate::oidc::{Gate, OidcSettings, Tokens};
-use crate::outbound::Outbound;
 use crate::proxy::{Cocoons, ProxyPlace};
-use crate::rates::Rates;
 use crate::sandboxes::Sandboxes;
 use crate::sync::peers::Statuses;
 use crate::sync::standing::Watches;
@@ -25,6 +22,9 @@ use baton_debug::Relay;
 use baton_debug::relay::Bus;
 use baton_debug::token::DebugSecret;
 use baton_federation::Federation;
+use baton_net::connections::Freight;
+use baton_net::outbound::Outbound;
+use baton_net::rates::Rates;
 use baton_session::{NodeId, Owner, Session, SessionId};
 use baton_store::Store;
 use std::sync::Arc;

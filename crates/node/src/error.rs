@@ -11,6 +11,7 @@ use crate::sync::SyncError;
 use baton_api::Scope;
 use baton_debug::LookError;
 use baton_federation::FederationError;
+use baton_net::WayError;
 use baton_session::{AgentName, Lifecycle, NodeId, SessionName};
 use baton_store::StoreError;
 use std::time::Duration;
@@ -241,6 +242,12 @@ pub enum NodeError {
         /// Why.
         source: serde_json::Error,
     },
+}
+
+impl From<WayError> for NodeError {
+    fn from(error: WayError) -> Self {
+        Self::Sync(error.into())
+    }
 }
 
 impl From<Stopping> for NodeError {

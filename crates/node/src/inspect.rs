@@ -1,11 +1,11 @@
 //! A look at a node's folder and database from outside, for a doctor. Nothing is changed.
 
 use crate::config::Config;
-use crate::config::TlsFiles;
 use crate::data::DataError;
 use crate::data::DataFolder;
-use crate::http::tls::{self, TlsError};
 use crate::serve::master_key;
+use baton_net::tls::TlsFiles;
+use baton_net::tls::{self, TlsError};
 use baton_session::SessionId;
 use baton_store::{DatabaseUrl, StoreError, is_sealed};
 use std::fs::{File, TryLockError};

@@ -3,12 +3,12 @@
 //! Captures, resumes and running browsers are counted where they happen, in the hub. Nothing that
 //! is counted names a session, a site or an owner: metrics are read by those who may not see them.
 
-use crate::connections::{Bounds, Door};
 use crate::http::{Guard, HttpConfig, guard};
 use axum::Router;
 use axum::extract::State;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
+use baton_net::connections::{Bounds, Door};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use std::net::SocketAddr;
 use std::sync::OnceLock;

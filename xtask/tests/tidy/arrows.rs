@@ -6,13 +6,14 @@ use crate::repository::{files, report};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The crates, by where their sources are.
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 15] = [
     "crates/api/src/",
     "crates/baton/src/",
     "crates/browser/src/",
     "crates/confine/src/",
     "crates/debug/src/",
     "crates/federation/src/",
+    "crates/net/src/",
     "crates/node/src/",
     "crates/playground/src/",
     "crates/sandbox/src/",

@@ -5,7 +5,7 @@ use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
-const DIRECTIONS: [(&str, &[&str]); 15] = [
+const DIRECTIONS: [(&str, &[&str]); 16] = [
     ("session", &[]),
     ("postgres", &[]),
     ("testing", &[]),
@@ -13,13 +13,14 @@ const DIRECTIONS: [(&str, &[&str]); 15] = [
     ("store", &["session", "postgres"]),
     ("browser", &["session", "confine"]),
     ("api", &["session"]),
+    ("net", &["session"]),
     // It knows no HTTP and no database.
     ("debug", &["session", "browser", "api"]),
     // Usable by themselves.
     ("federation", &[]),
     ("confine", &[]),
     ("sandbox", &["confine"]),
-    ("node", &["session", "store", "browser", "debug", "federation", "sandbox", "api"]),
+    ("node", &["session", "store", "browser", "debug", "net", "federation", "sandbox", "api"]),
     ("playground", &["session", "browser", "api", "node"]),
     // It opens the database of a node beside it, to see what is there.
     ("walk", &["session", "store", "browser", "sandbox", "api", "node", "playground"]),
@@ -31,6 +32,7 @@ const DIRECTIONS: [(&str, &[&str]); 15] = [
             "session",
             "browser",
             "debug",
+            "net",
             "federation",
             "sandbox",
             "api",

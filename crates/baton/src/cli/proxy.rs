@@ -4,13 +4,13 @@ use super::Context;
 use super::serve::{allow_many_connections, cancel_when_told, listen, proxy};
 use crate::output;
 use baton_api::Exit;
+use baton_net::connections::Bounds;
+use baton_net::rates::{RateLimits, Rates};
 use baton_node::ServeError;
-use baton_node::connections::Bounds;
 use baton_node::debug_secret;
 use baton_node::proxy::{
     Cocoons, Outside, Proxy as Front, ProxyConfig, ProxyPlace, warn_of_guesses,
 };
-use baton_node::rates::{RateLimits, Rates};
 use clap::Args;
 use secrecy::SecretString;
 use std::net::SocketAddr;

@@ -3,17 +3,17 @@
 use super::may_talk;
 use super::secret::KeySecret;
 use crate::audit::{Action, Actor, Note, is_asked_by};
-use crate::connections::Visit;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::http::{Peer, Refusal};
 use crate::oidc::TokenRefusal;
-use crate::rates::Shown;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use baton_api::{AGENT_HEADER, Scope};
+use baton_net::connections::Visit;
+use baton_net::rates::Shown;
 use baton_session::{AgentName, Owner};
 use baton_store::FoundKey;
 use std::collections::BTreeSet;
@@ -134,7 +134,7 @@ pub(crate) fn refuse(parts: &Parts, context: &Context, error: NodeError) -> Node
 }
 
 /// Counts that somebody without a good key tries something, before it is looked at; fails when their address
-/// tried too often. [`Rates::give_back`](crate::rates::Rates::give_back) forgets one that was good.
+/// tried too often. [`Rates::give_back`](baton_net::rates::Rates::give_back) forgets one that was good.
 pub(crate) fn attempt(parts: &Parts, context: &Context) -> Result<(), NodeError> {
     let noted = match parts.extensions.get::<Peer>() {
         Some(Peer(address)) => context.rates.refused(*address),

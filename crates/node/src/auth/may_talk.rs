@@ -10,12 +10,12 @@ use crate::context::Context;
 use crate::error::NodeError;
 use crate::http::{Peer, Refusal};
 use crate::oidc::{Gate, TokenRefusal, Visitor};
-use crate::rates::Shown;
 use crate::sync::peers::CLIENT;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use baton_api::{Problem, Scope};
+use baton_net::rates::Shown;
 use baton_session::Owner;
 use sha2::{Digest, Sha256};
 

@@ -7,6 +7,7 @@ mod caller;
 mod local;
 mod may_talk;
 mod secret;
+mod stored;
 
 pub use caller::{Admin, Auditor, Browser, Caller, Debug, Drive, Read, Sandbox, Sync};
 pub(crate) use caller::{attempt, count, is_shut_out, key_of, refuse, show};
@@ -14,3 +15,4 @@ pub(crate) use local::revoke_local_keys;
 pub use local::{LocalKeyError, ensure_local_key};
 pub use may_talk::MayTalk;
 pub use secret::KeySecret;
+pub(crate) use stored::StoredKeys;

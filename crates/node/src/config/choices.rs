@@ -1,18 +1,18 @@
 //! The settings of one source, checked: a field that the source does not set is `None`.
 
 use super::error::ConfigError;
-use super::exposure::{Exposure, TlsFiles};
+use super::exposure::{Exposure, both_files};
 use super::gateway::GatewaySettings;
 use super::proxy::ProxyChoices;
 use super::sandboxes::SandboxSettings;
 use super::settings::Settings;
 use super::{node, oidc, webhooks};
 use crate::oidc::OidcSettings;
-use crate::outbound::Allowed;
 use crate::sync::ConflictResolution;
 use crate::webhooks::WebhookSettings;
 use axum::http::uri::Authority;
 use baton_browser::launch::{ChromiumSandbox, Confine, Folder, NotSwitch, Switch};
+use baton_net::outbound::Allowed;
 use baton_session::wire::NodeType;
 use baton_store::DatabaseUrl;
 use std::fmt::Display;
@@ -32,9 +32,9 @@ pub struct Choices {
     pub behind_proxy: Option<bool>,
     /// See [`Exposure::allowed_hosts`](super::Exposure::allowed_hosts).
     pub allowed_hosts: Option<Vec<String>>,
-    /// See [`TlsFiles::certificate`](super::TlsFiles::certificate).
+    /// See [`TlsFiles::certificate`](baton_net::tls::TlsFiles::certificate).
     pub tls_certificate: Option<PathBuf>,
-    /// See [`TlsFiles::key`](super::TlsFiles::key).
+    /// See [`TlsFiles::key`](baton_net::tls::TlsFiles::key).
     pub tls_key: Option<PathBuf>,
     /// See [`SyncSettings::auto_sync`](crate::sync::SyncSettings::auto_sync).
     pub auto_sync: Option<bool>,
@@ -60,7 +60,7 @@ pub struct Choices {
     pub cloud_url: Option<Url>,
     /// See [`SyncSettings::auto_register_cloud`](crate::sync::SyncSettings::auto_register_cloud).
     pub auto_register_cloud: Option<bool>,
-    /// See [`Outbound::allow`](crate::outbound::Outbound::allow).
+    /// See [`Outbound::allow`](baton_net::outbound::Outbound::allow).
     pub outbound_allow: Option<Vec<Allowed>>,
     /// See [`Config::oidc`](super::Config::oidc).
     pub oidc: Option<OidcSettings>,
@@ -235,7 +235,7 @@ impl Choices {
     /// What protects a listener that other machines can reach. Fails when that is half said.
     pub fn exposure(&self) -> Result<Exposure, ConfigError> {
         Ok(Exposure {
-            tls: TlsFiles::both(self.tls_certificate.clone(), self.tls_key.clone())?,
+            tls: both_files(self.tls_certificate.clone(), self.tls_key.clone())?,
             behind_proxy: self.behind_proxy.unwrap_or(false),
             allowed_hosts: self.names(),
         })

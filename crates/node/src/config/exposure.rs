@@ -1,6 +1,7 @@
 //! What protects a node that other machines can reach.
 
 use super::error::ConfigError;
+use baton_net::tls::TlsFiles;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -14,30 +15,6 @@ pub struct Exposure {
     /// Names under which it may be addressed, besides those of this machine: those that the settings allow, and
     /// those of the addresses that it tells others. One without a port stands for every port.
     pub allowed_hosts: Vec<String>,
-}
-
-/// The files that TLS takes, both PEM.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TlsFiles {
-    /// The certificate, and behind it those that vouch for it.
-    pub certificate: PathBuf,
-    /// Its private key.
-    pub key: PathBuf,
-}
-
-impl TlsFiles {
-    /// Both files, or none.
-    pub(super) fn both(
-        certificate: Option<PathBuf>,
-        key: Option<PathBuf>,
-    ) -> Result<Option<Self>, ConfigError> {
-        match (certificate, key) {
-            (Some(certificate), Some(key)) => Ok(Some(Self { certificate, key })),
-            (None, None) => Ok(None),
-            (Some(_), None) => Err(ConfigError::HalfTls { found: "server.tls.certificate" }),
-            (None, Some(_)) => Err(ConfigError::HalfTls { found: "server.tls.key" }),
-        }
-    }
 }
 
 impl Exposure {
@@ -57,5 +34,18 @@ impl Exposure {
         } else {
             Err(ConfigError::NotLoopback { setting, found: address })
         }
+    }
+}
+
+/// Both files, or none.
+pub(super) fn both_files(
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+) -> Result<Option<TlsFiles>, ConfigError> {
+    match (certificate, key) {
+        (Some(certificate), Some(key)) => Ok(Some(TlsFiles { certificate, key })),
+        (None, None) => Ok(None),
+        (Some(_), None) => Err(ConfigError::HalfTls { found: "server.tls.certificate" }),
+        (None, Some(_)) => Err(ConfigError::HalfTls { found: "server.tls.key" }),
     }
 }

@@ -18,7 +18,7 @@ mod webhooks;
 pub use baton_store::DatabaseUrl;
 pub use choices::Choices;
 pub use error::ConfigError;
-pub use exposure::{Exposure, TlsFiles};
+pub use exposure::Exposure;
 pub use gateway::{
     AgentSettings, AgentTexts, BUILT_IN_AGENT, GatewaySettings, GatewayTexts, Prompt,
     UpstreamSettings, UpstreamTexts,
@@ -38,16 +38,16 @@ pub use settings::{
 };
 pub use webhooks::WebhookTexts;
 
-use crate::connections::Bounds;
 use crate::data::DataFolder;
 use crate::live::RecoverySettings;
 use crate::oidc::OidcSettings;
-use crate::outbound::Outbound;
-use crate::rates::RateLimits;
 use crate::sync::SyncSettings;
 use crate::webhooks::WebhookSettings;
 use baton_browser::keeper::Keepers;
 use baton_browser::launch::{ChromiumSandbox, Confine, Folder, Switch};
+use baton_net::connections::Bounds;
+use baton_net::outbound::Outbound;
+use baton_net::rates::RateLimits;
 use baton_sandbox::{InitCommand, Provider};
 use baton_session::Owner;
 use baton_store::Limits;

@@ -3,13 +3,15 @@
 //! Commands of this machine find the node without a certificate. So a node that speaks TLS listens
 //! at a free loopback port as well, in clear text that never leaves the machine.
 
-use super::tls::{self, TlsError};
 use super::{HttpConfig, router};
+use crate::auth::StoredKeys;
 use crate::config::Exposure;
-use crate::connections::{Bounds, Door};
 use crate::context::Context;
+use baton_net::connections::{Bounds, Door};
+use baton_net::tls::{self, TlsError};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
@@ -94,7 +96,7 @@ impl Doors {
             service: router(context.clone(), config),
             bounds,
             behind_proxy: config.behind_proxy,
-            keys: Some(context.store.clone()),
+            keys: Some(Arc::new(StoredKeys(context.store.clone()))),
         };
         let Some(Secured { acceptor, local, local_address }) = self.secured else {
             return door(self.listener, None, &public).answer(shutdown).await;

@@ -35,7 +35,6 @@ mod signaling;
 mod sync;
 mod sync_files;
 mod system;
-pub mod tls;
 mod websocket;
 
 pub use doors::{DoorError, Doors};
@@ -84,7 +83,7 @@ pub struct HttpConfig {
 fn routes() -> OpenApiRouter<Context> {
     let long = DefaultBodyLimit::max(FILE_LIMIT);
     let files = DefaultBodyLimit::max(crate::sandboxes::FILE_LIMIT);
-    let unpacked = from_fn(crate::connections::freight::weigh_unpacked);
+    let unpacked = from_fn(baton_net::connections::freight::weigh_unpacked);
     OpenApiRouter::with_openapi(Document::openapi())
         // Without a key.
         .routes(routes!(system::health))

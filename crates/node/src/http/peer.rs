@@ -3,12 +3,12 @@
 //! Behind a proxy every connection is the proxy's; it names the caller at the end of the header
 //! `X-Forwarded-For`. What stands before that, a caller could have written.
 
-use crate::connections::Connection;
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::middleware::Next;
 use axum::response::Response;
+use baton_net::connections::Connection;
 use std::net::{IpAddr, SocketAddr};
 
 /// The address of the caller.

@@ -4,9 +4,9 @@
 use super::issuer::Issuer;
 use super::provider::Document;
 use super::provider::{Answered, Provider, ProviderError};
-use crate::outbound::Outbound;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use baton_net::outbound::Outbound;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;

@@ -8,7 +8,7 @@ use super::keys::{Key, Keys};
 use super::refusal::TokenRefusal;
 use super::settings::OidcSettings;
 use super::strangers::Strangers;
-use crate::outbound::Outbound;
+use baton_net::outbound::Outbound;
 use baton_session::Owner;
 use jiff::Timestamp;
 use jsonwebtoken::dangerous::insecure_decode_claims;

@@ -3,8 +3,8 @@
 //! The one idea: the name counts letter by letter. What stands in a token, in the settings and in what
 //! the provider says of itself must be the same text, so it is kept as it was written.
 
-use crate::line::is_loopback;
-use crate::outbound::Reach;
+use baton_net::client::is_loopback;
+use baton_net::outbound::Reach;
 use std::fmt;
 use std::str::FromStr;
 use url::Url;

@@ -7,7 +7,7 @@ use super::claims::shown;
 use super::issuer::Issuer;
 use super::provider::{Provider, ProviderError};
 use super::refusal::TokenRefusal;
-use crate::outbound::Outbound;
+use baton_net::outbound::Outbound;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::Deserialize;

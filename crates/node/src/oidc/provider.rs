@@ -1,8 +1,8 @@
 //! A provider: what it says of itself, and how it is asked.
 
 use super::issuer::Issuer;
-use crate::line::{SMALL_MAX, bounded, client, said};
-use crate::outbound::{Outbound, Reach};
+use baton_net::client::{SMALL_MAX, bounded, client, said};
+use baton_net::outbound::{Outbound, Reach};
 use reqwest::RequestBuilder;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

@@ -6,8 +6,8 @@
 
 use super::client::{OidcClient, Token};
 use super::provider::ProviderError;
-use crate::outbound::Outbound;
 use backon::{ExponentialBuilder, Retryable};
+use baton_net::outbound::Outbound;
 use secrecy::ExposeSecret;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

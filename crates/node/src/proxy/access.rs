@@ -8,8 +8,6 @@ use super::page::Failure;
 use super::route::Route;
 use super::{Proxy, ProxyConfig, now};
 use crate::auth::key_of;
-use crate::connections::Visit;
-use crate::rates::Shown as Credential;
 use axum::body::Body;
 use axum::http::header::{
     CACHE_CONTROL, COOKIE, HeaderMap, HeaderValue, LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE,
@@ -18,6 +16,8 @@ use axum::http::{Response, StatusCode};
 use baton_api::debug::EpochMs;
 use baton_api::{CocoonId, Scope};
 use baton_debug::token::{Claim, DebugSecret, Nonce, TokenError, sign, verify};
+use baton_net::connections::Visit;
+use baton_net::rates::Shown as Credential;
 use baton_session::Owner;
 use baton_store::{FoundKey, StoreError};
 use serde::{Deserialize, Serialize};

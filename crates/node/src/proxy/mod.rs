@@ -24,12 +24,13 @@ pub use cocoon::{Access, BrowserDebug, Cocoon, Cocoons, InvalidUpstream, Upstrea
 pub use outside::{Outside, OutsideError};
 pub use place::ProxyPlace;
 
+use crate::auth::StoredKeys;
 use crate::clock;
-use crate::connections::{Bounds, Door};
-use crate::rates::Rates;
 use axum::body::Body;
 use baton_api::debug::EpochMs;
 use baton_debug::token::{DebugSecret, UsedNonces};
+use baton_net::connections::{Bounds, Door, Keys};
+use baton_net::rates::Rates;
 use baton_store::Store;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -107,7 +108,8 @@ impl Proxy {
         });
         let tls = self.0.config.outside.tls();
         let Inner { config, .. } = &*self.0;
-        let (bounds, keys) = (config.bounds, config.keys.clone());
+        let keys = config.keys.clone().map(|store| Arc::new(StoredKeys(store)) as Arc<dyn Keys>);
+        let bounds = config.bounds;
         let behind_proxy = config.outside.is_behind_proxy();
         let door = Door { listener, tls, service, bounds, behind_proxy, keys };
         let too_late = async {

@@ -8,7 +8,7 @@ use super::cocoon::{Access, Cocoon};
 use super::route::Route;
 use crate::cocoons::CocoonError;
 use crate::config::{ConfigError, Exposure};
-use crate::http::tls::{self, TlsError};
+use baton_net::tls::{self, TlsError};
 use std::net::SocketAddr;
 use tokio_rustls::TlsAcceptor;
 

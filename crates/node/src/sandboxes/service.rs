@@ -10,9 +10,9 @@ use crate::blocking::blocking;
 use crate::config::SessionService;
 use crate::context::Context;
 use crate::error::NodeError;
-use crate::line;
-use crate::outbound::Reach;
 use crate::plain;
+use baton_net::client;
+use baton_net::outbound::Reach;
 use baton_session::import::{self, ImportError, Imported};
 use baton_session::{Receipt, State};
 use secrecy::SecretString;
@@ -59,11 +59,11 @@ async fn ask(
     let key = plain::secret(&service.key_file).await;
     let key = key.map_err(|error| failed(format!("its key cannot be read: {error}")))?;
     let key = SecretString::from(key.trim());
-    let client = line::client(&context.outbound, &service.url, Reach::default()).await?;
-    let url = line::address(&service.url, &[session, "state"])?;
+    let client = client::client(&context.outbound, &service.url, Reach::default()).await?;
+    let url = client::address(&service.url, &[session, "state"])?;
     let call = client.get(url).query(&[("reveal", true)]);
-    let call = call.header("authorization", line::bearer(&key)?);
-    let response = call.send().await.map_err(|error| failed(line::said(error)))?;
+    let call = call.header("authorization", client::bearer(&key)?);
+    let response = call.send().await.map_err(|error| failed(client::said(error)))?;
     let status = response.status();
     match status.as_u16() {
         200 => {}
@@ -74,7 +74,7 @@ async fn ask(
         401 | 403 => return Err(failed("it refuses our key".to_owned()).into()),
         _ => return Err(failed(format!("it answers {status}")).into()),
     }
-    line::bounded(response, ANSWER_MAX).await.map_err(|why| failed(why).into())
+    client::bounded(response, ANSWER_MAX).await.map_err(|why| failed(why).into())
 }
 
 fn read(answer: &[u8]) -> Result<(State, Receipt), String> {

@@ -5,13 +5,13 @@
 
 use super::error::SyncError;
 use crate::error::NodeError;
-use crate::line::is_loopback;
 use crate::oidc::{Issuer, OidcClient};
-use crate::outbound::Reach;
 use crate::shell::word;
 use axum::http::HeaderName;
 use axum::http::header::HeaderValue;
 use baton_api::sync::{ClientCredential, RegisterPeer};
+use baton_net::client::is_loopback;
+use baton_net::outbound::Reach;
 use baton_session::json;
 use baton_session::peer::AuthMethod;
 use secrecy::{ExposeSecret, SecretString};
@@ -197,8 +197,8 @@ pub(crate) fn preparation(method: AuthMethod) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::{Credential, Pass};
-    use crate::outbound::Reach;
     use baton_api::sync::{ClientCredential, RegisterPeer};
+    use baton_net::outbound::Reach;
     use baton_session::peer::AuthMethod;
     use secrecy::ExposeSecret;
 

@@ -4,14 +4,13 @@
 use super::Hook;
 use super::message::Delivery;
 use crate::audit::{Action, Actor, Note};
+use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
-use crate::outbound::Reach;
-use crate::sync::SyncError;
-use crate::{clock, line};
 use axum::http::header::{CONTENT_TYPE, USER_AGENT};
 use backon::{ExponentialBuilder, Retryable};
 use baton_api::ErrorCode;
+use baton_net::outbound::Reach;
+use baton_net::{WayError, client};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -71,7 +70,7 @@ async fn deliver(context: &Context, hook: &Hook, delivery: &Delivery) {
 async fn post(context: &Context, hook: &Hook, delivery: &Delivery) -> Result<(), Failed> {
     let (url, id) = (&hook.settings.url, delivery.id.to_string());
     let key = hook.settings.secret.key().await?;
-    let client = line::client(&context.outbound, url, Reach::default()).await.map_err(refused)?;
+    let client = client::client(&context.outbound, url, Reach::default()).await.map_err(refused)?;
     let at = clock::now().as_second();
     let request = client
         .post(url.clone())
@@ -82,7 +81,7 @@ async fn post(context: &Context, hook: &Hook, delivery: &Delivery) -> Result<(),
         .header("webhook-timestamp", at)
         .header("webhook-id", id)
         .body(delivery.body.clone());
-    let answer = request.send().await.map_err(line::said)?;
+    let answer = request.send().await.map_err(client::said)?;
     let status = answer.status();
     match status.as_u16() {
         200..=299 => Ok(()),
@@ -94,9 +93,9 @@ async fn post(context: &Context, hook: &Hook, delivery: &Delivery) -> Result<(),
 }
 
 /// Why an address is not asked, without the path in it.
-fn refused(error: NodeError) -> Failed {
+fn refused(error: WayError) -> Failed {
     match error {
-        NodeError::Sync(SyncError::AddressNotAllowed { found }) => {
+        WayError::AddressNotAllowed { found } => {
             // The settings are read when the node starts, so another try finds the same.
             let why = format!("expected an address that this node may ask, found {found}");
             let is_passing = found.ends_with("which has no address");

@@ -1,9 +1,9 @@
 //! Settings: what is typed becomes what it means, and nonsense is refused with its place.
 
 use crate::fixture::Folder;
+use baton_net::connections::Bounds;
+use baton_net::rates::RateLimits;
 use baton_node::config::{Choices, ConfigError, Exposure, Prepare, Settings};
-use baton_node::connections::Bounds;
-use baton_node::rates::RateLimits;
 use baton_node::webhooks::Event;
 use baton_session::Owner;
 use baton_session::wire::NodeType;

@@ -2,7 +2,7 @@
 
 use crate::fixture::{Folder, Node, one_line, problem};
 use baton_api::{Client, ErrorCode, ListAudit, OpenCdp, Scope};
-use baton_node::rates::RateLimits;
+use baton_net::rates::RateLimits;
 use baton_session::AuditOutcome;
 use reqwest::Method;
 

@@ -1,7 +1,7 @@
 //! TLS: a real handshake, and certificates that cannot be used.
 
 use crate::fixture::{Folder, Node};
-use baton_node::config::TlsFiles;
+use baton_net::tls::TlsFiles;
 use baton_node::{ServeError, serve};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use std::io;

@@ -6,7 +6,7 @@ use crate::cli::failure::whole_text;
 use crate::cli::serve::{NodeArgs, inherited};
 use crate::local;
 use baton_browser::launch::{self, ChromiumSandbox, Confine};
-use baton_node::config::TlsFiles;
+use baton_net::tls::TlsFiles;
 use baton_node::inspect;
 use baton_session::Confinement;
 use std::ffi::OsStr;

@@ -6,8 +6,8 @@
 use super::reply::{Call, Function, Reply, failed, read};
 use crate::blocking::blocking;
 use crate::error::NodeError;
-use crate::line;
 use baton_api::chat::Usage;
+use baton_net::client;
 use futures_util::stream::{BoxStream, StreamExt, try_unfold};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -86,7 +86,7 @@ impl Heard {
         if kind.is_some_and(|kind| kind.trim_start().starts_with("text/event-stream")) {
             return Ok(Self::Pieces(Pieces::of(response)));
         }
-        let answer = line::bounded(response, ANSWER_MAX).await.map_err(failed)?;
+        let answer = client::bounded(response, ANSWER_MAX).await.map_err(failed)?;
         let reply = blocking(move || read(&answer)).await?.map_err(failed)?;
         Ok(Self::Whole(Some(reply)))
     }
@@ -116,7 +116,7 @@ impl Pieces {
     fn of(response: reqwest::Response) -> Self {
         let bytes = try_unfold((response, 0), |(mut response, before)| async move {
             let chunk = response.chunk().await;
-            let Some(chunk) = chunk.map_err(|error| io::Error::other(line::said(error)))? else {
+            let Some(chunk) = chunk.map_err(|error| io::Error::other(client::said(error)))? else {
                 return Ok(None);
             };
             let size = before + chunk.len();

@@ -6,9 +6,9 @@ use crate::blocking::blocking;
 use crate::config::UpstreamSettings;
 use crate::context::Context;
 use crate::error::NodeError;
-use crate::line;
-use crate::outbound::Reach;
 use crate::plain;
+use baton_net::client;
+use baton_net::outbound::Reach;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -35,8 +35,8 @@ impl<'a> Upstream<'a> {
     ) -> Result<Self, NodeError> {
         // The address is of the settings, so it may be on this machine.
         let client =
-            line::client(&context.outbound, &settings.url, Reach { loopback: true }).await?;
-        let url = line::address(&settings.url, &["chat", "completions"])?;
+            client::client(&context.outbound, &settings.url, Reach { loopback: true }).await?;
+        let url = client::address(&settings.url, &["chat", "completions"])?;
         let key = match &settings.key_file {
             Some(file) => {
                 let text = plain::secret(file).await;
@@ -65,9 +65,9 @@ impl<'a> Upstream<'a> {
     async fn post(&self, body: &Value) -> Result<reqwest::Response, NodeError> {
         let mut call = self.client.post(self.url.clone()).timeout(ANSWER_LIMIT).json(body);
         if let Some(key) = &self.key {
-            call = call.header("authorization", line::bearer(key)?);
+            call = call.header("authorization", client::bearer(key)?);
         }
-        Ok(call.send().await.map_err(|error| failed(line::said(error)))?)
+        Ok(call.send().await.map_err(|error| failed(client::said(error)))?)
     }
 
     async fn heard(&self, response: reqwest::Response) -> Result<Heard, NodeError> {
@@ -75,7 +75,7 @@ impl<'a> Upstream<'a> {
         if status.is_success() {
             return Heard::of(response).await;
         }
-        let answer = line::bounded(response, ANSWER_MAX).await.map_err(failed)?;
+        let answer = client::bounded(response, ANSWER_MAX).await.map_err(failed)?;
         let complaint = blocking(move || complaint(&answer)).await?;
         Err(failed(format!("it answers {status}{complaint}")).into())
     }

@@ -6,8 +6,8 @@
 
 use super::{HEALTH_LIMIT, Remote, TUNNEL};
 use crate::error::NodeError;
-use crate::line::address;
 use crate::sync::error::SyncError;
+use baton_net::client::address;
 use std::time::Duration;
 use tokio::time::sleep;
 

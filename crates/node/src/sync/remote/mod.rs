@@ -12,8 +12,8 @@ mod ask;
 mod pass;
 mod topic;
 
-use crate::line::client_within;
-pub(super) use crate::line::{SMALL_MAX, address, bounded, client, said};
+use baton_net::client::client_within;
+pub(super) use baton_net::client::{SMALL_MAX, address, bounded, client, said};
 pub(super) use pass::Way;
 pub(crate) use topic::{SEALED, Topic};
 
@@ -26,14 +26,14 @@ use crate::blocking::blocking;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::identity::{Identity, SealKey};
-use crate::line::is_loopback;
-use crate::outbound::Reach;
 use ask::{Ask, Failed};
 use baton_api::Health;
 use baton_api::sync::{
     AskIndex, AskSeen, Exchange, FetchParts, IndexMark, LeaseAnswer, NextIndex, NodeCard, Parcel,
     SyncIndex, TakeLease, Taken, Wanted, parcel,
 };
+use baton_net::client::is_loopback;
+use baton_net::outbound::Reach;
 use baton_session::peer::AuthMethod;
 use baton_session::{Lease, SessionId, View};
 use baton_store::Peer;

@@ -5,11 +5,11 @@
 
 use super::super::credential::{Credential, Pass, command, preparation};
 use crate::error::NodeError;
-use crate::line::bearer;
 use crate::oidc::{OidcClient, ProviderError, Token, Tokens};
 use crate::shell::word;
 use crate::sync::error::SyncError;
 use axum::http::header::HeaderValue;
+use baton_net::client::bearer;
 use baton_session::peer::AuthMethod;
 use url::Url;
 

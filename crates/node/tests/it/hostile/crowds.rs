@@ -6,8 +6,8 @@
 
 use crate::fixture::{Folder, LIMIT, Node};
 use baton_api::ListSessions;
-use baton_node::config::TlsFiles;
-use baton_node::connections::Bounds;
+use baton_net::connections::Bounds;
+use baton_net::tls::TlsFiles;
 use baton_node::proxy::{Access, BrowserDebug, Cocoon};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use std::net::{Ipv4Addr, SocketAddr};

@@ -2,7 +2,7 @@
 
 use crate::fixture::{Folder, Node, one_line, problem};
 use baton_api::{ErrorCode, ListSessions, Scope};
-use baton_node::rates::RateLimits;
+use baton_net::rates::RateLimits;
 use reqwest::{Method, Response};
 
 async fn limited(requests_per_minute: u32, refused_keys_per_minute: u32, proxy: bool) -> Node {

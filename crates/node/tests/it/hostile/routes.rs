@@ -4,7 +4,7 @@
 use super::{Operation, operations, owners};
 use crate::fixture::{Folder, Node, problem};
 use baton_api::{CreateKey, ErrorCode, Scope};
-use baton_node::rates::RateLimits;
+use baton_net::rates::RateLimits;
 use std::collections::BTreeMap;
 
 /// Who may do it.

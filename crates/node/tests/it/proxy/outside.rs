@@ -7,7 +7,7 @@ use axum::http::HeaderMap;
 use axum::routing::get;
 use baton_api::cocoon::{CocoonAccess, CocoonPages, PutCocoon};
 use baton_api::{CocoonId, CreateKey, ErrorCode, Scope};
-use baton_node::config::TlsFiles;
+use baton_net::tls::TlsFiles;
 use baton_node::proxy::{Access, Cocoon};
 use baton_node::{Config, ServeError, serve};
 use futures_util::{SinkExt, StreamExt};

@@ -4,8 +4,8 @@ use super::pair::{again_at, registration, start, start_on};
 use crate::fixture::{Node, until};
 use baton_api::ErrorCode;
 use baton_api::sync::{ConfirmPeer, PeerView, RegisterPeer};
+use baton_net::outbound::Allowed;
 use baton_node::config::Choices;
-use baton_node::outbound::Allowed;
 use baton_session::peer::PeerState;
 use url::Url;
 

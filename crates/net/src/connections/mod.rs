@@ -6,20 +6,21 @@
 //! taken. Rooms: `places` says who may hold a connection, `line` is the socket that holds the place,
 //! `visit` what a request and its connection know of each other, `freight` what bodies weigh together.
 
-pub(crate) mod freight;
+pub mod freight;
+mod keys;
 mod line;
 mod places;
 mod visit;
 
-pub(crate) use freight::Freight;
-pub(crate) use visit::{BodyTrouble, Visit};
+pub use freight::Freight;
+pub use keys::Keys;
+pub use visit::{BodyTrouble, Visit};
 
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::header::{CONNECTION, HeaderValue};
 use axum::response::Response;
-use baton_store::Store;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -31,6 +32,7 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -54,7 +56,7 @@ const LOOK_PAUSE: Duration = Duration::from_secs(5);
 
 /// The address of a connection's other end.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Connection(pub(crate) SocketAddr);
+pub struct Connection(pub SocketAddr);
 
 /// What a door bears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,15 +94,19 @@ impl Default for Bounds {
 }
 
 /// One listener, and what answers behind it.
-pub(crate) struct Door<S> {
-    pub(crate) listener: TcpListener,
-    pub(crate) tls: Option<TlsAcceptor>,
-    pub(crate) service: S,
-    pub(crate) bounds: Bounds,
+pub struct Door<S> {
+    /// Where whoever comes arrives.
+    pub listener: TcpListener,
+    /// What speaks TLS; none means clear text.
+    pub tls: Option<TlsAcceptor>,
+    /// What answers.
+    pub service: S,
+    /// How many may come, and how long they may take.
+    pub bounds: Bounds,
     /// Whether every connection comes from a proxy, so that its address tells nothing.
-    pub(crate) behind_proxy: bool,
+    pub behind_proxy: bool,
     /// Where keys are looked up with which connections are held; each ends with its key.
-    pub(crate) keys: Option<Store>,
+    pub keys: Option<Arc<dyn Keys>>,
 }
 
 impl<S> Door<S>
@@ -109,7 +115,7 @@ where
     S::Future: Send,
 {
     /// Answers whoever comes, until `shutdown`; requests under way then are finished.
-    pub(crate) async fn answer(self, shutdown: &CancellationToken) {
+    pub async fn answer(self, shutdown: &CancellationToken) {
         let places = Places::new(self.bounds.connections, self.behind_proxy);
         let watching = watch(places.clone(), self.keys.clone());
         let _watching = AbortOnDropHandle::new(tokio::spawn(watching));
@@ -165,7 +171,7 @@ where
 }
 
 /// Ends connections whose keys are good no longer, for as long as it runs.
-async fn watch(places: Places, keys: Option<Store>) {
+async fn watch(places: Places, keys: Option<Arc<dyn Keys>>) {
     let Some(keys) = keys else { return };
     let mut suspected = HashSet::<Holder>::new();
     loop {
@@ -173,8 +179,7 @@ async fn watch(places: Places, keys: Option<Store>) {
         let mut bad = HashSet::new();
         for holder in places.watched() {
             let Some(owner) = &holder.owner else { continue };
-            // A database that does not answer changes nothing.
-            if !keys.is_key_good(owner, &holder.name).await.unwrap_or(true) {
+            if !keys.is_good(owner, &holder.name).await {
                 bad.insert(holder);
             }
         }

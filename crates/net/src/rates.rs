@@ -48,7 +48,7 @@ struct Inner {
 
 /// What a stranger shows.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Shown {
+pub enum Shown {
     /// A key of ours.
     Key,
     /// A token of a provider.
@@ -87,7 +87,7 @@ impl Rates {
     /// Looks up a key or a token that somebody at `address` shows, when it is their turn; `is_good` says what
     /// it was worth, or none where that was not seen. Whoever looks up what a stranger shows asks here, so
     /// that the allowance comes before the deed.
-    pub(crate) async fn look_up<T>(
+    pub async fn look_up<T>(
         &self,
         address: Option<IpAddr>,
         (shown, secret_hash): (Shown, [u8; 32]),
@@ -141,7 +141,7 @@ impl Rates {
 }
 
 /// Whoever has one address of IPv6 has the 2^64 around it as well.
-pub(crate) fn household(address: IpAddr) -> IpAddr {
+pub fn household(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             let network = u128::from(address) & !u128::from(u64::MAX);

@@ -40,16 +40,16 @@ impl Shares {
 
 /// In whose name a connection is held.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Holder {
+pub struct Holder {
     /// The id of a key, or what else was shown that is good here.
-    pub(crate) name: String,
+    pub name: String,
     /// Whose key it is, when the connection ends with that key.
-    pub(crate) owner: Option<Owner>,
+    pub owner: Option<Owner>,
 }
 
 /// The places of one door. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Places(Arc<Inner>);
+pub struct Places(Arc<Inner>);
 
 struct Inner {
     shares: Shares,

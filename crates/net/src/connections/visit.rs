@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Why a body was not taken to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum BodyTrouble {
+pub enum BodyTrouble {
     /// It came too slowly, or not at all.
     #[error("expected the body of the request, found that it comes too slowly or not at all")]
     Slow,
@@ -31,7 +31,7 @@ pub(crate) enum BodyTrouble {
 
 /// One request, as its connection knows it. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Visit(Arc<Inner>);
+pub struct Visit(Arc<Inner>);
 
 struct Inner {
     guest: Guest,
@@ -51,7 +51,7 @@ impl Visit {
 
     /// The request shows a key of this id; the connection ends with it when `owner` says whose it is. Fails
     /// with the limit when there are too many connections with it.
-    pub(crate) fn show(&self, name: &str, owner: Option<&Owner>) -> Result<(), usize> {
+    pub fn show(&self, name: &str, owner: Option<&Owner>) -> Result<(), usize> {
         self.0.guest.show(&Holder { name: name.to_owned(), owner: owner.cloned() })?;
         // A request is made in one name.
         let _ = self.0.name.set(name.to_owned());
@@ -59,18 +59,18 @@ impl Visit {
     }
 
     /// In whose name it is asked; none is a stranger.
-    pub(crate) fn name(&self) -> Option<&str> {
+    pub fn name(&self) -> Option<&str> {
         self.0.name.get().map(String::as_str)
     }
 
     /// Says why the body was not taken.
-    pub(crate) fn note(&self, trouble: BodyTrouble) {
+    pub fn note(&self, trouble: BodyTrouble) {
         // The first reason is the one.
         let _ = self.0.trouble.set(trouble);
     }
 
     /// Why the body was not taken, if it was not.
-    pub(crate) fn trouble(&self) -> Option<BodyTrouble> {
+    pub fn trouble(&self) -> Option<BodyTrouble> {
         self.0.trouble.get().copied()
     }
 

@@ -1,10 +1,9 @@
 //! The way to another node or service: a client that goes where it was checked, and bodies that are
 //! bounded.
 
-use crate::error::NodeError;
+use crate::error::WayError;
 use crate::outbound::{Outbound, Reach};
-use crate::sync::SyncError;
-use axum::http::header::HeaderValue;
+use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
 use url::Url;
@@ -12,26 +11,26 @@ use url::Url;
 /// How long a connection may take to open.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// How long one answer may take.
-pub(crate) const ANSWER_LIMIT: Duration = Duration::from_mins(2);
+pub const ANSWER_LIMIT: Duration = Duration::from_mins(2);
 /// The largest card or problem.
-pub(crate) const SMALL_MAX: usize = 64 << 10;
+pub const SMALL_MAX: usize = 64 << 10;
 
 /// A client that goes to the addresses which were checked, and nowhere else.
-pub(crate) async fn client(
+pub async fn client(
     outbound: &Outbound,
     url: &Url,
     reach: Reach,
-) -> Result<reqwest::Client, NodeError> {
+) -> Result<reqwest::Client, WayError> {
     client_within(outbound, url, reach, CONNECT_LIMIT).await
 }
 
 /// The same, whose connections open within `connect`.
-pub(crate) async fn client_within(
+pub async fn client_within(
     outbound: &Outbound,
     url: &Url,
     reach: Reach,
     connect: Duration,
-) -> Result<reqwest::Client, NodeError> {
+) -> Result<reqwest::Client, WayError> {
     let addresses = outbound.check(url, reach).await?;
     let host = url.host_str().unwrap_or_default();
     let client = reqwest::Client::builder()
@@ -41,10 +40,11 @@ pub(crate) async fn client_within(
         .no_proxy()
         .resolve_to_addrs(host, &addresses)
         .build();
-    Ok(client.map_err(|error| SyncError::NotANode { url: url.clone(), why: said(error) })?)
+    client.map_err(|error| WayError::NoClient { url: url.clone(), why: said(error) })
 }
 
-pub(crate) fn is_loopback(url: &Url) -> bool {
+/// Whether an address names this machine itself.
+pub fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(url::Host::Ipv4(address)) => address.is_loopback(),
         Some(url::Host::Ipv6(address)) => address.is_loopback(),
@@ -53,25 +53,24 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-pub(crate) fn address(base: &Url, segments: &[&str]) -> Result<Url, NodeError> {
+/// The address of what stands at these segments below another one.
+pub fn address(base: &Url, segments: &[&str]) -> Result<Url, WayError> {
     let mut url = base.clone();
-    let found = || SyncError::AddressNotAllowed { found: base.to_string() };
+    let found = || WayError::AddressNotAllowed { found: base.to_string() };
     url.path_segments_mut().map_err(|()| found())?.pop_if_empty().extend(segments);
     Ok(url)
 }
 
-pub(crate) fn bearer(key: &SecretString) -> Result<HeaderValue, NodeError> {
+/// What a header says to show a key or a token; it stands in no log.
+pub fn bearer(key: &SecretString) -> Result<HeaderValue, WayError> {
     let value = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()));
-    let mut value = value.map_err(|_| SyncError::NotAKey)?;
+    let mut value = value.map_err(|_| WayError::NotAKey)?;
     value.set_sensitive(true);
     Ok(value)
 }
 
 /// The body of a response, if it is no longer than that.
-pub(crate) async fn bounded(
-    mut response: reqwest::Response,
-    most: usize,
-) -> Result<Vec<u8>, String> {
+pub async fn bounded(mut response: reqwest::Response, most: usize) -> Result<Vec<u8>, String> {
     let length = response.content_length().and_then(|length| usize::try_from(length).ok());
     let mut body = Vec::with_capacity(length.unwrap_or_default().min(most));
     while let Some(chunk) = response.chunk().await.map_err(said)? {
@@ -84,7 +83,7 @@ pub(crate) async fn bounded(
 }
 
 /// What went wrong, down to the cause; the address is known.
-pub(crate) fn said(error: reqwest::Error) -> String {
+pub fn said(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut cause: &dyn std::error::Error = &error;
     while let Some(deeper) = cause.source() {

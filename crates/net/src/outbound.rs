@@ -4,8 +4,7 @@
 //! goes to one of those that were checked. So nobody who may name an address reaches through this node
 //! what only this node can reach.
 
-use crate::error::NodeError;
-use crate::sync::SyncError;
+use crate::error::WayError;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 use url::{Host, Url};
@@ -64,7 +63,7 @@ impl std::str::FromStr for Allowed {
 
 impl Outbound {
     /// Checks an address, and returns where it leads: connections must go there and nowhere else.
-    pub async fn check(&self, url: &Url, reach: Reach) -> Result<Vec<SocketAddr>, NodeError> {
+    pub async fn check(&self, url: &Url, reach: Reach) -> Result<Vec<SocketAddr>, WayError> {
         if !matches!(url.scheme(), "http" | "https") {
             return refuse(format!("one with the scheme {}", url.scheme()));
         }
@@ -124,7 +123,7 @@ impl Allowed {
     }
 }
 
-async fn resolve(url: &Url) -> Result<Vec<SocketAddr>, NodeError> {
+async fn resolve(url: &Url) -> Result<Vec<SocketAddr>, WayError> {
     let port = url.port_or_known_default().unwrap_or(443);
     let found: Vec<SocketAddr> = match url.host() {
         Some(Host::Ipv4(address)) => vec![SocketAddr::from((address, port))],
@@ -141,8 +140,8 @@ async fn resolve(url: &Url) -> Result<Vec<SocketAddr>, NodeError> {
     if found.is_empty() { refuse("one without a host".to_owned()) } else { Ok(found) }
 }
 
-fn refuse<T>(found: String) -> Result<T, NodeError> {
-    Err(SyncError::AddressNotAllowed { found }.into())
+fn refuse<T>(found: String) -> Result<T, WayError> {
+    Err(WayError::AddressNotAllowed { found })
 }
 
 /// Whether an address is one of the internet (RFC 6890 lists the others).

@@ -22,7 +22,7 @@ const LIGHT: u64 = 64 << 10;
 
 /// What the node holds. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Freight(Arc<Inner>);
+pub struct Freight(Arc<Inner>);
 
 struct Inner {
     /// How many bytes at once, of all and of one key.
@@ -37,7 +37,8 @@ struct Held {
 }
 
 impl Freight {
-    pub(crate) fn new(bounds: &Bounds) -> Self {
+    /// Nothing is held yet.
+    pub fn new(bounds: &Bounds) -> Self {
         let limits = (bounds.freight, bounds.freight_of_key);
         Self(Arc::new(Inner { limits, held: Mutex::default() }))
     }
@@ -109,11 +110,7 @@ struct Loaded {
 }
 
 /// The layer: counts what a request brings, and what its answer holds.
-pub(crate) async fn weigh(
-    State(freight): State<Freight>,
-    mut request: Request,
-    next: Next,
-) -> Response {
+pub async fn weigh(State(freight): State<Freight>, mut request: Request, next: Next) -> Response {
     let visit = request.extensions().get::<Visit>().cloned();
     let load = Arc::new(Load::new(&freight, visit.clone()));
     let is_packed = request.headers().contains_key(CONTENT_ENCODING);
@@ -135,7 +132,7 @@ pub(crate) async fn weigh(
 }
 
 /// The layer for bodies that were unpacked on their way: counts what they have become.
-pub(crate) async fn weigh_unpacked(request: Request, next: Next) -> Response {
+pub async fn weigh_unpacked(request: Request, next: Next) -> Response {
     let packed = request.extensions().get::<Loaded>().filter(|loaded| loaded.is_packed);
     match packed.map(|loaded| Arc::clone(&loaded.load)) {
         Some(load) => next.run(request.map(|body| Weighed::of(body, load))).await,
