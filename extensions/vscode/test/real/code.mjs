@@ -147,6 +147,12 @@ export class Code {
     return whole
   }
 
+  /** Waits until no message is shown: one of work that has ended goes by itself. */
+  async silent() {
+    const messages = this.page.locator('.notification-list-item')
+    await until('the messages to go', async () => (await messages.count()) === 0)
+  }
+
   async clear() {
     await this.page.keyboard.press('F1')
     await this.page.locator('.quick-input-widget input').first().fill('>Notifications: Clear All Notifications')
@@ -187,15 +193,18 @@ export class Code {
 
   /**
    * Takes a picture once the page rests: what fades has come to its end, and two pictures in a row are the same. The
-   * pointer is out of the way, unless it is what the picture shows.
+   * pointer is out of the way, and what it called up is gone, unless that is what the picture shows. A bar that
+   * moves as long as work goes on never rests, and is left out.
    */
   async shot(name, { withPointer = false } = {}) {
-    if (!withPointer) await this.page.mouse.move(1, 1)
+    const called = this.page.locator(':is(.workbench-hover, .scrollbar.visible):visible')
     let [before, now] = [undefined, Buffer.alloc(0)]
     await until('the window to rest', async () => {
+      if (!withPointer) await this.page.mouse.move(1, 1)
+      const gone = withPointer || (await called.count()) === 0
       before = now
-      now = await this.page.screenshot({ animations: 'disabled' })
-      return now.equals(before)
+      now = await this.page.screenshot({ animations: 'disabled', style: '.progress-bit { display: none !important }' })
+      return gone && now.equals(before)
     })
     writeFileSync(join(this.shots, `${name}.png`), now)
   }

@@ -14,6 +14,7 @@ export default async function ({ step, code, there }) {
       const row = (name) => code.page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first()
       await row('pictured').locator('.quick-input-list-icon[style*="data:image/png;base64,"]').waitFor({ timeout: 15_000 })
       assert.equal(await row('forum').locator('.codicon-globe').count(), 1, 'a session without an icon has a globe')
+      await code.silent()
       await code.shot('icons')
       await code.page.keyboard.press('Escape')
       await there.baton('sessions', 'close', 'pictured')

@@ -18,6 +18,7 @@ export default async function ({ step, code, here, there, room }) {
     await code.pick('API key')
     await code.answer('API key of the other node', key)
     await code.page.locator(`.quick-input-widget input[placeholder="${fingerprint}"]`).waitFor()
+    await code.silent()
     await code.shot('wizard')
     await code.pick('It is the same')
     await code.said('server is confirmed and answers')
