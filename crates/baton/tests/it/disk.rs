@@ -37,10 +37,13 @@ impl Disk {
         assert!(broken.unwrap().success(), "could not break {}", self.0.display());
     }
 
-    /// Takes it away once nobody uses it any more.
-    async fn take_away(self) {
+    /// Takes it away once nobody uses it any more. A sandbox that somebody on this machine made meanwhile
+    /// has the disk, too: while that lives, whoever mounts the image again gets the disk as it was.
+    async fn take_away(self, image: &Path) {
         let unmount = || Command::new("umount").arg(&self.0).output().unwrap().status.success();
         eventually("nobody uses the disk", async || unmount()).await;
+        let devices = || Command::new("losetup").arg("--associated").arg(image).output().unwrap();
+        eventually("no sandbox has the disk", async || devices().stdout.is_empty()).await;
     }
 }
 
@@ -152,7 +155,7 @@ async fn a_disk_that_takes_no_writes_costs_no_snapshot_and_no_browser() {
 
     // The disk is mended: what was acknowledged is there.
     victims::kill_all(&holders).await.unwrap();
-    disk.take_away().await;
+    disk.take_away(image.path()).await;
     let disk = Disk::mount(&mount, &house).unwrap();
     house.start_node().await.unwrap_or_else(|error| panic!("{error}: {}", house.log()));
     assert_eq!(state_of(&house, "disk").await, Lifecycle::Recoverable);
