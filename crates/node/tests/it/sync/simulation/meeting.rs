@@ -17,11 +17,16 @@ impl World {
             let pulled = self.members[to].client().pull_session(there, &session).await;
             pulled.unwrap();
             self.learn(to, from);
-            // Whoever pulls tells what it makes of two deletions, and so of its own.
-            let there = self.members[from].replica(self.session).await;
-            if there.current().is_some_and(|current| current.deleted) {
-                self.members[from].promised.ended |= self.members[to].promised.ended;
-            }
+            self.hear(from, to).await;
+        }
+    }
+
+    /// Whoever pulls tells of its deletions, and of what it makes of two. What they had seen is gone there,
+    /// also beside something newer that counts.
+    async fn hear(&mut self, at: usize, from: usize) {
+        let replica = self.members[at].replica(self.session).await;
+        if replica.heads().any(|head| head.deleted) {
+            self.members[at].promised.ended |= self.members[from].promised.ended;
         }
     }
 
@@ -80,6 +85,7 @@ impl World {
         self.restart(from).await;
         if pulled.await.unwrap().is_ok() {
             self.learn(to, from);
+            self.hear(from, to).await;
         }
     }
 
