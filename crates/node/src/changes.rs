@@ -3,7 +3,7 @@
 //! The one idea: it is told *that*, and whoever wants to know *what* asks for the list. So a follower who is
 //! slow misses nothing but hints that came together, and nothing is kept for anybody.
 
-use crate::auth::{Caller, is_shut_out};
+use crate::caller::{Caller, is_shut_out};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::idle::Request;

@@ -1,8 +1,10 @@
 //! What every operation is given: the database, the running browsers, and who this node is.
 
 use crate::board::Feed;
-use crate::config::{GatewaySettings, NodeSettings, ProxySettings};
+use crate::config::ProxySettings;
 use crate::error::NodeError;
+use crate::gateway::GatewaySettings;
+use crate::identity::NodeSettings;
 use crate::identity::OwnIdentity;
 use crate::idle::Activity;
 use crate::life::{HOLD_LIMIT, settled};

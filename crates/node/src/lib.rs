@@ -16,6 +16,7 @@ mod blocking;
 mod board;
 mod budget;
 pub mod bundle;
+pub mod caller;
 mod changes;
 pub mod clock;
 pub mod cocoons;

@@ -4,7 +4,7 @@
 //! soon. One that opens more often is asked for by name, and ends with the key behind it. Tickets
 //! live in memory: a node that starts again knows none.
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::NodeError;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

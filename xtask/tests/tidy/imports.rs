@@ -136,7 +136,7 @@ struct Reader {
 
 impl Reader {
     /// A path from the root of the crate; none for what is no path inside it.
-    fn from_root(&self, path: &[String]) -> Option<Module> {
+    fn rooted(&self, path: &[String]) -> Option<Module> {
         let mut names = path.iter().peekable();
         let mut module = match names.peek()?.as_str() {
             "crate" => Module::new(),
@@ -154,7 +154,7 @@ impl Reader {
     }
 
     fn names(&mut self, path: &[String]) {
-        self.source.named.extend(self.from_root(path));
+        self.source.named.extend(self.rooted(path));
     }
 }
 
@@ -174,7 +174,7 @@ impl<'ast> Visit<'ast> for Reader {
         let is_handed_on = !matches!(item.vis, Visibility::Inherited);
         for (path, name) in leaves(&item.tree) {
             let of_child = [&["self".to_owned()], path.as_slice()].concat();
-            match self.from_root(&path).or_else(|| self.from_root(&of_child)) {
+            match self.rooted(&path).or_else(|| self.rooted(&of_child)) {
                 Some(home) if is_handed_on => self.source.handed.push((name, home)),
                 _ => self.names(&path),
             }

@@ -5,7 +5,7 @@
 //! whether somebody asked in vain and nobody noted it.
 
 use super::actor::Actor;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use baton_session::Owner;
 use std::cell::{Cell, OnceCell};
 

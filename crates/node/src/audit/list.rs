@@ -1,6 +1,6 @@
 //! Reads the audit log, page by page.
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::page;

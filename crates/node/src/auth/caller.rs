@@ -3,6 +3,7 @@
 use super::may_talk;
 use super::secret::KeySecret;
 use crate::audit::{Action, Actor, Note, is_asked_by};
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::http::{Peer, Refusal};
@@ -16,39 +17,6 @@ use baton_net::connections::Visit;
 use baton_net::rates::Shown;
 use baton_session::{AgentName, Owner};
 use baton_store::FoundKey;
-use std::collections::BTreeSet;
-
-/// Who asks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caller {
-    /// Whose sessions are seen.
-    pub owner: Owner,
-    /// The id of the key, or of the client that a provider vouches for.
-    pub key: String,
-    /// What the audit log calls the caller.
-    pub actor: Actor,
-    /// What the key allows.
-    pub scopes: BTreeSet<Scope>,
-    /// Which agent it says it is.
-    pub agent: Option<AgentName>,
-}
-
-impl Caller {
-    /// The node itself, in the name of an owner: what it does without anybody asking for it.
-    pub(crate) fn node(owner: Owner) -> Self {
-        let scopes = [Scope::Read, Scope::Sync].into();
-        Self { owner, key: "node".to_owned(), actor: Actor::node(), scopes, agent: None }
-    }
-
-    /// Checks that the key allows `needed`.
-    pub fn require(&self, needed: Scope) -> Result<(), NodeError> {
-        if self.scopes.contains(&needed) {
-            return Ok(());
-        }
-        let found: Vec<&str> = self.scopes.iter().map(|scope| scope.as_str()).collect();
-        Err(NodeError::Forbidden { needed, found: found.join(", ") })
-    }
-}
 
 impl FromRequestParts<Context> for Caller {
     type Rejection = Refusal;
@@ -146,12 +114,6 @@ pub(crate) fn attempt(parts: &Parts, context: &Context) -> Result<(), NodeError>
         limit,
         wait,
     })
-}
-
-/// Whether the caller's key opens nothing any more: it was revoked since, or belongs to a peer that is limited
-/// by now.
-pub(crate) async fn is_shut_out(context: &Context, caller: &Caller) -> Result<bool, NodeError> {
-    Ok(!context.store.is_key_good(&caller.owner, &caller.key).await?)
 }
 
 /// The key that a request shows. The proxy asks here, too, so that it never passes on as a stranger's what

@@ -3,9 +3,9 @@
 //! The one idea: a token opens what nodes ask each other, and nothing else. So it is looked at here and
 //! nowhere else, and no other extractor takes one. No header but `Authorization` says who may talk.
 
-use super::caller::Caller;
 use super::caller::{authorization, count, denied, known, refuse, show};
 use crate::audit::{Action, Actor, Note, is_asked_by};
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::http::{Peer, Refusal};

@@ -9,8 +9,8 @@ mod may_talk;
 mod secret;
 mod stored;
 
-pub use caller::{Admin, Auditor, Browser, Caller, Debug, Drive, Read, Sandbox, Sync};
-pub(crate) use caller::{attempt, count, is_shut_out, key_of, refuse, show};
+pub use caller::{Admin, Auditor, Browser, Debug, Drive, Read, Sandbox, Sync};
+pub(crate) use caller::{attempt, count, key_of, refuse, show};
 pub(crate) use local::revoke_local_keys;
 pub use local::{LocalKeyError, ensure_local_key};
 pub use may_talk::MayTalk;

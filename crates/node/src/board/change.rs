@@ -1,7 +1,7 @@
 //! What callers may do with the board, as an operation on it.
 
 use super::{as_json, write};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::{ChangeFederation, FederationChange};

@@ -1,6 +1,6 @@
 //! Which agent drives which session.
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::{DrivenSession, DrivenSessions};

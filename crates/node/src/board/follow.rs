@@ -1,7 +1,7 @@
 //! The board for a caller who follows it: as it is now, and again whenever it is another one.
 
 use super::{blocking, of, show};
-use crate::auth::{Caller, is_shut_out};
+use crate::caller::{Caller, is_shut_out};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::idle::Request;

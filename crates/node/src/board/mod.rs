@@ -15,7 +15,7 @@ pub(crate) use driven::driven;
 pub(crate) use feed::Feed;
 pub(crate) use follow::{Followed, follow};
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::FederationView;

@@ -1,7 +1,7 @@
 //! Lets a browser, which bears no key, into a cocoon.
 
 use super::CocoonError;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;

@@ -1,7 +1,7 @@
 //! Lists cocoons.
 
 use super::view;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use baton_api::cocoon::CocoonList;
 

@@ -3,7 +3,7 @@
 use super::load::cocoon;
 use super::{CocoonError, texts, view};
 use crate::audit::{Action, Note};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;

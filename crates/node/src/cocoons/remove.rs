@@ -2,7 +2,7 @@
 
 use super::CocoonError;
 use crate::audit::{Action, Note};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::CocoonId;

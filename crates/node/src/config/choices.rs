@@ -2,12 +2,14 @@
 
 use super::error::ConfigError;
 use super::exposure::{Exposure, both_files};
-use super::gateway::GatewaySettings;
+use super::gateway::read_gateway;
 use super::proxy::ProxyChoices;
-use super::sandboxes::SandboxSettings;
+use super::sandboxes::read_sandboxes;
 use super::settings::Settings;
 use super::{node, oidc, webhooks};
+use crate::gateway::GatewaySettings;
 use crate::oidc::OidcSettings;
+use crate::sandboxes::SandboxSettings;
 use crate::sync::ConflictResolution;
 use crate::webhooks::WebhookSettings;
 use axum::http::uri::Authority;
@@ -66,13 +68,13 @@ pub struct Choices {
     pub oidc: Option<OidcSettings>,
     /// See [`Config::webhooks`](super::Config::webhooks).
     pub webhooks: Option<Vec<WebhookSettings>>,
-    /// See [`NodeSettings::node_type`](super::NodeSettings::node_type).
+    /// See [`NodeSettings::node_type`](crate::identity::NodeSettings::node_type).
     pub node_type: Option<NodeType>,
-    /// See [`NodeSettings::name`](super::NodeSettings::name).
+    /// See [`NodeSettings::name`](crate::identity::NodeSettings::name).
     pub node_name: Option<String>,
-    /// See [`NodeSettings::public_url`](super::NodeSettings::public_url).
+    /// See [`NodeSettings::public_url`](crate::identity::NodeSettings::public_url).
     pub public_url: Option<Url>,
-    /// See [`NodeSettings::internal_url`](super::NodeSettings::internal_url).
+    /// See [`NodeSettings::internal_url`](crate::identity::NodeSettings::internal_url).
     pub internal_url: Option<Url>,
     /// See [`Config::database`](super::Config::database).
     pub database: Option<DatabaseUrl>,
@@ -227,8 +229,8 @@ impl Choices {
                 1..=1_000_000,
             )?,
             proxy: ProxyChoices::check(origin, proxy, cocoons)?,
-            sandboxes: sandboxes.map(|texts| SandboxSettings::check(origin, texts)).transpose()?,
-            gateway: gateway.map(|texts| GatewaySettings::check(origin, texts)).transpose()?,
+            sandboxes: sandboxes.map(|texts| read_sandboxes(origin, texts)).transpose()?,
+            gateway: gateway.map(|texts| read_gateway(origin, texts)).transpose()?,
         })
     }
 

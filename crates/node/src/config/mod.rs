@@ -19,18 +19,11 @@ pub use baton_store::DatabaseUrl;
 pub use choices::Choices;
 pub use error::ConfigError;
 pub use exposure::Exposure;
-pub use gateway::{
-    AgentSettings, AgentTexts, BUILT_IN_AGENT, GatewaySettings, GatewayTexts, Prompt,
-    UpstreamSettings, UpstreamTexts,
-};
-pub use node::{NodeSettings, detect_node_type};
-pub(crate) use node::{is_node_name, is_node_url};
+pub use gateway::{AgentTexts, GatewayTexts, UpstreamTexts};
+pub use node::detect_node_type;
 pub use oidc::{AuthTexts, OidcTexts};
 pub use proxy::{ProxyChoices, ProxySettings};
-pub use sandboxes::{
-    DEFAULT_FLAVOR, Flavor, FlavorTexts, Prepare, SandboxSettings, SandboxTexts, SessionService,
-    SessionServiceTexts,
-};
+pub use sandboxes::{FlavorTexts, SandboxTexts, SessionServiceTexts};
 pub use settings::{
     BrowserDebugTexts, BrowserSettings, CocoonTexts, LimitSettings, MetricsSettings, NodeTexts,
     OutboundTexts, ProxyTexts, RecoveryTexts, ServerSettings, Settings, StorageSettings, SyncTexts,
@@ -39,8 +32,11 @@ pub use settings::{
 pub use webhooks::WebhookTexts;
 
 use crate::data::DataFolder;
+use crate::gateway::GatewaySettings;
+use crate::identity::NodeSettings;
 use crate::live::RecoverySettings;
 use crate::oidc::OidcSettings;
+use crate::sandboxes::SandboxSettings;
 use crate::sync::SyncSettings;
 use crate::webhooks::WebhookSettings;
 use baton_browser::keeper::Keepers;

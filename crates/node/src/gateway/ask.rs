@@ -8,7 +8,7 @@ use super::error::GatewayRefusal;
 use super::models::Agent;
 use super::prompt::Conversation;
 use super::{baseline, command};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::live::LiveError;

@@ -4,7 +4,7 @@ use super::desk::{Answered, Desk};
 use super::error::GatewayRefusal;
 use super::prompt;
 use super::prompt::Conversation;
-use crate::config::{AgentSettings, Prompt};
+use super::settings::{AgentSettings, Prompt};
 use crate::error::NodeError;
 use baton_api::chat::FinishReason;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent};

@@ -1,7 +1,7 @@
 //! Where an agent works: in a sandbox, for a caller who listens.
 
 use super::ask::RunEvent;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::sandboxes::{self, Events};

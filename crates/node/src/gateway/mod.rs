@@ -16,8 +16,10 @@ mod error;
 mod models;
 mod pieces;
 mod prompt;
+mod settings;
 
 pub use ask::{Done, Run, RunEvent, ask};
 pub use error::GatewayRefusal;
 pub use models::{model, models};
 pub use pieces::{Shape, failure, whole};
+pub use settings::{AgentSettings, BUILT_IN_AGENT, GatewaySettings, Prompt, UpstreamSettings};

@@ -1,7 +1,7 @@
 //! The agents that there are.
 
 use super::error::GatewayRefusal;
-use crate::config::{AgentSettings, BUILT_IN_AGENT, GatewaySettings, UpstreamSettings};
+use super::settings::{AgentSettings, BUILT_IN_AGENT, GatewaySettings, UpstreamSettings};
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::chat::{Model, ModelList};

@@ -5,8 +5,9 @@
 
 use super::refusal::Refusal;
 use crate::audit::{Action, Note};
-use crate::auth::{Caller, MayTalk};
+use crate::auth::MayTalk;
 use crate::blocking::blocking;
+use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;

@@ -6,7 +6,7 @@
 use super::input::Query;
 use super::layers::OwnBody;
 use super::refusal::Refusal;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::mcp::{Connections, Wishes};
 use axum::Extension;
 use axum::extract::Request;

@@ -9,7 +9,8 @@ mod end;
 
 use super::refusal::Refusal;
 use super::websocket::shake_hands;
-use crate::auth::{Caller, Debug};
+use crate::auth::Debug;
+use crate::caller::Caller;
 use crate::context::Context;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};

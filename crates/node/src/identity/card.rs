@@ -1,6 +1,6 @@
 //! Cards of nodes, which come from outside: what of one is proven, and what may be shown of it.
 
-use crate::config::{is_node_name, is_node_url};
+use super::settings::{is_node_name, is_node_url};
 use age::x25519;
 use baton_api::{NodeCard, NodeIdentity};
 use baton_session::{BadSignature, NodeId};

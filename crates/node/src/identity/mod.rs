@@ -10,12 +10,14 @@
 pub mod card;
 mod load;
 mod own;
+mod settings;
 
 pub use card::{SealKey, UntrustedCard, verify_card, verify_identity};
 pub use load::{IdentityError, load_or_create};
 pub use own::OwnIdentity;
+pub use settings::NodeSettings;
+pub(crate) use settings::{is_node_name, is_node_url};
 
-use crate::config::NodeSettings;
 use age::x25519;
 use baton_api::NodeCard;
 use baton_session::{Actor, Epoch, NodeId, NodeKey, NodeSecret};

@@ -2,7 +2,8 @@
 
 use super::view;
 use crate::audit::{Action, Actor, Note};
-use crate::auth::{Caller, KeySecret};
+use crate::auth::KeySecret;
+use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;

@@ -1,7 +1,7 @@
 //! Lists keys.
 
 use super::view;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::KeyList;

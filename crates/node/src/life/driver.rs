@@ -4,7 +4,7 @@
 //! of them drives is refused to the others, and to whoever says no name, until it is passed on. The
 //! first one that asks gets a session that nobody drives. Looking at a session and capturing it is free.
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;

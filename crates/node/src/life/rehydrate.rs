@@ -8,7 +8,7 @@
 use super::start::Rehydrate;
 use super::wish::Wish;
 use crate::audit::Action;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::sync::SyncError;

@@ -3,7 +3,7 @@
 //! The one idea: one small type a verb says where the session may stand, and whether another agent that
 //! drives it is in the way. It is asked before the wait and after it, so no verb can forget either.
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::live::LiveError;

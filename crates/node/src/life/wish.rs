@@ -3,7 +3,7 @@
 use super::driver::expect_driver;
 use super::want::{Asked, Want};
 use crate::audit::{Action, Note};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::live::LiveError;

@@ -1,6 +1,6 @@
 //! What whoever looks in asks over the relay's protocol; every question is answered.
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use baton_api::debug::{
     ClientMessage, DebugError, GetConsole, GetNetwork, RelayMessage, TabList, TabToken,

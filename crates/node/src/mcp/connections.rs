@@ -1,8 +1,8 @@
 //! The clients that are connected: rmcp's service, and whose each session of an older protocol is.
 
 use super::server::Server;
-use crate::auth::{Caller, is_shut_out};
 use crate::blocking::finished;
+use crate::caller::{Caller, is_shut_out};
 use crate::context::Context;
 use crate::error::NodeError;
 use axum::body::Body;

@@ -2,7 +2,7 @@
 //! conversation.
 
 use super::verb::require;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::{board, sessions};

@@ -6,7 +6,7 @@ use super::subscriptions::{self, Subscribed};
 use super::toolset::Toolset;
 use super::verb::{Call, Entry};
 use super::{resources, toolset};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use axum::http::request::Parts;
 use baton_session::json;

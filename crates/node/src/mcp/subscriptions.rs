@@ -5,8 +5,8 @@
 
 use super::resources::{BOARD, failed};
 use super::verb::require;
-use crate::auth::Caller;
 use crate::board::{self, Followed};
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::Scope;

@@ -5,7 +5,7 @@ use super::arguments;
 use super::confirm::Confirm;
 use super::progress::Progress;
 use crate::audit::{Action, Note};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::Scope;

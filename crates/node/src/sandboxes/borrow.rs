@@ -3,7 +3,7 @@
 use super::error::SandboxRefusal;
 use super::found::{Found, accept, with_logins};
 use crate::audit::Action;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;

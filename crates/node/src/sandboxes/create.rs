@@ -9,7 +9,7 @@ use super::registry::{Kept, Lent, Slot};
 use super::vnc::Display;
 use super::watch;
 use crate::audit::{Action, Note};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::{clock, sync};

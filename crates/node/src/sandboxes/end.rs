@@ -4,7 +4,7 @@ use super::error::SandboxRefusal;
 use super::registry::Kept;
 use super::take_back::{LeftSites, Taken, take_back};
 use crate::audit::{Action, Actor, Note};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::sandbox::EndedSandbox;

@@ -2,7 +2,7 @@
 
 use super::error::SandboxRefusal;
 use crate::audit::{Action, Note};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent, ExecSandbox};

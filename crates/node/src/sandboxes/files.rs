@@ -5,7 +5,7 @@
 
 use super::error::SandboxRefusal;
 use super::run::{LIMIT, complaint, ended, nothing, too_much, tool, within_limit};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use axum::body::Bytes;

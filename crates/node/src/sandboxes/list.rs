@@ -1,6 +1,6 @@
 //! Shows sandboxes.
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::sandbox::{SandboxList, SandboxView};

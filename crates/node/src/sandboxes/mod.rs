@@ -25,6 +25,7 @@ mod profile;
 mod registry;
 mod run;
 mod service;
+mod settings;
 mod take_back;
 mod vnc;
 mod watch;
@@ -37,6 +38,7 @@ pub use files::{FILE_LIMIT, read, write};
 pub use list::{list, show};
 pub use prepare::start as start_preparing;
 pub use registry::Sandboxes;
+pub use settings::{DEFAULT_FLAVOR, Flavor, Prepare, SandboxSettings, SessionService};
 
 /// Where the profile of a session is, in its sandbox.
 const PROFILE: &str = "/workspace/.browser-profile";

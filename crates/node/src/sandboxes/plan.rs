@@ -1,9 +1,9 @@
 //! What a sandbox will be: what a request wants, within what the settings allow.
 
 use super::error::SandboxRefusal;
+use super::settings::{DEFAULT_FLAVOR, Flavor};
 use super::vnc::variables;
 use super::{PROFILE_NAME, PROFILE_VARIABLE};
-use crate::config::{DEFAULT_FLAVOR, Flavor};
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::sandbox::{CreateSandbox, TakeBack, WantedLimits};

@@ -1,8 +1,8 @@
 //! The sandboxes that there are, and who makes them.
 
 use super::error::SandboxRefusal;
+use super::settings::{Prepare, SandboxSettings};
 use super::take_back::Taken;
-use crate::config::{Prepare, SandboxSettings};
 use crate::error::NodeError;
 use crate::live::Loan;
 use baton_api::sandbox::{SandboxView, TakeBack};

@@ -5,9 +5,9 @@
 //! could not reach themselves.
 
 use super::error::SandboxRefusal;
-use crate::auth::Caller;
+use super::settings::SessionService;
 use crate::blocking::blocking;
-use crate::config::SessionService;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::plain;

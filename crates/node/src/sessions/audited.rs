@@ -4,7 +4,7 @@
 
 use super::files::Opened;
 use crate::audit::{Action, Note};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::life::Wish;

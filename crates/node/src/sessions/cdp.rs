@@ -1,6 +1,6 @@
 //! The way of another tool to a session's browser.
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::life::{Wish, drive};

@@ -4,8 +4,8 @@
 //! browser writes there by itself, so nothing that lies there is trusted: names are checked, and only
 //! plain files count.
 
-use crate::auth::Caller;
 use crate::blocking::blocking;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::data::{FileError, named};
 use crate::error::NodeError;

@@ -2,7 +2,7 @@
 
 use super::create::Wanted;
 use super::{check, create, show};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::life::drive;

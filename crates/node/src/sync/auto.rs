@@ -5,7 +5,7 @@ use super::forget::forget_deletions;
 use super::movement::CALL_LIMIT;
 use super::remains::remove_remains;
 use super::{differences, lease, peers, pull, push};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;

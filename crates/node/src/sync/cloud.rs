@@ -8,7 +8,7 @@ use super::error::SyncError;
 use super::peers;
 use super::remote::Way;
 use super::stranger::Stranger;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use backon::{ExponentialBuilder, Retryable};

@@ -2,7 +2,7 @@
 
 use super::remote::Remote;
 use super::{forget, index, lease, peers};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::sync::{Difference, DifferenceList, IndexedSession, SessionDifference, SyncIndex};

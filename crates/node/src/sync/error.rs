@@ -6,7 +6,6 @@ use super::directory::DirectoryError;
 use crate::oidc::ProviderError;
 use crate::shell::word;
 use baton_api::sync::{InvalidParcels, pending_there};
-use baton_net::WayError;
 use baton_session::peer::AuthMethod;
 use baton_session::revision::Refused;
 use baton_session::{
@@ -489,14 +488,4 @@ fn key_of(way: AuthMethod) -> &'static str {
 
 fn newest(found: Option<RevisionId>) -> String {
     found.map_or_else(|| "none".to_owned(), |rev| rev.to_string())
-}
-
-impl From<WayError> for SyncError {
-    fn from(error: WayError) -> Self {
-        match error {
-            WayError::AddressNotAllowed { found } => Self::AddressNotAllowed { found },
-            WayError::NoClient { url, why } => Self::NotANode { url, why },
-            WayError::NotAKey => Self::NotAKey,
-        }
-    }
 }

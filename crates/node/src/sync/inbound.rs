@@ -5,7 +5,7 @@ use super::error::SyncError;
 use super::receive::take;
 use super::{lease, peers};
 use crate::audit::{Action, Note};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::sync::{Exchange, Taken};

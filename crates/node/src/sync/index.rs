@@ -4,8 +4,8 @@
 //! are remembered until the database says that there are newer ones.
 
 use super::seen::is_seen;
-use crate::auth::Caller;
 use crate::blocking::blocking;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::sync::{IndexedSession, SyncIndex};

@@ -60,6 +60,7 @@ mod shelf;
 mod shown;
 pub(crate) mod standing;
 mod stranger;
+mod unasked;
 mod upload;
 mod whole;
 mod working;

@@ -5,7 +5,7 @@ use super::error::SyncError;
 use super::remote::Remote;
 use super::{given, lease, peers};
 use crate::audit::{Action, Actor, Note};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::sync::{Exchange, Movement, MovementOutcome, Taken};

@@ -7,7 +7,7 @@ use super::offer;
 use super::parcels::{batches, stage};
 use super::receive::take;
 use crate::audit::Action;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::table::Hold;

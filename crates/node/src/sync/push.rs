@@ -5,7 +5,7 @@ use super::movement::{Way, begin, end, part_refs};
 use super::offer::exchange_for;
 use super::parcels::{batches, fetch};
 use crate::audit::Action;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::sync::{Exchange, Movement, Parcel, Taken, Wanted};

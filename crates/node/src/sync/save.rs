@@ -5,7 +5,7 @@ use super::publish::{Titles, Wanted};
 use super::push;
 use super::whole::{Published, publish_whole};
 use crate::audit::{Action, Note};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::latest::last_good;

@@ -4,7 +4,7 @@ use super::index::index;
 use super::lease::holder_elsewhere;
 use super::shelf::Shelf;
 use super::working::current;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::sync::{HolderView, SharedView};

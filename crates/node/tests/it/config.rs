@@ -3,7 +3,8 @@
 use crate::fixture::Folder;
 use baton_net::connections::Bounds;
 use baton_net::rates::RateLimits;
-use baton_node::config::{Choices, ConfigError, Exposure, Prepare, Settings};
+use baton_node::config::{Choices, ConfigError, Exposure, Settings};
+use baton_node::sandboxes::Prepare;
 use baton_node::webhooks::Event;
 use baton_session::Owner;
 use baton_session::wire::NodeType;

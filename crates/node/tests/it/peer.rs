@@ -2,8 +2,8 @@
 
 use age::x25519;
 use baton_api::NodeCard;
-use baton_node::config::NodeSettings;
 use baton_node::identity::Identity;
+use baton_node::identity::NodeSettings;
 use baton_session::Epoch;
 use baton_session::wire::NodeType;
 

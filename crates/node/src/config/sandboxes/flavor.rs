@@ -3,6 +3,7 @@
 use super::texts::FlavorTexts;
 use crate::config::choices::invalid;
 use crate::config::error::ConfigError;
+use crate::sandboxes::Flavor;
 use baton_sandbox::Mount;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,15 +12,6 @@ use std::path::PathBuf;
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// How many flavors a file names at most.
 const MOST_FLAVORS: usize = 100;
-
-/// What is in a sandbox.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Flavor {
-    /// What of this machine it sees besides programs and libraries, read-only.
-    pub mounts: Vec<Mount>,
-    /// Variables of every command in it.
-    pub env: BTreeMap<String, String>,
-}
 
 /// The flavors of a file, each with a name of its own.
 pub(super) fn read_flavors(

@@ -4,112 +4,59 @@ mod flavor;
 mod service;
 mod texts;
 
-pub use flavor::Flavor;
-pub use service::SessionService;
 pub use texts::{FlavorTexts, SandboxTexts, SessionServiceTexts};
 
 use super::choices::{invalid, number};
 use super::error::ConfigError;
+use crate::sandboxes::{Prepare, SandboxSettings};
 use baton_sandbox::{Allowed, Limits, Network};
 use flavor::read_flavors;
 use service::read_service;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The flavor of a sandbox whose maker names none.
-pub const DEFAULT_FLAVOR: &str = "agent-ready";
 /// The most bytes that memory or files may be said to have.
 const MOST_BYTES: i64 = 1 << 44;
 /// The longest that a sandbox may be said to live: a year, in seconds.
 const LONGEST: i64 = 366 * 24 * 60 * 60;
 
-/// When a profile is prepared before somebody asks for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Prepare {
-    /// When somebody asks for it.
-    Never,
-    /// Once the node has made a sandbox.
-    Used,
-    /// From the start on.
-    Always,
-}
-
-/// What the settings say of sandboxes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SandboxSettings {
-    /// How many there are at once at most, of all owners.
-    pub most: usize,
-    /// After which time one ends by itself, unless its maker says otherwise.
-    pub ttl: Duration,
-    /// The longest that its maker may say.
-    pub longest_ttl: Duration,
-    /// What they may reach.
-    pub network: Network,
-    /// What one may use at most.
-    pub limits: Limits,
-    /// Whether there may be some that isolate nothing, where bubblewrap is missing.
-    pub allows_unsandboxed: bool,
-    /// What may be in one, by name.
-    pub flavors: BTreeMap<String, Flavor>,
-    /// When what goes into one is prepared.
-    pub prepare: Prepare,
-    /// Who else is asked for a session that is handed in.
-    pub services: Vec<SessionService>,
-}
-
-impl Default for SandboxSettings {
-    fn default() -> Self {
-        Self {
-            most: 64,
-            ttl: Duration::from_hours(1),
-            longest_ttl: Duration::from_hours(24),
-            network: Network::Public(Vec::new()),
-            limits: Limits::default(),
-            allows_unsandboxed: false,
-            flavors: BTreeMap::from([(DEFAULT_FLAVOR.to_owned(), Flavor::default())]),
-            prepare: Prepare::Used,
-            services: Vec::new(),
-        }
-    }
-}
-
-impl SandboxSettings {
-    /// Checks what one source says.
-    pub(super) fn check(origin: &str, texts: SandboxTexts) -> Result<Self, ConfigError> {
-        let usual = Self::default();
-        let seconds = |key, value| {
-            let seconds = number(origin, key, value, 1..=LONGEST)?;
-            Ok::<_, ConfigError>(seconds.map(Duration::from_secs))
-        };
-        let bytes = |key, value| number::<u64>(origin, key, value, 1 << 20..=MOST_BYTES);
-        let limits = Limits {
-            memory: bytes("sandboxes.memory", texts.memory)?.unwrap_or(usual.limits.memory),
-            processes: number(origin, "sandboxes.processes", texts.processes, 8..=1 << 20)?
-                .unwrap_or(usual.limits.processes),
-            processors: processors(origin, texts.processors)?.unwrap_or(usual.limits.processors),
-            disk: bytes("sandboxes.disk", texts.disk)?.unwrap_or(usual.limits.disk),
-        };
-        let ttl = seconds("sandboxes.ttl", texts.ttl)?.unwrap_or(usual.ttl);
-        let longest = seconds("sandboxes.longest_ttl", texts.longest_ttl)?;
-        let mut flavors = usual.flavors;
-        flavors.extend(read_flavors(origin, texts.flavors.unwrap_or_default())?);
-        Ok(Self {
-            most: number(origin, "sandboxes.most", texts.most, 0..=100_000)?.unwrap_or(usual.most),
-            ttl,
-            longest_ttl: longest.unwrap_or(usual.longest_ttl.max(ttl)),
-            network: network(origin, texts.network.as_deref(), texts.allow.unwrap_or_default())?,
-            limits,
-            allows_unsandboxed: texts.allow_unsandboxed.unwrap_or(usual.allows_unsandboxed),
-            flavors,
-            prepare: prepare(origin, texts.prepare.as_deref())?.unwrap_or(usual.prepare),
-            services: texts
-                .session_services
-                .unwrap_or_default()
-                .into_iter()
-                .map(|text| read_service(origin, text))
-                .collect::<Result<Vec<_>, _>>()?,
-        })
-    }
+/// Checks what one source says.
+pub(super) fn read_sandboxes(
+    origin: &str,
+    texts: SandboxTexts,
+) -> Result<SandboxSettings, ConfigError> {
+    let usual = SandboxSettings::default();
+    let seconds = |key, value| {
+        let seconds = number(origin, key, value, 1..=LONGEST)?;
+        Ok::<_, ConfigError>(seconds.map(Duration::from_secs))
+    };
+    let bytes = |key, value| number::<u64>(origin, key, value, 1 << 20..=MOST_BYTES);
+    let limits = Limits {
+        memory: bytes("sandboxes.memory", texts.memory)?.unwrap_or(usual.limits.memory),
+        processes: number(origin, "sandboxes.processes", texts.processes, 8..=1 << 20)?
+            .unwrap_or(usual.limits.processes),
+        processors: processors(origin, texts.processors)?.unwrap_or(usual.limits.processors),
+        disk: bytes("sandboxes.disk", texts.disk)?.unwrap_or(usual.limits.disk),
+    };
+    let ttl = seconds("sandboxes.ttl", texts.ttl)?.unwrap_or(usual.ttl);
+    let longest = seconds("sandboxes.longest_ttl", texts.longest_ttl)?;
+    let mut flavors = usual.flavors;
+    flavors.extend(read_flavors(origin, texts.flavors.unwrap_or_default())?);
+    Ok(SandboxSettings {
+        most: number(origin, "sandboxes.most", texts.most, 0..=100_000)?.unwrap_or(usual.most),
+        ttl,
+        longest_ttl: longest.unwrap_or(usual.longest_ttl.max(ttl)),
+        network: network(origin, texts.network.as_deref(), texts.allow.unwrap_or_default())?,
+        limits,
+        allows_unsandboxed: texts.allow_unsandboxed.unwrap_or(usual.allows_unsandboxed),
+        flavors,
+        prepare: prepare(origin, texts.prepare.as_deref())?.unwrap_or(usual.prepare),
+        services: texts
+            .session_services
+            .unwrap_or_default()
+            .into_iter()
+            .map(|text| read_service(origin, text))
+            .collect::<Result<Vec<_>, _>>()?,
+    })
 }
 
 fn processors(origin: &str, value: Option<f64>) -> Result<Option<f64>, ConfigError> {

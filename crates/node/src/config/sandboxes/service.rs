@@ -3,20 +3,9 @@
 use super::texts::SessionServiceTexts;
 use crate::config::choices::invalid;
 use crate::config::error::ConfigError;
+use crate::sandboxes::SessionService;
 use baton_session::Owner;
-use std::path::PathBuf;
 use url::Url;
-
-/// Who else is asked for a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionService {
-    /// Where it answers.
-    pub url: Url,
-    /// The file with the key with which it is asked.
-    pub key_file: PathBuf,
-    /// For whom it is asked.
-    pub owner: Owner,
-}
 
 /// A service of a file. What was found may hold a password, and is not repeated.
 pub(super) fn read_service(

@@ -10,8 +10,8 @@ mod upstream;
 
 use super::desk::{Answered, Desk};
 use super::prompt::{self, Conversation};
-use crate::config::UpstreamSettings;
 use crate::error::NodeError;
+use crate::gateway::settings::UpstreamSettings;
 use baton_api::chat::{FinishReason, Usage};
 use reply::Reply;
 use serde_json::{Value, json};

@@ -3,9 +3,9 @@
 use super::heard::{ANSWER_MAX, Heard};
 use super::reply::failed;
 use crate::blocking::blocking;
-use crate::config::UpstreamSettings;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::gateway::settings::UpstreamSettings;
 use crate::plain;
 use baton_net::client;
 use baton_net::outbound::Reach;

@@ -1,7 +1,7 @@
 //! One connection to the relay: messages are taken one after the other, and answered.
 
 use super::Socket;
-use crate::auth::{Caller, is_shut_out};
+use crate::caller::{Caller, is_shut_out};
 use crate::context::Context;
 use crate::looking::{BrowserLink, answer};
 use baton_api::debug::{

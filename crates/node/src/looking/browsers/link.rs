@@ -1,7 +1,7 @@
 //! A connected browser, and what it tells. Every message has a defined answer, or needs none.
 
 use crate::audit::{Action, Note};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use baton_api::CocoonId;
 use baton_api::debug::{

@@ -12,7 +12,8 @@ mod seats;
 
 pub(crate) use link::BrowserLink;
 
-use crate::auth::{Caller, KeySecret};
+use crate::auth::KeySecret;
+use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;

@@ -1,7 +1,7 @@
 //! Codes that pair browsers, and tickets that open their connections. Both count once, and live in
 //! memory: a node that starts again knows none.
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::error::NodeError;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -9,9 +9,9 @@
 mod waiting;
 
 use crate::clock;
-use crate::config::Prepare;
 use crate::context::Context;
 use crate::idle::Activity;
+use crate::sandboxes::settings::Prepare;
 use baton_browser::profile::at_rest::Instant as At;
 use baton_session::{Lifecycle, Session, SessionId, SnapshotReason};
 use baton_store::StoreError;

@@ -16,8 +16,8 @@ pub(crate) use known::FolderState;
 
 use super::directory::{DirectoryError, SyncDirectory};
 use super::error::SyncError;
-use crate::auth::Caller;
 use crate::blocking::blocking;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::sync::DirectoryView;

@@ -5,7 +5,7 @@ use super::super::peers;
 use super::super::remote::Remote;
 use super::ICON_MAX;
 use super::known::{Key, Said};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_browser::icon::redraw;

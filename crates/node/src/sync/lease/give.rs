@@ -2,7 +2,7 @@
 
 use super::note::{holder_elsewhere, record, runs_here};
 use crate::audit::{Action, Actor, Note};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::life;

@@ -2,7 +2,7 @@
 
 use super::give::give_up;
 use super::take::renew;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;

@@ -2,7 +2,7 @@
 
 use super::note::{holder_elsewhere, learn, record};
 use crate::audit::{Action, Note};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;

@@ -9,7 +9,7 @@
 use super::super::error::SyncError;
 use super::shown;
 use crate::audit::{Action, Note};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;

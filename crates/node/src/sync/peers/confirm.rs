@@ -3,7 +3,7 @@
 use super::super::error::SyncError;
 use super::{find, status};
 use crate::audit::{Action, Note};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::sync::{ConfirmPeer, PeerView};

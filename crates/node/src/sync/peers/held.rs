@@ -1,6 +1,6 @@
 //! What peers hold of sessions, as far as this node knows.
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;

@@ -4,7 +4,7 @@
 
 use super::{find, shown, status};
 use crate::audit::{Action, Note};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::sync::PeerView;

@@ -1,7 +1,7 @@
 //! Lists this node and its peers.
 
 use super::status;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::sync::{PeerList, PeerView};

@@ -1,7 +1,7 @@
 //! Asks a peer whether it answers, now.
 
 use super::{find, status};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use baton_api::sync::PeerView;

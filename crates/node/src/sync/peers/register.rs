@@ -11,7 +11,7 @@ use super::super::remote::{Remote, Way};
 use super::super::stranger::Stranger;
 use super::{find, heard, limit, status};
 use crate::audit::{Action, Note};
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;

@@ -4,7 +4,7 @@
 //! showed must not open this node without it.
 
 use super::SyncError;
-use crate::auth::Caller;
+use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::keys;

@@ -3,7 +3,7 @@
 use super::super::{conflicts, differences, peers};
 use super::watched::Watched;
 use super::{LOOK_PAUSE, TOGETHER};
-use crate::auth::{Caller, is_shut_out};
+use crate::caller::{Caller, is_shut_out};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::idle::Request;
