@@ -6,6 +6,7 @@
 //! [`sync`] and [`health`] hold requests and views, and `document` what goes through as it is; [`problem`] and [`code`] say how a request fails; `client` asks a node.
 
 pub mod agent;
+mod answers;
 pub mod audit;
 pub mod carry;
 pub mod cdp;
@@ -20,6 +21,7 @@ pub mod federation;
 pub mod files;
 pub mod health;
 pub mod history;
+mod invalid;
 pub mod key;
 pub mod open;
 pub mod problem;
@@ -29,6 +31,7 @@ pub mod state;
 pub mod sync;
 
 pub use agent::{AGENT_HEADER, DriverView, PassSession};
+pub use answers::{Answers, usual_hint};
 pub use audit::{AuditList, AuditOutcome, AuditView, ListAudit};
 pub use carry::{
     Contents, ContextList, ContextView, ExportFormat, ExportSession, ExportView, ImportSession,
@@ -49,6 +52,7 @@ pub use federation::{
 pub use files::{SessionFile, SessionFiles, SharedFolder};
 pub use health::{Health, Ready};
 pub use history::{CompareSnapshots, DiffView, History, ListHistory, RollBack};
+pub use invalid::Invalid;
 pub use key::{CreateKey, CreatedKey, KeyList, KeyView, Scope};
 pub use open::{AttachSession, OpenSession, SwitchDebug};
 pub use problem::Problem;

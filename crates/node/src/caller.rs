@@ -2,7 +2,7 @@
 
 use crate::audit::Actor;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use baton_api::Scope;
 use baton_session::{AgentName, Owner};
 use std::collections::BTreeSet;
@@ -30,17 +30,17 @@ impl Caller {
     }
 
     /// Checks that the key allows `needed`.
-    pub fn require(&self, needed: Scope) -> Result<(), NodeError> {
+    pub fn require(&self, needed: Scope) -> Result<(), RuntimeError> {
         if self.scopes.contains(&needed) {
             return Ok(());
         }
         let found: Vec<&str> = self.scopes.iter().map(|scope| scope.as_str()).collect();
-        Err(NodeError::Forbidden { needed, found: found.join(", ") })
+        Err(RuntimeError::Forbidden { needed, found: found.join(", ") })
     }
 }
 
 /// Whether the caller's key opens nothing any more: it was revoked since, or belongs to a peer that is limited
 /// by now.
-pub(crate) async fn is_shut_out(context: &Context, caller: &Caller) -> Result<bool, NodeError> {
+pub(crate) async fn is_shut_out(context: &Context, caller: &Caller) -> Result<bool, RuntimeError> {
     Ok(!context.store.is_key_good(&caller.owner, &caller.key).await?)
 }

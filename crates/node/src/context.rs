@@ -2,7 +2,6 @@
 
 use crate::board::Feed;
 use crate::config::ProxySettings;
-use crate::error::NodeError;
 use crate::gateway::GatewaySettings;
 use crate::identity::NodeSettings;
 use crate::identity::OwnIdentity;
@@ -13,6 +12,7 @@ use crate::looking::Browsers;
 use crate::messages::Replays;
 use crate::oidc::{Gate, OidcSettings, Tokens};
 use crate::proxy::{Cocoons, ProxyPlace};
+use crate::runtime::RuntimeError;
 use crate::sandboxes::Sandboxes;
 use crate::sync::peers::Statuses;
 use crate::sync::standing::Watches;
@@ -212,7 +212,7 @@ impl Context {
     }
 
     /// Finds an owner's session by id, prefix or name.
-    pub async fn find(&self, owner: &Owner, reference: &str) -> Result<Session, NodeError> {
+    pub async fn find(&self, owner: &Owner, reference: &str) -> Result<Session, RuntimeError> {
         Ok(self.store.find_session(owner, reference).await?)
     }
 
@@ -222,17 +222,20 @@ impl Context {
         &self,
         owner: &Owner,
         reference: &str,
-    ) -> Result<(Session, Hold), NodeError> {
+    ) -> Result<(Session, Hold), RuntimeError> {
         let found = self.find(owner, reference).await?;
         self.hold_again(&found).await
     }
 
     /// The same for one that was found before.
-    pub(crate) async fn hold_again(&self, found: &Session) -> Result<(Session, Hold), NodeError> {
+    pub(crate) async fn hold_again(
+        &self,
+        found: &Session,
+    ) -> Result<(Session, Hold), RuntimeError> {
         let hold = self.hold(found.id, "changed", HOLD_LIMIT).await?;
         let session = self.store.fetch_session(&found.owner, found.id).await?;
         if session.node != self.node {
-            return Err(NodeError::OtherNode { name: session.name, node: session.node });
+            return Err(RuntimeError::OtherNode { name: session.name, node: session.node });
         }
         Ok((settled(self, &hold, session).await?, hold))
     }
@@ -243,7 +246,7 @@ impl Context {
         id: SessionId,
         doing: &'static str,
         limit: Duration,
-    ) -> Result<Hold, NodeError> {
+    ) -> Result<Hold, RuntimeError> {
         Ok(self.hub.table().hold(id, doing, limit).await.map_err(LiveError::from)?)
     }
 }

@@ -1,6 +1,7 @@
 //! Pages of lists.
 
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
+use baton_api::Invalid;
 
 /// The size of a page when none is asked for.
 const DEFAULT_LIMIT: u32 = 50;
@@ -8,13 +9,13 @@ const DEFAULT_LIMIT: u32 = 50;
 const MAX_LIMIT: u32 = 200;
 
 /// The size of a page that is asked for.
-pub(crate) fn limit(asked: Option<u32>) -> Result<u32, NodeError> {
+pub(crate) fn limit(asked: Option<u32>) -> Result<u32, RuntimeError> {
     let limit = asked.unwrap_or(DEFAULT_LIMIT);
     if (1..=MAX_LIMIT).contains(&limit) {
         return Ok(limit);
     }
     let expected = "a number from 1 to 200";
-    Err(NodeError::Invalid { field: "limit", expected, found: limit.to_string() })
+    Err(Invalid { field: "limit", expected, found: limit.to_string() }.into())
 }
 
 /// The page, and the id after which the next one begins, when there is one. Whoever fetches one

@@ -5,7 +5,7 @@
 //! live in memory: a node that starts again knows none.
 
 use crate::caller::Caller;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_session::SessionId;
@@ -49,7 +49,7 @@ impl Tickets {
         session: SessionId,
         caller: &Caller,
         reusable: bool,
-    ) -> Result<(SecretString, Duration), NodeError> {
+    ) -> Result<(SecretString, Duration), RuntimeError> {
         let (uses, limit) =
             if reusable { (Uses::Many, REUSABLE_LIMIT) } else { (Uses::Once, ONCE_LIMIT) };
         let now = Instant::now();
@@ -66,7 +66,7 @@ impl Tickets {
     }
 
     /// Whose ticket this is, if it still opens something.
-    pub fn check(&self, secret: &SecretString) -> Result<(SessionId, Caller), NodeError> {
+    pub fn check(&self, secret: &SecretString) -> Result<(SessionId, Caller), RuntimeError> {
         let tickets = self.tickets();
         let found = match tickets.get(&hash(secret)) {
             None => "an unknown one",
@@ -74,11 +74,11 @@ impl Tickets {
             Some(ticket) if ticket.uses == Uses::Used => "one that was used already",
             Some(ticket) => return Ok((ticket.session, ticket.caller.clone())),
         };
-        Err(NodeError::BadTicket { found })
+        Err(RuntimeError::BadTicket { found })
     }
 
     /// Uses a ticket that was checked; of two who do so at once, one is refused.
-    pub fn punch(&self, secret: &SecretString) -> Result<(), NodeError> {
+    pub fn punch(&self, secret: &SecretString) -> Result<(), RuntimeError> {
         self.check(secret)?;
         let mut tickets = self.tickets();
         match tickets.get_mut(&hash(secret)).map(|ticket| &mut ticket.uses) {
@@ -88,7 +88,7 @@ impl Tickets {
                 Ok(())
             }
             Some(Uses::Used) | None => {
-                Err(NodeError::BadTicket { found: "one that was used already" })
+                Err(RuntimeError::BadTicket { found: "one that was used already" })
             }
         }
     }
@@ -115,7 +115,7 @@ fn make_room(
     most: usize,
     now: Instant,
     counts: impl Fn(&Ticket) -> bool,
-) -> Result<(), NodeError> {
+) -> Result<(), RuntimeError> {
     if tickets.values().filter(|ticket| counts(ticket)).count() < most {
         return Ok(());
     }
@@ -126,7 +126,7 @@ fn make_room(
         return Ok(());
     }
     let wait = left.into_iter().min().unwrap_or(now).duration_since(now);
-    Err(NodeError::TooManyTickets { what, most, wait })
+    Err(RuntimeError::TooManyTickets { what, most, wait })
 }
 
 /// Tickets are looked up by hash, so the time that takes says nothing about those that exist.
@@ -168,7 +168,7 @@ mod tests {
             error.to_string(),
             "expected at most 100 tickets of one key at once, found more"
         );
-        let NodeError::TooManyTickets { wait, .. } = error else { panic!("{error}") };
+        let RuntimeError::TooManyTickets { wait, .. } = error else { panic!("{error}") };
         assert!(wait <= ONCE_LIMIT, "the first of them ends after a minute, not {wait:?}");
         tickets.issue(session, &caller("other"), true).unwrap();
     }

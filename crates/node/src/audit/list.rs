@@ -2,8 +2,8 @@
 
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::page;
+use crate::runtime::RuntimeError;
 use baton_api::{AuditList, AuditView, ListAudit, Scope};
 use baton_store::AuditEntry;
 use serde_json::Value;
@@ -14,7 +14,7 @@ pub async fn list(
     context: &Context,
     caller: &Caller,
     query: ListAudit,
-) -> Result<AuditList, NodeError> {
+) -> Result<AuditList, RuntimeError> {
     let limit = page::limit(query.limit)?;
     let owner = match query.owner {
         named if caller.scopes.contains(&Scope::Admin) => named,

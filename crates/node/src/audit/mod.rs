@@ -13,8 +13,8 @@ pub(crate) use asked::{is_asked_by, watch};
 pub use list::list;
 
 use crate::clock;
-use crate::error::NodeError;
-use baton_api::{ErrorCode, Problem};
+use crate::runtime::RuntimeError;
+use baton_api::{Answers, ErrorCode};
 use baton_session::AuditOutcome;
 use baton_session::receipt::ItemKind;
 use baton_session::{AuditId, Owner, Receipt};
@@ -217,20 +217,24 @@ impl Note {
 
     /// Notes how it ended, and gives that back. Fails with `NotNoted` when it was done and the log
     /// does not take it.
-    pub async fn end<T>(self, store: &Store, ended: Result<T, NodeError>) -> Result<T, NodeError> {
+    pub async fn end<T, E: Answers + From<RuntimeError>>(
+        self,
+        store: &Store,
+        ended: Result<T, E>,
+    ) -> Result<T, E> {
         let action = self.action.as_str();
         match ended {
             Ok(done) => match self.append(store, AuditOutcome::Done).await {
                 Ok(()) => Ok(done),
-                Err(source) => Err(NodeError::NotNoted { action, source }),
+                Err(source) => Err(RuntimeError::NotNoted { action, source }.into()),
             },
             Err(error) => Err(self.failed(store, error).await),
         }
     }
 
     /// Notes an error, and gives it back.
-    pub async fn failed(self, store: &Store, error: NodeError) -> NodeError {
-        self.refused(store, Problem::from(&error).code).await;
+    pub async fn failed<E: Answers>(self, store: &Store, error: E) -> E {
+        self.refused(store, error.code()).await;
         error
     }
 

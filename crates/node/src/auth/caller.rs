@@ -13,6 +13,7 @@ use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use baton_api::{AGENT_HEADER, Scope};
+use baton_api::{Answers, Invalid};
 use baton_net::connections::Visit;
 use baton_net::rates::Shown;
 use baton_session::{AgentName, Owner};
@@ -60,11 +61,12 @@ pub(super) async fn known(
 fn agent(headers: &HeaderMap) -> Result<Option<AgentName>, NodeError> {
     let Some(value) = headers.get(AGENT_HEADER) else { return Ok(None) };
     let text = value.to_str().unwrap_or_default();
-    text.parse().map(Some).map_err(|_| NodeError::Invalid {
+    let agent = text.parse().map_err(|_| Invalid {
         field: "the header Baton-Agent",
         expected: "an agent's name, 1 to 64 letters, digits, '.', '_' or '-'",
         found: format!("{:?}", text.chars().take(80).collect::<String>()),
-    })
+    })?;
+    Ok(Some(agent))
 }
 
 async fn find_key(parts: &Parts, context: &Context) -> Result<FoundKey, NodeError> {
@@ -162,12 +164,12 @@ macro_rules! scoped {
 }
 
 /// A known key that does not allow it: that is noted.
-pub(super) async fn denied(
+pub(super) async fn denied<E: Answers>(
     caller: &Caller,
     parts: &Parts,
     context: &Context,
-    refused: NodeError,
-) -> NodeError {
+    refused: E,
+) -> E {
     let subject = format!("{} {}", parts.method, parts.uri.path());
     let note = Note::new(&caller.actor, &caller.owner, Action::Request, subject);
     note.failed(&context.store, refused).await

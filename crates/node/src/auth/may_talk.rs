@@ -14,7 +14,7 @@ use crate::sync::peers::CLIENT;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use baton_api::{Problem, Scope};
+use baton_api::{Answers, Scope};
 use baton_net::rates::Shown;
 use baton_session::Owner;
 use sha2::{Digest, Sha256};
@@ -94,7 +94,7 @@ async fn refused(parts: &Parts, context: &Context, refusal: TokenRefusal) -> Nod
     let owner = context.gate.as_ref().map_or_else(Owner::local, |gate| Gate::owner(gate).clone());
     let subject = format!("{} {}", parts.method, parts.uri.path());
     let note = Note::new(&Actor::stranger(), &owner, Action::RefuseToken, subject);
-    let detail = Problem::from(&error).detail;
+    let detail = error.problem().detail;
     let note = note.with("refused", why).with("detail", detail);
     let note = if unnoted > 0 { note.with("unnoted", unnoted) } else { note };
     note.failed(&context.store, error).await

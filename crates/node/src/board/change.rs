@@ -3,7 +3,8 @@
 use super::{as_json, write};
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
+use baton_api::Invalid;
 use baton_api::{ChangeFederation, FederationChange};
 use baton_federation::{AgentName, Held, Operation, Priority, Refusal};
 use baton_session::AgentName as Named;
@@ -16,7 +17,7 @@ pub(crate) async fn change(
     context: &Context,
     caller: &Caller,
     request: ChangeFederation,
-) -> Result<FederationChange, NodeError> {
+) -> Result<FederationChange, RuntimeError> {
     let done = write(context, caller, operation(caller, request)?).await?;
     let archived = done.archived.as_deref().and_then(|path| path.file_stem());
     Ok(FederationChange {
@@ -25,7 +26,7 @@ pub(crate) async fn change(
     })
 }
 
-fn operation(caller: &Caller, request: ChangeFederation) -> Result<Operation, NodeError> {
+fn operation(caller: &Caller, request: ChangeFederation) -> Result<Operation, RuntimeError> {
     use ChangeFederation as Change;
     let who = Who(caller);
     Ok(match request {
@@ -74,7 +75,7 @@ fn operation(caller: &Caller, request: ChangeFederation) -> Result<Operation, No
 struct Who<'caller>(&'caller Caller);
 
 impl Who<'_> {
-    fn maybe(self, named: Option<&Named>) -> Result<Option<AgentName>, NodeError> {
+    fn maybe(self, named: Option<&Named>) -> Result<Option<AgentName>, RuntimeError> {
         named.or(self.0.agent.as_ref()).map(on_board).transpose()
     }
 
@@ -83,20 +84,20 @@ impl Who<'_> {
         named: Option<&Named>,
         task: String,
         fence: Option<u64>,
-    ) -> Result<Held, NodeError> {
+    ) -> Result<Held, RuntimeError> {
         Ok(Held { agent: self.needed(named)?, task, fence })
     }
 
-    fn needed(self, named: Option<&Named>) -> Result<AgentName, NodeError> {
-        self.maybe(named)?.ok_or(NodeError::Invalid {
+    fn needed(self, named: Option<&Named>) -> Result<AgentName, RuntimeError> {
+        Ok(self.maybe(named)?.ok_or(Invalid {
             field: "agent",
             expected: "an agent's name, here or in the header Baton-Agent",
             found: "none".to_owned(),
-        })
+        })?)
     }
 }
 
 /// The name as the board writes it. Names of agents have the same form everywhere.
-fn on_board(agent: &Named) -> Result<AgentName, NodeError> {
-    agent.as_str().parse().map_err(|refusal: Refusal| NodeError::Board(refusal.into()))
+fn on_board(agent: &Named) -> Result<AgentName, RuntimeError> {
+    agent.as_str().parse().map_err(|refusal: Refusal| RuntimeError::Board(refusal.into()))
 }

@@ -2,7 +2,7 @@
 
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use baton_api::{DrivenSession, DrivenSessions};
 use baton_store::StoreError;
 
@@ -10,7 +10,7 @@ use baton_store::StoreError;
 pub(crate) async fn driven(
     context: &Context,
     caller: &Caller,
-) -> Result<DrivenSessions, NodeError> {
+) -> Result<DrivenSessions, RuntimeError> {
     let drivers = context.store.list_drivers(&caller.owner).await?;
     let mut items = Vec::with_capacity(drivers.len());
     for (id, driver) in drivers {

@@ -3,8 +3,8 @@
 use super::{blocking, of, show};
 use crate::caller::{Caller, is_shut_out};
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::idle::Request;
+use crate::runtime::RuntimeError;
 use baton_api::FederationView;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -33,7 +33,7 @@ enum Told {
 }
 
 /// Follows the board from now on.
-pub(crate) async fn follow(context: &Context, caller: &Caller) -> Result<Followed, NodeError> {
+pub(crate) async fn follow(context: &Context, caller: &Caller) -> Result<Followed, RuntimeError> {
     let board = of(context, caller)?;
     let feed = context.feed.clone();
     Ok(Followed {
@@ -50,7 +50,7 @@ impl Followed {
     /// The board as it is now the first time, then after each change, also of who drives which session.
     /// None once the node ends or the caller's key is revoked. A board that cannot be read is told once,
     /// and then waited for.
-    pub(crate) async fn next(&mut self) -> Option<Result<FederationView, NodeError>> {
+    pub(crate) async fn next(&mut self) -> Option<Result<FederationView, RuntimeError>> {
         let ending = self.context.ending.clone();
         tokio::select! {
             () = ending.cancelled() => None,
@@ -58,7 +58,7 @@ impl Followed {
         }
     }
 
-    async fn look(&mut self) -> Option<Result<FederationView, NodeError>> {
+    async fn look(&mut self) -> Option<Result<FederationView, RuntimeError>> {
         loop {
             // What changes from here on is seen at the next look.
             self.board.mark_unchanged();

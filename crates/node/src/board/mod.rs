@@ -17,7 +17,7 @@ pub(crate) use follow::{Followed, follow};
 
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use baton_api::FederationView;
 use baton_federation::{Done, Federation, FederationError, Operation, View};
 use baton_session::{Owner, json};
@@ -30,7 +30,7 @@ pub(crate) fn at(folder: &Path) -> Federation {
 }
 
 /// The board as it is now, if a session is active on it.
-pub(crate) async fn read(context: &Context, caller: &Caller) -> Result<Option<View>, NodeError> {
+pub(crate) async fn read(context: &Context, caller: &Caller) -> Result<Option<View>, RuntimeError> {
     let board = of(context, caller)?;
     let gone_after = board.options().gone_after;
     let found = blocking(move || board.read()).await?;
@@ -38,7 +38,10 @@ pub(crate) async fn read(context: &Context, caller: &Caller) -> Result<Option<Vi
 }
 
 /// The board as it is now, and who drives which session.
-pub(crate) async fn show(context: &Context, caller: &Caller) -> Result<FederationView, NodeError> {
+pub(crate) async fn show(
+    context: &Context,
+    caller: &Caller,
+) -> Result<FederationView, RuntimeError> {
     let board = read(context, caller).await?;
     let sessions = driven(context, caller).await?.items;
     Ok(FederationView { board: board.map(|board| as_json(&board)), sessions })
@@ -49,7 +52,7 @@ pub(crate) async fn write(
     context: &Context,
     caller: &Caller,
     operation: Operation,
-) -> Result<Done, NodeError> {
+) -> Result<Done, RuntimeError> {
     let board = of(context, caller)?;
     let done = blocking(move || board.write(&operation)).await?;
     if let Some(why) = &done.not_compacted {
@@ -63,15 +66,15 @@ pub(crate) fn is_there(context: &Context, caller: &Caller) -> bool {
     of(context, caller).is_ok()
 }
 
-fn of(context: &Context, caller: &Caller) -> Result<Federation, NodeError> {
+fn of(context: &Context, caller: &Caller) -> Result<Federation, RuntimeError> {
     let board = context.board.clone().filter(|_| caller.owner == Owner::local());
-    board.ok_or(NodeError::NoBoard)
+    board.ok_or(RuntimeError::NoBoard)
 }
 
 /// It waits for a lock and for the disk.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FederationError> + Send + 'static,
-) -> Result<T, NodeError> {
+) -> Result<T, RuntimeError> {
     Ok(crate::blocking::blocking(work).await??)
 }
 

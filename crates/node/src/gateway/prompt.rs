@@ -1,6 +1,7 @@
 //! What an agent is told.
 
 use crate::error::NodeError;
+use baton_api::Invalid;
 use baton_api::chat::{ChatMessage, ChatRequest, Content, Role};
 use baton_api::sandbox::Login;
 use baton_session::login::Likelihood;
@@ -16,22 +17,21 @@ pub(super) struct Conversation(Vec<(Role, String)>);
 impl Conversation {
     /// What a request says, if an agent can answer it.
     pub(super) fn read(request: &ChatRequest) -> Result<Self, NodeError> {
-        let invalid =
-            |field, expected, found: String| NodeError::Invalid { field, expected, found };
+        let invalid = |field, expected, found: String| Invalid { field, expected, found };
         if request.n.is_some_and(|n| n != 1) {
             let found = request.n.unwrap_or_default().to_string();
-            return Err(invalid("n", "1: an agent gives one answer", found));
+            return Err(invalid("n", "1: an agent gives one answer", found).into());
         }
         if !request.tools.is_empty() {
             let expected = "empty: an agent has tools of its own";
-            return Err(invalid("tools", expected, format!("{} tools", request.tools.len())));
+            return Err(invalid("tools", expected, format!("{} tools", request.tools.len())).into());
         }
         let count = request.messages.len();
         if !(1..=MOST_MESSAGES).contains(&count) {
-            return Err(invalid("messages", "1 to 1000 messages", count.to_string()));
+            return Err(invalid("messages", "1 to 1000 messages", count.to_string()).into());
         }
         if !request.messages.iter().any(|message| message.role == Role::User) {
-            return Err(invalid("messages", "one of a user at least", "none".to_owned()));
+            return Err(invalid("messages", "one of a user at least", "none".to_owned()).into());
         }
         let read = |message: &ChatMessage| Ok((message.role, text(message)?));
         request.messages.iter().map(read).collect::<Result<_, _>>().map(Self)
@@ -67,7 +67,7 @@ fn text(message: &ChatMessage) -> Result<String, NodeError> {
         Some(Content::Parts(parts)) => {
             let read = parts.iter().map(|part| {
                 let text = part.text.as_deref().filter(|_| part.kind == "text");
-                text.ok_or_else(|| NodeError::Invalid {
+                text.ok_or_else(|| Invalid {
                     field: "messages",
                     expected: "parts of type text",
                     found: format!(

@@ -10,7 +10,7 @@ use super::websocket::shake_hands;
 use crate::auth::{Drive, count, refuse, show};
 use crate::caller::{Caller, is_shut_out};
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use crate::{life, sessions};
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
@@ -99,13 +99,13 @@ async fn admit(
     };
     let checked = match context.tickets.check(ticket) {
         Ok((session, caller)) if session.to_string() == id => Ok(caller),
-        Ok(_) => Err(NodeError::BadTicket { found: "one for another session" }),
+        Ok(_) => Err(RuntimeError::BadTicket { found: "one for another session" }),
         Err(error) => Err(error),
     };
-    let caller = checked.map_err(|error| refuse(parts, context, error))?;
+    let caller = checked.map_err(|error| refuse(parts, context, error.into()))?;
     count(context, &caller.key)?;
     if is_shut_out(context, &caller).await? {
-        return Err(NodeError::BadTicket { found: "one whose key was revoked" }.into());
+        return Err(RuntimeError::BadTicket { found: "one whose key was revoked" }.into());
     }
     show(parts, &caller.key, Some(&caller.owner))?;
     Ok(caller)

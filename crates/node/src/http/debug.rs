@@ -4,9 +4,9 @@ use super::input::{Json, Path, Query};
 use super::refusal::Refusal;
 use crate::auth::Debug;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::looking;
 use axum::extract::State;
+use baton_api::Invalid;
 use baton_api::Problem;
 use baton_api::debug::{
     ConsoleData, ConsoleFilters, DebugTabs, NetworkData, NetworkFilters, Reveal, TabToken, Wait,
@@ -87,8 +87,8 @@ pub(super) async fn har(
     Ok(axum::Json(looking::har(&context, &caller, &read(&token)?, sight(reveal)).await?))
 }
 
-fn read(token: &str) -> Result<TabToken, NodeError> {
-    token.parse().map_err(|_| NodeError::Invalid {
+fn read(token: &str) -> Result<TabToken, Invalid> {
+    token.parse().map_err(|_| Invalid {
         field: "the token",
         expected: "the token of a tab, as lists of tabs show it",
         found: "another text".to_owned(),

@@ -6,13 +6,13 @@ use super::refusal::Refusal;
 use crate::auth::{Read, Sync};
 use crate::changes::{self, Change};
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::sync::SyncError;
 use crate::sync::{Topic, standing};
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use baton_api::Problem;
 use baton_api::sync::{AskIndex, SyncStanding};
+use baton_api::{Answers, Problem};
 use futures_util::stream;
 use serde::Deserialize;
 use std::convert::Infallible;
@@ -79,10 +79,10 @@ pub(super) async fn sync(
     Sse::new(events).keep_alive(KeepAlive::default())
 }
 
-fn told(found: &Result<SyncStanding, NodeError>) -> Event {
+fn told(found: &Result<SyncStanding, SyncError>) -> Event {
     let event = match found {
         Ok(standing) => Event::default().event("sync").json_data(standing),
-        Err(error) => Event::default().event("problem").json_data(Problem::from(error)),
+        Err(error) => Event::default().event("problem").json_data(error.problem()),
     };
     // Both are made of strings, numbers and lists.
     event.unwrap_or_default()

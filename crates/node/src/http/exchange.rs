@@ -10,6 +10,7 @@ use crate::error::NodeError;
 use crate::sync::{self, Topic};
 use axum::extract::State;
 use axum::response::Response;
+use baton_api::Invalid;
 use baton_api::sync::{AskSeen, Exchange, FetchParts, TakeLease, parcel};
 use baton_api::{NodeCard, Problem};
 use baton_session::SessionId;
@@ -198,8 +199,8 @@ pub(super) async fn give(
 }
 
 /// The session in an address. It is read behind the caller, so that strangers hear nothing of ids.
-fn session(id: &str) -> Result<SessionId, NodeError> {
-    id.parse().map_err(|_| NodeError::Invalid {
+fn session(id: &str) -> Result<SessionId, Invalid> {
+    id.parse().map_err(|_| Invalid {
         field: "the address",
         expected: "that of a session by its id",
         found: id.chars().take(100).collect(),

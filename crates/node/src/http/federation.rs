@@ -5,11 +5,13 @@ use super::refusal::Refusal;
 use crate::auth::{Drive, Read};
 use crate::board::{self, Followed};
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use baton_api::{ChangeFederation, DrivenSessions, FederationChange, FederationView, Problem};
+use baton_api::{
+    Answers, ChangeFederation, DrivenSessions, FederationChange, FederationView, Problem,
+};
 use futures_util::stream::{self, Stream};
 use std::convert::Infallible;
 
@@ -76,10 +78,10 @@ fn told(followed: Followed) -> impl Stream<Item = Result<Event, Infallible>> {
     })
 }
 
-fn event(seen: &Result<FederationView, NodeError>) -> Event {
+fn event(seen: &Result<FederationView, RuntimeError>) -> Event {
     let event = match seen {
         Ok(view) => Event::default().event("board").json_data(view),
-        Err(error) => Event::default().event("problem").json_data(Problem::from(error)),
+        Err(error) => Event::default().event("problem").json_data(error.problem()),
     };
     // Both are made of strings, numbers and what came out of JSON.
     event.unwrap_or_default()

@@ -9,7 +9,7 @@ use crate::gateway::{self, Run, RunEvent, Shape, failure};
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use baton_api::Problem;
+use baton_api::Answers;
 use baton_api::chat::{ChatChunk, ChatCompletion, ChatError, ChatRequest, Model, ModelList};
 use futures_util::{Stream, StreamExt, stream};
 use serde::Serialize;
@@ -83,7 +83,7 @@ fn last(shape: &Shape, done: Result<gateway::Done, NodeError>) -> Vec<Event> {
             let pieces = pieces.iter().map(piece::<ChatChunk>);
             pieces.chain([Event::default().data("[DONE]")]).collect()
         }
-        Err(error) => vec![piece(&failure(&Problem::from(&error)))],
+        Err(error) => vec![piece(&failure(&error.problem()))],
     }
 }
 

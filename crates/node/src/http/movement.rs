@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::error::NodeError;
 use crate::sync;
 use axum::extract::State;
+use baton_api::Invalid;
 use baton_api::Problem;
 use baton_api::sync::Movement;
 use serde::Deserialize;
@@ -31,11 +32,12 @@ impl HowLong {
         let most = sync::CALL_LIMIT.as_secs();
         match self.seconds.unwrap_or(most) {
             seconds if (1..=most).contains(&seconds) => Ok(Duration::from_secs(seconds)),
-            found => Err(NodeError::Invalid {
+            found => Err(Invalid {
                 field: "seconds",
                 expected: "a number from 1 to 80",
                 found: found.to_string(),
-            }),
+            }
+            .into()),
         }
     }
 }

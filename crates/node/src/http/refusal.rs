@@ -5,10 +5,12 @@
 
 use crate::error::NodeError;
 use crate::oidc::TokenRefusal;
+use crate::runtime::RuntimeError;
+use crate::sync::SyncError;
 use axum::http::StatusCode;
 use axum::http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
-use baton_api::{ErrorCode, Problem};
+use baton_api::{Answers, ErrorCode, Invalid, Problem};
 use std::time::Duration;
 
 /// Why a request is not answered as hoped.
@@ -36,20 +38,32 @@ impl Refusal {
 
 impl From<NodeError> for Refusal {
     fn from(error: NodeError) -> Self {
-        let problem = Problem::from(&error);
+        let problem = error.problem();
         if problem.status >= 500 {
             tracing::error!(code = problem.code.as_str(), %error, "an operation failed");
         }
         let retry_after = match error {
-            NodeError::TooManyRequests { wait, .. } | NodeError::TooManyTickets { wait, .. } => {
-                Some(wait)
-            }
-            NodeError::Token(TokenRefusal::KeysJustFetched { wait, .. }) => Some(wait),
+            NodeError::TooManyRequests { wait, .. }
+            | NodeError::Runtime(RuntimeError::TooManyTickets { wait, .. })
+            | NodeError::Token(TokenRefusal::KeysJustFetched { wait, .. }) => Some(wait),
             _ => None,
         };
         Self { problem: Box::new(problem), retry_after }
     }
 }
+
+/// Those that come by way of an error of the node.
+macro_rules! by_way_of {
+    ($($error:ty),+) => {$(
+        impl From<$error> for Refusal {
+            fn from(error: $error) -> Self {
+                NodeError::from(error).into()
+            }
+        }
+    )+};
+}
+
+by_way_of!(RuntimeError, SyncError, Invalid);
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {

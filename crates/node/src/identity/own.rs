@@ -2,9 +2,8 @@
 //! while it runs, once a copy of the node turns up.
 
 use super::Identity;
-use crate::error::NodeError;
 use baton_session::{Actor, Epoch, NodeId, NodeSecret};
-use baton_store::Store;
+use baton_store::{Store, StoreError};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// The identity of the running node. Cheap to clone; all clones are in the same epoch.
@@ -42,7 +41,7 @@ impl OwnIdentity {
 
     /// Begins another epoch, because a copy of this node counts on in this one. It is on disk when this
     /// returns.
-    pub async fn begin_epoch(&self, store: &Store) -> Result<(), NodeError> {
+    pub async fn begin_epoch(&self, store: &Store) -> Result<(), StoreError> {
         let epoch = Epoch::new(rand::random());
         store.move_identity(self.node(), &self.place, epoch).await?;
         self.identity.write().unwrap_or_else(PoisonError::into_inner).enter(epoch);

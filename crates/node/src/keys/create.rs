@@ -6,7 +6,8 @@ use crate::auth::KeySecret;
 use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
+use baton_api::Invalid;
 use baton_api::{CreateKey, CreatedKey, Scope};
 use baton_session::Owner;
 use baton_store::ApiKey;
@@ -17,12 +18,12 @@ pub async fn create(
     context: &Context,
     caller: &Caller,
     request: CreateKey,
-) -> Result<CreatedKey, NodeError> {
+) -> Result<CreatedKey, RuntimeError> {
     check(&request)?;
     let owner = request.owner.unwrap_or_else(|| caller.owner.clone());
     let key = ApiKey { for_node: request.for_node, ..new_key(request.name, owner, request.scopes) };
     let secret = KeySecret::generate();
-    let made = context.store.create_key(&key, secret.hash()).await.map_err(NodeError::from);
+    let made = context.store.create_key(&key, secret.hash()).await.map_err(RuntimeError::from);
     note(&caller.actor, &key).end(&context.store, made).await?;
     tracing::info!(key = %key.id, owner = %key.owner, "made a key");
     Ok(CreatedKey { key: view(key), secret: secret.expose().to_owned() })
@@ -53,22 +54,22 @@ pub fn new_key(name: String, owner: Owner, scopes: impl IntoIterator<Item = Scop
     }
 }
 
-fn check(request: &CreateKey) -> Result<(), NodeError> {
+fn check(request: &CreateKey) -> Result<(), RuntimeError> {
     let name = &request.name;
     if !(1..=64).contains(&name.chars().count()) || name.chars().any(char::is_control) {
         let found = format!("{name:?}");
         let expected = "1 to 64 characters, none of them a control character";
-        return Err(NodeError::Invalid { field: "name", expected, found });
+        return Err(Invalid { field: "name", expected, found }.into());
     }
     if request.scopes.is_empty() {
         let expected = "at least one scope";
-        return Err(NodeError::Invalid { field: "scopes", expected, found: "none".to_owned() });
+        return Err(Invalid { field: "scopes", expected, found: "none".to_owned() }.into());
     }
     if request.for_node.is_some() && !request.scopes.contains(&Scope::Sync) {
         let found =
             request.scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(", ");
         let expected = "sync among them where the key is for one node";
-        return Err(NodeError::Invalid { field: "scopes", expected, found });
+        return Err(Invalid { field: "scopes", expected, found }.into());
     }
     Ok(())
 }

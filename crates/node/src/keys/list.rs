@@ -3,7 +3,7 @@
 use super::view;
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use baton_api::KeyList;
 use baton_session::Owner;
 
@@ -12,7 +12,7 @@ pub async fn list(
     context: &Context,
     caller: &Caller,
     owner: Option<Owner>,
-) -> Result<KeyList, NodeError> {
+) -> Result<KeyList, RuntimeError> {
     let keys = context.store.list_keys(owner.as_ref().unwrap_or(&caller.owner)).await?;
     Ok(KeyList { items: keys.into_iter().map(view).collect() })
 }

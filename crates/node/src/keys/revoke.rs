@@ -4,7 +4,7 @@ use crate::audit::{Action, Note};
 use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use baton_session::Owner;
 use baton_store::{ApiKey, StoreError};
 
@@ -15,14 +15,14 @@ pub async fn revoke(
     caller: &Caller,
     owner: Option<Owner>,
     reference: &str,
-) -> Result<(), NodeError> {
+) -> Result<(), RuntimeError> {
     let owner = owner.unwrap_or_else(|| caller.owner.clone());
     let note = Note::new(&caller.actor, &owner, Action::RevokeKey, reference);
     match find(context, &owner, reference).await {
         Ok(key) => {
             let note = note.about(&key.id).with("name", key.name);
             let revoked = context.store.revoke_key(&owner, &key.id, clock::now()).await;
-            note.end(&context.store, revoked.map_err(NodeError::from)).await?;
+            note.end(&context.store, revoked.map_err(RuntimeError::from)).await?;
             tracing::info!(key = %key.id, %owner, "revoked a key");
             Ok(())
         }
@@ -30,7 +30,7 @@ pub async fn revoke(
     }
 }
 
-async fn find(context: &Context, owner: &Owner, reference: &str) -> Result<ApiKey, NodeError> {
+async fn find(context: &Context, owner: &Owner, reference: &str) -> Result<ApiKey, RuntimeError> {
     let keys = context.store.list_keys(owner).await?;
     let by_id = keys.iter().find(|key| key.id == reference);
     let by_name = || keys.iter().find(|key| key.name == reference && key.revoked_at.is_none());

@@ -8,8 +8,8 @@ use super::start::{Lend, Starts, StartsBrowser};
 use super::want::Want;
 use super::wish::{Held, Wish, settled};
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::live::{Handed, Loan, Resumed};
+use crate::runtime::RuntimeError;
 use crate::sync;
 use crate::table::Hold;
 use baton_api::sync::HandedView;
@@ -19,7 +19,7 @@ use baton_store::StoreError;
 impl<'w, W: Starts> Held<'w, W> {
     /// Makes this node the holder of the session, for all who might run it. What another node saved since
     /// is here when this returns.
-    pub(crate) async fn acquire(self) -> Result<Acquired<'w, W>, NodeError> {
+    pub(crate) async fn acquire(self) -> Result<Acquired<'w, W>, RuntimeError> {
         let Self { wish, want, found, session, ran, hold } = self;
         let context = wish.context;
         let back = HandBack::new(context, &session);
@@ -40,7 +40,7 @@ impl<'w, W: Starts> Held<'w, W> {
 
     /// Captures what the session's browser holds, and ends it, if it has one. The lease between nodes
     /// stays this node's.
-    pub(crate) async fn stop(mut self) -> Result<Self, NodeError> {
+    pub(crate) async fn stop(mut self) -> Result<Self, RuntimeError> {
         if self.session.lifecycle == Lifecycle::Active {
             self.session.lifecycle = self.wish.context.hub.stop(&self.hold).await?;
             self.ran = true;
@@ -51,7 +51,7 @@ impl<'w, W: Starts> Held<'w, W> {
 
 impl<'w> Held<'w, Lend<'w>> {
     /// Captures what the session's browser holds, if it has one, and ends it once that logs somebody in.
-    pub(crate) async fn stop_to_lend(mut self) -> Result<Self, NodeError> {
+    pub(crate) async fn stop_to_lend(mut self) -> Result<Self, RuntimeError> {
         if self.session.lifecycle == Lifecycle::Active {
             let handed = self.wish.context.hub.copy_out(&self.session).await?;
             self.want.accepts(&handed)?;
@@ -67,7 +67,7 @@ async fn brought_home<W: Want>(
     want: &W,
     hold: &Hold,
     session: Session,
-) -> Result<Session, NodeError> {
+) -> Result<Session, RuntimeError> {
     if session.node == context.node {
         return Ok(session);
     }
@@ -82,7 +82,7 @@ async fn ask_peers<W: Starts>(
     wish: &Wish<'_>,
     hold: &Hold,
     session: &Session,
-) -> Result<Option<HandedView>, NodeError> {
+) -> Result<Option<HandedView>, RuntimeError> {
     let handed = Box::pin(sync::lease::take(wish.context, wish.by, hold, W::CONSENT)).await?;
     if W::SETTLES {
         // What another node saved since is what comes back; what was captured here is kept beside it.
@@ -125,13 +125,13 @@ pub(crate) struct Lent {
 
 impl<W: StartsBrowser> Acquired<'_, W> {
     /// Starts a browser with what is brought back. Whoever asked for it drives it.
-    pub(crate) async fn start(self) -> Result<Started, NodeError> {
+    pub(crate) async fn start(self) -> Result<Started, RuntimeError> {
         let Self { wish, found, session, hold, term, handed, back, .. } = self;
         let (context, hub) = (wish.context, &wish.context.hub);
         let loaded = match W::load(context, &session, found).await {
             Ok(loaded) => loaded,
             Err(error) => {
-                if let NodeError::Live(error) = &error {
+                if let RuntimeError::Live(error) = &error {
                     hub.count_failure(&hold, error).await;
                 }
                 return Err(back.after(error).await);
@@ -153,14 +153,14 @@ impl<W: StartsBrowser> Acquired<'_, W> {
 
 impl Acquired<'_, Lend<'_>> {
     /// Lends the session to a sandbox, if what it holds by now still logs somebody in.
-    pub(crate) async fn lend(self, to: SandboxId) -> Result<Lent, NodeError> {
+    pub(crate) async fn lend(self, to: SandboxId) -> Result<Lent, RuntimeError> {
         let Self { wish, want, found, session, hold, term, ran, back, .. } = self;
         let hub = &wish.context.hub;
         let lent = async {
             let handed = hub.hand_again(&session, found).await?;
             want.accepts(&handed)?;
             let loan = hub.lend(&hold, &session, term, &handed, to).await?;
-            Ok::<_, NodeError>((loan, handed))
+            Ok::<_, RuntimeError>((loan, handed))
         };
         match lent.await {
             Ok((loan, handed)) => {

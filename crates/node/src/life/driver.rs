@@ -7,7 +7,7 @@
 use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use baton_session::{AgentName, Session};
 use baton_store::StoreError;
 
@@ -19,7 +19,7 @@ pub(crate) async fn expect_driver(
     context: &Context,
     caller: &Caller,
     session: &Session,
-) -> Result<(), NodeError> {
+) -> Result<(), RuntimeError> {
     match driver(context, session).await? {
         Some(agent) if caller.agent.as_ref() != Some(&agent) => Err(other(session, agent, caller)),
         _ => Ok(()),
@@ -31,7 +31,7 @@ pub(crate) async fn drive(
     context: &Context,
     caller: &Caller,
     session: &Session,
-) -> Result<(), NodeError> {
+) -> Result<(), RuntimeError> {
     for _ in 0..ATTEMPTS {
         let found = driver(context, session).await?;
         match (found, &caller.agent) {
@@ -39,7 +39,7 @@ pub(crate) async fn drive(
             (Some(agent), asking) if asking.as_ref() == Some(&agent) => return Ok(()),
             (Some(agent), _) => return Err(other(session, agent, caller)),
             (None, agent) => match put(context, session, None, agent.as_ref(), "").await {
-                Err(NodeError::Store(StoreError::DriverChanged { .. })) => {}
+                Err(RuntimeError::Store(StoreError::DriverChanged { .. })) => {}
                 put => return put,
             },
         }
@@ -56,7 +56,7 @@ pub(crate) async fn is_driver(context: &Context, caller: &Caller, session: &Sess
 }
 
 /// Lets go of a session that has ended.
-pub(crate) async fn let_go(context: &Context, session: &Session) -> Result<(), NodeError> {
+pub(crate) async fn let_go(context: &Context, session: &Session) -> Result<(), RuntimeError> {
     match driver(context, session).await? {
         Some(agent) => put(context, session, Some(&agent), None, "").await,
         None => Ok(()),
@@ -67,7 +67,7 @@ pub(crate) async fn let_go(context: &Context, session: &Session) -> Result<(), N
 pub(crate) async fn driver(
     context: &Context,
     session: &Session,
-) -> Result<Option<AgentName>, NodeError> {
+) -> Result<Option<AgentName>, RuntimeError> {
     let driver = context.store.fetch_driver(session.id).await?;
     Ok(driver.and_then(|driver| driver.agent))
 }
@@ -79,13 +79,13 @@ pub(crate) async fn put(
     from: Option<&AgentName>,
     to: Option<&AgentName>,
     reason: &str,
-) -> Result<(), NodeError> {
+) -> Result<(), RuntimeError> {
     context.store.pass_session(session.id, from, to, reason, clock::now()).await?;
     context.hub.table().has_passed();
     Ok(())
 }
 
 /// The refusal of a caller that another agent shuts out.
-pub(crate) fn other(session: &Session, agent: AgentName, caller: &Caller) -> NodeError {
-    NodeError::OtherAgent { name: session.name.clone(), agent, found: caller.agent.clone() }
+pub(crate) fn other(session: &Session, agent: AgentName, caller: &Caller) -> RuntimeError {
+    RuntimeError::OtherAgent { name: session.name.clone(), agent, found: caller.agent.clone() }
 }

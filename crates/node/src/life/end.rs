@@ -3,7 +3,7 @@
 use super::driver::let_go;
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use crate::table::Hold;
 use baton_session::{Lifecycle, Session};
 use baton_store::StoreError;
@@ -13,7 +13,7 @@ pub(crate) async fn end(
     context: &Context,
     hold: &Hold,
     session: &Session,
-) -> Result<Session, NodeError> {
+) -> Result<Session, RuntimeError> {
     context.hub.close(hold).await?;
     let closed = finish(context, session).await?;
     let_go(context, &closed).await?;
@@ -22,7 +22,7 @@ pub(crate) async fn end(
 
 /// Moves the row to closed from wherever it stands now: a watcher may notice the end of the browser
 /// at the same time and move it as well.
-pub(crate) async fn finish(context: &Context, session: &Session) -> Result<Session, NodeError> {
+pub(crate) async fn finish(context: &Context, session: &Session) -> Result<Session, RuntimeError> {
     loop {
         let now = context.store.fetch_session(&session.owner, session.id).await?;
         if now.lifecycle == Lifecycle::Closed {

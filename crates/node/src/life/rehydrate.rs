@@ -10,8 +10,8 @@ use super::wish::Wish;
 use crate::audit::Action;
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
-use crate::sync::SyncError;
+use crate::runtime::RuntimeError;
+use crate::runtime::Stand;
 use baton_session::{Lifecycle, Session};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -83,11 +83,11 @@ async fn resume(context: &Context, session: &Session) -> Tried {
         }
         match start(context, now).await {
             // The session is back, and nobody waits for the answer.
-            Ok(()) | Err(NodeError::NotNoted { .. }) => return Tried::Over,
-            Err(NodeError::Sync(SyncError::Unreachable { .. } | SyncError::TooSlow { .. })) => {
+            Ok(()) | Err(RuntimeError::NotNoted { .. }) => return Tried::Over,
+            Err(RuntimeError::Elsewhere(error)) if error.stand() == Stand::Unanswered => {
                 return Tried::Unanswered;
             }
-            Err(error @ NodeError::Sync(SyncError::Kept { .. })) => {
+            Err(RuntimeError::Elsewhere(error)) if error.stand() == Stand::Kept => {
                 tracing::info!(session = %session.id, %error, "a session stays where it is");
                 return Tried::Over;
             }
@@ -100,7 +100,7 @@ async fn resume(context: &Context, session: &Session) -> Tried {
     Tried::Over
 }
 
-async fn start(context: &Context, session: Session) -> Result<(), NodeError> {
+async fn start(context: &Context, session: Session) -> Result<(), RuntimeError> {
     let node = Caller::node(session.owner.clone());
     let wanted = Rehydrate { of: session.node };
     let wish = Wish::about(context, &node, Action::Resume, session);

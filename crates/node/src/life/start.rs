@@ -2,9 +2,8 @@
 
 use super::want::{Asked, Want, expect_home, expect_unlent, refuse};
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::live::{Handed, LiveError, Loaded};
-use crate::sandboxes::SandboxRefusal;
+use crate::runtime::RuntimeError;
 use crate::sync::lease::Consent;
 use crate::{clock, sync};
 use baton_session::domains::Domain;
@@ -26,7 +25,7 @@ pub(crate) trait StartsBrowser: Starts {
         context: &Context,
         session: &Session,
         found: Self::Found,
-    ) -> impl Future<Output = Result<Loaded, NodeError>> + Send;
+    ) -> impl Future<Output = Result<Loaded, RuntimeError>> + Send;
 }
 
 /// To bring a session back from its last good snapshot.
@@ -37,7 +36,7 @@ impl Want for Resume {
     const DOING: &'static str = "resumed";
     const DRIVES: bool = true;
 
-    fn allows(&self, context: &Context, session: &Session) -> Result<(), NodeError> {
+    fn allows(&self, context: &Context, session: &Session) -> Result<(), RuntimeError> {
         expect_unlent(context, session)?;
         if context.hub.holds(session.id) {
             return Err(refuse(session, "recoverable, stale, failed or closed"));
@@ -45,7 +44,7 @@ impl Want for Resume {
         Ok(())
     }
 
-    async fn find(&self, asked: Asked<'_>) -> Result<(), NodeError> {
+    async fn find(&self, asked: Asked<'_>) -> Result<(), RuntimeError> {
         expect_had(asked).await?;
         expect_snapshot(asked).await?;
         Ok(asked.context.hub.expect_startable(asked.session.id).await?)
@@ -58,7 +57,7 @@ impl Starts for Resume {
 }
 
 impl StartsBrowser for Resume {
-    async fn load(context: &Context, session: &Session, (): ()) -> Result<Loaded, NodeError> {
+    async fn load(context: &Context, session: &Session, (): ()) -> Result<Loaded, RuntimeError> {
         Ok(context.hub.load_last_good(session).await?)
     }
 }
@@ -76,7 +75,7 @@ impl Want for Rehydrate {
     const DOING: &'static str = Resume::DOING;
     const DRIVES: bool = false;
 
-    fn allows(&self, context: &Context, session: &Session) -> Result<(), NodeError> {
+    fn allows(&self, context: &Context, session: &Session) -> Result<(), RuntimeError> {
         if session.node != self.of {
             // It is this node's once it was brought here, and nobody else's.
             expect_home(context, session)?;
@@ -87,7 +86,7 @@ impl Want for Rehydrate {
         }
     }
 
-    async fn find(&self, asked: Asked<'_>) -> Result<(), NodeError> {
+    async fn find(&self, asked: Asked<'_>) -> Result<(), RuntimeError> {
         Resume.find(asked).await
     }
 }
@@ -98,7 +97,7 @@ impl Starts for Rehydrate {
 }
 
 impl StartsBrowser for Rehydrate {
-    async fn load(context: &Context, session: &Session, (): ()) -> Result<Loaded, NodeError> {
+    async fn load(context: &Context, session: &Session, (): ()) -> Result<Loaded, RuntimeError> {
         Resume::load(context, session, ()).await
     }
 }
@@ -114,12 +113,12 @@ impl Want for RollBack<'_> {
     const DOING: &'static str = "rolled back";
     const DRIVES: bool = true;
 
-    fn allows(&self, context: &Context, session: &Session) -> Result<(), NodeError> {
+    fn allows(&self, context: &Context, session: &Session) -> Result<(), RuntimeError> {
         expect_home(context, session)?;
         expect_unlent(context, session)
     }
 
-    async fn find(&self, asked: Asked<'_>) -> Result<Loaded, NodeError> {
+    async fn find(&self, asked: Asked<'_>) -> Result<Loaded, RuntimeError> {
         let (hub, session) = (&asked.context.hub, asked.session);
         let to = asked.context.store.find_snapshot(session.id, self.to).await?;
         expect_had(asked).await?;
@@ -135,7 +134,7 @@ impl Starts for RollBack<'_> {
 }
 
 impl StartsBrowser for RollBack<'_> {
-    async fn load(_: &Context, _: &Session, found: Loaded) -> Result<Loaded, NodeError> {
+    async fn load(_: &Context, _: &Session, found: Loaded) -> Result<Loaded, RuntimeError> {
         Ok(found)
     }
 }
@@ -152,9 +151,9 @@ pub(crate) struct Lend<'l> {
 
 impl Lend<'_> {
     /// Checks that what is handed in logs somebody in.
-    pub(super) fn accepts(&self, handed: &Handed) -> Result<(), NodeError> {
+    pub(super) fn accepts(&self, handed: &Handed) -> Result<(), RuntimeError> {
         let login = expect_login(&handed.state, &stored(handed), self.domains, clock::now());
-        Ok(login.map_err(SandboxRefusal::from)?)
+        Ok(login?)
     }
 }
 
@@ -163,19 +162,19 @@ impl Want for Lend<'_> {
     const DOING: &'static str = "lent";
     const DRIVES: bool = true;
 
-    fn allows(&self, context: &Context, session: &Session) -> Result<(), NodeError> {
+    fn allows(&self, context: &Context, session: &Session) -> Result<(), RuntimeError> {
         let (table, name) = (context.hub.table(), || session.name.clone());
         if let Some(sandbox) = table.borrower(session.id) {
             let holder = format!("sandbox {sandbox} has it");
-            return Err(SandboxRefusal::Held { name: name(), holder }.into());
+            return Err(RuntimeError::Held { name: name(), holder });
         }
         if context.hub.is_attached(session.id) {
             // It would go on with the same login, and tokens rotate.
             let holder = "a browser of somebody's own has it, which Baton does not end".to_owned();
-            return Err(SandboxRefusal::Held { name: name(), holder }.into());
+            return Err(RuntimeError::Held { name: name(), holder });
         }
         if !self.takes && table.has_other_client(session.id, self.agent) {
-            return Err(SandboxRefusal::Driven { name: name() }.into());
+            return Err(RuntimeError::Driven { name: name() });
         }
         Ok(())
     }
@@ -184,7 +183,7 @@ impl Want for Lend<'_> {
         !self.takes
     }
 
-    async fn find(&self, asked: Asked<'_>) -> Result<Option<Handed>, NodeError> {
+    async fn find(&self, asked: Asked<'_>) -> Result<Option<Handed>, RuntimeError> {
         expect_had(asked).await?;
         let (context, session) = (asked.context, asked.session);
         if context.hub.holds(session.id) {
@@ -219,7 +218,7 @@ pub(crate) fn stored(handed: &Handed) -> Vec<StorageKey> {
 }
 
 /// Checks that the session can be had here: by its name, and from another node of the database.
-async fn expect_had(asked: Asked<'_>) -> Result<(), NodeError> {
+async fn expect_had(asked: Asked<'_>) -> Result<(), RuntimeError> {
     let (hub, session) = (&asked.context.hub, asked.session);
     if session.lifecycle == Lifecycle::Closed {
         hub.expect_its_name(session).await?;
@@ -231,7 +230,7 @@ async fn expect_had(asked: Asked<'_>) -> Result<(), NodeError> {
 }
 
 /// Checks that there is something to come back from: a snapshot that can be read, or else what peers have.
-async fn expect_snapshot(asked: Asked<'_>) -> Result<(), NodeError> {
+async fn expect_snapshot(asked: Asked<'_>) -> Result<(), RuntimeError> {
     match asked.context.hub.expect_snapshot(asked.session.id).await {
         Err(LiveError::NoSnapshot(_) | LiveError::SnapshotsDamaged { .. })
             if is_shared(asked).await? =>
@@ -242,6 +241,6 @@ async fn expect_snapshot(asked: Asked<'_>) -> Result<(), NodeError> {
     }
 }
 
-async fn is_shared(asked: Asked<'_>) -> Result<bool, NodeError> {
-    sync::is_shared(asked.context, asked.session).await
+async fn is_shared(asked: Asked<'_>) -> Result<bool, RuntimeError> {
+    Ok(sync::is_shared(asked.context, asked.session).await?)
 }

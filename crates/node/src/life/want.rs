@@ -5,8 +5,8 @@
 
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::live::LiveError;
+use crate::runtime::RuntimeError;
 use baton_session::{Lifecycle, Session};
 
 /// Of which session something is wanted, and by whom.
@@ -32,32 +32,34 @@ pub(crate) trait Want {
     }
 
     /// Whether the session stands where this can be done. Asked before the wait and after it.
-    fn allows(&self, context: &Context, session: &Session) -> Result<(), NodeError>;
+    fn allows(&self, context: &Context, session: &Session) -> Result<(), RuntimeError>;
 
     /// Finds what is needed for it. Changes nothing anywhere.
-    fn find(&self, asked: Asked<'_>)
-    -> impl Future<Output = Result<Self::Found, NodeError>> + Send;
+    fn find(
+        &self,
+        asked: Asked<'_>,
+    ) -> impl Future<Output = Result<Self::Found, RuntimeError>> + Send;
 }
 
 /// Refuses a session whose home is another node.
-pub(super) fn expect_home(context: &Context, session: &Session) -> Result<(), NodeError> {
+pub(super) fn expect_home(context: &Context, session: &Session) -> Result<(), RuntimeError> {
     if session.node == context.node {
         return Ok(());
     }
-    Err(NodeError::OtherNode { name: session.name.clone(), node: session.node })
+    Err(RuntimeError::OtherNode { name: session.name.clone(), node: session.node })
 }
 
 /// Refuses a session that a sandbox has.
-pub(super) fn expect_unlent(context: &Context, session: &Session) -> Result<(), NodeError> {
+pub(super) fn expect_unlent(context: &Context, session: &Session) -> Result<(), RuntimeError> {
     let id = session.id;
     let borrower = context.hub.table().borrower(id);
     borrower.map_or(Ok(()), |sandbox| Err(LiveError::Lent { id, sandbox }.into()))
 }
 
 /// Refuses a session for where it stands.
-pub(super) fn refuse(session: &Session, expected: &'static str) -> NodeError {
+pub(super) fn refuse(session: &Session, expected: &'static str) -> RuntimeError {
     let (name, found) = (session.name.clone(), session.lifecycle);
-    NodeError::WrongState { name, expected, found }
+    RuntimeError::WrongState { name, expected, found }
 }
 
 /// A verb that needs nothing but the session.
@@ -71,13 +73,13 @@ macro_rules! wants {
             const DOING: &'static str = $doing;
             const DRIVES: bool = $drives;
 
-            fn allows(&self, context: &Context, session: &Session) -> Result<(), NodeError> {
+            fn allows(&self, context: &Context, session: &Session) -> Result<(), RuntimeError> {
                 expect_home(context, session)?;
-                let allows: fn(&Context, &Session) -> Result<(), NodeError> = $allows;
+                let allows: fn(&Context, &Session) -> Result<(), RuntimeError> = $allows;
                 allows(context, session)
             }
 
-            async fn find(&self, _: Asked<'_>) -> Result<(), NodeError> {
+            async fn find(&self, _: Asked<'_>) -> Result<(), RuntimeError> {
                 Ok(())
             }
         }
@@ -99,7 +101,7 @@ wants! {
     Change: "changed", drives false, |_, _| Ok(());
 }
 
-fn open(context: &Context, session: &Session) -> Result<(), NodeError> {
+fn open(context: &Context, session: &Session) -> Result<(), RuntimeError> {
     // Who has it says more than where it stands: it was closed to be lent.
     expect_unlent(context, session)?;
     if session.lifecycle == Lifecycle::Closed {
@@ -108,7 +110,7 @@ fn open(context: &Context, session: &Session) -> Result<(), NodeError> {
     Ok(())
 }
 
-fn without_browser(context: &Context, session: &Session) -> Result<(), NodeError> {
+fn without_browser(context: &Context, session: &Session) -> Result<(), RuntimeError> {
     // A row that is active though its browser is gone is seen as what it is once it is held.
     expect_unlent(context, session)?;
     if context.hub.holds(session.id) {
@@ -117,7 +119,7 @@ fn without_browser(context: &Context, session: &Session) -> Result<(), NodeError
     Ok(())
 }
 
-fn active(context: &Context, session: &Session) -> Result<(), NodeError> {
+fn active(context: &Context, session: &Session) -> Result<(), RuntimeError> {
     expect_unlent(context, session)?;
     if session.lifecycle != Lifecycle::Active {
         return Err(refuse(session, "active"));

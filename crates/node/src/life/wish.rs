@@ -5,12 +5,12 @@ use super::want::{Asked, Want};
 use crate::audit::{Action, Note};
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::live::LiveError;
 use crate::reference::Reference;
+use crate::runtime::RuntimeError;
 use crate::sync;
 use crate::table::Hold;
-use baton_api::Scope;
+use baton_api::{Answers, Scope};
 use baton_session::{Receipt, Session};
 use serde_json::Value;
 use std::time::Duration;
@@ -34,7 +34,7 @@ impl<'a> Wish<'a> {
         by: &'a Caller,
         action: Action,
         reference: impl Into<Reference<'_>>,
-    ) -> Result<Self, NodeError> {
+    ) -> Result<Self, RuntimeError> {
         match Self::find(context, by, action, reference.into()).await {
             Ok(wish) => Ok(wish),
             Err((note, error)) => Err(note.failed(&context.store, error).await),
@@ -48,7 +48,7 @@ impl<'a> Wish<'a> {
         by: &'a Caller,
         action: Action,
         reference: impl Into<Reference<'_>>,
-    ) -> Result<Self, NodeError> {
+    ) -> Result<Self, RuntimeError> {
         let found = Self::find(context, by, action, reference.into()).await;
         let (note, error) = match (found, by.require(Scope::Reveal)) {
             (Ok(wish), Ok(())) => return Ok(wish),
@@ -63,7 +63,7 @@ impl<'a> Wish<'a> {
         by: &'a Caller,
         action: Action,
         reference: Reference<'_>,
-    ) -> Result<Self, (Note, NodeError)> {
+    ) -> Result<Self, (Note, RuntimeError)> {
         let words = match reference {
             Reference::Found(session) => return Ok(Self::about(context, by, action, *session)),
             Reference::Words(words) => words,
@@ -98,13 +98,16 @@ impl<'a> Wish<'a> {
     }
 
     /// Notes how it ended, and gives that back.
-    pub(crate) async fn end<T>(self, ended: Result<T, NodeError>) -> Result<T, NodeError> {
+    pub(crate) async fn end<T, E: Answers + From<RuntimeError>>(
+        self,
+        ended: Result<T, E>,
+    ) -> Result<T, E> {
         self.note.end(&self.context.store, ended).await
     }
 
     /// Where the session's browser runs here, hears of peers whether one of them took it over meanwhile.
     /// Then what runs here is saved and closed when this returns.
-    pub(crate) async fn hear(&self) -> Result<(), NodeError> {
+    pub(crate) async fn hear(&self) -> Result<(), RuntimeError> {
         let session = self.session.id;
         if self.context.hub.holds(session) {
             sync::lease::hear(self.context, &self.by.owner, session).await?;
@@ -113,7 +116,7 @@ impl<'a> Wish<'a> {
     }
 
     /// Checks all that can be checked ahead. Changes nothing anywhere.
-    pub(crate) async fn preflight<W: Want>(&self, want: W) -> Result<Ready<'_, W>, NodeError> {
+    pub(crate) async fn preflight<W: Want>(&self, want: W) -> Result<Ready<'_, W>, RuntimeError> {
         want.allows(self.context, &self.session)?;
         if want.drives() {
             expect_driver(self.context, self.by, &self.session).await?;
@@ -134,7 +137,7 @@ pub(crate) struct Ready<'w, W: Want> {
 impl<'w, W: Want> Ready<'w, W> {
     /// Holds the session, once nobody else does. What may have changed meanwhile is checked again; and a
     /// session of this node that is active has somebody who watches its browser from here on.
-    pub(crate) async fn hold(self) -> Result<Held<'w, W>, NodeError> {
+    pub(crate) async fn hold(self) -> Result<Held<'w, W>, RuntimeError> {
         let Self { wish, want, found } = self;
         let (context, id) = (wish.context, wish.session.id);
         let hold = context.hub.table().hold(id, W::DOING, HOLD_LIMIT).await;
@@ -167,7 +170,7 @@ pub(crate) async fn settled(
     context: &Context,
     hold: &Hold,
     session: Session,
-) -> Result<Session, NodeError> {
+) -> Result<Session, RuntimeError> {
     if session.node != context.node || !context.hub.settle(hold, &session).await? {
         return Ok(session);
     }

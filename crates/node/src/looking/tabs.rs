@@ -99,7 +99,7 @@ impl View<'_> {
         let note = self.note(what).await;
         let found = match self.caller.require(Scope::Reveal) {
             Ok(()) => found.await.map_err(NodeError::from),
-            Err(refused) => Err(refused),
+            Err(refused) => Err(refused.into()),
         };
         match found {
             Ok(found) if is_nothing(&found) => Ok(found),

@@ -3,8 +3,9 @@
 //! Whatever it tells was written by others in part, so all of it becomes clean here, in one place.
 
 use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use crate::sync::SyncError;
-use baton_api::Problem;
+use baton_api::{Answers, Invalid};
 use baton_session::printable::{Printable, data_for_model};
 use rmcp::model::{
     CallToolResponse, CallToolResult, ContentBlock, InputRequests, InputRequiredResult,
@@ -61,11 +62,18 @@ pub(super) enum Failure {
     },
 }
 
-impl From<NodeError> for Failure {
-    fn from(error: NodeError) -> Self {
-        Self::Node(error)
-    }
+/// What an operation refuses, or why it failed.
+macro_rules! of_operations {
+    ($($error:ty),+) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::Node(error.into())
+            }
+        }
+    )+};
 }
+
+of_operations!(NodeError, RuntimeError, SyncError, Invalid);
 
 impl From<Answer> for CallToolResponse {
     fn from(answer: Answer) -> Self {
@@ -103,7 +111,7 @@ impl Failure {
         let word = str::to_owned;
         match self {
             Self::Node(error) => {
-                let problem = Problem::from(&error);
+                let problem = error.problem();
                 if problem.status >= 500 {
                     tracing::error!(code = problem.code.as_str(), %error, "a tool failed");
                 }

@@ -9,6 +9,7 @@ use crate::data::named::{is_file_name, open_plain};
 use crate::data::{DataError, DataFolder, write_private};
 use crate::error::NodeError;
 use crate::sessions::FILE_LIMIT;
+use baton_api::Invalid;
 use baton_session::Owner;
 use std::fs::DirBuilder;
 use std::io::Read;
@@ -78,7 +79,7 @@ fn read(folder: &Path, name: &str) -> std::io::Result<Vec<u8>> {
 fn refused(folder: &Path, found: &str) -> Failure {
     let expected = "the name of a readable file in the exchange folder";
     let found = format!("{found}; the folder is {}", folder.display());
-    NodeError::Invalid { field: "file", expected, found }.into()
+    Invalid { field: "file", expected, found }.into()
 }
 
 fn failed(error: DataError) -> Failure {

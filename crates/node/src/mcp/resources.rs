@@ -4,9 +4,8 @@
 use super::verb::require;
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::{board, sessions};
-use baton_api::{ListSessions, Problem, Scope, SessionSummary};
+use baton_api::{Answers, ListSessions, Scope, SessionSummary};
 use baton_session::printable;
 use percent_encoding::percent_decode_str;
 use rmcp::ErrorData;
@@ -119,8 +118,8 @@ fn as_json(value: &impl Serialize) -> Result<String, ErrorData> {
 }
 
 /// An operation's error as one of the protocol, which has no results for resources that fail.
-pub(super) fn failed(error: &NodeError) -> ErrorData {
-    let problem = Problem::from(error);
+pub(super) fn failed(error: &impl Answers) -> ErrorData {
+    let problem = error.problem();
     if problem.status >= 500 {
         tracing::error!(%error, "a resource could not be read");
     }

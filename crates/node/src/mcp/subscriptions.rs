@@ -97,7 +97,7 @@ async fn tell(mut followed: Followed, peer: Peer<RoleServer>, ended: Cancellatio
 
 async fn begin(context: &Context, caller: &Caller) -> Result<Followed, NodeError> {
     require(context, caller, Scope::Read).await?;
-    board::follow(context, caller).await
+    Ok(board::follow(context, caller).await?)
 }
 
 fn expect_board(uri: &str) -> Result<(), ErrorData> {

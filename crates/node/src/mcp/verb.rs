@@ -74,7 +74,7 @@ pub(super) async fn require(
 ) -> Result<(), NodeError> {
     let Err(refused) = caller.require(needed) else { return Ok(()) };
     let note = Note::new(&caller.actor, &caller.owner, Action::Request, "MCP");
-    Err(note.failed(&context.store, refused).await)
+    Err(note.failed(&context.store, refused).await.into())
 }
 
 /// A tool in the table of its set.

@@ -1,6 +1,5 @@
 //! Sessions of this node that are handed in: lent, or copied.
 
-use super::error::SandboxRefusal;
 use super::found::{Found, accept, with_logins};
 use crate::audit::Action;
 use crate::caller::Caller;
@@ -9,6 +8,7 @@ use crate::context::Context;
 use crate::error::NodeError;
 use crate::life::{Lend, Lent, Want, Wish, expect_driver, stored};
 use crate::live::{Handed, LiveError};
+use crate::runtime::RuntimeError;
 use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn};
 use baton_browser::profile::compile::CacheKey;
 use baton_session::domains::Domain;
@@ -117,10 +117,12 @@ fn of(session: &Session, handed: Handed, writes_back: bool) -> Found {
 
 fn held_elsewhere(session: &Session, error: NodeError) -> NodeError {
     let node = match error {
-        NodeError::Store(StoreError::HeldElsewhere { node })
-        | NodeError::Live(LiveError::Store(StoreError::HeldElsewhere { node })) => node,
+        NodeError::Runtime(
+            RuntimeError::Store(StoreError::HeldElsewhere { node })
+            | RuntimeError::Live(LiveError::Store(StoreError::HeldElsewhere { node })),
+        ) => node,
         error => return error,
     };
     let holder = format!("node {node} has it");
-    SandboxRefusal::Held { name: session.name.clone(), holder }.into()
+    RuntimeError::Held { name: session.name.clone(), holder }.into()
 }

@@ -7,6 +7,7 @@ use crate::audit::{Action, Actor, Note};
 use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use baton_api::sandbox::EndedSandbox;
 use baton_session::SandboxId;
 use futures_util::future::join_all;
@@ -60,7 +61,7 @@ async fn end_one(context: &Context, kept: &Kept) -> bool {
         // Somebody else was faster, and tells when it is gone.
         Ok(()) | Err(NodeError::Sandbox(SandboxRefusal::NotFound { .. })) => true,
         // What is not in the audit log has ended all the same.
-        Err(error @ NodeError::NotNoted { .. }) => {
+        Err(error @ NodeError::Runtime(RuntimeError::NotNoted { .. })) => {
             tracing::error!(sandbox = %kept.view.id, %error, "the end of a sandbox is not in the audit log");
             true
         }

@@ -2,9 +2,7 @@
 
 use baton_browser::profile::compile::CompileError;
 use baton_sandbox::SandboxError;
-use baton_session::SessionName;
 use baton_session::import::ImportError;
-use baton_session::login::NoLogin;
 use url::Url;
 
 /// Why something of a sandbox is refused.
@@ -89,9 +87,6 @@ pub enum SandboxRefusal {
     /// What came with the request is no state.
     #[error("in browserSession.storageState, {0}")]
     BadState(#[from] ImportError),
-    /// It logs nobody in.
-    #[error(transparent)]
-    NoLogin(#[from] NoLogin),
     /// It logs nobody in, and not all of it was taken.
     #[error(
         "expected a login for {place}, found neither a cookie nor anything stored that could be taken; \
@@ -102,27 +97,6 @@ pub enum SandboxRefusal {
         place: String,
         /// The first item that was left out, and how many more.
         left_out: String,
-    },
-    /// Somebody else has it.
-    #[error(
-        "expected session {name} to be held by nobody, found that {holder}\n\
-         end that first, or hand in a copy (--shared, or \"shared\": true)"
-    )]
-    Held {
-        /// Which session.
-        name: SessionName,
-        /// Who has it.
-        holder: String,
-    },
-    /// Somebody drives its browser.
-    #[error(
-        "expected nobody to drive session {name}, found a client that is connected to its browser\n\
-         end that first, take the session all the same (--take, or \"take\": true), or hand in a copy \
-         (--shared, or \"shared\": true)"
-    )]
-    Driven {
-        /// Which session.
-        name: SessionName,
     },
     /// No profile could be made of it.
     #[error("the session does not become a profile: {0}")]

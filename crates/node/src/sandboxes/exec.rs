@@ -5,6 +5,7 @@ use crate::audit::{Action, Note};
 use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
+use baton_api::Invalid;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent, ExecSandbox};
 use baton_sandbox::{Command, Ended, Output, Process};
 use std::time::Duration;
@@ -51,7 +52,11 @@ pub async fn exec(
     let id = kept.view.id.to_string();
     let note = Note::new(&caller.actor, &caller.owner, Action::ExecSandbox, id);
     let note = note.with("program", program.chars().take(NOTED).collect::<String>());
-    let started = kept.sandbox.start(&command).await.map_err(|e| SandboxRefusal::from(e).into());
+    let started = kept
+        .sandbox
+        .start(&command)
+        .await
+        .map_err(|error| NodeError::from(SandboxRefusal::from(error)));
     let process = note.end(&context.store, started).await?;
     let (sender, events) = mpsc::channel(WAITING);
     tokio::spawn(follow(process, input.unwrap_or_default(), limit, sender));
@@ -60,11 +65,12 @@ pub async fn exec(
 
 fn limit(seconds: Option<u32>) -> Result<Option<Duration>, NodeError> {
     match seconds {
-        Some(seconds) if seconds == 0 || seconds > LONGEST => Err(NodeError::Invalid {
+        Some(seconds) if seconds == 0 || seconds > LONGEST => Err(Invalid {
             field: "timeout",
             expected: "a number of seconds from 1 to 86400",
             found: seconds.to_string(),
-        }),
+        }
+        .into()),
         seconds => Ok(seconds.map(|seconds| Duration::from_secs(seconds.into()))),
     }
 }

@@ -9,6 +9,7 @@ use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use axum::body::Bytes;
+use baton_api::Invalid;
 use baton_sandbox::{Output, Process, WORKSPACE};
 use std::io::Error;
 use tokio::io::AsyncReadExt;
@@ -128,11 +129,7 @@ pub async fn write(
 fn place(path: &str) -> Result<String, NodeError> {
     if path.is_empty() || path.contains('\0') || path.len() > 4096 {
         let expected = "a path of at most 4096 bytes";
-        return Err(NodeError::Invalid {
-            field: "path",
-            expected,
-            found: "another text".to_owned(),
-        });
+        return Err(Invalid { field: "path", expected, found: "another text".to_owned() }.into());
     }
     Ok(if path.starts_with('/') { path.to_owned() } else { format!("{WORKSPACE}/{path}") })
 }

@@ -55,7 +55,7 @@ pub(super) fn with_logins(mut found: Found, now: Timestamp) -> Found {
 }
 
 /// Why a session is not taken. What was left out of it may be the login.
-fn refused(source: NoLogin, left_out: &Receipt) -> SandboxRefusal {
+fn refused(source: NoLogin, left_out: &Receipt) -> NodeError {
     let mut lost = left_out.losses();
     let (NoLogin::Missing { place }, Some(first)) = (&source, lost.next()) else {
         return source.into();
@@ -64,5 +64,5 @@ fn refused(source: NoLogin, left_out: &Receipt) -> SandboxRefusal {
     let more = lost.count();
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
     let left_out = format!("{} {}: {why}{more}", first.kind, first.place);
-    SandboxRefusal::NotTaken { place: place.clone(), left_out }
+    SandboxRefusal::NotTaken { place: place.clone(), left_out }.into()
 }

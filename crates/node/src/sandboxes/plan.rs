@@ -6,6 +6,7 @@ use super::vnc::variables;
 use super::{PROFILE_NAME, PROFILE_VARIABLE};
 use crate::context::Context;
 use crate::error::NodeError;
+use baton_api::Invalid;
 use baton_api::sandbox::{CreateSandbox, TakeBack, WantedLimits};
 use baton_sandbox::{Limits, SandboxSpec};
 use baton_session::SandboxId;
@@ -90,24 +91,25 @@ impl Plan {
 fn ttl(wanted: Option<u32>, usual: Duration, longest: Duration) -> Result<Duration, NodeError> {
     let wanted = wanted.map(|seconds| Duration::from_secs(seconds.into()));
     match wanted {
-        Some(ttl) if ttl.is_zero() || ttl > longest => Err(NodeError::Invalid {
+        Some(ttl) if ttl.is_zero() || ttl > longest => Err(Invalid {
             field: "ttl",
             expected: "a number of seconds from 1 to what [sandboxes] longest_ttl says",
             found: ttl.as_secs().to_string(),
-        }),
+        }
+        .into()),
         wanted => Ok(wanted.unwrap_or(usual)),
     }
 }
 
 fn domains(texts: &[String]) -> Result<Vec<Domain>, NodeError> {
     let read = |text: &String| {
-        text.parse().map_err(|_| NodeError::Invalid {
+        text.parse().map_err(|_| Invalid {
             field: "domains",
             expected: "domains such as example.com, without a scheme, port or path",
             found: format!("{text:?}"),
         })
     };
-    texts.iter().map(read).collect()
+    Ok(texts.iter().map(read).collect::<Result<_, _>>()?)
 }
 
 fn env(
@@ -122,11 +124,12 @@ fn env(
         name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
     };
     if size > ENV_LIMIT || request.env.iter().any(is_bad) {
-        return Err(NodeError::Invalid {
+        return Err(Invalid {
             field: "env",
             expected: "at most 64 KiB of variables, with names without '='",
             found: "others".to_owned(),
-        });
+        }
+        .into());
     }
     let mut env = variables(request.enable_vnc);
     if !isolates && rustix::process::geteuid().is_root() {
@@ -167,9 +170,9 @@ fn limits(wanted: WantedLimits, most: Limits) -> Result<Limits, NodeError> {
     if fits && is_enough {
         return Ok(limits);
     }
-    Err(NodeError::Invalid {
+    Err(Invalid {
         field: "limits",
         expected: "no more than [sandboxes] allows, and at least 1 MiB, 8 processes, 0.01 processors",
         found: format!("{limits:?}"),
-    })
+    }.into())
 }

@@ -1,13 +1,13 @@
 //! Gives up a session, without a last snapshot.
 
 use super::show;
-use crate::error::NodeError;
 use crate::life::{self, Abandon, Wish};
+use crate::runtime::RuntimeError;
 use baton_api::SessionView;
 
 /// Ends the browser of a session as it is, closes the session and removes its profile. Its
 /// snapshots are kept until it is deleted.
-pub async fn abandon(wish: &Wish<'_>) -> Result<SessionView, NodeError> {
+pub async fn abandon(wish: &Wish<'_>) -> Result<SessionView, RuntimeError> {
     let context = wish.context;
     let held = wish.preflight(Abandon).await?.hold().await?;
     context.hub.abandon(&held.hold).await?;

@@ -4,8 +4,8 @@ use super::create::Wanted;
 use super::{check, create, show};
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::life::drive;
+use crate::runtime::RuntimeError;
 use baton_api::{AttachSession, SessionView};
 
 /// Keeps the default context of a running browser as a session. The browser is not ours: closing
@@ -14,7 +14,7 @@ pub async fn attach(
     context: &Context,
     caller: &Caller,
     request: AttachSession,
-) -> Result<SessionView, NodeError> {
+) -> Result<SessionView, RuntimeError> {
     check::name(&request.name)?;
     check::description(request.description.as_deref())?;
     check::cdp_address(&request.cdp_url)?;
@@ -23,7 +23,7 @@ pub async fn attach(
     let (session, hold) = create::create(context, &caller.owner, wanted).await?;
     if let Err(error) = context.hub.attach(&hold, &session, &request.cdp_url).await {
         create::undo(context, &hold, &session).await;
-        return Err(NodeError::Attach(error));
+        return Err(RuntimeError::Attach(error));
     }
     tracing::info!(session = %session.id, "attached to a browser");
     drive(context, caller, &session).await?;

@@ -6,9 +6,9 @@ use super::files::Opened;
 use crate::audit::{Action, Note};
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::life::Wish;
 use crate::reference::Reference;
+use crate::runtime::RuntimeError;
 use axum::body::Bytes;
 use baton_api::{
     AttachSession, ExportSession, ExportView, ImportSession, ImportView, KeepContext, OpenSession,
@@ -28,7 +28,7 @@ pub async fn open(
     context: &Context,
     caller: &Caller,
     request: OpenSession,
-) -> Result<SessionView, NodeError> {
+) -> Result<SessionView, RuntimeError> {
     let begins = Begins {
         action: Action::Open,
         name: request.name.clone(),
@@ -44,7 +44,7 @@ pub async fn attach(
     context: &Context,
     caller: &Caller,
     request: AttachSession,
-) -> Result<SessionView, NodeError> {
+) -> Result<SessionView, RuntimeError> {
     let (action, name) = (Action::Attach, request.name.clone());
     let begins = Begins { action, name, reveal: false, trusts: Vec::new() };
     let attached = super::attach::attach(context, caller, request).await;
@@ -56,7 +56,7 @@ pub async fn resume(
     context: &Context,
     caller: &Caller,
     reference: &str,
-) -> Result<ResumeResult, NodeError> {
+) -> Result<ResumeResult, RuntimeError> {
     let wish = Wish::of(context, caller, Action::Resume, reference).await?;
     let resumed = Box::pin(super::resume::resume(&wish)).await;
     end_started(wish, resumed).await
@@ -68,7 +68,7 @@ pub async fn rollback(
     caller: &Caller,
     reference: &str,
     request: RollBack,
-) -> Result<ResumeResult, NodeError> {
+) -> Result<ResumeResult, RuntimeError> {
     let to: String = request.to.chars().take(36).collect();
     let wish = Wish::of(context, caller, Action::Rollback, reference).await?.with("to", to);
     let rolled = Box::pin(super::rollback::rollback(&wish, &request)).await;
@@ -78,8 +78,8 @@ pub async fn rollback(
 /// Notes how it ended, and what did not come back.
 async fn end_started(
     wish: Wish<'_>,
-    started: Result<ResumeResult, NodeError>,
-) -> Result<ResumeResult, NodeError> {
+    started: Result<ResumeResult, RuntimeError>,
+) -> Result<ResumeResult, RuntimeError> {
     let receipt = started.as_ref().ok().and_then(|started| started.session.receipt.as_ref());
     let wish = match receipt {
         Some(receipt) => wish.with_losses(receipt),
@@ -93,7 +93,7 @@ pub async fn capture(
     context: &Context,
     caller: &Caller,
     reference: impl Into<Reference<'_>>,
-) -> Result<SnapshotView, NodeError> {
+) -> Result<SnapshotView, RuntimeError> {
     let wish = Wish::of(context, caller, Action::Capture, reference).await?;
     let captured = Box::pin(super::capture::capture(&wish)).await;
     wish.end(captured).await
@@ -104,7 +104,7 @@ pub async fn close(
     context: &Context,
     caller: &Caller,
     reference: &str,
-) -> Result<SessionView, NodeError> {
+) -> Result<SessionView, RuntimeError> {
     let wish = Wish::of(context, caller, Action::Close, reference).await?;
     let closed = Box::pin(super::close::close(&wish)).await;
     wish.end(closed).await
@@ -115,14 +115,18 @@ pub async fn abandon(
     context: &Context,
     caller: &Caller,
     reference: impl Into<Reference<'_>>,
-) -> Result<SessionView, NodeError> {
+) -> Result<SessionView, RuntimeError> {
     let wish = Wish::of(context, caller, Action::Abandon, reference).await?;
     let abandoned = Box::pin(super::abandon::abandon(&wish)).await;
     wish.end(abandoned).await
 }
 
 /// Deletes a session: see `delete.rs`.
-pub async fn delete(context: &Context, caller: &Caller, reference: &str) -> Result<(), NodeError> {
+pub async fn delete(
+    context: &Context,
+    caller: &Caller,
+    reference: &str,
+) -> Result<(), RuntimeError> {
     let wish = Wish::of(context, caller, Action::Delete, reference).await?;
     let deleted = Box::pin(super::delete::delete(&wish)).await;
     wish.end(deleted).await
@@ -134,7 +138,7 @@ pub async fn pass(
     caller: &Caller,
     reference: &str,
     request: &PassSession,
-) -> Result<SessionView, NodeError> {
+) -> Result<SessionView, RuntimeError> {
     let to = request.to.as_ref().map_or("nobody", AgentName::as_str);
     let mut wish = Wish::of(context, caller, Action::Pass, reference).await?.with("to", to);
     if let Some(agent) = &caller.agent {
@@ -153,7 +157,7 @@ pub async fn debug(
     caller: &Caller,
     reference: &str,
     switch: SwitchDebug,
-) -> Result<SessionView, NodeError> {
+) -> Result<SessionView, RuntimeError> {
     let wish = Wish::of(context, caller, Action::Debug, reference).await?;
     let wish = wish.with("on", switch.on.to_string());
     let wish = if switch.reveal { wish.with("reveal", "true") } else { wish };
@@ -167,7 +171,7 @@ pub async fn connect(
     caller: &Caller,
     reference: &str,
     ticket: Option<&SecretString>,
-) -> Result<Transport, NodeError> {
+) -> Result<Transport, RuntimeError> {
     let wish = Wish::of(context, caller, Action::Connect, reference).await?;
     let connected = super::cdp::connect(&wish, ticket).await;
     wish.end(connected).await
@@ -179,7 +183,7 @@ pub async fn get_file(
     caller: &Caller,
     reference: &str,
     name: &str,
-) -> Result<Opened, NodeError> {
+) -> Result<Opened, RuntimeError> {
     let wish = Wish::of(context, caller, Action::GetFile, reference).await?;
     let wish = wish.with("file", cut(name));
     let opened = super::files::get(&wish, name).await;
@@ -193,7 +197,7 @@ pub async fn put_file<E: Display>(
     reference: &str,
     name: &str,
     bytes: impl Stream<Item = Result<Bytes, E>>,
-) -> Result<SessionFile, NodeError> {
+) -> Result<SessionFile, RuntimeError> {
     let wish = Wish::of(context, caller, Action::PutFile, reference).await?;
     let wish = wish.with("file", cut(name));
     let put = super::files::put(&wish, name, bytes).await;
@@ -206,7 +210,7 @@ pub async fn remove_file(
     caller: &Caller,
     reference: &str,
     name: &str,
-) -> Result<(), NodeError> {
+) -> Result<(), RuntimeError> {
     let wish = Wish::of(context, caller, Action::RemoveFile, reference).await?;
     let wish = wish.with("file", cut(name));
     let removed = super::files::remove(&wish, name).await;
@@ -225,7 +229,7 @@ pub async fn state(
     caller: &Caller,
     reference: &str,
     reveal: bool,
-) -> Result<StateView, NodeError> {
+) -> Result<StateView, RuntimeError> {
     if !reveal {
         let session = context.find(&caller.owner, reference).await?;
         return super::state::state(context, &session, false).await;
@@ -242,7 +246,7 @@ pub async fn show_to(
     caller: &Caller,
     reference: &str,
     reveal: bool,
-) -> Result<SessionView, NodeError> {
+) -> Result<SessionView, RuntimeError> {
     if !reveal {
         return super::show::show(context, &caller.owner, reference).await;
     }
@@ -258,7 +262,7 @@ pub async fn export(
     caller: &Caller,
     reference: impl Into<Reference<'_>>,
     query: ExportSession,
-) -> Result<ExportView, NodeError> {
+) -> Result<ExportView, RuntimeError> {
     let wish = Wish::to_reveal(context, caller, Action::Export, reference).await?;
     let wish = wish.with("format", query.format.as_str());
     let exported = Box::pin(super::export::export(context, wish.session.clone(), query)).await;
@@ -280,7 +284,7 @@ pub async fn import(
     context: &Context,
     caller: &Caller,
     request: ImportSession,
-) -> Result<ImportView, NodeError> {
+) -> Result<ImportView, RuntimeError> {
     let wanted = request.name.clone();
     let imported = super::import::import(context, &caller.owner, request).await;
     let made = imported.as_ref().ok().map(|view| &view.session.session);
@@ -297,7 +301,7 @@ pub async fn keep_context(
     caller: &Caller,
     reference: &str,
     request: KeepContext,
-) -> Result<ImportView, NodeError> {
+) -> Result<ImportView, RuntimeError> {
     let wish = Wish::of(context, caller, Action::KeepContext, reference).await?;
     let wish = wish.with("as", request.name.to_string());
     let kept = Box::pin(super::contexts::keep(&wish, request)).await;
@@ -320,8 +324,8 @@ impl Begins {
         self,
         context: &Context,
         caller: &Caller,
-        begun: Result<SessionView, NodeError>,
-    ) -> Result<SessionView, NodeError> {
+        begun: Result<SessionView, RuntimeError>,
+    ) -> Result<SessionView, RuntimeError> {
         let subject = match &begun {
             Ok(view) => view.session.id.to_string(),
             Err(_) => self.name.to_string(),

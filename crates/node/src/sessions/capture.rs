@@ -1,13 +1,13 @@
 //! Takes a snapshot now.
 
 use super::{state, view};
-use crate::error::NodeError;
 use crate::life::{Capture, Wish};
+use crate::runtime::RuntimeError;
 use baton_api::SnapshotView;
 use baton_session::SnapshotReason;
 
 /// Reads the browser of an active session; the snapshot is on disk when this returns.
-pub async fn capture(wish: &Wish<'_>) -> Result<SnapshotView, NodeError> {
+pub async fn capture(wish: &Wish<'_>) -> Result<SnapshotView, RuntimeError> {
     let context = wish.context;
     let held = wish.preflight(Capture).await?.hold().await?;
     let (owner, session) = (&held.session.owner, held.session.id);

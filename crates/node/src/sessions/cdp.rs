@@ -2,8 +2,8 @@
 
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::life::{Wish, drive};
+use crate::runtime::RuntimeError;
 use baton_browser::cdp::Transport;
 use baton_session::{Lifecycle, Owner, Session};
 use secrecy::SecretString;
@@ -13,29 +13,33 @@ pub async fn active(
     context: &Context,
     owner: &Owner,
     reference: &str,
-) -> Result<Session, NodeError> {
+) -> Result<Session, RuntimeError> {
     let session = context.find(owner, reference).await?;
     expect_active(context, &session)?;
     Ok(session)
 }
 
-fn expect_active(context: &Context, session: &Session) -> Result<(), NodeError> {
+fn expect_active(context: &Context, session: &Session) -> Result<(), RuntimeError> {
     if session.lifecycle != Lifecycle::Active {
         let (name, found) = (session.name.clone(), session.lifecycle);
-        return Err(NodeError::WrongState { name, expected: "active", found });
+        return Err(RuntimeError::WrongState { name, expected: "active", found });
     }
     if session.node != context.node {
-        return Err(NodeError::OtherNode { name: session.name.clone(), node: session.node });
+        return Err(RuntimeError::OtherNode { name: session.name.clone(), node: session.node });
     }
     Ok(())
 }
 
 /// Checks that the caller may drive the browser of an active session. One that is not kept from the
 /// files of the machine is for the owner for whom the node runs alone: whoever drives it has them.
-pub async fn enter(context: &Context, caller: &Caller, session: &Session) -> Result<(), NodeError> {
+pub async fn enter(
+    context: &Context,
+    caller: &Caller,
+    session: &Session,
+) -> Result<(), RuntimeError> {
     let confinement = context.hub.confinement(session.id);
     if caller.owner != Owner::local() && confinement.is_some_and(|rules| !rules.holds()) {
-        return Err(NodeError::NotConfined { name: session.name.clone() });
+        return Err(RuntimeError::NotConfined { name: session.name.clone() });
     }
     drive(context, caller, session).await
 }
@@ -45,7 +49,7 @@ pub async fn enter(context: &Context, caller: &Caller, session: &Session) -> Res
 pub async fn connect(
     wish: &Wish<'_>,
     ticket: Option<&SecretString>,
-) -> Result<Transport, NodeError> {
+) -> Result<Transport, RuntimeError> {
     let (context, session) = (wish.context, &wish.session);
     expect_active(context, session)?;
     enter(context, wish.by, session).await?;

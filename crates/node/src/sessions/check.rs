@@ -1,8 +1,9 @@
 //! Checks of what callers ask for, before anything is begun.
 
 use crate::data::DataFolder;
-use crate::error::NodeError;
 use crate::live::LiveError;
+use crate::runtime::RuntimeError;
+use baton_api::Invalid;
 use baton_api::{OpenSession, SharedFolder};
 use baton_session::certificate::MAX_CERTIFICATES;
 use baton_session::environment::{Geolocation, Viewport};
@@ -22,7 +23,7 @@ const MAX_DESCRIPTION: usize = 1000;
 const MAX_TEXT: usize = 500;
 
 /// Whether a session can be opened like this.
-pub(super) fn open(request: &OpenSession) -> Result<(), NodeError> {
+pub(super) fn open(request: &OpenSession) -> Result<(), RuntimeError> {
     name(&request.name)?;
     debug(request.debug, request.reveal)?;
     description(request.description.as_deref())?;
@@ -34,7 +35,7 @@ pub(super) fn open(request: &OpenSession) -> Result<(), NodeError> {
 }
 
 /// Whether the browser of a session may see these folders. Who may ask for that has been looked at.
-pub(super) fn folders(data: &DataFolder, folders: &[SharedFolder]) -> Result<(), NodeError> {
+pub(super) fn folders(data: &DataFolder, folders: &[SharedFolder]) -> Result<(), RuntimeError> {
     const FIELD: &str = "files";
     if folders.len() > MAX_FOLDERS {
         return invalid(FIELD, "at most 20 folders", folders.len());
@@ -51,7 +52,7 @@ pub(super) fn folders(data: &DataFolder, folders: &[SharedFolder]) -> Result<(),
 }
 
 /// Whether tabs can be recorded like this.
-pub(super) fn debug(on: bool, reveal: bool) -> Result<(), NodeError> {
+pub(super) fn debug(on: bool, reveal: bool) -> Result<(), RuntimeError> {
     if reveal && !on {
         return invalid("reveal", "tabs that are recorded", "that they are not");
     }
@@ -59,7 +60,7 @@ pub(super) fn debug(on: bool, reveal: bool) -> Result<(), NodeError> {
 }
 
 /// Whether a session can bear this name.
-pub(crate) fn name(name: &SessionName) -> Result<(), NodeError> {
+pub(crate) fn name(name: &SessionName) -> Result<(), RuntimeError> {
     // `/sessions/attach` and `/sessions/import` are addresses of their own.
     if matches!(name.as_str(), "attach" | "import") {
         let expected = "another word than attach and import, which the API uses itself";
@@ -69,7 +70,7 @@ pub(crate) fn name(name: &SessionName) -> Result<(), NodeError> {
 }
 
 /// Whether a session can be described like this.
-pub(crate) fn description(text: Option<&str>) -> Result<(), NodeError> {
+pub(crate) fn description(text: Option<&str>) -> Result<(), RuntimeError> {
     let text = text.unwrap_or_default();
     if text.chars().count() > MAX_DESCRIPTION || text.contains('\0') {
         return invalid("description", "at most 1000 characters, none of them NUL", text.len());
@@ -79,7 +80,7 @@ pub(crate) fn description(text: Option<&str>) -> Result<(), NodeError> {
 
 /// A tab may show the web. Files and the browser's own pages belong to the machine, and a key that
 /// drives sessions shall not read those.
-fn address(url: &Url) -> Result<(), NodeError> {
+fn address(url: &Url) -> Result<(), RuntimeError> {
     match url.scheme() {
         "http" | "https" | "about" => Ok(()),
         scheme => invalid("urls", "http, https or about addresses", format!("{scheme}:")),
@@ -88,7 +89,7 @@ fn address(url: &Url) -> Result<(), NodeError> {
 
 /// A browser's DevTools address: it is not encrypted and gives away everything, so it must not
 /// leave this machine.
-pub(super) fn cdp_address(url: &Url) -> Result<(), NodeError> {
+pub(super) fn cdp_address(url: &Url) -> Result<(), RuntimeError> {
     if !matches!(url.scheme(), "http" | "ws") {
         return invalid("cdp_url", "an http or ws address", format!("{}:", url.scheme()));
     }
@@ -106,7 +107,7 @@ pub(super) fn cdp_address(url: &Url) -> Result<(), NodeError> {
 }
 
 /// Whether a session can have this environment.
-pub(crate) fn environment(environment: &Environment) -> Result<(), NodeError> {
+pub(crate) fn environment(environment: &Environment) -> Result<(), RuntimeError> {
     environment.viewport.map_or(Ok(()), viewport)?;
     environment.geolocation.map_or(Ok(()), geolocation)?;
     permissions(&environment.permissions)?;
@@ -120,7 +121,7 @@ pub(crate) fn environment(environment: &Environment) -> Result<(), NodeError> {
     text("environment.locale", "a tag such as ja-JP", environment.locale.as_deref(), tag)
 }
 
-fn viewport(Viewport { width, height }: Viewport) -> Result<(), NodeError> {
+fn viewport(Viewport { width, height }: Viewport) -> Result<(), RuntimeError> {
     let sizes = 1..=16_384;
     if sizes.contains(&width) && sizes.contains(&height) {
         return Ok(());
@@ -129,7 +130,7 @@ fn viewport(Viewport { width, height }: Viewport) -> Result<(), NodeError> {
     invalid("environment.viewport", "1 to 16384 pixels wide and high", found)
 }
 
-fn geolocation(place: Geolocation) -> Result<(), NodeError> {
+fn geolocation(place: Geolocation) -> Result<(), RuntimeError> {
     let Geolocation { latitude, longitude, accuracy } = place;
     let on_earth = (-90.0..=90.0).contains(&latitude) && (-180.0..=180.0).contains(&longitude);
     if on_earth && accuracy.is_finite() && accuracy >= 0.0 {
@@ -139,7 +140,7 @@ fn geolocation(place: Geolocation) -> Result<(), NodeError> {
     invalid("environment.geolocation", "a place on Earth and a radius", found)
 }
 
-fn permissions(permissions: &[Permission]) -> Result<(), NodeError> {
+fn permissions(permissions: &[Permission]) -> Result<(), RuntimeError> {
     let field = "environment.permissions";
     if permissions.len() > MAX_PERMISSIONS {
         return invalid(field, "at most 1000 permissions", permissions.len());
@@ -153,7 +154,7 @@ fn permissions(permissions: &[Permission]) -> Result<(), NodeError> {
 }
 
 /// What each of them is, was looked at when it was read.
-fn certificates(certificates: &[Certificate]) -> Result<(), NodeError> {
+fn certificates(certificates: &[Certificate]) -> Result<(), RuntimeError> {
     if certificates.len() > MAX_CERTIFICATES {
         let field = "environment.certificates";
         return invalid(field, "at most 20 certificates", certificates.len());
@@ -166,7 +167,7 @@ fn text(
     expected: &'static str,
     value: Option<&str>,
     allowed: impl Fn(char) -> bool,
-) -> Result<(), NodeError> {
+) -> Result<(), RuntimeError> {
     match value {
         Some(text)
             if text.is_empty() || text.chars().count() > MAX_TEXT || !text.chars().all(allowed) =>
@@ -181,6 +182,6 @@ fn invalid<T>(
     field: &'static str,
     expected: &'static str,
     found: impl Display,
-) -> Result<T, NodeError> {
-    Err(NodeError::Invalid { field, expected, found: found.to_string() })
+) -> Result<T, RuntimeError> {
+    Err(Invalid { field, expected, found: found.to_string() }.into())
 }

@@ -8,8 +8,9 @@ use super::import::Made;
 use crate::blocking::blocking;
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::life::{Capture, Wish};
+use crate::runtime::RuntimeError;
+use baton_api::Invalid;
 use baton_api::{Contents, ContextList, ContextView, ImportView, KeepContext, Tab};
 use baton_browser::{ContextId, MadeContext};
 use baton_session::cookie::Expiry;
@@ -21,7 +22,7 @@ pub async fn contexts(
     context: &Context,
     owner: &Owner,
     reference: &str,
-) -> Result<ContextList, NodeError> {
+) -> Result<ContextList, RuntimeError> {
     let session = context.find(owner, reference).await?;
     let made = context.hub.contexts(session.id).await?;
     let view = |one: MadeContext| ContextView {
@@ -32,7 +33,10 @@ pub async fn contexts(
 }
 
 /// A session of its own, recoverable, with all that a context holds now.
-pub(super) async fn keep(wish: &Wish<'_>, request: KeepContext) -> Result<ImportView, NodeError> {
+pub(super) async fn keep(
+    wish: &Wish<'_>,
+    request: KeepContext,
+) -> Result<ImportView, RuntimeError> {
     let KeepContext { context: wanted, name, description } = request;
     check::name(&name)?;
     check::description(description.as_deref())?;
@@ -58,8 +62,8 @@ pub(super) async fn keep(wish: &Wish<'_>, request: KeepContext) -> Result<Import
 }
 
 /// The one that is meant: by the beginning of its id, or the only one.
-fn choose(made: Vec<MadeContext>, wanted: Option<&str>) -> Result<ContextId, NodeError> {
-    let invalid = |found: String| NodeError::Invalid {
+fn choose(made: Vec<MadeContext>, wanted: Option<&str>) -> Result<ContextId, RuntimeError> {
+    let invalid = |found: String| Invalid {
         field: "context",
         expected: "the beginning of the id of one context in the session's browser",
         found,
@@ -69,7 +73,7 @@ fn choose(made: Vec<MadeContext>, wanted: Option<&str>) -> Result<ContextId, Nod
     let mut meant = made.into_iter().filter(is_meant);
     match (meant.next(), meant.next()) {
         (Some(only), None) => Ok(only.id),
-        (Some(_), Some(_)) => Err(invalid(format!("several, of {all} that there are"))),
-        (None, _) => Err(invalid(format!("none, of {all} that there are"))),
+        (Some(_), Some(_)) => Err(invalid(format!("several, of {all} that there are")).into()),
+        (None, _) => Err(invalid(format!("none, of {all} that there are")).into()),
     }
 }

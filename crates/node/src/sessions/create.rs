@@ -2,8 +2,8 @@
 
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::life::{self, HOLD_LIMIT};
+use crate::runtime::RuntimeError;
 use crate::table::Hold;
 use baton_session::{Lifecycle, Owner, Session, SessionId, SessionName};
 
@@ -25,7 +25,7 @@ pub(super) async fn create(
     context: &Context,
     owner: &Owner,
     wanted: Wanted,
-) -> Result<(Session, Hold), NodeError> {
+) -> Result<(Session, Hold), RuntimeError> {
     let Wanted { name, description, headed, debug } = wanted;
     let now = clock::now();
     let session = Session {
@@ -54,7 +54,7 @@ pub(super) async fn undo(context: &Context, hold: &Hold, session: &Session) {
 }
 
 /// The name goes first: whatever happens to the files, it is free.
-async fn remove(context: &Context, hold: &Hold, session: &Session) -> Result<(), NodeError> {
+async fn remove(context: &Context, hold: &Hold, session: &Session) -> Result<(), RuntimeError> {
     life::finish(context, session).await?;
     context.hub.delete_files(hold).await?;
     Ok(context.store.delete_session(&session.owner, session.id).await?)

@@ -2,8 +2,8 @@
 
 use super::{check, show};
 use crate::clock;
-use crate::error::NodeError;
 use crate::life::{Debug, Wish, drive};
+use crate::runtime::RuntimeError;
 use baton_api::{Scope, SessionView, SwitchDebug};
 use baton_session::Lifecycle;
 
@@ -13,7 +13,7 @@ use baton_session::Lifecycle;
 pub async fn debug(
     wish: &Wish<'_>,
     SwitchDebug { on, reveal }: SwitchDebug,
-) -> Result<SessionView, NodeError> {
+) -> Result<SessionView, RuntimeError> {
     let context = wish.context;
     check::debug(on, reveal)?;
     if reveal {
@@ -25,7 +25,7 @@ pub async fn debug(
     // They end with a browser, and there is none.
     if reveal && session.lifecycle != Lifecycle::Active {
         let (name, found) = (session.name.clone(), session.lifecycle);
-        return Err(NodeError::WrongState { name, expected: "active", found });
+        return Err(RuntimeError::WrongState { name, expected: "active", found });
     }
     if on && session.lifecycle == Lifecycle::Active {
         context.hub.record(session, reveal).await?;

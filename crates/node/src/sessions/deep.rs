@@ -1,7 +1,7 @@
 //! What a deep export adds: the browser's own folders of databases that hold what no script can read.
 
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::state::OriginState;
 use baton_session::{Receipt, Session, State, StorageKey};
@@ -13,7 +13,7 @@ pub(super) async fn add(
     context: &Context,
     session: &Session,
     state: &mut State,
-) -> Result<Receipt, NodeError> {
+) -> Result<Receipt, RuntimeError> {
     let concerned = state.origins.iter().filter(|(_, origin)| holds_the_unreadable(origin));
     let keys: Vec<StorageKey> = concerned.map(|(key, _)| key.clone()).collect();
     let mut receipt = Receipt::default();

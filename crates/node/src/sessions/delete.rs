@@ -1,13 +1,13 @@
 //! Deletes a session and everything that is kept of it.
 
-use crate::error::NodeError;
 use crate::life::{Delete, Wish};
+use crate::runtime::RuntimeError;
 use crate::sync;
 use baton_store::StoreError;
 
 /// Removes the snapshots, receipts and profile of a session that is not active. The files go
 /// first: when the node dies in between, the row is still there to be deleted again.
-pub async fn delete(wish: &Wish<'_>) -> Result<(), NodeError> {
+pub async fn delete(wish: &Wish<'_>) -> Result<(), RuntimeError> {
     let context = wish.context;
     let held = wish.preflight(Delete).await?.hold().await?;
     let (owner, session) = (&held.session.owner, held.session.id);

@@ -2,7 +2,7 @@
 
 use super::{state, view};
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use baton_api::{CompareSnapshots, DiffView};
 use baton_session::Owner;
 use baton_session::diff::diff as compare;
@@ -13,7 +13,7 @@ pub async fn diff(
     owner: &Owner,
     reference: &str,
     query: CompareSnapshots,
-) -> Result<DiffView, NodeError> {
+) -> Result<DiffView, RuntimeError> {
     let session = context.find(owner, reference).await?;
     let a = context.store.find_snapshot(session.id, &query.a).await?;
     let b = context.store.find_snapshot(session.id, &query.b).await?;

@@ -3,8 +3,8 @@
 use super::deep;
 use crate::blocking::blocking;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::live::{LiveError, Loaded};
+use crate::runtime::RuntimeError;
 use crate::sync::provenance;
 use baton_api::{Contents, ExportFormat, ExportSession, ExportView, FileText};
 use baton_session::wire::{self, Head, SessionFile, Version};
@@ -20,11 +20,11 @@ pub async fn export(
     context: &Context,
     mut session: Session,
     query: ExportSession,
-) -> Result<ExportView, NodeError> {
+) -> Result<ExportView, RuntimeError> {
     if query.deep
         && (session.lifecycle == Lifecycle::Active || query.format != ExportFormat::Session)
     {
-        return Err(NodeError::NotDeep { name: session.name });
+        return Err(RuntimeError::NotDeep { name: session.name });
     }
     let loaded = if session.lifecycle == Lifecycle::Active {
         let (now, _hold) = context.hold_again(&session).await?;
@@ -35,7 +35,7 @@ pub async fn export(
     };
     let Loaded { snapshot, taken_at, mut state, mut receipt, .. } = match loaded {
         Err(LiveError::NoSnapshot(_)) => {
-            return Err(NodeError::NoSnapshot { name: session.name, expected: "a snapshot" });
+            return Err(RuntimeError::NoSnapshot { name: session.name, expected: "a snapshot" });
         }
         loaded => loaded?,
     };
@@ -48,10 +48,10 @@ pub async fn export(
     receipt.extend(lost);
     if text.len() > FILE_LIMIT {
         let (name, size) = (session.name, text.len());
-        return Err(NodeError::FileTooLarge { name, size, limit: FILE_LIMIT });
+        return Err(RuntimeError::FileTooLarge { name, size, limit: FILE_LIMIT });
     }
     let file = FileText::new(text)
-        .map_err(|source| NodeError::NotShown { name: session.name.clone(), source })?;
+        .map_err(|source| RuntimeError::NotShown { name: session.name.clone(), source })?;
     tracing::info!(session = %session.id, %snapshot, format = %query.format, "exported a session");
     Ok(ExportView {
         id: session.id,
@@ -70,7 +70,7 @@ async fn write(
     format: ExportFormat,
     head: Head,
     state: State,
-) -> Result<(String, Receipt), NodeError> {
+) -> Result<(String, Receipt), RuntimeError> {
     let work = move || match format {
         ExportFormat::Session => (wire::write(&SessionFile { head, state }), Receipt::default()),
         ExportFormat::StorageState => {
@@ -85,7 +85,7 @@ async fn head(
     context: &Context,
     session: &Session,
     taken_at: Timestamp,
-) -> Result<Head, NodeError> {
+) -> Result<Head, RuntimeError> {
     let (owner, made) = (&session.owner, session.created_at);
     let origin = provenance(context, owner, session.node, made, owner.to_string()).await?;
     Ok(Head {

@@ -8,9 +8,10 @@ use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::context::Context;
 use crate::data::{FileError, named};
-use crate::error::NodeError;
 use crate::life::Wish;
+use crate::runtime::RuntimeError;
 use axum::body::Bytes;
+use baton_api::Invalid;
 use baton_api::{SessionFile, SessionFiles};
 use baton_session::Session;
 use futures_util::{Stream, StreamExt};
@@ -41,14 +42,14 @@ pub async fn list(
     context: &Context,
     caller: &Caller,
     reference: &str,
-) -> Result<SessionFiles, NodeError> {
+) -> Result<SessionFiles, RuntimeError> {
     let session = context.find(&caller.owner, reference).await?;
     let folder = folder(context, &session)?;
     Ok(SessionFiles { items: on_disk(&folder, look).await? })
 }
 
 /// Opens a file of a session.
-pub(super) async fn get(wish: &Wish<'_>, name: &str) -> Result<Opened, NodeError> {
+pub(super) async fn get(wish: &Wish<'_>, name: &str) -> Result<Opened, RuntimeError> {
     let (folder, name) = (folder(wish.context, &wish.session)?, checked(name)?);
     let wanted = name.clone();
     let opened = on_disk(&folder, move |folder| {
@@ -63,7 +64,7 @@ pub(super) async fn put<E: std::fmt::Display>(
     wish: &Wish<'_>,
     name: &str,
     bytes: impl Stream<Item = Result<Bytes, E>>,
-) -> Result<SessionFile, NodeError> {
+) -> Result<SessionFile, RuntimeError> {
     let (folder, name) = (folder(wish.context, &wish.session)?, checked(name)?);
     let hidden = format!(".put-{:016x}", rand::random::<u64>());
     let there = on_disk(&folder, |folder| {
@@ -88,29 +89,30 @@ pub(super) async fn put<E: std::fmt::Display>(
 }
 
 /// Removes a file of a session.
-pub(super) async fn remove(wish: &Wish<'_>, name: &str) -> Result<(), NodeError> {
+pub(super) async fn remove(wish: &Wish<'_>, name: &str) -> Result<(), RuntimeError> {
     let (folder, name) = (folder(wish.context, &wish.session)?, checked(name)?);
     let wanted = name.clone();
     let removed = on_disk(&folder, move |folder| named::remove(folder, &wanted));
     removed.await.map_err(|error| not_there(error, name).into())
 }
 
-fn folder(context: &Context, session: &Session) -> Result<PathBuf, NodeError> {
+fn folder(context: &Context, session: &Session) -> Result<PathBuf, RuntimeError> {
     if session.node != context.node {
-        return Err(NodeError::OtherNode { name: session.name.clone(), node: session.node });
+        return Err(RuntimeError::OtherNode { name: session.name.clone(), node: session.node });
     }
     Ok(context.hub.data().files_of(session.id))
 }
 
-fn checked(name: &str) -> Result<String, NodeError> {
+fn checked(name: &str) -> Result<String, RuntimeError> {
     if named::is_file_name(name) {
         return Ok(name.to_owned());
     }
-    Err(NodeError::Invalid {
+    Err(Invalid {
         field: "name",
         expected: "the name of a file: at most 200 bytes without '/', and no '.' at its beginning",
         found: format!("{:?}", name.chars().take(200).collect::<String>()),
-    })
+    }
+    .into())
 }
 
 /// How many bytes one more file may have.

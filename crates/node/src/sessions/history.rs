@@ -2,10 +2,10 @@
 
 use super::view;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::latest::last_good;
 use crate::live::LiveError;
 use crate::page;
+use crate::runtime::RuntimeError;
 use baton_api::{History, ListHistory};
 use baton_session::{Owner, PartHash, Session, SnapshotId};
 use baton_store::{Snapshot, StoreError};
@@ -17,7 +17,7 @@ pub async fn history(
     owner: &Owner,
     reference: &str,
     query: ListHistory,
-) -> Result<History, NodeError> {
+) -> Result<History, RuntimeError> {
     let limit = page::limit(query.limit)?;
     let session = context.find(owner, reference).await?;
     // One more than asked for tells whether there is another page.
@@ -53,7 +53,7 @@ async fn resumes_from(
     context: &Context,
     session: &Session,
     verify: bool,
-) -> Result<Option<SnapshotId>, NodeError> {
+) -> Result<Option<SnapshotId>, RuntimeError> {
     if verify {
         return match Box::pin(context.hub.load_last_good(session)).await {
             // Nothing could be taken.
@@ -74,7 +74,7 @@ async fn damaged(
     session: &Session,
     snapshot: &Snapshot,
     known: &mut HashMap<PartHash, bool>,
-) -> Result<usize, NodeError> {
+) -> Result<usize, RuntimeError> {
     let unknown = snapshot.parts.iter().filter(|part| !known.contains_key(&part.hash));
     let unknown: Vec<_> = unknown.cloned().collect();
     known.extend(unknown.iter().map(|part| (part.hash, false)));

@@ -1,20 +1,25 @@
 //! Shows the icon of the site that a session shows.
 
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::latest::latest;
+use crate::runtime::RuntimeError;
 use baton_browser::icon::redraw;
 use baton_session::{Owner, PartKind, Site};
 use baton_store::Snapshot;
 
 /// The icon of the latest snapshot, a PNG.
-pub async fn icon(context: &Context, owner: &Owner, reference: &str) -> Result<Vec<u8>, NodeError> {
+pub async fn icon(
+    context: &Context,
+    owner: &Owner,
+    reference: &str,
+) -> Result<Vec<u8>, RuntimeError> {
     let session = context.find(owner, reference).await?;
     let icon = match latest(&context.store, session.id).await? {
         Some(found) => icon_of(context, owner, &found.snapshot).await?,
         None => None,
     };
-    let (_, png) = icon.ok_or(NodeError::NoSnapshot { name: session.name, expected: "an icon" })?;
+    let (_, png) =
+        icon.ok_or(RuntimeError::NoSnapshot { name: session.name, expected: "an icon" })?;
     Ok(png)
 }
 
@@ -24,7 +29,7 @@ pub(crate) async fn icon_of(
     context: &Context,
     owner: &Owner,
     snapshot: &Snapshot,
-) -> Result<Option<(Site, Vec<u8>)>, NodeError> {
+) -> Result<Option<(Site, Vec<u8>)>, RuntimeError> {
     let Some(part) = snapshot.parts.iter().find(|part| part.kind == PartKind::Icon) else {
         return Ok(None);
     };

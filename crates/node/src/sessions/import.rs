@@ -7,7 +7,7 @@ use super::{check, show};
 use crate::blocking::blocking;
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use baton_api::{Contents, FileText, ImportSession, ImportView, SessionView};
 use baton_session::cookie::Expiry;
 use baton_session::import::{self, Imported};
@@ -24,7 +24,7 @@ pub async fn import(
     context: &Context,
     owner: &Owner,
     request: ImportSession,
-) -> Result<ImportView, NodeError> {
+) -> Result<ImportView, RuntimeError> {
     let now = clock::now();
     let ImportSession { name, description, file } = request;
     let work = move || open(&file, now);
@@ -53,7 +53,7 @@ impl Made {
         self,
         context: &Context,
         owner: &Owner,
-    ) -> Result<SessionView, NodeError> {
+    ) -> Result<SessionView, RuntimeError> {
         let Self { name, description, parts, reason } = self;
         check::description(Some(&description))?;
         let now = clock::now();
@@ -85,10 +85,10 @@ struct Opened {
 }
 
 /// Reads a file of any kind, and takes of it what a browser can be given.
-fn open(file: &FileText, now: Timestamp) -> Result<Opened, NodeError> {
+fn open(file: &FileText, now: Timestamp) -> Result<Opened, RuntimeError> {
     let read = import::read(file.as_str().as_bytes());
     let Imported { head, mut state, mut left_out, .. } =
-        read.map_err(|error| NodeError::BadFile { reason: error.to_string() })?;
+        read.map_err(|error| RuntimeError::BadFile { reason: error.to_string() })?;
     left_out.extend(admit::admit(&mut state, Expiry(now.as_microsecond())));
     admit_environment(&mut state, &mut left_out);
     let holds = Contents::from(&state);
@@ -105,10 +105,10 @@ fn admit_environment(state: &mut State, left_out: &mut Receipt) {
 }
 
 /// The name that was asked for, or else that of the file.
-fn name_of(wanted: Option<SessionName>, own: &str) -> Result<SessionName, NodeError> {
+fn name_of(wanted: Option<SessionName>, own: &str) -> Result<SessionName, RuntimeError> {
     let name = match wanted {
         Some(name) => name,
-        None => own.parse().map_err(|_| NodeError::NoName)?,
+        None => own.parse().map_err(|_| RuntimeError::NoName)?,
     };
     check::name(&name)?;
     Ok(name)

@@ -2,8 +2,8 @@
 
 use super::view;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::page;
+use crate::runtime::RuntimeError;
 use baton_api::{ListSessions, SessionList, SessionSummary};
 use baton_session::{Owner, Session};
 
@@ -12,7 +12,7 @@ pub async fn list(
     context: &Context,
     owner: &Owner,
     query: ListSessions,
-) -> Result<SessionList, NodeError> {
+) -> Result<SessionList, RuntimeError> {
     let limit = page::limit(query.limit)?;
     // One more than asked for tells whether there is another page.
     let found = context.store.list_sessions(owner, query.state, query.after, limit + 1).await?;

@@ -4,8 +4,9 @@ use super::create::Wanted;
 use super::{check, create, show};
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::life::drive;
+use crate::runtime::RuntimeError;
+use baton_api::Invalid;
 use baton_api::{OpenSession, Scope, SessionView};
 use baton_session::Owner;
 
@@ -15,7 +16,7 @@ pub async fn open(
     context: &Context,
     caller: &Caller,
     mut request: OpenSession,
-) -> Result<SessionView, NodeError> {
+) -> Result<SessionView, RuntimeError> {
     check::open(&request)?;
     if request.reveal {
         caller.require(Scope::Reveal)?;
@@ -23,11 +24,12 @@ pub async fn open(
     if !request.files.is_empty() {
         caller.require(Scope::Admin)?;
         if caller.owner != Owner::local() {
-            return Err(NodeError::Invalid {
+            return Err(Invalid {
                 field: "files",
                 expected: "no folders, for an owner other than local",
                 found: "some".to_owned(),
-            });
+            }
+            .into());
         }
         check::folders(context.hub.data(), &request.files)?;
     }

@@ -1,15 +1,16 @@
 //! Passes a session from one agent to another.
 
 use super::show;
-use crate::error::NodeError;
 use crate::life::{Change, Wish, driver, other, put};
+use crate::runtime::RuntimeError;
+use baton_api::Invalid;
 use baton_api::{PassSession, SessionView};
 
 /// How long a reason may be, in characters.
 const REASON_MAX: usize = 1000;
 
 /// Passes a session to another agent, or to nobody. Whoever does not drive it says why.
-pub async fn pass(wish: &Wish<'_>, request: &PassSession) -> Result<SessionView, NodeError> {
+pub async fn pass(wish: &Wish<'_>, request: &PassSession) -> Result<SessionView, RuntimeError> {
     let (context, caller) = (wish.context, wish.by);
     let reason = reason(request)?;
     let held = wish.preflight(Change).await?.hold().await?;
@@ -26,17 +27,13 @@ pub async fn pass(wish: &Wish<'_>, request: &PassSession) -> Result<SessionView,
     show::describe(context, session).await
 }
 
-fn reason(request: &PassSession) -> Result<&str, NodeError> {
+fn reason(request: &PassSession) -> Result<&str, RuntimeError> {
     let reason = request.reason.as_deref().unwrap_or_default().trim();
     let is_given = request.reason.is_some();
     let length = reason.chars().count();
     if length > REASON_MAX || is_given && length == 0 {
         let found = format!("{length} characters");
-        return Err(NodeError::Invalid {
-            field: "reason",
-            expected: "1 to 1000 characters",
-            found,
-        });
+        return Err(Invalid { field: "reason", expected: "1 to 1000 characters", found }.into());
     }
     Ok(reason)
 }

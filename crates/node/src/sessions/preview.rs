@@ -1,8 +1,8 @@
 //! Shows the preview of the latest snapshot of a session.
 
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::latest::latest;
+use crate::runtime::RuntimeError;
 use baton_session::{Owner, PartKind};
 
 /// The preview of the latest snapshot, a PNG.
@@ -10,7 +10,7 @@ pub async fn preview(
     context: &Context,
     owner: &Owner,
     reference: &str,
-) -> Result<Vec<u8>, NodeError> {
+) -> Result<Vec<u8>, RuntimeError> {
     let session = context.find(owner, reference).await?;
     let found = latest(&context.store, session.id).await?;
     let part = found
@@ -19,6 +19,6 @@ pub async fn preview(
         .find(|part| part.kind == PartKind::Preview);
     match part {
         Some(part) => Ok(context.store.fetch_part(owner, part).await?.bytes),
-        None => Err(NodeError::NoSnapshot { name: session.name, expected: "a preview" }),
+        None => Err(RuntimeError::NoSnapshot { name: session.name, expected: "a preview" }),
     }
 }

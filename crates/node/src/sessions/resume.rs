@@ -1,13 +1,13 @@
 //! Brings a session back.
 
 use super::show;
-use crate::error::NodeError;
 use crate::life::{Resume, Wish};
+use crate::runtime::RuntimeError;
 use baton_api::ResumeResult;
 
 /// Starts a browser for a session that has none and restores its last good snapshot into it. The
 /// receipt says item by item what came back. One that several nodes have is taken from its holder first.
-pub async fn resume(wish: &Wish<'_>) -> Result<ResumeResult, NodeError> {
+pub async fn resume(wish: &Wish<'_>) -> Result<ResumeResult, RuntimeError> {
     wish.hear().await?;
     let held = wish.preflight(Resume).await?.hold().await?;
     let started = held.acquire().await?.start().await?;

@@ -1,13 +1,13 @@
 //! Takes a session back to one of its snapshots.
 
 use super::show;
-use crate::error::NodeError;
 use crate::life::{RollBack, Wish};
+use crate::runtime::RuntimeError;
 use baton_api::{ResumeResult, RollBack as Request};
 
 /// Captures the session if it is active, ends its browser, and brings it back from any of its
 /// snapshots, also one that a resume would pass over. What it held until now stays in its history.
-pub async fn rollback(wish: &Wish<'_>, request: &Request) -> Result<ResumeResult, NodeError> {
+pub async fn rollback(wish: &Wish<'_>, request: &Request) -> Result<ResumeResult, RuntimeError> {
     wish.hear().await?;
     let held = wish.preflight(RollBack { to: &request.to }).await?.hold().await?;
     let started = held.stop().await?.acquire().await?.start().await?;

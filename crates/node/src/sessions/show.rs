@@ -3,10 +3,10 @@
 use super::{state, view};
 use crate::blocking::blocking;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::latest::{Latest, last_good};
 use crate::life::Started;
 use crate::live::LiveError;
+use crate::runtime::RuntimeError;
 use crate::{clock, sync};
 use baton_api::{ResumeResult, SessionSummary, SessionView, Tab};
 use baton_session::forecast::forecast;
@@ -21,7 +21,7 @@ pub async fn show(
     context: &Context,
     owner: &Owner,
     reference: &str,
-) -> Result<SessionView, NodeError> {
+) -> Result<SessionView, RuntimeError> {
     let session = context.find(owner, reference).await?;
     describe(context, session).await
 }
@@ -30,7 +30,7 @@ pub async fn show(
 pub(super) async fn show_revealed(
     context: &Context,
     session: Session,
-) -> Result<SessionView, NodeError> {
+) -> Result<SessionView, RuntimeError> {
     describe_by(context, session, Tab::revealed).await
 }
 
@@ -38,7 +38,7 @@ pub(super) async fn show_revealed(
 pub(super) async fn describe(
     context: &Context,
     session: Session,
-) -> Result<SessionView, NodeError> {
+) -> Result<SessionView, RuntimeError> {
     describe_by(context, session, Tab::of).await
 }
 
@@ -46,7 +46,7 @@ async fn describe_by(
     context: &Context,
     session: Session,
     shown: fn(&baton_session::Tab) -> Tab,
-) -> Result<SessionView, NodeError> {
+) -> Result<SessionView, RuntimeError> {
     let found = readable(last_good(&context.store, session.id).await)?.flatten();
     let (good, newest) = match found {
         Some(Latest { snapshot, passed_over, .. }) => (Some(snapshot), passed_over),
@@ -90,7 +90,7 @@ fn trusted(state: &State) -> impl Iterator<Item = CertificateView> {
 }
 
 /// What was read, or none when it is damaged: that is no reason not to show the rest.
-fn readable<T>(read: Result<T, StoreError>) -> Result<Option<T>, NodeError> {
+fn readable<T>(read: Result<T, StoreError>) -> Result<Option<T>, RuntimeError> {
     match read {
         Err(error @ (StoreError::SnapshotCorrupt { .. } | StoreError::ReceiptCorrupt { .. })) => {
             tracing::warn!(%error, "left out of a session's view");
@@ -105,7 +105,7 @@ async fn tabs(
     context: &Context,
     session: &Session,
     snapshot: Option<&Snapshot>,
-) -> Result<Vec<baton_session::Tab>, NodeError> {
+) -> Result<Vec<baton_session::Tab>, RuntimeError> {
     if session.lifecycle == Lifecycle::Active {
         match context.hub.tabs(session.id).await {
             Err(LiveError::NotActive(_) | LiveError::Lent { .. } | LiveError::Browser(_)) => {}
@@ -122,7 +122,7 @@ async fn read(
     session: &Session,
     snapshot: &Snapshot,
     kinds: &[PartKind],
-) -> Result<State, NodeError> {
+) -> Result<State, RuntimeError> {
     let wanted: Vec<_> =
         snapshot.parts.iter().filter(|part| kinds.contains(&part.kind)).cloned().collect();
     let found = context.store.fetch_parts(&session.owner, &wanted).await?;
@@ -135,7 +135,7 @@ async fn read(
 pub(super) async fn started(
     context: &Context,
     Started { session, resumed, handed }: Started,
-) -> Result<ResumeResult, NodeError> {
+) -> Result<ResumeResult, RuntimeError> {
     let session = context.store.fetch_session(&session.owner, session.id).await?;
     let mut view = describe(context, session).await?;
     view.receipt = Some(resumed.receipt);

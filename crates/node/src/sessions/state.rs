@@ -2,8 +2,8 @@
 
 use crate::blocking::blocking;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::latest::{Latest, latest};
+use crate::runtime::RuntimeError;
 use baton_api::StateView;
 use baton_session::{Owner, PartKind, PartRef, Session, State, Unread, parts, redact};
 use baton_store::{Snapshot, StoreError};
@@ -14,10 +14,10 @@ pub async fn state(
     context: &Context,
     session: &Session,
     reveal: bool,
-) -> Result<StateView, NodeError> {
+) -> Result<StateView, RuntimeError> {
     let (owner, name) = (&session.owner, session.name.clone());
     let Some(found) = latest(&context.store, session.id).await? else {
-        return Err(NodeError::NoSnapshot { name, expected: "a snapshot" });
+        return Err(RuntimeError::NoSnapshot { name, expected: "a snapshot" });
     };
     let Latest { snapshot, damaged, .. } = found;
     let mut unreadable: Vec<String> = damaged.iter().map(one_line).collect();
@@ -25,7 +25,7 @@ pub async fn state(
     unreadable.extend(damaged);
     let shown = move || serde_json::to_value(&if reveal { state } else { redact::redact(&state) });
     let state = blocking(shown).await?;
-    let state = state.map_err(|source| NodeError::NotShown { name, source })?;
+    let state = state.map_err(|source| RuntimeError::NotShown { name, source })?;
     let (snapshot, taken_at) = (snapshot.id, snapshot.taken_at);
     Ok(StateView { snapshot, taken_at, redacted: !reveal, state, unreadable })
 }
@@ -35,7 +35,7 @@ pub(super) async fn read(
     context: &Context,
     owner: &Owner,
     snapshot: &Snapshot,
-) -> Result<(State, Vec<String>), NodeError> {
+) -> Result<(State, Vec<String>), RuntimeError> {
     let wanted: Vec<PartRef> =
         snapshot.parts.iter().filter(|part| !part.kind.is_picture()).cloned().collect();
     let (mut found, mut unreadable) = (Vec::new(), Vec::new());
@@ -55,7 +55,7 @@ pub(super) async fn unread(
     context: &Context,
     owner: &Owner,
     snapshot: &Snapshot,
-) -> Result<Vec<Unread>, NodeError> {
+) -> Result<Vec<Unread>, RuntimeError> {
     let notes = snapshot.parts.iter().filter(|part| part.kind == PartKind::Unread);
     let found = context.store.fetch_parts(owner, &notes.cloned().collect::<Vec<_>>()).await?;
     Ok(Unread::of(found.iter().filter_map(|part| part.as_ref().ok())))

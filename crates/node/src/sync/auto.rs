@@ -8,7 +8,7 @@ use super::{differences, lease, peers, pull, push};
 use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::sync::error::SyncError;
 use baton_api::sync::{Difference, MovementOutcome};
 use jiff::SignedDuration;
 use std::time::Duration;
@@ -86,7 +86,7 @@ async fn move_all(context: &Context) {
     }
 }
 
-async fn move_with(context: &Context, caller: &Caller, peer: &str) -> Result<(), NodeError> {
+async fn move_with(context: &Context, caller: &Caller, peer: &str) -> Result<(), SyncError> {
     for item in differences(context, caller, peer).await?.items {
         let session = item.session_id.to_string();
         let moved = async {
@@ -96,7 +96,7 @@ async fn move_with(context: &Context, caller: &Caller, peer: &str) -> Result<(),
             if matches!(item.difference, Difference::Ahead | Difference::Diverged) {
                 whole(|| push(context, caller, peer, &session, CALL_LIMIT)).await?;
             }
-            Ok::<_, NodeError>(())
+            Ok::<_, SyncError>(())
         };
         if let Err(error) = moved.await {
             tracing::warn!(session, %error, "a session did not move");
@@ -106,9 +106,9 @@ async fn move_with(context: &Context, caller: &Caller, peer: &str) -> Result<(),
 }
 
 /// Calls a movement again until it is finished.
-pub(super) async fn whole<F>(movement: impl Fn() -> F) -> Result<(), NodeError>
+pub(super) async fn whole<F>(movement: impl Fn() -> F) -> Result<(), SyncError>
 where
-    F: Future<Output = Result<baton_api::sync::Movement, NodeError>>,
+    F: Future<Output = Result<baton_api::sync::Movement, SyncError>>,
 {
     while movement().await?.outcome == MovementOutcome::Unfinished {}
     Ok(())

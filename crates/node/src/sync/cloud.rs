@@ -10,7 +10,6 @@ use super::remote::Way;
 use super::stranger::Stranger;
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use backon::{ExponentialBuilder, Retryable};
 use baton_api::sync::RegisterPeer;
 use baton_net::outbound::Reach;
@@ -41,7 +40,7 @@ pub fn start(context: &Context) {
     });
 }
 
-async fn register(context: &Context, url: &Url) -> Result<(), NodeError> {
+async fn register(context: &Context, url: &Url) -> Result<(), SyncError> {
     let caller = Caller::node(Owner::local());
     if known(context, &caller.owner).await?.iter().any(|peer| is_at(peer, url)) {
         return Ok(());
@@ -73,7 +72,7 @@ async fn register(context: &Context, url: &Url) -> Result<(), NodeError> {
     Ok(())
 }
 
-async fn known(context: &Context, owner: &Owner) -> Result<Vec<Peer>, NodeError> {
+async fn known(context: &Context, owner: &Owner) -> Result<Vec<Peer>, SyncError> {
     Ok(context.store.list_peers(owner).await?)
 }
 
@@ -82,7 +81,7 @@ fn is_at(peer: &Peer, url: &Url) -> bool {
 }
 
 /// Which node answers there; asked again while none does.
-async fn who_answers(context: &Context, url: &Url) -> Result<NodeId, NodeError> {
+async fn who_answers(context: &Context, url: &Url) -> Result<NodeId, SyncError> {
     let way = Way {
         name: NAME.to_owned(),
         url: url.clone(),
@@ -104,13 +103,11 @@ async fn who_answers(context: &Context, url: &Url) -> Result<NodeId, NodeError> 
 }
 
 /// Whether it may answer later: its name, its proxy and the network come up after this node, too.
-fn is_passing(error: &NodeError) -> bool {
+fn is_passing(error: &SyncError) -> bool {
     matches!(
         error,
-        NodeError::Sync(
-            SyncError::Unreachable { .. }
-                | SyncError::NotANode { .. }
-                | SyncError::AddressNotAllowed { .. }
-        )
+        SyncError::Unreachable { .. }
+            | SyncError::NotANode { .. }
+            | SyncError::AddressNotAllowed { .. }
     )
 }

@@ -7,7 +7,7 @@ use super::shelf::Shelf;
 use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use baton_api::sync::{ConflictDetails, RevisionDifference, RevisionView};
 use baton_session::diff::diff;
 use baton_session::{RevisionId, SessionId, State};
@@ -19,7 +19,7 @@ pub async fn conflict(
     context: &Context,
     caller: &Caller,
     reference: &str,
-) -> Result<ConflictDetails, NodeError> {
+) -> Result<ConflictDetails, SyncError> {
     let session = context.find(&caller.owner, reference).await?;
     let shelf = Shelf::expect(context, &caller.owner, session.id).await?;
     let gone = || SyncError::NotShared { session: session.id.to_string() };
@@ -51,7 +51,7 @@ impl Reader<'_> {
         &self,
         current: &Held<Arc<State>>,
         sibling: &RevisionView,
-    ) -> Result<RevisionDifference, NodeError> {
+    ) -> Result<RevisionDifference, SyncError> {
         let rev = sibling.rev;
         let nothing = |unreadable| RevisionDifference { rev, sites: Vec::new(), unreadable };
         let before = match current {
@@ -70,19 +70,21 @@ impl Reader<'_> {
     }
 
     /// What of one cannot be read must not keep anybody from choosing.
-    async fn read(&self, revision: &RevisionView) -> Result<Held<State>, NodeError> {
+    async fn read(&self, revision: &RevisionView) -> Result<Held<State>, SyncError> {
         if revision.deleted {
             return Ok(Ok(None));
         }
         match self.state(revision.rev).await {
             Ok(state) => Ok(Ok(Some(state))),
-            Err(NodeError::Sync(error)) => Ok(Err(error.to_string())),
-            Err(NodeError::Store(error)) if is_unreadable(&error) => Ok(Err(error.to_string())),
-            Err(error) => Err(error),
+            Err(SyncError::Runtime(RuntimeError::Store(error))) if is_unreadable(&error) => {
+                Ok(Err(error.to_string()))
+            }
+            Err(error @ SyncError::Runtime(_)) => Err(error),
+            Err(error) => Ok(Err(error.to_string())),
         }
     }
 
-    async fn state(&self, rev: RevisionId) -> Result<State, NodeError> {
+    async fn state(&self, rev: RevisionId) -> Result<State, SyncError> {
         let (store, owner) = (&self.context.store, &self.shelf.owner);
         let held = store.fetch_content(owner, self.session, rev).await?;
         let held = held.ok_or(SyncError::NoContent { rev })?;

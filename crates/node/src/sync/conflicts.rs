@@ -11,14 +11,13 @@ use crate::audit::{Action, Note};
 use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use baton_api::sync::{ConflictList, ConflictView, ResolveConflict, RevisionView};
 use baton_session::revision::Content;
 use baton_session::{Owner, Session, SessionName, Signed};
 use baton_store::{NewSnapshot, RevisionContent, Snapshot};
 
 /// The caller's sessions in which someone has to choose.
-pub async fn conflicts(context: &Context, caller: &Caller) -> Result<ConflictList, NodeError> {
+pub async fn conflicts(context: &Context, caller: &Caller) -> Result<ConflictList, SyncError> {
     let index = index::of(context, &caller.owner).await?;
     let names = index::names(context, &caller.owner).await?;
     let mut items = Vec::new();
@@ -37,7 +36,7 @@ pub async fn resolve(
     caller: &Caller,
     reference: &str,
     request: ResolveConflict,
-) -> Result<ConflictView, NodeError> {
+) -> Result<ConflictView, SyncError> {
     let keep: String = request.keep.chars().take(100).collect();
     let note = Note::new(&caller.actor, &caller.owner, Action::ResolveConflict, reference);
     let note = note.with("keep", keep);
@@ -50,7 +49,7 @@ async fn resolve_here(
     owner: &Owner,
     reference: &str,
     keep: &str,
-) -> Result<ConflictView, NodeError> {
+) -> Result<ConflictView, SyncError> {
     let (session, hold) = context.hold_here(owner, reference).await?;
     Shelf::expect(context, owner, session.id).await?;
     keep_unsaved(context, &session).await?;
@@ -63,14 +62,14 @@ async fn resolve_here(
                 tell_by_itself(context, owner, session.id);
                 let shelf = Shelf::take(context, owner, session.id).await?;
                 let gone = || SyncError::NotShared { session: session.id.to_string() };
-                return Ok(view(context, &shelf, Some(&session.name)).ok_or_else(gone)?);
+                return view(context, &shelf, Some(&session.name)).ok_or_else(gone);
             }
         }
     }
-    Err(SyncError::Contended { session: session.id }.into())
+    Err(SyncError::Contended { session: session.id })
 }
 
-async fn attempt(context: &Context, session: &Session, keep: &str) -> Result<(), NodeError> {
+async fn attempt(context: &Context, session: &Session, keep: &str) -> Result<(), SyncError> {
     let mut shelf = Shelf::take(context, &session.owner, session.id).await?;
     let kept = find(&shelf, keep)?;
     let before = shelf.whole();
@@ -90,10 +89,10 @@ async fn attempt(context: &Context, session: &Session, keep: &str) -> Result<(),
     shelf.put_back(context, Along { contents, released, ..Along::default() }).await
 }
 
-async fn read(context: &Context, shelf: &Shelf, signed: &Signed) -> Result<Snapshot, NodeError> {
+async fn read(context: &Context, shelf: &Shelf, signed: &Signed) -> Result<Snapshot, SyncError> {
     let (owner, session) = (&shelf.owner, shelf.shared.replica.session());
     let held = context.store.fetch_content(owner, session, signed.id()).await?;
-    Ok(held.ok_or(SyncError::NoContent { rev: signed.id() })?)
+    held.ok_or(SyncError::NoContent { rev: signed.id() })
 }
 
 /// The revision that speaks of more than the one that is kept; none when that speaks of it all.
@@ -109,7 +108,7 @@ async fn completed(
     shelf: &Shelf,
     (kept, held): (&Signed, &Snapshot),
     wider: &Signed,
-) -> Result<(Content, RevisionContent), NodeError> {
+) -> Result<(Content, RevisionContent), SyncError> {
     let around = read(context, shelf, wider).await?;
     let says = contents::state(context, &shelf.owner, &shared_parts(held)).await?;
     let under = contents::state(context, &shelf.owner, &shared_parts(&around)).await?;

@@ -4,7 +4,7 @@ use super::at_hand::AtHand;
 use super::error::SyncError;
 use crate::blocking::blocking;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use baton_session::parts::{InvalidPart, Joining, Piece};
 use baton_session::revision::PartList;
 use baton_session::{Owner, Part, PartHash, PartRef, State, wire};
@@ -28,7 +28,7 @@ pub(super) async fn of(
     context: &Context,
     owner: &Owner,
     snapshot: &Snapshot,
-) -> Result<Contents, NodeError> {
+) -> Result<Contents, SyncError> {
     let parts = shared_parts(snapshot);
     let state = state(context, owner, &parts).await?;
     let work =
@@ -41,7 +41,7 @@ pub(super) async fn state(
     context: &Context,
     owner: &Owner,
     parts: &[PartRef],
-) -> Result<State, NodeError> {
+) -> Result<State, SyncError> {
     state_of(context, owner, parts, &mut AtHand::nothing()).await
 }
 
@@ -51,7 +51,7 @@ pub(super) async fn state_of(
     owner: &Owner,
     parts: &[PartRef],
     at_hand: &mut AtHand,
-) -> Result<State, NodeError> {
+) -> Result<State, SyncError> {
     let of_state = parts.iter().filter(|part| !part.kind.is_picture());
     let wanted: Vec<(PartRef, Option<Piece>)> =
         of_state.map(|part| (part.clone(), at_hand.take(part))).collect();
@@ -61,11 +61,11 @@ pub(super) async fn state_of(
     let (state, invalid) = blocking(move || join(wanted, &found)).await?;
     match invalid.into_iter().next() {
         None => Ok(state),
-        Some(part) => Err(SyncError::BadContent { why: part.to_string() }.into()),
+        Some(part) => Err(SyncError::BadContent { why: part.to_string() }),
     }
 }
 
-async fn open(context: &Context, owner: &Owner, parts: &[PartRef]) -> Result<Vec<Part>, NodeError> {
+async fn open(context: &Context, owner: &Owner, parts: &[PartRef]) -> Result<Vec<Part>, SyncError> {
     // Opening is what takes time, so two halves are opened at once.
     let (first, second) = parts.split_at(parts.len() / 2);
     let halves = [first, second].map(|half| context.store.fetch_parts(owner, half));
@@ -90,10 +90,10 @@ fn join(wanted: Vec<(PartRef, Option<Piece>)>, found: &[Part]) -> (State, Vec<In
 }
 
 /// Whether it says that something stored cannot be read.
-pub(super) fn is_damage(error: &NodeError) -> bool {
+pub(super) fn is_damage(error: &SyncError) -> bool {
     match error {
-        NodeError::Store(error) => is_unreadable(error),
-        NodeError::Sync(SyncError::BadContent { .. }) => true,
+        SyncError::Runtime(RuntimeError::Store(error)) => is_unreadable(error),
+        SyncError::BadContent { .. } => true,
         _ => false,
     }
 }

@@ -4,11 +4,11 @@
 //! stands beside an API key or a client of a provider, and never in their place.
 
 use super::error::SyncError;
-use crate::error::NodeError;
 use crate::oidc::{Issuer, OidcClient};
 use crate::shell::word;
 use axum::http::HeaderName;
 use axum::http::header::HeaderValue;
+use baton_api::Invalid;
 use baton_api::sync::{ClientCredential, RegisterPeer};
 use baton_net::client::is_loopback;
 use baton_net::outbound::Reach;
@@ -59,7 +59,7 @@ impl Credential {
     pub(super) fn take(
         request: &mut RegisterPeer,
         reach: Reach,
-    ) -> Result<Option<Self>, NodeError> {
+    ) -> Result<Option<Self>, SyncError> {
         let method = request.auth_method;
         let (key, client) = (request.api_key.take(), request.oidc.take());
         let tunnel = request.tunnel_token.take();
@@ -79,7 +79,7 @@ impl Credential {
             let named = [(brings.0, "tunnelToken"), (brings.1, "apiKey"), (brings.2, "oidc")];
             let named: Vec<_> = named.iter().filter(|one| one.0).map(|one| one.1).collect();
             let found = named.join(", ");
-            return Err(NodeError::Invalid { field: "what the peer is shown", expected, found });
+            return Err(Invalid { field: "what the peer is shown", expected, found }.into());
         }
         let pass = match (key, client) {
             (Some(key), _) => Pass::Key(key.into()),
@@ -127,7 +127,7 @@ impl Credential {
     }
 
     /// What gets a request through the tunnel, if one leads there.
-    pub(super) fn tunnel(&self) -> Result<Option<HeaderValue>, NodeError> {
+    pub(super) fn tunnel(&self) -> Result<Option<HeaderValue>, SyncError> {
         let Some(token) = &self.tunnel else { return Ok(None) };
         let value = HeaderValue::from_str(&format!("tunnel {}", token.expose_secret()));
         let mut value = value.map_err(|_| SyncError::NotAKey)?;
@@ -137,9 +137,9 @@ impl Credential {
 }
 
 /// A client as it is typed becomes what it means.
-fn read(client: ClientCredential, reach: Reach) -> Result<OidcClient, NodeError> {
+fn read(client: ClientCredential, reach: Reach) -> Result<OidcClient, SyncError> {
     let ClientCredential { issuer, client_id, client_secret, scope, resource } = client;
-    let invalid = |field, expected, found: String| NodeError::Invalid { field, expected, found };
+    let invalid = |field, expected, found: String| Invalid { field, expected, found };
     let issuer: Issuer = issuer.parse().map_err(|_| {
         let expected = "the address of a provider, without a user";
         invalid("oidc.issuer", expected, "another text".to_owned())
@@ -147,13 +147,15 @@ fn read(client: ClientCredential, reach: Reach) -> Result<OidcClient, NodeError>
     let is_here = Url::parse(issuer.as_str()).is_ok_and(|url| is_loopback(&url));
     if is_here && !reach.loopback {
         let found = format!("{issuer}, which is on this machine");
-        return Err(SyncError::AddressNotAllowed { found }.into());
+        return Err(SyncError::AddressNotAllowed { found });
     }
     let is_text = |text: &String| (1..=TEXT_MAX).contains(&text.len());
     let are_texts = [&scope, &resource].into_iter().flatten().all(is_text);
     if !is_text(&client_id) || client_secret.is_empty() || !are_texts {
         let expected = "a clientId, a clientSecret, and what else is given not to be empty";
-        return Err(invalid("oidc", expected, "an empty text, or one that is too long".to_owned()));
+        return Err(
+            invalid("oidc", expected, "an empty text, or one that is too long".to_owned()).into()
+        );
     }
     Ok(OidcClient { issuer, id: client_id, secret: client_secret.into(), scope, resource })
 }

@@ -10,7 +10,7 @@ use super::working::row;
 use crate::audit::{Action, Note};
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use crate::table::Hold;
 use baton_session::revision::Content;
 use baton_session::{Lifecycle, Owner, SessionId};
@@ -23,7 +23,7 @@ pub async fn delete(
     context: &Context,
     caller: &Caller,
     session: SessionId,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::Delete, session.to_string());
     let deleted = async {
         let hold = context.hold(session, "deleted", HOLD_LIMIT).await?;
@@ -34,13 +34,18 @@ pub async fn delete(
 }
 
 /// Writes down that a session is deleted, if it is shared, and removes it here.
-pub(crate) async fn bury(context: &Context, owner: &Owner, hold: &Hold) -> Result<(), NodeError> {
+pub(crate) async fn bury(context: &Context, owner: &Owner, hold: &Hold) -> Result<(), SyncError> {
     let session = hold.id();
     if let Some(row) = row(context, owner, session).await?
         && row.lifecycle == Lifecycle::Active
     {
         let (name, found) = (row.name, row.lifecycle);
-        return Err(NodeError::WrongState { name, expected: "closed or abandoned first", found });
+        return Err(RuntimeError::WrongState {
+            name,
+            expected: "closed or abandoned first",
+            found,
+        }
+        .into());
     }
     for _ in 0..ATTEMPTS {
         let mut shelf = Shelf::take(context, owner, session).await?;
@@ -66,5 +71,5 @@ pub(crate) async fn bury(context: &Context, owner: &Owner, hold: &Hold) -> Resul
             }
         }
     }
-    Err(SyncError::Contended { session }.into())
+    Err(SyncError::Contended { session })
 }

@@ -4,7 +4,7 @@ use super::remote::Remote;
 use super::{forget, index, lease, peers};
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::sync::error::SyncError;
 use baton_api::sync::{Difference, DifferenceList, IndexedSession, SessionDifference, SyncIndex};
 use baton_session::revision::Order;
 use baton_session::{PeerLimits, SessionId};
@@ -16,7 +16,7 @@ pub async fn differences(
     context: &Context,
     caller: &Caller,
     peer: &str,
-) -> Result<DifferenceList, NodeError> {
+) -> Result<DifferenceList, SyncError> {
     let peer = peers::find_confirmed(context, &caller.owner, peer).await?;
     let there = Remote::of(context, &peer).await?.index().await?;
     peers::seen(context, &peer, true).await?;
@@ -34,7 +34,7 @@ pub(super) async fn learn(
     context: &Context,
     peer: &Peer,
     there: &SyncIndex,
-) -> Result<BTreeSet<SessionId>, NodeError> {
+) -> Result<BTreeSet<SessionId>, SyncError> {
     let mut taken = BTreeSet::new();
     for held in there.sessions.iter().filter(|session| session.lease.is_some()) {
         if lease::learn(context, &peer.owner, held.id, peer.node, held.lease).await? {
@@ -51,7 +51,7 @@ pub(super) async fn compared(
     context: &Context,
     peer: &Peer,
     there: &SyncIndex,
-) -> Result<Vec<SessionDifference>, NodeError> {
+) -> Result<Vec<SessionDifference>, SyncError> {
     let here = index::of(context, &peer.owner).await?;
     let here = index::shown_to(context, peer, here).await?;
     let names = index::names(context, &peer.owner).await?;
@@ -69,7 +69,7 @@ pub async fn remote_index(
     context: &Context,
     caller: &Caller,
     peer: &str,
-) -> Result<SyncIndex, NodeError> {
+) -> Result<SyncIndex, SyncError> {
     let peer = peers::find_confirmed(context, &caller.owner, peer).await?;
     let there = Remote::of(context, &peer).await?.index().await?;
     peers::seen(context, &peer, false).await?;

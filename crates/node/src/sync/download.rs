@@ -9,7 +9,7 @@ use crate::audit::{Action, Note};
 use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use baton_api::{FileText, Scope};
 use baton_session::wire::{self, Head, SessionFile, Version};
 use baton_session::{Owner, RevisionId, SessionId, Signed};
@@ -20,7 +20,7 @@ pub async fn download(
     context: &Context,
     caller: &Caller,
     session: SessionId,
-) -> Result<(RevisionId, FileText), NodeError> {
+) -> Result<(RevisionId, FileText), SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::Export, session.to_string());
     let file = async {
         caller.require(Scope::Reveal)?;
@@ -33,7 +33,7 @@ async fn read(
     context: &Context,
     caller: &Caller,
     session: SessionId,
-) -> Result<(RevisionId, FileText), NodeError> {
+) -> Result<(RevisionId, FileText), SyncError> {
     let shelf = Shelf::expect(context, &caller.owner, session).await?;
     let gone = || SyncError::NotShared { session: session.to_string() };
     let revision = current(context, &shelf).filter(|current| !current.deleted);
@@ -47,10 +47,11 @@ async fn read(
     let limit = crate::sessions::FILE_LIMIT;
     if text.len() > limit {
         let (name, size) = (revision.name.clone(), text.len());
-        return Err(NodeError::FileTooLarge { name, size, limit });
+        return Err(RuntimeError::FileTooLarge { name, size, limit }.into());
     }
-    let file = FileText::new(text)
-        .map_err(|source| NodeError::NotShown { name: revision.name.clone(), source })?;
+    let file = FileText::new(text).map_err(|source| {
+        SyncError::Runtime(RuntimeError::NotShown { name: revision.name.clone(), source })
+    })?;
     Ok((revision.id(), file))
 }
 
@@ -60,7 +61,7 @@ pub(super) async fn head(
     owner: &Owner,
     shelf: &Shelf,
     revision: &Signed,
-) -> Result<Head, NodeError> {
+) -> Result<Head, SyncError> {
     let acks = context.store.list_acks(owner, revision.session).await?;
     let have = acks.into_iter().filter(|(_, rev, _)| *rev == revision.id());
     let (made, by) = (revision.origin.created_at, revision.origin.created_by.clone());

@@ -4,6 +4,7 @@ use super::credential::{command, preparation};
 use super::damage::DamageError;
 use super::directory::DirectoryError;
 use crate::oidc::ProviderError;
+use crate::runtime::RuntimeError;
 use crate::shell::word;
 use baton_api::sync::{InvalidParcels, pending_there};
 use baton_session::peer::AuthMethod;
@@ -16,6 +17,9 @@ use url::Url;
 /// Why a session did not move, or a peer was not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum SyncError {
+    /// Something of the session itself stands against it.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
     /// Something of ours cannot be written down.
     #[error("could not write {what}: {source}\nthis is a fault of Baton")]
     NotWritten {

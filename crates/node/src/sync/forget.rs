@@ -19,7 +19,7 @@ use super::shelf::{Shelf, is_race};
 use super::working::row;
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::sync::error::SyncError;
 use baton_api::sync::{IndexedSession, SyncIndex};
 use baton_session::peer::PeerState;
 use baton_session::{NodeId, Owner, Replica, RevisionId, SessionId, Signed};
@@ -32,7 +32,7 @@ use std::time::Duration;
 const HOLD_LIMIT: Duration = Duration::from_secs(10);
 
 /// Forgets what nobody needs to be told any more, of every owner.
-pub(super) async fn forget_deletions(context: &Context) -> Result<(), NodeError> {
+pub(super) async fn forget_deletions(context: &Context) -> Result<(), SyncError> {
     let age = SignedDuration::try_from(context.sync.deletion_age).unwrap_or(SignedDuration::MAX);
     let since = clock::now().saturating_sub(age).unwrap_or_default();
     for (owner, session) in deleted(context, since, |_| true).await? {
@@ -51,7 +51,7 @@ pub(super) async fn deleted(
     context: &Context,
     since: Timestamp,
     wanted: impl Fn(SessionId) -> bool,
-) -> Result<Vec<(Owner, SessionId)>, NodeError> {
+) -> Result<Vec<(Owner, SessionId)>, SyncError> {
     let mut quiet: BTreeMap<Owner, BTreeSet<SessionId>> = BTreeMap::new();
     for (owner, session) in context.store.list_quiet(since).await? {
         if wanted(session) {
@@ -68,7 +68,7 @@ pub(super) async fn deleted(
 }
 
 /// Forgets the deletion of a session, if nobody needs to be told.
-async fn forget(context: &Context, owner: &Owner, session: SessionId) -> Result<(), NodeError> {
+async fn forget(context: &Context, owner: &Owner, session: SessionId) -> Result<(), SyncError> {
     let _hold = context.hold(session, "forgotten", HOLD_LIMIT).await?;
     let shelf = Shelf::take(context, owner, session).await?;
     let replica = &shelf.shared.replica;
@@ -106,7 +106,7 @@ pub(super) async fn hear(
     peer: &Peer,
     here: &SyncIndex,
     there: &SyncIndex,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let is_told = peer.limits.give.is_whole();
     let noted = |ours: &&IndexedSession| ours.deleted || !is_told;
     let sessions: Vec<_> = here.sessions.iter().filter(noted).collect();
@@ -141,7 +141,7 @@ pub(crate) async fn told(
     context: &Context,
     peer: &Peer,
     index: &SyncIndex,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     if !peer.limits.give.is_whole() || !index.sessions.iter().any(|one| one.deleted) {
         return Ok(());
     }

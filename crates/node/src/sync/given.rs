@@ -7,7 +7,7 @@
 use crate::audit::{Action, Actor, Note};
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::sync::error::SyncError;
 use baton_session::{NodeId, Owner, SessionId};
 use baton_store::Peer;
 use std::collections::HashMap;
@@ -45,7 +45,7 @@ pub(crate) async fn given(
     actor: &Actor,
     peer: &Peer,
     session: SessionId,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     // Held until the entry is on disk, so that of two that ask at once the second one waits for it.
     let mut noted = context.given.0.lock().await;
     let movement = movement(peer, session);
@@ -54,7 +54,7 @@ pub(crate) async fn given(
     }
     let note = Note::new(actor, &peer.owner, Action::Give, session.to_string());
     let note = note.with("peer", peer.node.to_string()).with("name", peer.name.as_str());
-    note.end(&context.store, Ok(())).await?;
+    note.end(&context.store, Ok::<_, SyncError>(())).await?;
     if noted.len() >= MOST {
         noted.clear();
     }

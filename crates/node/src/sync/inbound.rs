@@ -7,7 +7,6 @@ use super::{lease, peers};
 use crate::audit::{Action, Note};
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use baton_api::sync::{Exchange, Taken};
 use baton_session::SessionId;
 use baton_session::revision::Refused;
@@ -20,7 +19,7 @@ pub(crate) async fn take_from(
     peer: &Peer,
     session: SessionId,
     exchange: &Exchange,
-) -> Result<Taken, NodeError> {
+) -> Result<Taken, SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::Receive, session.to_string());
     let note = note.with("peer", peer.node.to_string());
     let taken = match expect(session, exchange) {
@@ -45,10 +44,10 @@ pub(crate) async fn take_from(
     note.end(&context.store, Ok(taken)).await
 }
 
-fn expect(session: SessionId, exchange: &Exchange) -> Result<(), NodeError> {
+fn expect(session: SessionId, exchange: &Exchange) -> Result<(), SyncError> {
     let found = exchange.offer.session;
     if found == session {
         return Ok(());
     }
-    Err(SyncError::from(Refused::OtherSession { expected: session, found }).into())
+    Err(SyncError::from(Refused::OtherSession { expected: session, found }))
 }

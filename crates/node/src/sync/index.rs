@@ -7,7 +7,7 @@ use super::seen::is_seen;
 use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::sync::error::SyncError;
 use baton_api::sync::{IndexedSession, SyncIndex};
 use baton_session::{NodeId, Owner, SessionId, SessionName, View, json};
 use baton_store::{Generation, Peer, Shared};
@@ -23,7 +23,7 @@ pub(crate) struct IndexCache(Mutex<HashMap<Owner, (Generation, Arc<SyncIndex>)>>
 
 /// The caller's sessions that are shared, by the names that they have here. Another node is told what their
 /// revisions call them.
-pub async fn index(context: &Context, caller: &Caller) -> Result<Arc<SyncIndex>, NodeError> {
+pub async fn index(context: &Context, caller: &Caller) -> Result<Arc<SyncIndex>, SyncError> {
     let index = of(context, &caller.owner).await?;
     let names = names(context, &caller.owner).await?;
     let is_other = |one: &IndexedSession| names.get(&one.id).is_some_and(|name| *name != one.name);
@@ -44,12 +44,12 @@ pub async fn index(context: &Context, caller: &Caller) -> Result<Arc<SyncIndex>,
 pub(super) async fn names(
     context: &Context,
     owner: &Owner,
-) -> Result<HashMap<SessionId, SessionName>, NodeError> {
+) -> Result<HashMap<SessionId, SessionName>, SyncError> {
     Ok(context.store.list_shared_names(owner).await?.into_iter().collect())
 }
 
 /// The sessions of an owner that are shared.
-pub(super) async fn of(context: &Context, owner: &Owner) -> Result<Arc<SyncIndex>, NodeError> {
+pub(super) async fn of(context: &Context, owner: &Owner) -> Result<Arc<SyncIndex>, SyncError> {
     let newest = context.store.owner_generation(owner).await?;
     if let Some(index) = context.indexes.get(owner, newest) {
         return Ok(index);
@@ -77,7 +77,7 @@ fn read(entries: Vec<(SessionId, Vec<u8>)>) -> Vec<IndexedSession> {
 }
 
 /// What a peer is told of the sessions: all, or of each the part that it is given.
-pub(crate) async fn index_for(context: &Context, peer: &Peer) -> Result<Arc<SyncIndex>, NodeError> {
+pub(crate) async fn index_for(context: &Context, peer: &Peer) -> Result<Arc<SyncIndex>, SyncError> {
     let index = of(context, &peer.owner).await?;
     let view = &peer.limits.give;
     if view.is_whole() {
@@ -93,7 +93,7 @@ pub(super) async fn shown_to(
     context: &Context,
     peer: &Peer,
     index: Arc<SyncIndex>,
-) -> Result<Arc<SyncIndex>, NodeError> {
+) -> Result<Arc<SyncIndex>, SyncError> {
     let view = &peer.limits.give;
     if view.is_whole() {
         return Ok(index);
@@ -113,7 +113,7 @@ pub(super) async fn held_by(
     context: &Context,
     owner: &Owner,
     node: NodeId,
-) -> Result<HashSet<SessionId>, NodeError> {
+) -> Result<HashSet<SessionId>, SyncError> {
     let held = context.store.list_held(owner, node).await?;
     Ok(held.into_iter().map(|(session, _)| session).collect())
 }

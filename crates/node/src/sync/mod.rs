@@ -18,6 +18,7 @@
 //! lie, and `folder` keeps it and the database in step; `lease` says who runs a session, and `shown` how it stands among nodes; `peers`
 //! registers nodes, `given` notes which sessions they are given, and `cloud` the one that the settings name; `auto` does all that by itself, and `standing` tells how it stands, as it changes.
 
+mod answers;
 mod at_hand;
 mod auto;
 mod cloud;
@@ -42,6 +43,7 @@ pub(crate) mod lease;
 mod movement;
 mod offer;
 mod origin;
+mod origins;
 mod pace;
 mod parcels;
 mod partial;
@@ -60,7 +62,6 @@ mod shelf;
 mod shown;
 pub(crate) mod standing;
 mod stranger;
-mod unasked;
 mod upload;
 mod whole;
 mod working;

@@ -7,7 +7,7 @@ use super::{given, lease, peers};
 use crate::audit::{Action, Actor, Note};
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use baton_api::sync::{Exchange, Movement, MovementOutcome, Taken};
 use baton_session::revision::PartList;
 use baton_session::{NodeId, PartHash, PartRef, PeerLimits, SessionId, SessionName};
@@ -79,7 +79,7 @@ impl Way {
 
     /// Notes that the peer may hold something of it: a push of which the answer is lost has been taken all
     /// the same.
-    pub(super) async fn sets_out(&self, context: &Context) -> Result<(), NodeError> {
+    pub(super) async fn sets_out(&self, context: &Context) -> Result<(), SyncError> {
         peers::may_hold(context, &self.peer, self.session).await
     }
 
@@ -89,27 +89,31 @@ impl Way {
     }
 
     /// Notes that the peer is given something of it: before that leaves.
-    pub(super) async fn gives(&self, context: &Context, actor: &Actor) -> Result<(), NodeError> {
+    pub(super) async fn gives(&self, context: &Context, actor: &Actor) -> Result<(), SyncError> {
         given(context, actor, &self.peer, self.session).await
     }
 
     /// Checks that what came is about the session that was asked for.
-    pub(super) fn expect_session(&self, exchange: &Exchange) -> Result<(), NodeError> {
+    pub(super) fn expect_session(&self, exchange: &Exchange) -> Result<(), SyncError> {
         if exchange.offer.session == self.session {
             return Ok(());
         }
         let (expected, found) = (self.session, exchange.offer.session);
         let refused = baton_session::revision::Refused::OtherSession { expected, found };
-        Err(SyncError::from(refused).into())
+        Err(SyncError::from(refused))
     }
 
     /// Says of a part that is not what it is said to be who gave it.
-    pub(super) fn blame(&self, error: NodeError) -> NodeError {
+    pub(super) fn blame(&self, error: SyncError) -> SyncError {
         match error {
-            NodeError::Store(StoreError::PartRefused { kind, name: place, why }) => {
+            SyncError::Runtime(RuntimeError::Store(StoreError::PartRefused {
+                kind,
+                name: place,
+                why,
+            })) => {
                 let why = format!("the {kind} part {place:?}: {why}");
                 let name = self.peer.name.clone();
-                SyncError::from(DamageError::OtherPart { name, why }).into()
+                SyncError::from(DamageError::OtherPart { name, why })
             }
             error => error,
         }
@@ -124,7 +128,7 @@ pub(super) async fn begin(
     action: Action,
     (peer, session): (&str, &str),
     limit: Duration,
-) -> Result<Way, NodeError> {
+) -> Result<Way, SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, action, session);
     let peer = match peers::find_confirmed(context, &caller.owner, peer).await {
         Ok(peer) => peer,
@@ -143,7 +147,7 @@ async fn set_out(
     peer: Peer,
     session: &str,
     time: Time,
-) -> Result<Way, NodeError> {
+) -> Result<Way, SyncError> {
     let remote = Remote::of(context, &peer).await?;
     let (id, name) = find(context, caller, &remote, session).await?;
     let may_have = peers::may_have(context, &peer, id).await?;
@@ -155,7 +159,7 @@ async fn find(
     caller: &Caller,
     remote: &Remote,
     reference: &str,
-) -> Result<(SessionId, Option<SessionName>), NodeError> {
+) -> Result<(SessionId, Option<SessionName>), SyncError> {
     match context.store.find_session(&caller.owner, reference).await {
         Ok(found) => return Ok((found.id, Some(found.name))),
         Err(StoreError::SessionNotFound { .. }) => {}
@@ -178,8 +182,8 @@ pub(super) async fn end(
     caller: &Caller,
     way: Way,
     action: Action,
-    moved: Result<(Exchange, Taken), NodeError>,
-) -> Result<Movement, NodeError> {
+    moved: Result<(Exchange, Taken), SyncError>,
+) -> Result<Movement, SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, action, way.session.to_string());
     let note = note.with("peer", way.peer.node.to_string());
     let (exchange, taken) = match moved {
@@ -201,7 +205,7 @@ pub(super) async fn end(
     note.end(&context.store, Ok(movement)).await
 }
 
-fn movement(way: &Way, exchange: &Exchange, taken: &Taken) -> Result<Movement, NodeError> {
+fn movement(way: &Way, exchange: &Exchange, taken: &Taken) -> Result<Movement, SyncError> {
     let outcome = match () {
         () if !taken.missing.is_empty() => MovementOutcome::Unfinished,
         () if !taken.conflicts.is_empty() => MovementOutcome::Conflict,

@@ -5,7 +5,6 @@ use super::error::SyncError;
 use super::seen::Seen;
 use super::shelf::Shelf;
 use crate::context::Context;
-use crate::error::NodeError;
 use baton_api::sync::Exchange;
 use baton_session::revision::PartList;
 use baton_session::{Owner, SessionId, View};
@@ -20,11 +19,11 @@ pub(crate) async fn exchange_for(
     session: SessionId,
     view: &View,
     may_have: bool,
-) -> Result<Exchange, NodeError> {
+) -> Result<Exchange, SyncError> {
     if !view.is_whole() && !may_have {
         let shelf = Shelf::expect(context, owner, session).await?;
         if Seen::of(context, &shelf, view).await?.is_nothing(&shelf) {
-            return Err(SyncError::NothingSeen { session, view: view.clone() }.into());
+            return Err(SyncError::NothingSeen { session, view: view.clone() });
         }
     }
     exchange(context, owner, session, view).await
@@ -36,12 +35,12 @@ pub(super) async fn exchange(
     owner: &Owner,
     session: SessionId,
     view: &View,
-) -> Result<Exchange, NodeError> {
+) -> Result<Exchange, SyncError> {
     let shelf = Shelf::expect(context, owner, session).await?;
     let seen = Seen::of(context, &shelf, view).await?;
     let offer = shelf.shared.replica.offer_seen(&seen.revisions());
     if offer.heads.is_empty() {
-        return Err(SyncError::NothingSeen { session, view: view.clone() }.into());
+        return Err(SyncError::NothingSeen { session, view: view.clone() });
     }
     let mut lists = BTreeMap::new();
     for revision in offer.whole().filter(|revision| !revision.deleted) {

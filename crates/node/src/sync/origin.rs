@@ -1,7 +1,7 @@
 //! From which node a session comes, as its file says it.
 
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::sync::error::SyncError;
 use baton_session::wire::{NodeType, Provenance};
 use baton_session::{NodeId, Owner};
 use jiff::Timestamp;
@@ -14,7 +14,7 @@ pub(crate) async fn provenance(
     node: NodeId,
     created_at: Timestamp,
     created_by: String,
-) -> Result<Provenance, NodeError> {
+) -> Result<Provenance, SyncError> {
     let (node_type, url) = if node == context.node {
         let own = &context.node_settings;
         let url = own.public_url.as_ref().or(own.internal_url.as_ref());

@@ -9,7 +9,6 @@ use super::seen::fetch_seen;
 use crate::blocking::blocking;
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
 use baton_api::sync::{Parcel, Wanted};
 use baton_session::{Owner, Part, PartHash, PartRef, SessionId, View};
 use baton_store::{PackedPart, StoreError};
@@ -36,9 +35,9 @@ pub(crate) async fn fetch(
     session: SessionId,
     view: &View,
     wanted: &[Wanted],
-) -> Result<Vec<Parcel>, NodeError> {
+) -> Result<Vec<Parcel>, SyncError> {
     if wanted.len() > BATCH_PARTS {
-        return Err(SyncError::TooManyParts { limit: BATCH_PARTS, found: wanted.len() }.into());
+        return Err(SyncError::TooManyParts { limit: BATCH_PARTS, found: wanted.len() });
     }
     if !view.is_whole() {
         return fetch_seen(context, owner, session, view, wanted).await;
@@ -54,14 +53,14 @@ pub(super) async fn fetch_among(
     session: SessionId,
     known: &HashMap<PartHash, PartRef>,
     wanted: &[Wanted],
-) -> Result<Vec<Parcel>, NodeError> {
+) -> Result<Vec<Parcel>, SyncError> {
     let find = |hash: &PartHash| {
         known.get(hash).cloned().ok_or(SyncError::NotOfSession { part: *hash, session })
     };
     let parts = wanted.iter().map(|wanted| find(&wanted.part)).collect::<Result<Vec<_>, _>>()?;
     let total: u64 = parts.iter().map(|part| part.size).sum();
     if parts.len() > 1 && total > 2 * BATCH_BYTES {
-        return Err(SyncError::BatchTooLarge { limit: 2 * BATCH_BYTES, found: total }.into());
+        return Err(SyncError::BatchTooLarge { limit: 2 * BATCH_BYTES, found: total });
     }
     let packed = context.store.fetch_packed(owner, &parts).await?;
     let mut parcels = Vec::with_capacity(parts.len());
@@ -88,7 +87,7 @@ pub(crate) async fn stage<T: Send + 'static>(
     session: SessionId,
     parcels: Vec<Parcel>,
     look: impl Fn(&Part) -> T + Send + 'static,
-) -> Result<Vec<T>, NodeError> {
+) -> Result<Vec<T>, SyncError> {
     if parcels.is_empty() {
         return Ok(Vec::new());
     }
@@ -115,7 +114,7 @@ async fn known(
     context: &Context,
     owner: &Owner,
     session: SessionId,
-) -> Result<HashMap<PartHash, PartRef>, NodeError> {
+) -> Result<HashMap<PartHash, PartRef>, SyncError> {
     let held = context.store.list_contents(owner, session).await?;
     let parts = held.into_iter().flat_map(|(_, snapshot)| snapshot.parts);
     Ok(parts.map(|part| (part.hash, part)).collect())
@@ -132,7 +131,7 @@ async fn delta(
     owner: &Owner,
     part: &PartRef,
     base: &PartRef,
-) -> Result<Option<(PartHash, Vec<u8>)>, NodeError> {
+) -> Result<Option<(PartHash, Vec<u8>)>, SyncError> {
     let both = [part.clone(), base.clone()];
     let read = context.store.fetch_parts(owner, &both).await?;
     let read: Result<Vec<Part>, StoreError> = read.into_iter().collect();
@@ -150,9 +149,9 @@ async fn patched(
     part: PartRef,
     base: &PartRef,
     delta: Vec<u8>,
-) -> Result<PackedPart, NodeError> {
+) -> Result<PackedPart, SyncError> {
     if !pays(&part, base) {
-        return Err(SyncError::BadDelta { part: part.hash }.into());
+        return Err(SyncError::BadDelta { part: part.hash });
     }
     let older = context.store.fetch_part(owner, base).await?;
     let hash = part.hash;
@@ -160,7 +159,7 @@ async fn patched(
         let bytes = decompress(&delta, &older.bytes, part.size)?;
         Some(PackedPart::said_to_be(part, &bytes))
     };
-    Ok(blocking(patched).await?.ok_or(SyncError::BadDelta { part: hash })?)
+    blocking(patched).await?.ok_or(SyncError::BadDelta { part: hash })
 }
 
 fn compress(plain: &[u8], prefix: &[u8]) -> Option<Vec<u8>> {

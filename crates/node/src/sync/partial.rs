@@ -9,8 +9,8 @@ use super::reconcile::aside;
 use super::shelf::Shelf;
 use crate::blocking::blocking;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::live::LiveError;
+use crate::sync::error::SyncError;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::revision::merge::seen_by;
 use baton_session::revision::{Knowledge, PartList};
@@ -25,7 +25,7 @@ pub(super) async fn of(
     shelf: &Shelf,
     snapshot: &Snapshot,
     base: Option<&Signed>,
-) -> Result<(Contents, RevisionContent), NodeError> {
+) -> Result<(Contents, RevisionContent), SyncError> {
     let Some(base) = base.filter(|base| base.is_partial()) else {
         let contents = contents::of(context, &shelf.owner, snapshot).await?;
         return Ok((contents, RevisionContent::Existing(snapshot.id)));
@@ -51,7 +51,7 @@ pub(super) async fn with_own(
     session: &Session,
     current: &Signed,
     held: &Snapshot,
-) -> Result<(NewSnapshot, Receipt), NodeError> {
+) -> Result<(NewSnapshot, Receipt), SyncError> {
     let new = NewSnapshot { sibling: false, ..aside(shelf) };
     let alone = |new| NewSnapshot { carried: held.parts.clone(), ..new };
     if !current.is_partial() {

@@ -6,7 +6,6 @@ use super::reconcile::reconcile;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use super::{lease, partial};
 use crate::context::Context;
-use crate::error::NodeError;
 use baton_session::revision::{Content, Origin};
 use baton_session::{Lifecycle, RevisionId, Session, SessionName, Signed};
 use baton_store::Snapshot;
@@ -42,7 +41,7 @@ pub(super) async fn publish(
     snapshot: &Snapshot,
     titles: &Titles,
     wanted: Wanted,
-) -> Result<Saved, NodeError> {
+) -> Result<Saved, SyncError> {
     for _ in 0..ATTEMPTS {
         let mut shelf = Shelf::take(context, &session.owner, session.id).await?;
         let is_deleted = shelf.shared.replica.current().is_some_and(|current| current.deleted);
@@ -80,7 +79,7 @@ pub(super) async fn publish(
             }
         }
     }
-    Err(SyncError::Contended { session: session.id }.into())
+    Err(SyncError::Contended { session: session.id })
 }
 
 /// What the revision calls the session: what was asked for, else what it was called before, for the

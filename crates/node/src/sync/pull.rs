@@ -9,7 +9,6 @@ use super::receive::take;
 use crate::audit::Action;
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::table::Hold;
 use baton_api::sync::{Exchange, Movement, Parcel, Taken, Wanted};
 use baton_session::{Owner, PartHash, PartRef, SessionId};
@@ -32,7 +31,7 @@ pub async fn pull(
     peer: &str,
     session: &str,
     limit: Duration,
-) -> Result<Movement, NodeError> {
+) -> Result<Movement, SyncError> {
     let mut way = begin(context, caller, Action::Pull, (peer, session), limit).await?;
     let pulled = run(context, &caller.owner, &mut way, None).await;
     end(context, caller, way, Action::Pull, pulled).await
@@ -45,7 +44,7 @@ pub(super) async fn pull_held(
     peer: &str,
     hold: &Hold,
     limit: Duration,
-) -> Result<Movement, NodeError> {
+) -> Result<Movement, SyncError> {
     let session = hold.id().to_string();
     let mut way = begin(context, caller, Action::Pull, (peer, &session), limit).await?;
     let pulled = run(context, &caller.owner, &mut way, Some(hold)).await;
@@ -57,7 +56,7 @@ async fn run(
     owner: &Owner,
     way: &mut Way,
     hold: Option<&Hold>,
-) -> Result<(Exchange, Taken), NodeError> {
+) -> Result<(Exchange, Taken), SyncError> {
     way.sets_out(context).await?;
     let view = way.limits().take.clone();
     let exchange = way.remote.exchange(way.session, &view).await?;
@@ -67,7 +66,7 @@ async fn run(
     loop {
         let taken = take(context, owner, way.node(), &exchange, &mut at_hand, hold).await?;
         if let Some(view) = taken.takes {
-            return Err(SyncError::TooMuch { session: way.session, view }.into());
+            return Err(SyncError::TooMuch { session: way.session, view });
         }
         if taken.missing.is_empty() || way.is_late() {
             let is_news = taken.changed || says_deleted(&exchange);
@@ -106,7 +105,7 @@ async fn bring(
     exchange: &Exchange,
     missing: Vec<Wanted>,
     at_hand: &mut AtHand,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let (hand_on, arriving) = mpsc::channel(1);
     let fetched = fetch_all(way, exchange, missing, hand_on);
     let staged = stage_all(context, owner, way, arriving, at_hand);
@@ -123,7 +122,7 @@ async fn fetch_all(
     exchange: &Exchange,
     missing: Vec<Wanted>,
     hand_on: mpsc::Sender<Vec<Parcel>>,
-) -> Result<u64, NodeError> {
+) -> Result<u64, SyncError> {
     let (session, announced) = (way.session, part_refs(exchange));
     let (view, mut asked) = (&way.limits().take, way.parts);
     let is_in_time = |batch: &Vec<Wanted>| {
@@ -154,13 +153,13 @@ async fn stage_all(
     way: &Way,
     mut arriving: mpsc::Receiver<Vec<Parcel>>,
     at_hand: &mut AtHand,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let reader = at_hand.reader();
     let stage_one = |parcels: Vec<Parcel>| async {
         let parts: Vec<PartRef> = parcels.iter().map(|parcel| parcel.part.clone()).collect();
         let staged = stage(context, owner, way.session, parcels, reader.clone()).await;
         let pieces = staged.map_err(|error| way.blame(error))?;
-        Ok::<_, NodeError>(parts.into_iter().zip(pieces))
+        Ok::<_, SyncError>(parts.into_iter().zip(pieces))
     };
     let arrived = stream::poll_fn(|task| arriving.poll_recv(task));
     let mut staged = arrived.map(stage_one).buffered(STAGED);
@@ -179,14 +178,14 @@ fn expected(
     parcels: Vec<Parcel>,
     announced: &HashMap<PartHash, PartRef>,
     session: SessionId,
-) -> Result<Vec<Parcel>, NodeError> {
+) -> Result<Vec<Parcel>, SyncError> {
     if parcels.is_empty() {
         let why = format!("expected parts of session {session}, found none");
-        return Err(SyncError::Untrusted { why }.into());
+        return Err(SyncError::Untrusted { why });
     }
     let is_other = |parcel: &&Parcel| announced.get(&parcel.part.hash) != Some(&parcel.part);
     match parcels.iter().find(is_other) {
         None => Ok(parcels),
-        Some(other) => Err(SyncError::NotOfSession { part: other.part.hash, session }.into()),
+        Some(other) => Err(SyncError::NotOfSession { part: other.part.hash, session }),
     }
 }

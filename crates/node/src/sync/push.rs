@@ -7,7 +7,6 @@ use super::parcels::{batches, fetch};
 use crate::audit::Action;
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use baton_api::sync::{Exchange, Movement, Parcel, Taken, Wanted};
 use baton_session::{Owner, View};
 use std::time::Duration;
@@ -20,7 +19,7 @@ pub async fn push(
     peer: &str,
     session: &str,
     limit: Duration,
-) -> Result<Movement, NodeError> {
+) -> Result<Movement, SyncError> {
     let mut way = begin(context, caller, Action::Push, (peer, session), limit).await?;
     let pushed = run(context, caller, &mut way).await;
     end(context, caller, way, Action::Push, pushed).await
@@ -30,7 +29,7 @@ async fn run(
     context: &Context,
     caller: &Caller,
     way: &mut Way,
-) -> Result<(Exchange, Taken), NodeError> {
+) -> Result<(Exchange, Taken), SyncError> {
     let owner = &caller.owner;
     let mut view = way.limits().give.clone();
     let (session, may_have) = (way.session, way.may_have);
@@ -43,7 +42,7 @@ async fn run(
         if let Some(takes) = &taken.takes {
             // It takes less than this; and what is in both is within what it takes.
             if view.meet(takes) == view {
-                return Err(SyncError::TooMuch { session: way.session, view: takes.clone() }.into());
+                return Err(SyncError::TooMuch { session: way.session, view: takes.clone() });
             }
             view = view.meet(takes);
             exchange = exchange_for(context, owner, session, &view, may_have).await?;
@@ -64,7 +63,7 @@ async fn give(
     way: &mut Way,
     (view, exchange): (&View, &Exchange),
     missing: Vec<Wanted>,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let session = way.session;
     let mut before: Vec<Parcel> = Vec::new();
     for batch in batches(missing, &part_refs(exchange)) {

@@ -7,7 +7,6 @@ use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use crate::blocking::blocking;
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
 use baton_session::revision::PartList;
 use baton_session::revision::merge::{Side, merge, merge_views};
 use baton_session::revision::{Content, Knowledge, MergePlan};
@@ -23,7 +22,7 @@ pub(super) async fn reconcile(
     context: &Context,
     owner: &Owner,
     session: SessionId,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let mut races = 0;
     while races < ATTEMPTS {
         let mut shelf = Shelf::take(context, owner, session).await?;
@@ -40,7 +39,7 @@ pub(super) async fn reconcile(
             merged => merged?,
         }
     }
-    Err(SyncError::Contended { session }.into())
+    Err(SyncError::Contended { session })
 }
 
 /// What the revisions of a merge hold.
@@ -59,7 +58,7 @@ impl Sides {
         context: &Context,
         shelf: &Shelf,
         plan: &MergePlan,
-    ) -> Result<Option<Self>, NodeError> {
+    ) -> Result<Option<Self>, SyncError> {
         let fetch = |revision: RevisionId| {
             let (owner, session) = (&shelf.owner, shelf.shared.replica.session());
             context.store.fetch_content(owner, session, revision)
@@ -93,7 +92,7 @@ impl Sides {
         context: &Context,
         here: &mut Shelf,
         plan: &MergePlan,
-    ) -> Result<(), NodeError> {
+    ) -> Result<(), SyncError> {
         let Self { base, winner, loser, shown } = self;
         let knowledge = [&plan.winner, &plan.loser].map(|side| side.knowledge());
         let is_plain = knowledge.iter().all(Knowledge::is_plain);

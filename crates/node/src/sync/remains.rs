@@ -10,7 +10,7 @@ use crate::blocking::blocking;
 use crate::clock;
 use crate::context::Context;
 use crate::data::DataFolder;
-use crate::error::NodeError;
+use crate::sync::error::SyncError;
 use baton_session::{Owner, SessionId};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,7 +20,7 @@ use std::time::Duration;
 const HOLD_LIMIT: Duration = Duration::from_secs(10);
 
 /// Removes the profiles and files of sessions that were deleted, of every owner.
-pub(super) async fn remove_remains(context: &Context) -> Result<(), NodeError> {
+pub(super) async fn remove_remains(context: &Context) -> Result<(), SyncError> {
     let data = context.hub.data().clone();
     let there = blocking(move || folders(&data)).await?;
     if there.is_empty() {
@@ -39,7 +39,7 @@ pub(super) async fn remove_remains(context: &Context) -> Result<(), NodeError> {
 }
 
 /// Returns whether there was something to remove.
-async fn remove(context: &Context, owner: &Owner, session: SessionId) -> Result<bool, NodeError> {
+async fn remove(context: &Context, owner: &Owner, session: SessionId) -> Result<bool, SyncError> {
     let hold = context.hold(session, "tidied up", HOLD_LIMIT).await?;
     let runs = context.hub.data().socket(session).exists();
     if runs || row(context, owner, session).await?.is_some() {

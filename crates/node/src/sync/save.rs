@@ -7,9 +7,10 @@ use super::whole::{Published, publish_whole};
 use crate::audit::{Action, Note};
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::latest::last_good;
+use crate::runtime::RuntimeError;
 use crate::sessions::check;
+use crate::sync::error::SyncError;
 use baton_api::sync::save::NotPushed;
 use baton_api::sync::{Movement, SaveSession, SavedView};
 use baton_session::{Lifecycle, Owner, Session, SessionId, SnapshotReason};
@@ -26,7 +27,7 @@ pub async fn save(
     caller: &Caller,
     reference: &str,
     request: SaveSession,
-) -> Result<SavedView, NodeError> {
+) -> Result<SavedView, SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::Save, reference);
     let sync = request.sync_to_peers || context.sync.auto_sync;
     let saved = save_here(context, caller, reference, request).await;
@@ -49,7 +50,7 @@ async fn save_here(
     caller: &Caller,
     reference: &str,
     request: SaveSession,
-) -> Result<SavedView, NodeError> {
+) -> Result<SavedView, SyncError> {
     let SaveSession { name, description, .. } = request;
     if let Some(name) = &name {
         check::name(name)?;
@@ -61,7 +62,7 @@ async fn save_here(
     }
     // Nothing is renamed for a save that finds nothing.
     if last_good(&context.store, session.id).await?.is_none() {
-        return Err(NodeError::NoSnapshot { name: session.name, expected: "a snapshot" });
+        return Err(RuntimeError::NoSnapshot { name: session.name, expected: "a snapshot" }.into());
     }
     let titles = Titles { name, description };
     if titles.name.is_some() || titles.description.is_some() {
@@ -89,7 +90,7 @@ async fn rename(
     context: &Context,
     session: &Session,
     titles: &Titles,
-) -> Result<Session, NodeError> {
+) -> Result<Session, SyncError> {
     let name = titles.name.as_ref().unwrap_or(&session.name);
     let description = titles.description.as_ref().unwrap_or(&session.description);
     let now = crate::clock::now();
@@ -139,7 +140,7 @@ async fn push_to_all(
     context: &Context,
     caller: &Caller,
     view: &mut SavedView,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let peers = super::peers::confirmed(context, &caller.owner).await?;
     for pushed in push_to(context, caller, peers, &view.id.to_string()).await {
         match pushed {

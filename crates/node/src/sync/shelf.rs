@@ -7,8 +7,8 @@ use super::error::SyncError;
 use super::index;
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::live::FilesGone;
+use crate::runtime::RuntimeError;
 use baton_session::revision::Author;
 use baton_session::{Owner, Replica, RevisionId, Session, SessionId, Signed, Vector};
 use baton_store::{Base, CommitShared, Generation, RevisionContent, Shared, StoreError};
@@ -43,7 +43,7 @@ impl Shelf {
         context: &Context,
         owner: &Owner,
         session: SessionId,
-    ) -> Result<Self, NodeError> {
+    ) -> Result<Self, SyncError> {
         let found = context.store.fetch_shared(owner, session).await?;
         let (generation, shared) = match found {
             Some((generation, shared)) => (Some(generation), shared),
@@ -57,10 +57,10 @@ impl Shelf {
         context: &Context,
         owner: &Owner,
         session: SessionId,
-    ) -> Result<Self, NodeError> {
+    ) -> Result<Self, SyncError> {
         let shelf = Self::take(context, owner, session).await?;
         if shelf.generation.is_none() {
-            return Err(SyncError::NotShared { session: session.to_string() }.into());
+            return Err(SyncError::NotShared { session: session.to_string() });
         }
         Ok(shelf)
     }
@@ -75,7 +75,7 @@ impl Shelf {
         &mut self,
         context: &Context,
         along: Along<'_>,
-    ) -> Result<(), NodeError> {
+    ) -> Result<(), SyncError> {
         let Along { create, contents, released, forget } = along;
         let session = self.shared.replica.session();
         let commit = CommitShared {
@@ -101,7 +101,7 @@ impl Shelf {
     }
 
     /// Lets go of all of it. Fails with `SharedChanged` when somebody else was faster.
-    pub(super) async fn forget(self, context: &Context) -> Result<(), NodeError> {
+    pub(super) async fn forget(self, context: &Context) -> Result<(), SyncError> {
         if let Some(generation) = self.generation {
             let session = self.shared.replica.session();
             context.store.delete_shared(&self.owner, session, generation).await?;
@@ -131,6 +131,6 @@ pub(super) fn author(context: &Context) -> Author {
 }
 
 /// Whether somebody else was faster, so that it is to be done again.
-pub(super) fn is_race(error: &NodeError) -> bool {
-    matches!(error, NodeError::Store(StoreError::SharedChanged { .. }))
+pub(super) fn is_race(error: &SyncError) -> bool {
+    matches!(error, SyncError::Runtime(RuntimeError::Store(StoreError::SharedChanged { .. })))
 }

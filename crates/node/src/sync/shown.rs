@@ -6,7 +6,8 @@ use super::shelf::Shelf;
 use super::working::current;
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
+use crate::sync::error::SyncError;
 use baton_api::sync::{HolderView, SharedView};
 use baton_session::{Lease, Owner, Session, SessionId, SessionName};
 use baton_store::StoreError;
@@ -15,11 +16,11 @@ use baton_store::StoreError;
 pub(crate) async fn shown(
     context: &Context,
     session: &Session,
-) -> Result<Option<SharedView>, NodeError> {
+) -> Result<Option<SharedView>, SyncError> {
     let shelf = match Shelf::take(context, &session.owner, session.id).await {
         Ok(shelf) => shelf,
         // It costs itself only: the rest of the session is shown all the same.
-        Err(NodeError::Store(error @ StoreError::SharedCorrupt { .. })) => {
+        Err(SyncError::Runtime(RuntimeError::Store(error @ StoreError::SharedCorrupt { .. }))) => {
             tracing::warn!(session = %session.id, %error, "left out of a session's view");
             return Ok(None);
         }
@@ -41,7 +42,7 @@ pub(crate) async fn shown(
     }))
 }
 
-async fn holder(context: &Context, owner: &Owner, lease: Lease) -> Result<HolderView, NodeError> {
+async fn holder(context: &Context, owner: &Owner, lease: Lease) -> Result<HolderView, SyncError> {
     let peers = context.store.list_peers(owner).await?;
     let peer = peers.into_iter().find(|peer| peer.node == lease.node);
     Ok(HolderView {
@@ -64,7 +65,7 @@ pub(crate) struct Elsewhere {
 pub(crate) async fn held_elsewhere(
     context: &Context,
     caller: &Caller,
-) -> Result<Vec<Elsewhere>, NodeError> {
+) -> Result<Vec<Elsewhere>, SyncError> {
     let mut found = Vec::new();
     for line in &index(context, caller).await?.sessions {
         let Some(lease) = line.lease.filter(|lease| !line.deleted && !lease.released) else {

@@ -7,7 +7,6 @@ use super::credential::TUNNEL;
 use super::error::SyncError;
 use super::remote::{SMALL_MAX, Way, address, bounded, client, said};
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::identity::{verify_card, verify_identity};
 use axum::http::header::AUTHORIZATION;
 use baton_api::sync::{NodeCard, NodeIdentity};
@@ -34,7 +33,7 @@ impl<'a> Stranger<'a> {
     }
 
     /// Who answers to whoever asks. Nothing is shown but what gets through a tunnel.
-    pub(super) async fn identity(&self) -> Result<NodeIdentity, NodeError> {
+    pub(super) async fn identity(&self) -> Result<NodeIdentity, SyncError> {
         let http = client(&self.context.outbound, &self.way.url, self.reach).await?;
         let request = http.get(address(&self.way.url, &["health"])?).timeout(LIMIT);
         let (status, body) = self.answer(request).await?;
@@ -53,7 +52,7 @@ impl<'a> Stranger<'a> {
     }
 
     /// Its card, for whoever may talk to it.
-    pub(super) async fn card(&self) -> Result<NodeCard, NodeError> {
+    pub(super) async fn card(&self) -> Result<NodeCard, SyncError> {
         let shown = self.way.show().await?;
         let http = client(&self.context.outbound, &self.way.url, self.reach).await?;
         let request = http.get(address(&self.way.url, &["sync", "card"])?);
@@ -70,7 +69,7 @@ impl<'a> Stranger<'a> {
         Ok(card)
     }
 
-    async fn answer(&self, request: RequestBuilder) -> Result<(StatusCode, Vec<u8>), NodeError> {
+    async fn answer(&self, request: RequestBuilder) -> Result<(StatusCode, Vec<u8>), SyncError> {
         let request = match self.way.tunnel()? {
             Some(tunnel) => request.header(TUNNEL, tunnel),
             None => request,
@@ -84,7 +83,7 @@ impl<'a> Stranger<'a> {
         Ok((status, body.map_err(|why| self.not_a_node(why))?))
     }
 
-    fn refused(&self, status: StatusCode, body: &[u8]) -> NodeError {
+    fn refused(&self, status: StatusCode, body: &[u8]) -> SyncError {
         match serde_json::from_slice::<Problem>(body) {
             Ok(Problem { code: ErrorCode::Unauthenticated, detail, hint, .. }) => {
                 self.way.not_let_in(detail, hint)
@@ -98,9 +97,9 @@ impl<'a> Stranger<'a> {
                     }
                     _ => String::new(),
                 };
-                SyncError::Denied { name, why: format!("{detail}{hint}") }.into()
+                SyncError::Denied { name, why: format!("{detail}{hint}") }
             }
-            Err(_) => self.not_a_node(format!("HTTP status {status}")).into(),
+            Err(_) => self.not_a_node(format!("HTTP status {status}")),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use crate::sessions::check;
 use baton_api::FileText;
 use baton_api::sync::SavedView;
@@ -51,7 +51,7 @@ pub async fn upload(
     caller: &Caller,
     file: FileText,
     based_on: Option<RevisionId>,
-) -> Result<SavedView, NodeError> {
+) -> Result<SavedView, SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::Receive, "a session file");
     let uploaded = take(context, caller, file, based_on).await;
     let note = match &uploaded {
@@ -66,7 +66,7 @@ async fn take(
     caller: &Caller,
     file: FileText,
     based_on: Option<RevisionId>,
-) -> Result<SavedView, NodeError> {
+) -> Result<SavedView, SyncError> {
     let now = clock::now();
     let file = blocking(move || read(&file, now)).await??;
     check::name(&file.name)?;
@@ -91,7 +91,7 @@ async fn take(
             }
         }
     }
-    Err(SyncError::Contended { session: file.session }.into())
+    Err(SyncError::Contended { session: file.session })
 }
 
 async fn attempt(
@@ -99,7 +99,7 @@ async fn attempt(
     caller: &Caller,
     file: &File,
     based_on: Option<RevisionId>,
-) -> Result<SavedView, NodeError> {
+) -> Result<SavedView, SyncError> {
     let mut shelf = Shelf::take(context, &caller.owner, file.session).await?;
     let base = base(&shelf, based_on)?;
     expect_within(file, base.as_ref()).await?;
@@ -112,7 +112,7 @@ async fn attempt(
     let list = PartList::new(&lines);
     let limit = context.sync.session_bytes;
     if list.size() > limit {
-        return Err(SyncError::FileTooLarge { limit, found: list.size() }.into());
+        return Err(SyncError::FileTooLarge { limit, found: list.size() });
     }
     let created = here.as_ref().map_or(file.created_at, |row| row.created_at);
     let origin =
@@ -143,7 +143,7 @@ async fn attempt(
 }
 
 /// Checks that a file that comes from a part of a session says nothing beyond that.
-async fn expect_within(file: &File, base: Option<&Signed>) -> Result<(), NodeError> {
+async fn expect_within(file: &File, base: Option<&Signed>) -> Result<(), SyncError> {
     let Some(base) = base.filter(|base| base.is_partial()) else { return Ok(()) };
     let (knowledge, parts) = (base.knowledge(), file.parts.clone());
     let is_within = move || {
@@ -153,7 +153,7 @@ async fn expect_within(file: &File, base: Option<&Signed>) -> Result<(), NodeErr
     if blocking(is_within).await? {
         return Ok(());
     }
-    Err(SyncError::BeyondViews { rev: base.id() }.into())
+    Err(SyncError::BeyondViews { rev: base.id() })
 }
 
 /// A file that says what a revision here has said already.
@@ -161,7 +161,7 @@ async fn unchanged(
     context: &Context,
     shelf: &Shelf,
     revision: &Signed,
-) -> Result<SavedView, NodeError> {
+) -> Result<SavedView, SyncError> {
     let held = context.store.fetch_content(&shelf.owner, revision.session, revision.id()).await?;
     let held = held.map(|held| held.id).or(shelf.shared.base.as_ref().map(|base| base.snapshot));
     let snapshot = held.ok_or(SyncError::NoContent { rev: revision.id() })?;
@@ -169,14 +169,14 @@ async fn unchanged(
 }
 
 /// The revision that the file comes from, if that is the newest.
-fn base(shelf: &Shelf, based_on: Option<RevisionId>) -> Result<Option<Signed>, NodeError> {
+fn base(shelf: &Shelf, based_on: Option<RevisionId>) -> Result<Option<Signed>, SyncError> {
     let Some(expected) = based_on else { return Ok(None) };
     let replica = &shelf.shared.replica;
     if let Some(head) = replica.heads().find(|head| head.id() == expected) {
         return Ok(Some(head.clone()));
     }
     let found = replica.current().map(Signed::id);
-    Err(SyncError::OtherRevision { expected, found }.into())
+    Err(SyncError::OtherRevision { expected, found })
 }
 
 fn new_row(context: &Context, caller: &Caller, file: &File) -> Session {
@@ -211,8 +211,8 @@ fn view(revision: &Signed, snapshot: baton_session::SnapshotId) -> SavedView {
 }
 
 /// Reads a session file, and takes of it what a browser can be given.
-fn read(file: &FileText, now: Timestamp) -> Result<File, NodeError> {
-    let bad = |reason: String| NodeError::BadFile { reason };
+fn read(file: &FileText, now: Timestamp) -> Result<File, SyncError> {
+    let bad = |reason: String| SyncError::Runtime(RuntimeError::BadFile { reason });
     let read = import::read(file.as_str().as_bytes());
     let Imported { form, head, mut state, mut left_out } =
         read.map_err(|error| bad(error.to_string()))?;
@@ -224,7 +224,7 @@ fn read(file: &FileText, now: Timestamp) -> Result<File, NodeError> {
     }
     let session = head.id.parse::<SessionId>();
     let session = session.map_err(|error| bad(format!("in the session file, at id: {error}")))?;
-    let name = head.name.parse().map_err(|_| NodeError::NoName)?;
+    let name = head.name.parse().map_err(|_| SyncError::Runtime(RuntimeError::NoName))?;
     left_out.extend(admit::admit(&mut state, Expiry(now.as_microsecond())));
     check::environment(&state.environment)?;
     Ok(File {

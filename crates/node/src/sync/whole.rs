@@ -9,9 +9,9 @@ use super::error::SyncError;
 use super::publish::{Saved, Titles, Wanted, publish};
 use super::shelf::Shelf;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::latest::{Latest, last_good};
 use crate::live::Loaded;
+use crate::runtime::RuntimeError;
 use baton_session::{Lifecycle, Receipt, Session, SnapshotId};
 use baton_store::StoreError;
 
@@ -35,7 +35,7 @@ pub(super) async fn publish_whole(
     session: &Session,
     titles: &Titles,
     wanted: Wanted,
-) -> Result<Published, NodeError> {
+) -> Result<Published, SyncError> {
     let damage = match publish_newest(context, session, titles, wanted).await {
         Err(error) if is_damage(&error) => error,
         published => return published,
@@ -64,10 +64,10 @@ async fn publish_newest(
     session: &Session,
     titles: &Titles,
     wanted: Wanted,
-) -> Result<Published, NodeError> {
+) -> Result<Published, SyncError> {
     let Some(found) = last_good(&context.store, session.id).await? else {
         let name = session.name.clone();
-        return Err(NodeError::NoSnapshot { name, expected: "a snapshot" });
+        return Err(RuntimeError::NoSnapshot { name, expected: "a snapshot" }.into());
     };
     let asides = found.asides();
     let Latest { snapshot, damaged, .. } = found;
@@ -85,7 +85,7 @@ async fn is_behind(
     context: &Context,
     session: &Session,
     snapshot: SnapshotId,
-) -> Result<bool, NodeError> {
+) -> Result<bool, SyncError> {
     let shelf = Shelf::take(context, &session.owner, session.id).await?;
     let Some(base) = shelf.shared.base.map(|base| base.snapshot) else { return Ok(false) };
     if base == snapshot {
@@ -100,8 +100,8 @@ async fn is_behind(
     Ok(!ids.any(|id| id == base))
 }
 
-fn nothing_whole(session: &Session, damage: &NodeError) -> NodeError {
+fn nothing_whole(session: &Session, damage: &SyncError) -> SyncError {
     let why = damage.to_string();
     let why = why.lines().next().unwrap_or_default().to_owned();
-    SyncError::NothingWhole { name: session.name.clone(), why }.into()
+    SyncError::NothingWhole { name: session.name.clone(), why }
 }

@@ -11,9 +11,9 @@ use super::shelf::{ATTEMPTS, Along, Shelf, is_race};
 use super::whole::publish_whole;
 use crate::audit::{Action, Actor, Note};
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::latest::{Latest, last_good};
 use crate::live::LiveError;
+use crate::runtime::RuntimeError;
 use crate::table::Hold;
 use baton_session::{Lifecycle, Owner, Session, SessionId, Signed};
 use baton_store::{RevisionContent, StoreError};
@@ -23,7 +23,7 @@ pub(super) async fn row(
     context: &Context,
     owner: &Owner,
     session: SessionId,
-) -> Result<Option<Session>, NodeError> {
+) -> Result<Option<Session>, SyncError> {
     match context.store.fetch_session(owner, session).await {
         Ok(row) => Ok(Some(row)),
         Err(StoreError::SessionNotFound { .. }) => Ok(None),
@@ -33,7 +33,7 @@ pub(super) async fn row(
 
 /// Makes a revision of what was captured since the base and not saved, so that nothing that arrives
 /// can take its place. Of which nothing can be read, there is nothing to keep. The caller holds the session.
-pub(super) async fn keep_unsaved(context: &Context, session: &Session) -> Result<(), NodeError> {
+pub(super) async fn keep_unsaved(context: &Context, session: &Session) -> Result<(), SyncError> {
     if session.lifecycle == Lifecycle::Active {
         return Ok(());
     }
@@ -52,13 +52,13 @@ pub(super) async fn keep_unsaved(context: &Context, session: &Session) -> Result
         return Ok(());
     }
     match Box::pin(publish_whole(context, session, &Titles::default(), Wanted::Kept)).await {
-        Err(NodeError::Live(LiveError::SnapshotsDamaged { .. })) => Ok(()),
+        Err(SyncError::Runtime(RuntimeError::Live(LiveError::SnapshotsDamaged { .. }))) => Ok(()),
         kept => kept.map(drop),
     }
 }
 
 /// Whether anything is shared of a session.
-pub(crate) async fn is_shared(context: &Context, session: &Session) -> Result<bool, NodeError> {
+pub(crate) async fn is_shared(context: &Context, session: &Session) -> Result<bool, SyncError> {
     Ok(!Shelf::take(context, &session.owner, session.id).await?.is_new())
 }
 
@@ -67,13 +67,13 @@ pub(crate) async fn settle(
     context: &Context,
     hold: &Hold,
     session: &Session,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     if !is_shared(context, session).await? {
         return Ok(());
     }
     match keep_unsaved(context, session).await {
         // What can be read of it comes back, and is compared with what peers have once it is whole again.
-        Err(NodeError::Sync(error @ SyncError::NothingWhole { .. })) => {
+        Err(error @ SyncError::NothingWhole { .. }) => {
             tracing::error!(session = %session.id, %error, "what was not saved is damaged");
             Ok(())
         }
@@ -85,10 +85,10 @@ pub(crate) async fn settle(
 }
 
 /// Refuses a session that was here, and went with a deletion that came from elsewhere.
-pub(crate) async fn expect_there(context: &Context, session: &Session) -> Result<(), NodeError> {
+pub(crate) async fn expect_there(context: &Context, session: &Session) -> Result<(), SyncError> {
     match row(context, &session.owner, session.id).await? {
         Some(_) => Ok(()),
-        None => Err(SyncError::DeletedElsewhere { name: session.name.clone() }.into()),
+        None => Err(SyncError::DeletedElsewhere { name: session.name.clone() }),
     }
 }
 
@@ -97,7 +97,7 @@ pub(super) async fn advance(
     context: &Context,
     owner: &Owner,
     hold: &Hold,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let session = hold.id();
     for _ in 0..ATTEMPTS {
         let Some(row) = row(context, owner, session).await? else { return Ok(()) };
@@ -112,7 +112,7 @@ pub(super) async fn advance(
             stepped => return stepped,
         }
     }
-    Err(SyncError::Contended { session }.into())
+    Err(SyncError::Contended { session })
 }
 
 async fn step(
@@ -121,7 +121,7 @@ async fn step(
     row: &Session,
     shelf: &mut Shelf,
     current: Signed,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let session = current.session;
     if current.deleted {
         shelf.shared.base = None;

@@ -1,9 +1,10 @@
 //! The audit log: what was done, by whom, and what was refused.
 
 use crate::fixture::{Folder, Node, seed_snapshot, state_at};
-use baton_api::{AuditView, Client, CreateKey, ErrorCode, ListAudit, OpenSession, Problem, Scope};
+use baton_api::{Answers, AuditView, Client, CreateKey, ErrorCode, ListAudit, OpenSession, Scope};
 use baton_node::NodeError;
 use baton_node::audit::{Action, Actor, Note};
+use baton_node::runtime::RuntimeError;
 use baton_session::Owner;
 
 /// The log as `client` sees it, oldest first, without what differs between runs.
@@ -136,10 +137,12 @@ async fn what_cannot_be_noted_fails_and_what_failed_stays_what_it_was() {
     let store = folder.store().await;
     store.close().await;
     let note = || Note::new(&Actor::node(), &Owner::local(), Action::Resume, "some");
-    let done = note().end(&store, Ok("a secret")).await.unwrap_err();
-    assert!(matches!(done, NodeError::NotNoted { action: "session.resume", .. }), "{done}");
-    assert_eq!(Problem::from(&done).code, ErrorCode::StorageUnavailable);
+    let done: NodeError = note().end(&store, Ok("a secret")).await.unwrap_err();
+    let NodeError::Runtime(RuntimeError::NotNoted { action: "session.resume", .. }) = done else {
+        panic!("{done}");
+    };
+    assert_eq!(done.problem().code, ErrorCode::StorageUnavailable);
     let failed = NodeError::Unauthenticated { found: "nothing" };
-    let failed = note().end::<()>(&store, Err(failed)).await.unwrap_err();
+    let failed = note().end::<(), _>(&store, Err(failed)).await.unwrap_err();
     assert!(matches!(failed, NodeError::Unauthenticated { found: "nothing" }), "{failed}");
 }

@@ -19,6 +19,7 @@ use crate::context::Context;
 use crate::error::NodeError;
 use crate::keys::{self, new_key};
 use crate::proxy::Cocoon;
+use baton_api::Invalid;
 use baton_api::Scope;
 use baton_api::debug::{EpochMs, WatchedCocoon};
 use baton_debug::token::{DebugSecret, PageToken, TokenError, UsedNonces};
@@ -146,9 +147,10 @@ fn check(browser_id: &str) -> Result<(), NodeError> {
     if (1..=36).contains(&browser_id.len()) && browser_id.bytes().all(fits) {
         return Ok(());
     }
-    Err(NodeError::Invalid {
+    Err(Invalid {
         field: "browser_id",
         expected: "1 to 36 letters, digits and hyphens",
         found: "another text".to_owned(),
-    })
+    }
+    .into())
 }

@@ -3,6 +3,7 @@
 
 use crate::caller::Caller;
 use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_session::Owner;
@@ -41,7 +42,7 @@ impl Pairing {
         let of_owner = codes.values().filter(|(other, _)| other == owner);
         let first = of_owner.clone().map(|(_, until)| *until).min();
         if of_owner.count() >= MOST {
-            return Err(too_many("pairing codes", first, now));
+            return Err(too_many("pairing codes", first, now).into());
         }
         let code: String = rand::random::<[u8; 8]>()
             .into_iter()
@@ -71,7 +72,7 @@ impl Pairing {
         let of_key = tickets.values().filter(|(other, ..)| other.key == caller.key);
         let first = of_key.clone().map(|(.., until)| *until).min();
         if of_key.count() >= MOST {
-            return Err(too_many("tickets of one browser", first, now));
+            return Err(too_many("tickets of one browser", first, now).into());
         }
         let ticket = URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>());
         let entry = (caller.clone(), browser_id.to_owned(), now + TICKET_LIMIT);
@@ -91,9 +92,9 @@ impl Pairing {
     }
 }
 
-fn too_many(what: &'static str, first: Option<Instant>, now: Instant) -> NodeError {
+fn too_many(what: &'static str, first: Option<Instant>, now: Instant) -> RuntimeError {
     let wait = first.map(|first| first.saturating_duration_since(now)).unwrap_or_default();
-    NodeError::TooManyTickets { what, most: MOST, wait }
+    RuntimeError::TooManyTickets { what, most: MOST, wait }
 }
 
 fn hash(ticket: &str) -> [u8; 32] {

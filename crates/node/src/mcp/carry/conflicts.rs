@@ -2,7 +2,6 @@
 
 use super::peers::Peers;
 use super::{differs, text};
-use crate::error::NodeError;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text::age;
 use crate::mcp::verb::{Call, Effect, Verb};
@@ -63,7 +62,7 @@ async fn compare(call: &Call, one: &ConflictView) -> Result<Option<ConflictDetai
     let id = one.session_id.to_string();
     let found = Box::pin(sync::conflict(&call.context, &call.caller, &id)).await;
     match found {
-        Err(NodeError::Sync(SyncError::NotShared { .. })) => Ok(None),
+        Err(SyncError::NotShared { .. }) => Ok(None),
         found => Ok(Some(found?)),
     }
 }

@@ -1,12 +1,12 @@
 //! The caller's peers: what people call them, and which of them are asked.
 
-use crate::error::NodeError;
 use crate::mcp::answer::Failure;
 use crate::mcp::verb::Call;
 use crate::shell::word;
 use crate::sync;
+use crate::sync::SyncError;
 use baton_api::sync::{PeerList, PeerView, pending_there};
-use baton_api::{ErrorCode, Problem};
+use baton_api::{Answers, ErrorCode};
 use baton_session::NodeId;
 use baton_session::peer::PeerState;
 use futures_util::{StreamExt as _, stream};
@@ -84,8 +84,8 @@ impl Peers {
 /// What peers say that are asked all at once, in their order.
 pub(super) async fn at_once<T>(
     call: &Call,
-    asking: Vec<impl Future<Output = Result<T, NodeError>>>,
-) -> Vec<Result<T, NodeError>> {
+    asking: Vec<impl Future<Output = Result<T, SyncError>>>,
+) -> Vec<Result<T, SyncError>> {
     let asked = stream::iter(asking).buffered(ASKED_AT_ONCE).collect();
     call.progress.during("asking peers", asked).await
 }
@@ -119,8 +119,8 @@ pub(super) fn limits(peer: &PeerView) -> Option<String> {
 
 /// That a peer could not say something, and why, on one line; and what to do where it does not let this node
 /// in.
-pub(super) fn silent(name: &str, error: &NodeError) -> String {
-    let problem = Problem::from(error);
+pub(super) fn silent(name: &str, error: &SyncError) -> String {
+    let problem = error.problem();
     let why = match (problem.code, text::plain(&problem.detail)) {
         (ErrorCode::PendingThere, why) => why,
         (_, why) => format!("{name} did not answer: {why}"),

@@ -2,11 +2,11 @@
 
 use super::peers::{command, limits, waits_there};
 use super::text;
-use crate::error::NodeError;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::verb::{Call, Effect, Verb};
 use crate::shell::word;
 use crate::sync;
+use baton_api::Invalid;
 use baton_api::Scope;
 use baton_api::sync::{ConfirmPeer, PeerList, PeerView, RegisterPeer as Request};
 use baton_session::peer::{AuthMethod, PeerLimits, PeerState};
@@ -85,11 +85,8 @@ impl Verb for RegisterPeer {
 
 impl RegisterPeer {
     fn request(self) -> Result<Request, Failure> {
-        let invalid = |field, expected, found: &str| NodeError::Invalid {
-            field,
-            expected,
-            found: text::plain(found),
-        };
+        let invalid =
+            |field, expected, found: &str| Invalid { field, expected, found: text::plain(found) };
         let expected = "an address such as https://baton.example.org";
         let url = Url::parse(&self.url).map_err(|_| invalid("url", expected, &self.url))?;
         let view = View { sites: self.sites, kinds: self.kinds };

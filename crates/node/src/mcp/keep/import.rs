@@ -5,6 +5,7 @@ use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::exchange::Exchange;
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
+use crate::runtime::RuntimeError;
 use crate::{clock, sessions};
 use baton_api::{FileText, ImportSession, Scope};
 use baton_session::import;
@@ -50,6 +51,7 @@ impl Verb for SessionImport {
 
 fn text_of(bytes: &[u8]) -> Result<FileText, NodeError> {
     let text = import::text(bytes);
-    let text = text.map_err(|error| NodeError::BadFile { reason: error.to_string() })?;
+    let text = text
+        .map_err(|error| NodeError::Runtime(RuntimeError::BadFile { reason: error.to_string() }))?;
     Ok(FileText::of(text.into_owned()))
 }

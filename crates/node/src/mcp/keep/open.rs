@@ -1,10 +1,10 @@
 //! `session_open`
 
-use crate::error::NodeError;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
 use crate::{clock, sessions};
+use baton_api::Invalid;
 use baton_api::{OpenSession, Scope};
 use baton_session::{Certificate, Environment};
 use schemars::JsonSchema;
@@ -58,7 +58,7 @@ impl SessionOpen {
         let name = name.map_err(|error| Failure::Arguments(format!("name: {error}")))?;
         let mut urls = Vec::new();
         for url in self.urls {
-            let parsed = Url::parse(&url).map_err(|_| NodeError::Invalid {
+            let parsed = Url::parse(&url).map_err(|_| Invalid {
                 field: "urls",
                 expected: "addresses such as https://example.org",
                 found: text::cut(&url, 100),

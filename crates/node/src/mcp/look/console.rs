@@ -1,10 +1,10 @@
 //! `browser_debug_get_console`
 
 use super::{number, token};
-use crate::error::NodeError;
 use crate::looking;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::verb::{Call, Effect, Verb};
+use baton_api::Invalid;
 use baton_api::Scope;
 use baton_api::debug::{ConsoleFilters, ConsoleLevel, EpochMs};
 use baton_debug::relay::Sight;
@@ -74,7 +74,7 @@ impl Verb for BrowserDebugGetConsole {
 /// The number of a line.
 fn line(id: &str) -> Result<u64, Failure> {
     id.parse().map_err(|_| {
-        Failure::Node(NodeError::Invalid {
+        Failure::from(Invalid {
             field: "id",
             expected: "the number of a line, as browser_debug_get_console shows it",
             found: id.to_owned(),

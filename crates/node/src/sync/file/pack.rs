@@ -3,7 +3,6 @@
 use super::{FILE_LIMIT, STATE, SyncFile, TABS};
 use crate::blocking::blocking;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::identity::{Identity, SealKey};
 use crate::sealing::{self, SealContext, SealingError};
 use crate::sync::contents;
@@ -44,7 +43,7 @@ pub(in crate::sync) async fn pack(
     owner: &Owner,
     session: SessionId,
     wanted: &Wanted<'_>,
-) -> Result<Result<SyncFile, TooLarge>, NodeError> {
+) -> Result<Result<SyncFile, TooLarge>, SyncError> {
     let view = wanted.view;
     let mut exchange = offer::exchange(context, owner, session, view).await?;
     // Who holds a session now is nothing that a file could know.
@@ -90,7 +89,7 @@ async fn described_by(
     owner: &Owner,
     shelf: &Shelf,
     current: &Signed,
-) -> Result<Head, NodeError> {
+) -> Result<Head, SyncError> {
     let mut head = download::head(context, owner, shelf, current).await?;
     head.sync.checksum = current.checksum.to_string();
     head.sync.vector = shelf.vector();
@@ -104,7 +103,7 @@ async fn shown(
     owner: &Owner,
     current: &Signed,
     head: &Head,
-) -> Result<Option<Map<String, Value>>, NodeError> {
+) -> Result<Option<Map<String, Value>>, SyncError> {
     let found = context.store.fetch_content(owner, current.session, current.id()).await?;
     let found = found.ok_or(SyncError::NoContent { rev: current.id() })?;
     let state = contents::state(context, owner, &contents::shared_parts(&found)).await?;
@@ -137,7 +136,7 @@ fn seal(
 pub(in crate::sync) async fn unpack(
     context: &Context,
     file: SyncFile,
-) -> Result<(Exchange, Vec<Parcel>), NodeError> {
+) -> Result<(Exchange, Vec<Parcel>), SyncError> {
     let identity = context.identity.now();
     let limit = usize::try_from(FILE_LIMIT).unwrap_or(usize::MAX);
     let opened = blocking(move || {
@@ -145,7 +144,7 @@ pub(in crate::sync) async fn unpack(
         let plain = sealing::open(&identity, &described, &file.contents, limit)?;
         read(&plain).ok_or_else(|| SealingError::Damaged("it holds something else".to_owned()))
     });
-    Ok(opened.await?.map_err(|error| bad(&error))?)
+    opened.await?.map_err(|error| bad(&error))
 }
 
 fn read(plain: &[u8]) -> Option<(Exchange, Vec<Parcel>)> {

@@ -7,8 +7,8 @@ use crate::audit::{Action, Note};
 use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::identity::SealKey;
+use crate::runtime::RuntimeError;
 use crate::sync::error::SyncError;
 use crate::sync::offer::exchange_for;
 use crate::sync::{peers, save};
@@ -22,7 +22,7 @@ pub async fn seal(
     caller: &Caller,
     reference: &str,
     peer: &str,
-) -> Result<SealedFile, NodeError> {
+) -> Result<SealedFile, SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::Export, reference);
     let sealed = seal_here(context, caller, reference, peer).await;
     let note = match &sealed {
@@ -40,7 +40,7 @@ async fn seal_here(
     caller: &Caller,
     reference: &str,
     peer: &str,
-) -> Result<SealedFile, NodeError> {
+) -> Result<SealedFile, SyncError> {
     let peer = peers::find_confirmed(context, &caller.owner, peer).await?;
     let key: SealKey = peer.seal_key.parse().map_err(|_| SyncError::BadContent {
         why: format!("the seal key of peer {} cannot be read", peer.name),
@@ -54,8 +54,9 @@ async fn seal_here(
     let file = packed.map_err(|error| SyncError::BadContent { why: error.to_string() })?;
     peers::may_hold(context, &peer, saved.id).await?;
     let text = blocking(move || text_of(&file)).await?;
-    let file = FileText::new(text)
-        .map_err(|source| NodeError::NotShown { name: saved.name.clone(), source })?;
+    let file = FileText::new(text).map_err(|source| {
+        SyncError::Runtime(RuntimeError::NotShown { name: saved.name.clone(), source })
+    })?;
     let (id, name, rev, left_out) = (saved.id, saved.name, saved.rev, saved.left_out);
     Ok(SealedFile { id, name, rev, node_id: peer.node, peer: peer.name, left_out, file })
 }
@@ -70,7 +71,7 @@ pub async fn open(
     context: &Context,
     caller: &Caller,
     file: FileText,
-) -> Result<TakenFile, NodeError> {
+) -> Result<TakenFile, SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::Receive, "a sync file");
     let taken = open_here(context, &caller.owner, file).await;
     let note = match &taken {
@@ -84,8 +85,10 @@ async fn open_here(
     context: &Context,
     owner: &Owner,
     file: FileText,
-) -> Result<TakenFile, NodeError> {
-    let bad = |error: super::InvalidFile| NodeError::BadFile { reason: error.to_string() };
+) -> Result<TakenFile, SyncError> {
+    let bad = |error: super::InvalidFile| {
+        SyncError::Runtime(RuntimeError::BadFile { reason: error.to_string() })
+    };
     let file = blocking(move || SyncFile::read(file.as_str().as_bytes())).await?;
     let file = file.map_err(bad)?;
     let (id, node_id) = (file.session, file.sender);

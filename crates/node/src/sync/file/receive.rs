@@ -3,7 +3,6 @@
 use super::SyncFile;
 use super::pack::unpack;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::sync::at_hand::AtHand;
 use crate::sync::error::SyncError;
 use crate::sync::receive::take;
@@ -21,7 +20,7 @@ pub(in crate::sync) async fn writer(
     context: &Context,
     owner: &Owner,
     file: &SyncFile,
-) -> Result<Option<Writer>, NodeError> {
+) -> Result<Option<Writer>, SyncError> {
     if file.sender == context.node {
         return Ok(Some((context.identity.now().key(), None)));
     }
@@ -40,12 +39,12 @@ pub(in crate::sync) async fn receive(
     owner: &Owner,
     file: SyncFile,
     (key, peer): Writer,
-) -> Result<Taken, NodeError> {
+) -> Result<Taken, SyncError> {
     let (sender, session) = (file.sender, file.session);
     file.verify(&key).map_err(|_| SyncError::ForgedFile { node: sender })?;
     let (exchange, parcels) = unpack(context, file).await?;
     if exchange.offer.session != session {
-        return Err(SyncError::ForgedFile { node: sender }.into());
+        return Err(SyncError::ForgedFile { node: sender });
     }
     let mut taken = take(context, owner, sender, &exchange, &mut AtHand::of(context), None).await?;
     if !taken.missing.is_empty() {
@@ -53,11 +52,11 @@ pub(in crate::sync) async fn receive(
         taken = take(context, owner, sender, &exchange, &mut AtHand::of(context), None).await?;
     }
     if let Some(view) = taken.takes {
-        return Err(SyncError::TooMuch { session, view }.into());
+        return Err(SyncError::TooMuch { session, view });
     }
     if !taken.missing.is_empty() {
         let why = "its file lacks parts that it names".to_owned();
-        return Err(SyncError::BadContent { why }.into());
+        return Err(SyncError::BadContent { why });
     }
     if let Some(peer) = peer {
         peers::holds(context, &peer, &exchange.offer, taken.rev).await?;

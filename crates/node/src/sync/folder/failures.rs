@@ -3,8 +3,8 @@
 //! The one idea: what is wrong with one is told, and stops nothing; what is wrong with the directory or
 //! the database would be wrong with each that follows, and ends the pass.
 
-use crate::error::NodeError;
 use crate::live::LiveError;
+use crate::runtime::RuntimeError;
 use crate::sync::directory::DirectoryError;
 use crate::sync::error::SyncError;
 use baton_store::StoreError;
@@ -13,15 +13,15 @@ use std::io::{self, ErrorKind};
 
 /// What went wrong in one pass.
 #[derive(Debug, Default)]
-pub(super) struct Failures(Option<NodeError>);
+pub(super) struct Failures(Option<SyncError>);
 
 impl Failures {
     /// Notes how it went with one. Returns what is wrong with all.
     pub(super) fn note(
         &mut self,
         what: &impl Display,
-        done: Result<(), NodeError>,
-    ) -> Result<(), NodeError> {
+        done: Result<(), SyncError>,
+    ) -> Result<(), SyncError> {
         let Err(error) = done else { return Ok(()) };
         if concerns_all(&error) {
             return Err(error);
@@ -32,21 +32,21 @@ impl Failures {
     }
 
     /// The first that went wrong.
-    pub(super) fn first(self) -> Result<(), NodeError> {
+    pub(super) fn first(self) -> Result<(), SyncError> {
         self.0.map_or(Ok(()), Err)
     }
 }
 
 /// Whether the next one would fail in the same way.
-pub(super) fn concerns_all(error: &NodeError) -> bool {
+pub(super) fn concerns_all(error: &SyncError) -> bool {
     match error {
-        NodeError::Live(LiveError::Stopping) => true,
-        NodeError::Sync(SyncError::Directory(error)) => match error {
+        SyncError::Runtime(RuntimeError::Live(LiveError::Stopping)) => true,
+        SyncError::Directory(error) => match error {
             DirectoryError::Locked { .. } => true,
             DirectoryError::Io { source, .. } => is_of_the_system(source),
             _ => false,
         },
-        NodeError::Store(error) => matches!(
+        SyncError::Runtime(RuntimeError::Store(error)) => matches!(
             error,
             StoreError::Unreachable { .. }
                 | StoreError::Busy { .. }

@@ -9,7 +9,7 @@ use super::known::{Looks, Said, Standing};
 use super::on_disk;
 use crate::audit::{Action, Actor, Note};
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use crate::sync::directory::{DirectoryError, IndexLine, Mark, SyncDirectory, place_of};
 use crate::sync::error::SyncError;
 use crate::sync::file::{SyncFile, receive, writer};
@@ -21,7 +21,7 @@ pub(super) async fn read(
     context: &Context,
     owner: &Owner,
     directory: &SyncDirectory,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let doubtful = context.folder.doubtful();
     let there = on_disk(directory, SyncDirectory::files).await?;
     let news = context.folder.news(there);
@@ -49,12 +49,12 @@ async fn read_one(
     directory: &SyncDirectory,
     name: &str,
     mark: Mark,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let wanted = name.to_owned();
     let (file, digest) = match on_disk(directory, move |directory| directory.load(&wanted)).await {
         Ok(Some(read)) => read,
         // It goes, or it grows: next time.
-        Ok(None) | Err(NodeError::Sync(SyncError::Directory(DirectoryError::Moving { .. }))) => {
+        Ok(None) | Err(SyncError::Directory(DirectoryError::Moving { .. })) => {
             return Ok(());
         }
         Err(error) => {
@@ -67,7 +67,7 @@ async fn read_one(
     let places = [None, Some(file.sender)].map(|node| place_of(file.session, node));
     let is_copy = !places.iter().any(|place| place == name);
     let received = match writer(context, owner, &file).await? {
-        None => Err(SyncError::UnknownWriter { node: file.sender }.into()),
+        None => Err(SyncError::UnknownWriter { node: file.sender }),
         Some(_) if !file.recipients.contains(&context.node) => {
             context.folder.knows(name, looks, foreign);
             return Ok(());
@@ -85,9 +85,9 @@ async fn read_one(
             Ok(())
         }
         Err(error) if is_ours_to_mend(&error) => Err(error),
-        Err(
-            error @ NodeError::Sync(SyncError::UnknownWriter { .. } | SyncError::TooMuch { .. }),
-        ) => refuse(context, owner, name, looks, foreign, error).await,
+        Err(error @ (SyncError::UnknownWriter { .. } | SyncError::TooMuch { .. })) => {
+            refuse(context, owner, name, looks, foreign, error).await
+        }
         Err(error) => refuse(context, owner, name, looks, Said::Damaged, error).await,
     }
 }
@@ -99,7 +99,7 @@ async fn take(
     name: &str,
     file: SyncFile,
     writer: crate::sync::file::Writer,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let (session, sender) = (file.session, file.sender);
     if receive(context, owner, file, writer).await?.changed {
         let note = note(owner, &session.to_string(), name).with("node", sender.to_string());
@@ -110,10 +110,11 @@ async fn take(
 }
 
 /// Whether it is no fault of the file: it is read again.
-fn is_ours_to_mend(error: &NodeError) -> bool {
+fn is_ours_to_mend(error: &SyncError) -> bool {
     matches!(
         error,
-        NodeError::Store(_) | NodeError::Live(_) | NodeError::Sync(SyncError::Contended { .. })
+        SyncError::Runtime(RuntimeError::Store(_) | RuntimeError::Live(_))
+            | SyncError::Contended { .. }
     )
 }
 
@@ -123,8 +124,8 @@ async fn refuse(
     name: &str,
     looks: Looks,
     said: Said,
-    error: NodeError,
-) -> Result<(), NodeError> {
+    error: SyncError,
+) -> Result<(), SyncError> {
     let reason = error.to_string();
     tracing::warn!(file = name, reason, "a file in the sync directory is left aside");
     note(owner, name, name).failed(&context.store, error).await;

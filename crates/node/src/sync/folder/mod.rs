@@ -19,7 +19,6 @@ use super::error::SyncError;
 use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use baton_api::sync::DirectoryView;
 use baton_session::Owner;
 use std::time::Duration;
@@ -50,7 +49,7 @@ pub fn look(context: &Context, caller: &Caller) -> DirectoryView {
 }
 
 /// Reads what is new, then writes what is.
-async fn step(context: &Context, directory: &SyncDirectory) -> Result<(), NodeError> {
+async fn step(context: &Context, directory: &SyncDirectory) -> Result<(), SyncError> {
     let owner = Owner::local();
     if context.folder.begins() {
         on_disk(directory, SyncDirectory::initialize).await?;
@@ -65,7 +64,7 @@ async fn step(context: &Context, directory: &SyncDirectory) -> Result<(), NodeEr
 }
 
 /// Notes how it went; what goes wrong again and again is logged once.
-fn note(context: &Context, stepped: Result<(), NodeError>) {
+fn note(context: &Context, stepped: Result<(), SyncError>) {
     let failed = stepped.err().map(|error| error.to_string());
     match (context.folder.failed(failed.clone()), failed) {
         (before, Some(error)) if before.as_ref() != Some(&error) => {
@@ -80,8 +79,8 @@ fn note(context: &Context, stepped: Result<(), NodeError>) {
 async fn on_disk<T: Send + 'static>(
     directory: &SyncDirectory,
     work: impl FnOnce(&SyncDirectory) -> Result<T, DirectoryError> + Send + 'static,
-) -> Result<T, NodeError> {
+) -> Result<T, SyncError> {
     let directory = directory.clone();
     let done = blocking(move || work(&directory)).await?;
-    Ok(done.map_err(SyncError::from)?)
+    done.map_err(SyncError::from)
 }

@@ -10,10 +10,10 @@ use super::on_disk;
 use super::readers::Readers;
 use crate::audit::{Action, Actor, Note};
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::sync::directory::{
     DirectoryIndex, NodeRegistry, RegisteredPeer, RegistrySelf, SyncConfig, SyncDirectory, place_of,
 };
+use crate::sync::error::SyncError;
 use crate::sync::settings::ConflictResolution;
 use crate::sync::{file, index};
 use baton_api::sync::IndexedSession;
@@ -28,7 +28,7 @@ pub(super) async fn write(
     context: &Context,
     owner: &Owner,
     directory: &SyncDirectory,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let peers = context.store.list_peers(owner).await?;
     let readers = Readers::of(context.node, &peers, context.sync.directory_plain);
     let index = index::of(context, owner).await?;
@@ -60,7 +60,7 @@ async fn write_one(
     directory: &SyncDirectory,
     session: &IndexedSession,
     readers: &Readers,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let (own, beside) = (place_of(session.id, None), place_of(session.id, Some(context.node)));
     let place = match context.folder.said(&own) {
         Some(Said::Session(standing)) if standing.says(session, readers) => {
@@ -90,7 +90,7 @@ async fn write_one(
         let nodes: Vec<String> = readers.others.iter().map(|(node, _)| node.to_string()).collect();
         let note = Note::new(&Actor::node(), owner, Action::Give, session.id.to_string());
         let note = note.with("file", place.as_str()).with("peers", nodes).with("plain", is_plain);
-        note.end(&context.store, Ok(())).await?;
+        note.end(&context.store, Ok::<_, SyncError>(())).await?;
     }
     let name = place.clone();
     let (file, (mark, digest)) = on_disk(directory, move |directory| {
@@ -106,7 +106,7 @@ async fn remove_if_there(
     context: &Context,
     directory: &SyncDirectory,
     name: String,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     match context.folder.said(&name) {
         None => Ok(()),
         Some(_) => remove(context, directory, name).await,
@@ -117,7 +117,7 @@ async fn remove(
     context: &Context,
     directory: &SyncDirectory,
     name: String,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     context.folder.forget(&name);
     on_disk(directory, move |directory| directory.remove(&name)).await
 }

@@ -7,7 +7,6 @@ use super::ICON_MAX;
 use super::known::{Key, Said};
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use baton_browser::icon::redraw;
 use baton_session::SessionId;
 use baton_store::Peer;
@@ -25,11 +24,11 @@ pub async fn icon(
     caller: &Caller,
     peer: &str,
     session: SessionId,
-) -> Result<Vec<u8>, NodeError> {
+) -> Result<Vec<u8>, SyncError> {
     let peer = peers::find_confirmed(context, &caller.owner, peer).await?;
     let none = || SyncError::NoIcon { name: peer.name.clone(), session };
     if context.store.peer_of_key(&caller.owner, &caller.key).await?.is_some() {
-        return Err(none().into());
+        return Err(none());
     }
     let known = context.icons.get(&Key::of(&peer, session), Instant::now());
     let said = match known {
@@ -38,20 +37,20 @@ pub async fn icon(
     };
     match said {
         Said::Icon(png) => Ok(png.to_vec()),
-        Said::None => Err(none().into()),
+        Said::None => Err(none()),
         Said::Failed(why) => {
             let (name, why) = (peer.name, why.to_string());
-            Err(SyncError::NotAskedYet { name, why }.into())
+            Err(SyncError::NotAskedYet { name, why })
         }
     }
 }
 
 /// Asks the peer, and remembers what it says or that it does not.
-async fn ask(context: &Context, peer: &Peer, session: SessionId) -> Result<Said, NodeError> {
+async fn ask(context: &Context, peer: &Peer, session: SessionId) -> Result<Said, SyncError> {
     let remote = Remote::of(context, peer).await?;
     let answer = timeout(LIMIT, remote.icon(session, ICON_MAX)).await;
     let too_slow = || SyncError::TooSlow { name: peer.name.clone() };
-    let answer = answer.unwrap_or_else(|_| Err(too_slow().into()));
+    let answer = answer.unwrap_or_else(|_| Err(too_slow()));
     let key = Key::of(peer, session);
     let bytes = match answer {
         Ok(bytes) => bytes,
@@ -72,6 +71,6 @@ async fn ask(context: &Context, peer: &Peer, session: SessionId) -> Result<Said,
 }
 
 /// Whether a peer that fails like this would do so whatever it is asked for.
-fn is_of_all(error: &NodeError) -> bool {
-    matches!(error, NodeError::Sync(SyncError::Unreachable { .. } | SyncError::TooSlow { .. }))
+fn is_of_all(error: &SyncError) -> bool {
+    matches!(error, SyncError::Unreachable { .. } | SyncError::TooSlow { .. })
 }

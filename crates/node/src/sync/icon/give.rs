@@ -2,8 +2,8 @@
 
 use super::super::shelf::Shelf;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::sessions::icon_of;
+use crate::sync::error::SyncError;
 use baton_session::{Owner, SessionId, StateKind, View};
 
 /// The icon of what was last saved of a session, as far as its tabs are in a view; empty when there is
@@ -13,7 +13,7 @@ pub(crate) async fn icon_for(
     owner: &Owner,
     session: SessionId,
     view: &View,
-) -> Result<Vec<u8>, NodeError> {
+) -> Result<Vec<u8>, SyncError> {
     let shelf = Shelf::take(context, owner, session).await?;
     let current = shelf.shared.replica.current().filter(|current| !current.deleted);
     let Some(current) = current else { return Ok(Vec::new()) };

@@ -4,7 +4,6 @@ use super::note::{holder_elsewhere, record, runs_here};
 use crate::audit::{Action, Actor, Note};
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::life;
 use crate::sync::error::SyncError;
 use crate::sync::shelf::Shelf;
@@ -26,10 +25,10 @@ pub(crate) async fn give(
     peer: &Peer,
     session: SessionId,
     asked: Lease,
-) -> Result<LeaseAnswer, NodeError> {
+) -> Result<LeaseAnswer, SyncError> {
     if asked.node != peer.node || asked.released {
         let why = format!("expected a lease of node {}, found one of {}", peer.node, asked.node);
-        return Err(SyncError::Untrusted { why }.into());
+        return Err(SyncError::Untrusted { why });
     }
     let owner = &caller.owner;
     let shelf = Shelf::take(context, owner, session).await?;
@@ -38,7 +37,7 @@ pub(crate) async fn give(
     }
     if !asked.is_plausible(shelf.shared.lease) {
         let why = format!("expected the term after those before, found {}", asked.term);
-        return Err(SyncError::Untrusted { why }.into());
+        return Err(SyncError::Untrusted { why });
     }
     if shelf.shared.lease.is_some_and(|known| known.supersedes(&asked)) {
         return Ok(answer(LeaseOutcome::Outdated, &shelf));
@@ -46,7 +45,9 @@ pub(crate) async fn give(
     let note = Note::new(&caller.actor, owner, Action::HandOver, session.to_string());
     let note = note.with("peer", peer.node.to_string());
     let outcome = match end_for(context, owner, session, asked).await {
-        Ok(outcome @ LeaseOutcome::HandedOver) => note.end(&context.store, Ok(outcome)).await?,
+        Ok(outcome @ LeaseOutcome::HandedOver) => {
+            note.end(&context.store, Ok::<_, SyncError>(outcome)).await?
+        }
         Ok(outcome) => outcome,
         Err(error) => return Err(note.failed(&context.store, error).await),
     };
@@ -63,7 +64,7 @@ async fn end_for(
     owner: &Owner,
     session: SessionId,
     asked: Lease,
-) -> Result<LeaseOutcome, NodeError> {
+) -> Result<LeaseOutcome, SyncError> {
     let kept = |why: &str| Ok(LeaseOutcome::Kept(why.to_owned()));
     let table = context.hub.table();
     // Two nodes that ask each other hold the session both: the one with the smaller id goes first, and does
@@ -98,7 +99,7 @@ async fn end_for(
 }
 
 /// Closes a session that runs here, and saves what was captured. Returns whether it ran.
-async fn end_here(context: &Context, hold: &Hold, found: Session) -> Result<bool, NodeError> {
+async fn end_here(context: &Context, hold: &Hold, found: Session) -> Result<bool, SyncError> {
     let found = life::settled(context, hold, found).await?;
     let runs = found.lifecycle == Lifecycle::Active;
     let found = if runs { life::end(context, hold, &found).await? } else { found };
@@ -111,7 +112,7 @@ pub(super) async fn give_up(
     context: &Context,
     owner: &Owner,
     session: SessionId,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let hold = context.hold(session, "handed over", HOLD_LIMIT).await?;
     let shelf = Shelf::take(context, owner, session).await?;
     let Some(holder) = holder_elsewhere(context, shelf.shared.lease).await? else { return Ok(()) };

@@ -5,7 +5,6 @@ use super::take::renew;
 use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::sync::error::SyncError;
 use crate::sync::index;
 use crate::sync::shelf::{ATTEMPTS, Along, Shelf, is_race};
@@ -18,7 +17,7 @@ pub(super) async fn record(
     owner: &Owner,
     session: SessionId,
     lease: Lease,
-) -> Result<bool, NodeError> {
+) -> Result<bool, SyncError> {
     let newer = |known: Option<Lease>| {
         let counts = known.is_none_or(|known| lease.supersedes(&known));
         (counts && lease.is_plausible(known)).then_some(lease)
@@ -39,7 +38,7 @@ pub(crate) async fn release(
     context: &Context,
     owner: &Owner,
     session: SessionId,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let given_back = |known: Option<Lease>| {
         let own = known.filter(|known| known.node == context.node && !known.released)?;
         Some(Lease { released: true, ..own })
@@ -56,7 +55,7 @@ pub(in crate::sync) async fn learn(
     session: SessionId,
     of: NodeId,
     told: Option<Lease>,
-) -> Result<bool, NodeError> {
+) -> Result<bool, SyncError> {
     let Some(told) = told.filter(|told| told.node == of && of != context.node) else {
         return Ok(false);
     };
@@ -81,7 +80,7 @@ async fn write(
     owner: &Owner,
     session: SessionId,
     change: impl Fn(Option<Lease>) -> Option<Lease>,
-) -> Result<bool, NodeError> {
+) -> Result<bool, SyncError> {
     for _ in 0..ATTEMPTS {
         let mut shelf = Shelf::take(context, owner, session).await?;
         let Some(changed) = change(shelf.shared.lease).filter(|_| !shelf.is_new()) else {
@@ -93,7 +92,7 @@ async fn write(
             put => return put.map(|()| true),
         }
     }
-    Err(SyncError::Contended { session }.into())
+    Err(SyncError::Contended { session })
 }
 
 /// Who holds a session by this lease, if it is somebody else than the nodes of this database: among
@@ -101,7 +100,7 @@ async fn write(
 pub(in crate::sync) async fn holder_elsewhere(
     context: &Context,
     lease: Option<Lease>,
-) -> Result<Option<NodeId>, NodeError> {
+) -> Result<Option<NodeId>, SyncError> {
     let Some(lease) = lease.filter(|lease| lease.is_held_by_other(context.node)) else {
         return Ok(None);
     };
@@ -119,12 +118,12 @@ async fn is_run_here(
     context: &Context,
     owner: &Owner,
     session: SessionId,
-) -> Result<bool, NodeError> {
+) -> Result<bool, SyncError> {
     Ok(row(context, owner, session).await?.is_some_and(|row| runs_here(context, &row)))
 }
 
 /// Tells peers which sessions run here, and hears which of them were taken over meanwhile.
-pub(crate) async fn renew_all(context: &Context) -> Result<(), NodeError> {
+pub(crate) async fn renew_all(context: &Context) -> Result<(), SyncError> {
     for owner in context.store.list_peer_owners().await? {
         let index = index::of(context, &owner).await?;
         let held = index.sessions.iter().filter(|one| one.lease.is_some() && !one.deleted);

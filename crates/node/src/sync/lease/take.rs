@@ -5,7 +5,6 @@ use crate::audit::{Action, Note};
 use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::sync::error::SyncError;
 use crate::sync::movement::CALL_LIMIT;
 use crate::sync::pull::{pull, pull_held};
@@ -28,7 +27,7 @@ const ROUNDS: usize = 4;
 const KEPT_PAUSE: Duration = Duration::from_secs(1);
 
 /// A peer, and what it said.
-type Said = (Peer, Result<LeaseAnswer, NodeError>);
+type Said = (Peer, Result<LeaseAnswer, SyncError>);
 
 /// Whether whoever runs a session elsewhere is asked to give it up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +45,7 @@ pub(crate) async fn take(
     caller: &Caller,
     hold: &Hold,
     consent: Consent,
-) -> Result<Option<HandedView>, NodeError> {
+) -> Result<Option<HandedView>, SyncError> {
     let shelf = Shelf::take(context, &caller.owner, hold.id()).await?;
     if shelf.is_new() {
         return Ok(None);
@@ -68,7 +67,7 @@ pub(crate) async fn look_at_holder(
     context: &Context,
     caller: &Caller,
     session: SessionId,
-) -> Result<bool, NodeError> {
+) -> Result<bool, SyncError> {
     let shelf = Shelf::take(context, &caller.owner, session).await?;
     let Some(holder) = holder_elsewhere(context, shelf.shared.lease).await? else {
         return Ok(false);
@@ -96,7 +95,7 @@ struct Taking<'a> {
 }
 
 impl Taking<'_> {
-    async fn run(self) -> Result<Option<HandedView>, NodeError> {
+    async fn run(self) -> Result<Option<HandedView>, SyncError> {
         let peers = peers::confirmed(self.context, &self.caller.owner).await?;
         let mut lease = Lease::after(self.known, self.context.node, clock::now());
         let mut handed = None;
@@ -109,7 +108,7 @@ impl Taking<'_> {
             let mut kept = None;
             for said in said {
                 match self.hear(said).await {
-                    Err(error @ NodeError::Sync(SyncError::Kept { .. })) => kept = Some(error),
+                    Err(error @ SyncError::Kept { .. }) => kept = Some(error),
                     heard => handed = heard?.or(handed),
                 }
             }
@@ -125,7 +124,7 @@ impl Taking<'_> {
             let known = self.shelf().await?.shared.lease;
             lease = Lease::after(newer.or(known), self.context.node, clock::now());
         }
-        Err(SyncError::Contended { session: self.hold.id() }.into())
+        Err(SyncError::Contended { session: self.hold.id() })
     }
 
     /// Asks peers for the session. Whoever is known to hold it is asked last, and only if nobody else keeps
@@ -143,29 +142,27 @@ impl Taking<'_> {
 
     /// Sees to it that the session is still this node's, as it was when the node ended, and disturbs nobody.
     /// A peer that took it meanwhile keeps it, and one that does not answer may have taken it.
-    async fn keep(self) -> Result<(), NodeError> {
+    async fn keep(self) -> Result<(), SyncError> {
         let peers = peers::confirmed(self.context, &self.caller.owner).await?;
         let own = self.known.filter(|known| known.node == self.context.node);
         let (Some(lease), None) = (own, self.holder) else {
             let is_holder = |peer: &&Peer| self.holder == Some(peer.node);
             let name = peers.iter().find(is_holder).map(|peer| peer.name.clone());
             let name = name.unwrap_or_else(|| "that had it last".to_owned());
-            return Err(
-                SyncError::Kept { name, why: "it is not this node's any more".into() }.into()
-            );
+            return Err(SyncError::Kept { name, why: "it is not this node's any more".into() });
         };
         // An attempt before this one may have given it back.
         let held = Lease { released: false, ..lease };
         for (peer, answer) in ask_all(self.context, &peers, self.hold.id(), held).await {
             let answer = answer?;
             if let LeaseOutcome::Kept(why) = answer.outcome {
-                return Err(SyncError::Kept { name: peer.name, why }.into());
+                return Err(SyncError::Kept { name: peer.name, why });
             }
             let is_theirs = |told: &Lease| told.supersedes(&lease) && told.node != lease.node;
             if let Some(told) = answer.lease.filter(is_theirs) {
                 self.record(told).await?;
                 let why = "it was taken over there".to_owned();
-                return Err(SyncError::Kept { name: peer.name, why }.into());
+                return Err(SyncError::Kept { name: peer.name, why });
             }
         }
         if lease.released {
@@ -174,16 +171,16 @@ impl Taking<'_> {
         Ok(())
     }
 
-    async fn record(&self, lease: Lease) -> Result<bool, NodeError> {
+    async fn record(&self, lease: Lease) -> Result<bool, SyncError> {
         record(self.context, &self.caller.owner, self.hold.id(), lease).await
     }
 
-    async fn shelf(&self) -> Result<Shelf, NodeError> {
+    async fn shelf(&self) -> Result<Shelf, SyncError> {
         Shelf::take(self.context, &self.caller.owner, self.hold.id()).await
     }
 
     /// Takes the session over from a holder that is no peer any more, or has no address.
-    async fn take_from_nobody(&self, peers: &[Peer]) -> Result<Option<HandedView>, NodeError> {
+    async fn take_from_nobody(&self, peers: &[Peer]) -> Result<Option<HandedView>, SyncError> {
         let gone = self.holder.filter(|node| !peers.iter().any(|peer| peer.node == *node));
         let Some(node) = gone else { return Ok(None) };
         let known = self.context.store.list_peers(&self.caller.owner).await?;
@@ -192,16 +189,16 @@ impl Taking<'_> {
     }
 
     /// Does what the answer of a peer asks for, and tells when the session came from it.
-    async fn hear(&self, (peer, answer): Said) -> Result<Option<HandedView>, NodeError> {
+    async fn hear(&self, (peer, answer): Said) -> Result<Option<HandedView>, SyncError> {
         let held = self.holder == Some(peer.node);
         let answer = match answer {
             Ok(answer) => answer,
-            Err(NodeError::Sync(SyncError::Unreachable { .. })) if held => {
+            Err(SyncError::Unreachable { .. }) if held => {
                 return self.take_over(peer.node, peer.name).await.map(Some);
             }
             // It may be at work on it, so silence is no reason to start a second browser.
-            Err(NodeError::Sync(SyncError::Silent { name })) if held => {
-                return Err(SyncError::HeldInSilence { name }.into());
+            Err(SyncError::Silent { name }) if held => {
+                return Err(SyncError::HeldInSilence { name });
             }
             Err(error) if held => return Err(error),
             Err(error) => {
@@ -210,7 +207,7 @@ impl Taking<'_> {
             }
         };
         if let LeaseOutcome::Kept(why) = answer.outcome {
-            return Err(SyncError::Kept { name: peer.name, why }.into());
+            return Err(SyncError::Kept { name: peer.name, why });
         }
         let was_there = answer.outcome == LeaseOutcome::HandedOver;
         if !self.vector.covers(&answer.vector)
@@ -225,13 +222,13 @@ impl Taking<'_> {
         Ok(was_there.then_some(HandedView { node_id: peer.node, name: peer.name, how }))
     }
 
-    async fn bring(&self, peer: &Peer) -> Result<(), NodeError> {
+    async fn bring(&self, peer: &Peer) -> Result<(), SyncError> {
         let (context, caller, hold) = (self.context, self.caller, self.hold);
         let peer = peer.node.to_string();
         Box::pin(auto::whole(|| pull_held(context, caller, &peer, hold, CALL_LIMIT))).await
     }
 
-    async fn take_over(&self, node_id: NodeId, name: String) -> Result<HandedView, NodeError> {
+    async fn take_over(&self, node_id: NodeId, name: String) -> Result<HandedView, SyncError> {
         let session = self.hold.id();
         tracing::warn!(%session, %node_id, "took over: the holder is gone");
         let (actor, owner) = (&self.caller.actor, &self.caller.owner);
@@ -250,7 +247,7 @@ pub(super) async fn renew(
     context: &Context,
     caller: &Caller,
     session: SessionId,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let shelf = Shelf::take(context, &caller.owner, session).await?;
     let Some(mut lease) = shelf.shared.lease else { return Ok(()) };
     if holder_elsewhere(context, Some(lease)).await?.is_some() {
@@ -274,7 +271,7 @@ pub(crate) async fn hear(
     context: &Context,
     owner: &Owner,
     session: SessionId,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     renew(context, &Caller::node(owner.clone()), session).await?;
     let lease = Shelf::take(context, owner, session).await?.shared.lease;
     if holder_elsewhere(context, lease).await?.is_some() {

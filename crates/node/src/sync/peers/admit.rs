@@ -12,7 +12,6 @@ use crate::audit::{Action, Note};
 use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::shell::word;
 use baton_api::sync::NodeCard;
 use baton_session::peer::{AuthMethod, PeerLimits, PeerState};
@@ -25,14 +24,14 @@ pub(crate) async fn admit(
     context: &Context,
     caller: &Caller,
     card: &NodeCard,
-) -> Result<Peer, NodeError> {
+) -> Result<Peer, SyncError> {
     let known = context.store.peer_of_key(&caller.owner, &caller.key).await?;
     if let Some(peer) = known {
         if is_same(&peer, card) {
             return expect_confirmed(peer);
         }
         let (expected, found) = (peer.node, card.node_id);
-        let refused = SyncError::OtherNode { expected, found }.into();
+        let refused = SyncError::OtherNode { expected, found };
         let note = Note::new(&caller.actor, &caller.owner, Action::AdmitPeer, found.to_string());
         return Err(note.failed(&context.store, refused).await);
     }
@@ -46,21 +45,21 @@ pub(crate) async fn admit(
 }
 
 /// A peer that somebody here has confirmed, or the refusal of one that nobody has.
-fn expect_confirmed(peer: Peer) -> Result<Peer, NodeError> {
+fn expect_confirmed(peer: Peer) -> Result<Peer, SyncError> {
     if peer.state == PeerState::Confirmed {
         return Ok(peer);
     }
     let fingerprint = peer.key.fingerprint();
     let next = format!("baton peers confirm {}", word(&peer.name));
-    Err(SyncError::PendingHere { fingerprint, next }.into())
+    Err(SyncError::PendingHere { fingerprint, next })
 }
 
 /// Binds the key to the node, which may be registered already.
-async fn bind(context: &Context, caller: &Caller, card: &NodeCard) -> Result<Peer, NodeError> {
+async fn bind(context: &Context, caller: &Caller, card: &NodeCard) -> Result<Peer, SyncError> {
     let found = card.key.fingerprint();
     let made_for = context.store.key_is_for(&caller.owner, &caller.key).await?;
     if let Some(expected) = made_for.filter(|expected| *expected != found) {
-        return Err(SyncError::KeyOfOtherNode { expected, found }.into());
+        return Err(SyncError::KeyOfOtherNode { expected, found });
     }
     let state = if made_for.is_some() { PeerState::Confirmed } else { PeerState::Pending };
     let known = context.store.list_peers(&caller.owner).await?;
@@ -104,7 +103,7 @@ async fn bind_known(
     caller: &Caller,
     card: &NodeCard,
     (known, state): (&Peer, PeerState),
-) -> Result<Peer, NodeError> {
+) -> Result<Peer, SyncError> {
     let (api_key, seal_key) = (Some(caller.key.clone()), card.seal_key.clone());
     let mut bound = Peer { api_key, seal_key, ..known.clone() };
     if !known.limits.is_none() {
@@ -124,7 +123,7 @@ async fn already(
     context: &Context,
     caller: &Caller,
     card: &NodeCard,
-) -> Result<Option<Peer>, NodeError> {
+) -> Result<Option<Peer>, SyncError> {
     let known = context.store.peer_of_key(&caller.owner, &caller.key).await?;
     Ok(known.filter(|peer| is_same(peer, card)))
 }

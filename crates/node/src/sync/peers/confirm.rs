@@ -5,7 +5,6 @@ use super::{find, status};
 use crate::audit::{Action, Note};
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use baton_api::sync::{ConfirmPeer, PeerView};
 
 /// Confirms a peer: the caller has compared its fingerprint with what the other node shows. From now
@@ -15,7 +14,7 @@ pub async fn confirm(
     caller: &Caller,
     reference: &str,
     request: ConfirmPeer,
-) -> Result<PeerView, NodeError> {
+) -> Result<PeerView, SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::ConfirmPeer, reference);
     let note = note.with("fingerprint", request.fingerprint.to_string());
     let confirmed = async {
@@ -23,7 +22,7 @@ pub async fn confirm(
         let found = peer.key.fingerprint();
         if found != request.fingerprint {
             let (expected, found) = (request.fingerprint.to_string(), found.to_string());
-            return Err(SyncError::OtherFingerprint { expected, found }.into());
+            return Err(SyncError::OtherFingerprint { expected, found });
         }
         context.store.confirm_peer(&caller.owner, peer.node).await?;
         find(context, &caller.owner, &peer.node.to_string()).await

@@ -3,7 +3,7 @@
 use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::sync::error::SyncError;
 use baton_session::{NodeId, Offer, RevisionId, SessionId, Signed};
 use baton_store::Peer;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ pub(crate) async fn may_hold(
     context: &Context,
     peer: &Peer,
     session: SessionId,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     Ok(context.store.note_known(&peer.owner, peer.node, session, clock::now()).await?)
 }
 
@@ -22,7 +22,7 @@ pub(crate) async fn held(
     context: &Context,
     caller: &Caller,
     node: NodeId,
-) -> Result<HashMap<SessionId, RevisionId>, NodeError> {
+) -> Result<HashMap<SessionId, RevisionId>, SyncError> {
     let held = context.store.list_held(&caller.owner, node).await?;
     Ok(held.into_iter().filter_map(|(session, rev)| Some((session, rev?))).collect())
 }
@@ -33,7 +33,7 @@ pub(crate) async fn may_have(
     context: &Context,
     peer: &Peer,
     session: SessionId,
-) -> Result<bool, NodeError> {
+) -> Result<bool, SyncError> {
     if peer.limits.give.is_whole() {
         return Ok(true);
     }
@@ -47,7 +47,7 @@ pub(in crate::sync) async fn holds(
     peer: &Peer,
     offer: &Offer,
     current: Option<RevisionId>,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     // Whoever was shown a part has all that there is of the whole for it.
     let seen_of = |told: &Signed| if told.is_view() { told.parents.first().copied() } else { None };
     let held = current.and_then(|rev| offer.find(rev));

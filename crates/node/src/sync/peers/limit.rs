@@ -6,7 +6,8 @@ use super::{find, shown, status};
 use crate::audit::{Action, Note};
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::sync::error::SyncError;
+use baton_api::Invalid;
 use baton_api::sync::PeerView;
 use baton_session::domains::Domain;
 use baton_session::view::SITES_MAX;
@@ -23,7 +24,7 @@ pub async fn limit(
     caller: &Caller,
     reference: &str,
     request: PeerLimits,
-) -> Result<PeerView, NodeError> {
+) -> Result<PeerView, SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::LimitPeer, reference);
     let limits = match admitted(request) {
         Ok(limits) => limits,
@@ -49,29 +50,29 @@ pub(super) fn noted(note: Note, limits: &PeerLimits) -> Note {
 }
 
 /// Limits as they are kept: of each host that somebody named, its site.
-pub(super) fn admitted(limits: PeerLimits) -> Result<PeerLimits, NodeError> {
+pub(super) fn admitted(limits: PeerLimits) -> Result<PeerLimits, SyncError> {
     let PeerLimits { give, take } = limits;
     Ok(PeerLimits { give: view("give.sites", give)?, take: view("take.sites", take)? })
 }
 
-fn view(field: &'static str, view: View) -> Result<View, NodeError> {
+fn view(field: &'static str, view: View) -> Result<View, SyncError> {
     let sites = view.sites.map(|sites| normalized(field, &sites)).transpose()?;
     Ok(View { sites, ..view })
 }
 
-fn normalized(field: &'static str, sites: &BTreeSet<Site>) -> Result<BTreeSet<Site>, NodeError> {
+fn normalized(field: &'static str, sites: &BTreeSet<Site>) -> Result<BTreeSet<Site>, SyncError> {
     if sites.len() > SITES_MAX {
         let found = sites.len().to_string();
-        return Err(NodeError::Invalid { field, expected: "at most 256 sites", found });
+        return Err(Invalid { field, expected: "at most 256 sites", found }.into());
     }
-    sites.iter().map(|site| site_of(field, site.as_str())).collect()
+    Ok(sites.iter().map(|site| site_of(field, site.as_str())).collect::<Result<_, _>>()?)
 }
 
-fn site_of(field: &'static str, host: &str) -> Result<Site, NodeError> {
+fn site_of(field: &'static str, host: &str) -> Result<Site, Invalid> {
     let domain = host.parse::<Domain>().ok().map(|domain| domain.to_string());
     let site =
         domain.filter(|domain| domain.len() <= HOST_MAX).map(|domain| Site::of_host(&domain));
-    site.ok_or_else(|| NodeError::Invalid {
+    site.ok_or_else(|| Invalid {
         field,
         expected: "domains or addresses such as shop.test, without a scheme, port or path",
         found: format!("{:?}", host.chars().take(HOST_MAX).collect::<String>()),

@@ -3,17 +3,17 @@
 use super::status;
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::sync::error::SyncError;
 use baton_api::sync::{PeerList, PeerView};
 
 /// This node, and the caller's peers by name, each with whether it answers.
-pub async fn list(context: &Context, caller: &Caller) -> Result<PeerList, NodeError> {
+pub async fn list(context: &Context, caller: &Caller) -> Result<PeerList, SyncError> {
     let peers = context.store.list_peers(&caller.owner).await?;
     Ok(listed(context, status::views(context, peers).await))
 }
 
 /// The same for whoever asks them next anyway: none of them is asked whether it answers.
-pub async fn known(context: &Context, caller: &Caller) -> Result<PeerList, NodeError> {
+pub async fn known(context: &Context, caller: &Caller) -> Result<PeerList, SyncError> {
     let peers = context.store.list_peers(&caller.owner).await?;
     let items = peers.into_iter().map(|peer| status::unasked(context, peer)).collect();
     Ok(listed(context, items))

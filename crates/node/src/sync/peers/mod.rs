@@ -32,7 +32,6 @@ pub(crate) use status::{Statuses, unasked};
 use super::error::SyncError;
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
 use baton_session::peer::{PeerLimits, PeerState};
 use baton_session::{NodeId, Owner};
 use baton_store::{Peer, StoreError};
@@ -42,9 +41,9 @@ pub(super) async fn find(
     context: &Context,
     owner: &Owner,
     reference: &str,
-) -> Result<Peer, NodeError> {
+) -> Result<Peer, SyncError> {
     match context.store.find_peer(owner, reference).await {
-        Err(StoreError::PeerNotFound { reference }) => Err(SyncError::NoPeer { reference }.into()),
+        Err(StoreError::PeerNotFound { reference }) => Err(SyncError::NoPeer { reference }),
         found => Ok(found?),
     }
 }
@@ -54,11 +53,11 @@ pub(super) async fn find_confirmed(
     context: &Context,
     owner: &Owner,
     reference: &str,
-) -> Result<Peer, NodeError> {
+) -> Result<Peer, SyncError> {
     let peer = find(context, owner, reference).await?;
     match peer.state {
         PeerState::Confirmed => Ok(peer),
-        PeerState::Pending => Err(SyncError::Pending { name: peer.name }.into()),
+        PeerState::Pending => Err(SyncError::Pending { name: peer.name }),
     }
 }
 
@@ -68,7 +67,7 @@ pub(in crate::sync) async fn limits_of(
     context: &Context,
     owner: &Owner,
     node: NodeId,
-) -> Result<PeerLimits, NodeError> {
+) -> Result<PeerLimits, SyncError> {
     match context.store.find_peer(owner, &node.to_string()).await {
         Err(StoreError::PeerNotFound { .. }) => Ok(PeerLimits::default()),
         found => Ok(found?.limits),
@@ -76,7 +75,7 @@ pub(in crate::sync) async fn limits_of(
 }
 
 /// The confirmed peers of an owner that have an address.
-pub(super) async fn confirmed(context: &Context, owner: &Owner) -> Result<Vec<Peer>, NodeError> {
+pub(super) async fn confirmed(context: &Context, owner: &Owner) -> Result<Vec<Peer>, SyncError> {
     let peers = context.store.list_peers(owner).await?;
     let is_asked = |peer: &Peer| peer.state == PeerState::Confirmed && peer.url.is_some();
     Ok(peers.into_iter().filter(is_asked).collect())
@@ -92,7 +91,7 @@ pub(in crate::sync) async fn seen(
     context: &Context,
     peer: &Peer,
     synced: bool,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let now = clock::now();
     context.statuses.heard(peer.node);
     Ok(context.store.touch_peer(&peer.owner, peer.node, now, synced.then_some(now)).await?)

@@ -3,7 +3,7 @@
 use super::{find, status};
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::sync::error::SyncError;
 use baton_api::sync::PeerView;
 
 /// The view of a peer that was asked just now.
@@ -11,7 +11,7 @@ pub async fn ping(
     context: &Context,
     caller: &Caller,
     reference: &str,
-) -> Result<PeerView, NodeError> {
+) -> Result<PeerView, SyncError> {
     let peer = find(context, &caller.owner, reference).await?;
     Ok(status::view(context, peer, true).await)
 }

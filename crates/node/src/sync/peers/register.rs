@@ -14,7 +14,7 @@ use crate::audit::{Action, Note};
 use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
-use crate::error::NodeError;
+use baton_api::Invalid;
 use baton_api::Scope;
 use baton_api::sync::{NodeIdentity, PeerView, RegisterPeer};
 use baton_net::outbound::Reach;
@@ -31,7 +31,7 @@ pub async fn register(
     context: &Context,
     caller: &Caller,
     request: RegisterPeer,
-) -> Result<PeerView, NodeError> {
+) -> Result<PeerView, SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::RegisterPeer, &*request.name);
     let note = note.with("url", shown(&request.url)).with("method", request.auth_method.as_str());
     let registered = register_here(context, caller, request).await;
@@ -64,7 +64,7 @@ async fn register_here(
     context: &Context,
     caller: &Caller,
     mut request: RegisterPeer,
-) -> Result<Peer, NodeError> {
+) -> Result<Peer, SyncError> {
     check(&request)?;
     request.limits = request.limits.map(limit::admitted).transpose()?;
     if request.fingerprint.is_some() {
@@ -97,7 +97,7 @@ async fn register_here(
 }
 
 /// How the node that is meant is asked: with what the request brings.
-fn way(context: &Context, request: &mut RegisterPeer, reach: Reach) -> Result<Way, NodeError> {
+fn way(context: &Context, request: &mut RegisterPeer, reach: Reach) -> Result<Way, SyncError> {
     Ok(Way {
         credential: Credential::take(request, reach)?,
         name: request.name.clone(),
@@ -113,15 +113,15 @@ fn expect(
     request: &RegisterPeer,
     known: &[Peer],
     found: &NodeIdentity,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     if found.node_id == context.node {
         let found = "this node itself".to_owned();
-        return Err(SyncError::AddressNotAllowed { found }.into());
+        return Err(SyncError::AddressNotAllowed { found });
     }
     let shown = found.key.fingerprint();
     if let Some(expected) = request.fingerprint.filter(|expected| *expected != shown) {
         let (expected, found) = (expected.to_string(), shown.to_string());
-        return Err(SyncError::OtherFingerprint { expected, found }.into());
+        return Err(SyncError::OtherFingerprint { expected, found });
     }
     // Who answers where another one was registered is not taken for it, nor beside it.
     let is_there = |known: &&Peer| {
@@ -134,13 +134,13 @@ fn expect(
 }
 
 /// Shows the node that was found what is to open it, so that what does not fit is noticed now.
-async fn show(stranger: &Stranger<'_>, found: &NodeIdentity) -> Result<NodeIdentity, NodeError> {
+async fn show(stranger: &Stranger<'_>, found: &NodeIdentity) -> Result<NodeIdentity, SyncError> {
     let card = stranger.card().await?.identity();
     if card.key == found.key { Ok(card) } else { Err(other(found.node_id, &card)) }
 }
 
-fn other(expected: NodeId, found: &NodeIdentity) -> NodeError {
-    SyncError::OtherNode { expected, found: found.node_id }.into()
+fn other(expected: NodeId, found: &NodeIdentity) -> SyncError {
+    SyncError::OtherNode { expected, found: found.node_id }
 }
 
 fn peer(
@@ -169,14 +169,15 @@ fn peer(
     }
 }
 
-fn check(request: &RegisterPeer) -> Result<(), NodeError> {
+fn check(request: &RegisterPeer) -> Result<(), SyncError> {
     let length = request.name.chars().count();
     if !(1..=NAME_MAX).contains(&length) || request.name.chars().any(char::is_control) {
-        return Err(NodeError::Invalid {
+        return Err(Invalid {
             field: "name",
             expected: "1 to 64 characters",
             found: length.to_string(),
-        });
+        }
+        .into());
     }
     Ok(())
 }
@@ -190,7 +191,7 @@ fn completes(known: &Peer, peer: &Peer, is_admin: bool) -> bool {
 
 /// Gives a peer that is known what opens it, and the name and the address that came with it. Nobody is
 /// trusted less than before, and more only by the fingerprint.
-async fn complete(context: &Context, known: &Peer, peer: Peer) -> Result<Peer, NodeError> {
+async fn complete(context: &Context, known: &Peer, peer: Peer) -> Result<Peer, SyncError> {
     let is_confirmed = peer.state == PeerState::Confirmed;
     let peer = Peer { api_key: known.api_key.clone(), ..peer };
     context.store.update_peer(&peer).await?;

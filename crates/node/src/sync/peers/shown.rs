@@ -6,7 +6,6 @@
 use super::SyncError;
 use crate::caller::Caller;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::keys;
 use baton_api::Scope;
 use baton_store::Peer;
@@ -21,18 +20,18 @@ pub(super) async fn shut_out(
     context: &Context,
     caller: &Caller,
     peer: &Peer,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let Some(shown) = peer.api_key.as_ref().filter(|_| !peer.limits.is_none()) else {
         return Ok(());
     };
     let Some(client) = shown.strip_prefix(CLIENT) else {
-        return keys::revoke(context, caller, None, shown).await;
+        return Ok(keys::revoke(context, caller, None, shown).await?);
     };
     let client = client.split_once('@').map_or(client, |(client, _)| client);
     match &context.gate {
         Some(gate) if gate.allows(client) => {
             let (name, client) = (peer.name.clone(), client.to_owned());
-            Err(SyncError::LetInByToken { name, client }.into())
+            Err(SyncError::LetInByToken { name, client })
         }
         _ => Ok(()),
     }
@@ -40,9 +39,9 @@ pub(super) async fn shut_out(
 
 /// Checks that limits of a peer shut nobody out but the peer: the key that it shows must not be one with which
 /// this node is administered.
-pub(super) async fn check(context: &Context, peer: &Peer) -> Result<(), NodeError> {
+pub(super) async fn check(context: &Context, peer: &Peer) -> Result<(), SyncError> {
     let Some(shown) = &peer.api_key else { return Ok(()) };
     let keys = context.store.list_keys(&peer.owner).await?;
     let is_admin = keys.iter().any(|key| key.id == *shown && key.scopes.contains(&Scope::Admin));
-    if is_admin { Err(SyncError::AdminKey { name: peer.name.clone() }.into()) } else { Ok(()) }
+    if is_admin { Err(SyncError::AdminKey { name: peer.name.clone() }) } else { Ok(()) }
 }

@@ -150,8 +150,8 @@ async fn ask(context: &Context, peer: &Peer) -> Seen {
         }
         Ok(None)
     };
-    let asked: Result<Option<String>, crate::error::NodeError> = asked.await;
-    let first_line = |error: crate::error::NodeError| {
+    let asked: Result<Option<String>, crate::sync::error::SyncError> = asked.await;
+    let first_line = |error: crate::sync::error::SyncError| {
         error.to_string().lines().next().unwrap_or_default().to_owned()
     };
     let (silent, refuses) = match asked {
@@ -166,17 +166,13 @@ async fn ask(context: &Context, peer: &Peer) -> Seen {
 /// Why a peer that lives takes nothing of this node, and what to do, where it said so: that two clocks are
 /// apart, or that what it is shown opens nothing. Older nodes know no greeting, and that nobody has confirmed
 /// this node there is told beside it.
-fn refusal(error: &crate::error::NodeError) -> Option<String> {
+fn refusal(error: &crate::sync::error::SyncError) -> Option<String> {
     match error {
-        crate::error::NodeError::Sync(SyncError::Denied { why, .. }) if why.contains("clocks") => {
-            Some(error.to_string())
-        }
-        crate::error::NodeError::Sync(
-            SyncError::Untrusted { .. }
-            | SyncError::NotLetIn { .. }
-            | SyncError::NoToken { .. }
-            | SyncError::Tunnel { .. },
-        ) => Some(error.to_string()),
+        SyncError::Denied { why, .. } if why.contains("clocks") => Some(error.to_string()),
+        SyncError::Untrusted { .. }
+        | SyncError::NotLetIn { .. }
+        | SyncError::NoToken { .. }
+        | SyncError::Tunnel { .. } => Some(error.to_string()),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Makes revisions that have arrived visible: in one transaction, with the session if it is new here.
 
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::sync::error::SyncError;
 use crate::sync::reconcile::aside;
 use crate::sync::shelf::{Along, Shelf};
 use crate::sync::working::row;
@@ -14,7 +14,7 @@ pub(super) async fn store(
     shelf: &mut Shelf,
     gained: Vec<(Signed, Vec<PartRef>)>,
     released: Vec<RevisionId>,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let current = shelf.shared.replica.current().cloned();
     let current = current.filter(|current| !current.deleted);
     let is_here = row(context, &shelf.owner, shelf.shared.replica.session()).await?.is_some();
@@ -44,7 +44,7 @@ pub(super) async fn store(
 }
 
 /// The row of a session that comes from elsewhere.
-async fn new_row(context: &Context, owner: &Owner, current: &Signed) -> Result<Session, NodeError> {
+async fn new_row(context: &Context, owner: &Owner, current: &Signed) -> Result<Session, SyncError> {
     Ok(Session {
         id: current.session,
         name: free_name(context, owner, &current.name).await?,
@@ -64,7 +64,7 @@ async fn free_name(
     context: &Context,
     owner: &Owner,
     name: &SessionName,
-) -> Result<SessionName, NodeError> {
+) -> Result<SessionName, SyncError> {
     let start: String = name.as_str().chars().take(58).collect();
     let others = (2..1000).filter_map(|number| format!("{start}-{number}").parse().ok());
     for candidate in std::iter::once(name.clone()).chain(others) {

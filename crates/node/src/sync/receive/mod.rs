@@ -16,7 +16,7 @@ use super::reconcile::reconcile;
 use super::shelf::{ATTEMPTS, Shelf, author, is_race};
 use super::working::{advance, keep_unsaved, row};
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::runtime::RuntimeError;
 use crate::table::Hold;
 use arrive::store;
 use baton_api::sync::{Exchange, Taken, Wanted};
@@ -42,7 +42,7 @@ pub(super) async fn take(
     exchange: &Exchange,
     at_hand: &mut AtHand,
     hold: Option<&Hold>,
-) -> Result<Taken, NodeError> {
+) -> Result<Taken, SyncError> {
     let session = exchange.offer.session;
     let lists = check(context, exchange)?;
     let takes = peers::limits_of(context, owner, from).await?.take;
@@ -84,11 +84,11 @@ pub(super) async fn take(
             }
         }
     }
-    Err(SyncError::Contended { session }.into())
+    Err(SyncError::Contended { session })
 }
 
 /// Deletes a session here that is known to be deleted: its files could not be removed before.
-async fn finish_deletion(context: &Context, owner: &Owner, hold: &Hold) -> Result<(), NodeError> {
+async fn finish_deletion(context: &Context, owner: &Owner, hold: &Hold) -> Result<(), SyncError> {
     let shelf = Shelf::take(context, owner, hold.id()).await?;
     if !shelf.shared.replica.current().is_some_and(|current| current.deleted) {
         return Ok(());
@@ -119,7 +119,7 @@ async fn attempt(
     lists: &Lists<'_>,
     kept: bool,
     at_hand: &mut AtHand,
-) -> Result<Attempt, NodeError> {
+) -> Result<Attempt, SyncError> {
     let offer = &exchange.offer;
     let mut shelf = Shelf::take(context, owner, offer.session).await?;
     let stood = Standing::of(context, &shelf).await?;
@@ -144,7 +144,7 @@ async fn attempt(
         let new = gained.iter().filter(|(revision, _)| !had.contains(&said(revision)));
         return match check_states(context, owner, new, at_hand).await {
             Ok(()) => Ok(Attempt::Ready),
-            Err(NodeError::Store(error)) if is_unreadable(&error) => {
+            Err(SyncError::Runtime(RuntimeError::Store(error))) if is_unreadable(&error) => {
                 let hurt = damaged(context, owner, &gained).await?;
                 if hurt.is_empty() { Err(error.into()) } else { Ok(Attempt::Missing(hurt)) }
             }
@@ -166,7 +166,7 @@ async fn leave_copies(
     context: &Context,
     shelf: &mut Shelf,
     offer: &Offer,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let old = context.identity.actor();
     if shelf.shared.replica.is_cloned(offer, old) {
         context.identity.begin_epoch(&context.store).await?;
@@ -180,7 +180,7 @@ async fn told(
     owner: &Owner,
     session: SessionId,
     changed: bool,
-) -> Result<Taken, NodeError> {
+) -> Result<Taken, SyncError> {
     let shelf = Shelf::take(context, owner, session).await?;
     let replica = &shelf.shared.replica;
     let conflicts = replica.siblings().iter().map(|sibling| sibling.id()).collect();

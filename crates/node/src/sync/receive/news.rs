@@ -2,7 +2,7 @@
 
 use super::row;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::sync::error::SyncError;
 use crate::sync::shelf::Shelf;
 use crate::sync::working::current;
 use crate::webhooks::{Event, News};
@@ -17,7 +17,7 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    pub(super) async fn of(context: &Context, shelf: &Shelf) -> Result<Self, NodeError> {
+    pub(super) async fn of(context: &Context, shelf: &Shelf) -> Result<Self, SyncError> {
         let replica = &shelf.shared.replica;
         Ok(Self {
             row: row(context, &shelf.owner, replica.session()).await?,
@@ -64,7 +64,7 @@ async fn tell_of(
     session: SessionId,
     before: &Standing,
     from: NodeId,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     let shelf = Shelf::take(context, owner, session).await?;
     let now = Standing::of(context, &shelf).await?;
     let events = now.since(before);

@@ -4,7 +4,6 @@
 use super::Lists;
 use crate::blocking::blocking;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::sync::at_hand::AtHand;
 use crate::sync::contents;
 use crate::sync::damage::DamageError;
@@ -22,7 +21,7 @@ const OPENED_AT_ONCE: usize = 16;
 
 /// Checks what an exchange says of parts: every revision has its list, and no list is too long or names
 /// what no revision holds.
-pub(super) fn check<'a>(context: &Context, exchange: &'a Exchange) -> Result<Lists<'a>, NodeError> {
+pub(super) fn check<'a>(context: &Context, exchange: &'a Exchange) -> Result<Lists<'a>, SyncError> {
     let lists: Lists = exchange.lists.iter().map(|list| (list.hash(), list)).collect();
     let limits = context.store.limits();
     for revision in exchange.offer.whole().filter(|revision| !revision.deleted) {
@@ -32,16 +31,14 @@ pub(super) fn check<'a>(context: &Context, exchange: &'a Exchange) -> Result<Lis
         if let Some(PartRef { kind, name, .. }) =
             list.parts().find(|part| part.kind.is_of_one_node())
         {
-            return Err(SyncError::OfOneNode { rev, kind, name }.into());
+            return Err(SyncError::OfOneNode { rev, kind, name });
         }
         if list.size() != revision.size {
-            return Err(
-                SyncError::WrongSize { rev, expected: revision.size, found: list.size() }.into()
-            );
+            return Err(SyncError::WrongSize { rev, expected: revision.size, found: list.size() });
         }
         let limit = context.sync.session_bytes;
         if list.size() > limit {
-            return Err(SyncError::TooLarge { rev, limit, found: list.size() }.into());
+            return Err(SyncError::TooLarge { rev, limit, found: list.size() });
         }
         if list.len() > limits.snapshot_parts {
             let (found, limit) = (list.len(), limits.snapshot_parts);
@@ -59,12 +56,12 @@ pub(super) async fn check_states(
     owner: &Owner,
     revisions: impl Iterator<Item = &(Signed, Vec<PartRef>)>,
     at_hand: &mut AtHand,
-) -> Result<(), NodeError> {
+) -> Result<(), SyncError> {
     for (revision, parts) in revisions {
         let rev = revision.id();
         let state = match contents::state_of(context, owner, parts, at_hand).await {
-            Err(NodeError::Sync(SyncError::BadContent { why })) => {
-                return Err(SyncError::from(DamageError::NoState { rev, why }).into());
+            Err(SyncError::BadContent { why }) => {
+                return Err(SyncError::from(DamageError::NoState { rev, why }));
             }
             state => state?,
         };
@@ -79,10 +76,10 @@ pub(super) async fn check_states(
         };
         let (is_within, is_same, found) = blocking(work).await?;
         if !is_within {
-            return Err(SyncError::BeyondViews { rev }.into());
+            return Err(SyncError::BeyondViews { rev });
         }
         if !is_same {
-            return Err(SyncError::WrongChecksum { rev, expected, found }.into());
+            return Err(SyncError::WrongChecksum { rev, expected, found });
         }
     }
     Ok(())
@@ -94,7 +91,7 @@ pub(super) async fn parts_of(
     shelf: &Shelf,
     revision: &Signed,
     lists: &Lists<'_>,
-) -> Result<Vec<PartRef>, NodeError> {
+) -> Result<Vec<PartRef>, SyncError> {
     if let Some(list) = lists.get(&revision.parts) {
         return Ok(list.parts().collect());
     }
@@ -107,7 +104,7 @@ pub(super) async fn parts_of(
             return Ok(contents::shared_parts(&held));
         }
     }
-    Err(SyncError::NoList { rev: revision.id() }.into())
+    Err(SyncError::NoList { rev: revision.id() })
 }
 
 /// The parts that are here and damaged: whoever offers them has them whole.
@@ -115,7 +112,7 @@ pub(super) async fn damaged(
     context: &Context,
     owner: &Owner,
     gained: &[(Signed, Vec<PartRef>)],
-) -> Result<Vec<Wanted>, NodeError> {
+) -> Result<Vec<Wanted>, SyncError> {
     let all = gained.iter().flat_map(|(_, parts)| parts);
     let all: BTreeMap<PartHash, &PartRef> = all.map(|part| (part.hash, part)).collect();
     let all = all.into_values().filter(|part| !part.kind.is_picture()).cloned().collect();
@@ -128,7 +125,7 @@ pub(super) async fn missing(
     context: &Context,
     shelf: &Shelf,
     gained: &[(Signed, Vec<PartRef>)],
-) -> Result<Vec<Wanted>, NodeError> {
+) -> Result<Vec<Wanted>, SyncError> {
     let all: Vec<PartRef> = gained.iter().flat_map(|(_, parts)| parts.iter().cloned()).collect();
     let missing = context.store.missing_parts(&shelf.owner, &all).await?;
     if missing.is_empty() {
@@ -154,7 +151,7 @@ pub(super) async fn missing(
 async fn places(
     context: &Context,
     shelf: &Shelf,
-) -> Result<HashMap<(PartKind, String), PartRef>, NodeError> {
+) -> Result<HashMap<(PartKind, String), PartRef>, SyncError> {
     let Some(base) = &shelf.shared.base else { return Ok(HashMap::new()) };
     let (owner, session) = (&shelf.owner, base.revision.session);
     let held = context.store.fetch_content(owner, session, base.revision.id()).await?;

@@ -5,7 +5,6 @@
 //! need not say that it goes on, and every version of Baton can be asked.
 
 use super::{HEALTH_LIMIT, Remote, TUNNEL};
-use crate::error::NodeError;
 use crate::sync::error::SyncError;
 use baton_net::client::address;
 use std::time::Duration;
@@ -29,7 +28,7 @@ impl Remote {
         &self,
         sent: usize,
         coming: impl Future<Output = T>,
-    ) -> Result<T, NodeError> {
+    ) -> Result<T, SyncError> {
         tokio::pin!(coming);
         let on_the_way = Duration::from_secs(sent as u64 / SLOWEST);
         let limit = HEALTH_LIMIT.saturating_sub(QUIET) + on_the_way;
@@ -51,7 +50,7 @@ impl Remote {
 
     /// Asks whether it lives. Whatever it says is a sign that it does. That it refuses to talk is none that it
     /// does not: a node that ends takes no connections any more, and finishes what was asked.
-    async fn shows_life(&self, limit: Duration) -> Result<(), NodeError> {
+    async fn shows_life(&self, limit: Duration) -> Result<(), SyncError> {
         let request = self.http.get(address(&self.url, &["health"])?).timeout(limit);
         let request = match self.way.tunnel()? {
             Some(tunnel) => request.header(TUNNEL, tunnel),
@@ -60,7 +59,7 @@ impl Remote {
         match request.send().await {
             Err(error) if error.is_timeout() && error.is_connect() => Err(self.unreachable(error)),
             Err(error) if error.is_timeout() => {
-                Err(SyncError::Silent { name: self.peer.name.clone() }.into())
+                Err(SyncError::Silent { name: self.peer.name.clone() })
             }
             Ok(_) | Err(_) => Ok(()),
         }

@@ -5,7 +5,6 @@ use super::topic::{SEALED, Topic};
 use super::{Remote, confirms_there};
 use crate::blocking::blocking;
 use crate::clock;
-use crate::error::NodeError;
 use crate::messages::{sign_request, verify_response};
 use crate::sealing::{self, SealContext};
 use crate::sync::credential::TUNNEL;
@@ -80,7 +79,7 @@ impl<'a> Ask<'a> {
 
 impl Remote {
     /// Asks, and asks again when the line was cut or the peer had no time.
-    pub(super) async fn ask(&self, ask: Ask<'_>) -> Result<Vec<u8>, NodeError> {
+    pub(super) async fn ask(&self, ask: Ask<'_>) -> Result<Vec<u8>, SyncError> {
         let pauses = ExponentialBuilder::default()
             .with_min_delay(Duration::from_millis(200))
             .with_max_delay(Duration::from_secs(5))
@@ -89,7 +88,7 @@ impl Remote {
         let asked = (|| self.ask_once(&ask)).retry(pauses).when(Failed::is_passing);
         let limit = ask.within.unwrap_or(WHOLE_LIMIT);
         let Ok(asked) = timeout(limit, Box::pin(asked.into_future())).await else {
-            return Err(SyncError::TooSlow { name: self.peer.name.clone() }.into());
+            return Err(SyncError::TooSlow { name: self.peer.name.clone() });
         };
         asked.map_err(|failed| failed.error)
     }
@@ -167,7 +166,7 @@ impl Remote {
         ask: &Ask<'_>,
         sent: usize,
         coming: impl Future<Output = T>,
-    ) -> Result<T, NodeError> {
+    ) -> Result<T, SyncError> {
         if ask.is_silent { Ok(coming.await) } else { self.while_alive(sent, coming).await }
     }
 
@@ -182,7 +181,7 @@ impl Remote {
         &self,
         ask: &Ask<'_>,
         shown: &Shown,
-    ) -> Result<(reqwest::Request, baton_session::NodeSignature), NodeError> {
+    ) -> Result<(reqwest::Request, baton_session::NodeSignature), SyncError> {
         let untrusted = |why: String| SyncError::Untrusted { why };
         let mut request = Request::builder()
             .method(ask.method.clone())
@@ -236,20 +235,20 @@ impl Remote {
             // What to type there is known here. Whoever stands in between has no say in it.
             Ok(Problem { code: ErrorCode::PendingThere, .. }) => {
                 is_pending = true;
-                SyncError::PendingThere { name, next: confirms_there(&self.identity) }.into()
+                SyncError::PendingThere { name, next: confirms_there(&self.identity) }
             }
             Ok(Problem { code: ErrorCode::NotShared | ErrorCode::SessionNotFound, .. }) => {
-                SyncError::NotThere { name }.into()
+                SyncError::NotThere { name }
             }
             Ok(Problem { detail, hint, .. }) => {
                 let why = hint.map_or(detail.clone(), |hint| format!("{detail}\n{hint}"));
-                SyncError::Denied { name, why }.into()
+                SyncError::Denied { name, why }
             }
             // A node says why; whatever says nothing and is not passing stands in front of it.
             Err(_) if self.way.method == AuthMethod::Tunnel && !is_passing => {
                 self.way.not_through(format!("HTTP status {status}"))
             }
-            Err(_) => SyncError::Denied { name, why: format!("HTTP status {status}") }.into(),
+            Err(_) => SyncError::Denied { name, why: format!("HTTP status {status}") },
         };
         Failed { error, is_passing, is_unknown, is_pending }
     }
@@ -257,7 +256,7 @@ impl Remote {
 
 /// A request that failed, and whether it may go well the next time.
 pub(super) struct Failed {
-    pub(super) error: NodeError,
+    pub(super) error: SyncError,
     is_passing: bool,
     /// Whether the peer does not know who asks.
     is_unknown: bool,
@@ -266,7 +265,7 @@ pub(super) struct Failed {
 }
 
 impl Failed {
-    fn passing(error: NodeError) -> Self {
+    fn passing(error: SyncError) -> Self {
         Self { error, is_passing: true, is_unknown: false, is_pending: false }
     }
 
@@ -275,7 +274,7 @@ impl Failed {
     }
 }
 
-impl<E: Into<NodeError>> From<E> for Failed {
+impl<E: Into<SyncError>> From<E> for Failed {
     fn from(error: E) -> Self {
         Self { error: error.into(), is_passing: false, is_unknown: false, is_pending: false }
     }

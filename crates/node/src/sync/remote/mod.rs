@@ -24,7 +24,6 @@ use super::peers::{Statuses, confirms_there};
 use super::standing;
 use crate::blocking::blocking;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::identity::{Identity, SealKey};
 use ask::{Ask, Failed};
 use baton_api::Health;
@@ -69,7 +68,7 @@ pub(super) struct Remote {
 
 impl Remote {
     /// A confirmed peer with an address, or one that is only asked whether it lives.
-    pub(super) async fn of(context: &Context, peer: &Peer) -> Result<Self, NodeError> {
+    pub(super) async fn of(context: &Context, peer: &Peer) -> Result<Self, SyncError> {
         let name = || peer.name.clone();
         let url = peer.url.as_deref().and_then(|url| Url::parse(url).ok());
         let url = url.ok_or_else(|| SyncError::NoAddress { name: name() })?;
@@ -104,7 +103,7 @@ impl Remote {
     }
 
     /// Whether it lives, and is who it was. Nothing is sent but what gets through a tunnel.
-    pub(super) async fn health(&self) -> Result<(), NodeError> {
+    pub(super) async fn health(&self) -> Result<(), SyncError> {
         let request = self.http.get(address(&self.url, &["health"])?).timeout(HEALTH_LIMIT);
         let request = match self.way.tunnel()? {
             Some(tunnel) => request.header(TUNNEL, tunnel),
@@ -117,17 +116,13 @@ impl Remote {
         let body = bounded(response, SMALL_MAX).await.map_err(|why| self.broken(why))?;
         let health: Health = self.json(body).await?;
         let (expected, found) = (self.peer.node, health.node_id);
-        if found == expected {
-            Ok(())
-        } else {
-            Err(SyncError::OtherNode { expected, found }.into())
-        }
+        if found == expected { Ok(()) } else { Err(SyncError::OtherNode { expected, found }) }
     }
 
     /// Says who asks, and hears with that whether this node is let in; what becomes of it is remembered for
     /// whoever looks at the peer. It is no reason to hold that the peer does not answer: older nodes know no
     /// greeting.
-    pub(super) async fn greet(&self) -> Result<(), NodeError> {
+    pub(super) async fn greet(&self) -> Result<(), SyncError> {
         let path = ["sync", "greeting"];
         let ask = Ask::get(&path, Topic::GREETING, SMALL_MAX);
         // A provider that gives the token for it may be slow as well.
@@ -139,13 +134,13 @@ impl Remote {
             }
             Err(_) => {
                 tracing::debug!(peer = %self.peer.node, "a greeting takes too long");
-                Err(SyncError::TooSlow { name: self.peer.name.clone() }.into())
+                Err(SyncError::TooSlow { name: self.peer.name.clone() })
             }
         }
     }
 
     /// Its sessions.
-    pub(super) async fn index(&self) -> Result<SyncIndex, NodeError> {
+    pub(super) async fn index(&self) -> Result<SyncIndex, SyncError> {
         let path = ["sync", "index"];
         let ask = Ask::get(&path, Topic::INDEX, LIST_MAX).within(INDEX_LIMIT);
         self.json(self.ask(ask).await?).await
@@ -156,7 +151,7 @@ impl Remote {
     pub(super) async fn next_index(
         &self,
         known: Option<IndexMark>,
-    ) -> Result<NextIndex, NodeError> {
+    ) -> Result<NextIndex, SyncError> {
         let (path, body) = (["sync", "index", "next"], write(AskIndex { known }).await?);
         let ask = Ask::post(&path, Topic::NEXT_INDEX, body, false, LIST_MAX);
         // It is silent for as long as there is no news.
@@ -169,7 +164,7 @@ impl Remote {
         &self,
         session: SessionId,
         view: &View,
-    ) -> Result<Exchange, NodeError> {
+    ) -> Result<Exchange, SyncError> {
         let id = session.to_string();
         if !view.is_whole() {
             let path = ["sync", "sessions", &id, "revisions", "seen"];
@@ -182,7 +177,7 @@ impl Remote {
     }
 
     /// Offers it what is here of a session.
-    pub(super) async fn offer(&self, exchange: &Exchange) -> Result<Taken, NodeError> {
+    pub(super) async fn offer(&self, exchange: &Exchange) -> Result<Taken, SyncError> {
         let session = exchange.offer.session;
         let id = session.to_string();
         let (path, body) = (["sync", "sessions", &id, "revisions"], write(exchange.clone()).await?);
@@ -195,7 +190,7 @@ impl Remote {
         &self,
         session: SessionId,
         lease: Lease,
-    ) -> Result<LeaseAnswer, NodeError> {
+    ) -> Result<LeaseAnswer, SyncError> {
         let id = session.to_string();
         let (path, body) = (["sync", "sessions", &id, "lease"], write(TakeLease { lease }).await?);
         let ask = Ask::post(&path, Topic::lease(session), body, true, SMALL_MAX);
@@ -208,7 +203,7 @@ impl Remote {
         &self,
         session: SessionId,
         limit: usize,
-    ) -> Result<Vec<u8>, NodeError> {
+    ) -> Result<Vec<u8>, SyncError> {
         let id = session.to_string();
         let path = ["sync", "sessions", &id, "icon"];
         let ask = Ask::get(&path, Topic::icon(session), limit);
@@ -221,7 +216,7 @@ impl Remote {
         session: SessionId,
         view: &View,
         wanted: Vec<Wanted>,
-    ) -> Result<Vec<Parcel>, NodeError> {
+    ) -> Result<Vec<Parcel>, SyncError> {
         let id = session.to_string();
         let path = ["sync", "sessions", &id, "parts", "fetch"];
         let view = Some(view.clone()).filter(|view| !view.is_whole());
@@ -237,7 +232,7 @@ impl Remote {
         &self,
         session: SessionId,
         parcels: Vec<Parcel>,
-    ) -> Result<(), NodeError> {
+    ) -> Result<(), SyncError> {
         let id = session.to_string();
         let path = ["sync", "sessions", &id, "parts"];
         let body = blocking(move || parcel::write(&parcels)).await?;
@@ -246,7 +241,7 @@ impl Remote {
     }
 
     /// Reads an answer, which may be megabytes, off the async threads.
-    async fn json<T>(&self, body: Vec<u8>) -> Result<T, NodeError>
+    async fn json<T>(&self, body: Vec<u8>) -> Result<T, SyncError>
     where
         T: DeserializeOwned + Send + 'static,
     {
@@ -254,27 +249,27 @@ impl Remote {
         read.map_err(|error: serde_json::Error| self.not_a_node(error.to_string()))
     }
 
-    fn unreachable(&self, error: reqwest::Error) -> NodeError {
+    fn unreachable(&self, error: reqwest::Error) -> SyncError {
         if error.is_timeout() && !error.is_connect() {
-            return SyncError::TooSlow { name: self.peer.name.clone() }.into();
+            return SyncError::TooSlow { name: self.peer.name.clone() };
         }
         self.broken(said(error))
     }
 
-    fn broken(&self, why: String) -> NodeError {
-        SyncError::Unreachable { name: self.peer.name.clone(), why }.into()
+    fn broken(&self, why: String) -> SyncError {
+        SyncError::Unreachable { name: self.peer.name.clone(), why }
     }
 
-    fn not_a_node(&self, why: String) -> NodeError {
-        SyncError::NotANode { url: self.url.clone(), why }.into()
+    fn not_a_node(&self, why: String) -> SyncError {
+        SyncError::NotANode { url: self.url.clone(), why }
     }
 }
 
 /// Writes a message, which may be megabytes, off the async threads. One that cannot be written is not
 /// sent: an empty one would say something else.
-async fn write(message: impl Serialize + Send + 'static) -> Result<Vec<u8>, NodeError> {
+async fn write(message: impl Serialize + Send + 'static) -> Result<Vec<u8>, SyncError> {
     let written = blocking(move || serde_json::to_vec(&message)).await?;
-    Ok(written.map_err(|source| SyncError::NotWritten { what: "a message to a peer", source })?)
+    written.map_err(|source| SyncError::NotWritten { what: "a message to a peer", source })
 }
 
 #[cfg(test)]
@@ -295,6 +290,6 @@ mod tests {
     #[tokio::test]
     async fn a_message_that_cannot_be_written_is_an_error_and_not_an_empty_one() {
         let error = write(Unwritable).await.unwrap_err();
-        assert!(matches!(error, NodeError::Sync(SyncError::NotWritten { .. })), "{error}");
+        assert!(matches!(error, SyncError::NotWritten { .. }), "{error}");
     }
 }

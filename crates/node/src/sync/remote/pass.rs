@@ -4,7 +4,6 @@
 //! another one is got, once. What is refused then stays refused, and whoever asked is told by whom.
 
 use super::super::credential::{Credential, Pass, command, preparation};
-use crate::error::NodeError;
 use crate::oidc::{OidcClient, ProviderError, Token, Tokens};
 use crate::shell::word;
 use crate::sync::error::SyncError;
@@ -35,15 +34,15 @@ pub(in crate::sync) struct Shown {
 
 impl Way {
     /// What gets a request to the peer at all.
-    pub(in crate::sync) fn tunnel(&self) -> Result<Option<HeaderValue>, NodeError> {
+    pub(in crate::sync) fn tunnel(&self) -> Result<Option<HeaderValue>, SyncError> {
         self.credential.as_ref().map_or(Ok(None), Credential::tunnel)
     }
 
     /// What says who asks.
-    pub(in crate::sync) async fn show(&self) -> Result<Shown, NodeError> {
+    pub(in crate::sync) async fn show(&self) -> Result<Shown, SyncError> {
         let Some(credential) = &self.credential else {
             let (name, url) = (self.name.clone(), self.url.clone());
-            return Err(SyncError::NoKey { name, url, way: self.method }.into());
+            return Err(SyncError::NoKey { name, url, way: self.method });
         };
         match &credential.pass {
             Pass::Key(key) => {
@@ -69,21 +68,21 @@ impl Way {
     }
 
     /// The peer does not let this node in, and said why and perhaps what to do.
-    pub(in crate::sync) fn not_let_in(&self, why: String, hint: Option<String>) -> NodeError {
+    pub(in crate::sync) fn not_let_in(&self, why: String, hint: Option<String>) -> SyncError {
         let again = self.again();
         let next = match hint {
             Some(hint) => format!("{hint}\nhere: {again}"),
             None => format!("{}\nwith that, run here: {again}", preparation(self.means())),
         };
-        SyncError::NotLetIn { name: self.name.clone(), way: self.method, why, next }.into()
+        SyncError::NotLetIn { name: self.name.clone(), way: self.method, why, next }
     }
 
     /// What answers in the place of the peer is the tunnel.
-    pub(in crate::sync) fn not_through(&self, why: String) -> NodeError {
-        SyncError::Tunnel { name: self.name.clone(), why, next: self.again() }.into()
+    pub(in crate::sync) fn not_through(&self, why: String) -> SyncError {
+        SyncError::Tunnel { name: self.name.clone(), why, next: self.again() }
     }
 
-    fn no_token(&self, client: &OidcClient, why: ProviderError) -> NodeError {
+    fn no_token(&self, client: &OidcClient, why: ProviderError) -> SyncError {
         let again = self.again();
         let next = match &why {
             ProviderError::Silent { .. } => {
@@ -99,7 +98,7 @@ impl Way {
                 word(&client.id)
             ),
         };
-        SyncError::NoToken { name: self.name.clone(), why: Box::new(why), next }.into()
+        SyncError::NoToken { name: self.name.clone(), why: Box::new(why), next }
     }
 
     /// By what this node says who it acts for.

@@ -4,7 +4,6 @@ use super::SeenRevision;
 use super::looks::Key;
 use crate::blocking::blocking;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::sync::contents::{self, is_damage, shared_parts};
 use crate::sync::damage::DamageError;
 use crate::sync::error::SyncError;
@@ -23,7 +22,7 @@ pub(super) async fn look(
     signed: &Signed,
     view: &View,
     conflicts: Vec<RevisionId>,
-) -> Result<Arc<SeenRevision>, NodeError> {
+) -> Result<Arc<SeenRevision>, SyncError> {
     let (owner_too, view_too, named) = (owner.clone(), view.clone(), conflicts.clone());
     let key = Key { owner: owner_too, revision: signed.id(), view: view_too, conflicts: named };
     if let Some(known) = context.looks.get(&key) {
@@ -52,13 +51,13 @@ pub(super) async fn look(
 }
 
 /// What is damaged may be of a site of which they are told nothing: its name is for the log.
-fn unnamed(signed: &Signed, error: NodeError) -> NodeError {
+fn unnamed(signed: &Signed, error: SyncError) -> SyncError {
     if !is_damage(&error) {
         return error;
     }
     let (session, rev) = (signed.session, signed.id());
     tracing::error!(%session, %rev, %error, "nothing is given of a revision that is damaged");
-    SyncError::from(DamageError::Hurt { rev }).into()
+    SyncError::from(DamageError::Hurt { rev })
 }
 
 /// The revision that says what is seen of one, with the parts that this one has not.

@@ -15,7 +15,7 @@ pub(super) use parts::{fetch_seen, pack};
 
 use super::shelf::Shelf;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::sync::error::SyncError;
 use baton_session::revision::PartList;
 use baton_session::{Owner, PartHash, RevisionId, SessionId, Signed, View};
 use baton_store::PackedPart;
@@ -52,7 +52,7 @@ impl Seen {
         context: &Context,
         shelf: &Shelf,
         view: &View,
-    ) -> Result<Self, NodeError> {
+    ) -> Result<Self, SyncError> {
         let replica = &shelf.shared.replica;
         let heads: HashSet<RevisionId> = replica.heads().map(Signed::id).collect();
         let mut all: Vec<&Signed> = replica.whole().filter(|one| !one.is_within(view)).collect();
@@ -76,7 +76,7 @@ impl Seen {
         owner: &Owner,
         signed: &Signed,
         view: &View,
-    ) -> Result<Arc<SeenRevision>, NodeError> {
+    ) -> Result<Arc<SeenRevision>, SyncError> {
         let conflicts = signed.conflicts.iter().filter_map(|id| match self.0.get(id) {
             None => Some(*id),
             Some(seen) => seen.as_ref().map(|seen| seen.signed.id()),
@@ -117,7 +117,7 @@ pub(crate) async fn is_seen(
     owner: &Owner,
     session: SessionId,
     view: &View,
-) -> Result<bool, NodeError> {
+) -> Result<bool, SyncError> {
     if view.is_whole() {
         return Ok(true);
     }

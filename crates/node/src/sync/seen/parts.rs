@@ -3,8 +3,8 @@
 
 use super::Seen;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::sync::contents::shared_parts;
+use crate::sync::error::SyncError;
 use crate::sync::parcels::fetch_among;
 use crate::sync::shelf::Shelf;
 use baton_api::sync::{Parcel, Wanted};
@@ -19,7 +19,7 @@ pub(in crate::sync) async fn fetch_seen(
     session: SessionId,
     view: &View,
     wanted: &[Wanted],
-) -> Result<Vec<Parcel>, NodeError> {
+) -> Result<Vec<Parcel>, SyncError> {
     let shelf = Shelf::expect(context, owner, session).await?;
     let seen = Seen::of(context, &shelf, view).await?;
     let told = told(context, &shelf, &seen).await?;
@@ -42,7 +42,7 @@ pub(in crate::sync) async fn pack(
     session: SessionId,
     view: &View,
     parts: &[PartRef],
-) -> Result<Vec<Parcel>, NodeError> {
+) -> Result<Vec<Parcel>, SyncError> {
     let shelf = Shelf::expect(context, owner, session).await?;
     let seen = Seen::of(context, &shelf, view).await?;
     let is_stored = |part: &&PartRef| seen.made(&part.hash).is_none();
@@ -65,7 +65,7 @@ async fn told(
     context: &Context,
     shelf: &Shelf,
     seen: &Seen,
-) -> Result<HashMap<PartHash, PartRef>, NodeError> {
+) -> Result<HashMap<PartHash, PartRef>, SyncError> {
     let mut told = HashMap::new();
     for revision in shelf.shared.replica.whole().filter(|one| !one.deleted) {
         let parts: Vec<PartRef> = if let Some(shown) = seen.0.get(&revision.id()) {

@@ -5,8 +5,8 @@ use super::watched::Watched;
 use super::{LOOK_PAUSE, TOGETHER};
 use crate::caller::{Caller, is_shut_out};
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::idle::Request;
+use crate::sync::error::SyncError;
 use baton_api::ErrorCode;
 use baton_api::sync::{Difference, PeerStanding, PeerStatus, SyncStanding};
 use baton_session::SessionId;
@@ -57,12 +57,12 @@ pub(crate) fn follow(context: &Context, caller: &Caller, asks: bool) -> Followed
 impl Followed {
     /// How it stands now the first time, then after each change. None once the node ends or the caller's
     /// key is revoked. When it cannot be found out, that is told once, and then waited for.
-    pub(crate) async fn next(&mut self) -> Option<Result<SyncStanding, NodeError>> {
+    pub(crate) async fn next(&mut self) -> Option<Result<SyncStanding, SyncError>> {
         let ending = self.context.ending.clone();
         ending.run_until_cancelled(Box::pin(self.look())).await.flatten()
     }
 
-    async fn look(&mut self) -> Option<Result<SyncStanding, NodeError>> {
+    async fn look(&mut self) -> Option<Result<SyncStanding, SyncError>> {
         loop {
             // The first word comes at once.
             if self.told.is_some() {
@@ -102,7 +102,7 @@ impl Followed {
         }
     }
 
-    async fn standing(&mut self) -> Result<SyncStanding, NodeError> {
+    async fn standing(&mut self) -> Result<SyncStanding, SyncError> {
         let (context, owner) = (self.context.clone(), self.caller.owner.clone());
         let found = context.store.list_peers(&owner).await?;
         self.watch(&found);
@@ -126,7 +126,7 @@ impl Followed {
         self.watched = asked.map(|peer| context.watches.watch(context, peer)).collect();
     }
 
-    async fn peer(&self, peer: Peer) -> Result<PeerStanding, NodeError> {
+    async fn peer(&self, peer: Peer) -> Result<PeerStanding, SyncError> {
         let context = &self.context;
         let watched = self.watched.iter().find(|one| one.node == peer.node);
         let (items, problem) = match watched.and_then(|one| one.said()) {

@@ -5,7 +5,7 @@ use super::super::{forget, peers};
 use super::{LOOK_PAUSE, TOGETHER};
 use crate::blocking::blocking;
 use crate::context::Context;
-use crate::error::NodeError;
+use crate::sync::error::SyncError;
 use baton_api::sync::{IndexMark, NextIndex, SyncIndex};
 use baton_session::{PeerLimits, json};
 use baton_store::{Generation, Peer};
@@ -24,7 +24,7 @@ pub(crate) async fn next_index(
     context: &Context,
     peer: &Peer,
     known: Option<IndexMark>,
-) -> Result<NextIndex, NodeError> {
+) -> Result<NextIndex, SyncError> {
     let deadline = Instant::now() + WAIT;
     let mut changes = context.store.listen();
     let mut limited = context.watches.peers();

@@ -4,7 +4,7 @@ use super::super::error::SyncError;
 use super::super::remote::Remote;
 use super::super::{differences, peers};
 use crate::context::Context;
-use crate::error::NodeError;
+use baton_api::Answers;
 use baton_api::Problem;
 use baton_api::sync::{IndexMark, SyncIndex};
 use baton_session::{NodeId, Owner};
@@ -86,7 +86,7 @@ impl Watch {
                     sleep(rest).await;
                 }
                 Err(error) => {
-                    self.note(Err(Problem::from(&error)));
+                    self.note(Err(error.problem()));
                     // Another key, or another address, may help at once.
                     tokio::select! {
                         () = sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
@@ -101,7 +101,7 @@ impl Watch {
     async fn ask(
         &self,
         known: Option<(IndexMark, Arc<SyncIndex>)>,
-    ) -> Result<(IndexMark, Arc<SyncIndex>), NodeError> {
+    ) -> Result<(IndexMark, Arc<SyncIndex>), SyncError> {
         let (context, name) = (&self.context, self.node.to_string());
         let peer = peers::find_confirmed(context, &self.owner, &name).await?;
         let mark = known.as_ref().map(|(mark, _)| mark.clone());
@@ -115,7 +115,7 @@ impl Watch {
             (None, Some(known)) => Ok(known),
             (None, None) => {
                 let why = "expected an index, found the word that there is no other".to_owned();
-                Err(SyncError::Untrusted { why }.into())
+                Err(SyncError::Untrusted { why })
             }
         }
     }

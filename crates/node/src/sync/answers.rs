@@ -1,0 +1,91 @@
+//! What an error of what moves is for a client, and for those who know nothing of other nodes.
+
+use super::damage::DamageError;
+use super::error::SyncError;
+use crate::runtime::{Elsewhere, RuntimeError, Stand};
+use baton_api::{Answers, ErrorCode};
+
+impl Answers for SyncError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Runtime(error) => error.code(),
+            SyncError::NoPeer { .. } => ErrorCode::PeerNotFound,
+            SyncError::DeletedElsewhere { .. } => ErrorCode::SessionNotFound,
+            SyncError::Pending { .. } => ErrorCode::PeerPending,
+            SyncError::PendingHere { .. } | SyncError::PendingThere { .. } => {
+                ErrorCode::PendingThere
+            }
+            SyncError::NoIcon { .. } => ErrorCode::NoSnapshot,
+            SyncError::NotWritten { .. } => ErrorCode::Internal,
+            SyncError::NotShared { .. }
+            | SyncError::NotThere { .. }
+            | SyncError::NothingSeen { .. } => ErrorCode::NotShared,
+            SyncError::AddressNotAllowed { .. } => ErrorCode::AddressNotAllowed,
+            SyncError::NoToken { why, .. } if !why.is_passing() => ErrorCode::PeerDenied,
+            SyncError::NotLetIn { .. } | SyncError::Tunnel { .. } => ErrorCode::PeerDenied,
+            SyncError::NoToken { .. }
+            | SyncError::Unreachable { .. }
+            | SyncError::TooSlow { .. }
+            | SyncError::Silent { .. }
+            | SyncError::NotAskedYet { .. }
+            | SyncError::NotANode { .. } => ErrorCode::PeerUnreachable,
+            SyncError::Denied { .. } => ErrorCode::PeerRefused,
+            SyncError::OtherNode { .. }
+            | SyncError::KeyOfOtherNode { .. }
+            | SyncError::OtherFingerprint { .. }
+            | SyncError::UnknownWriter { .. }
+            | SyncError::ForgedFile { .. }
+            | SyncError::Untrusted { .. } => ErrorCode::Untrusted,
+            SyncError::OtherRevision { .. } => ErrorCode::OtherRevision,
+            SyncError::Kept { .. }
+            | SyncError::HeldInSilence { .. }
+            | SyncError::Contended { .. }
+            | SyncError::LetInByToken { .. }
+            | SyncError::AdminKey { .. } => ErrorCode::Conflict,
+            SyncError::TooLarge { .. } | SyncError::FileTooLarge { .. } => ErrorCode::StorageFull,
+            SyncError::BadContent { .. }
+            | SyncError::Damaged(DamageError::Hurt { .. })
+            | SyncError::NothingWhole { .. }
+            | SyncError::NoContent { .. }
+            | SyncError::Directory(_) => ErrorCode::StorageDamaged,
+            SyncError::Refused(_)
+            | SyncError::TooMuch { .. }
+            | SyncError::BeyondViews { .. }
+            | SyncError::NoList { .. }
+            | SyncError::OfOneNode { .. }
+            | SyncError::WrongSize { .. }
+            | SyncError::WrongChecksum { .. }
+            | SyncError::Damaged(DamageError::NoState { .. } | DamageError::OtherPart { .. })
+            | SyncError::NotOfSession { .. }
+            | SyncError::BadParcels(_)
+            | SyncError::BadDelta { .. } => ErrorCode::RevisionRefused,
+            SyncError::NoAddress { .. }
+            | SyncError::NoKey { .. }
+            | SyncError::NotAKey
+            | SyncError::TooManyParts { .. }
+            | SyncError::BatchTooLarge { .. }
+            | SyncError::WhichRevision { .. } => ErrorCode::InvalidRequest,
+        }
+    }
+
+    fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Runtime(error) => error.hint(),
+            error => baton_api::usual_hint(error.code()),
+        }
+    }
+}
+
+impl From<SyncError> for RuntimeError {
+    fn from(error: SyncError) -> Self {
+        let stand = match &error {
+            SyncError::Kept { .. } => Stand::Kept,
+            SyncError::Unreachable { .. } | SyncError::TooSlow { .. } => Stand::Unanswered,
+            _ => Stand::Other,
+        };
+        match error {
+            SyncError::Runtime(error) => error,
+            error => Self::Elsewhere(Elsewhere::new(stand, error)),
+        }
+    }
+}

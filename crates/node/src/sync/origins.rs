@@ -1,0 +1,33 @@
+//! Errors that become one of what moves.
+
+use super::error::SyncError;
+use crate::blocking::Stopping;
+use crate::live::LiveError;
+use crate::runtime::RuntimeError;
+use baton_api::Invalid;
+use baton_net::WayError;
+use baton_session::login::NoLogin;
+use baton_store::StoreError;
+
+impl From<WayError> for SyncError {
+    fn from(error: WayError) -> Self {
+        match error {
+            WayError::AddressNotAllowed { found } => Self::AddressNotAllowed { found },
+            WayError::NoClient { url, why } => Self::NotANode { url, why },
+            WayError::NotAKey => Self::NotAKey,
+        }
+    }
+}
+
+/// Those that come by way of an error of the session itself.
+macro_rules! of_session {
+    ($($error:ty),+) => {$(
+        impl From<$error> for SyncError {
+            fn from(error: $error) -> Self {
+                RuntimeError::from(error).into()
+            }
+        }
+    )+};
+}
+
+of_session!(StoreError, LiveError, Invalid, NoLogin, Stopping);
