@@ -5983,8 +5983,8 @@ export interface components {
         };
         /**
          * Format: uuid
-         * @description Which node. Its bits are of the hash of the node's key, see [`NodeKey::node_id`](crate::NodeKey::node_id); ids
-         *     that were made before nodes had keys are version 7.
+         * @description Which node. Its bits are of the hash of the node's key, see `NodeKey::node_id`; ids that
+         *     were made before nodes had keys are version 7.
          */
         NodeId: string;
         /**

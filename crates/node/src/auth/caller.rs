@@ -1,7 +1,6 @@
 //! The caller of a request, and the scopes that handlers ask for.
 
-use super::may_talk;
-use super::secret::KeySecret;
+use super::shown::{key_of, token};
 use crate::audit::{Action, Actor, Note, is_asked_by};
 use crate::caller::Caller;
 use crate::context::Context;
@@ -10,7 +9,6 @@ use crate::http::{Peer, Refusal};
 use crate::oidc::TokenRefusal;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
-use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use baton_api::{AGENT_HEADER, Scope};
 use baton_api::{Answers, Invalid};
@@ -70,7 +68,7 @@ fn agent(headers: &HeaderMap) -> Result<Option<AgentName>, NodeError> {
 }
 
 async fn find_key(parts: &Parts, context: &Context) -> Result<FoundKey, NodeError> {
-    if may_talk::token(&parts.headers).is_some() {
+    if token(&parts.headers).is_some() {
         return Err(TokenRefusal::NotHere.into());
     }
     let shown = (Shown::Key, key_of(&parts.headers)?.hash());
@@ -116,24 +114,6 @@ pub(crate) fn attempt(parts: &Parts, context: &Context) -> Result<(), NodeError>
         limit,
         wait,
     })
-}
-
-/// The key that a request shows. The proxy asks here, too, so that it never passes on as a stranger's what
-/// the node takes for a key.
-pub(crate) fn key_of(headers: &HeaderMap) -> Result<KeySecret, NodeError> {
-    let token = authorization(headers)?;
-    KeySecret::parse(token).ok_or(NodeError::Unauthenticated { found: "no key of Baton" })
-}
-
-/// What a request shows, be it a key or a token.
-pub(super) fn authorization(headers: &HeaderMap) -> Result<&str, NodeError> {
-    let none = NodeError::Unauthenticated { found: "no such header" };
-    let value = headers.get(AUTHORIZATION).ok_or(none)?;
-    let text = value.to_str().unwrap_or_default();
-    match text.split_once([' ', '\t']) {
-        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => Ok(token.trim()),
-        _ => Err(NodeError::Unauthenticated { found: "another kind of credentials" }),
-    }
 }
 
 /// A caller with a scope that allows what is asked for: the type of a handler's argument.

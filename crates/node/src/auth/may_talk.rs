@@ -3,7 +3,8 @@
 //! The one idea: a token opens what nodes ask each other, and nothing else. So it is looked at here and
 //! nowhere else, and no other extractor takes one. No header but `Authorization` says who may talk.
 
-use super::caller::{authorization, count, denied, known, refuse, show};
+use super::caller::{count, denied, known, refuse, show};
+use super::shown::token;
 use crate::audit::{Action, Actor, Note, is_asked_by};
 use crate::caller::Caller;
 use crate::context::Context;
@@ -12,7 +13,6 @@ use crate::http::{Peer, Refusal};
 use crate::oidc::{Gate, TokenRefusal, Visitor};
 use crate::sync::peers::CLIENT;
 use axum::extract::FromRequestParts;
-use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use baton_api::{Answers, Scope};
 use baton_net::rates::Shown;
@@ -57,13 +57,6 @@ impl FromRequestParts<Context> for MayTalk {
         is_asked_by(&caller);
         Ok(Self(caller))
     }
-}
-
-/// The token of a request that shows one. What it is worth is not known.
-pub(super) fn token(headers: &HeaderMap) -> Option<&str> {
-    let token = authorization(headers).ok()?;
-    // A key has no dots; three parts with dots between them are a signed token.
-    (token.split('.').count() == 3).then_some(token)
 }
 
 fn caller(visitor: Visitor) -> Caller {

@@ -1,8 +1,8 @@
 //! The lock of a data folder: one node at a time. The system frees it when the node dies.
 
 use super::DataFolder;
-use super::discovery::NodeFile;
 use super::error::DataError;
+use super::node_file::NodeFile;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
 

@@ -7,11 +7,12 @@ mod discovery;
 mod error;
 mod lock;
 pub mod named;
+mod node_file;
 mod private;
 
-pub use discovery::NodeFile;
 pub use error::{DataError, FileError};
 pub use lock::NodeLock;
+pub use node_file::NodeFile;
 pub use private::write_private;
 
 use baton_session::{NodeId, SessionId};

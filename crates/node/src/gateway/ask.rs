@@ -5,6 +5,7 @@
 
 use super::desk::{Answered, Desk};
 use super::error::GatewayRefusal;
+use super::event::{Done, RunEvent};
 use super::models::Agent;
 use super::prompt::Conversation;
 use super::{baseline, command};
@@ -13,7 +14,7 @@ use crate::context::Context;
 use crate::error::NodeError;
 use crate::live::LiveError;
 use crate::sandboxes;
-use baton_api::chat::{ChatRequest, FinishReason, Ran, Usage};
+use baton_api::chat::{ChatRequest, Ran};
 use baton_api::sandbox::{BrowserSession, CreateSandbox, EndedSandbox, SandboxView};
 use baton_session::SandboxId;
 use jiff::Timestamp;
@@ -36,26 +37,6 @@ pub struct Run {
     pub model: String,
     /// What it says, until its end is told.
     pub events: mpsc::Receiver<RunEvent>,
-}
-
-/// What an agent does.
-#[derive(Debug)]
-pub enum RunEvent {
-    /// It says something.
-    Text(String),
-    /// It is done; always the last event.
-    End(Box<Result<Done, NodeError>>),
-}
-
-/// How an answer ended.
-#[derive(Debug)]
-pub struct Done {
-    /// Why.
-    pub finish: FinishReason,
-    /// The tokens, if the agent knows them.
-    pub usage: Option<Usage>,
-    /// What became of its sandbox.
-    pub ran: Ran,
 }
 
 /// Asks an agent. It runs when this returns.

@@ -1,6 +1,6 @@
 //! Where an agent works: in a sandbox, for a caller who listens.
 
-use super::ask::RunEvent;
+use super::event::RunEvent;
 use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;

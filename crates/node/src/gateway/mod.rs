@@ -13,13 +13,15 @@ mod baseline;
 mod command;
 mod desk;
 mod error;
+mod event;
 mod models;
 mod pieces;
 mod prompt;
 mod settings;
 
-pub use ask::{Done, Run, RunEvent, ask};
+pub use ask::{Run, ask};
 pub use error::GatewayRefusal;
+pub use event::{Done, RunEvent};
 pub use models::{model, models};
 pub use pieces::{Shape, failure, whole};
 pub use settings::{AgentSettings, BUILT_IN_AGENT, GatewaySettings, Prompt, UpstreamSettings};

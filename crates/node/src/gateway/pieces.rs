@@ -1,6 +1,7 @@
 //! How an answer reads on the wire: whole, in pieces, or as an error, in OpenAI's shapes.
 
-use super::ask::{Done, Run, RunEvent};
+use super::ask::Run;
+use super::event::{Done, RunEvent};
 use crate::error::NodeError;
 use crate::live::LiveError;
 use baton_api::chat::{

@@ -1,15 +1,15 @@
 //! Parameters of a signature: who signed, when, and for how long it is good.
 
-use super::untrusted::{BadField, Untrusted};
-use super::{SIGNATURE_INPUT, replays::Nonce};
+use super::SIGNATURE_INPUT;
+use super::untrusted::{BadField, LIFETIME, Untrusted};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use baton_session::NodeKey;
 use jiff::Timestamp;
 use sfv::{Integer, Parameters as Fields};
 
-/// How long a signature is good, in seconds; and so how far two clocks may be apart.
-pub(super) const LIFETIME: i64 = 300;
+/// 16 random bytes that a sender uses once.
+pub(super) type Nonce = [u8; 16];
 
 /// The parameters of a signature. What all of them have alike is not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 //! What is remembered ends with the process. After a restart a request of the minutes before could
 //! come again, so what signed requests do must bear being done twice.
 
-use super::parameters::Parameters;
+use super::parameters::{Nonce, Parameters};
 use super::untrusted::Untrusted;
 use baton_session::NodeKey;
 use baton_session::once::{Once, Twice};
@@ -16,8 +16,6 @@ use sha2::{Digest, Sha256};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// 16 random bytes that a sender uses once.
-pub(super) type Nonce = [u8; 16];
 /// How many requests are remembered unless told otherwise: about 20 MB.
 const MOST: usize = 1 << 18;
 

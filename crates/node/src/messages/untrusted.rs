@@ -1,10 +1,12 @@
 //! Why a message is refused, and what its sender or whoever runs a node can do about it.
 
-use super::parameters::LIFETIME;
 use crate::identity::UntrustedCard;
 use axum::http::HeaderName;
 use baton_session::{BadSignature, NodeId};
 use jiff::Timestamp;
+
+/// How long a signature is good, in seconds; and so how far two clocks may be apart.
+pub(super) const LIFETIME: i64 = 300;
 
 /// A header that a signature covers, or is made of, and that is not as it must be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -2,7 +2,8 @@
 
 use super::error::SandboxRefusal;
 use super::registry::Kept;
-use super::take_back::{LeftSites, Taken, take_back};
+use super::take_back::take_back;
+use super::taken::{LeftSites, Taken};
 use crate::audit::{Action, Actor, Note};
 use crate::caller::Caller;
 use crate::context::Context;

@@ -27,6 +27,7 @@ mod run;
 mod service;
 mod settings;
 mod take_back;
+mod taken;
 mod vnc;
 mod watch;
 

@@ -2,7 +2,7 @@
 
 use super::error::SandboxRefusal;
 use super::settings::{Prepare, SandboxSettings};
-use super::take_back::Taken;
+use super::taken::Taken;
 use crate::error::NodeError;
 use crate::live::Loan;
 use baton_api::sandbox::{SandboxView, TakeBack};

@@ -8,6 +8,7 @@ use super::PROFILE;
 use super::error::SandboxRefusal;
 use super::registry::{Kept, Lent};
 use super::run::LIMIT;
+use super::taken::{LeftSites, Taken};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::{clock, sync};
@@ -20,8 +21,7 @@ use baton_browser::profile::read::{self, ProfileFolder, ReadError};
 use baton_sandbox::{Sandbox, SandboxError};
 use baton_session::cookie::Expiry;
 use baton_session::write_back::written_back;
-use baton_session::{Holdings, Receipt, Site, State, admit};
-use std::collections::BTreeMap;
+use baton_session::{Holdings, Receipt, State, admit};
 use std::path::Path;
 use std::time::Duration;
 use tokio_util::io::SyncIoBridge;
@@ -29,17 +29,6 @@ use tokio_util::io::SyncIoBridge;
 /// For how long a sandbox is kept that this node cannot read: whoever looks after the node may make room
 /// on its disk meanwhile, but a session does not stay away for ever.
 const PATIENCE: Duration = Duration::from_hours(1);
-
-/// How many items of which sites were not taken back.
-pub(super) type LeftSites = BTreeMap<Site, usize>;
-
-/// What became of a session that a sandbox had.
-#[derive(Debug, Clone)]
-pub(super) struct Taken {
-    pub(super) told: WrittenBack,
-    /// Which sites were not taken.
-    pub(super) left_sites: LeftSites,
-}
 
 /// Asks what runs in a sandbox to end, reads its profile, stores what the session holds now, and gives the
 /// session back. What lies there and cannot be read costs nothing: the snapshot before stands, and the

@@ -7,13 +7,19 @@
 //! both sides is kept, as revisions that are compared. Who takes the connection and says nothing is there:
 //! what they hold stays theirs, until a person removes them.
 //!
-//! Rooms: `take` asks for a session, `give` hands it over, and `note` writes leases down.
+//! Rooms: `take` asks for a session, by `ask` all peers at once, `give` hands it over, and `note` writes leases
+//! down; `renew` tells peers what runs here, and `learn` hears what they have.
 
+mod ask;
 mod give;
+mod learn;
 mod note;
+mod renew;
 mod take;
 
 pub(crate) use give::give;
-pub(super) use note::{hold_if_free, holder_elsewhere, learn};
-pub(crate) use note::{release, renew_all};
-pub(crate) use take::{Consent, hear, look_at_holder, take};
+pub(super) use learn::learn;
+pub(crate) use note::release;
+pub(super) use note::{hold_if_free, holder_elsewhere};
+pub(crate) use renew::{hear, renew_all};
+pub(crate) use take::{Consent, look_at_holder, take};

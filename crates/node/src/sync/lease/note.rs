@@ -1,12 +1,8 @@
 //! Leases are written down: that of this node, and those that peers tell of.
 
-use super::give::give_up;
-use super::take::renew;
-use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::sync::error::SyncError;
-use crate::sync::index;
 use crate::sync::shelf::{ATTEMPTS, Along, Shelf, is_race};
 use crate::sync::working::row;
 use baton_session::{Lease, Lifecycle, NodeId, Owner, Session, SessionId};
@@ -45,33 +41,6 @@ pub(crate) async fn release(
     };
     write(context, owner, session, given_back).await?;
     Ok(())
-}
-
-/// Takes note of a lease that the peer `of` says it has. When it counts more than ours, our browser
-/// ends by and by, with a last revision. Returns whether that is so.
-pub(in crate::sync) async fn learn(
-    context: &Context,
-    owner: &Owner,
-    session: SessionId,
-    of: NodeId,
-    told: Option<Lease>,
-) -> Result<bool, SyncError> {
-    let Some(told) = told.filter(|told| told.node == of && of != context.node) else {
-        return Ok(false);
-    };
-    record(context, owner, session, told).await?;
-    let shelf = Shelf::take(context, owner, session).await?;
-    let is_theirs = holder_elsewhere(context, shelf.shared.lease).await? == Some(of);
-    let is_taken = is_theirs && is_run_here(context, owner, session).await?;
-    if is_taken {
-        let (context, owner) = (context.clone(), owner.clone());
-        context.clone().tasks.spawn(async move {
-            if let Err(error) = give_up(&context, &owner, session).await {
-                tracing::warn!(%session, %error, "a session that another node took runs on");
-            }
-        });
-    }
-    Ok(is_taken)
 }
 
 /// Writes another lease down, if there is one to write. Returns whether there was.
@@ -114,26 +83,10 @@ pub(super) fn runs_here(context: &Context, row: &Session) -> bool {
     row.lifecycle == Lifecycle::Active && row.node == context.node
 }
 
-async fn is_run_here(
+pub(super) async fn is_run_here(
     context: &Context,
     owner: &Owner,
     session: SessionId,
 ) -> Result<bool, SyncError> {
     Ok(row(context, owner, session).await?.is_some_and(|row| runs_here(context, &row)))
-}
-
-/// Tells peers which sessions run here, and hears which of them were taken over meanwhile.
-pub(crate) async fn renew_all(context: &Context) -> Result<(), SyncError> {
-    for owner in context.store.list_peer_owners().await? {
-        let index = index::of(context, &owner).await?;
-        let held = index.sessions.iter().filter(|one| one.lease.is_some() && !one.deleted);
-        for session in held.map(|one| one.id) {
-            if is_run_here(context, &owner, session).await?
-                && let Err(error) = renew(context, &Caller::node(owner.clone()), session).await
-            {
-                tracing::info!(%session, %error, "peers were not told who holds a session");
-            }
-        }
-    }
-    Ok(())
 }

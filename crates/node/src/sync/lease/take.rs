@@ -1,6 +1,7 @@
 //! Takes the lease of a shared session, so that it can run here.
 
-use super::note::{holder_elsewhere, learn, record};
+use super::ask::{Said, ask_all};
+use super::note::{holder_elsewhere, record};
 use crate::audit::{Action, Note};
 use crate::caller::Caller;
 use crate::clock;
@@ -8,26 +9,19 @@ use crate::context::Context;
 use crate::sync::error::SyncError;
 use crate::sync::movement::CALL_LIMIT;
 use crate::sync::pull::{pull, pull_held};
-use crate::sync::remote::Remote;
 use crate::sync::shelf::Shelf;
 use crate::sync::{auto, peers};
 use crate::table::Hold;
 use baton_api::sync::{HandedView, Handing, LeaseAnswer, LeaseOutcome};
-use baton_session::{Lease, NodeId, Owner, SessionId, Vector};
+use baton_session::{Lease, NodeId, SessionId, Vector};
 use baton_store::Peer;
-use futures_util::{StreamExt as _, stream};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How many peers are asked at once.
-const ASKED_AT_ONCE: usize = 8;
 /// How often a lease is asked for anew, because a peer knew a newer one.
 const ROUNDS: usize = 4;
 /// How long what keeps a session at a peer is given to end, when another one has handed it over.
 const KEPT_PAUSE: Duration = Duration::from_secs(1);
-
-/// A peer, and what it said.
-type Said = (Peer, Result<LeaseAnswer, SyncError>);
 
 /// Whether whoever runs a session elsewhere is asked to give it up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -240,51 +234,4 @@ impl Taking<'_> {
 
 fn is_kept(answer: &LeaseAnswer) -> bool {
     matches!(answer.outcome, LeaseOutcome::Kept(_))
-}
-
-/// Tells peers that a session still runs here, and hears whether somebody took it over meanwhile.
-pub(super) async fn renew(
-    context: &Context,
-    caller: &Caller,
-    session: SessionId,
-) -> Result<(), SyncError> {
-    let shelf = Shelf::take(context, &caller.owner, session).await?;
-    let Some(mut lease) = shelf.shared.lease else { return Ok(()) };
-    if holder_elsewhere(context, Some(lease)).await?.is_some() {
-        return super::give::give_up(context, &caller.owner, session).await;
-    }
-    if lease.node != context.node || lease.released {
-        lease = Lease::after(Some(lease), context.node, clock::now());
-        record(context, &caller.owner, session, lease).await?;
-    }
-    let peers = peers::confirmed(context, &caller.owner).await?;
-    for (peer, answer) in ask_all(context, &peers, session, lease).await {
-        let told = answer.ok().and_then(|answer| answer.lease);
-        learn(context, &caller.owner, session, peer.node, told).await?;
-    }
-    Ok(())
-}
-
-/// Asks peers whether one of them took over a session that runs here: one that cannot reach this node
-/// cannot say so by itself. If so, it is saved and closed when this returns.
-pub(crate) async fn hear(
-    context: &Context,
-    owner: &Owner,
-    session: SessionId,
-) -> Result<(), SyncError> {
-    renew(context, &Caller::node(owner.clone()), session).await?;
-    let lease = Shelf::take(context, owner, session).await?.shared.lease;
-    if holder_elsewhere(context, lease).await?.is_some() {
-        super::give::give_up(context, owner, session).await?;
-    }
-    Ok(())
-}
-
-async fn ask_all(context: &Context, peers: &[Peer], session: SessionId, lease: Lease) -> Vec<Said> {
-    let asked = stream::iter(peers.to_vec()).map(|peer| async move {
-        let answer = async { Remote::of(context, &peer).await?.lease(session, lease).await };
-        let answer = answer.await;
-        (peer, answer)
-    });
-    asked.buffer_unordered(ASKED_AT_ONCE).collect().await
 }
