@@ -6,6 +6,7 @@ use super::gateway::read_gateway;
 use super::proxy::ProxyChoices;
 use super::sandboxes::read_sandboxes;
 use super::settings::Settings;
+use super::values::{address, invalid, number};
 use super::{node, oidc, webhooks};
 use crate::gateway::GatewaySettings;
 use crate::oidc::OidcSettings;
@@ -17,7 +18,6 @@ use baton_browser::launch::{ChromiumSandbox, Confine, Folder, NotSwitch, Switch}
 use baton_net::outbound::Allowed;
 use baton_session::wire::NodeType;
 use baton_store::DatabaseUrl;
-use std::fmt::Display;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -309,16 +309,6 @@ impl Choices {
     }
 }
 
-/// An address with its port.
-pub(super) fn address(
-    origin: &str,
-    key: &'static str,
-    text: &str,
-) -> Result<SocketAddr, ConfigError> {
-    text.parse()
-        .map_err(|_| invalid(origin, key, "an address with a port such as 127.0.0.1:7420", text))
-}
-
 /// A loopback address with its port.
 fn loopback(origin: &str, key: &'static str, text: &str) -> Result<SocketAddr, ConfigError> {
     let address = address(origin, key, text)?;
@@ -403,32 +393,4 @@ const DATABASE: &str = "a path or \"postgres://user@host/database\"";
 fn database(origin: &str, text: &str) -> Result<DatabaseUrl, ConfigError> {
     DatabaseUrl::from_str(text)
         .map_err(|error| invalid(origin, "storage.database_url", DATABASE, error.found))
-}
-
-/// A number within a range.
-pub(super) fn number<T: TryFrom<i64>>(
-    origin: &str,
-    key: &'static str,
-    value: Option<i64>,
-    range: RangeInclusive<i64>,
-) -> Result<Option<T>, ConfigError> {
-    let Some(value) = value else { return Ok(None) };
-    let expected = || format!("a number from {} to {}", range.start(), range.end());
-    let fits = range.contains(&value).then(|| T::try_from(value).ok()).flatten();
-    fits.map(Some).ok_or_else(|| invalid(origin, key, expected(), value))
-}
-
-/// A value that a setting cannot have.
-pub(super) fn invalid(
-    origin: &str,
-    key: &'static str,
-    expected: impl Display,
-    found: impl Display,
-) -> ConfigError {
-    ConfigError::Invalid {
-        origin: origin.to_owned(),
-        key,
-        expected: expected.to_string(),
-        found: found.to_string(),
-    }
 }

@@ -13,6 +13,7 @@ mod oidc;
 mod proxy;
 mod sandboxes;
 mod settings;
+mod values;
 mod webhooks;
 
 pub use baton_store::DatabaseUrl;

@@ -1,7 +1,7 @@
 //! What a node says of itself to others: how it is deployed, what it is called, where it is asked.
 
-use super::choices::invalid;
 use super::error::ConfigError;
+use super::values::invalid;
 use crate::identity::{is_node_name, is_node_url};
 use baton_session::wire::NodeType;
 use std::collections::BTreeMap;

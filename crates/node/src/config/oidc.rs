@@ -1,7 +1,7 @@
 //! `[auth.oidc]`: which tokens open this node to others.
 
-use super::choices::{invalid, number};
 use super::error::ConfigError;
+use super::values::{invalid, number};
 use crate::oidc::{Issuer, OidcSettings};
 use baton_session::Owner;
 use serde::Deserialize;

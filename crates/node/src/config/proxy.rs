@@ -9,9 +9,9 @@ mod pages;
 pub use cocoon::CocoonChoices;
 pub use pages::PageChoices;
 
-use super::choices::{address, invalid, number};
 use super::error::ConfigError;
 use super::settings::{CocoonTexts, ProxyTexts};
+use super::values::{address, invalid, number};
 use crate::proxy::Cocoon;
 use axum::http::uri::Authority;
 use baton_api::CocoonId;

@@ -1,7 +1,7 @@
 //! `[[webhooks]]`: who is told of sessions that come from elsewhere.
 
-use super::choices::invalid;
 use super::error::ConfigError;
+use super::values::invalid;
 use crate::webhooks::{Event, Patience, Secret, WebhookSettings};
 use baton_session::Owner;
 use serde::Deserialize;

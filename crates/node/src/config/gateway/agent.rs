@@ -1,8 +1,8 @@
 //! `[[gateway.agents]]`: a command that is asked as if it were a model.
 
 use super::texts::AgentTexts;
-use crate::config::choices::invalid;
 use crate::config::error::ConfigError;
+use crate::config::values::invalid;
 use crate::gateway::{AgentSettings, Prompt};
 
 pub(super) fn read_agent(origin: &str, text: AgentTexts) -> Result<AgentSettings, ConfigError> {

@@ -6,8 +6,8 @@ mod upstream;
 
 pub use texts::{AgentTexts, GatewayTexts, UpstreamTexts};
 
-use super::choices::{invalid, number};
 use super::error::ConfigError;
+use super::values::{invalid, number};
 use crate::gateway::{AgentSettings, BUILT_IN_AGENT, GatewaySettings};
 use agent::read_agent;
 use std::time::Duration;

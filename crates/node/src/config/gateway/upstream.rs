@@ -1,8 +1,8 @@
 //! `[gateway.upstream]`: the model of the agent that is built in.
 
 use super::texts::UpstreamTexts;
-use crate::config::choices::{invalid, number};
 use crate::config::error::ConfigError;
+use crate::config::values::{invalid, number};
 use crate::gateway::UpstreamSettings;
 use url::Url;
 

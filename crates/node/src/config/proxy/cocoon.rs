@@ -1,9 +1,9 @@
 //! `[[cocoons]]`: a service that the proxy stands in front of.
 
 use super::pages::PageChoices;
-use crate::config::choices::invalid;
 use crate::config::error::ConfigError;
 use crate::config::settings::CocoonTexts;
+use crate::config::values::invalid;
 use crate::proxy::{Access, Cocoon, Upstream};
 use baton_api::CocoonId;
 use baton_session::Owner;

@@ -1,8 +1,8 @@
 //! `browser_debug`: which pages of a cocoon get a token, and how much of a body is kept.
 
-use crate::config::choices::{invalid, number};
 use crate::config::error::ConfigError;
 use crate::config::settings::BrowserDebugTexts;
+use crate::config::values::{invalid, number};
 use crate::proxy::BrowserDebug;
 
 /// What one source chose of the pages that get a token.

@@ -1,8 +1,8 @@
 //! `[[sandboxes.flavors]]`: what is in a sandbox.
 
 use super::texts::FlavorTexts;
-use crate::config::choices::invalid;
 use crate::config::error::ConfigError;
+use crate::config::values::invalid;
 use crate::sandboxes::Flavor;
 use baton_sandbox::Mount;
 use std::collections::BTreeMap;

@@ -6,8 +6,8 @@ mod texts;
 
 pub use texts::{FlavorTexts, SandboxTexts, SessionServiceTexts};
 
-use super::choices::{invalid, number};
 use super::error::ConfigError;
+use super::values::{invalid, number};
 use crate::sandboxes::{Prepare, SandboxSettings};
 use baton_sandbox::{Allowed, Limits, Network};
 use flavor::read_flavors;
