@@ -3,10 +3,10 @@
 //! The one idea: it is told *that*, and whoever wants to know *what* asks for the list. So a follower who is
 //! slow misses nothing but hints that came together, and nothing is kept for anybody.
 
-use crate::caller::{Caller, is_shut_out};
 use crate::context::Context;
 use crate::error::NodeError;
-use crate::idle::Request;
+use crate::runtime::Caller;
+use crate::runtime::Request;
 use baton_api::Scope;
 use baton_api::debug::DebugTab;
 use baton_session::SessionId;
@@ -93,7 +93,7 @@ impl Followed {
             if timeout(LOOK_PAUSE, changed).await.is_ok() {
                 sleep(TOGETHER).await;
             }
-            if is_shut_out(&self.context, &self.caller).await.unwrap_or(false) {
+            if self.context.is_shut_out(&self.caller).await.unwrap_or(false) {
                 return None;
             }
             self.sessions = self.sessions.resubscribe();

@@ -16,7 +16,6 @@ mod blocking;
 mod board;
 mod budget;
 pub mod bundle;
-pub mod caller;
 mod changes;
 pub mod clock;
 pub mod cocoons;
@@ -51,7 +50,6 @@ pub mod sessions;
 mod shell;
 pub mod sync;
 mod table;
-pub mod tickets;
 pub mod webhooks;
 
 pub use budget::LAST_WORDS;

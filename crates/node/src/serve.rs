@@ -198,7 +198,7 @@ async fn run(
         ending: shutdown.clone(),
     });
     let inherited = context.hub.inherit();
-    context.tasks.spawn(life::rehydrate(context.clone(), lost, inherited));
+    context.tasks.spawn(life::rehydrate(context.runtime.clone(), lost, inherited));
     if let Some(proxying) = proxying {
         context.tasks.spawn(proxying);
     }
@@ -206,7 +206,15 @@ async fn run(
     sync::start_folder(&context);
     sandboxes::start_preparing(&context);
     sync::start_cloud(&context);
-    webhooks::start(&context);
+    webhooks::start(
+        &context.own.webhooks,
+        &webhooks::Around {
+            store: context.store.clone(),
+            outbound: context.own.outbound.clone(),
+            tasks: context.tasks.clone(),
+            ending: context.ending.clone(),
+        },
+    );
     publish(&data, doors.local(), node)?;
     let address = doors.address();
     tracing::info!(%address, %node, version = env!("CARGO_PKG_VERSION"), "the node is ready");

@@ -4,8 +4,8 @@
 //! before any operation begins, by whatever reads it; so whoever answers requests can ask in the end
 //! whether somebody asked in vain and nobody noted it.
 
-use super::actor::Actor;
-use crate::caller::Caller;
+use crate::runtime::Actor;
+use crate::runtime::Caller;
 use baton_session::Owner;
 use std::cell::{Cell, OnceCell};
 

@@ -1,9 +1,8 @@
 //! Reads the audit log, page by page.
 
-use crate::caller::Caller;
-use crate::context::Context;
 use crate::page;
-use crate::runtime::RuntimeError;
+use crate::runtime::Caller;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_api::{AuditList, AuditView, ListAudit, Scope};
 use baton_store::AuditEntry;
 use serde_json::Value;
@@ -11,7 +10,7 @@ use serde_json::Value;
 /// One page of entries, newest first: the caller's own, or with the scope `admin` those of every
 /// owner. Of an owner whom the caller may not see there are none.
 pub async fn list(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     query: ListAudit,
 ) -> Result<AuditList, RuntimeError> {

@@ -4,16 +4,14 @@
 //! its caller, and a secret that cannot be noted is not handed out. What failed stays the error
 //! that it is, noted or not.
 
-mod actor;
 mod asked;
 mod list;
 
-pub use actor::Actor;
 pub(crate) use asked::{is_asked_by, watch};
 pub use list::list;
 
 use crate::clock;
-use crate::runtime::RuntimeError;
+use crate::runtime::{Actor, RuntimeError};
 use baton_api::{Answers, ErrorCode};
 use baton_session::AuditOutcome;
 use baton_session::receipt::ItemKind;

@@ -1,12 +1,13 @@
 //! The caller of a request, and the scopes that handlers ask for.
 
 use super::shown::{key_of, token};
-use crate::audit::{Action, Actor, Note, is_asked_by};
-use crate::caller::Caller;
+use crate::audit::{Action, Note, is_asked_by};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::http::{Peer, Refusal};
 use crate::oidc::TokenRefusal;
+use crate::runtime::Actor;
+use crate::runtime::Caller;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;

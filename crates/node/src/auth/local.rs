@@ -3,11 +3,12 @@
 //! Whoever can read the file may do everything, and needs to be able to read the data folder for
 //! it, which holds the same secrets.
 
-use super::secret::KeySecret;
-use crate::audit::{Action, Actor, Note};
+use crate::audit::{Action, Note};
 use crate::clock;
 use crate::data::{DataError, DataFolder, write_private};
+use crate::keys::KeySecret;
 use crate::keys::{new_key, note};
+use crate::runtime::Actor;
 use baton_api::Scope;
 use baton_session::{NodeId, Owner};
 use baton_store::{ApiKey, Store, StoreError};

@@ -5,12 +5,13 @@
 
 use super::caller::{count, denied, known, refuse, show};
 use super::shown::token;
-use crate::audit::{Action, Actor, Note, is_asked_by};
-use crate::caller::Caller;
+use crate::audit::{Action, Note, is_asked_by};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::http::{Peer, Refusal};
 use crate::oidc::{Gate, TokenRefusal, Visitor};
+use crate::runtime::Actor;
+use crate::runtime::Caller;
 use crate::sync::peers::CLIENT;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -39,7 +40,7 @@ impl FromRequestParts<Context> for MayTalk {
                 Err(refused) => Err(denied(&caller, parts, context, refused).await.into()),
             };
         };
-        let checked = match &context.gate {
+        let checked = match &context.own.gate {
             Some(gate) => {
                 let address = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
                 let shown = (Shown::Token, Sha256::digest(token).into());
@@ -78,13 +79,14 @@ async fn refused(parts: &Parts, context: &Context, refusal: TokenRefusal) -> Nod
     if matches!(error, NodeError::TooManyRequests { .. }) {
         return error;
     }
-    let unnoted = match &context.gate {
+    let unnoted = match &context.own.gate {
         _ if is_vouched_for => Some(0),
         Some(gate) => gate.stranger(),
         None => None,
     };
     let Some(unnoted) = unnoted else { return error };
-    let owner = context.gate.as_ref().map_or_else(Owner::local, |gate| Gate::owner(gate).clone());
+    let owner =
+        context.own.gate.as_ref().map_or_else(Owner::local, |gate| Gate::owner(gate).clone());
     let subject = format!("{} {}", parts.method, parts.uri.path());
     let note = Note::new(&Actor::stranger(), &owner, Action::RefuseToken, subject);
     let detail = error.problem().detail;

@@ -6,7 +6,6 @@
 mod caller;
 mod local;
 mod may_talk;
-mod secret;
 mod shown;
 mod stored;
 
@@ -15,6 +14,5 @@ pub(crate) use caller::{attempt, count, refuse, show};
 pub(crate) use local::revoke_local_keys;
 pub use local::{LocalKeyError, ensure_local_key};
 pub use may_talk::MayTalk;
-pub use secret::KeySecret;
 pub(crate) use shown::key_of;
 pub(crate) use stored::StoredKeys;

@@ -1,7 +1,7 @@
 //! What a request shows of who asks, be it a key or a token.
 
-use super::secret::KeySecret;
 use crate::error::NodeError;
+use crate::keys::KeySecret;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 

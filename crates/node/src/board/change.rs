@@ -1,9 +1,8 @@
 //! What callers may do with the board, as an operation on it.
 
 use super::{as_json, write};
-use crate::caller::Caller;
-use crate::context::Context;
-use crate::runtime::RuntimeError;
+use crate::runtime::Caller;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_api::Invalid;
 use baton_api::{ChangeFederation, FederationChange};
 use baton_federation::{AgentName, Held, Operation, Priority, Refusal};
@@ -14,7 +13,7 @@ const NORMAL: &str = "normal";
 
 /// Does something with the board; it is on disk when this returns.
 pub(crate) async fn change(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     request: ChangeFederation,
 ) -> Result<FederationChange, RuntimeError> {

@@ -1,14 +1,13 @@
 //! Which agent drives which session.
 
-use crate::caller::Caller;
-use crate::context::Context;
-use crate::runtime::RuntimeError;
+use crate::runtime::Caller;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_api::{DrivenSession, DrivenSessions};
 use baton_store::StoreError;
 
 /// The caller's sessions that an agent drives, by name.
 pub(crate) async fn driven(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
 ) -> Result<DrivenSessions, RuntimeError> {
     let drivers = context.store.list_drivers(&caller.owner).await?;

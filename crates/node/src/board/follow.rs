@@ -1,10 +1,9 @@
 //! The board for a caller who follows it: as it is now, and again whenever it is another one.
 
 use super::{blocking, of, show};
-use crate::caller::{Caller, is_shut_out};
-use crate::context::Context;
-use crate::idle::Request;
-use crate::runtime::RuntimeError;
+use crate::runtime::Caller;
+use crate::runtime::Request;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_api::FederationView;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -16,7 +15,7 @@ const LOOK_PAUSE: Duration = Duration::from_secs(5);
 
 /// A board that is followed.
 pub(crate) struct Followed {
-    context: Context,
+    context: Runtime,
     caller: Caller,
     board: watch::Receiver<()>,
     drivers: watch::Receiver<()>,
@@ -33,7 +32,7 @@ enum Told {
 }
 
 /// Follows the board from now on.
-pub(crate) async fn follow(context: &Context, caller: &Caller) -> Result<Followed, RuntimeError> {
+pub(crate) async fn follow(context: &Runtime, caller: &Caller) -> Result<Followed, RuntimeError> {
     let board = of(context, caller)?;
     let feed = context.feed.clone();
     Ok(Followed {
@@ -63,7 +62,7 @@ impl Followed {
             // What changes from here on is seen at the next look.
             self.board.mark_unchanged();
             self.drivers.mark_unchanged();
-            if is_shut_out(&self.context, &self.caller).await.unwrap_or(false) {
+            if self.context.is_shut_out(&self.caller).await.unwrap_or(false) {
                 return None;
             }
             let shown = show(&self.context, &self.caller).await;

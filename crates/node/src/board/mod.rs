@@ -7,17 +7,14 @@
 
 mod change;
 mod driven;
-mod feed;
 mod follow;
 
 pub(crate) use change::change;
 pub(crate) use driven::driven;
-pub(crate) use feed::Feed;
 pub(crate) use follow::{Followed, follow};
 
-use crate::caller::Caller;
-use crate::context::Context;
-use crate::runtime::RuntimeError;
+use crate::runtime::Caller;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_api::FederationView;
 use baton_federation::{Done, Federation, FederationError, Operation, View};
 use baton_session::{Owner, json};
@@ -30,7 +27,7 @@ pub(crate) fn at(folder: &Path) -> Federation {
 }
 
 /// The board as it is now, if a session is active on it.
-pub(crate) async fn read(context: &Context, caller: &Caller) -> Result<Option<View>, RuntimeError> {
+pub(crate) async fn read(context: &Runtime, caller: &Caller) -> Result<Option<View>, RuntimeError> {
     let board = of(context, caller)?;
     let gone_after = board.options().gone_after;
     let found = blocking(move || board.read()).await?;
@@ -39,7 +36,7 @@ pub(crate) async fn read(context: &Context, caller: &Caller) -> Result<Option<Vi
 
 /// The board as it is now, and who drives which session.
 pub(crate) async fn show(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
 ) -> Result<FederationView, RuntimeError> {
     let board = read(context, caller).await?;
@@ -49,7 +46,7 @@ pub(crate) async fn show(
 
 /// Does an operation; it is on disk when this returns.
 pub(crate) async fn write(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     operation: Operation,
 ) -> Result<Done, RuntimeError> {
@@ -62,11 +59,11 @@ pub(crate) async fn write(
 }
 
 /// Whether there is a board for this caller.
-pub(crate) fn is_there(context: &Context, caller: &Caller) -> bool {
+pub(crate) fn is_there(context: &Runtime, caller: &Caller) -> bool {
     of(context, caller).is_ok()
 }
 
-fn of(context: &Context, caller: &Caller) -> Result<Federation, RuntimeError> {
+fn of(context: &Runtime, caller: &Caller) -> Result<Federation, RuntimeError> {
     let board = context.board.clone().filter(|_| caller.owner == Owner::local());
     board.ok_or(RuntimeError::NoBoard)
 }

@@ -1,11 +1,11 @@
 //! Lets a browser, which bears no key, into a cocoon.
 
 use super::CocoonError;
-use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::proxy::{EnterTicket, TicketKey};
+use crate::runtime::Caller;
 use baton_api::CocoonId;
 use baton_api::cocoon::CocoonTicket;
 use baton_api::debug::EpochMs;

@@ -1,8 +1,8 @@
 //! Lists cocoons.
 
 use super::view;
-use crate::caller::Caller;
 use crate::context::Context;
+use crate::runtime::Caller;
 use baton_api::cocoon::CocoonList;
 
 /// The caller's cocoons, by id: those of the settings, and those of the API.

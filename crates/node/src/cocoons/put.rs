@@ -3,11 +3,11 @@
 use super::load::cocoon;
 use super::{CocoonError, texts, view};
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::proxy::{Cocoon, warn_of_guesses};
+use crate::runtime::Caller;
 use baton_api::CocoonId;
 use baton_api::cocoon::{CocoonView, PutCocoon};
 use baton_session::{Owner, json};

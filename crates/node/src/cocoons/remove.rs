@@ -2,9 +2,9 @@
 
 use super::CocoonError;
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::runtime::Caller;
 use baton_api::CocoonId;
 use baton_session::Owner;
 use baton_store::StoreError;

@@ -7,12 +7,12 @@ use super::refusal::Refusal;
 use crate::audit::{Action, Note};
 use crate::auth::MayTalk;
 use crate::blocking::blocking;
-use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::identity::SealKey;
 use crate::messages::{sign_response, verify_request};
+use crate::runtime::Caller;
 use crate::sealing::{self, SealContext};
 use crate::sync::{SEALED, SyncError, Topic, is_seen, peers};
 use axum::body::Bytes;
@@ -50,7 +50,7 @@ impl FromRequest<Context> for Between {
             .await
             .map_err(|rejection| Refusal::new(ErrorCode::BodyTooLarge, rejection.body_text()))?;
         let (asked, signed) = (parts.clone(), body.clone());
-        let replays = Arc::clone(&context.replays);
+        let replays = Arc::clone(&context.own.replays);
         // A body may be megabytes, all of which the signature covers.
         let verify = move || verify_request(&asked, &signed, clock::now(), &replays);
         let verified = match blocking(verify).await.map_err(NodeError::from)? {
@@ -105,7 +105,7 @@ impl Between {
             sender: self.peer.node,
         };
         // A copy of the handle, not of the bytes.
-        let (identity, body) = (context.identity.now(), self.body.clone());
+        let (identity, body) = (context.own.identity.now(), self.body.clone());
         match blocking(move || sealing::open(&identity, &seal, &body, limit)).await? {
             Ok(opened) => Ok(opened),
             Err(error) => {
@@ -160,7 +160,7 @@ impl Between {
         compress: bool,
     ) -> Result<Response, NodeError> {
         let untrusted = |why: String| SyncError::Untrusted { why };
-        let identity = context.identity.now();
+        let identity = context.own.identity.now();
         let recipient: SealKey =
             self.peer.seal_key.parse().map_err(|_| untrusted("its seal key is none".to_owned()))?;
         let seal = SealContext {

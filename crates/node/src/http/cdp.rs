@@ -8,8 +8,8 @@ use super::input::{Json, Path, Query};
 use super::refusal::Refusal;
 use super::websocket::shake_hands;
 use crate::auth::{Drive, count, refuse, show};
-use crate::caller::{Caller, is_shut_out};
 use crate::context::Context;
+use crate::runtime::Caller;
 use crate::runtime::RuntimeError;
 use crate::{life, sessions};
 use axum::body::Body;
@@ -104,7 +104,7 @@ async fn admit(
     };
     let caller = checked.map_err(|error| refuse(parts, context, error.into()))?;
     count(context, &caller.key)?;
-    if is_shut_out(context, &caller).await? {
+    if context.is_shut_out(&caller).await? {
         return Err(RuntimeError::BadTicket { found: "one whose key was revoked" }.into());
     }
     show(parts, &caller.key, Some(&caller.owner))?;
@@ -146,7 +146,7 @@ async fn unwelcome(context: &Context, caller: &Caller, session: &Session) {
     let mut passed = context.hub.table().passes();
     loop {
         let is_driver = life::is_driver(context, caller, session).await;
-        if !is_driver || is_shut_out(context, caller).await.unwrap_or(false) {
+        if !is_driver || context.is_shut_out(caller).await.unwrap_or(false) {
             return;
         }
         let _ = timeout(LOOK_PAUSE, passed.changed()).await;

@@ -35,7 +35,7 @@ pub(super) async fn card(
     State(context): State<Context>,
     MayTalk(_caller): MayTalk,
 ) -> axum::Json<NodeCard> {
-    axum::Json(context.identity.now().card(&context.node_settings))
+    axum::Json(context.own.identity.now().card(&context.own.node_settings))
 }
 
 /// Hears who asks, and says nothing but that. A node that nobody here has confirmed is known from now on, and
@@ -63,7 +63,7 @@ pub(super) async fn revisions(
     between: Between,
 ) -> Result<Response, Refusal> {
     let id = session(&id)?;
-    context.given.begin(&between.peer, id).await;
+    context.own.given.begin(&between.peer, id).await;
     let (owner, give) = (&between.caller.owner, &between.peer.limits.give);
     let exchange = sync::exchange_for(&context, owner, id, give, between.may_have).await?;
     Ok(between.tell(&context, Topic::revisions(id), exchange).await?)
@@ -86,7 +86,7 @@ pub(super) async fn seen(
     let topic = Topic::seen(id);
     let AskSeen { view } = between.read(&context, topic, VIEW_MAX).await?;
     let view = between.peer.limits.give.meet(&view);
-    context.given.begin(&between.peer, id).await;
+    context.own.given.begin(&between.peer, id).await;
     let (owner, may_have) = (&between.caller.owner, between.may_have);
     let exchange = sync::exchange_for(&context, owner, id, &view, may_have).await?;
     Ok(between.tell(&context, topic, exchange).await?)

@@ -6,8 +6,8 @@
 use super::input::Query;
 use super::layers::OwnBody;
 use super::refusal::Refusal;
-use crate::caller::Caller;
 use crate::mcp::{Connections, Wishes};
+use crate::runtime::Caller;
 use axum::Extension;
 use axum::extract::Request;
 use axum::response::Response;

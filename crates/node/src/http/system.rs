@@ -18,7 +18,7 @@ pub(super) async fn health(State(context): State<Context>) -> Json<Health> {
         status: "ok".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         node_id: context.node,
-        identity: context.identity.now().card(&context.node_settings).identity(),
+        identity: context.own.identity.now().card(&context.own.node_settings).identity(),
     })
 }
 

@@ -1,12 +1,12 @@
 //! Makes a key.
 
+use super::secret::KeySecret;
 use super::view;
-use crate::audit::{Action, Actor, Note};
-use crate::auth::KeySecret;
-use crate::caller::Caller;
+use crate::audit::{Action, Note};
 use crate::clock;
-use crate::context::Context;
-use crate::runtime::RuntimeError;
+use crate::runtime::Actor;
+use crate::runtime::Caller;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_api::Invalid;
 use baton_api::{CreateKey, CreatedKey, Scope};
 use baton_session::Owner;
@@ -15,7 +15,7 @@ use baton_store::ApiKey;
 /// Makes a key for the owner that is named, or for the caller; its secret is shown this once, and
 /// only once that is in the audit log.
 pub async fn create(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     request: CreateKey,
 ) -> Result<CreatedKey, RuntimeError> {

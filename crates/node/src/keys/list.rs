@@ -1,15 +1,14 @@
 //! Lists keys.
 
 use super::view;
-use crate::caller::Caller;
-use crate::context::Context;
-use crate::runtime::RuntimeError;
+use crate::runtime::Caller;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_api::KeyList;
 use baton_session::Owner;
 
 /// All keys of the owner that is named, or of the caller, without their secrets.
 pub async fn list(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     owner: Option<Owner>,
 ) -> Result<KeyList, RuntimeError> {

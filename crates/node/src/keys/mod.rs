@@ -3,10 +3,12 @@
 mod create;
 mod list;
 mod revoke;
+mod secret;
 
 pub use create::{create, new_key, note};
 pub use list::list;
 pub use revoke::revoke;
+pub use secret::KeySecret;
 
 use baton_api::KeyView;
 use baton_store::ApiKey;

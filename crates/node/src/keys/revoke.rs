@@ -1,17 +1,16 @@
 //! Revokes a key.
 
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
 use crate::clock;
-use crate::context::Context;
-use crate::runtime::RuntimeError;
+use crate::runtime::Caller;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_session::Owner;
 use baton_store::{ApiKey, StoreError};
 
 /// Revokes a key of the owner that is named, or of the caller: from now on it opens nothing.
 /// `reference` is its id, or the name of one that is not revoked.
 pub async fn revoke(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     owner: Option<Owner>,
     reference: &str,
@@ -30,7 +29,7 @@ pub async fn revoke(
     }
 }
 
-async fn find(context: &Context, owner: &Owner, reference: &str) -> Result<ApiKey, RuntimeError> {
+async fn find(context: &Runtime, owner: &Owner, reference: &str) -> Result<ApiKey, RuntimeError> {
     let keys = context.store.list_keys(owner).await?;
     let by_id = keys.iter().find(|key| key.id == reference);
     let by_name = || keys.iter().find(|key| key.name == reference && key.revoked_at.is_none());

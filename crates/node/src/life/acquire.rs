@@ -7,10 +7,8 @@ use super::driver::{drive, let_go};
 use super::start::{Lend, Starts, StartsBrowser};
 use super::want::Want;
 use super::wish::{Held, Wish, settled};
-use crate::context::Context;
 use crate::live::{Handed, Loan, Resumed};
-use crate::runtime::RuntimeError;
-use crate::sync;
+use crate::runtime::{Runtime, RuntimeError};
 use crate::table::Hold;
 use baton_api::sync::HandedView;
 use baton_session::{Lifecycle, NodeId, Owner, SandboxId, Session, SessionId, Term};
@@ -63,7 +61,7 @@ impl<'w> Held<'w, Lend<'w>> {
 
 /// A session of another node of this database becomes one of this node, unless that one holds it.
 async fn brought_home<W: Want>(
-    context: &Context,
+    context: &Runtime,
     want: &W,
     hold: &Hold,
     session: Session,
@@ -83,11 +81,11 @@ async fn ask_peers<W: Starts>(
     hold: &Hold,
     session: &Session,
 ) -> Result<Option<HandedView>, RuntimeError> {
-    let handed = Box::pin(sync::lease::take(wish.context, wish.by, hold, W::CONSENT)).await?;
+    let handed = wish.context.peers.take(wish.context, wish.by, hold, W::CONSENT).await?;
     if W::SETTLES {
         // What another node saved since is what comes back; what was captured here is kept beside it.
-        sync::settle(wish.context, hold, session).await?;
-        sync::expect_there(wish.context, session).await?;
+        wish.context.peers.settle(wish.context, hold, session).await?;
+        wish.context.peers.expect_there(wish.context, session).await?;
     }
     Ok(handed)
 }
@@ -190,7 +188,7 @@ async fn is_driven_by(wish: &Wish<'_>, session: &Session, drives: bool) {
 
 /// Gives back what was acquired, unless that is not needed.
 struct HandBack {
-    context: Context,
+    context: Runtime,
     owner: Owner,
     session: SessionId,
     /// Whose session it was.
@@ -199,7 +197,7 @@ struct HandBack {
 }
 
 impl HandBack {
-    fn new(context: &Context, session: &Session) -> Self {
+    fn new(context: &Runtime, session: &Session) -> Self {
         let (context, owner) = (context.clone(), session.owner.clone());
         Self { context, owner, session: session.id, home: session.node, is_needed: true }
     }
@@ -231,7 +229,7 @@ impl Drop for HandBack {
 /// Gives the lease of the database back, the session to the node that it was of, and the lease between
 /// nodes. That one fails does not keep the others from it: an own start frees the first, and peers ask again
 /// for the last.
-async fn give_back(context: &Context, owner: &Owner, session: SessionId, home: NodeId) {
+async fn give_back(context: &Runtime, owner: &Owner, session: SessionId, home: NodeId) {
     if let Err(error) = context.store.release_lease(session, context.node).await {
         tracing::error!(%session, %error, "the lease of a session was not given back");
     }
@@ -244,7 +242,7 @@ async fn give_back(context: &Context, owner: &Owner, session: SessionId, home: N
     give_back_to_peers(context, owner, session).await;
 }
 
-async fn send_home(context: &Context, session: SessionId, home: NodeId) -> Result<(), StoreError> {
+async fn send_home(context: &Runtime, session: SessionId, home: NodeId) -> Result<(), StoreError> {
     match context.store.fetch_any_session(session).await? {
         Some(now) if now.node == context.node => context.store.adopt_session(session, home).await,
         _ => Ok(()),
@@ -252,8 +250,8 @@ async fn send_home(context: &Context, session: SessionId, home: NodeId) -> Resul
 }
 
 /// Tells peers that nobody runs a session here any more.
-pub(crate) async fn give_back_to_peers(context: &Context, owner: &Owner, session: SessionId) {
-    if let Err(error) = sync::lease::release(context, owner, session).await {
+pub(crate) async fn give_back_to_peers(context: &Runtime, owner: &Owner, session: SessionId) {
+    if let Err(error) = context.peers.release(context, owner, session).await {
         tracing::error!(%session, %error, "peers are not told that a session is free");
     }
 }

@@ -4,10 +4,9 @@
 //! of them drives is refused to the others, and to whoever says no name, until it is passed on. The
 //! first one that asks gets a session that nobody drives. Looking at a session and capturing it is free.
 
-use crate::caller::Caller;
 use crate::clock;
-use crate::context::Context;
-use crate::runtime::RuntimeError;
+use crate::runtime::Caller;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_session::{AgentName, Session};
 use baton_store::StoreError;
 
@@ -16,7 +15,7 @@ const ATTEMPTS: usize = 8;
 
 /// Checks that the caller may drive a session, and changes nothing.
 pub(crate) async fn expect_driver(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     session: &Session,
 ) -> Result<(), RuntimeError> {
@@ -28,7 +27,7 @@ pub(crate) async fn expect_driver(
 
 /// Checks that the caller may drive a session. An agent that does so gets one that nobody drives.
 pub(crate) async fn drive(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     session: &Session,
 ) -> Result<(), RuntimeError> {
@@ -48,7 +47,7 @@ pub(crate) async fn drive(
 }
 
 /// Whether the caller may still drive a session. A database that does not answer changes nothing.
-pub(crate) async fn is_driver(context: &Context, caller: &Caller, session: &Session) -> bool {
+pub(crate) async fn is_driver(context: &Runtime, caller: &Caller, session: &Session) -> bool {
     match driver(context, session).await {
         Ok(Some(agent)) => caller.agent == Some(agent),
         Ok(None) | Err(_) => true,
@@ -56,7 +55,7 @@ pub(crate) async fn is_driver(context: &Context, caller: &Caller, session: &Sess
 }
 
 /// Lets go of a session that has ended.
-pub(crate) async fn let_go(context: &Context, session: &Session) -> Result<(), RuntimeError> {
+pub(crate) async fn let_go(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
     match driver(context, session).await? {
         Some(agent) => put(context, session, Some(&agent), None, "").await,
         None => Ok(()),
@@ -65,7 +64,7 @@ pub(crate) async fn let_go(context: &Context, session: &Session) -> Result<(), R
 
 /// The agent that drives a session; none when nobody does.
 pub(crate) async fn driver(
-    context: &Context,
+    context: &Runtime,
     session: &Session,
 ) -> Result<Option<AgentName>, RuntimeError> {
     let driver = context.store.fetch_driver(session.id).await?;
@@ -74,7 +73,7 @@ pub(crate) async fn driver(
 
 /// Gives a session from one agent to another one, and wakes those who drive its browser.
 pub(crate) async fn put(
-    context: &Context,
+    context: &Runtime,
     session: &Session,
     from: Option<&AgentName>,
     to: Option<&AgentName>,

@@ -2,15 +2,14 @@
 
 use super::driver::let_go;
 use crate::clock;
-use crate::context::Context;
-use crate::runtime::RuntimeError;
+use crate::runtime::{Runtime, RuntimeError};
 use crate::table::Hold;
 use baton_session::{Lifecycle, Session};
 use baton_store::StoreError;
 
 /// Takes a last snapshot and closes the session; no agent drives it any more.
 pub(crate) async fn end(
-    context: &Context,
+    context: &Runtime,
     hold: &Hold,
     session: &Session,
 ) -> Result<Session, RuntimeError> {
@@ -22,7 +21,7 @@ pub(crate) async fn end(
 
 /// Moves the row to closed from wherever it stands now: a watcher may notice the end of the browser
 /// at the same time and move it as well.
-pub(crate) async fn finish(context: &Context, session: &Session) -> Result<Session, RuntimeError> {
+pub(crate) async fn finish(context: &Runtime, session: &Session) -> Result<Session, RuntimeError> {
     loop {
         let now = context.store.fetch_session(&session.owner, session.id).await?;
         if now.lifecycle == Lifecycle::Closed {

@@ -8,12 +8,13 @@
 //! database and from peers, both of which get it back unless it starts.
 //!
 //! Rooms: `wish` is the way; `want` says what each verb asks of a session; `start` are those that start
-//! one, and `acquire` what they have to have; `end` closes one; `driver` says which agent drives one; and
+//! one, and `acquire` what they have to have; `end` closes one; `hold` keeps others from it; `driver` says which agent drives one; and
 //! `rehydrate` resumes by itself what was lost with a node.
 
 mod acquire;
 mod driver;
 mod end;
+mod hold;
 mod rehydrate;
 mod start;
 mod want;

@@ -8,10 +8,9 @@
 use super::start::Rehydrate;
 use super::wish::Wish;
 use crate::audit::Action;
-use crate::caller::Caller;
-use crate::context::Context;
-use crate::runtime::RuntimeError;
+use crate::runtime::Caller;
 use crate::runtime::Stand;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_session::{Lifecycle, Session};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -33,7 +32,7 @@ enum Tried {
 
 /// Resumes what this node lost, and what it inherits of others, until the node ends.
 pub(crate) async fn rehydrate(
-    context: Context,
+    context: Runtime,
     lost: Vec<Session>,
     mut inherited: mpsc::Receiver<Session>,
 ) {
@@ -68,7 +67,7 @@ pub(crate) async fn rehydrate(
 
 /// Resumes one session, unless somebody was faster. What fails is tried once more, and has failed when
 /// that fails too.
-async fn resume(context: &Context, session: &Session) -> Tried {
+async fn resume(context: &Runtime, session: &Session) -> Tried {
     for is_last in [false, true] {
         let now = match context.store.fetch_any_session(session.id).await {
             Ok(Some(now)) => now,
@@ -100,7 +99,7 @@ async fn resume(context: &Context, session: &Session) -> Tried {
     Tried::Over
 }
 
-async fn start(context: &Context, session: Session) -> Result<(), RuntimeError> {
+async fn start(context: &Runtime, session: Session) -> Result<(), RuntimeError> {
     let node = Caller::node(session.owner.clone());
     let wanted = Rehydrate { of: session.node };
     let wish = Wish::about(context, &node, Action::Resume, session);

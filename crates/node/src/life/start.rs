@@ -1,11 +1,10 @@
 //! The verbs that start something: each says what has to be there, and what is brought back.
 
 use super::want::{Asked, Want, expect_home, expect_unlent, refuse};
-use crate::context::Context;
+use crate::clock;
 use crate::live::{Handed, LiveError, Loaded};
-use crate::runtime::RuntimeError;
-use crate::sync::lease::Consent;
-use crate::{clock, sync};
+use crate::runtime::Consent;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_session::domains::Domain;
 use baton_session::login::expect_login;
 use baton_session::{AgentName, Lifecycle, NodeId, PartKind, PartRef, Session, StorageKey};
@@ -22,7 +21,7 @@ pub(crate) trait Starts: Want {
 pub(crate) trait StartsBrowser: Starts {
     /// What is brought back.
     fn load(
-        context: &Context,
+        context: &Runtime,
         session: &Session,
         found: Self::Found,
     ) -> impl Future<Output = Result<Loaded, RuntimeError>> + Send;
@@ -36,7 +35,7 @@ impl Want for Resume {
     const DOING: &'static str = "resumed";
     const DRIVES: bool = true;
 
-    fn allows(&self, context: &Context, session: &Session) -> Result<(), RuntimeError> {
+    fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
         expect_unlent(context, session)?;
         if context.hub.holds(session.id) {
             return Err(refuse(session, "recoverable, stale, failed or closed"));
@@ -57,7 +56,7 @@ impl Starts for Resume {
 }
 
 impl StartsBrowser for Resume {
-    async fn load(context: &Context, session: &Session, (): ()) -> Result<Loaded, RuntimeError> {
+    async fn load(context: &Runtime, session: &Session, (): ()) -> Result<Loaded, RuntimeError> {
         Ok(context.hub.load_last_good(session).await?)
     }
 }
@@ -75,7 +74,7 @@ impl Want for Rehydrate {
     const DOING: &'static str = Resume::DOING;
     const DRIVES: bool = false;
 
-    fn allows(&self, context: &Context, session: &Session) -> Result<(), RuntimeError> {
+    fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
         if session.node != self.of {
             // It is this node's once it was brought here, and nobody else's.
             expect_home(context, session)?;
@@ -97,7 +96,7 @@ impl Starts for Rehydrate {
 }
 
 impl StartsBrowser for Rehydrate {
-    async fn load(context: &Context, session: &Session, (): ()) -> Result<Loaded, RuntimeError> {
+    async fn load(context: &Runtime, session: &Session, (): ()) -> Result<Loaded, RuntimeError> {
         Resume::load(context, session, ()).await
     }
 }
@@ -113,7 +112,7 @@ impl Want for RollBack<'_> {
     const DOING: &'static str = "rolled back";
     const DRIVES: bool = true;
 
-    fn allows(&self, context: &Context, session: &Session) -> Result<(), RuntimeError> {
+    fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
         expect_home(context, session)?;
         expect_unlent(context, session)
     }
@@ -134,7 +133,7 @@ impl Starts for RollBack<'_> {
 }
 
 impl StartsBrowser for RollBack<'_> {
-    async fn load(_: &Context, _: &Session, found: Loaded) -> Result<Loaded, RuntimeError> {
+    async fn load(_: &Runtime, _: &Session, found: Loaded) -> Result<Loaded, RuntimeError> {
         Ok(found)
     }
 }
@@ -162,7 +161,7 @@ impl Want for Lend<'_> {
     const DOING: &'static str = "lent";
     const DRIVES: bool = true;
 
-    fn allows(&self, context: &Context, session: &Session) -> Result<(), RuntimeError> {
+    fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
         let (table, name) = (context.hub.table(), || session.name.clone());
         if let Some(sandbox) = table.borrower(session.id) {
             let holder = format!("sandbox {sandbox} has it");
@@ -197,7 +196,7 @@ impl Want for Lend<'_> {
         };
         let Err(refused) = self.accepts(&handed) else { return Ok(Some(handed)) };
         // Whoever holds it may have logged in since: what they saved is looked at, and their browser runs on.
-        if !sync::lease::look_at_holder(context, asked.by, session.id).await? {
+        if !context.peers.look_at_holder(context, asked.by, session.id).await? {
             return Err(refused);
         }
         let handed = context.hub.hand(session).await?;
@@ -242,5 +241,5 @@ async fn expect_snapshot(asked: Asked<'_>) -> Result<(), RuntimeError> {
 }
 
 async fn is_shared(asked: Asked<'_>) -> Result<bool, RuntimeError> {
-    Ok(sync::is_shared(asked.context, asked.session).await?)
+    asked.context.peers.is_shared(asked.context, asked.session).await
 }

@@ -3,16 +3,15 @@
 //! The one idea: one small type a verb says where the session may stand, and whether another agent that
 //! drives it is in the way. It is asked before the wait and after it, so no verb can forget either.
 
-use crate::caller::Caller;
-use crate::context::Context;
 use crate::live::LiveError;
-use crate::runtime::RuntimeError;
+use crate::runtime::Caller;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_session::{Lifecycle, Session};
 
 /// Of which session something is wanted, and by whom.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
-    pub(super) context: &'a Context,
+    pub(super) context: &'a Runtime,
     pub(super) by: &'a Caller,
     pub(super) session: &'a Session,
 }
@@ -32,7 +31,7 @@ pub(crate) trait Want {
     }
 
     /// Whether the session stands where this can be done. Asked before the wait and after it.
-    fn allows(&self, context: &Context, session: &Session) -> Result<(), RuntimeError>;
+    fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError>;
 
     /// Finds what is needed for it. Changes nothing anywhere.
     fn find(
@@ -42,7 +41,7 @@ pub(crate) trait Want {
 }
 
 /// Refuses a session whose home is another node.
-pub(super) fn expect_home(context: &Context, session: &Session) -> Result<(), RuntimeError> {
+pub(super) fn expect_home(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
     if session.node == context.node {
         return Ok(());
     }
@@ -50,7 +49,7 @@ pub(super) fn expect_home(context: &Context, session: &Session) -> Result<(), Ru
 }
 
 /// Refuses a session that a sandbox has.
-pub(super) fn expect_unlent(context: &Context, session: &Session) -> Result<(), RuntimeError> {
+pub(super) fn expect_unlent(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
     let id = session.id;
     let borrower = context.hub.table().borrower(id);
     borrower.map_or(Ok(()), |sandbox| Err(LiveError::Lent { id, sandbox }.into()))
@@ -73,9 +72,9 @@ macro_rules! wants {
             const DOING: &'static str = $doing;
             const DRIVES: bool = $drives;
 
-            fn allows(&self, context: &Context, session: &Session) -> Result<(), RuntimeError> {
+            fn allows(&self, context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
                 expect_home(context, session)?;
-                let allows: fn(&Context, &Session) -> Result<(), RuntimeError> = $allows;
+                let allows: fn(&Runtime, &Session) -> Result<(), RuntimeError> = $allows;
                 allows(context, session)
             }
 
@@ -101,7 +100,7 @@ wants! {
     Change: "changed", drives false, |_, _| Ok(());
 }
 
-fn open(context: &Context, session: &Session) -> Result<(), RuntimeError> {
+fn open(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
     // Who has it says more than where it stands: it was closed to be lent.
     expect_unlent(context, session)?;
     if session.lifecycle == Lifecycle::Closed {
@@ -110,7 +109,7 @@ fn open(context: &Context, session: &Session) -> Result<(), RuntimeError> {
     Ok(())
 }
 
-fn without_browser(context: &Context, session: &Session) -> Result<(), RuntimeError> {
+fn without_browser(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
     // A row that is active though its browser is gone is seen as what it is once it is held.
     expect_unlent(context, session)?;
     if context.hub.holds(session.id) {
@@ -119,7 +118,7 @@ fn without_browser(context: &Context, session: &Session) -> Result<(), RuntimeEr
     Ok(())
 }
 
-fn active(context: &Context, session: &Session) -> Result<(), RuntimeError> {
+fn active(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
     expect_unlent(context, session)?;
     if session.lifecycle != Lifecycle::Active {
         return Err(refuse(session, "active"));

@@ -3,12 +3,10 @@
 use super::driver::expect_driver;
 use super::want::{Asked, Want};
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
-use crate::context::Context;
 use crate::live::LiveError;
 use crate::reference::Reference;
-use crate::runtime::RuntimeError;
-use crate::sync;
+use crate::runtime::Caller;
+use crate::runtime::{Runtime, RuntimeError};
 use crate::table::Hold;
 use baton_api::{Answers, Scope};
 use baton_session::{Receipt, Session};
@@ -20,7 +18,7 @@ pub(crate) const HOLD_LIMIT: Duration = Duration::from_mins(1);
 
 /// What somebody wants of a session, with its entry in the audit log.
 pub(crate) struct Wish<'a> {
-    pub(crate) context: &'a Context,
+    pub(crate) context: &'a Runtime,
     pub(crate) by: &'a Caller,
     /// The session as it stood when it was looked up.
     pub(crate) session: Session,
@@ -30,7 +28,7 @@ pub(crate) struct Wish<'a> {
 impl<'a> Wish<'a> {
     /// Looks a session up, once for the whole way. That there is none is noted.
     pub(crate) async fn of(
-        context: &'a Context,
+        context: &'a Runtime,
         by: &'a Caller,
         action: Action,
         reference: impl Into<Reference<'_>>,
@@ -44,7 +42,7 @@ impl<'a> Wish<'a> {
     /// The same for a wish to see secrets, which only a key with the scope `reveal` may have. To any other
     /// one it is not said whether there is such a session, and that it asked is noted.
     pub(crate) async fn to_reveal(
-        context: &'a Context,
+        context: &'a Runtime,
         by: &'a Caller,
         action: Action,
         reference: impl Into<Reference<'_>>,
@@ -59,7 +57,7 @@ impl<'a> Wish<'a> {
     }
 
     async fn find(
-        context: &'a Context,
+        context: &'a Runtime,
         by: &'a Caller,
         action: Action,
         reference: Reference<'_>,
@@ -75,7 +73,7 @@ impl<'a> Wish<'a> {
 
     /// A wish about a session that has been found.
     pub(crate) fn about(
-        context: &'a Context,
+        context: &'a Runtime,
         by: &'a Caller,
         action: Action,
         session: Session,
@@ -110,7 +108,7 @@ impl<'a> Wish<'a> {
     pub(crate) async fn hear(&self) -> Result<(), RuntimeError> {
         let session = self.session.id;
         if self.context.hub.holds(session) {
-            sync::lease::hear(self.context, &self.by.owner, session).await?;
+            self.context.peers.hear(self.context, &self.by.owner, session).await?;
         }
         Ok(())
     }
@@ -167,7 +165,7 @@ pub(crate) struct Held<'w, W: Want> {
 
 /// A session of this node whose row and browser agree.
 pub(crate) async fn settled(
-    context: &Context,
+    context: &Runtime,
     hold: &Hold,
     session: Session,
 ) -> Result<Session, RuntimeError> {

@@ -1,7 +1,7 @@
 //! What whoever looks in asks over the relay's protocol; every question is answered.
 
-use crate::caller::Caller;
 use crate::context::Context;
+use crate::runtime::Caller;
 use baton_api::debug::{
     ClientMessage, DebugError, GetConsole, GetNetwork, RelayMessage, TabList, TabToken,
 };

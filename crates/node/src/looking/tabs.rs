@@ -2,9 +2,9 @@
 //! with the scope `reveal`, once that is in the audit log.
 
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::runtime::Caller;
 use baton_api::Scope;
 use baton_api::debug::{
     ConsoleEntry, ConsoleFilters, DebugTabs, NetworkFilters, NetworkRequest, TabToken,

@@ -2,9 +2,9 @@
 
 use super::server::Server;
 use crate::blocking::finished;
-use crate::caller::{Caller, is_shut_out};
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::runtime::Caller;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
@@ -112,7 +112,7 @@ impl Connections {
     async fn shut_out(self, caller: Caller, id: Option<SessionId>) {
         loop {
             sleep(LOOK_PAUSE).await;
-            if is_shut_out(&self.context, &caller).await.unwrap_or(false) {
+            if self.context.is_shut_out(&caller).await.unwrap_or(false) {
                 break;
             }
         }

@@ -2,8 +2,8 @@
 //! conversation.
 
 use super::verb::require;
-use crate::caller::Caller;
 use crate::context::Context;
+use crate::runtime::Caller;
 use crate::{board, sessions};
 use baton_api::{Answers, ListSessions, Scope, SessionSummary};
 use baton_session::printable;

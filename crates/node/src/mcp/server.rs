@@ -6,8 +6,8 @@ use super::subscriptions::{self, Subscribed};
 use super::toolset::Toolset;
 use super::verb::{Call, Entry};
 use super::{resources, toolset};
-use crate::caller::Caller;
 use crate::context::Context;
+use crate::runtime::Caller;
 use axum::http::request::Parts;
 use baton_session::json;
 use rmcp::model::{

@@ -6,9 +6,9 @@
 use super::resources::{BOARD, failed};
 use super::verb::require;
 use crate::board::{self, Followed};
-use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::runtime::Caller;
 use baton_api::Scope;
 use rmcp::ErrorData;
 use rmcp::RoleServer;

@@ -1,7 +1,7 @@
 //! Which headers go on: those of the connection do not, nor do ours.
 
 use super::route::Route;
-use crate::auth::KeySecret;
+use crate::keys::KeySecret;
 use axum::http::header::{
     AUTHORIZATION, CONNECTION, CONTENT_LENGTH, COOKIE, FORWARDED, HOST, HeaderMap, HeaderName,
     HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, SET_COOKIE, TE, TRAILER,

@@ -2,12 +2,12 @@
 
 use super::found::{Found, accept, with_logins};
 use crate::audit::Action;
-use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::life::{Lend, Lent, Want, Wish, expect_driver, stored};
 use crate::live::{Handed, LiveError};
+use crate::runtime::Caller;
 use crate::runtime::RuntimeError;
 use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn};
 use baton_browser::profile::compile::CacheKey;

@@ -2,9 +2,9 @@
 
 use super::error::SandboxRefusal;
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::runtime::Caller;
 use baton_api::Invalid;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent, ExecSandbox};
 use baton_sandbox::{Command, Ended, Output, Process};

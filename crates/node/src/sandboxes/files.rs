@@ -5,9 +5,9 @@
 
 use super::error::SandboxRefusal;
 use super::run::{LIMIT, complaint, ended, nothing, too_much, tool, within_limit};
-use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::runtime::Caller;
 use axum::body::Bytes;
 use baton_api::Invalid;
 use baton_sandbox::{Output, Process, WORKSPACE};

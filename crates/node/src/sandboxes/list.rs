@@ -1,8 +1,8 @@
 //! Shows sandboxes.
 
-use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::runtime::Caller;
 use baton_api::sandbox::{SandboxList, SandboxView};
 
 /// The caller's sandboxes at this node, the oldest first.

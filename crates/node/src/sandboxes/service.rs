@@ -7,10 +7,10 @@
 use super::error::SandboxRefusal;
 use super::settings::SessionService;
 use crate::blocking::blocking;
-use crate::caller::Caller;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::plain;
+use crate::runtime::Caller;
 use baton_net::client;
 use baton_net::outbound::Reach;
 use baton_session::import::{self, ImportError, Imported};
@@ -59,7 +59,7 @@ async fn ask(
     let key = plain::secret(&service.key_file).await;
     let key = key.map_err(|error| failed(format!("its key cannot be read: {error}")))?;
     let key = SecretString::from(key.trim());
-    let client = client::client(&context.outbound, &service.url, Reach::default()).await?;
+    let client = client::client(&context.own.outbound, &service.url, Reach::default()).await?;
     let url = client::address(&service.url, &[session, "state"])?;
     let call = client.get(url).query(&[("reveal", true)]);
     let call = call.header("authorization", client::bearer(&key)?);

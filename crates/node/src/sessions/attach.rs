@@ -2,16 +2,15 @@
 
 use super::create::Wanted;
 use super::{check, create, show};
-use crate::caller::Caller;
-use crate::context::Context;
 use crate::life::drive;
-use crate::runtime::RuntimeError;
+use crate::runtime::Caller;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_api::{AttachSession, SessionView};
 
 /// Keeps the default context of a running browser as a session. The browser is not ours: closing
 /// the session leaves it running, and a resume starts one of our own.
 pub async fn attach(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     request: AttachSession,
 ) -> Result<SessionView, RuntimeError> {

@@ -4,11 +4,10 @@
 
 use super::files::Opened;
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
-use crate::context::Context;
 use crate::life::Wish;
 use crate::reference::Reference;
-use crate::runtime::RuntimeError;
+use crate::runtime::Caller;
+use crate::runtime::{Runtime, RuntimeError};
 use axum::body::Bytes;
 use baton_api::{
     AttachSession, ExportSession, ExportView, ImportSession, ImportView, KeepContext, OpenSession,
@@ -25,7 +24,7 @@ use std::fmt::Display;
 
 /// Opens a session: see `open.rs`.
 pub async fn open(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     request: OpenSession,
 ) -> Result<SessionView, RuntimeError> {
@@ -41,7 +40,7 @@ pub async fn open(
 
 /// Attaches to a browser: see `attach.rs`.
 pub async fn attach(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     request: AttachSession,
 ) -> Result<SessionView, RuntimeError> {
@@ -53,7 +52,7 @@ pub async fn attach(
 
 /// Resumes a session: see `resume.rs`.
 pub async fn resume(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     reference: &str,
 ) -> Result<ResumeResult, RuntimeError> {
@@ -64,7 +63,7 @@ pub async fn resume(
 
 /// Takes a session back to a snapshot: see `rollback.rs`.
 pub async fn rollback(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     reference: &str,
     request: RollBack,
@@ -90,7 +89,7 @@ async fn end_started(
 
 /// Takes a snapshot now: see `capture.rs`.
 pub async fn capture(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     reference: impl Into<Reference<'_>>,
 ) -> Result<SnapshotView, RuntimeError> {
@@ -101,7 +100,7 @@ pub async fn capture(
 
 /// Closes a session: see `close.rs`.
 pub async fn close(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     reference: &str,
 ) -> Result<SessionView, RuntimeError> {
@@ -112,7 +111,7 @@ pub async fn close(
 
 /// Abandons a session: see `abandon.rs`.
 pub async fn abandon(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     reference: impl Into<Reference<'_>>,
 ) -> Result<SessionView, RuntimeError> {
@@ -123,7 +122,7 @@ pub async fn abandon(
 
 /// Deletes a session: see `delete.rs`.
 pub async fn delete(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     reference: &str,
 ) -> Result<(), RuntimeError> {
@@ -134,7 +133,7 @@ pub async fn delete(
 
 /// Passes a session to another agent: see `pass.rs`.
 pub async fn pass(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     reference: &str,
     request: &PassSession,
@@ -153,7 +152,7 @@ pub async fn pass(
 
 /// Switches on or off whether what the tabs of a session do is recorded: see `debug.rs`.
 pub async fn debug(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     reference: &str,
     switch: SwitchDebug,
@@ -167,7 +166,7 @@ pub async fn debug(
 
 /// Connects to a session's browser, with a ticket or without: see `cdp.rs`.
 pub async fn connect(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     reference: &str,
     ticket: Option<&SecretString>,
@@ -179,7 +178,7 @@ pub async fn connect(
 
 /// Opens a file of a session: see `files.rs`.
 pub async fn get_file(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     reference: &str,
     name: &str,
@@ -192,7 +191,7 @@ pub async fn get_file(
 
 /// Puts a file among those of a session: see `files.rs`.
 pub async fn put_file<E: Display>(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     reference: &str,
     name: &str,
@@ -206,7 +205,7 @@ pub async fn put_file<E: Display>(
 
 /// Removes a file of a session: see `files.rs`.
 pub async fn remove_file(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     reference: &str,
     name: &str,
@@ -225,7 +224,7 @@ fn cut(text: &str) -> String {
 /// Shows a session's state: see `state.rs`. Secret values are shown only to a key with the
 /// scope `reveal`, and only once that is in the log.
 pub async fn state(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     reference: &str,
     reveal: bool,
@@ -242,7 +241,7 @@ pub async fn state(
 /// Shows one session in full: see `show.rs`. What may be secret in the addresses of its tabs is shown only
 /// to a key with the scope `reveal`, and only once that is in the log.
 pub async fn show_to(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     reference: &str,
     reveal: bool,
@@ -258,7 +257,7 @@ pub async fn show_to(
 /// Gives a session out as a file: see `export.rs`. It is given only to a key with the scope
 /// `reveal`, and only once that is in the log.
 pub async fn export(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     reference: impl Into<Reference<'_>>,
     query: ExportSession,
@@ -281,7 +280,7 @@ fn damage(receipt: &Receipt) -> Receipt {
 
 /// Makes a session of a file: see `import.rs`.
 pub async fn import(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     request: ImportSession,
 ) -> Result<ImportView, RuntimeError> {
@@ -297,7 +296,7 @@ pub async fn import(
 
 /// Makes a session of what a context holds: see `contexts.rs`.
 pub async fn keep_context(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     reference: &str,
     request: KeepContext,
@@ -322,7 +321,7 @@ impl Begins {
     /// Notes it; when it was not made, its name is the subject.
     async fn end(
         self,
-        context: &Context,
+        context: &Runtime,
         caller: &Caller,
         begun: Result<SessionView, RuntimeError>,
     ) -> Result<SessionView, RuntimeError> {

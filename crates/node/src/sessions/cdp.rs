@@ -1,16 +1,15 @@
 //! The way of another tool to a session's browser.
 
-use crate::caller::Caller;
-use crate::context::Context;
 use crate::life::{Wish, drive};
-use crate::runtime::RuntimeError;
+use crate::runtime::Caller;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_browser::cdp::Transport;
 use baton_session::{Lifecycle, Owner, Session};
 use secrecy::SecretString;
 
 /// An active session of this node.
 pub async fn active(
-    context: &Context,
+    context: &Runtime,
     owner: &Owner,
     reference: &str,
 ) -> Result<Session, RuntimeError> {
@@ -19,7 +18,7 @@ pub async fn active(
     Ok(session)
 }
 
-fn expect_active(context: &Context, session: &Session) -> Result<(), RuntimeError> {
+fn expect_active(context: &Runtime, session: &Session) -> Result<(), RuntimeError> {
     if session.lifecycle != Lifecycle::Active {
         let (name, found) = (session.name.clone(), session.lifecycle);
         return Err(RuntimeError::WrongState { name, expected: "active", found });
@@ -33,7 +32,7 @@ fn expect_active(context: &Context, session: &Session) -> Result<(), RuntimeErro
 /// Checks that the caller may drive the browser of an active session. One that is not kept from the
 /// files of the machine is for the owner for whom the node runs alone: whoever drives it has them.
 pub async fn enter(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     session: &Session,
 ) -> Result<(), RuntimeError> {

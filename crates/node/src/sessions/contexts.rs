@@ -7,9 +7,8 @@ use super::check;
 use super::import::Made;
 use crate::blocking::blocking;
 use crate::clock;
-use crate::context::Context;
 use crate::life::{Capture, Wish};
-use crate::runtime::RuntimeError;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_api::Invalid;
 use baton_api::{Contents, ContextList, ContextView, ImportView, KeepContext, Tab};
 use baton_browser::{ContextId, MadeContext};
@@ -19,7 +18,7 @@ use baton_session::{Owner, SnapshotReason, admit, parts};
 
 /// The contexts of a running browser, each with its tabs.
 pub async fn contexts(
-    context: &Context,
+    context: &Runtime,
     owner: &Owner,
     reference: &str,
 ) -> Result<ContextList, RuntimeError> {

@@ -1,9 +1,8 @@
 //! Makes and unmakes the row of a session whose browser is about to start.
 
 use crate::clock;
-use crate::context::Context;
 use crate::life::{self, HOLD_LIMIT};
-use crate::runtime::RuntimeError;
+use crate::runtime::{Runtime, RuntimeError};
 use crate::table::Hold;
 use baton_session::{Lifecycle, Owner, Session, SessionId, SessionName};
 
@@ -22,7 +21,7 @@ pub(super) struct Wanted {
 /// Makes the row of a new session, and holds that. It is active from the start: a node that dies right after this
 /// finds it at its next start, and closes it because it has no snapshot.
 pub(super) async fn create(
-    context: &Context,
+    context: &Runtime,
     owner: &Owner,
     wanted: Wanted,
 ) -> Result<(Session, Hold), RuntimeError> {
@@ -47,14 +46,14 @@ pub(super) async fn create(
 
 /// Removes the row and the files of a session whose browser never started. What cannot be removed
 /// is logged: the caller hears why the browser did not start, which is what matters.
-pub(super) async fn undo(context: &Context, hold: &Hold, session: &Session) {
+pub(super) async fn undo(context: &Runtime, hold: &Hold, session: &Session) {
     if let Err(error) = remove(context, hold, session).await {
         tracing::error!(session = %session.id, %error, "could not remove a session that never ran");
     }
 }
 
 /// The name goes first: whatever happens to the files, it is free.
-async fn remove(context: &Context, hold: &Hold, session: &Session) -> Result<(), RuntimeError> {
+async fn remove(context: &Runtime, hold: &Hold, session: &Session) -> Result<(), RuntimeError> {
     life::finish(context, session).await?;
     context.hub.delete_files(hold).await?;
     Ok(context.store.delete_session(&session.owner, session.id).await?)

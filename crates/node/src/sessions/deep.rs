@@ -1,7 +1,6 @@
 //! What a deep export adds: the browser's own folders of databases that hold what no script can read.
 
-use crate::context::Context;
-use crate::runtime::RuntimeError;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::state::OriginState;
 use baton_session::{Receipt, Session, State, StorageKey};
@@ -10,7 +9,7 @@ use baton_session::{Receipt, Session, State, StorageKey};
 /// browser may run: a folder that is written to would travel half changed. Each origin that has none
 /// is told.
 pub(super) async fn add(
-    context: &Context,
+    context: &Runtime,
     session: &Session,
     state: &mut State,
 ) -> Result<Receipt, RuntimeError> {

@@ -2,7 +2,6 @@
 
 use crate::life::{Delete, Wish};
 use crate::runtime::RuntimeError;
-use crate::sync;
 use baton_store::StoreError;
 
 /// Removes the snapshots, receipts and profile of a session that is not active. The files go
@@ -13,7 +12,7 @@ pub async fn delete(wish: &Wish<'_>) -> Result<(), RuntimeError> {
     let (owner, session) = (&held.session.owner, held.session.id);
     context.hub.delete_files(&held.hold).await?;
     // One that was saved is deleted at its peers as well, as soon as they hear of it.
-    sync::bury(context, owner, &held.hold).await?;
+    context.peers.bury(context, owner, &held.hold).await?;
     match context.store.delete_session(owner, session).await {
         Err(StoreError::SessionNotFound { .. }) | Ok(()) => {}
         Err(error) => return Err(error.into()),

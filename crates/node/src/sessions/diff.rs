@@ -1,15 +1,14 @@
 //! Compares two snapshots of a session.
 
 use super::{state, view};
-use crate::context::Context;
-use crate::runtime::RuntimeError;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_api::{CompareSnapshots, DiffView};
 use baton_session::Owner;
 use baton_session::diff::diff as compare;
 
 /// What changed from one snapshot of a session to another, without a value of either.
 pub async fn diff(
-    context: &Context,
+    context: &Runtime,
     owner: &Owner,
     reference: &str,
     query: CompareSnapshots,

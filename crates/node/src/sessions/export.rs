@@ -2,10 +2,8 @@
 
 use super::deep;
 use crate::blocking::blocking;
-use crate::context::Context;
 use crate::live::{LiveError, Loaded};
-use crate::runtime::RuntimeError;
-use crate::sync::provenance;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_api::{Contents, ExportFormat, ExportSession, ExportView, FileText};
 use baton_session::wire::{self, Head, SessionFile, Version};
 use baton_session::{Lifecycle, Receipt, Session, State, playwright};
@@ -17,7 +15,7 @@ pub const FILE_LIMIT: usize = 128 << 20;
 /// The last good snapshot of a session as a file, or what stands in for it where parts of it are damaged.
 /// An active session is captured first.
 pub async fn export(
-    context: &Context,
+    context: &Runtime,
     mut session: Session,
     query: ExportSession,
 ) -> Result<ExportView, RuntimeError> {
@@ -82,12 +80,11 @@ async fn write(
 }
 
 async fn head(
-    context: &Context,
+    context: &Runtime,
     session: &Session,
     taken_at: Timestamp,
 ) -> Result<Head, RuntimeError> {
-    let (owner, made) = (&session.owner, session.created_at);
-    let origin = provenance(context, owner, session.node, made, owner.to_string()).await?;
+    let origin = context.peers.provenance(context, session).await?;
     Ok(Head {
         id: session.id.to_string(),
         name: session.name.to_string(),

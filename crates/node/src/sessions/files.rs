@@ -5,11 +5,10 @@
 //! plain files count.
 
 use crate::blocking::blocking;
-use crate::caller::Caller;
-use crate::context::Context;
 use crate::data::{FileError, named};
 use crate::life::Wish;
-use crate::runtime::RuntimeError;
+use crate::runtime::Caller;
+use crate::runtime::{Runtime, RuntimeError};
 use axum::body::Bytes;
 use baton_api::Invalid;
 use baton_api::{SessionFile, SessionFiles};
@@ -39,7 +38,7 @@ pub struct Opened {
 
 /// The files of a session, by their names.
 pub async fn list(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     reference: &str,
 ) -> Result<SessionFiles, RuntimeError> {
@@ -96,7 +95,7 @@ pub(super) async fn remove(wish: &Wish<'_>, name: &str) -> Result<(), RuntimeErr
     removed.await.map_err(|error| not_there(error, name).into())
 }
 
-fn folder(context: &Context, session: &Session) -> Result<PathBuf, RuntimeError> {
+fn folder(context: &Runtime, session: &Session) -> Result<PathBuf, RuntimeError> {
     if session.node != context.node {
         return Err(RuntimeError::OtherNode { name: session.name.clone(), node: session.node });
     }

@@ -1,11 +1,10 @@
 //! Lists the snapshots of a session, page by page.
 
 use super::view;
-use crate::context::Context;
 use crate::latest::last_good;
 use crate::live::LiveError;
 use crate::page;
-use crate::runtime::RuntimeError;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_api::{History, ListHistory};
 use baton_session::{Owner, PartHash, Session, SnapshotId};
 use baton_store::{Snapshot, StoreError};
@@ -13,7 +12,7 @@ use std::collections::HashMap;
 
 /// One page of a session's snapshots, newest first, and which of them a resume would take.
 pub async fn history(
-    context: &Context,
+    context: &Runtime,
     owner: &Owner,
     reference: &str,
     query: ListHistory,
@@ -50,7 +49,7 @@ pub async fn history(
 
 /// The snapshot that a resume would take; by the lists of parts, or by the parts themselves.
 async fn resumes_from(
-    context: &Context,
+    context: &Runtime,
     session: &Session,
     verify: bool,
 ) -> Result<Option<SnapshotId>, RuntimeError> {
@@ -70,7 +69,7 @@ async fn resumes_from(
 
 /// How many parts of a snapshot are damaged. Each part is read once, however many snapshots have it.
 async fn damaged(
-    context: &Context,
+    context: &Runtime,
     session: &Session,
     snapshot: &Snapshot,
     known: &mut HashMap<PartHash, bool>,

@@ -1,15 +1,14 @@
 //! Shows the icon of the site that a session shows.
 
-use crate::context::Context;
 use crate::latest::latest;
-use crate::runtime::RuntimeError;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_browser::icon::redraw;
 use baton_session::{Owner, PartKind, Site};
 use baton_store::Snapshot;
 
 /// The icon of the latest snapshot, a PNG.
 pub async fn icon(
-    context: &Context,
+    context: &Runtime,
     owner: &Owner,
     reference: &str,
 ) -> Result<Vec<u8>, RuntimeError> {
@@ -26,7 +25,7 @@ pub async fn icon(
 /// The icon in a snapshot, and whose it is. What lies there may have come from elsewhere, so it is drawn
 /// anew, and what is no icon is none.
 pub(crate) async fn icon_of(
-    context: &Context,
+    context: &Runtime,
     owner: &Owner,
     snapshot: &Snapshot,
 ) -> Result<Option<(Site, Vec<u8>)>, RuntimeError> {

@@ -6,8 +6,7 @@
 use super::{check, show};
 use crate::blocking::blocking;
 use crate::clock;
-use crate::context::Context;
-use crate::runtime::RuntimeError;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_api::{Contents, FileText, ImportSession, ImportView, SessionView};
 use baton_session::cookie::Expiry;
 use baton_session::import::{self, Imported};
@@ -21,7 +20,7 @@ use jiff::Timestamp;
 
 /// A session of the owner with the state in the file, recoverable.
 pub async fn import(
-    context: &Context,
+    context: &Runtime,
     owner: &Owner,
     request: ImportSession,
 ) -> Result<ImportView, RuntimeError> {
@@ -51,7 +50,7 @@ impl Made {
     /// Stores the session, recoverable, and its snapshot together.
     pub(super) async fn store(
         self,
-        context: &Context,
+        context: &Runtime,
         owner: &Owner,
     ) -> Result<SessionView, RuntimeError> {
         let Self { name, description, parts, reason } = self;

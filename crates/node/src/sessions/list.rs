@@ -1,15 +1,14 @@
 //! Lists sessions, page by page.
 
 use super::view;
-use crate::context::Context;
 use crate::page;
-use crate::runtime::RuntimeError;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_api::{ListSessions, SessionList, SessionSummary};
 use baton_session::{Owner, Session};
 
 /// One page of the owner's sessions, newest first.
 pub async fn list(
-    context: &Context,
+    context: &Runtime,
     owner: &Owner,
     query: ListSessions,
 ) -> Result<SessionList, RuntimeError> {

@@ -2,10 +2,9 @@
 
 use super::create::Wanted;
 use super::{check, create, show};
-use crate::caller::Caller;
-use crate::context::Context;
 use crate::life::drive;
-use crate::runtime::RuntimeError;
+use crate::runtime::Caller;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_api::Invalid;
 use baton_api::{OpenSession, Scope, SessionView};
 use baton_session::Owner;
@@ -13,7 +12,7 @@ use baton_session::Owner;
 /// Starts a browser with the tabs and the environment that are asked for. When it does not start,
 /// nothing is left behind and the name stays free.
 pub async fn open(
-    context: &Context,
+    context: &Runtime,
     caller: &Caller,
     mut request: OpenSession,
 ) -> Result<SessionView, RuntimeError> {

@@ -1,13 +1,12 @@
 //! Shows the preview of the latest snapshot of a session.
 
-use crate::context::Context;
 use crate::latest::latest;
-use crate::runtime::RuntimeError;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_session::{Owner, PartKind};
 
 /// The preview of the latest snapshot, a PNG.
 pub async fn preview(
-    context: &Context,
+    context: &Runtime,
     owner: &Owner,
     reference: &str,
 ) -> Result<Vec<u8>, RuntimeError> {

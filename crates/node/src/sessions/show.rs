@@ -2,12 +2,11 @@
 
 use super::{state, view};
 use crate::blocking::blocking;
-use crate::context::Context;
+use crate::clock;
 use crate::latest::{Latest, last_good};
 use crate::life::Started;
 use crate::live::LiveError;
-use crate::runtime::RuntimeError;
-use crate::{clock, sync};
+use crate::runtime::{Runtime, RuntimeError};
 use baton_api::{ResumeResult, SessionSummary, SessionView, Tab};
 use baton_session::forecast::forecast;
 use baton_session::{CertificateView, Lifecycle, Owner, PartKind, Session, State, parts};
@@ -18,7 +17,7 @@ const SHOWN: [PartKind; 3] = [PartKind::Cookies, PartKind::Environment, PartKind
 
 /// One session: its tabs, its latest snapshot and its latest receipt.
 pub async fn show(
-    context: &Context,
+    context: &Runtime,
     owner: &Owner,
     reference: &str,
 ) -> Result<SessionView, RuntimeError> {
@@ -28,7 +27,7 @@ pub async fn show(
 
 /// The same, with all that addresses of tabs hold.
 pub(super) async fn show_revealed(
-    context: &Context,
+    context: &Runtime,
     session: Session,
 ) -> Result<SessionView, RuntimeError> {
     describe_by(context, session, Tab::revealed).await
@@ -36,14 +35,14 @@ pub(super) async fn show_revealed(
 
 /// The view of a session that was found.
 pub(super) async fn describe(
-    context: &Context,
+    context: &Runtime,
     session: Session,
 ) -> Result<SessionView, RuntimeError> {
     describe_by(context, session, Tab::of).await
 }
 
 async fn describe_by(
-    context: &Context,
+    context: &Runtime,
     session: Session,
     shown: fn(&baton_session::Tab) -> Tab,
 ) -> Result<SessionView, RuntimeError> {
@@ -74,7 +73,7 @@ async fn describe_by(
         certificates: held.iter().flat_map(trusted).collect(),
         permissions: held.map(|held| held.environment.permissions).unwrap_or_default(),
         sandbox: context.hub.table().borrower(session.id),
-        shared: Box::pin(sync::shown(context, &session)).await?,
+        shared: context.peers.shown(context, &session).await?,
         receipt,
         session: SessionSummary {
             confinement: context.hub.confinement(session.id),
@@ -102,7 +101,7 @@ fn readable<T>(read: Result<T, StoreError>) -> Result<Option<T>, RuntimeError> {
 
 /// The tabs of the running browser; without one that answers, those of the snapshot.
 async fn tabs(
-    context: &Context,
+    context: &Runtime,
     session: &Session,
     snapshot: Option<&Snapshot>,
 ) -> Result<Vec<baton_session::Tab>, RuntimeError> {
@@ -118,7 +117,7 @@ async fn tabs(
 
 /// What a snapshot holds of some kinds. A part that is damaged is left out.
 async fn read(
-    context: &Context,
+    context: &Runtime,
     session: &Session,
     snapshot: &Snapshot,
     kinds: &[PartKind],
@@ -133,7 +132,7 @@ async fn read(
 
 /// The view of a session that has just come back.
 pub(super) async fn started(
-    context: &Context,
+    context: &Runtime,
     Started { session, resumed, handed }: Started,
 ) -> Result<ResumeResult, RuntimeError> {
     let session = context.store.fetch_session(&session.owner, session.id).await?;

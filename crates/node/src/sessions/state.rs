@@ -1,9 +1,8 @@
 //! Shows what the latest snapshot of a session holds.
 
 use crate::blocking::blocking;
-use crate::context::Context;
 use crate::latest::{Latest, latest};
-use crate::runtime::RuntimeError;
+use crate::runtime::{Runtime, RuntimeError};
 use baton_api::StateView;
 use baton_session::{Owner, PartKind, PartRef, Session, State, Unread, parts, redact};
 use baton_store::{Snapshot, StoreError};
@@ -11,7 +10,7 @@ use baton_store::{Snapshot, StoreError};
 /// The state of the latest snapshot. Secret values are replaced by markers unless `reveal`; parts
 /// that cannot be read are named and cost nothing else.
 pub async fn state(
-    context: &Context,
+    context: &Runtime,
     session: &Session,
     reveal: bool,
 ) -> Result<StateView, RuntimeError> {
@@ -32,7 +31,7 @@ pub async fn state(
 
 /// What a snapshot holds, and which of its parts cannot be read.
 pub(super) async fn read(
-    context: &Context,
+    context: &Runtime,
     owner: &Owner,
     snapshot: &Snapshot,
 ) -> Result<(State, Vec<String>), RuntimeError> {
@@ -52,7 +51,7 @@ pub(super) async fn read(
 
 /// What could not be read when a snapshot was taken. A note that is damaged says nothing.
 pub(super) async fn unread(
-    context: &Context,
+    context: &Runtime,
     owner: &Owner,
     snapshot: &Snapshot,
 ) -> Result<Vec<Unread>, RuntimeError> {

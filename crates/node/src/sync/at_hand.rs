@@ -5,7 +5,7 @@
 //! one owner and one peer, and ends with it. It is bounded, and what is not in it is read from the disk
 //! as ever; so nothing depends on it but time.
 
-use crate::context::Context;
+use crate::sync::context::Sync;
 use baton_session::parts::Piece;
 use baton_session::{Part, PartHash, PartKind, PartRef};
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ impl AtHand {
     }
 
     /// For one pull. A node that takes small parts only has room for two of the largest.
-    pub(super) fn of(context: &Context) -> Self {
+    pub(super) fn of(context: &Sync) -> Self {
         Self::with_room(context.store.limits().part_bytes.saturating_mul(2).min(MOST))
     }
 

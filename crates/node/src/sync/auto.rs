@@ -5,9 +5,9 @@ use super::forget::forget_deletions;
 use super::movement::CALL_LIMIT;
 use super::remains::remove_remains;
 use super::{differences, lease, peers, pull, push};
-use crate::caller::Caller;
 use crate::clock;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::sync::{Difference, MovementOutcome};
 use jiff::SignedDuration;
@@ -24,8 +24,8 @@ const RENEW_PAUSE: Duration = Duration::from_mins(15);
 
 /// Begins to move sessions, if that is set, and to tidy up, until the node ends; and tells peers which
 /// sessions it holds.
-pub fn start(context: &Context) {
-    if let Some(pause) = context.sync.interval {
+pub fn start(context: &Sync) {
+    if let Some(pause) = context.own.settings.interval {
         let mover = context.clone();
         context.tasks.spawn(async move {
             while mover.ending.run_until_cancelled(sleep(pause)).await.is_some() {
@@ -55,7 +55,7 @@ pub fn start(context: &Context) {
 }
 
 /// Lets go of what nobody waits for, and of what nobody needs to be told any more.
-async fn tidy(context: &Context) {
+async fn tidy(context: &Sync) {
     let before = clock::now() - STAGED_LIMIT;
     if let Err(error) = context.store.expire_staged(before).await {
         tracing::warn!(%error, "parts that nobody waits for were not removed");
@@ -70,7 +70,7 @@ async fn tidy(context: &Context) {
 }
 
 /// Moves what differs, for every owner and every peer. One that fails does not keep others from it.
-async fn move_all(context: &Context) {
+async fn move_all(context: &Sync) {
     let owners = match context.store.list_peer_owners().await {
         Ok(owners) => owners,
         Err(error) => return tracing::warn!(%error, "the peers could not be looked at"),
@@ -86,7 +86,7 @@ async fn move_all(context: &Context) {
     }
 }
 
-async fn move_with(context: &Context, caller: &Caller, peer: &str) -> Result<(), SyncError> {
+async fn move_with(context: &Sync, caller: &Caller, peer: &str) -> Result<(), SyncError> {
     for item in differences(context, caller, peer).await?.items {
         let session = item.session_id.to_string();
         let moved = async {

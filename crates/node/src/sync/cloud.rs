@@ -8,8 +8,8 @@ use super::error::SyncError;
 use super::peers;
 use super::remote::Way;
 use super::stranger::Stranger;
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use backon::{ExponentialBuilder, Retryable};
 use baton_api::sync::RegisterPeer;
 use baton_net::outbound::Reach;
@@ -27,8 +27,8 @@ const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(5)];
 const RETRIES: usize = 24;
 
 /// Begins to register it, if there is one that is not a peer already.
-pub fn start(context: &Context) {
-    let sync = &context.sync;
+pub fn start(context: &Sync) {
+    let sync = &context.own.settings;
     let Some(url) = sync.cloud_url.clone().filter(|_| sync.auto_register_cloud) else { return };
     let context = context.clone();
     context.tasks.clone().spawn(async move {
@@ -40,7 +40,7 @@ pub fn start(context: &Context) {
     });
 }
 
-async fn register(context: &Context, url: &Url) -> Result<(), SyncError> {
+async fn register(context: &Sync, url: &Url) -> Result<(), SyncError> {
     let caller = Caller::node(Owner::local());
     if known(context, &caller.owner).await?.iter().any(|peer| is_at(peer, url)) {
         return Ok(());
@@ -72,7 +72,7 @@ async fn register(context: &Context, url: &Url) -> Result<(), SyncError> {
     Ok(())
 }
 
-async fn known(context: &Context, owner: &Owner) -> Result<Vec<Peer>, SyncError> {
+async fn known(context: &Sync, owner: &Owner) -> Result<Vec<Peer>, SyncError> {
     Ok(context.store.list_peers(owner).await?)
 }
 
@@ -81,13 +81,13 @@ fn is_at(peer: &Peer, url: &Url) -> bool {
 }
 
 /// Which node answers there; asked again while none does.
-async fn who_answers(context: &Context, url: &Url) -> Result<NodeId, SyncError> {
+async fn who_answers(context: &Sync, url: &Url) -> Result<NodeId, SyncError> {
     let way = Way {
         name: NAME.to_owned(),
         url: url.clone(),
         method: AuthMethod::ApiKey,
         credential: None,
-        tokens: context.tokens.clone(),
+        tokens: context.own.tokens.clone(),
     };
     let stranger = Stranger::new(context, &way, Reach::default());
     let pauses = ExponentialBuilder::default()

@@ -5,9 +5,9 @@ use super::contents::{self, is_unreadable};
 use super::error::SyncError;
 use super::shelf::Shelf;
 use crate::blocking::blocking;
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::runtime::Caller;
 use crate::runtime::RuntimeError;
+use crate::sync::context::Sync;
 use baton_api::sync::{ConflictDetails, RevisionDifference, RevisionView};
 use baton_session::diff::diff;
 use baton_session::{RevisionId, SessionId, State};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// How the revisions of a session differ between which someone has to choose: by site, and without a
 /// value. It is read, and nothing changes.
 pub async fn conflict(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     reference: &str,
 ) -> Result<ConflictDetails, SyncError> {
@@ -40,7 +40,7 @@ type Held<T> = Result<Option<T>, String>;
 
 /// Reads the revisions of one session.
 struct Reader<'a> {
-    context: &'a Context,
+    context: &'a Sync,
     shelf: &'a Shelf,
     session: SessionId,
 }

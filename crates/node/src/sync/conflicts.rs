@@ -9,15 +9,15 @@ use super::working::{advance, current, keep_unsaved};
 use super::{index, partial};
 use crate::audit::{Action, Note};
 use crate::blocking::blocking;
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use baton_api::sync::{ConflictList, ConflictView, ResolveConflict, RevisionView};
 use baton_session::revision::Content;
 use baton_session::{Owner, Session, SessionName, Signed};
 use baton_store::{NewSnapshot, RevisionContent, Snapshot};
 
 /// The caller's sessions in which someone has to choose.
-pub async fn conflicts(context: &Context, caller: &Caller) -> Result<ConflictList, SyncError> {
+pub async fn conflicts(context: &Sync, caller: &Caller) -> Result<ConflictList, SyncError> {
     let index = index::of(context, &caller.owner).await?;
     let names = index::names(context, &caller.owner).await?;
     let mut items = Vec::new();
@@ -32,7 +32,7 @@ pub async fn conflicts(context: &Context, caller: &Caller) -> Result<ConflictLis
 /// Ends the conflicts of a session: the revision that the caller names counts from now on, and the
 /// others are let go.
 pub async fn resolve(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     reference: &str,
     request: ResolveConflict,
@@ -45,7 +45,7 @@ pub async fn resolve(
 }
 
 async fn resolve_here(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     reference: &str,
     keep: &str,
@@ -69,7 +69,7 @@ async fn resolve_here(
     Err(SyncError::Contended { session: session.id })
 }
 
-async fn attempt(context: &Context, session: &Session, keep: &str) -> Result<(), SyncError> {
+async fn attempt(context: &Sync, session: &Session, keep: &str) -> Result<(), SyncError> {
     let mut shelf = Shelf::take(context, &session.owner, session.id).await?;
     let kept = find(&shelf, keep)?;
     let before = shelf.whole();
@@ -89,7 +89,7 @@ async fn attempt(context: &Context, session: &Session, keep: &str) -> Result<(),
     shelf.put_back(context, Along { contents, released, ..Along::default() }).await
 }
 
-async fn read(context: &Context, shelf: &Shelf, signed: &Signed) -> Result<Snapshot, SyncError> {
+async fn read(context: &Sync, shelf: &Shelf, signed: &Signed) -> Result<Snapshot, SyncError> {
     let (owner, session) = (&shelf.owner, shelf.shared.replica.session());
     let held = context.store.fetch_content(owner, session, signed.id()).await?;
     held.ok_or(SyncError::NoContent { rev: signed.id() })
@@ -104,7 +104,7 @@ fn beside(shelf: &Shelf, kept: &Signed) -> Option<Signed> {
 
 /// What a part says that is kept, and around it what nobody has decided against.
 async fn completed(
-    context: &Context,
+    context: &Sync,
     shelf: &Shelf,
     (kept, held): (&Signed, &Snapshot),
     wider: &Signed,
@@ -139,7 +139,7 @@ fn find(shelf: &Shelf, keep: &str) -> Result<Signed, SyncError> {
 /// What there is to choose from; none when nothing is shared. The session bears the name that it has here,
 /// if it has one: what a revision calls it may be the name of another one.
 pub(super) fn view(
-    context: &Context,
+    context: &Sync,
     shelf: &Shelf,
     name: Option<&SessionName>,
 ) -> Option<ConflictView> {

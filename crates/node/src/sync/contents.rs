@@ -3,8 +3,8 @@
 use super::at_hand::AtHand;
 use super::error::SyncError;
 use crate::blocking::blocking;
-use crate::context::Context;
 use crate::runtime::RuntimeError;
+use crate::sync::context::Sync;
 use baton_session::parts::{InvalidPart, Joining, Piece};
 use baton_session::revision::PartList;
 use baton_session::{Owner, Part, PartHash, PartRef, State, wire};
@@ -25,7 +25,7 @@ pub(super) fn shared_parts(snapshot: &Snapshot) -> Vec<PartRef> {
 
 /// Reads what a snapshot holds. A part that is damaged is an error: what is published is whole.
 pub(super) async fn of(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     snapshot: &Snapshot,
 ) -> Result<Contents, SyncError> {
@@ -38,7 +38,7 @@ pub(super) async fn of(
 
 /// The state in some parts.
 pub(super) async fn state(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     parts: &[PartRef],
 ) -> Result<State, SyncError> {
@@ -47,7 +47,7 @@ pub(super) async fn state(
 
 /// The same, where some of the parts may be at hand; the others are read from the disk.
 pub(super) async fn state_of(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     parts: &[PartRef],
     at_hand: &mut AtHand,
@@ -65,7 +65,7 @@ pub(super) async fn state_of(
     }
 }
 
-async fn open(context: &Context, owner: &Owner, parts: &[PartRef]) -> Result<Vec<Part>, SyncError> {
+async fn open(context: &Sync, owner: &Owner, parts: &[PartRef]) -> Result<Vec<Part>, SyncError> {
     // Opening is what takes time, so two halves are opened at once.
     let (first, second) = parts.split_at(parts.len() / 2);
     let halves = [first, second].map(|half| context.store.fetch_parts(owner, half));

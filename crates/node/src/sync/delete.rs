@@ -8,9 +8,9 @@ use super::save::tell_by_itself;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use super::working::row;
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::runtime::Caller;
 use crate::runtime::RuntimeError;
+use crate::sync::context::Sync;
 use crate::table::Hold;
 use baton_session::revision::Content;
 use baton_session::{Lifecycle, Owner, SessionId};
@@ -19,11 +19,7 @@ use std::time::Duration;
 const HOLD_LIMIT: Duration = Duration::from_mins(1);
 
 /// Deletes a session here, and at its peers as soon as they hear of it.
-pub async fn delete(
-    context: &Context,
-    caller: &Caller,
-    session: SessionId,
-) -> Result<(), SyncError> {
+pub async fn delete(context: &Sync, caller: &Caller, session: SessionId) -> Result<(), SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::Delete, session.to_string());
     let deleted = async {
         let hold = context.hold(session, "deleted", HOLD_LIMIT).await?;
@@ -34,7 +30,7 @@ pub async fn delete(
 }
 
 /// Writes down that a session is deleted, if it is shared, and removes it here.
-pub(crate) async fn bury(context: &Context, owner: &Owner, hold: &Hold) -> Result<(), SyncError> {
+pub(crate) async fn bury(context: &Sync, owner: &Owner, hold: &Hold) -> Result<(), SyncError> {
     let session = hold.id();
     if let Some(row) = row(context, owner, session).await?
         && row.lifecycle == Lifecycle::Active

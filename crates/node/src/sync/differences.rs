@@ -2,8 +2,8 @@
 
 use super::remote::Remote;
 use super::{forget, index, lease, peers};
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::sync::{Difference, DifferenceList, IndexedSession, SessionDifference, SyncIndex};
 use baton_session::revision::Order;
@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 
 /// Compares the caller's sessions with those of a peer.
 pub async fn differences(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     peer: &str,
 ) -> Result<DifferenceList, SyncError> {
@@ -31,7 +31,7 @@ pub async fn differences(
 /// Notes what the index of a peer tells besides: which sessions it runs, and of which deletions it heard.
 /// Returns those that ran here until now, and are the peer's.
 pub(super) async fn learn(
-    context: &Context,
+    context: &Sync,
     peer: &Peer,
     there: &SyncIndex,
 ) -> Result<BTreeSet<SessionId>, SyncError> {
@@ -48,7 +48,7 @@ pub(super) async fn learn(
 
 /// Compares the sessions here with the index of a peer. One that is here bears the name that it has here.
 pub(super) async fn compared(
-    context: &Context,
+    context: &Sync,
     peer: &Peer,
     there: &SyncIndex,
 ) -> Result<Vec<SessionDifference>, SyncError> {
@@ -66,7 +66,7 @@ pub(super) async fn compared(
 
 /// The sessions of a peer.
 pub async fn remote_index(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     peer: &str,
 ) -> Result<SyncIndex, SyncError> {

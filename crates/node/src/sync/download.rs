@@ -7,9 +7,9 @@ use super::shelf::Shelf;
 use super::working::current;
 use crate::audit::{Action, Note};
 use crate::blocking::blocking;
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::runtime::Caller;
 use crate::runtime::RuntimeError;
+use crate::sync::context::Sync;
 use baton_api::{FileText, Scope};
 use baton_session::wire::{self, Head, SessionFile, Version};
 use baton_session::{Owner, RevisionId, SessionId, Signed};
@@ -17,7 +17,7 @@ use baton_session::{Owner, RevisionId, SessionId, Signed};
 /// The current revision of a session as a file, and its name, which an upload based on it repeats.
 /// Needs the scope `reveal`: whoever has the file is logged in.
 pub async fn download(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     session: SessionId,
 ) -> Result<(RevisionId, FileText), SyncError> {
@@ -30,7 +30,7 @@ pub async fn download(
 }
 
 async fn read(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     session: SessionId,
 ) -> Result<(RevisionId, FileText), SyncError> {
@@ -57,7 +57,7 @@ async fn read(
 
 /// What a file says of the session itself.
 pub(super) async fn head(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     shelf: &Shelf,
     revision: &Signed,

@@ -18,7 +18,7 @@ use super::index;
 use super::shelf::{Shelf, is_race};
 use super::working::row;
 use crate::clock;
-use crate::context::Context;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::sync::{IndexedSession, SyncIndex};
 use baton_session::peer::PeerState;
@@ -32,8 +32,9 @@ use std::time::Duration;
 const HOLD_LIMIT: Duration = Duration::from_secs(10);
 
 /// Forgets what nobody needs to be told any more, of every owner.
-pub(super) async fn forget_deletions(context: &Context) -> Result<(), SyncError> {
-    let age = SignedDuration::try_from(context.sync.deletion_age).unwrap_or(SignedDuration::MAX);
+pub(super) async fn forget_deletions(context: &Sync) -> Result<(), SyncError> {
+    let age =
+        SignedDuration::try_from(context.own.settings.deletion_age).unwrap_or(SignedDuration::MAX);
     let since = clock::now().saturating_sub(age).unwrap_or_default();
     for (owner, session) in deleted(context, since, |_| true).await? {
         match forget(context, &owner, session).await {
@@ -48,7 +49,7 @@ pub(super) async fn forget_deletions(context: &Context) -> Result<(), SyncError>
 /// The sessions, of every owner, that are remembered as deleted and have not changed since an instant, as
 /// far as they are `wanted`.
 pub(super) async fn deleted(
-    context: &Context,
+    context: &Sync,
     since: Timestamp,
     wanted: impl Fn(SessionId) -> bool,
 ) -> Result<Vec<(Owner, SessionId)>, SyncError> {
@@ -68,7 +69,7 @@ pub(super) async fn deleted(
 }
 
 /// Forgets the deletion of a session, if nobody needs to be told.
-async fn forget(context: &Context, owner: &Owner, session: SessionId) -> Result<(), SyncError> {
+async fn forget(context: &Sync, owner: &Owner, session: SessionId) -> Result<(), SyncError> {
     let _hold = context.hold(session, "forgotten", HOLD_LIMIT).await?;
     let shelf = Shelf::take(context, owner, session).await?;
     let replica = &shelf.shared.replica;
@@ -102,7 +103,7 @@ fn includes(replica: &Replica, rev: RevisionId, deletion: &Signed) -> bool {
 /// that it has nothing of the session, which is as good. Of one that is given a part it is noted as well
 /// what else it has of what is here.
 pub(super) async fn hear(
-    context: &Context,
+    context: &Sync,
     peer: &Peer,
     here: &SyncIndex,
     there: &SyncIndex,
@@ -137,11 +138,7 @@ pub(super) async fn hear(
 
 /// Notes that a peer is told of the deletions in an index: of sessions of which it has nothing, as far as
 /// this node knows. One that has something says so by what it does next.
-pub(crate) async fn told(
-    context: &Context,
-    peer: &Peer,
-    index: &SyncIndex,
-) -> Result<(), SyncError> {
+pub(crate) async fn told(context: &Sync, peer: &Peer, index: &SyncIndex) -> Result<(), SyncError> {
     if !peer.limits.give.is_whole() || !index.sessions.iter().any(|one| one.deleted) {
         return Ok(());
     }

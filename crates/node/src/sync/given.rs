@@ -4,9 +4,10 @@
 //! begins when a peer asks for the revisions, or when this node pushes; one that asks for parts and for
 //! nothing before them is noted as well, and again after a while.
 
-use crate::audit::{Action, Actor, Note};
+use crate::audit::{Action, Note};
 use crate::clock;
-use crate::context::Context;
+use crate::runtime::Actor;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_session::{NodeId, Owner, SessionId};
 use baton_store::Peer;
@@ -41,13 +42,13 @@ fn movement(peer: &Peer, session: SessionId) -> Movement {
 /// Notes that `peer` is given something of a session that logs in, unless that is noted for this movement.
 /// What cannot be noted is not given.
 pub(crate) async fn given(
-    context: &Context,
+    context: &Sync,
     actor: &Actor,
     peer: &Peer,
     session: SessionId,
 ) -> Result<(), SyncError> {
     // Held until the entry is on disk, so that of two that ask at once the second one waits for it.
-    let mut noted = context.given.0.lock().await;
+    let mut noted = context.own.given.0.lock().await;
     let movement = movement(peer, session);
     if noted.get(&movement).is_some_and(|at| at.elapsed() < LONGEST) {
         return Ok(());

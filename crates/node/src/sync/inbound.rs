@@ -5,8 +5,8 @@ use super::error::SyncError;
 use super::receive::take;
 use super::{lease, peers};
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use baton_api::sync::{Exchange, Taken};
 use baton_session::SessionId;
 use baton_session::revision::Refused;
@@ -14,7 +14,7 @@ use baton_store::Peer;
 
 /// Takes what `peer` offers of a session; what is refused is noted, with the reason.
 pub(crate) async fn take_from(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     peer: &Peer,
     session: SessionId,

@@ -5,8 +5,8 @@
 
 use super::seen::is_seen;
 use crate::blocking::blocking;
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::sync::{IndexedSession, SyncIndex};
 use baton_session::{NodeId, Owner, SessionId, SessionName, View, json};
@@ -23,7 +23,7 @@ pub(crate) struct IndexCache(Mutex<HashMap<Owner, (Generation, Arc<SyncIndex>)>>
 
 /// The caller's sessions that are shared, by the names that they have here. Another node is told what their
 /// revisions call them.
-pub async fn index(context: &Context, caller: &Caller) -> Result<Arc<SyncIndex>, SyncError> {
+pub async fn index(context: &Sync, caller: &Caller) -> Result<Arc<SyncIndex>, SyncError> {
     let index = of(context, &caller.owner).await?;
     let names = names(context, &caller.owner).await?;
     let is_other = |one: &IndexedSession| names.get(&one.id).is_some_and(|name| *name != one.name);
@@ -42,16 +42,16 @@ pub async fn index(context: &Context, caller: &Caller) -> Result<Arc<SyncIndex>,
 /// What the sessions that are shared are called here. Of two that were called the same one has another name,
 /// by which alone it is found.
 pub(super) async fn names(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
 ) -> Result<HashMap<SessionId, SessionName>, SyncError> {
     Ok(context.store.list_shared_names(owner).await?.into_iter().collect())
 }
 
 /// The sessions of an owner that are shared.
-pub(super) async fn of(context: &Context, owner: &Owner) -> Result<Arc<SyncIndex>, SyncError> {
+pub(super) async fn of(context: &Sync, owner: &Owner) -> Result<Arc<SyncIndex>, SyncError> {
     let newest = context.store.owner_generation(owner).await?;
-    if let Some(index) = context.indexes.get(owner, newest) {
+    if let Some(index) = context.own.indexes.get(owner, newest) {
         return Ok(index);
     }
     let (generation, entries) = context.store.list_entries(owner).await?;
@@ -59,7 +59,7 @@ pub(super) async fn of(context: &Context, owner: &Owner) -> Result<Arc<SyncIndex
     let sessions = blocking(move || read(entries)).await?;
     let last_updated = sessions.iter().map(|session| session.last_modified).max();
     let index = Arc::new(SyncIndex { node_id: context.node, last_updated, sessions });
-    context.indexes.put(owner, generation, &index);
+    context.own.indexes.put(owner, generation, &index);
     Ok(index)
 }
 
@@ -77,7 +77,7 @@ fn read(entries: Vec<(SessionId, Vec<u8>)>) -> Vec<IndexedSession> {
 }
 
 /// What a peer is told of the sessions: all, or of each the part that it is given.
-pub(crate) async fn index_for(context: &Context, peer: &Peer) -> Result<Arc<SyncIndex>, SyncError> {
+pub(crate) async fn index_for(context: &Sync, peer: &Peer) -> Result<Arc<SyncIndex>, SyncError> {
     let index = of(context, &peer.owner).await?;
     let view = &peer.limits.give;
     if view.is_whole() {
@@ -90,7 +90,7 @@ pub(crate) async fn index_for(context: &Context, peer: &Peer) -> Result<Arc<Sync
 
 /// The sessions of which there is anything for a peer, or of which it may have something already.
 pub(super) async fn shown_to(
-    context: &Context,
+    context: &Sync,
     peer: &Peer,
     index: Arc<SyncIndex>,
 ) -> Result<Arc<SyncIndex>, SyncError> {
@@ -110,7 +110,7 @@ pub(super) async fn shown_to(
 
 /// The sessions of which a peer may have something, as far as this node knows.
 pub(super) async fn held_by(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     node: NodeId,
 ) -> Result<HashSet<SessionId>, SyncError> {

@@ -4,10 +4,11 @@ use super::damage::DamageError;
 use super::error::SyncError;
 use super::remote::Remote;
 use super::{given, lease, peers};
-use crate::audit::{Action, Actor, Note};
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::audit::{Action, Note};
+use crate::runtime::Actor;
+use crate::runtime::Caller;
 use crate::runtime::RuntimeError;
+use crate::sync::context::Sync;
 use baton_api::sync::{Exchange, Movement, MovementOutcome, Taken};
 use baton_session::revision::PartList;
 use baton_session::{NodeId, PartHash, PartRef, PeerLimits, SessionId, SessionName};
@@ -79,17 +80,17 @@ impl Way {
 
     /// Notes that the peer may hold something of it: a push of which the answer is lost has been taken all
     /// the same.
-    pub(super) async fn sets_out(&self, context: &Context) -> Result<(), SyncError> {
+    pub(super) async fn sets_out(&self, context: &Sync) -> Result<(), SyncError> {
         peers::may_hold(context, &self.peer, self.session).await
     }
 
     /// What is given from here on is a movement of its own.
-    pub(super) async fn begins_to_give(&self, context: &Context) {
-        context.given.begin(&self.peer, self.session).await;
+    pub(super) async fn begins_to_give(&self, context: &Sync) {
+        context.own.given.begin(&self.peer, self.session).await;
     }
 
     /// Notes that the peer is given something of it: before that leaves.
-    pub(super) async fn gives(&self, context: &Context, actor: &Actor) -> Result<(), SyncError> {
+    pub(super) async fn gives(&self, context: &Sync, actor: &Actor) -> Result<(), SyncError> {
         given(context, actor, &self.peer, self.session).await
     }
 
@@ -123,7 +124,7 @@ impl Way {
 /// Finds the peer and the session: by its id, or by a name that it has here or there. That it failed is
 /// noted.
 pub(super) async fn begin(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     action: Action,
     (peer, session): (&str, &str),
@@ -142,7 +143,7 @@ pub(super) async fn begin(
 }
 
 async fn set_out(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     peer: Peer,
     session: &str,
@@ -155,7 +156,7 @@ async fn set_out(
 }
 
 async fn find(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     remote: &Remote,
     reference: &str,
@@ -178,7 +179,7 @@ async fn find(
 
 /// Notes how it went, and tells it.
 pub(super) async fn end(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     way: Way,
     action: Action,

@@ -4,7 +4,7 @@ use super::contents::shared_parts;
 use super::error::SyncError;
 use super::seen::Seen;
 use super::shelf::Shelf;
-use crate::context::Context;
+use crate::sync::context::Sync;
 use baton_api::sync::Exchange;
 use baton_session::revision::PartList;
 use baton_session::{Owner, SessionId, View};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// parts they are made. Of a session of which there is nothing for it, it is told only if it may have
 /// something of it already: that it is gone.
 pub(crate) async fn exchange_for(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
     view: &View,
@@ -31,7 +31,7 @@ pub(crate) async fn exchange_for(
 
 /// The revisions of a session as somebody sees them, and of which parts they are made.
 pub(super) async fn exchange(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
     view: &View,

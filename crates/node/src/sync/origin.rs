@@ -1,6 +1,6 @@
 //! From which node a session comes, as its file says it.
 
-use crate::context::Context;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_session::wire::{NodeType, Provenance};
 use baton_session::{NodeId, Owner};
@@ -9,14 +9,14 @@ use jiff::Timestamp;
 /// Where a session was made, by whom and when: of this node what its settings say, of a peer what it has said.
 /// Of any other node nothing is known but its id.
 pub(crate) async fn provenance(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     node: NodeId,
     created_at: Timestamp,
     created_by: String,
 ) -> Result<Provenance, SyncError> {
     let (node_type, url) = if node == context.node {
-        let own = &context.node_settings;
+        let own = &context.own.node_settings;
         let url = own.public_url.as_ref().or(own.internal_url.as_ref());
         (own.node_type, url.map(ToString::to_string))
     } else {

@@ -8,7 +8,7 @@ use super::error::SyncError;
 use super::seen::fetch_seen;
 use crate::blocking::blocking;
 use crate::clock;
-use crate::context::Context;
+use crate::sync::context::Sync;
 use baton_api::sync::{Parcel, Wanted};
 use baton_session::{Owner, Part, PartHash, PartRef, SessionId, View};
 use baton_store::{PackedPart, StoreError};
@@ -30,7 +30,7 @@ const LEVEL: i32 = 3;
 
 /// The parts that are asked for, if they belong to what somebody sees of the session.
 pub(crate) async fn fetch(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
     view: &View,
@@ -48,7 +48,7 @@ pub(crate) async fn fetch(
 
 /// The same, if they are among these.
 pub(super) async fn fetch_among(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
     known: &HashMap<PartHash, PartRef>,
@@ -82,7 +82,7 @@ pub(super) async fn fetch_among(
 /// Puts parts that arrived aside. Every one is what its hash says, and on disk when this returns; what
 /// `look` made of each comes back in the same order.
 pub(crate) async fn stage<T: Send + 'static>(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
     parcels: Vec<Parcel>,
@@ -111,7 +111,7 @@ pub(crate) async fn stage<T: Send + 'static>(
 
 /// Every part that a revision of the session names here, also one that was released.
 async fn known(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
 ) -> Result<HashMap<PartHash, PartRef>, SyncError> {
@@ -127,7 +127,7 @@ pub(super) fn pays(part: &PartRef, base: &PartRef) -> bool {
 
 /// How a part differs from another one; none when the other one cannot be read.
 async fn delta(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     part: &PartRef,
     base: &PartRef,
@@ -144,7 +144,7 @@ async fn delta(
 
 /// The part that differs so from another one.
 async fn patched(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     part: PartRef,
     base: &PartRef,

@@ -8,8 +8,8 @@ use super::contents::{self, Contents, shared_parts};
 use super::reconcile::aside;
 use super::shelf::Shelf;
 use crate::blocking::blocking;
-use crate::context::Context;
 use crate::live::LiveError;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::revision::merge::seen_by;
@@ -21,7 +21,7 @@ use baton_store::{NewSnapshot, RevisionContent, Snapshot};
 /// What a revision says that is made of a snapshot, and what holds it: the part of which `base` speaks, or
 /// the snapshot as it is.
 pub(super) async fn of(
-    context: &Context,
+    context: &Sync,
     shelf: &Shelf,
     snapshot: &Snapshot,
     base: Option<&Signed>,
@@ -46,7 +46,7 @@ pub(super) fn cut(state: &State) -> (Contents, Vec<Part>) {
 /// The snapshot on which the working copy stands once `current` has arrived: that, and what is this node's
 /// own. And what of its own could not be read.
 pub(super) async fn with_own(
-    context: &Context,
+    context: &Sync,
     shelf: &Shelf,
     session: &Session,
     current: &Signed,

@@ -5,7 +5,7 @@ use super::error::SyncError;
 use super::reconcile::reconcile;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use super::{lease, partial};
-use crate::context::Context;
+use crate::sync::context::Sync;
 use baton_session::revision::{Content, Origin};
 use baton_session::{Lifecycle, RevisionId, Session, SessionName, Signed};
 use baton_store::Snapshot;
@@ -36,7 +36,7 @@ pub(super) struct Saved {
 /// Makes a revision of a snapshot, on top of the one that the session comes from. One that says the
 /// same is not made again. The caller holds the session.
 pub(super) async fn publish(
-    context: &Context,
+    context: &Sync,
     session: &Session,
     snapshot: &Snapshot,
     titles: &Titles,

@@ -7,8 +7,8 @@ use super::offer;
 use super::parcels::{batches, stage};
 use super::receive::take;
 use crate::audit::Action;
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use crate::table::Hold;
 use baton_api::sync::{Exchange, Movement, Parcel, Taken, Wanted};
 use baton_session::{Owner, PartHash, PartRef, SessionId};
@@ -26,7 +26,7 @@ const STAGED: usize = 2;
 /// Pulls a session from a peer: what it has there is here when this returns. After `limit`, and at
 /// least one body of parts, it answers that there is more, and goes on where it stopped when called again.
 pub async fn pull(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     peer: &str,
     session: &str,
@@ -39,7 +39,7 @@ pub async fn pull(
 
 /// The same for a session that is held.
 pub(super) async fn pull_held(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     peer: &str,
     hold: &Hold,
@@ -52,7 +52,7 @@ pub(super) async fn pull_held(
 }
 
 async fn run(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     way: &mut Way,
     hold: Option<&Hold>,
@@ -81,7 +81,7 @@ async fn run(
 
 /// Tells the peer what this node has by now, as one that pushes would have: so it knows who has the
 /// session, and that it need not remember a deletion for us. When that fails it learns so later.
-async fn confirm(context: &Context, owner: &Owner, way: &Way) {
+async fn confirm(context: &Sync, owner: &Owner, way: &Way) {
     let told = async {
         let give = &way.limits().give;
         let ours = offer::exchange(context, owner, way.session, give).await?;
@@ -99,7 +99,7 @@ fn says_deleted(exchange: &Exchange) -> bool {
 /// Brings parts. Three things go on side by side: the peer reads the next bodies, those that come are
 /// opened, and what is in the ones before is checked and written.
 async fn bring(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     way: &mut Way,
     exchange: &Exchange,
@@ -148,7 +148,7 @@ async fn fetch_all(
 
 /// Checks and writes what arrives, and keeps at hand what it holds.
 async fn stage_all(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     way: &Way,
     mut arriving: mpsc::Receiver<Vec<Parcel>>,

@@ -5,8 +5,8 @@ use super::movement::{Way, begin, end, part_refs};
 use super::offer::exchange_for;
 use super::parcels::{batches, fetch};
 use crate::audit::Action;
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use baton_api::sync::{Exchange, Movement, Parcel, Taken, Wanted};
 use baton_session::{Owner, View};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Pushes a session to a peer: what it has here is there when this returns. After `limit`, and at
 /// least one body of parts, it answers that there is more, and goes on where it stopped when called again.
 pub async fn push(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     peer: &str,
     session: &str,
@@ -26,7 +26,7 @@ pub async fn push(
 }
 
 async fn run(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     way: &mut Way,
 ) -> Result<(Exchange, Taken), SyncError> {
@@ -58,7 +58,7 @@ async fn run(
 
 /// Gives parts, while those behind them are read from the disk.
 async fn give(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     way: &mut Way,
     (view, exchange): (&View, &Exchange),

@@ -6,7 +6,7 @@ use super::settings::ConflictResolution;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use crate::blocking::blocking;
 use crate::clock;
-use crate::context::Context;
+use crate::sync::context::Sync;
 use baton_session::revision::PartList;
 use baton_session::revision::merge::{Side, merge, merge_views};
 use baton_session::revision::{Content, Knowledge, MergePlan};
@@ -19,7 +19,7 @@ use baton_store::{NewSnapshot, RevisionContent, Snapshot};
 /// that is how conflicts are resolved; and everywhere those about which nothing is to be decided, because
 /// each of them says what is newest in another part of the session.
 pub(super) async fn reconcile(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
 ) -> Result<(), SyncError> {
@@ -27,7 +27,7 @@ pub(super) async fn reconcile(
     while races < ATTEMPTS {
         let mut shelf = Shelf::take(context, owner, session).await?;
         let replica = &shelf.shared.replica;
-        let plan = match context.sync.conflict_resolution {
+        let plan = match context.own.settings.conflict_resolution {
             ConflictResolution::Merge => replica.merge_plan(),
             _ => replica.settled_plan(),
         };
@@ -55,7 +55,7 @@ struct Sides {
 impl Sides {
     /// Reads them; none when the content of one of them is not here.
     async fn read(
-        context: &Context,
+        context: &Sync,
         shelf: &Shelf,
         plan: &MergePlan,
     ) -> Result<Option<Self>, SyncError> {
@@ -89,7 +89,7 @@ impl Sides {
     /// Puts one revision in the place of the two.
     async fn merge(
         self,
-        context: &Context,
+        context: &Sync,
         here: &mut Shelf,
         plan: &MergePlan,
     ) -> Result<(), SyncError> {

@@ -8,8 +8,8 @@ use super::forget::deleted;
 use super::working::row;
 use crate::blocking::blocking;
 use crate::clock;
-use crate::context::Context;
 use crate::data::DataFolder;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_session::{Owner, SessionId};
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ use std::time::Duration;
 const HOLD_LIMIT: Duration = Duration::from_secs(10);
 
 /// Removes the profiles and files of sessions that were deleted, of every owner.
-pub(super) async fn remove_remains(context: &Context) -> Result<(), SyncError> {
+pub(super) async fn remove_remains(context: &Sync) -> Result<(), SyncError> {
     let data = context.hub.data().clone();
     let there = blocking(move || folders(&data)).await?;
     if there.is_empty() {
@@ -39,7 +39,7 @@ pub(super) async fn remove_remains(context: &Context) -> Result<(), SyncError> {
 }
 
 /// Returns whether there was something to remove.
-async fn remove(context: &Context, owner: &Owner, session: SessionId) -> Result<bool, SyncError> {
+async fn remove(context: &Sync, owner: &Owner, session: SessionId) -> Result<bool, SyncError> {
     let hold = context.hold(session, "tidied up", HOLD_LIMIT).await?;
     let runs = context.hub.data().socket(session).exists();
     if runs || row(context, owner, session).await?.is_some() {

@@ -5,11 +5,11 @@ use super::publish::{Titles, Wanted};
 use super::push;
 use super::whole::{Published, publish_whole};
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
-use crate::context::Context;
 use crate::latest::last_good;
+use crate::runtime::Caller;
 use crate::runtime::RuntimeError;
 use crate::sessions::check;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::sync::save::NotPushed;
 use baton_api::sync::{Movement, SaveSession, SavedView};
@@ -23,13 +23,13 @@ const PUSHED_AT_ONCE: usize = 8;
 /// Saves a session as it is now: an active one is captured first. The revision is on disk when this
 /// returns; then it goes to peers, if that was asked for or is set.
 pub async fn save(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     reference: &str,
     request: SaveSession,
 ) -> Result<SavedView, SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::Save, reference);
-    let sync = request.sync_to_peers || context.sync.auto_sync;
+    let sync = request.sync_to_peers || context.own.settings.auto_sync;
     let saved = save_here(context, caller, reference, request).await;
     let note = match &saved {
         Ok(view) => {
@@ -46,7 +46,7 @@ pub async fn save(
 }
 
 async fn save_here(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     reference: &str,
     request: SaveSession,
@@ -86,11 +86,7 @@ async fn save_here(
     })
 }
 
-async fn rename(
-    context: &Context,
-    session: &Session,
-    titles: &Titles,
-) -> Result<Session, SyncError> {
+async fn rename(context: &Sync, session: &Session, titles: &Titles) -> Result<Session, SyncError> {
     let name = titles.name.as_ref().unwrap_or(&session.name);
     let description = titles.description.as_ref().unwrap_or(&session.description);
     let now = crate::clock::now();
@@ -100,8 +96,8 @@ async fn rename(
 /// Tells peers by itself what became of a session that was deleted or resolved, where the settings say that
 /// what is saved goes to them. Nobody waits for that; a peer that does not hear it now does by the next
 /// exchange.
-pub(super) fn tell_by_itself(context: &Context, owner: &Owner, session: SessionId) {
-    if !context.sync.auto_sync {
+pub(super) fn tell_by_itself(context: &Sync, owner: &Owner, session: SessionId) {
+    if !context.own.settings.auto_sync {
         return;
     }
     let (context, caller) = (context.clone(), Caller::node(owner.clone()));
@@ -121,7 +117,7 @@ pub(super) fn tell_by_itself(context: &Context, owner: &Owner, session: SessionI
 
 /// Pushes to these peers at once, in their order.
 async fn push_to(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     peers: Vec<Peer>,
     session: &str,
@@ -137,7 +133,7 @@ async fn push_to(
 /// Pushes to every confirmed peer that has an address. One that does not take it does not keep the
 /// others from it.
 async fn push_to_all(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     view: &mut SavedView,
 ) -> Result<(), SyncError> {

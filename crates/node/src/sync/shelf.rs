@@ -6,9 +6,9 @@
 use super::error::SyncError;
 use super::index;
 use crate::clock;
-use crate::context::Context;
 use crate::live::FilesGone;
 use crate::runtime::RuntimeError;
+use crate::sync::context::Sync;
 use baton_session::revision::Author;
 use baton_session::{Owner, Replica, RevisionId, Session, SessionId, Signed, Vector};
 use baton_store::{Base, CommitShared, Generation, RevisionContent, Shared, StoreError};
@@ -40,7 +40,7 @@ pub(super) struct Along<'a> {
 impl Shelf {
     /// Takes down what is shared of a session; an empty one when nothing is.
     pub(super) async fn take(
-        context: &Context,
+        context: &Sync,
         owner: &Owner,
         session: SessionId,
     ) -> Result<Self, SyncError> {
@@ -54,7 +54,7 @@ impl Shelf {
 
     /// The same for a session of which something is shared.
     pub(super) async fn expect(
-        context: &Context,
+        context: &Sync,
         owner: &Owner,
         session: SessionId,
     ) -> Result<Self, SyncError> {
@@ -73,7 +73,7 @@ impl Shelf {
     /// Puts it back. Fails with `SharedChanged` when somebody else was faster.
     pub(super) async fn put_back(
         &mut self,
-        context: &Context,
+        context: &Sync,
         along: Along<'_>,
     ) -> Result<(), SyncError> {
         let Along { create, contents, released, forget } = along;
@@ -101,7 +101,7 @@ impl Shelf {
     }
 
     /// Lets go of all of it. Fails with `SharedChanged` when somebody else was faster.
-    pub(super) async fn forget(self, context: &Context) -> Result<(), SyncError> {
+    pub(super) async fn forget(self, context: &Sync) -> Result<(), SyncError> {
         if let Some(generation) = self.generation {
             let session = self.shared.replica.session();
             context.store.delete_shared(&self.owner, session, generation).await?;
@@ -126,8 +126,12 @@ impl Shelf {
 }
 
 /// This node as the writer of a revision, now.
-pub(super) fn author(context: &Context) -> Author {
-    Author { actor: context.identity.actor(), secret: context.identity.secret(), now: clock::now() }
+pub(super) fn author(context: &Sync) -> Author {
+    Author {
+        actor: context.own.identity.actor(),
+        secret: context.own.identity.secret(),
+        now: clock::now(),
+    }
 }
 
 /// Whether somebody else was faster, so that it is to be done again.

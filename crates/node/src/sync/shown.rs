@@ -4,9 +4,9 @@ use super::index::index;
 use super::lease::holder_elsewhere;
 use super::shelf::Shelf;
 use super::working::current;
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::runtime::Caller;
 use crate::runtime::RuntimeError;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::sync::{HolderView, SharedView};
 use baton_session::{Lease, Owner, Session, SessionId, SessionName};
@@ -14,7 +14,7 @@ use baton_store::StoreError;
 
 /// How a session stands among nodes; none when it is not shared.
 pub(crate) async fn shown(
-    context: &Context,
+    context: &Sync,
     session: &Session,
 ) -> Result<Option<SharedView>, SyncError> {
     let shelf = match Shelf::take(context, &session.owner, session.id).await {
@@ -42,7 +42,7 @@ pub(crate) async fn shown(
     }))
 }
 
-async fn holder(context: &Context, owner: &Owner, lease: Lease) -> Result<HolderView, SyncError> {
+async fn holder(context: &Sync, owner: &Owner, lease: Lease) -> Result<HolderView, SyncError> {
     let peers = context.store.list_peers(owner).await?;
     let peer = peers.into_iter().find(|peer| peer.node == lease.node);
     Ok(HolderView {
@@ -63,7 +63,7 @@ pub(crate) struct Elsewhere {
 
 /// The caller's sessions that other nodes hold, as far as this one knows, by name.
 pub(crate) async fn held_elsewhere(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
 ) -> Result<Vec<Elsewhere>, SyncError> {
     let mut found = Vec::new();

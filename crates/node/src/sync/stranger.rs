@@ -6,8 +6,8 @@
 use super::credential::TUNNEL;
 use super::error::SyncError;
 use super::remote::{SMALL_MAX, Way, address, bounded, client, said};
-use crate::context::Context;
 use crate::identity::{verify_card, verify_identity};
+use crate::sync::context::Sync;
 use axum::http::header::AUTHORIZATION;
 use baton_api::sync::{NodeCard, NodeIdentity};
 use baton_api::{ErrorCode, Health, Problem};
@@ -21,20 +21,20 @@ const LIMIT: Duration = Duration::from_secs(15);
 
 /// A node that nobody has registered yet.
 pub(super) struct Stranger<'a> {
-    context: &'a Context,
+    context: &'a Sync,
     way: &'a Way,
     reach: Reach,
 }
 
 impl<'a> Stranger<'a> {
     /// The node that is asked this way, and within this reach.
-    pub(super) fn new(context: &'a Context, way: &'a Way, reach: Reach) -> Self {
+    pub(super) fn new(context: &'a Sync, way: &'a Way, reach: Reach) -> Self {
         Self { context, way, reach }
     }
 
     /// Who answers to whoever asks. Nothing is shown but what gets through a tunnel.
     pub(super) async fn identity(&self) -> Result<NodeIdentity, SyncError> {
-        let http = client(&self.context.outbound, &self.way.url, self.reach).await?;
+        let http = client(&self.context.own.outbound, &self.way.url, self.reach).await?;
         let request = http.get(address(&self.way.url, &["health"])?).timeout(LIMIT);
         let (status, body) = self.answer(request).await?;
         if self.way.method == AuthMethod::Tunnel && !status.is_success() {
@@ -54,7 +54,7 @@ impl<'a> Stranger<'a> {
     /// Its card, for whoever may talk to it.
     pub(super) async fn card(&self) -> Result<NodeCard, SyncError> {
         let shown = self.way.show().await?;
-        let http = client(&self.context.outbound, &self.way.url, self.reach).await?;
+        let http = client(&self.context.own.outbound, &self.way.url, self.reach).await?;
         let request = http.get(address(&self.way.url, &["sync", "card"])?);
         let request = request.header(AUTHORIZATION, shown.authorization.clone());
         let (status, body) = self.answer(request).await?;

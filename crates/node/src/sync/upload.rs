@@ -10,11 +10,11 @@ use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use super::working::{advance, keep_unsaved, row};
 use crate::audit::{Action, Note};
 use crate::blocking::blocking;
-use crate::caller::Caller;
 use crate::clock;
-use crate::context::Context;
+use crate::runtime::Caller;
 use crate::runtime::RuntimeError;
 use crate::sessions::check;
+use crate::sync::context::Sync;
 use baton_api::FileText;
 use baton_api::sync::SavedView;
 use baton_session::cookie::Expiry;
@@ -47,7 +47,7 @@ struct File {
 /// Stores a session file as a revision on top of `based_on`, which must be current. Without one, it is
 /// the first revision of the session, or it conflicts with what is here.
 pub async fn upload(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     file: FileText,
     based_on: Option<RevisionId>,
@@ -62,7 +62,7 @@ pub async fn upload(
 }
 
 async fn take(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     file: FileText,
     based_on: Option<RevisionId>,
@@ -95,7 +95,7 @@ async fn take(
 }
 
 async fn attempt(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     file: &File,
     based_on: Option<RevisionId>,
@@ -110,7 +110,7 @@ async fn attempt(
     };
     let lines: Vec<_> = file.parts.iter().map(Part::reference).collect();
     let list = PartList::new(&lines);
-    let limit = context.sync.session_bytes;
+    let limit = context.own.settings.session_bytes;
     if list.size() > limit {
         return Err(SyncError::FileTooLarge { limit, found: list.size() });
     }
@@ -158,7 +158,7 @@ async fn expect_within(file: &File, base: Option<&Signed>) -> Result<(), SyncErr
 
 /// A file that says what a revision here has said already.
 async fn unchanged(
-    context: &Context,
+    context: &Sync,
     shelf: &Shelf,
     revision: &Signed,
 ) -> Result<SavedView, SyncError> {
@@ -179,7 +179,7 @@ fn base(shelf: &Shelf, based_on: Option<RevisionId>) -> Result<Option<Signed>, S
     Err(SyncError::OtherRevision { expected, found })
 }
 
-fn new_row(context: &Context, caller: &Caller, file: &File) -> Session {
+fn new_row(context: &Sync, caller: &Caller, file: &File) -> Session {
     Session {
         id: file.session,
         name: file.name.clone(),

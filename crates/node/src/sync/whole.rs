@@ -8,10 +8,10 @@ use super::contents::is_damage;
 use super::error::SyncError;
 use super::publish::{Saved, Titles, Wanted, publish};
 use super::shelf::Shelf;
-use crate::context::Context;
 use crate::latest::{Latest, last_good};
 use crate::live::Loaded;
 use crate::runtime::RuntimeError;
+use crate::sync::context::Sync;
 use baton_session::{Lifecycle, Receipt, Session, SnapshotId};
 use baton_store::StoreError;
 
@@ -31,7 +31,7 @@ pub(super) struct Published {
 /// has what is damaged, and is captured anew. Fails with `NothingWhole` when no snapshot since the last
 /// revision is whole. The caller holds the session.
 pub(super) async fn publish_whole(
-    context: &Context,
+    context: &Sync,
     session: &Session,
     titles: &Titles,
     wanted: Wanted,
@@ -60,7 +60,7 @@ pub(super) async fn publish_whole(
 
 /// The same of the newest one of which the list of parts can be read.
 async fn publish_newest(
-    context: &Context,
+    context: &Sync,
     session: &Session,
     titles: &Titles,
     wanted: Wanted,
@@ -82,7 +82,7 @@ async fn publish_newest(
 
 /// Whether a snapshot was stored before the one that holds the last revision of the session here.
 async fn is_behind(
-    context: &Context,
+    context: &Sync,
     session: &Session,
     snapshot: SnapshotId,
 ) -> Result<bool, SyncError> {

@@ -9,18 +9,19 @@ use super::publish::{Titles, Wanted};
 use super::settings::ConflictResolution;
 use super::shelf::{ATTEMPTS, Along, Shelf, is_race};
 use super::whole::publish_whole;
-use crate::audit::{Action, Actor, Note};
-use crate::context::Context;
+use crate::audit::{Action, Note};
 use crate::latest::{Latest, last_good};
 use crate::live::LiveError;
+use crate::runtime::Actor;
 use crate::runtime::RuntimeError;
+use crate::sync::context::Sync;
 use crate::table::Hold;
 use baton_session::{Lifecycle, Owner, Session, SessionId, Signed};
 use baton_store::{RevisionContent, StoreError};
 
 /// The row of a session, if it has one here.
 pub(super) async fn row(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
 ) -> Result<Option<Session>, SyncError> {
@@ -33,7 +34,7 @@ pub(super) async fn row(
 
 /// Makes a revision of what was captured since the base and not saved, so that nothing that arrives
 /// can take its place. Of which nothing can be read, there is nothing to keep. The caller holds the session.
-pub(super) async fn keep_unsaved(context: &Context, session: &Session) -> Result<(), SyncError> {
+pub(super) async fn keep_unsaved(context: &Sync, session: &Session) -> Result<(), SyncError> {
     if session.lifecycle == Lifecycle::Active {
         return Ok(());
     }
@@ -58,13 +59,13 @@ pub(super) async fn keep_unsaved(context: &Context, session: &Session) -> Result
 }
 
 /// Whether anything is shared of a session.
-pub(crate) async fn is_shared(context: &Context, session: &Session) -> Result<bool, SyncError> {
+pub(crate) async fn is_shared(context: &Sync, session: &Session) -> Result<bool, SyncError> {
     Ok(!Shelf::take(context, &session.owner, session.id).await?.is_new())
 }
 
 /// Brings the working copy of a session that is shared up to date, before it is resumed.
 pub(crate) async fn settle(
-    context: &Context,
+    context: &Sync,
     hold: &Hold,
     session: &Session,
 ) -> Result<(), SyncError> {
@@ -85,7 +86,7 @@ pub(crate) async fn settle(
 }
 
 /// Refuses a session that was here, and went with a deletion that came from elsewhere.
-pub(crate) async fn expect_there(context: &Context, session: &Session) -> Result<(), SyncError> {
+pub(crate) async fn expect_there(context: &Sync, session: &Session) -> Result<(), SyncError> {
     match row(context, &session.owner, session.id).await? {
         Some(_) => Ok(()),
         None => Err(SyncError::DeletedElsewhere { name: session.name.clone() }),
@@ -93,11 +94,7 @@ pub(crate) async fn expect_there(context: &Context, session: &Session) -> Result
 }
 
 /// Moves the working copy to the revision that counts. What was not saved is kept.
-pub(super) async fn advance(
-    context: &Context,
-    owner: &Owner,
-    hold: &Hold,
-) -> Result<(), SyncError> {
+pub(super) async fn advance(context: &Sync, owner: &Owner, hold: &Hold) -> Result<(), SyncError> {
     let session = hold.id();
     for _ in 0..ATTEMPTS {
         let Some(row) = row(context, owner, session).await? else { return Ok(()) };
@@ -116,7 +113,7 @@ pub(super) async fn advance(
 }
 
 async fn step(
-    context: &Context,
+    context: &Sync,
     hold: &Hold,
     row: &Session,
     shelf: &mut Shelf,
@@ -156,9 +153,9 @@ async fn step(
 
 /// The revision that counts here. Where a person chooses, it is the one that this node had until they
 /// have; one that was deleted never counts beside one that lives.
-pub(super) fn current<'a>(context: &Context, shelf: &'a Shelf) -> Option<&'a Signed> {
+pub(super) fn current<'a>(context: &Sync, shelf: &'a Shelf) -> Option<&'a Signed> {
     let replica = &shelf.shared.replica;
-    let is_chosen = context.sync.conflict_resolution == ConflictResolution::Manual;
+    let is_chosen = context.own.settings.conflict_resolution == ConflictResolution::Manual;
     let base = shelf.shared.base.as_ref().filter(|_| is_chosen);
     let own = base.and_then(|base| replica.current_after(&base.revision));
     own.filter(|own| !own.deleted).or_else(|| replica.current())

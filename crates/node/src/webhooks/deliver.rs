@@ -1,11 +1,12 @@
 //! Sends what waits for one webhook: in order, again and again while it does not take it, and not for
 //! ever.
 
+use super::Around;
 use super::Hook;
 use super::message::Delivery;
-use crate::audit::{Action, Actor, Note};
+use crate::audit::{Action, Note};
 use crate::clock;
-use crate::context::Context;
+use crate::runtime::Actor;
 use axum::http::header::{CONTENT_TYPE, USER_AGENT};
 use backon::{ExponentialBuilder, Retryable};
 use baton_api::ErrorCode;
@@ -33,14 +34,14 @@ impl From<String> for Failed {
 }
 
 /// Sends whatever comes, until the node ends. What waits then is lost.
-pub(super) async fn work(context: Context, hook: Arc<Hook>) {
+pub(super) async fn work(around: Around, hook: Arc<Hook>) {
     let webhook = hook.place();
     if let Err(why) = hook.settings.secret.key().await {
         tracing::warn!(webhook, why, "a webhook has no secret: nothing can be sent to it");
     }
-    while let Some(delivery) = context.ending.run_until_cancelled(hook.queue.next()).await {
-        let sent = Box::pin(deliver(&context, &hook, &delivery));
-        if context.ending.run_until_cancelled(sent).await.is_none() {
+    while let Some(delivery) = around.ending.run_until_cancelled(hook.queue.next()).await {
+        let sent = Box::pin(deliver(&around, &hook, &delivery));
+        if around.ending.run_until_cancelled(sent).await.is_none() {
             let lost = hook.queue.len() + 1;
             tracing::warn!(webhook, lost, "the node ends before a webhook has taken everything");
         }
@@ -48,14 +49,14 @@ pub(super) async fn work(context: Context, hook: Arc<Hook>) {
 }
 
 /// Sends a message until it is taken, or for as long as that is tried. What is not taken is noted.
-async fn deliver(context: &Context, hook: &Hook, delivery: &Delivery) {
+async fn deliver(around: &Around, hook: &Hook, delivery: &Delivery) {
     let patience = &hook.settings.patience;
     let pauses = ExponentialBuilder::default()
         .with_min_delay(patience.pause)
         .with_max_delay(LONGEST_PAUSE)
         .with_max_times(patience.tries.saturating_sub(1))
         .with_jitter();
-    let posted = (|| post(context, hook, delivery)).retry(pauses).when(|failed| failed.is_passing);
+    let posted = (|| post(around, hook, delivery)).retry(pauses).when(|failed| failed.is_passing);
     let Err(Failed { why, .. }) = posted.await else { return };
     let (webhook, event) = (hook.place(), delivery.event.as_str());
     tracing::warn!(webhook, event, session = %delivery.session, why, "a webhook was not told");
@@ -63,14 +64,14 @@ async fn deliver(context: &Context, hook: &Hook, delivery: &Delivery) {
     let note = Note::new(&Actor::node(), &hook.settings.owner, Action::TellWebhook, webhook);
     let note = note.with("event", event).with("session", delivery.session.to_string());
     let note = note.with("delivery", delivery.id.to_string()).with("why", why);
-    note.refused(&context.store, ErrorCode::PeerUnreachable).await;
+    note.refused(&around.store, ErrorCode::PeerUnreachable).await;
 }
 
 /// Sends a message once, signed for this second.
-async fn post(context: &Context, hook: &Hook, delivery: &Delivery) -> Result<(), Failed> {
+async fn post(around: &Around, hook: &Hook, delivery: &Delivery) -> Result<(), Failed> {
     let (url, id) = (&hook.settings.url, delivery.id.to_string());
     let key = hook.settings.secret.key().await?;
-    let client = client::client(&context.outbound, url, Reach::default()).await.map_err(refused)?;
+    let client = client::client(&around.outbound, url, Reach::default()).await.map_err(refused)?;
     let at = clock::now().as_second();
     let request = client
         .post(url.clone())

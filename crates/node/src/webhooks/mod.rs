@@ -13,13 +13,16 @@ pub use key::{InvalidKey, Secret, WebhookKey};
 pub(crate) use message::News;
 
 use crate::clock;
-use crate::context::Context;
+use baton_net::outbound::Outbound;
 use baton_session::Owner;
+use baton_store::Store;
 use message::Delivery;
 use queue::Queue;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use url::Url;
 
 /// Of what a webhook is told.
@@ -127,8 +130,21 @@ impl Webhooks {
 }
 
 /// Begins to send what is told, until the node ends.
-pub fn start(context: &Context) {
-    for hook in context.webhooks.0.iter() {
-        context.tasks.spawn(deliver::work(context.clone(), hook.clone()));
+pub(crate) fn start(webhooks: &Webhooks, around: &Around) {
+    for hook in webhooks.0.iter() {
+        around.tasks.spawn(deliver::work(around.clone(), hook.clone()));
     }
+}
+
+/// What telling them takes. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Around {
+    /// Where it is noted what nobody took.
+    pub(crate) store: Store,
+    /// Which addresses are asked.
+    pub(crate) outbound: Outbound,
+    /// What must be finished before the node ends.
+    pub(crate) tasks: TaskTracker,
+    /// Ends it.
+    pub(crate) ending: CancellationToken,
 }

@@ -3,7 +3,8 @@
 use crate::fixture::{Folder, Node, seed_snapshot, state_at};
 use baton_api::{Answers, AuditView, Client, CreateKey, ErrorCode, ListAudit, OpenSession, Scope};
 use baton_node::NodeError;
-use baton_node::audit::{Action, Actor, Note};
+use baton_node::audit::{Action, Note};
+use baton_node::runtime::Actor;
 use baton_node::runtime::RuntimeError;
 use baton_session::Owner;
 

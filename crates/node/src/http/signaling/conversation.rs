@@ -1,9 +1,9 @@
 //! One connection to the relay: messages are taken one after the other, and answered.
 
 use super::Socket;
-use crate::caller::{Caller, is_shut_out};
 use crate::context::Context;
 use crate::looking::{BrowserLink, answer};
+use crate::runtime::Caller;
 use baton_api::debug::{
     BadMessage, BrowserMessage, ClientMessage, DebugError, DebugErrorCode, EpochMs, LinkEnd,
     RelayMessage,
@@ -74,7 +74,7 @@ pub(super) async fn converse(
             () = context.ending.cancelled() => return LinkEnd::Ending,
             _ = look.tick() => {
                 // A database that does not answer changes nothing.
-                if is_shut_out(context, caller).await.unwrap_or(false) {
+                if context.is_shut_out(caller).await.unwrap_or(false) {
                     return LinkEnd::Revoked;
                 }
                 if heard.elapsed() > SILENCE {

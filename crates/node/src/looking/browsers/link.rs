@@ -1,8 +1,8 @@
 //! A connected browser, and what it tells. Every message has a defined answer, or needs none.
 
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
 use crate::context::Context;
+use crate::runtime::Caller;
 use baton_api::CocoonId;
 use baton_api::debug::{
     BrowserMessage, DebugError, DebugErrorCode, EpochMs, GapReason, RelayMessage, TabAccepted,

@@ -12,13 +12,13 @@ mod seats;
 
 pub(crate) use link::BrowserLink;
 
-use crate::auth::KeySecret;
-use crate::caller::Caller;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::keys::KeySecret;
 use crate::keys::{self, new_key};
 use crate::proxy::Cocoon;
+use crate::runtime::Caller;
 use baton_api::Invalid;
 use baton_api::Scope;
 use baton_api::debug::{EpochMs, WatchedCocoon};
@@ -98,7 +98,7 @@ pub(crate) async fn exchange(
     let key = new_key(name, owner, [Scope::Browser]);
     let secret = KeySecret::generate();
     let made = context.store.create_key(&key, secret.hash()).await.map_err(NodeError::from);
-    let actor = crate::audit::Actor::key(&key);
+    let actor = crate::runtime::Actor::key(&key);
     keys::note(&actor, &key).end(&context.store, made).await?;
     Ok(secret.expose().to_owned().into())
 }

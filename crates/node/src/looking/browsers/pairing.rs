@@ -1,8 +1,8 @@
 //! Codes that pair browsers, and tickets that open their connections. Both count once, and live in
 //! memory: a node that starts again knows none.
 
-use crate::caller::Caller;
 use crate::error::NodeError;
+use crate::runtime::Caller;
 use crate::runtime::RuntimeError;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

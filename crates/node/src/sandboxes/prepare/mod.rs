@@ -10,7 +10,7 @@ mod waiting;
 
 use crate::clock;
 use crate::context::Context;
-use crate::idle::Activity;
+use crate::runtime::Activity;
 use crate::sandboxes::settings::Prepare;
 use baton_browser::profile::at_rest::Instant as At;
 use baton_session::{Lifecycle, Session, SessionId, SnapshotReason};

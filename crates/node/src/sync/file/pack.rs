@@ -2,10 +2,10 @@
 
 use super::{FILE_LIMIT, STATE, SyncFile, TABS};
 use crate::blocking::blocking;
-use crate::context::Context;
 use crate::identity::{Identity, SealKey};
 use crate::sealing::{self, SealContext, SealingError};
 use crate::sync::contents;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::movement::part_refs;
 use crate::sync::shelf::Shelf;
@@ -39,7 +39,7 @@ pub(in crate::sync) struct Wanted<'a> {
 
 /// Packs what is shared of a session.
 pub(in crate::sync) async fn pack(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
     wanted: &Wanted<'_>,
@@ -62,7 +62,7 @@ pub(in crate::sync) async fn pack(
     let head = described_by(context, owner, &shelf, current).await?;
     let is_shown = wanted.is_plain && !current.deleted;
     let shown = if is_shown { shown(context, owner, current, &head).await? } else { None };
-    let identity = context.identity.now();
+    let identity = context.own.identity.now();
     let mut recipients = vec![identity.node()];
     let mut keys = vec![identity.seal_key()];
     for (node, key) in wanted.others {
@@ -85,7 +85,7 @@ pub(in crate::sync) async fn pack(
 
 /// What the file says in the clear: how far all that is in it has come.
 async fn described_by(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     shelf: &Shelf,
     current: &Signed,
@@ -99,7 +99,7 @@ async fn described_by(
 
 /// What counts, as a session file says it; none when that is too long for a file.
 async fn shown(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     current: &Signed,
     head: &Head,
@@ -134,10 +134,10 @@ fn seal(
 
 /// What is in a file that its sender has proven to have written.
 pub(in crate::sync) async fn unpack(
-    context: &Context,
+    context: &Sync,
     file: SyncFile,
 ) -> Result<(Exchange, Vec<Parcel>), SyncError> {
-    let identity = context.identity.now();
+    let identity = context.own.identity.now();
     let limit = usize::try_from(FILE_LIMIT).unwrap_or(usize::MAX);
     let opened = blocking(move || {
         let described = described(file.sender, file.session);

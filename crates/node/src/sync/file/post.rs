@@ -5,10 +5,10 @@ use super::receive::writer;
 use super::{SyncFile, pack, receive};
 use crate::audit::{Action, Note};
 use crate::blocking::blocking;
-use crate::caller::Caller;
-use crate::context::Context;
 use crate::identity::SealKey;
+use crate::runtime::Caller;
 use crate::runtime::RuntimeError;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::offer::exchange_for;
 use crate::sync::{peers, save};
@@ -18,7 +18,7 @@ use baton_session::Owner;
 
 /// Saves a session, and seals all that is shared of it for a confirmed peer.
 pub async fn seal(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     reference: &str,
     peer: &str,
@@ -36,7 +36,7 @@ pub async fn seal(
 }
 
 async fn seal_here(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     reference: &str,
     peer: &str,
@@ -67,11 +67,7 @@ fn text_of(file: &SyncFile) -> String {
 }
 
 /// Takes a sync file that somebody brought.
-pub async fn open(
-    context: &Context,
-    caller: &Caller,
-    file: FileText,
-) -> Result<TakenFile, SyncError> {
+pub async fn open(context: &Sync, caller: &Caller, file: FileText) -> Result<TakenFile, SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::Receive, "a sync file");
     let taken = open_here(context, &caller.owner, file).await;
     let note = match &taken {
@@ -81,11 +77,7 @@ pub async fn open(
     note.end(&context.store, taken).await
 }
 
-async fn open_here(
-    context: &Context,
-    owner: &Owner,
-    file: FileText,
-) -> Result<TakenFile, SyncError> {
+async fn open_here(context: &Sync, owner: &Owner, file: FileText) -> Result<TakenFile, SyncError> {
     let bad = |error: super::InvalidFile| {
         SyncError::Runtime(RuntimeError::BadFile { reason: error.to_string() })
     };

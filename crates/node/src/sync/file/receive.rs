@@ -2,8 +2,8 @@
 
 use super::SyncFile;
 use super::pack::unpack;
-use crate::context::Context;
 use crate::sync::at_hand::AtHand;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::receive::take;
 use crate::sync::{parcels, peers};
@@ -17,12 +17,12 @@ pub(in crate::sync) type Writer = (NodeKey, Option<Peer>);
 
 /// The key of the node that says that it wrote the file; none when nobody has pinned it.
 pub(in crate::sync) async fn writer(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     file: &SyncFile,
 ) -> Result<Option<Writer>, SyncError> {
     if file.sender == context.node {
-        return Ok(Some((context.identity.now().key(), None)));
+        return Ok(Some((context.own.identity.now().key(), None)));
     }
     match context.store.find_peer(owner, &file.sender.to_string()).await {
         Ok(peer) if peer.node == file.sender && peer.state == PeerState::Confirmed => {
@@ -35,7 +35,7 @@ pub(in crate::sync) async fn writer(
 
 /// Takes what a file offers. All or nothing.
 pub(in crate::sync) async fn receive(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     file: SyncFile,
     (key, peer): Writer,

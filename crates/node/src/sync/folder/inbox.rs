@@ -7,9 +7,10 @@
 use super::failures::Failures;
 use super::known::{Looks, Said, Standing};
 use super::on_disk;
-use crate::audit::{Action, Actor, Note};
-use crate::context::Context;
+use crate::audit::{Action, Note};
+use crate::runtime::Actor;
 use crate::runtime::RuntimeError;
+use crate::sync::context::Sync;
 use crate::sync::directory::{DirectoryError, IndexLine, Mark, SyncDirectory, place_of};
 use crate::sync::error::SyncError;
 use crate::sync::file::{SyncFile, receive, writer};
@@ -18,13 +19,13 @@ use baton_session::Owner;
 /// Reads every file that looks otherwise than it did, and those once more that were looked at just now.
 /// One that this node cannot take in now keeps no other from it, and is read again at the next pass.
 pub(super) async fn read(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     directory: &SyncDirectory,
 ) -> Result<(), SyncError> {
-    let doubtful = context.folder.doubtful();
+    let doubtful = context.own.folder.doubtful();
     let there = on_disk(directory, SyncDirectory::files).await?;
-    let news = context.folder.news(there);
+    let news = context.own.folder.news(there);
     let mut failed = Failures::default();
     for (name, mark) in &news {
         failed.note(name, Box::pin(read_one(context, owner, directory, name, *mark)).await)?;
@@ -37,14 +38,14 @@ pub(super) async fn read(
                 let read = Box::pin(read_one(context, owner, directory, &name, mark)).await;
                 failed.note(&name, read)?;
             }
-            _ => context.folder.settles(&name),
+            _ => context.own.folder.settles(&name),
         }
     }
     failed.first()
 }
 
 async fn read_one(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     directory: &SyncDirectory,
     name: &str,
@@ -69,7 +70,7 @@ async fn read_one(
     let received = match writer(context, owner, &file).await? {
         None => Err(SyncError::UnknownWriter { node: file.sender }),
         Some(_) if !file.recipients.contains(&context.node) => {
-            context.folder.knows(name, looks, foreign);
+            context.own.folder.knows(name, looks, foreign);
             return Ok(());
         }
         Some(writer) => take(context, owner, name, file, writer).await,
@@ -81,7 +82,7 @@ async fn read_one(
             on_disk(directory, move |directory| directory.remove(&name)).await
         }
         Ok(()) => {
-            context.folder.knows(name, looks, Said::Session(Box::new(standing)));
+            context.own.folder.knows(name, looks, Said::Session(Box::new(standing)));
             Ok(())
         }
         Err(error) if is_ours_to_mend(&error) => Err(error),
@@ -94,7 +95,7 @@ async fn read_one(
 
 /// Takes what a file offers, and notes it when anything in it was new.
 async fn take(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     name: &str,
     file: SyncFile,
@@ -119,7 +120,7 @@ fn is_ours_to_mend(error: &SyncError) -> bool {
 }
 
 async fn refuse(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     name: &str,
     looks: Looks,
@@ -129,7 +130,7 @@ async fn refuse(
     let reason = error.to_string();
     tracing::warn!(file = name, reason, "a file in the sync directory is left aside");
     note(owner, name, name).failed(&context.store, error).await;
-    context.folder.refuses(name, looks, said, reason);
+    context.own.folder.refuses(name, looks, said, reason);
     Ok(())
 }
 

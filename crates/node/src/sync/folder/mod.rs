@@ -17,8 +17,8 @@ pub(crate) use known::FolderState;
 use super::directory::{DirectoryError, SyncDirectory};
 use super::error::SyncError;
 use crate::blocking::blocking;
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use baton_api::sync::DirectoryView;
 use baton_session::Owner;
 use std::time::Duration;
@@ -28,8 +28,8 @@ use tokio::time::sleep;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Begins to look at the directory, if there is one, until the node ends.
-pub fn start(context: &Context) {
-    let Some(path) = &context.sync.directory else { return };
+pub fn start(context: &Sync) {
+    let Some(path) = &context.own.settings.directory else { return };
     let (context, directory) = (context.clone(), SyncDirectory::new(path));
     context.tasks.clone().spawn(async move {
         let look_and_wait = async || {
@@ -41,17 +41,17 @@ pub fn start(context: &Context) {
 }
 
 /// How it stands with the directory, which is for the owner that the node runs as.
-pub fn look(context: &Context, caller: &Caller) -> DirectoryView {
-    match &context.sync.directory {
-        Some(path) if caller.owner == Owner::local() => context.folder.view(path),
+pub fn look(context: &Sync, caller: &Caller) -> DirectoryView {
+    match &context.own.settings.directory {
+        Some(path) if caller.owner == Owner::local() => context.own.folder.view(path),
         _ => DirectoryView::default(),
     }
 }
 
 /// Reads what is new, then writes what is.
-async fn step(context: &Context, directory: &SyncDirectory) -> Result<(), SyncError> {
+async fn step(context: &Sync, directory: &SyncDirectory) -> Result<(), SyncError> {
     let owner = Owner::local();
-    if context.folder.begins() {
+    if context.own.folder.begins() {
         on_disk(directory, SyncDirectory::initialize).await?;
     }
     on_disk(directory, SyncDirectory::ensure_directories).await?;
@@ -64,9 +64,9 @@ async fn step(context: &Context, directory: &SyncDirectory) -> Result<(), SyncEr
 }
 
 /// Notes how it went; what goes wrong again and again is logged once.
-fn note(context: &Context, stepped: Result<(), SyncError>) {
+fn note(context: &Sync, stepped: Result<(), SyncError>) {
     let failed = stepped.err().map(|error| error.to_string());
-    match (context.folder.failed(failed.clone()), failed) {
+    match (context.own.folder.failed(failed.clone()), failed) {
         (before, Some(error)) if before.as_ref() != Some(&error) => {
             tracing::warn!(error, "the sync directory is not as the database says");
         }

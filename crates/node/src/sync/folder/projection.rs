@@ -8,8 +8,9 @@ use super::failures::Failures;
 use super::known::{Said, Standing};
 use super::on_disk;
 use super::readers::Readers;
-use crate::audit::{Action, Actor, Note};
-use crate::context::Context;
+use crate::audit::{Action, Note};
+use crate::runtime::Actor;
+use crate::sync::context::Sync;
 use crate::sync::directory::{
     DirectoryIndex, NodeRegistry, RegisteredPeer, RegistrySelf, SyncConfig, SyncDirectory, place_of,
 };
@@ -25,12 +26,12 @@ use std::collections::BTreeSet;
 /// Writes the sessions that have gone on, then both lists. A session that cannot be written keeps no other
 /// from it, and the next pass tries it again.
 pub(super) async fn write(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     directory: &SyncDirectory,
 ) -> Result<(), SyncError> {
     let peers = context.store.list_peers(owner).await?;
-    let readers = Readers::of(context.node, &peers, context.sync.directory_plain);
+    let readers = Readers::of(context.node, &peers, context.own.settings.directory_plain);
     let index = index::of(context, owner).await?;
     let mut failed = Failures::default();
     for session in &index.sessions {
@@ -38,13 +39,13 @@ pub(super) async fn write(
         failed.note(&session.id, written)?;
     }
     let shared: BTreeSet<_> = index.sessions.iter().map(|session| session.id).collect();
-    for (name, session) in context.folder.deleted() {
+    for (name, session) in context.own.folder.deleted() {
         // Every peer has heard of it, and nobody needs to be told any more.
         if !shared.contains(&session) {
             failed.note(&session, remove(context, directory, name).await)?;
         }
     }
-    let index = DirectoryIndex::of(context.node, context.folder.lines());
+    let index = DirectoryIndex::of(context.node, context.own.folder.lines());
     let registry = registry(context, &peers);
     on_disk(directory, move |directory| {
         directory.save_index(&index)?;
@@ -55,18 +56,18 @@ pub(super) async fn write(
 }
 
 async fn write_one(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     directory: &SyncDirectory,
     session: &IndexedSession,
     readers: &Readers,
 ) -> Result<(), SyncError> {
     let (own, beside) = (place_of(session.id, None), place_of(session.id, Some(context.node)));
-    let place = match context.folder.said(&own) {
+    let place = match context.own.folder.said(&own) {
         Some(Said::Session(standing)) if standing.says(session, readers) => {
             return remove_if_there(context, directory, beside).await;
         }
-        Some(Said::Foreign(_)) => match context.folder.said(&beside) {
+        Some(Said::Foreign(_)) => match context.own.folder.said(&beside) {
             Some(Said::Session(standing)) if standing.says(session, readers) => return Ok(()),
             _ => beside,
         },
@@ -77,7 +78,7 @@ async fn write_one(
         }
         _ => own,
     };
-    let is_plain = context.sync.directory_plain;
+    let is_plain = context.own.settings.directory_plain;
     let wanted = file::Wanted { view: &View::whole(), others: &readers.others, is_plain };
     let file = match file::pack(context, owner, session.id, &wanted).await? {
         Ok(file) => file,
@@ -98,32 +99,28 @@ async fn write_one(
     })
     .await?;
     let standing = Said::Session(Box::new(Standing::of(&file, mark.bytes)));
-    context.folder.knows(&place, (mark, Some(digest)), standing);
+    context.own.folder.knows(&place, (mark, Some(digest)), standing);
     Ok(())
 }
 
 async fn remove_if_there(
-    context: &Context,
+    context: &Sync,
     directory: &SyncDirectory,
     name: String,
 ) -> Result<(), SyncError> {
-    match context.folder.said(&name) {
+    match context.own.folder.said(&name) {
         None => Ok(()),
         Some(_) => remove(context, directory, name).await,
     }
 }
 
-async fn remove(
-    context: &Context,
-    directory: &SyncDirectory,
-    name: String,
-) -> Result<(), SyncError> {
-    context.folder.forget(&name);
+async fn remove(context: &Sync, directory: &SyncDirectory, name: String) -> Result<(), SyncError> {
+    context.own.folder.forget(&name);
     on_disk(directory, move |directory| directory.remove(&name)).await
 }
 
-fn registry(context: &Context, peers: &[Peer]) -> NodeRegistry {
-    let node = &context.node_settings;
+fn registry(context: &Sync, peers: &[Peer]) -> NodeRegistry {
+    let node = &context.own.node_settings;
     let peer = |peer: &Peer| RegisteredPeer {
         node_id: peer.node,
         node_type: peer.node_type,
@@ -134,12 +131,12 @@ fn registry(context: &Context, peers: &[Peer]) -> NodeRegistry {
         status: "unknown".to_owned(),
         auth_method: peer.auth.as_str().to_owned(),
     };
-    let resolution = match context.sync.conflict_resolution {
+    let resolution = match context.own.settings.conflict_resolution {
         ConflictResolution::LatestWins => "latest-wins",
         ConflictResolution::Manual => "manual",
         ConflictResolution::Merge => "merge",
     };
-    let pause = context.sync.interval.unwrap_or_default().as_millis();
+    let pause = context.own.settings.interval.unwrap_or_default().as_millis();
     NodeRegistry {
         own: RegistrySelf {
             node_id: context.node,
@@ -149,7 +146,7 @@ fn registry(context: &Context, peers: &[Peer]) -> NodeRegistry {
         },
         peers: peers.iter().map(peer).collect(),
         sync_config: SyncConfig {
-            auto_sync: context.sync.auto_sync,
+            auto_sync: context.own.settings.auto_sync,
             sync_interval: u64::try_from(pause).unwrap_or(u64::MAX),
             conflict_resolution: resolution.to_owned(),
         },

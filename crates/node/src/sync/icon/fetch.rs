@@ -5,8 +5,8 @@ use super::super::peers;
 use super::super::remote::Remote;
 use super::ICON_MAX;
 use super::known::{Key, Said};
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use baton_browser::icon::redraw;
 use baton_session::SessionId;
 use baton_store::Peer;
@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 ///
 /// A key that a peer shows is told nothing of what other peers have.
 pub async fn icon(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     peer: &str,
     session: SessionId,
@@ -30,7 +30,7 @@ pub async fn icon(
     if context.store.peer_of_key(&caller.owner, &caller.key).await?.is_some() {
         return Err(none());
     }
-    let known = context.icons.get(&Key::of(&peer, session), Instant::now());
+    let known = context.own.icons.get(&Key::of(&peer, session), Instant::now());
     let said = match known {
         Some(known) => known,
         None => ask(context, &peer, session).await?,
@@ -46,7 +46,7 @@ pub async fn icon(
 }
 
 /// Asks the peer, and remembers what it says or that it does not.
-async fn ask(context: &Context, peer: &Peer, session: SessionId) -> Result<Said, SyncError> {
+async fn ask(context: &Sync, peer: &Peer, session: SessionId) -> Result<Said, SyncError> {
     let remote = Remote::of(context, peer).await?;
     let answer = timeout(LIMIT, remote.icon(session, ICON_MAX)).await;
     let too_slow = || SyncError::TooSlow { name: peer.name.clone() };
@@ -57,7 +57,7 @@ async fn ask(context: &Context, peer: &Peer, session: SessionId) -> Result<Said,
         Err(error) => {
             let why = error.to_string().lines().next().unwrap_or_default().into();
             let key = if is_of_all(&error) { key.any() } else { key };
-            context.icons.put(key, Said::Failed(why), Instant::now());
+            context.own.icons.put(key, Said::Failed(why), Instant::now());
             return Err(error);
         }
     };
@@ -66,7 +66,7 @@ async fn ask(context: &Context, peer: &Peer, session: SessionId) -> Result<Said,
         tracing::warn!(peer = peer.name, %session, "a peer gave something else than an icon");
     }
     let said = png.map_or(Said::None, |png| Said::Icon(png.into()));
-    context.icons.put(key, said.clone(), Instant::now());
+    context.own.icons.put(key, said.clone(), Instant::now());
     Ok(said)
 }
 

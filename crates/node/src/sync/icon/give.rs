@@ -1,15 +1,15 @@
 //! Gives a peer the icon of a session.
 
 use super::super::shelf::Shelf;
-use crate::context::Context;
 use crate::sessions::icon_of;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_session::{Owner, SessionId, StateKind, View};
 
 /// The icon of what was last saved of a session, as far as its tabs are in a view; empty when there is
 /// none. Of a session that was never saved, or is not there, it is empty as well.
 pub(crate) async fn icon_for(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
     view: &View,

@@ -1,6 +1,6 @@
 //! Asks peers for a lease, several at once.
 
-use crate::context::Context;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::remote::Remote;
 use baton_api::sync::LeaseAnswer;
@@ -16,7 +16,7 @@ pub(super) type Said = (Peer, Result<LeaseAnswer, SyncError>);
 
 /// What each of them says to a lease of the session.
 pub(super) async fn ask_all(
-    context: &Context,
+    context: &Sync,
     peers: &[Peer],
     session: SessionId,
     lease: Lease,

@@ -1,10 +1,11 @@
 //! Hands a session over to the node that asks for it.
 
 use super::note::{holder_elsewhere, record, runs_here};
-use crate::audit::{Action, Actor, Note};
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::audit::{Action, Note};
 use crate::life;
+use crate::runtime::Actor;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::shelf::Shelf;
 use crate::sync::working::{keep_unsaved, row};
@@ -20,7 +21,7 @@ const HOLD_LIMIT: Duration = Duration::from_secs(30);
 /// Hands a session over to `peer`: what it holds is captured, saved and closed when this returns. One
 /// that does not run here is free.
 pub(crate) async fn give(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     peer: &Peer,
     session: SessionId,
@@ -60,7 +61,7 @@ fn answer(outcome: LeaseOutcome, shelf: &Shelf) -> LeaseAnswer {
 
 /// Ends the session here, and writes down who has it now.
 async fn end_for(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
     asked: Lease,
@@ -99,7 +100,7 @@ async fn end_for(
 }
 
 /// Closes a session that runs here, and saves what was captured. Returns whether it ran.
-async fn end_here(context: &Context, hold: &Hold, found: Session) -> Result<bool, SyncError> {
+async fn end_here(context: &Sync, hold: &Hold, found: Session) -> Result<bool, SyncError> {
     let found = life::settled(context, hold, found).await?;
     let runs = found.lifecycle == Lifecycle::Active;
     let found = if runs { life::end(context, hold, &found).await? } else { found };
@@ -109,7 +110,7 @@ async fn end_here(context: &Context, hold: &Hold, found: Session) -> Result<bool
 
 /// Ends a session that runs here although another node has its lease by now.
 pub(super) async fn give_up(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
 ) -> Result<(), SyncError> {

@@ -2,7 +2,7 @@
 
 use super::give::give_up;
 use super::note::{holder_elsewhere, is_run_here, record};
-use crate::context::Context;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::shelf::Shelf;
 use baton_session::{Lease, NodeId, Owner, SessionId};
@@ -10,7 +10,7 @@ use baton_session::{Lease, NodeId, Owner, SessionId};
 /// Takes note of a lease that the peer `of` says it has. When it counts more than ours, our browser
 /// ends by and by, with a last revision. Returns whether that is so.
 pub(in crate::sync) async fn learn(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
     of: NodeId,

@@ -22,4 +22,4 @@ pub(super) use learn::learn;
 pub(crate) use note::release;
 pub(super) use note::{hold_if_free, holder_elsewhere};
 pub(crate) use renew::{hear, renew_all};
-pub(crate) use take::{Consent, look_at_holder, take};
+pub(crate) use take::{look_at_holder, take};

@@ -1,7 +1,7 @@
 //! Leases are written down: that of this node, and those that peers tell of.
 
 use crate::clock;
-use crate::context::Context;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::shelf::{ATTEMPTS, Along, Shelf, is_race};
 use crate::sync::working::row;
@@ -9,7 +9,7 @@ use baton_session::{Lease, Lifecycle, NodeId, Owner, Session, SessionId};
 
 /// Writes down who holds a session, unless a lease is known that counts more. Returns whether it did.
 pub(super) async fn record(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
     lease: Lease,
@@ -31,7 +31,7 @@ pub(in crate::sync) fn hold_if_free(shelf: &mut Shelf, node: NodeId) {
 
 /// Gives back the lease of this node, if it has it.
 pub(crate) async fn release(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
 ) -> Result<(), SyncError> {
@@ -45,7 +45,7 @@ pub(crate) async fn release(
 
 /// Writes another lease down, if there is one to write. Returns whether there was.
 async fn write(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
     change: impl Fn(Option<Lease>) -> Option<Lease>,
@@ -67,7 +67,7 @@ async fn write(
 /// Who holds a session by this lease, if it is somebody else than the nodes of this database: among
 /// those, the leases of the database count.
 pub(in crate::sync) async fn holder_elsewhere(
-    context: &Context,
+    context: &Sync,
     lease: Option<Lease>,
 ) -> Result<Option<NodeId>, SyncError> {
     let Some(lease) = lease.filter(|lease| lease.is_held_by_other(context.node)) else {
@@ -79,12 +79,12 @@ pub(in crate::sync) async fn holder_elsewhere(
 }
 
 /// Whether this node runs the browser of a session.
-pub(super) fn runs_here(context: &Context, row: &Session) -> bool {
+pub(super) fn runs_here(context: &Sync, row: &Session) -> bool {
     row.lifecycle == Lifecycle::Active && row.node == context.node
 }
 
 pub(super) async fn is_run_here(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
 ) -> Result<bool, SyncError> {

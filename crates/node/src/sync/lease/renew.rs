@@ -4,16 +4,16 @@ use super::ask::ask_all;
 use super::give::give_up;
 use super::learn::learn;
 use super::note::{holder_elsewhere, is_run_here, record};
-use crate::caller::Caller;
 use crate::clock;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::shelf::Shelf;
 use crate::sync::{index, peers};
 use baton_session::{Lease, Owner, SessionId};
 
 /// Tells peers which sessions run here, and hears which of them were taken over meanwhile.
-pub(crate) async fn renew_all(context: &Context) -> Result<(), SyncError> {
+pub(crate) async fn renew_all(context: &Sync) -> Result<(), SyncError> {
     for owner in context.store.list_peer_owners().await? {
         let index = index::of(context, &owner).await?;
         let held = index.sessions.iter().filter(|one| one.lease.is_some() && !one.deleted);
@@ -29,7 +29,7 @@ pub(crate) async fn renew_all(context: &Context) -> Result<(), SyncError> {
 }
 
 /// Tells peers that a session still runs here, and hears whether somebody took it over meanwhile.
-async fn renew(context: &Context, caller: &Caller, session: SessionId) -> Result<(), SyncError> {
+async fn renew(context: &Sync, caller: &Caller, session: SessionId) -> Result<(), SyncError> {
     let shelf = Shelf::take(context, &caller.owner, session).await?;
     let Some(mut lease) = shelf.shared.lease else { return Ok(()) };
     if holder_elsewhere(context, Some(lease)).await?.is_some() {
@@ -50,7 +50,7 @@ async fn renew(context: &Context, caller: &Caller, session: SessionId) -> Result
 /// Asks peers whether one of them took over a session that runs here: one that cannot reach this node
 /// cannot say so by itself. If so, it is saved and closed when this returns.
 pub(crate) async fn hear(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
 ) -> Result<(), SyncError> {

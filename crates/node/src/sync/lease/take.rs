@@ -3,9 +3,10 @@
 use super::ask::{Said, ask_all};
 use super::note::{holder_elsewhere, record};
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
 use crate::clock;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::runtime::Consent;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::movement::CALL_LIMIT;
 use crate::sync::pull::{pull, pull_held};
@@ -23,19 +24,10 @@ const ROUNDS: usize = 4;
 /// How long what keeps a session at a peer is given to end, when another one has handed it over.
 const KEPT_PAUSE: Duration = Duration::from_secs(1);
 
-/// Whether whoever runs a session elsewhere is asked to give it up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Consent {
-    /// They are: they capture, save and close it.
-    Asked,
-    /// They are not: the session is taken only if it is still this node's.
-    IfFree,
-}
-
 /// Takes the lease of a session that is held here, if it is shared, from whoever has it. What they had is
 /// here when this returns. Tells how it came, if somebody else had it.
 pub(crate) async fn take(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     hold: &Hold,
     consent: Consent,
@@ -58,7 +50,7 @@ pub(crate) async fn take(
 /// Brings what the peer that has a session saved of it; its browser runs on. Returns whether there is such
 /// a peer, and it answered.
 pub(crate) async fn look_at_holder(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     session: SessionId,
 ) -> Result<bool, SyncError> {
@@ -77,7 +69,7 @@ pub(crate) async fn look_at_holder(
 
 /// A lease on its way.
 struct Taking<'a> {
-    context: &'a Context,
+    context: &'a Sync,
     caller: &'a Caller,
     hold: &'a Hold,
     /// The lease that counted here before.

@@ -9,10 +9,10 @@
 use super::super::error::SyncError;
 use super::shown;
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
 use crate::clock;
-use crate::context::Context;
+use crate::runtime::Caller;
 use crate::shell::word;
+use crate::sync::context::Sync;
 use baton_api::sync::NodeCard;
 use baton_session::peer::{AuthMethod, PeerLimits, PeerState};
 use baton_session::printable::is_hidden;
@@ -21,7 +21,7 @@ use baton_store::{Peer, StoreError};
 /// The peer behind a request that was signed by `card`'s node. One that is unknown is registered, and one
 /// that nobody has confirmed is refused. Whatever is new of it is noted, and not that it asks again.
 pub(crate) async fn admit(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     card: &NodeCard,
 ) -> Result<Peer, SyncError> {
@@ -37,7 +37,7 @@ pub(crate) async fn admit(
     }
     let bound = bind(context, caller, card).await;
     if bound.is_ok() {
-        context.watches.peers_changed();
+        context.own.watches.peers_changed();
     }
     let note = Note::new(&caller.actor, &caller.owner, Action::AdmitPeer, card.node_id.to_string());
     let note = note.with("fingerprint", card.key.fingerprint().to_string());
@@ -55,7 +55,7 @@ fn expect_confirmed(peer: Peer) -> Result<Peer, SyncError> {
 }
 
 /// Binds the key to the node, which may be registered already.
-async fn bind(context: &Context, caller: &Caller, card: &NodeCard) -> Result<Peer, SyncError> {
+async fn bind(context: &Sync, caller: &Caller, card: &NodeCard) -> Result<Peer, SyncError> {
     let found = card.key.fingerprint();
     let made_for = context.store.key_is_for(&caller.owner, &caller.key).await?;
     if let Some(expected) = made_for.filter(|expected| *expected != found) {
@@ -99,7 +99,7 @@ async fn bind(context: &Context, caller: &Caller, card: &NodeCard) -> Result<Pee
 
 /// Binds the key to a node that is registered. Whoever made the key for this node has confirmed it with that.
 async fn bind_known(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     card: &NodeCard,
     (known, state): (&Peer, PeerState),
@@ -120,7 +120,7 @@ async fn bind_known(
 
 /// The peer that shows this key and is this node.
 async fn already(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     card: &NodeCard,
 ) -> Result<Option<Peer>, SyncError> {

@@ -3,14 +3,14 @@
 use super::super::error::SyncError;
 use super::{find, status};
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use baton_api::sync::{ConfirmPeer, PeerView};
 
 /// Confirms a peer: the caller has compared its fingerprint with what the other node shows. From now
 /// on it may be given what logs in.
 pub async fn confirm(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     reference: &str,
     request: ConfirmPeer,
@@ -28,6 +28,6 @@ pub async fn confirm(
         find(context, &caller.owner, &peer.node.to_string()).await
     };
     let peer = note.end(&context.store, confirmed.await).await?;
-    context.watches.peers_changed();
+    context.own.watches.peers_changed();
     Ok(status::view(context, peer, false).await)
 }

@@ -1,8 +1,8 @@
 //! What peers hold of sessions, as far as this node knows.
 
-use crate::caller::Caller;
 use crate::clock;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_session::{NodeId, Offer, RevisionId, SessionId, Signed};
 use baton_store::Peer;
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 /// Notes that a peer may hold something of a session: it has asked for it, or was asked to take it.
 pub(crate) async fn may_hold(
-    context: &Context,
+    context: &Sync,
     peer: &Peer,
     session: SessionId,
 ) -> Result<(), SyncError> {
@@ -19,7 +19,7 @@ pub(crate) async fn may_hold(
 
 /// The revision of each session that a peer is known to hold: for one that cannot be asked.
 pub(crate) async fn held(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     node: NodeId,
 ) -> Result<HashMap<SessionId, RevisionId>, SyncError> {
@@ -30,7 +30,7 @@ pub(crate) async fn held(
 /// Whether a peer who is given a part may have something of a session; of one who is given everything that
 /// makes no difference.
 pub(crate) async fn may_have(
-    context: &Context,
+    context: &Sync,
     peer: &Peer,
     session: SessionId,
 ) -> Result<bool, SyncError> {
@@ -43,7 +43,7 @@ pub(crate) async fn may_have(
 
 /// Notes what a peer holds after an exchange: the current revision, when both have said that it is.
 pub(in crate::sync) async fn holds(
-    context: &Context,
+    context: &Sync,
     peer: &Peer,
     offer: &Offer,
     current: Option<RevisionId>,

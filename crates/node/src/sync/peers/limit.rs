@@ -4,8 +4,8 @@
 
 use super::{find, shown, status};
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::Invalid;
 use baton_api::sync::PeerView;
@@ -20,7 +20,7 @@ const HOST_MAX: usize = 253;
 /// Sets the limits of a peer, in the place of those that it had; without any in the request it has none
 /// any more. They hold for what moves from now on: what moved before stays where it is.
 pub async fn limit(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     reference: &str,
     request: PeerLimits,
@@ -40,7 +40,7 @@ pub async fn limit(
         find(context, &caller.owner, &peer.node.to_string()).await
     };
     let peer = note.end(&context.store, limited.await).await?;
-    context.watches.peers_changed();
+    context.own.watches.peers_changed();
     Ok(status::view(context, peer, false).await)
 }
 

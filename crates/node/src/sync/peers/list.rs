@@ -1,26 +1,26 @@
 //! Lists this node and its peers.
 
 use super::status;
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::sync::{PeerList, PeerView};
 
 /// This node, and the caller's peers by name, each with whether it answers.
-pub async fn list(context: &Context, caller: &Caller) -> Result<PeerList, SyncError> {
+pub async fn list(context: &Sync, caller: &Caller) -> Result<PeerList, SyncError> {
     let peers = context.store.list_peers(&caller.owner).await?;
     Ok(listed(context, status::views(context, peers).await))
 }
 
 /// The same for whoever asks them next anyway: none of them is asked whether it answers.
-pub async fn known(context: &Context, caller: &Caller) -> Result<PeerList, SyncError> {
+pub async fn known(context: &Sync, caller: &Caller) -> Result<PeerList, SyncError> {
     let peers = context.store.list_peers(&caller.owner).await?;
     let items = peers.into_iter().map(|peer| status::unasked(context, peer)).collect();
     Ok(listed(context, items))
 }
 
-fn listed(context: &Context, mut items: Vec<PeerView>) -> PeerList {
-    let this = context.identity.now().card(&context.node_settings);
+fn listed(context: &Sync, mut items: Vec<PeerView>) -> PeerList {
+    let this = context.own.identity.now().card(&context.own.node_settings);
     let fingerprint = this.key.fingerprint();
     items.sort_by(|a, b| a.name.cmp(&b.name));
     PeerList { this, fingerprint, items }

@@ -31,14 +31,14 @@ pub(crate) use status::{Statuses, unasked};
 
 use super::error::SyncError;
 use crate::clock;
-use crate::context::Context;
+use crate::sync::context::Sync;
 use baton_session::peer::{PeerLimits, PeerState};
 use baton_session::{NodeId, Owner};
 use baton_store::{Peer, StoreError};
 
 /// Finds a peer of an owner by id, the beginning of one, or name.
 pub(super) async fn find(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     reference: &str,
 ) -> Result<Peer, SyncError> {
@@ -50,7 +50,7 @@ pub(super) async fn find(
 
 /// The same for one that may be given secrets.
 pub(super) async fn find_confirmed(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     reference: &str,
 ) -> Result<Peer, SyncError> {
@@ -64,7 +64,7 @@ pub(super) async fn find_confirmed(
 /// How much of sessions goes to a node and is taken from it; everything where it is no peer, as this
 /// node itself is none.
 pub(in crate::sync) async fn limits_of(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     node: NodeId,
 ) -> Result<PeerLimits, SyncError> {
@@ -75,24 +75,24 @@ pub(in crate::sync) async fn limits_of(
 }
 
 /// The confirmed peers of an owner that have an address.
-pub(super) async fn confirmed(context: &Context, owner: &Owner) -> Result<Vec<Peer>, SyncError> {
+pub(super) async fn confirmed(context: &Sync, owner: &Owner) -> Result<Vec<Peer>, SyncError> {
     let peers = context.store.list_peers(owner).await?;
     let is_asked = |peer: &Peer| peer.state == PeerState::Confirmed && peer.url.is_some();
     Ok(peers.into_iter().filter(is_asked).collect())
 }
 
 /// Notes that a peer was heard; of what is told by the way, not every time on disk.
-pub(crate) fn heard(context: &Context, peer: &Peer) {
-    context.statuses.heard(peer.node);
+pub(crate) fn heard(context: &Sync, peer: &Peer) {
+    context.own.statuses.heard(peer.node);
 }
 
 /// Notes that a peer was heard, and whether a session moved or needed not to.
 pub(in crate::sync) async fn seen(
-    context: &Context,
+    context: &Sync,
     peer: &Peer,
     synced: bool,
 ) -> Result<(), SyncError> {
     let now = clock::now();
-    context.statuses.heard(peer.node);
+    context.own.statuses.heard(peer.node);
     Ok(context.store.touch_peer(&peer.owner, peer.node, now, synced.then_some(now)).await?)
 }

@@ -1,17 +1,13 @@
 //! Asks a peer whether it answers, now.
 
 use super::{find, status};
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::sync::PeerView;
 
 /// The view of a peer that was asked just now.
-pub async fn ping(
-    context: &Context,
-    caller: &Caller,
-    reference: &str,
-) -> Result<PeerView, SyncError> {
+pub async fn ping(context: &Sync, caller: &Caller, reference: &str) -> Result<PeerView, SyncError> {
     let peer = find(context, &caller.owner, reference).await?;
     Ok(status::view(context, peer, true).await)
 }

@@ -11,9 +11,9 @@ use super::super::remote::{Remote, Way};
 use super::super::stranger::Stranger;
 use super::{find, heard, limit, status};
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
 use crate::clock;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use baton_api::Invalid;
 use baton_api::Scope;
 use baton_api::sync::{NodeIdentity, PeerView, RegisterPeer};
@@ -28,7 +28,7 @@ const NAME_MAX: usize = 64;
 
 /// Registers the node at an address. It is pending, unless the caller says which fingerprint it has.
 pub async fn register(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     request: RegisterPeer,
 ) -> Result<PeerView, SyncError> {
@@ -40,7 +40,7 @@ pub async fn register(
         _ => note,
     };
     let peer = note.end(&context.store, registered).await?;
-    context.watches.peers_changed();
+    context.own.watches.peers_changed();
     if peer.credential.is_some() {
         // It has heard the key already. Who shows it is to be known there by the time that somebody looks.
         match Remote::of(context, &peer).await {
@@ -61,7 +61,7 @@ fn shown(url: &Url) -> String {
 }
 
 async fn register_here(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     mut request: RegisterPeer,
 ) -> Result<Peer, SyncError> {
@@ -97,19 +97,19 @@ async fn register_here(
 }
 
 /// How the node that is meant is asked: with what the request brings.
-fn way(context: &Context, request: &mut RegisterPeer, reach: Reach) -> Result<Way, SyncError> {
+fn way(context: &Sync, request: &mut RegisterPeer, reach: Reach) -> Result<Way, SyncError> {
     Ok(Way {
         credential: Credential::take(request, reach)?,
         name: request.name.clone(),
         url: request.url.clone(),
         method: request.auth_method,
-        tokens: context.tokens.clone(),
+        tokens: context.own.tokens.clone(),
     })
 }
 
 /// Refuses whoever answers when it is another node than the one that is meant: before it hears a key.
 fn expect(
-    context: &Context,
+    context: &Sync,
     request: &RegisterPeer,
     known: &[Peer],
     found: &NodeIdentity,
@@ -191,7 +191,7 @@ fn completes(known: &Peer, peer: &Peer, is_admin: bool) -> bool {
 
 /// Gives a peer that is known what opens it, and the name and the address that came with it. Nobody is
 /// trusted less than before, and more only by the fingerprint.
-async fn complete(context: &Context, known: &Peer, peer: Peer) -> Result<Peer, SyncError> {
+async fn complete(context: &Sync, known: &Peer, peer: Peer) -> Result<Peer, SyncError> {
     let is_confirmed = peer.state == PeerState::Confirmed;
     let peer = Peer { api_key: known.api_key.clone(), ..peer };
     context.store.update_peer(&peer).await?;

@@ -2,14 +2,14 @@
 
 use super::{find, shown};
 use crate::audit::{Action, Note};
-use crate::caller::Caller;
-use crate::context::Context;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 
 /// Forgets a peer, its key and what opens it. Sessions that came from it stay; it counts as having
 /// heard of every deletion. The API key that a limited peer shows is revoked, because without the peer it
 /// would open everything.
-pub async fn remove(context: &Context, caller: &Caller, reference: &str) -> Result<(), SyncError> {
+pub async fn remove(context: &Sync, caller: &Caller, reference: &str) -> Result<(), SyncError> {
     let note = Note::new(&caller.actor, &caller.owner, Action::RemovePeer, reference);
     let removed = async {
         let peer = find(context, &caller.owner, reference).await?;
@@ -17,6 +17,6 @@ pub async fn remove(context: &Context, caller: &Caller, reference: &str) -> Resu
         Ok::<_, SyncError>(context.store.delete_peer(&caller.owner, peer.node).await?)
     };
     note.end(&context.store, removed.await).await?;
-    context.watches.peers_changed();
+    context.own.watches.peers_changed();
     Ok(())
 }

@@ -4,9 +4,9 @@
 //! showed must not open this node without it.
 
 use super::SyncError;
-use crate::caller::Caller;
-use crate::context::Context;
 use crate::keys;
+use crate::runtime::Caller;
+use crate::sync::context::Sync;
 use baton_api::Scope;
 use baton_store::Peer;
 
@@ -17,7 +17,7 @@ pub(crate) const CLIENT: &str = "oidc:";
 /// more. Fails for one that shows a token as long as the settings let its client in: it would come back as a
 /// peer without limits.
 pub(super) async fn shut_out(
-    context: &Context,
+    context: &Sync,
     caller: &Caller,
     peer: &Peer,
 ) -> Result<(), SyncError> {
@@ -28,7 +28,7 @@ pub(super) async fn shut_out(
         return Ok(keys::revoke(context, caller, None, shown).await?);
     };
     let client = client.split_once('@').map_or(client, |(client, _)| client);
-    match &context.gate {
+    match &context.own.gate {
         Some(gate) if gate.allows(client) => {
             let (name, client) = (peer.name.clone(), client.to_owned());
             Err(SyncError::LetInByToken { name, client })
@@ -39,7 +39,7 @@ pub(super) async fn shut_out(
 
 /// Checks that limits of a peer shut nobody out but the peer: the key that it shows must not be one with which
 /// this node is administered.
-pub(super) async fn check(context: &Context, peer: &Peer) -> Result<(), SyncError> {
+pub(super) async fn check(context: &Sync, peer: &Peer) -> Result<(), SyncError> {
     let Some(shown) = &peer.api_key else { return Ok(()) };
     let keys = context.store.list_keys(&peer.owner).await?;
     let is_admin = keys.iter().any(|key| key.id == *shown && key.scopes.contains(&Scope::Admin));

@@ -2,9 +2,9 @@
 
 use super::super::error::SyncError;
 use super::super::remote::Remote;
-use crate::context::Context;
 use crate::identity::Identity;
 use crate::shell::word;
+use crate::sync::context::Sync;
 use baton_api::sync::{PeerStatus, PeerView};
 use baton_session::NodeId;
 use baton_session::peer::PeerState;
@@ -83,14 +83,14 @@ impl Statuses {
 }
 
 /// The views of peers; those of which nothing was seen lately are asked, all at once.
-pub(super) async fn views(context: &Context, peers: Vec<Peer>) -> Vec<PeerView> {
+pub(super) async fn views(context: &Sync, peers: Vec<Peer>) -> Vec<PeerView> {
     join_all(peers.into_iter().map(|peer| view(context, peer, false))).await
 }
 
 /// The view of a peer, which is asked when nothing was seen of it lately and somebody has confirmed
 /// it, or when that is wanted `anew`.
-pub(super) async fn view(context: &Context, peer: Peer, anew: bool) -> PeerView {
-    let known = context.statuses.fresh(peer.node).filter(|_| !anew);
+pub(super) async fn view(context: &Sync, peer: Peer, anew: bool) -> PeerView {
+    let known = context.own.statuses.fresh(peer.node).filter(|_| !anew);
     let seen = match known {
         Some(seen) => Some(seen),
         None if peer.url.is_some() && (anew || peer.state == PeerState::Confirmed) => {
@@ -102,12 +102,12 @@ pub(super) async fn view(context: &Context, peer: Peer, anew: bool) -> PeerView 
 }
 
 /// The view of a peer that nobody asks; whether it answers is not known.
-pub(crate) fn unasked(context: &Context, peer: Peer) -> PeerView {
+pub(crate) fn unasked(context: &Sync, peer: Peer) -> PeerView {
     shown(context, peer, None)
 }
 
-fn shown(context: &Context, peer: Peer, seen: Option<Seen>) -> PeerView {
-    let is_waiting = context.statuses.is_waiting(peer.node) && peer.credential.is_some();
+fn shown(context: &Sync, peer: Peer, seen: Option<Seen>) -> PeerView {
+    let is_waiting = context.own.statuses.is_waiting(peer.node) && peer.credential.is_some();
     let (status, reason) = match seen {
         None => (PeerStatus::Unknown, None),
         Some(Seen { silent: None, refuses, .. }) => (PeerStatus::Online, refuses),
@@ -126,7 +126,7 @@ fn shown(context: &Context, peer: Peer, seen: Option<Seen>) -> PeerView {
         state: peer.state,
         fingerprint: peer.key.fingerprint(),
         has_key: peer.credential.is_some(),
-        confirm_there: is_waiting.then(|| confirms_there(&context.identity.now())),
+        confirm_there: is_waiting.then(|| confirms_there(&context.own.identity.now())),
         limits: peer.limits,
     }
 }
@@ -141,7 +141,7 @@ pub(in crate::sync) fn confirms_there(identity: &Identity) -> String {
 
 /// Asks a peer whether it lives, and is who it was; no key is needed for that, and none is sent. One that is
 /// confirmed, and that this node has a key of, is asked whether it lets this node in as well.
-async fn ask(context: &Context, peer: &Peer) -> Seen {
+async fn ask(context: &Sync, peer: &Peer) -> Seen {
     let asked = async {
         let remote = Remote::of(context, peer).await?;
         remote.health().await?;
@@ -159,7 +159,7 @@ async fn ask(context: &Context, peer: &Peer) -> Seen {
         Err(error) => (Some(first_line(error)), None),
     };
     let seen = Seen { at: Instant::now(), silent, refuses };
-    context.statuses.note(peer.node, seen.clone());
+    context.own.statuses.note(peer.node, seen.clone());
     seen
 }
 

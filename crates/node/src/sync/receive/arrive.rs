@@ -1,6 +1,6 @@
 //! Makes revisions that have arrived visible: in one transaction, with the session if it is new here.
 
-use crate::context::Context;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::reconcile::aside;
 use crate::sync::shelf::{Along, Shelf};
@@ -10,7 +10,7 @@ use baton_store::{NewSnapshot, RevisionContent, StoreError};
 
 /// Makes the revisions visible, and the session, if it is new here.
 pub(super) async fn store(
-    context: &Context,
+    context: &Sync,
     shelf: &mut Shelf,
     gained: Vec<(Signed, Vec<PartRef>)>,
     released: Vec<RevisionId>,
@@ -44,7 +44,7 @@ pub(super) async fn store(
 }
 
 /// The row of a session that comes from elsewhere.
-async fn new_row(context: &Context, owner: &Owner, current: &Signed) -> Result<Session, SyncError> {
+async fn new_row(context: &Sync, owner: &Owner, current: &Signed) -> Result<Session, SyncError> {
     Ok(Session {
         id: current.session,
         name: free_name(context, owner, &current.name).await?,
@@ -61,7 +61,7 @@ async fn new_row(context: &Context, owner: &Owner, current: &Signed) -> Result<S
 
 /// The name, or one like it that no other session of the owner has.
 async fn free_name(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     name: &SessionName,
 ) -> Result<SessionName, SyncError> {

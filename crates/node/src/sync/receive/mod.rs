@@ -15,8 +15,8 @@ use super::peers;
 use super::reconcile::reconcile;
 use super::shelf::{ATTEMPTS, Shelf, author, is_race};
 use super::working::{advance, keep_unsaved, row};
-use crate::context::Context;
 use crate::runtime::RuntimeError;
+use crate::sync::context::Sync;
 use crate::table::Hold;
 use arrive::store;
 use baton_api::sync::{Exchange, Taken, Wanted};
@@ -36,7 +36,7 @@ type Lists<'a> = HashMap<PartHash, &'a PartList>;
 /// Takes an exchange that the node `from` offers, or says which parts have to come first. All or nothing. Parts that came for it
 /// just now may be at hand. The session may be held by the caller.
 pub(super) async fn take(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     from: NodeId,
     exchange: &Exchange,
@@ -88,7 +88,7 @@ pub(super) async fn take(
 }
 
 /// Deletes a session here that is known to be deleted: its files could not be removed before.
-async fn finish_deletion(context: &Context, owner: &Owner, hold: &Hold) -> Result<(), SyncError> {
+async fn finish_deletion(context: &Sync, owner: &Owner, hold: &Hold) -> Result<(), SyncError> {
     let shelf = Shelf::take(context, owner, hold.id()).await?;
     if !shelf.shared.replica.current().is_some_and(|current| current.deleted) {
         return Ok(());
@@ -113,7 +113,7 @@ enum Attempt {
 /// Stores what is offered; or nothing, and returns what has to be done first. `kept` says whether what
 /// was not saved here is a revision by now.
 async fn attempt(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     exchange: &Exchange,
     lists: &Lists<'_>,
@@ -162,21 +162,17 @@ fn said(revision: &Signed) -> (PartHash, PartHash) {
 }
 
 /// Begins another epoch when a copy of this node has gone on in this one.
-async fn leave_copies(
-    context: &Context,
-    shelf: &mut Shelf,
-    offer: &Offer,
-) -> Result<(), SyncError> {
-    let old = context.identity.actor();
+async fn leave_copies(context: &Sync, shelf: &mut Shelf, offer: &Offer) -> Result<(), SyncError> {
+    let old = context.own.identity.actor();
     if shelf.shared.replica.is_cloned(offer, old) {
-        context.identity.begin_epoch(&context.store).await?;
+        context.own.identity.begin_epoch(&context.store).await?;
         shelf.shared.replica.leave(old, &author(context));
     }
     Ok(())
 }
 
 async fn told(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
     changed: bool,

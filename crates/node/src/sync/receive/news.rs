@@ -1,7 +1,7 @@
 //! What webhooks are told of an arrival: how the session stands now, beside how it stood before.
 
 use super::row;
-use crate::context::Context;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::shelf::Shelf;
 use crate::sync::working::current;
@@ -17,7 +17,7 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    pub(super) async fn of(context: &Context, shelf: &Shelf) -> Result<Self, SyncError> {
+    pub(super) async fn of(context: &Sync, shelf: &Shelf) -> Result<Self, SyncError> {
         let replica = &shelf.shared.replica;
         Ok(Self {
             row: row(context, &shelf.owner, replica.session()).await?,
@@ -44,13 +44,13 @@ impl Standing {
 /// Tells webhooks what came from the node `from`. It is stored already, so whatever goes wrong here
 /// fails nothing.
 pub(super) async fn tell(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
     before: &Standing,
     from: NodeId,
 ) {
-    if from == context.node || !context.webhooks.are_for(owner) {
+    if from == context.node || !context.own.webhooks.are_for(owner) {
         return;
     }
     if let Err(error) = tell_of(context, owner, session, before, from).await {
@@ -59,7 +59,7 @@ pub(super) async fn tell(
 }
 
 async fn tell_of(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
     before: &Standing,
@@ -71,7 +71,7 @@ async fn tell_of(
     let Some(row) = now.row else { return Ok(()) };
     for event in events {
         let (name, rev, node) = (row.name.clone(), now.current, context.node);
-        context.webhooks.tell(owner, &News { event, session, name, rev, node, from });
+        context.own.webhooks.tell(owner, &News { event, session, name, rev, node, from });
     }
     Ok(())
 }

@@ -3,9 +3,9 @@
 
 use super::Lists;
 use crate::blocking::blocking;
-use crate::context::Context;
 use crate::sync::at_hand::AtHand;
 use crate::sync::contents;
+use crate::sync::context::Sync;
 use crate::sync::damage::DamageError;
 use crate::sync::error::SyncError;
 use crate::sync::parcels::pays;
@@ -21,7 +21,7 @@ const OPENED_AT_ONCE: usize = 16;
 
 /// Checks what an exchange says of parts: every revision has its list, and no list is too long or names
 /// what no revision holds.
-pub(super) fn check<'a>(context: &Context, exchange: &'a Exchange) -> Result<Lists<'a>, SyncError> {
+pub(super) fn check<'a>(context: &Sync, exchange: &'a Exchange) -> Result<Lists<'a>, SyncError> {
     let lists: Lists = exchange.lists.iter().map(|list| (list.hash(), list)).collect();
     let limits = context.store.limits();
     for revision in exchange.offer.whole().filter(|revision| !revision.deleted) {
@@ -36,7 +36,7 @@ pub(super) fn check<'a>(context: &Context, exchange: &'a Exchange) -> Result<Lis
         if list.size() != revision.size {
             return Err(SyncError::WrongSize { rev, expected: revision.size, found: list.size() });
         }
-        let limit = context.sync.session_bytes;
+        let limit = context.own.settings.session_bytes;
         if list.size() > limit {
             return Err(SyncError::TooLarge { rev, limit, found: list.size() });
         }
@@ -52,7 +52,7 @@ pub(super) fn check<'a>(context: &Context, exchange: &'a Exchange) -> Result<Lis
 /// checksum count as saying the same, so one that lies would take the place of another. No hash of
 /// a part says that: the list and the checksum are two claims of whoever signed the revision.
 pub(super) async fn check_states(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     revisions: impl Iterator<Item = &(Signed, Vec<PartRef>)>,
     at_hand: &mut AtHand,
@@ -87,7 +87,7 @@ pub(super) async fn check_states(
 
 /// The parts of a revision: those of its list, or of a revision here that has the same.
 pub(super) async fn parts_of(
-    context: &Context,
+    context: &Sync,
     shelf: &Shelf,
     revision: &Signed,
     lists: &Lists<'_>,
@@ -109,7 +109,7 @@ pub(super) async fn parts_of(
 
 /// The parts that are here and damaged: whoever offers them has them whole.
 pub(super) async fn damaged(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     gained: &[(Signed, Vec<PartRef>)],
 ) -> Result<Vec<Wanted>, SyncError> {
@@ -122,7 +122,7 @@ pub(super) async fn damaged(
 
 /// The parts that are not here, each with an older one of its place, if that can be read.
 pub(super) async fn missing(
-    context: &Context,
+    context: &Sync,
     shelf: &Shelf,
     gained: &[(Signed, Vec<PartRef>)],
 ) -> Result<Vec<Wanted>, SyncError> {
@@ -149,7 +149,7 @@ pub(super) async fn missing(
 
 /// What stands here in each place of the session.
 async fn places(
-    context: &Context,
+    context: &Sync,
     shelf: &Shelf,
 ) -> Result<HashMap<(PartKind, String), PartRef>, SyncError> {
     let Some(base) = &shelf.shared.base else { return Ok(HashMap::new()) };

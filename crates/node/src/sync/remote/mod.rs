@@ -23,8 +23,8 @@ use super::pace::Pace;
 use super::peers::{Statuses, confirms_there};
 use super::standing;
 use crate::blocking::blocking;
-use crate::context::Context;
 use crate::identity::{Identity, SealKey};
+use crate::sync::context::Sync;
 use ask::{Ask, Failed};
 use baton_api::Health;
 use baton_api::sync::{
@@ -68,7 +68,7 @@ pub(super) struct Remote {
 
 impl Remote {
     /// A confirmed peer with an address, or one that is only asked whether it lives.
-    pub(super) async fn of(context: &Context, peer: &Peer) -> Result<Self, SyncError> {
+    pub(super) async fn of(context: &Sync, peer: &Peer) -> Result<Self, SyncError> {
         let name = || peer.name.clone();
         let url = peer.url.as_deref().and_then(|url| Url::parse(url).ok());
         let url = url.ok_or_else(|| SyncError::NoAddress { name: name() })?;
@@ -81,18 +81,18 @@ impl Remote {
             url: url.clone(),
             method: peer.auth,
             credential: sealed.and_then(|sealed| Credential::open(peer.auth, sealed)),
-            tokens: context.tokens.clone(),
+            tokens: context.own.tokens.clone(),
         };
         Ok(Self {
-            http: client_within(&context.outbound, &url, reach, alive::CONNECT_LIMIT).await?,
+            http: client_within(&context.own.outbound, &url, reach, alive::CONNECT_LIMIT).await?,
             url,
             peer: peer.clone(),
             way,
             seal_key,
-            identity: context.identity.now(),
-            card: context.identity.now().card(&context.node_settings),
-            pace: Pace::new(context.sync.bytes_per_second),
-            statuses: context.statuses.clone(),
+            identity: context.own.identity.now(),
+            card: context.own.identity.now().card(&context.own.node_settings),
+            pace: Pace::new(context.own.settings.bytes_per_second),
+            statuses: context.own.statuses.clone(),
             part_bytes: usize::try_from(context.store.limits().part_bytes).unwrap_or(usize::MAX),
         })
     }

@@ -3,8 +3,8 @@
 use super::SeenRevision;
 use super::looks::Key;
 use crate::blocking::blocking;
-use crate::context::Context;
 use crate::sync::contents::{self, is_damage, shared_parts};
+use crate::sync::context::Sync;
 use crate::sync::damage::DamageError;
 use crate::sync::error::SyncError;
 use baton_session::revision::{Content, PartList};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// What is seen of one revision.
 pub(super) async fn look(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     signed: &Signed,
     view: &View,
@@ -25,10 +25,10 @@ pub(super) async fn look(
 ) -> Result<Arc<SeenRevision>, SyncError> {
     let (owner_too, view_too, named) = (owner.clone(), view.clone(), conflicts.clone());
     let key = Key { owner: owner_too, revision: signed.id(), view: view_too, conflicts: named };
-    if let Some(known) = context.looks.get(&key) {
+    if let Some(known) = context.own.looks.get(&key) {
         return Ok(known);
     }
-    let secret = context.identity.now().secret().clone();
+    let secret = context.own.identity.now().secret().clone();
     let (signed, view) = (signed.clone(), view.clone());
     let seen = if signed.deleted {
         let says = Content::deleted(signed.name.clone(), signed.origin.clone());
@@ -46,7 +46,7 @@ pub(super) async fn look(
             .await?
     };
     let seen = Arc::new(seen);
-    context.looks.put(key, &seen);
+    context.own.looks.put(key, &seen);
     Ok(seen)
 }
 

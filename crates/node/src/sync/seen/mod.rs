@@ -14,7 +14,7 @@ pub(crate) use looks::Looks;
 pub(super) use parts::{fetch_seen, pack};
 
 use super::shelf::Shelf;
-use crate::context::Context;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_session::revision::PartList;
 use baton_session::{Owner, PartHash, RevisionId, SessionId, Signed, View};
@@ -48,11 +48,7 @@ pub(super) struct Seen(BTreeMap<RevisionId, Option<Arc<SeenRevision>>>);
 
 impl Seen {
     /// What is seen of every revision whose content belongs here.
-    pub(super) async fn of(
-        context: &Context,
-        shelf: &Shelf,
-        view: &View,
-    ) -> Result<Self, SyncError> {
+    pub(super) async fn of(context: &Sync, shelf: &Shelf, view: &View) -> Result<Self, SyncError> {
         let replica = &shelf.shared.replica;
         let heads: HashSet<RevisionId> = replica.heads().map(Signed::id).collect();
         let mut all: Vec<&Signed> = replica.whole().filter(|one| !one.is_within(view)).collect();
@@ -72,7 +68,7 @@ impl Seen {
 
     async fn one(
         &self,
-        context: &Context,
+        context: &Sync,
         owner: &Owner,
         signed: &Signed,
         view: &View,
@@ -113,7 +109,7 @@ impl Seen {
 
 /// Whether somebody sees anything of a session at all.
 pub(crate) async fn is_seen(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
     view: &View,

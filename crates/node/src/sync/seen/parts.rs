@@ -2,8 +2,8 @@
 //! made for them.
 
 use super::Seen;
-use crate::context::Context;
 use crate::sync::contents::shared_parts;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::parcels::fetch_among;
 use crate::sync::shelf::Shelf;
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 /// The parts that are asked for, if they belong to what somebody sees of the session.
 pub(in crate::sync) async fn fetch_seen(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
     view: &View,
@@ -37,7 +37,7 @@ pub(in crate::sync) async fn fetch_seen(
 
 /// Parts that somebody is told of, whole, in the same order.
 pub(in crate::sync) async fn pack(
-    context: &Context,
+    context: &Sync,
     owner: &Owner,
     session: SessionId,
     view: &View,
@@ -62,7 +62,7 @@ pub(in crate::sync) async fn pack(
 
 /// The parts that somebody is told of.
 async fn told(
-    context: &Context,
+    context: &Sync,
     shelf: &Shelf,
     seen: &Seen,
 ) -> Result<HashMap<PartHash, PartRef>, SyncError> {

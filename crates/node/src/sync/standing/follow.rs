@@ -3,9 +3,9 @@
 use super::super::{conflicts, differences, peers};
 use super::watched::Watched;
 use super::{LOOK_PAUSE, TOGETHER};
-use crate::caller::{Caller, is_shut_out};
-use crate::context::Context;
-use crate::idle::Request;
+use crate::runtime::Caller;
+use crate::runtime::Request;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::ErrorCode;
 use baton_api::sync::{Difference, PeerStanding, PeerStatus, SyncStanding};
@@ -18,7 +18,7 @@ use tokio::time::{sleep, timeout};
 
 /// Sync that is followed.
 pub(crate) struct Followed {
-    context: Context,
+    context: Sync,
     caller: Caller,
     /// Whether peers are asked for what they have.
     asks: bool,
@@ -40,14 +40,14 @@ enum Told {
 }
 
 /// Follows it from now on; peers are asked for what they have when that is wanted.
-pub(crate) fn follow(context: &Context, caller: &Caller, asks: bool) -> Followed {
+pub(crate) fn follow(context: &Sync, caller: &Caller, asks: bool) -> Followed {
     Followed {
         context: context.clone(),
         caller: caller.clone(),
         asks,
         sessions: context.store.listen(),
-        peers: context.watches.peers(),
-        news: context.watches.news(),
+        peers: context.own.watches.peers(),
+        news: context.own.watches.news(),
         watched: Vec::new(),
         told: None,
         _in_use: context.activity.begin(),
@@ -68,7 +68,7 @@ impl Followed {
             if self.told.is_some() {
                 self.wait().await;
             }
-            if is_shut_out(&self.context, &self.caller).await.unwrap_or(false) {
+            if self.context.is_shut_out(&self.caller).await.unwrap_or(false) {
                 return None;
             }
             // What changes from here on is seen at the next look.
@@ -123,7 +123,7 @@ impl Followed {
         let asked = found.iter().filter(is_asked).filter(|_| self.asks);
         let context = &self.context;
         // Those that go on are held before the others are let go.
-        self.watched = asked.map(|peer| context.watches.watch(context, peer)).collect();
+        self.watched = asked.map(|peer| context.own.watches.watch(context, peer)).collect();
     }
 
     async fn peer(&self, peer: Peer) -> Result<PeerStanding, SyncError> {

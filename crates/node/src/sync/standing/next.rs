@@ -4,7 +4,7 @@ use super::super::index::index_for;
 use super::super::{forget, peers};
 use super::{LOOK_PAUSE, TOGETHER};
 use crate::blocking::blocking;
-use crate::context::Context;
+use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::sync::{IndexMark, NextIndex, SyncIndex};
 use baton_session::{PeerLimits, json};
@@ -21,13 +21,13 @@ pub(crate) const WAIT: Duration = Duration::from_secs(25);
 /// The index for a peer: at once when it has seen another one or none, else as soon as there is another
 /// one, and after [`WAIT`], or when this node ends, the word that there is none.
 pub(crate) async fn next_index(
-    context: &Context,
+    context: &Sync,
     peer: &Peer,
     known: Option<IndexMark>,
 ) -> Result<NextIndex, SyncError> {
     let deadline = Instant::now() + WAIT;
     let mut changes = context.store.listen();
-    let mut limited = context.watches.peers();
+    let mut limited = context.own.watches.peers();
     let mut looked: Option<(Generation, PeerLimits)> = None;
     loop {
         // What it is given may be less by now.

@@ -3,7 +3,7 @@
 use super::super::error::SyncError;
 use super::super::remote::Remote;
 use super::super::{differences, peers};
-use crate::context::Context;
+use crate::sync::context::Sync;
 use baton_api::Answers;
 use baton_api::Problem;
 use baton_api::sync::{IndexMark, SyncIndex};
@@ -35,7 +35,7 @@ pub(super) struct Watched {
 
 impl Watched {
     /// Begins to watch a peer.
-    pub(super) fn begin(context: &Context, peer: &Peer) -> Arc<Self> {
+    pub(super) fn begin(context: &Sync, peer: &Peer) -> Arc<Self> {
         let (said, until) = (Arc::default(), CancellationToken::new());
         let watch = Watch {
             context: context.clone(),
@@ -62,7 +62,7 @@ impl Watched {
 
 /// The work of watching.
 struct Watch {
-    context: Context,
+    context: Sync,
     owner: Owner,
     node: NodeId,
     said: Arc<Mutex<Option<Said>>>,
@@ -72,7 +72,7 @@ impl Watch {
     async fn run(self) {
         let mut known: Option<(IndexMark, Arc<SyncIndex>)> = None;
         let (mut pause, mut rest) = (FIRST_PAUSE, FIRST_REST);
-        let mut changed = self.context.watches.peers();
+        let mut changed = self.context.own.watches.peers();
         loop {
             changed.mark_unchanged();
             let begun = Instant::now();
@@ -125,7 +125,7 @@ impl Watch {
         if last.as_ref() != Some(&said) {
             *last = Some(said);
             drop(last);
-            self.context.watches.tell();
+            self.context.own.watches.tell();
         }
     }
 }

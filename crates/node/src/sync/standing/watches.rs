@@ -1,7 +1,7 @@
 //! Every peer that is watched, each once, however many follow it.
 
 use super::watched::Watched;
-use crate::context::Context;
+use crate::sync::context::Sync;
 use baton_session::{NodeId, Owner};
 use baton_store::Peer;
 use std::collections::HashMap;
@@ -44,7 +44,7 @@ impl Watches {
     }
 
     /// A peer that is watched from now on, for as long as somebody holds what is returned.
-    pub(super) fn watch(&self, context: &Context, peer: &Peer) -> Arc<Watched> {
+    pub(super) fn watch(&self, context: &Sync, peer: &Peer) -> Arc<Watched> {
         let mut watched = self.watched();
         watched.retain(|_, one| one.strong_count() > 0);
         let place = (peer.owner.clone(), peer.node);

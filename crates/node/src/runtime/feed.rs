@@ -25,7 +25,7 @@ struct Inner {
 
 impl Feed {
     /// Whoever waits for it hears of every change of the board from now on.
-    pub(super) fn listen(
+    pub(crate) fn listen(
         &self,
         board: &Federation,
     ) -> Result<watch::Receiver<()>, FederationError> {

@@ -1,8 +1,7 @@
 //! Who asks, and what they may.
 
-use crate::audit::Actor;
-use crate::context::Context;
-use crate::runtime::RuntimeError;
+use super::actor::Actor;
+use super::error::RuntimeError;
 use baton_api::Scope;
 use baton_session::{AgentName, Owner};
 use std::collections::BTreeSet;
@@ -37,10 +36,4 @@ impl Caller {
         let found: Vec<&str> = self.scopes.iter().map(|scope| scope.as_str()).collect();
         Err(RuntimeError::Forbidden { needed, found: found.join(", ") })
     }
-}
-
-/// Whether the caller's key opens nothing any more: it was revoked since, or belongs to a peer that is limited
-/// by now.
-pub(crate) async fn is_shut_out(context: &Context, caller: &Caller) -> Result<bool, RuntimeError> {
-    Ok(!context.store.is_key_good(&caller.owner, &caller.key).await?)
 }

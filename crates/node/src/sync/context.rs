@@ -1,0 +1,69 @@
+//! What whatever moves sessions is given: what every operation on one is, and what this node knows of others.
+
+use super::folder::FolderState;
+use super::given::Given;
+use super::icon::KnownIcons;
+use super::index::IndexCache;
+use super::peers::Statuses;
+use super::seen::Looks;
+use super::settings::SyncSettings;
+use super::standing::Watches;
+use crate::identity::{NodeSettings, OwnIdentity};
+use crate::messages::Replays;
+use crate::oidc::{Gate, Tokens};
+use crate::runtime::Runtime;
+use crate::webhooks::Webhooks;
+use baton_net::outbound::Outbound;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// The surroundings of whatever moves sessions: those of an operation on one, and its own. Cheap to clone.
+#[derive(Clone)]
+pub struct Sync {
+    /// Those of an operation on a session.
+    pub runtime: Runtime,
+    /// Its own.
+    pub own: Arc<Own>,
+}
+
+/// What this node is to others, and what it knows of them.
+pub struct Own {
+    /// Who this node is, and in which epoch.
+    pub identity: OwnIdentity,
+    /// What it says of itself to others.
+    pub node_settings: NodeSettings,
+    /// How sessions move.
+    pub settings: SyncSettings,
+    /// Which addresses it asks.
+    pub outbound: Outbound,
+    /// Lets in nodes that show a token; none takes no tokens.
+    pub(crate) gate: Option<Gate>,
+    /// The tokens with which this node is let in elsewhere.
+    pub(crate) tokens: Tokens,
+    /// Requests of nodes that were taken.
+    pub(crate) replays: Arc<Replays>,
+    /// Whether peers answer.
+    pub(crate) statuses: Statuses,
+    /// Which sessions go to peers right now.
+    pub(crate) given: Given,
+    /// The peers that somebody follows.
+    pub(crate) watches: Watches,
+    /// What is shared, by owner.
+    pub(crate) indexes: Arc<IndexCache>,
+    /// What peers were shown who are given a part of sessions.
+    pub(crate) looks: Arc<Looks>,
+    /// Which icons peers gave.
+    pub(crate) icons: Arc<KnownIcons>,
+    /// What lies in the sync directory.
+    pub(crate) folder: FolderState,
+    /// Who is told of sessions that come from elsewhere.
+    pub(crate) webhooks: Webhooks,
+}
+
+impl Deref for Sync {
+    type Target = Runtime;
+
+    fn deref(&self) -> &Runtime {
+        &self.runtime
+    }
+}
