@@ -1,5 +1,6 @@
 //! What every operation is given: the database, the running browsers, and who this node is.
 
+use crate::agents::Agents;
 use crate::config::ProxySettings;
 use crate::gateway::GatewaySettings;
 use crate::identity::NodeSettings;
@@ -30,8 +31,8 @@ use tokio_util::task::TaskTracker;
 /// The surroundings of an operation. Cheap to clone.
 #[derive(Clone)]
 pub struct Context {
-    /// Those of whatever moves sessions.
-    pub sync: Sync,
+    /// Those of an operation on agents.
+    pub agents: Agents,
     /// What tabs tell.
     pub relay: Relay,
     /// How tabs are asked, wherever their browsers are connected.
@@ -48,17 +49,13 @@ pub struct Context {
     pub rates: Rates,
     /// What bodies of requests and answers hold.
     pub(crate) freight: Freight,
-    /// The sandboxes that there are.
-    pub sandboxes: Sandboxes,
-    /// Which agents are asked as if they were models.
-    pub(crate) gateway: Arc<GatewaySettings>,
 }
 
 impl Deref for Context {
-    type Target = Sync;
+    type Target = Agents;
 
-    fn deref(&self) -> &Sync {
-        &self.sync
+    fn deref(&self) -> &Agents {
+        &self.agents
     }
 }
 
@@ -159,15 +156,13 @@ impl Context {
             tickets: Tickets::default(),
         };
         Self {
-            sync: Sync { runtime, own },
+            agents: Agents { sync: Sync { runtime, own }, sandboxes, gateway: Arc::new(gateway) },
             bus: Arc::new(relay.clone()),
             browsers: Browsers::new(debug_secret),
             cocoons,
             proxy_settings: Arc::new(proxy_settings),
             proxy,
             relay,
-            sandboxes,
-            gateway: Arc::new(gateway),
             rates,
             freight,
         }

@@ -1,13 +1,12 @@
 //! How an operation fails.
 
+use crate::agents::AgentsError;
 use crate::blocking::Stopping;
 use crate::cocoons::CocoonError;
 use crate::data::{DataError, FileError};
-use crate::gateway::GatewayRefusal;
 use crate::live::LiveError;
 use crate::oidc::TokenRefusal;
 use crate::runtime::RuntimeError;
-use crate::sandboxes::SandboxRefusal;
 use crate::sync::SyncError;
 use baton_api::Invalid;
 use baton_debug::LookError;
@@ -32,12 +31,9 @@ pub enum NodeError {
     /// A cocoon is not as the request wants it.
     #[error(transparent)]
     Cocoon(#[from] CocoonError),
-    /// A sandbox is not made, or does not do what the request wants.
+    /// An operation on agents was not done.
     #[error(transparent)]
-    Sandbox(#[from] SandboxRefusal),
-    /// An agent does not answer.
-    #[error(transparent)]
-    Gateway(#[from] GatewayRefusal),
+    Agents(AgentsError),
     /// A browser was to be paired with a code that does not count.
     #[error(
         "expected a code that pairs a browser, found one that does not count, or no longer\nbaton debug pair shows another one"
@@ -112,6 +108,16 @@ impl From<SyncError> for NodeError {
         match error {
             SyncError::Runtime(error) => error.into(),
             error => Self::Sync(error),
+        }
+    }
+}
+
+impl From<AgentsError> for NodeError {
+    fn from(error: AgentsError) -> Self {
+        match error {
+            AgentsError::Runtime(error) => error.into(),
+            AgentsError::Sync(error) => error.into(),
+            error => Self::Agents(error),
         }
     }
 }

@@ -9,6 +9,7 @@
 //! seals it; [`looking`] asks what tabs did; `changes` tells that something changed; `blocking` leads off the async threads; [`backup`] carries a whole data folder away and back, and [`bundle`] seals a file of one
 //! session; [`webhooks`] tell programs of people what came from other nodes; [`error`] and [`problem`] say how an operation fails.
 
+pub mod agents;
 pub mod audit;
 pub mod auth;
 pub mod backup;

@@ -3,13 +3,9 @@
 use crate::cocoons::CocoonError;
 use crate::data::DataError;
 use crate::error::NodeError;
-use crate::gateway::GatewayRefusal;
 use crate::runtime::answers::file;
-use crate::sandboxes::SandboxRefusal;
 use baton_api::{Answers, ErrorCode};
-use baton_browser::profile::compile::CompileError;
 use baton_debug::LookError;
-use baton_sandbox::SandboxError;
 
 impl Answers for NodeError {
     fn code(&self) -> ErrorCode {
@@ -18,8 +14,7 @@ impl Answers for NodeError {
             Self::Sync(error) => error.code(),
             Self::Look(error) => look(error),
             Self::Cocoon(error) => cocoon(error),
-            Self::Sandbox(error) => sandbox(error),
-            Self::Gateway(error) => gateway(error),
+            Self::Agents(error) => error.code(),
             Self::Exchange(DataError::Io { source, .. }) => file(source),
             // The protocol knows by 404 that it is to begin anew.
             Self::NoMcpSession => ErrorCode::RouteNotFound,
@@ -39,6 +34,7 @@ impl Answers for NodeError {
         match self {
             Self::Runtime(error) => error.hint(),
             Self::Sync(error) => error.hint(),
+            Self::Agents(error) => error.hint(),
             error => baton_api::usual_hint(error.code()),
         }
     }
@@ -61,51 +57,5 @@ fn look(error: &LookError) -> ErrorCode {
         LookError::TooManyTabs { .. } => ErrorCode::StorageFull,
         LookError::NotRevealed { .. } => ErrorCode::Conflict,
         LookError::Ask(_) => ErrorCode::InvalidRequest,
-    }
-}
-
-fn sandbox(error: &SandboxRefusal) -> ErrorCode {
-    match error {
-        SandboxRefusal::NotFound { .. } => ErrorCode::SandboxNotFound,
-        SandboxRefusal::Ambiguous { .. } => ErrorCode::AmbiguousReference,
-        SandboxRefusal::Unavailable { .. } => ErrorCode::SandboxUnavailable,
-        SandboxRefusal::NoDisplay { .. } | SandboxRefusal::NotIsolated => ErrorCode::VncUnavailable,
-        SandboxRefusal::UnknownFlavor { .. } => ErrorCode::UnknownFlavor,
-        SandboxRefusal::TooMany { .. } => ErrorCode::TooManyRequests,
-        SandboxRefusal::UnknownService => ErrorCode::AddressNotAllowed,
-        SandboxRefusal::Service { .. } => ErrorCode::SessionServiceFailed,
-        SandboxRefusal::NotThere { .. } => ErrorCode::SessionNotFound,
-        SandboxRefusal::NoSession { .. } | SandboxRefusal::BadState(_) => ErrorCode::InvalidSession,
-        SandboxRefusal::NotTaken { .. } => ErrorCode::LoginMissing,
-        SandboxRefusal::Profile(CompileError::Profile(error)) => file(&error.source),
-        SandboxRefusal::Profile(_)
-        | SandboxRefusal::NotPut { .. }
-        | SandboxRefusal::NotRead { .. } => ErrorCode::Internal,
-        SandboxRefusal::Path { .. } => ErrorCode::InvalidRequest,
-        SandboxRefusal::Full { .. } => ErrorCode::StorageFull,
-        SandboxRefusal::Sandbox(error) => provider(error),
-    }
-}
-
-fn gateway(error: &GatewayRefusal) -> ErrorCode {
-    match error {
-        GatewayRefusal::UnknownModel { .. } => ErrorCode::ModelNotFound,
-        GatewayRefusal::Agent { .. } => ErrorCode::AgentFailed,
-        GatewayRefusal::Upstream { .. } => ErrorCode::UpstreamFailed,
-        GatewayRefusal::TooSlow { .. } => ErrorCode::TimedOut,
-    }
-}
-
-fn provider(error: &SandboxError) -> ErrorCode {
-    match error {
-        SandboxError::Missing { .. } | SandboxError::NotStarted { .. } => {
-            ErrorCode::SandboxUnavailable
-        }
-        SandboxError::TimedOut { .. } => ErrorCode::TimedOut,
-        SandboxError::Gone => ErrorCode::SandboxNotFound,
-        SandboxError::NotRun { .. } | SandboxError::TooLong { .. } => ErrorCode::InvalidRequest,
-        SandboxError::TooMany { .. } => ErrorCode::TooManyRequests,
-        SandboxError::System { source, .. } => file(source),
-        SandboxError::InvalidMount(_) | SandboxError::NotShown { .. } => ErrorCode::Internal,
     }
 }

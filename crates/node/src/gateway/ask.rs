@@ -9,8 +9,7 @@ use super::event::{Done, RunEvent};
 use super::models::Agent;
 use super::prompt::Conversation;
 use super::{baseline, command};
-use crate::context::Context;
-use crate::error::NodeError;
+use crate::agents::{Agents, AgentsError};
 use crate::live::LiveError;
 use crate::runtime::Caller;
 use crate::sandboxes;
@@ -41,10 +40,10 @@ pub struct Run {
 
 /// Asks an agent. It runs when this returns.
 pub async fn ask(
-    context: &Context,
+    context: &Agents,
     caller: &Caller,
     request: ChatRequest,
-) -> Result<Run, NodeError> {
+) -> Result<Run, AgentsError> {
     let agent = Agent::find(&context.gateway, &request.model)?;
     let conversation = Conversation::read(&request)?;
     let (sender, events) = mpsc::channel(WAITING);
@@ -65,7 +64,7 @@ pub async fn ask(
 
 /// Everything that one answer takes.
 struct Job {
-    context: Context,
+    context: Agents,
     caller: Caller,
     agent: Agent,
     conversation: Conversation,
@@ -79,7 +78,7 @@ impl Job {
     async fn run(
         self,
         session: Option<String>,
-        begun: oneshot::Sender<Result<SandboxView, NodeError>>,
+        begun: oneshot::Sender<Result<SandboxView, AgentsError>>,
         sender: mpsc::Sender<RunEvent>,
     ) {
         let request = self.sandbox(session);
@@ -129,7 +128,7 @@ impl Job {
         &self,
         view: &SandboxView,
         sender: &mpsc::Sender<RunEvent>,
-    ) -> Option<Result<Answered, NodeError>> {
+    ) -> Option<Result<Answered, AgentsError>> {
         let limit = self.context.gateway.limit;
         let mut desk = Desk::new(&self.context, &self.caller, view, sender);
         let work = async {
@@ -154,7 +153,7 @@ impl Job {
     }
 }
 
-fn ran(view: &SandboxView, ended: Result<EndedSandbox, NodeError>) -> Ran {
+fn ran(view: &SandboxView, ended: Result<EndedSandbox, AgentsError>) -> Ran {
     let mut warnings = view.warnings.clone();
     let browser_session = match ended {
         Ok(ended) => ended.browser_session,

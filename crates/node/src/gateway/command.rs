@@ -5,7 +5,7 @@ use super::error::GatewayRefusal;
 use super::prompt;
 use super::prompt::Conversation;
 use super::settings::{AgentSettings, Prompt};
-use crate::error::NodeError;
+use crate::agents::AgentsError;
 use baton_api::chat::FinishReason;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent};
 
@@ -20,7 +20,7 @@ pub(super) async fn answer(
     agent: &AgentSettings,
     desk: &mut Desk<'_>,
     conversation: &Conversation,
-) -> Result<Answered, NodeError> {
+) -> Result<Answered, AgentsError> {
     let logins = desk.sandbox.browser_session.as_ref().map(|session| session.logins.as_slice());
     let told = conversation.flat(prompt::browser_session(logins.unwrap_or_default()).as_deref());
     let (mut words, mut input) = (agent.command.clone(), None);

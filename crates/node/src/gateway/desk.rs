@@ -1,8 +1,7 @@
 //! Where an agent works: in a sandbox, for a caller who listens.
 
 use super::event::RunEvent;
-use crate::context::Context;
-use crate::error::NodeError;
+use crate::agents::{Agents, AgentsError};
 use crate::runtime::Caller;
 use crate::sandboxes::{self, Events};
 use baton_api::chat::{FinishReason, Usage};
@@ -16,7 +15,7 @@ const MOST_SAID: usize = 4 << 20;
 
 /// Where an agent works.
 pub(super) struct Desk<'a> {
-    pub(super) context: &'a Context,
+    pub(super) context: &'a Agents,
     pub(super) caller: &'a Caller,
     pub(super) sandbox: &'a SandboxView,
     pub(super) events: &'a mpsc::Sender<RunEvent>,
@@ -32,7 +31,7 @@ pub(super) struct Answered {
 
 impl<'a> Desk<'a> {
     pub(super) fn new(
-        context: &'a Context,
+        context: &'a Agents,
         caller: &'a Caller,
         sandbox: &'a SandboxView,
         events: &'a mpsc::Sender<RunEvent>,
@@ -64,7 +63,7 @@ impl<'a> Desk<'a> {
         command: CommandLine,
         input: Option<String>,
         limit: Option<Duration>,
-    ) -> Result<Events, NodeError> {
+    ) -> Result<Events, AgentsError> {
         let request = ExecSandbox {
             command,
             env: BTreeMap::new(),
@@ -76,7 +75,7 @@ impl<'a> Desk<'a> {
     }
 
     /// Writes a file of the sandbox.
-    pub(super) async fn write(&self, path: &str, text: &str) -> Result<(), NodeError> {
+    pub(super) async fn write(&self, path: &str, text: &str) -> Result<(), AgentsError> {
         let id = self.sandbox.id.to_string();
         sandboxes::write(self.context, self.caller, &id, path, text.as_bytes()).await
     }

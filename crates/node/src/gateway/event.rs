@@ -1,6 +1,6 @@
 //! What an agent does, as whoever asked it hears.
 
-use crate::error::NodeError;
+use crate::agents::AgentsError;
 use baton_api::chat::{FinishReason, Ran, Usage};
 
 /// What an agent does.
@@ -9,7 +9,7 @@ pub enum RunEvent {
     /// It says something.
     Text(String),
     /// It is done; always the last event.
-    End(Box<Result<Done, NodeError>>),
+    End(Box<Result<Done, AgentsError>>),
 }
 
 /// How an answer ended.

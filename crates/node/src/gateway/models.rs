@@ -2,8 +2,7 @@
 
 use super::error::GatewayRefusal;
 use super::settings::{AgentSettings, BUILT_IN_AGENT, GatewaySettings, UpstreamSettings};
-use crate::context::Context;
-use crate::error::NodeError;
+use crate::agents::{Agents, AgentsError};
 use baton_api::chat::{Model, ModelList};
 use std::collections::BTreeMap;
 
@@ -50,13 +49,13 @@ impl Agent {
 }
 
 /// The agents of this node.
-pub fn models(context: &Context) -> ModelList {
+pub fn models(context: &Agents) -> ModelList {
     let data = names(&context.gateway).into_iter().map(shown).collect();
     ModelList { object: "list".to_owned(), data }
 }
 
 /// One of them.
-pub fn model(context: &Context, id: &str) -> Result<Model, NodeError> {
+pub fn model(context: &Agents, id: &str) -> Result<Model, AgentsError> {
     Agent::find(&context.gateway, id)?;
     Ok(shown(id.to_owned()))
 }

@@ -2,7 +2,7 @@
 
 use super::ask::Run;
 use super::event::{Done, RunEvent};
-use crate::error::NodeError;
+use crate::agents::AgentsError;
 use crate::live::LiveError;
 use baton_api::chat::{
     ChatChunk, ChatCompletion, ChatError, ChatErrorBody, ChatMessage, Choice, ChunkChoice, Content,
@@ -85,7 +85,7 @@ impl Shape {
 }
 
 /// Waits for a whole answer.
-pub async fn whole(mut run: Run) -> Result<ChatCompletion, NodeError> {
+pub async fn whole(mut run: Run) -> Result<ChatCompletion, AgentsError> {
     let shape = Shape::of(&run, false);
     let mut said = String::new();
     while let Some(event) = run.events.recv().await {

@@ -1,6 +1,6 @@
 //! What an agent is told.
 
-use crate::error::NodeError;
+use crate::agents::AgentsError;
 use baton_api::Invalid;
 use baton_api::chat::{ChatMessage, ChatRequest, Content, Role};
 use baton_api::sandbox::Login;
@@ -16,7 +16,7 @@ pub(super) struct Conversation(Vec<(Role, String)>);
 
 impl Conversation {
     /// What a request says, if an agent can answer it.
-    pub(super) fn read(request: &ChatRequest) -> Result<Self, NodeError> {
+    pub(super) fn read(request: &ChatRequest) -> Result<Self, AgentsError> {
         let invalid = |field, expected, found: String| Invalid { field, expected, found };
         if request.n.is_some_and(|n| n != 1) {
             let found = request.n.unwrap_or_default().to_string();
@@ -60,7 +60,7 @@ impl Conversation {
     }
 }
 
-fn text(message: &ChatMessage) -> Result<String, NodeError> {
+fn text(message: &ChatMessage) -> Result<String, AgentsError> {
     match &message.content {
         None => Ok(String::new()),
         Some(Content::Text(text)) => Ok(text.clone()),

@@ -2,9 +2,9 @@
 
 use super::input::{Json, Path};
 use super::refusal::Refusal;
+use crate::agents::AgentsError;
 use crate::auth::Sandbox;
 use crate::context::Context;
-use crate::error::NodeError;
 use crate::gateway::{self, Run, RunEvent, Shape, failure};
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -76,7 +76,7 @@ fn told(run: Run, shape: Shape) -> impl Stream<Item = Result<Event, Infallible>>
     first.chain(rest).flat_map(stream::iter).map(Ok)
 }
 
-fn last(shape: &Shape, done: Result<gateway::Done, NodeError>) -> Vec<Event> {
+fn last(shape: &Shape, done: Result<gateway::Done, AgentsError>) -> Vec<Event> {
     match done {
         Ok(done) => {
             let pieces = shape.last(done);

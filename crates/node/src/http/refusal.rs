@@ -3,6 +3,7 @@
 //! It carries its [`Problem`] beside an empty body; the outermost layer writes the body, because
 //! only there the request's id is known, and because answers of other layers need one as well.
 
+use crate::agents::AgentsError;
 use crate::error::NodeError;
 use crate::oidc::TokenRefusal;
 use crate::runtime::RuntimeError;
@@ -63,7 +64,7 @@ macro_rules! by_way_of {
     )+};
 }
 
-by_way_of!(RuntimeError, SyncError, Invalid);
+by_way_of!(RuntimeError, SyncError, AgentsError, Invalid);
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {

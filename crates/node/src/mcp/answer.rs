@@ -2,6 +2,7 @@
 //!
 //! Whatever it tells was written by others in part, so all of it becomes clean here, in one place.
 
+use crate::agents::AgentsError;
 use crate::error::NodeError;
 use crate::runtime::RuntimeError;
 use crate::sync::SyncError;
@@ -73,7 +74,7 @@ macro_rules! of_operations {
     )+};
 }
 
-of_operations!(NodeError, RuntimeError, SyncError, Invalid);
+of_operations!(NodeError, RuntimeError, SyncError, AgentsError, Invalid);
 
 impl From<Answer> for CallToolResponse {
     fn from(answer: Answer) -> Self {

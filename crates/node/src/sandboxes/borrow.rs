@@ -1,10 +1,9 @@
 //! Sessions of this node that are handed in: lent, or copied.
 
 use super::found::{Found, accept, with_logins};
+use crate::agents::{Agents, AgentsError};
 use crate::audit::Action;
 use crate::clock;
-use crate::context::Context;
-use crate::error::NodeError;
 use crate::life::{Lend, Lent, Want, Wish, expect_driver, stored};
 use crate::live::{Handed, LiveError};
 use crate::runtime::Caller;
@@ -17,11 +16,11 @@ use baton_store::StoreError;
 
 /// A session of this node that the caller may have now.
 pub(super) async fn seek(
-    context: &Context,
+    context: &Agents,
     caller: &Caller,
     wanted: &BrowserSession,
     reference: &str,
-) -> Result<Session, NodeError> {
+) -> Result<Session, AgentsError> {
     let found = context.find(&caller.owner, reference).await?;
     if !wanted.shared {
         let want = want(caller, wanted, &[]);
@@ -39,13 +38,13 @@ fn want<'w>(caller: &'w Caller, wanted: &BrowserSession, domains: &'w [Domain]) 
 
 /// A session of this node: lent to the sandbox `to`, or a copy.
 pub(super) async fn kept_here(
-    context: &Context,
+    context: &Agents,
     caller: &Caller,
     wanted: &BrowserSession,
     session: &Session,
     domains: &[Domain],
     to: SandboxId,
-) -> Result<Found, NodeError> {
+) -> Result<Found, AgentsError> {
     if wanted.shared {
         copy(context, session, domains).await
     } else {
@@ -55,10 +54,10 @@ pub(super) async fn kept_here(
 
 /// A copy of a session, which stays with whoever has it.
 async fn copy(
-    context: &Context,
+    context: &Agents,
     session: &Session,
     domains: &[Domain],
-) -> Result<Found, NodeError> {
+) -> Result<Found, AgentsError> {
     let runs_here = session.lifecycle == Lifecycle::Active && context.hub.holds(session.id);
     let turn = if runs_here { Some(context.hold_again(session).await?) } else { None };
     let session = turn.as_ref().map_or(session, |(session, _)| session);
@@ -68,12 +67,12 @@ async fn copy(
 
 /// A session that the sandbox has until it ends.
 async fn borrow(
-    context: &Context,
+    context: &Agents,
     caller: &Caller,
     found: &Session,
     want: Lend<'_>,
     to: SandboxId,
-) -> Result<Found, NodeError> {
+) -> Result<Found, AgentsError> {
     let wish = Wish::about(context, caller, Action::Lend, found.clone());
     let wish = wish.with("sandbox", to.to_string());
     let lent = Box::pin(lend(&wish, want, to)).await;
@@ -84,7 +83,7 @@ async fn borrow(
     wish.end(lent.map_err(|error| held_elsewhere(found, error))).await
 }
 
-async fn lend<'w>(wish: &'w Wish<'w>, want: Lend<'w>, to: SandboxId) -> Result<Found, NodeError> {
+async fn lend<'w>(wish: &'w Wish<'w>, want: Lend<'w>, to: SandboxId) -> Result<Found, AgentsError> {
     let held = wish.preflight(want).await?.hold().await?.stop_to_lend().await?;
     let Lent { session, ran, loan, handed } = held.acquire().await?.lend(to).await?;
     let found = with_logins(of(&session, handed, true), clock::now());
@@ -115,9 +114,9 @@ fn of(session: &Session, handed: Handed, writes_back: bool) -> Found {
     }
 }
 
-fn held_elsewhere(session: &Session, error: NodeError) -> NodeError {
+fn held_elsewhere(session: &Session, error: AgentsError) -> AgentsError {
     let node = match error {
-        NodeError::Runtime(
+        AgentsError::Runtime(
             RuntimeError::Store(StoreError::HeldElsewhere { node })
             | RuntimeError::Live(LiveError::Store(StoreError::HeldElsewhere { node })),
         ) => node,

@@ -8,9 +8,8 @@ use super::profile;
 use super::registry::{Kept, Lent, Slot};
 use super::vnc::Display;
 use super::watch;
+use crate::agents::{Agents, AgentsError};
 use crate::audit::{Action, Note};
-use crate::context::Context;
-use crate::error::NodeError;
 use crate::runtime::Caller;
 use crate::{clock, sync};
 use baton_api::sandbox::{CreateSandbox, Enforcement, SandboxView, WrittenLimits};
@@ -24,10 +23,10 @@ use tokio_util::sync::CancellationToken;
 /// Makes a sandbox of the caller, which is ready for commands. A session that is handed in logs somebody
 /// in there, or nothing is made.
 pub async fn create(
-    context: &Context,
+    context: &Agents,
     caller: &Caller,
     request: CreateSandbox,
-) -> Result<SandboxView, NodeError> {
+) -> Result<SandboxView, AgentsError> {
     let id = SandboxId::new(clock::now(), rand::random());
     let note = Note::new(&caller.actor, &caller.owner, Action::CreateSandbox, id.to_string());
     let wanted = request.browser_session.as_ref();
@@ -45,11 +44,11 @@ pub async fn create(
 }
 
 async fn make(
-    context: &Context,
+    context: &Agents,
     caller: &Caller,
     id: SandboxId,
     request: CreateSandbox,
-) -> Result<SandboxView, NodeError> {
+) -> Result<SandboxView, AgentsError> {
     let provider = context.sandboxes.provider()?;
     let plan = Plan::of(context, id, &request, provider.isolates())?;
     let slot = context.sandboxes.reserve(id)?;
@@ -80,16 +79,16 @@ struct Built {
 /// Makes the sandbox while the session is found and its profile made, and puts that there. What was found
 /// has to be given back if this fails.
 async fn build(
-    context: &Context,
+    context: &Agents,
     caller: &Caller,
     plan: &Plan,
     id: SandboxId,
     sought: Option<Sought<'_>>,
     found: &mut Option<Found>,
-) -> Result<Built, NodeError> {
+) -> Result<Built, AgentsError> {
     let provider = context.sandboxes.provider()?;
     let make = async {
-        Ok::<_, NodeError>(provider.create(&plan.spec).await.map_err(SandboxRefusal::from)?)
+        Ok::<_, AgentsError>(provider.create(&plan.spec).await.map_err(SandboxRefusal::from)?)
     };
     let pack = async {
         let Some(sought) = sought else { return Ok(None) };
@@ -119,7 +118,7 @@ async fn furnish(
     sandbox: &dyn Sandbox,
     plan: &Plan,
     packed: Option<&Pack>,
-) -> Result<Option<Display>, NodeError> {
+) -> Result<Option<Display>, AgentsError> {
     if let Some(packed) = packed {
         profile::put(sandbox, packed).await?;
     }
@@ -136,7 +135,7 @@ async fn remove(sandbox: &dyn Sandbox) {
 }
 
 /// What was to be handed in is free again.
-async fn give_back(context: &Context, found: Option<Found>) {
+async fn give_back(context: &Agents, found: Option<Found>) {
     let Some(loan) = found.and_then(|found| found.loan) else { return };
     let (owner, id) = (&loan.session.owner, loan.session.id);
     let given = async {
@@ -149,7 +148,7 @@ async fn give_back(context: &Context, found: Option<Found>) {
 }
 
 fn keep(
-    context: &Context,
+    context: &Agents,
     caller: &Caller,
     slot: Slot,
     plan: Plan,

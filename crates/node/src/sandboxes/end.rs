@@ -4,9 +4,8 @@ use super::error::SandboxRefusal;
 use super::registry::Kept;
 use super::take_back::take_back;
 use super::taken::{LeftSites, Taken};
+use crate::agents::{Agents, AgentsError};
 use crate::audit::{Action, Note};
-use crate::context::Context;
-use crate::error::NodeError;
 use crate::runtime::Actor;
 use crate::runtime::Caller;
 use crate::runtime::RuntimeError;
@@ -24,23 +23,23 @@ const SOON: Duration = Duration::from_secs(2);
 /// Ends one of the caller's sandboxes. What runs in it is asked to end; what it held of a session is on
 /// disk, and nothing of it is left, when this returns.
 pub async fn delete(
-    context: &Context,
+    context: &Agents,
     caller: &Caller,
     reference: &str,
-) -> Result<EndedSandbox, NodeError> {
+) -> Result<EndedSandbox, AgentsError> {
     let kept = context.sandboxes.find(&caller.owner, reference)?;
     noted(context, &caller.actor, &kept).await
 }
 
 /// Ends a sandbox because its time has come, or it ended by itself.
-pub(super) async fn expire(context: &Context, kept: &Kept) -> Result<(), NodeError> {
+pub(super) async fn expire(context: &Agents, kept: &Kept) -> Result<(), AgentsError> {
     noted(context, &Actor::node(), kept).await.map(drop)
 }
 
 /// Ends all sandboxes, because the node ends: they would end with it. Those that are being made are ended
 /// once they are there, those that somebody else ends are waited for, and what failed is tried again. So
 /// none is left when this returns; how long that may take is for the caller to say.
-pub async fn end_all(context: &Context) {
+pub async fn end_all(context: &Agents) {
     let mut changes = context.sandboxes.changes();
     loop {
         changes.mark_unchanged();
@@ -58,12 +57,12 @@ pub async fn end_all(context: &Context) {
 }
 
 /// Ends one of all. False when it has to be tried again.
-async fn end_one(context: &Context, kept: &Kept) -> bool {
+async fn end_one(context: &Agents, kept: &Kept) -> bool {
     match expire(context, kept).await {
         // Somebody else was faster, and tells when it is gone.
-        Ok(()) | Err(NodeError::Sandbox(SandboxRefusal::NotFound { .. })) => true,
+        Ok(()) | Err(AgentsError::Sandbox(SandboxRefusal::NotFound { .. })) => true,
         // What is not in the audit log has ended all the same.
-        Err(error @ NodeError::Runtime(RuntimeError::NotNoted { .. })) => {
+        Err(error @ AgentsError::Runtime(RuntimeError::NotNoted { .. })) => {
             tracing::error!(sandbox = %kept.view.id, %error, "the end of a sandbox is not in the audit log");
             true
         }
@@ -75,15 +74,15 @@ async fn end_one(context: &Context, kept: &Kept) -> bool {
 }
 
 /// Ends a sandbox whose maker never heard of it.
-pub(super) async fn drop_unnoted(context: &Context, id: SandboxId) {
+pub(super) async fn drop_unnoted(context: &Agents, id: SandboxId) {
     match end(context, id).await {
-        Ok(_) | Err(NodeError::Sandbox(SandboxRefusal::NotFound { .. })) => {}
+        Ok(_) | Err(AgentsError::Sandbox(SandboxRefusal::NotFound { .. })) => {}
         Err(error) => tracing::error!(sandbox = %id, %error, "a sandbox was not ended"),
     }
 }
 
 /// Ends a sandbox, and notes it, with what was left of sites that nobody had lent.
-async fn noted(context: &Context, actor: &Actor, kept: &Kept) -> Result<EndedSandbox, NodeError> {
+async fn noted(context: &Agents, actor: &Actor, kept: &Kept) -> Result<EndedSandbox, AgentsError> {
     let ended = end(context, kept.view.id).await;
     let mut note = note(actor, kept);
     if let Ok((_, left)) = &ended
@@ -103,7 +102,7 @@ fn note(actor: &Actor, kept: &Kept) -> Note {
     }
 }
 
-async fn end(context: &Context, id: SandboxId) -> Result<(EndedSandbox, LeftSites), NodeError> {
+async fn end(context: &Agents, id: SandboxId) -> Result<(EndedSandbox, LeftSites), AgentsError> {
     let gone = || SandboxRefusal::NotFound { reference: id.to_string() };
     let (kept, slot) = context.sandboxes.take(id).ok_or_else(gone)?;
     let (browser_session, left) = match save(context, &kept).await {
@@ -126,7 +125,7 @@ async fn end(context: &Context, id: SandboxId) -> Result<(EndedSandbox, LeftSite
 }
 
 /// Writes back what a sandbox holds of a session.
-async fn save(context: &Context, kept: &Kept) -> Result<Option<Taken>, NodeError> {
+async fn save(context: &Agents, kept: &Kept) -> Result<Option<Taken>, AgentsError> {
     match &kept.lent {
         Some(lent) => Box::pin(take_back(context, kept, lent)).await.map(Some),
         None => Ok(None),

@@ -1,9 +1,8 @@
 //! Runs a command in a sandbox, and tells what it writes while it runs.
 
 use super::error::SandboxRefusal;
+use crate::agents::{Agents, AgentsError};
 use crate::audit::{Action, Note};
-use crate::context::Context;
-use crate::error::NodeError;
 use crate::runtime::Caller;
 use baton_api::Invalid;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent, ExecSandbox};
@@ -28,11 +27,11 @@ pub type Events = mpsc::Receiver<ExecEvent>;
 
 /// Runs a command in one of the caller's sandboxes.
 pub async fn exec(
-    context: &Context,
+    context: &Agents,
     caller: &Caller,
     reference: &str,
     request: ExecSandbox,
-) -> Result<Events, NodeError> {
+) -> Result<Events, AgentsError> {
     let kept = context.sandboxes.find(&caller.owner, reference)?;
     let ExecSandbox { command, env, directory, input, timeout } = request;
     let limit = limit(timeout)?;
@@ -56,14 +55,14 @@ pub async fn exec(
         .sandbox
         .start(&command)
         .await
-        .map_err(|error| NodeError::from(SandboxRefusal::from(error)));
+        .map_err(|error| AgentsError::from(SandboxRefusal::from(error)));
     let process = note.end(&context.store, started).await?;
     let (sender, events) = mpsc::channel(WAITING);
     tokio::spawn(follow(process, input.unwrap_or_default(), limit, sender));
     Ok(events)
 }
 
-fn limit(seconds: Option<u32>) -> Result<Option<Duration>, NodeError> {
+fn limit(seconds: Option<u32>) -> Result<Option<Duration>, AgentsError> {
     match seconds {
         Some(seconds) if seconds == 0 || seconds > LONGEST => Err(Invalid {
             field: "timeout",

@@ -5,8 +5,7 @@
 
 use super::error::SandboxRefusal;
 use super::run::{LIMIT, complaint, ended, nothing, too_much, tool, within_limit};
-use crate::context::Context;
-use crate::error::NodeError;
+use crate::agents::{Agents, AgentsError};
 use crate::runtime::Caller;
 use axum::body::Bytes;
 use baton_api::Invalid;
@@ -27,11 +26,11 @@ pub type Parts = mpsc::Receiver<Result<Bytes, Error>>;
 
 /// Reads a file of a sandbox: a plain one, of at most 64 MiB.
 pub async fn read(
-    context: &Context,
+    context: &Agents,
     caller: &Caller,
     reference: &str,
     path: &str,
-) -> Result<Parts, NodeError> {
+) -> Result<Parts, AgentsError> {
     let kept = context.sandboxes.find(&caller.owner, reference)?;
     let mut command = kept.sandbox.tool("read", &place(path)?);
     command.words.push(FILE_LIMIT.to_string());
@@ -110,12 +109,12 @@ async fn part(output: &mut Output) -> Bytes {
 
 /// Writes a file of a sandbox, whole or not at all.
 pub async fn write(
-    context: &Context,
+    context: &Agents,
     caller: &Caller,
     reference: &str,
     path: &str,
     bytes: &[u8],
-) -> Result<(), NodeError> {
+) -> Result<(), AgentsError> {
     let kept = context.sandboxes.find(&caller.owner, reference)?;
     let command = kept.sandbox.tool("write", &place(path)?);
     match tool(&*kept.sandbox, &command, bytes, 0).await? {
@@ -126,7 +125,7 @@ pub async fn write(
 }
 
 /// A path from the workspace on.
-fn place(path: &str) -> Result<String, NodeError> {
+fn place(path: &str) -> Result<String, AgentsError> {
     if path.is_empty() || path.contains('\0') || path.len() > 4096 {
         let expected = "a path of at most 4096 bytes";
         return Err(Invalid { field: "path", expected, found: "another text".to_owned() }.into());

@@ -1,8 +1,8 @@
 //! A session on its way into a sandbox, which logs somebody in.
 
 use super::error::SandboxRefusal;
+use crate::agents::AgentsError;
 use crate::clock;
-use crate::error::NodeError;
 use crate::live::Loan;
 use baton_api::sandbox::{HandedIn, Login};
 use baton_browser::profile::compile::{CacheKey, StoreArchive};
@@ -30,7 +30,7 @@ pub(super) struct Found {
 }
 
 /// Checks that a session logs somebody in, and says for how long.
-pub(super) fn accept(found: Found, domains: &[Domain]) -> Result<Found, NodeError> {
+pub(super) fn accept(found: Found, domains: &[Domain]) -> Result<Found, AgentsError> {
     let now = clock::now();
     let stored = found.local_storage.as_ref().map_or(&[][..], |(_, keys)| keys);
     let is_login = expect_login(&found.state, stored, domains, now);
@@ -55,7 +55,7 @@ pub(super) fn with_logins(mut found: Found, now: Timestamp) -> Found {
 }
 
 /// Why a session is not taken. What was left out of it may be the login.
-fn refused(source: NoLogin, left_out: &Receipt) -> NodeError {
+fn refused(source: NoLogin, left_out: &Receipt) -> AgentsError {
     let mut lost = left_out.losses();
     let (NoLogin::Missing { place }, Some(first)) = (&source, lost.next()) else {
         return source.into();

@@ -4,10 +4,9 @@ use super::borrow::{self, kept_here};
 use super::error::SandboxRefusal;
 use super::found::{Found, accept};
 use super::service;
+use crate::agents::{Agents, AgentsError};
 use crate::blocking::blocking;
 use crate::clock;
-use crate::context::Context;
-use crate::error::NodeError;
 use crate::runtime::Caller;
 use baton_api::FileText;
 use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn, TakeBack};
@@ -28,10 +27,10 @@ pub(super) enum Sought<'a> {
 
 /// Understands what a request wants, and refuses at once what cannot be had.
 pub(super) async fn seek<'a>(
-    context: &Context,
+    context: &Agents,
     caller: &Caller,
     wanted: &'a BrowserSession,
-) -> Result<Sought<'a>, NodeError> {
+) -> Result<Sought<'a>, AgentsError> {
     match (wanted.kind, &wanted.storage_state, &wanted.session_id) {
         (BrowserSessionType::Inline, Some(_), Some(_))
         | (BrowserSessionType::Reference, Some(_), _) => {
@@ -79,12 +78,12 @@ pub(super) async fn seek<'a>(
 
 /// Finds what is sought, checks that it logs somebody in, and takes it for the sandbox `to`.
 pub(super) async fn find(
-    context: &Context,
+    context: &Agents,
     caller: &Caller,
     sought: Sought<'_>,
     domains: &[Domain],
     to: SandboxId,
-) -> Result<Found, NodeError> {
+) -> Result<Found, AgentsError> {
     match sought {
         Sought::Inline(file) => {
             let text = file.clone();
@@ -102,12 +101,12 @@ pub(super) async fn find(
     }
 }
 
-fn refuse<T>(expected: &'static str, found: impl Into<String>) -> Result<T, NodeError> {
+fn refuse<T>(expected: &'static str, found: impl Into<String>) -> Result<T, AgentsError> {
     Err(SandboxRefusal::NoSession { expected, found: found.into() }.into())
 }
 
 /// What came with the request.
-fn inline(file: &[u8], now: Timestamp) -> Result<Found, NodeError> {
+fn inline(file: &[u8], now: Timestamp) -> Result<Found, AgentsError> {
     let read = import::read(file).map_err(SandboxRefusal::from)?;
     Ok(admitted(BrowserSessionType::Inline, read.state, read.left_out, now))
 }

@@ -1,17 +1,20 @@
 //! Shows sandboxes.
 
-use crate::context::Context;
-use crate::error::NodeError;
+use crate::agents::{Agents, AgentsError};
 use crate::runtime::Caller;
 use baton_api::sandbox::{SandboxList, SandboxView};
 
 /// The caller's sandboxes at this node, the oldest first.
-pub fn list(context: &Context, caller: &Caller) -> SandboxList {
+pub fn list(context: &Agents, caller: &Caller) -> SandboxList {
     let kept = context.sandboxes.of(&caller.owner);
     SandboxList { items: kept.iter().map(|kept| kept.view.clone()).collect() }
 }
 
 /// One of the caller's sandboxes, by its id or a unique prefix of it.
-pub fn show(context: &Context, caller: &Caller, reference: &str) -> Result<SandboxView, NodeError> {
+pub fn show(
+    context: &Agents,
+    caller: &Caller,
+    reference: &str,
+) -> Result<SandboxView, AgentsError> {
     Ok(context.sandboxes.find(&caller.owner, reference)?.view.clone())
 }

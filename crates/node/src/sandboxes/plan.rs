@@ -4,8 +4,7 @@ use super::error::SandboxRefusal;
 use super::settings::{DEFAULT_FLAVOR, Flavor};
 use super::vnc::variables;
 use super::{PROFILE_NAME, PROFILE_VARIABLE};
-use crate::context::Context;
-use crate::error::NodeError;
+use crate::agents::{Agents, AgentsError};
 use baton_api::Invalid;
 use baton_api::sandbox::{CreateSandbox, TakeBack, WantedLimits};
 use baton_sandbox::{Limits, SandboxSpec};
@@ -40,11 +39,11 @@ pub(super) struct Plan {
 impl Plan {
     /// What a request wants, as far as the settings allow it, of a provider that isolates or does not.
     pub(super) fn of(
-        context: &Context,
+        context: &Agents,
         id: SandboxId,
         request: &CreateSandbox,
         isolates: bool,
-    ) -> Result<Self, NodeError> {
+    ) -> Result<Self, AgentsError> {
         let settings = context.sandboxes.settings();
         let name = request.flavor.as_deref().unwrap_or(DEFAULT_FLAVOR);
         let flavor = settings.flavors.get(name).ok_or_else(|| {
@@ -88,7 +87,7 @@ impl Plan {
     }
 }
 
-fn ttl(wanted: Option<u32>, usual: Duration, longest: Duration) -> Result<Duration, NodeError> {
+fn ttl(wanted: Option<u32>, usual: Duration, longest: Duration) -> Result<Duration, AgentsError> {
     let wanted = wanted.map(|seconds| Duration::from_secs(seconds.into()));
     match wanted {
         Some(ttl) if ttl.is_zero() || ttl > longest => Err(Invalid {
@@ -101,7 +100,7 @@ fn ttl(wanted: Option<u32>, usual: Duration, longest: Duration) -> Result<Durati
     }
 }
 
-fn domains(texts: &[String]) -> Result<Vec<Domain>, NodeError> {
+fn domains(texts: &[String]) -> Result<Vec<Domain>, AgentsError> {
     let read = |text: &String| {
         text.parse().map_err(|_| Invalid {
             field: "domains",
@@ -113,11 +112,11 @@ fn domains(texts: &[String]) -> Result<Vec<Domain>, NodeError> {
 }
 
 fn env(
-    context: &Context,
+    context: &Agents,
     flavor: &Flavor,
     request: &CreateSandbox,
     isolates: bool,
-) -> Result<BTreeMap<String, String>, NodeError> {
+) -> Result<BTreeMap<String, String>, AgentsError> {
     const PROGRAM: &str = "AGENT_BROWSER_EXECUTABLE_PATH";
     let size: usize = request.env.iter().map(|(name, value)| name.len() + value.len()).sum();
     let is_bad = |(name, value): (&String, &String)| {
@@ -152,7 +151,7 @@ fn files(request: &CreateSandbox) -> BTreeMap<String, String> {
     handed_in.map(|_| (PROFILE_VARIABLE.to_owned(), PROFILE_NAME.to_owned())).collect()
 }
 
-fn limits(wanted: WantedLimits, most: Limits) -> Result<Limits, NodeError> {
+fn limits(wanted: WantedLimits, most: Limits) -> Result<Limits, AgentsError> {
     let limits = Limits {
         memory: wanted.memory.unwrap_or(most.memory),
         processes: wanted.processes.unwrap_or(most.processes),

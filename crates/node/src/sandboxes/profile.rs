@@ -4,10 +4,9 @@ use super::PROFILE;
 use super::error::SandboxRefusal;
 use super::found::Found;
 use super::run::within_limit;
+use crate::agents::{Agents, AgentsError};
 use crate::blocking::blocking;
 use crate::clock;
-use crate::context::Context;
-use crate::error::NodeError;
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::Times;
 use baton_browser::profile::packed::Pack;
@@ -15,7 +14,7 @@ use baton_sandbox::Sandbox;
 use futures_util::future::join_all;
 
 /// Makes the profile of a session, whose state goes with that.
-pub(super) async fn pack(context: &Context, found: &mut Found) -> Result<Pack, NodeError> {
+pub(super) async fn pack(context: &Agents, found: &mut Found) -> Result<Pack, AgentsError> {
     let now = Instant(clock::now().as_microsecond());
     let times = Times { now, written: Instant(found.taken_at.as_microsecond()) };
     let (cache, key) = (context.hub.compiled().clone(), found.key);
@@ -30,7 +29,7 @@ pub(super) async fn pack(context: &Context, found: &mut Found) -> Result<Pack, N
 }
 
 /// Puts it there.
-pub(super) async fn put(sandbox: &dyn Sandbox, pack: &Pack) -> Result<(), NodeError> {
+pub(super) async fn put(sandbox: &dyn Sandbox, pack: &Pack) -> Result<(), AgentsError> {
     let not_put = |why| SandboxRefusal::NotPut { why };
     let archives = pack.open().map_err(|error| not_put(error.to_string()))?;
     let all = archives.into_iter().map(|archive| sandbox.unpack(archive, PROFILE));

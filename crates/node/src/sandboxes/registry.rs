@@ -3,7 +3,7 @@
 use super::error::SandboxRefusal;
 use super::settings::{Prepare, SandboxSettings};
 use super::taken::Taken;
-use crate::error::NodeError;
+use crate::agents::AgentsError;
 use crate::live::Loan;
 use baton_api::sandbox::{SandboxView, TakeBack};
 use baton_sandbox::{Provider, Sandbox};
@@ -160,7 +160,7 @@ impl Sandboxes {
     }
 
     /// An owner's sandbox, by its id or the start of it.
-    pub(super) fn find(&self, owner: &Owner, reference: &str) -> Result<Arc<Kept>, NodeError> {
+    pub(super) fn find(&self, owner: &Owner, reference: &str) -> Result<Arc<Kept>, AgentsError> {
         let reference = reference.to_ascii_lowercase();
         let found = self.of(owner).into_iter().filter(|kept| {
             let id = kept.view.id.to_string();

@@ -6,9 +6,8 @@
 
 use super::error::SandboxRefusal;
 use super::settings::SessionService;
+use crate::agents::{Agents, AgentsError};
 use crate::blocking::blocking;
-use crate::context::Context;
-use crate::error::NodeError;
 use crate::plain;
 use crate::runtime::Caller;
 use baton_net::client;
@@ -27,11 +26,11 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 /// What a session holds at a service: `GET URL/ID/state?reveal=true`, as a Baton answers it, or any file
 /// that is imported.
 pub(super) async fn fetch(
-    context: &Context,
+    context: &Agents,
     caller: &Caller,
     url: &str,
     session: &str,
-) -> Result<(State, Receipt), NodeError> {
+) -> Result<(State, Receipt), AgentsError> {
     let services = &context.sandboxes.settings().services;
     let named = url.parse::<Url>().ok();
     let found = services.iter().find(|one| {
@@ -51,10 +50,10 @@ fn is_same(one: &Url, other: &Url) -> bool {
 }
 
 async fn ask(
-    context: &Context,
+    context: &Agents,
     service: &SessionService,
     session: &str,
-) -> Result<Vec<u8>, NodeError> {
+) -> Result<Vec<u8>, AgentsError> {
     let failed = |why: String| SandboxRefusal::Service { url: service.url.clone(), why };
     let key = plain::secret(&service.key_file).await;
     let key = key.map_err(|error| failed(format!("its key cannot be read: {error}")))?;

@@ -9,8 +9,7 @@ use super::error::SandboxRefusal;
 use super::registry::{Kept, Lent};
 use super::run::LIMIT;
 use super::taken::{LeftSites, Taken};
-use crate::context::Context;
-use crate::error::NodeError;
+use crate::agents::{Agents, AgentsError};
 use crate::{clock, sync};
 use baton_api::sandbox::WrittenBack;
 use baton_browser::profile::Fault;
@@ -35,10 +34,10 @@ const PATIENCE: Duration = Duration::from_hours(1);
 /// answer says so. After an error of ours the sandbox has the session yet, and this can be done again: then
 /// what was stored is not stored a second time.
 pub(super) async fn take_back(
-    context: &Context,
+    context: &Agents,
     kept: &Kept,
     lent: &Lent,
-) -> Result<Taken, NodeError> {
+) -> Result<Taken, AgentsError> {
     let session = &lent.loan.session;
     let taken = lent.taken.get_or_try_init(|| settle_and_store(context, kept, lent)).await?;
     sync::lease::release(context, &session.owner, session.id).await?;
@@ -47,7 +46,11 @@ pub(super) async fn take_back(
     Ok(taken.clone())
 }
 
-async fn settle_and_store(context: &Context, kept: &Kept, lent: &Lent) -> Result<Taken, NodeError> {
+async fn settle_and_store(
+    context: &Agents,
+    kept: &Kept,
+    lent: &Lent,
+) -> Result<Taken, AgentsError> {
     let settled = kept.sandbox.settle().await;
     let mut taken = store(context, kept, lent).await?;
     if let Err(error) = settled {
@@ -60,7 +63,7 @@ async fn settle_and_store(context: &Context, kept: &Kept, lent: &Lent) -> Result
 }
 
 /// Stores what the profile of a sandbox holds in which nothing runs any more.
-async fn store(context: &Context, kept: &Kept, lent: &Lent) -> Result<Taken, NodeError> {
+async fn store(context: &Agents, kept: &Kept, lent: &Lent) -> Result<Taken, AgentsError> {
     let session = &lent.loan.session;
     let mut left_sites = LeftSites::new();
     let mut told = WrittenBack {
@@ -103,7 +106,7 @@ fn is_kept(kept: &Kept) -> bool {
 }
 
 /// What the profile in a sandbox holds, and what of it could not be read; or why nothing could.
-async fn read_profile(context: &Context, sandbox: &dyn Sandbox) -> Result<(State, Receipt), Fault> {
+async fn read_profile(context: &Agents, sandbox: &dyn Sandbox) -> Result<(State, Receipt), Fault> {
     let scratch = context.sandboxes.scratch().clone();
     let read = async {
         let command = sandbox.tool("pack", PROFILE);

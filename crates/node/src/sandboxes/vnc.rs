@@ -9,7 +9,7 @@
 use super::error::SandboxRefusal;
 use super::registry::Kept;
 use super::run::tool;
-use crate::error::NodeError;
+use crate::agents::AgentsError;
 use baton_api::sandbox::Vnc;
 use baton_sandbox::{Command, Process, Sandbox, SandboxError};
 use des::Des;
@@ -76,7 +76,7 @@ pub(super) fn variables(has_display: bool) -> BTreeMap<String, String> {
 
 impl Display {
     /// Starts the X server, and waits until it is ready.
-    pub(super) async fn start(sandbox: &dyn Sandbox) -> Result<Self, NodeError> {
+    pub(super) async fn start(sandbox: &dyn Sandbox) -> Result<Self, AgentsError> {
         let password = Zeroizing::new(Alphanumeric.sample_string(&mut rand::rng(), LENGTH));
         let write = sandbox.tool("write", PASSWORD);
         let written = tool(sandbox, &write, &hidden(&password), 0).await?;

@@ -2,8 +2,7 @@
 
 use super::end::expire;
 use super::registry::Kept;
-use crate::context::Context;
-use crate::error::NodeError;
+use crate::agents::{Agents, AgentsError};
 use crate::sandboxes::error::SandboxRefusal;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +14,7 @@ const AGAIN: Duration = Duration::from_secs(10);
 const AGAIN_MOST: Duration = Duration::from_mins(5);
 
 /// Waits until this node can no longer say that it holds the sandbox's session.
-async fn lost(context: &Context, kept: &Kept) {
+async fn lost(context: &Agents, kept: &Kept) {
     match kept.lent {
         Some(_) => context.hub.lost().await,
         None => std::future::pending().await,
@@ -24,7 +23,7 @@ async fn lost(context: &Context, kept: &Kept) {
 
 /// Watches a sandbox for as long as it is there, or until the node ends, which then ends all of them. An
 /// end that has begun is finished before the node ends.
-pub(super) fn watch(context: &Context, kept: Arc<Kept>, ttl: Duration) {
+pub(super) fn watch(context: &Agents, kept: Arc<Kept>, ttl: Duration) {
     let context = context.clone();
     context.tasks.clone().spawn(async move {
         tokio::select! {
@@ -44,7 +43,7 @@ pub(super) fn watch(context: &Context, kept: Arc<Kept>, ttl: Duration) {
             match expire(&context, &kept).await {
                 Ok(()) => return,
                 // Somebody else ends it right now.
-                Err(NodeError::Sandbox(SandboxRefusal::NotFound { .. })) => {}
+                Err(AgentsError::Sandbox(SandboxRefusal::NotFound { .. })) => {}
                 Err(error) => {
                     tracing::error!(sandbox = %kept.view.id, %error, "a sandbox was not ended");
                 }

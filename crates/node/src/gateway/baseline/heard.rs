@@ -4,8 +4,8 @@
 //! `delta` each, `[DONE]` at last. A model that knows no streams answers with one message.
 
 use super::reply::{Call, Function, Reply, failed, read};
+use crate::agents::AgentsError;
 use crate::blocking::blocking;
-use crate::error::NodeError;
 use baton_api::chat::Usage;
 use baton_net::client;
 use futures_util::stream::{BoxStream, StreamExt, try_unfold};
@@ -81,7 +81,7 @@ struct FunctionPiece {
 
 impl Heard {
     /// Takes an answer of success.
-    pub(super) async fn of(response: reqwest::Response) -> Result<Self, NodeError> {
+    pub(super) async fn of(response: reqwest::Response) -> Result<Self, AgentsError> {
         let kind = response.headers().get("content-type").and_then(|kind| kind.to_str().ok());
         if kind.is_some_and(|kind| kind.trim_start().starts_with("text/event-stream")) {
             return Ok(Self::Pieces(Pieces::of(response)));
@@ -92,7 +92,7 @@ impl Heard {
     }
 
     /// What is said next; none when all has been said.
-    pub(super) async fn next(&mut self) -> Result<Option<String>, NodeError> {
+    pub(super) async fn next(&mut self) -> Result<Option<String>, AgentsError> {
         match self {
             Self::Whole(reply) => {
                 let text = reply.as_mut().map(|reply| std::mem::take(&mut reply.text));
@@ -103,7 +103,7 @@ impl Heard {
     }
 
     /// All of it, once all has been said.
-    pub(super) fn end(self) -> Result<Reply, NodeError> {
+    pub(super) fn end(self) -> Result<Reply, AgentsError> {
         let reply = match self {
             Self::Whole(reply) => reply,
             Self::Pieces(pieces) => pieces.is_whole.then(|| pieces.put.end()),

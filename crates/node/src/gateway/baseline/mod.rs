@@ -10,7 +10,7 @@ mod upstream;
 
 use super::desk::{Answered, Desk};
 use super::prompt::{self, Conversation};
-use crate::error::NodeError;
+use crate::agents::AgentsError;
 use crate::gateway::settings::UpstreamSettings;
 use baton_api::chat::{FinishReason, Usage};
 use reply::Reply;
@@ -33,7 +33,7 @@ pub(super) async fn answer(
     settings: &UpstreamSettings,
     desk: &mut Desk<'_>,
     conversation: &Conversation,
-) -> Result<Answered, NodeError> {
+) -> Result<Answered, AgentsError> {
     let upstream = Upstream::reach(desk.context, settings).await?;
     let (mut messages, mut usage) = (begin(desk, conversation), None);
     for _ in 0..settings.turns {
@@ -70,7 +70,7 @@ fn begin(desk: &Desk<'_>, conversation: &Conversation) -> Vec<Value> {
 }
 
 /// Runs what the model wants, and notes what it wrote.
-async fn work(desk: &Desk<'_>, messages: &mut Vec<Value>, reply: Reply) -> Result<(), NodeError> {
+async fn work(desk: &Desk<'_>, messages: &mut Vec<Value>, reply: Reply) -> Result<(), AgentsError> {
     messages.push(reply.message);
     for (at, call) in reply.calls.iter().enumerate() {
         let content = if at < MOST_CALLS {

@@ -1,7 +1,7 @@
 //! The one tool of the agent: it runs a command in the sandbox.
 
 use super::reply::Call;
-use crate::error::NodeError;
+use crate::agents::AgentsError;
 use crate::gateway::desk::Desk;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent};
 use serde::Deserialize;
@@ -39,7 +39,7 @@ pub(super) fn declared() -> Value {
 }
 
 /// Runs what the model wants. What it did wrong is told to it, so that it can do better.
-pub(super) async fn run(desk: &Desk<'_>, call: &Call) -> Result<String, NodeError> {
+pub(super) async fn run(desk: &Desk<'_>, call: &Call) -> Result<String, AgentsError> {
     if call.function.name != NAME {
         return Ok(format!("error: expected the tool {NAME}, found another one"));
     }
@@ -48,7 +48,7 @@ pub(super) async fn run(desk: &Desk<'_>, call: &Call) -> Result<String, NodeErro
     };
     let mut events = match desk.run(CommandLine::Line(command), None, Some(LIMIT)).await {
         Ok(events) => events,
-        Err(error @ NodeError::Sandbox(_)) => return Ok(format!("error: {error}")),
+        Err(error @ AgentsError::Sandbox(_)) => return Ok(format!("error: {error}")),
         Err(error) => return Err(error),
     };
     let mut written = Ends::default();

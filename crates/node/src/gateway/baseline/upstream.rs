@@ -2,9 +2,8 @@
 
 use super::heard::{ANSWER_MAX, Heard};
 use super::reply::failed;
+use crate::agents::{Agents, AgentsError};
 use crate::blocking::blocking;
-use crate::context::Context;
-use crate::error::NodeError;
 use crate::gateway::settings::UpstreamSettings;
 use crate::plain;
 use baton_net::client;
@@ -30,9 +29,9 @@ pub(super) struct Upstream<'a> {
 impl<'a> Upstream<'a> {
     /// Looks its address up, and reads its key.
     pub(super) async fn reach(
-        context: &Context,
+        context: &Agents,
         settings: &'a UpstreamSettings,
-    ) -> Result<Self, NodeError> {
+    ) -> Result<Self, AgentsError> {
         // The address is of the settings, so it may be on this machine.
         let client =
             client::client(&context.own.outbound, &settings.url, Reach { loopback: true }).await?;
@@ -50,7 +49,11 @@ impl<'a> Upstream<'a> {
 
     /// Asks for the next turn, which comes piece by piece where the model knows how. One that refuses to is
     /// asked for all of it.
-    pub(super) async fn ask(&self, messages: &[Value], tools: &Value) -> Result<Heard, NodeError> {
+    pub(super) async fn ask(
+        &self,
+        messages: &[Value],
+        tools: &Value,
+    ) -> Result<Heard, AgentsError> {
         let mut body = json!({"model": self.settings.model, "messages": messages, "tools": tools});
         let whole = body.clone();
         body["stream"] = true.into();
@@ -62,7 +65,7 @@ impl<'a> Upstream<'a> {
         self.heard(response).await
     }
 
-    async fn post(&self, body: &Value) -> Result<reqwest::Response, NodeError> {
+    async fn post(&self, body: &Value) -> Result<reqwest::Response, AgentsError> {
         let mut call = self.client.post(self.url.clone()).timeout(ANSWER_LIMIT).json(body);
         if let Some(key) = &self.key {
             call = call.header("authorization", client::bearer(key)?);
@@ -70,7 +73,7 @@ impl<'a> Upstream<'a> {
         Ok(call.send().await.map_err(|error| failed(client::said(error)))?)
     }
 
-    async fn heard(&self, response: reqwest::Response) -> Result<Heard, NodeError> {
+    async fn heard(&self, response: reqwest::Response) -> Result<Heard, AgentsError> {
         let status = response.status();
         if status.is_success() {
             return Heard::of(response).await;

@@ -8,8 +8,8 @@
 
 mod waiting;
 
+use crate::agents::Agents;
 use crate::clock;
-use crate::context::Context;
 use crate::runtime::Activity;
 use crate::sandboxes::settings::Prepare;
 use baton_browser::profile::at_rest::Instant as At;
@@ -31,7 +31,7 @@ const AT_THE_START: u32 = 16;
 const COMPARED: Duration = Duration::from_mins(1);
 
 /// Begins to prepare profiles, until the node ends.
-pub fn start(context: &Context) {
+pub fn start(context: &Agents) {
     let changes = context.store.listen();
     let preparer = Preparer { context: context.clone(), waiting: Waiting::new() };
     let ending = context.ending.clone();
@@ -41,7 +41,7 @@ pub fn start(context: &Context) {
 }
 
 struct Preparer {
-    context: Context,
+    context: Agents,
     waiting: Waiting,
 }
 
