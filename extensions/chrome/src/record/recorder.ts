@@ -4,32 +4,12 @@
 // the tab shows waits for that.
 
 import type { Protocol } from 'devtools-protocol'
-import type { ConsoleEntry, TabEvent } from '../protocol.ts'
+import type { ConsoleEntry } from '../protocol.ts'
 import type { Bodies } from './bodies.ts'
+import type { Host } from './host.ts'
 import { Lines } from './lines.ts'
 import { type Place, Places } from './places.ts'
 import { Requests, type View } from './requests.ts'
-
-/** What a recorder works with. */
-export interface Host {
-  /** Whether a page is the cocoon's. */
-  isWithin(url: string): boolean
-  /** Whether scripts of this origin may be the page's. */
-  isOrigin(origin: string): boolean
-  tell(event: TabEvent): void
-  /** So many events will never be told. */
-  loses(events: number): void
-  /** A request is sent, and told of. */
-  sends(method: string, url: string): void
-  /** The page in the tab is another one. */
-  shows(url: string, isInside: boolean): void
-  /** A frame of another site, or a worker, has to be listened to; none when it only has to go on. */
-  below(session: string, place: Place | undefined): void
-  command<T>(session: string | undefined, method: string, params: object): Promise<T>
-  bodyBytes(): number
-  /** Replayed lines up to then were told before, or are not to be told. */
-  readonly toldUntil: number
-}
 
 /** What of the life of a recorder before this one is known. */
 export interface Known {

@@ -10,7 +10,7 @@ import type { Bodies } from './bodies.ts'
 import { Clock } from './clock.ts'
 import { type Open, answered, failed, finished, opened, redirected, sent, withBody } from './network.ts'
 import type { Place } from './places.ts'
-import type { Host } from './recorder.ts'
+import type { Host } from './host.ts'
 import { frame, opening, shaken } from './socket.ts'
 
 /** What is known of the page in the tab. */
