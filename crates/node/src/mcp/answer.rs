@@ -29,7 +29,7 @@ impl Answer {
 /// Why it was not done.
 pub(super) enum Failure {
     /// The operation refused or failed.
-    Node(NodeError),
+    Node(Box<NodeError>),
     /// The arguments cannot be read.
     Arguments(String),
     /// Nobody said which session, and it cannot be guessed.
@@ -68,7 +68,7 @@ macro_rules! of_operations {
     ($($error:ty),+) => {$(
         impl From<$error> for Failure {
             fn from(error: $error) -> Self {
-                Self::Node(error.into())
+                Self::Node(Box::new(error.into()))
             }
         }
     )+};
