@@ -1,13 +1,16 @@
 //! The service: what a node does, and the doors through which it is asked.
 //!
-//! The one idea: an *operation* takes a [`Context`] and plain data and returns plain data; a door
-//! only translates. So every door of one operation behaves alike. Rooms, from the border inwards:
-//! [`config`] and [`data`] say what the node was given; [`serve`](mod@serve) is its life in steps, and `budget` how long its end may take; [`http`] and [`mcp`] are
-//! the doors; [`proxy`] stands in front of cocoons; [`auth`] says who asks, [`oidc`] reads the tokens of providers, and [`rates`] counts how often; [`sessions`], [`keys`] and [`audit`]
-//! hold the operations, and `audit` what is noted of them; [`live`] holds the running browsers, and [`sandboxes`] those in which agents run, and [`gateway`] asks these as if they were models;
-//! [`identity`] is who this node is, [`messages`] signs what nodes say to each other and [`sealing`]
-//! seals it; [`looking`] asks what tabs did; `changes` tells that something changed; `blocking` leads off the async threads; [`backup`] carries a whole data folder away and back, and [`bundle`] seals a file of one
-//! session; [`webhooks`] tell programs of people what came from other nodes; [`error`] and [`problem`] say how an operation fails.
+//! The one idea: an operation takes what it needs and plain data, and returns plain data; a door only translates.
+//! So every door of one operation behaves alike. Rooms, from the ground upwards: [`data`] is the folder, and
+//! [`runtime`] what operations on sessions rest on; [`live`] holds the running browsers, and `life` is the one way
+//! in to them; [`sessions`], [`keys`] and [`audit`] have operations, and the log of them. [`identity`] is who this
+//! node is, [`messages`] signs what nodes say to each other, [`sealing`] seals it, [`oidc`] reads the tokens of
+//! providers, and [`sync`] moves sessions between nodes; [`webhooks`] tell programs of what came. [`agents`] have
+//! [`sandboxes`], in which they run, and the [`gateway`], which asks them as if they were models. [`proxy`] stands
+//! in front of [`cocoons`], and [`looking`] asks what tabs did. [`auth`] says who asks, [`http`] and [`mcp`] are
+//! the doors, [`config`] reads what the node is told, [`error`] is how an operation fails, and
+//! [`serve`](mod@serve) the node's life in steps. [`backup`] carries a whole data folder away and back, and
+//! [`bundle`] seals a file of one session.
 
 pub mod agents;
 pub mod audit;
