@@ -2,10 +2,11 @@
 
 use crate::agents::AgentsError;
 use crate::blocking::Stopping;
-use crate::cocoons::CocoonError;
 use crate::data::{DataError, FileError};
+use crate::keys::NoKey;
 use crate::live::LiveError;
 use crate::oidc::TokenRefusal;
+use crate::proxy::CocoonError;
 use crate::runtime::RuntimeError;
 use crate::sync::SyncError;
 use baton_api::Invalid;
@@ -91,34 +92,19 @@ pub enum NodeError {
     },
 }
 
-impl From<RuntimeError> for NodeError {
-    fn from(error: RuntimeError) -> Self {
-        match error {
-            RuntimeError::Elsewhere(elsewhere) => match elsewhere.downcast::<SyncError>() {
-                Ok(error) => Self::Sync(*error),
-                Err(other) => Self::Runtime(RuntimeError::Elsewhere(other)),
-            },
-            error => Self::Runtime(error),
-        }
-    }
-}
-
-impl From<SyncError> for NodeError {
-    fn from(error: SyncError) -> Self {
-        match error {
-            SyncError::Runtime(error) => error.into(),
-            error => Self::Sync(error),
-        }
-    }
-}
-
 impl From<AgentsError> for NodeError {
     fn from(error: AgentsError) -> Self {
         match error {
-            AgentsError::Runtime(error) => error.into(),
-            AgentsError::Sync(error) => error.into(),
+            AgentsError::Runtime(error) => Self::Runtime(error),
+            AgentsError::Sync(error) => Self::Sync(error),
             error => Self::Agents(error),
         }
+    }
+}
+
+impl From<NoKey> for NodeError {
+    fn from(NoKey { found }: NoKey) -> Self {
+        Self::Unauthenticated { found }
     }
 }
 
@@ -136,4 +122,5 @@ macro_rules! by_way_of {
 by_way_of! {
     RuntimeError: StoreError, LiveError, FileError, FederationError, Invalid, NoLogin, Stopping;
     SyncError: WayError;
+    AgentsError: RuntimeError, SyncError;
 }

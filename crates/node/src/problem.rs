@@ -1,8 +1,8 @@
 //! What an error of an operation is for a client.
 
-use crate::cocoons::CocoonError;
 use crate::data::DataError;
 use crate::error::NodeError;
+use crate::proxy::CocoonError;
 use crate::runtime::answers::file;
 use baton_api::{Answers, ErrorCode};
 use baton_debug::LookError;

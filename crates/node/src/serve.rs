@@ -98,7 +98,8 @@ impl From<OutsideError> for ServeError {
     fn from(error: OutsideError) -> Self {
         match error {
             OutsideError::Tls(error) => error.into(),
-            OutsideError::Config(error) => error.into(),
+            OutsideError::NotLoopback(error) => ConfigError::from(error).into(),
+            OutsideError::Open(error) => ConfigError::from(error).into(),
         }
     }
 }
@@ -129,7 +130,7 @@ pub async fn serve(
     listener: TcpListener,
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
-    config.exposure.check(listener.local_addr()?)?;
+    config.exposure.check(listener.local_addr()?).map_err(ConfigError::from)?;
     let doors = Doors::prepare(&config.exposure, listener).await?;
     let outside = outside(&config)?;
     let data = config.data.clone();

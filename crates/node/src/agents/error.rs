@@ -27,22 +27,10 @@ pub enum AgentsError {
     Gateway(#[from] GatewayRefusal),
 }
 
-impl From<RuntimeError> for AgentsError {
-    fn from(error: RuntimeError) -> Self {
-        match error {
-            RuntimeError::Elsewhere(elsewhere) => match elsewhere.downcast::<SyncError>() {
-                Ok(error) => Self::Sync(*error),
-                Err(other) => Self::Runtime(RuntimeError::Elsewhere(other)),
-            },
-            error => Self::Runtime(error),
-        }
-    }
-}
-
 impl From<SyncError> for AgentsError {
     fn from(error: SyncError) -> Self {
         match error {
-            SyncError::Runtime(error) => error.into(),
+            SyncError::Runtime(error) => Self::Runtime(error),
             error => Self::Sync(error),
         }
     }
@@ -61,5 +49,5 @@ macro_rules! by_way_of {
 
 by_way_of! {
     RuntimeError: StoreError, LiveError, Invalid, NoLogin, crate::blocking::Stopping;
-    SyncError: WayError;
+    SyncError: RuntimeError, WayError;
 }

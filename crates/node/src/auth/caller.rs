@@ -1,10 +1,10 @@
 //! The caller of a request, and the scopes that handlers ask for.
 
-use super::shown::{key_of, token};
 use crate::audit::{Action, Note, is_asked_by};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::http::{Peer, Refusal};
+use crate::keys::{key_of, token};
 use crate::oidc::TokenRefusal;
 use crate::runtime::Actor;
 use crate::runtime::Caller;

@@ -4,11 +4,11 @@
 //! nowhere else, and no other extractor takes one. No header but `Authorization` says who may talk.
 
 use super::caller::{count, denied, known, refuse, show};
-use super::shown::token;
 use crate::audit::{Action, Note, is_asked_by};
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::http::{Peer, Refusal};
+use crate::keys::token;
 use crate::oidc::{Gate, TokenRefusal, Visitor};
 use crate::runtime::Actor;
 use crate::runtime::Caller;

@@ -6,13 +6,9 @@
 mod caller;
 mod local;
 mod may_talk;
-mod shown;
-mod stored;
 
 pub use caller::{Admin, Auditor, Browser, Debug, Drive, Read, Sandbox, Sync};
 pub(crate) use caller::{attempt, count, refuse, show};
 pub(crate) use local::revoke_local_keys;
 pub use local::{LocalKeyError, ensure_local_key};
 pub use may_talk::MayTalk;
-pub(crate) use shown::key_of;
-pub(crate) use stored::StoredKeys;

@@ -1,9 +1,9 @@
 //! Lets a browser, which bears no key, into a cocoon.
 
-use super::CocoonError;
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::proxy::CocoonError;
 use crate::proxy::{EnterTicket, TicketKey};
 use crate::runtime::Caller;
 use baton_api::CocoonId;

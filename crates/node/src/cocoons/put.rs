@@ -1,11 +1,12 @@
 //! Names a cocoon, or says something else of it.
 
 use super::load::cocoon;
-use super::{CocoonError, texts, view};
+use super::{texts, view};
 use crate::audit::{Action, Note};
 use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::proxy::CocoonError;
 use crate::proxy::{Cocoon, warn_of_guesses};
 use crate::runtime::Caller;
 use baton_api::CocoonId;

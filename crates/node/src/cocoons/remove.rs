@@ -1,9 +1,9 @@
 //! Takes a cocoon from behind the proxy.
 
-use super::CocoonError;
 use crate::audit::{Action, Note};
 use crate::context::Context;
 use crate::error::NodeError;
+use crate::proxy::CocoonError;
 use crate::runtime::Caller;
 use baton_api::CocoonId;
 use baton_session::Owner;

@@ -1,7 +1,7 @@
 //! The settings of one source, checked: a field that the source does not set is `None`.
 
 use super::error::ConfigError;
-use super::exposure::{Exposure, both_files};
+use super::exposure::both_files;
 use super::gateway::read_gateway;
 use super::proxy::ProxyChoices;
 use super::sandboxes::read_sandboxes;
@@ -15,6 +15,7 @@ use crate::sync::ConflictResolution;
 use crate::webhooks::WebhookSettings;
 use axum::http::uri::Authority;
 use baton_browser::launch::{ChromiumSandbox, Confine, Folder, NotSwitch, Switch};
+use baton_net::exposure::Exposure;
 use baton_net::outbound::Allowed;
 use baton_session::wire::NodeType;
 use baton_store::DatabaseUrl;
@@ -30,9 +31,9 @@ use url::Url;
 pub struct Choices {
     /// See [`Config::listen`](super::Config::listen).
     pub listen: Option<SocketAddr>,
-    /// See [`Exposure::behind_proxy`](super::Exposure::behind_proxy).
+    /// See [`Exposure::behind_proxy`](baton_net::exposure::Exposure::behind_proxy).
     pub behind_proxy: Option<bool>,
-    /// See [`Exposure::allowed_hosts`](super::Exposure::allowed_hosts).
+    /// See [`Exposure::allowed_hosts`](baton_net::exposure::Exposure::allowed_hosts).
     pub allowed_hosts: Option<Vec<String>>,
     /// See [`TlsFiles::certificate`](baton_net::tls::TlsFiles::certificate).
     pub tls_certificate: Option<PathBuf>,
@@ -138,7 +139,7 @@ impl Choices {
         let hooks = settings.webhooks;
         let seconds = |key, value| {
             let seconds = number(origin, key, value, 1..=LONGEST)?;
-            Ok(seconds.map(Duration::from_secs))
+            Ok::<_, ConfigError>(seconds.map(Duration::from_secs))
         };
         Ok(Self {
             listen: server

@@ -1,8 +1,8 @@
 //! How a configuration can be wrong.
 
 use crate::data::DataError;
-use baton_api::CocoonId;
-use std::net::SocketAddr;
+use crate::proxy::OpenCocoon;
+use baton_net::exposure::NotLoopback;
 use std::path::PathBuf;
 
 /// A setting that makes no sense; the text says where it stands.
@@ -42,30 +42,11 @@ pub enum ConfigError {
         found: String,
     },
     /// An address that others can reach, in clear text.
-    #[error(
-        "expected {setting} to be a loopback address such as 127.0.0.1:{}, found {found}\n\
-         other machines could read keys and cookies in clear text: set server.tls, or \
-         server.behind_proxy when a proxy in front of the node speaks TLS",
-        found.port()
-    )]
-    NotLoopback {
-        /// Which setting.
-        setting: &'static str,
-        /// What it is.
-        found: SocketAddr,
-    },
+    #[error(transparent)]
+    NotLoopback(#[from] NotLoopback),
     /// A cocoon that wants no key, where others can reach it.
-    #[error(
-        "expected every cocoon to want a key, because other machines reach proxy.listen, {found}; found that \
-         {id} wants none\n\
-         set its access to \"key\", or let the proxy listen at a loopback address"
-    )]
-    OpenCocoon {
-        /// Which one.
-        id: CocoonId,
-        /// Where the proxy listens.
-        found: SocketAddr,
-    },
+    #[error(transparent)]
+    OpenCocoon(#[from] OpenCocoon),
     /// Only one of the two files that TLS takes.
     #[error("expected both server.tls.certificate and server.tls.key, found only {found}")]
     HalfTls {

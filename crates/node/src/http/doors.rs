@@ -3,11 +3,12 @@
 //! Commands of this machine find the node without a certificate. So a node that speaks TLS listens
 //! at a free loopback port as well, in clear text that never leaves the machine.
 
-use super::{HttpConfig, router};
-use crate::auth::StoredKeys;
-use crate::config::Exposure;
+use super::config::HttpConfig;
+use super::router::router;
 use crate::context::Context;
+use crate::keys::StoredKeys;
 use baton_net::connections::{Bounds, Door};
+use baton_net::exposure::Exposure;
 use baton_net::tls::{self, TlsError};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};

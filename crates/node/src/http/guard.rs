@@ -4,7 +4,7 @@
 //! rebinding its requests even look as if they were for its own host: then the `Host` header is not
 //! ours. Otherwise they carry the page's `Origin`, which is not ours either.
 
-use super::HttpConfig;
+use super::config::HttpConfig;
 use super::refusal::Refusal;
 use crate::looking::EXTENSION_ID;
 use axum::extract::{Request, State};

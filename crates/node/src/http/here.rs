@@ -1,7 +1,7 @@
 //! Where a caller reached this node: the address as the caller named it, which the guard has
 //! checked, so that what is answered works for the caller, too.
 
-use super::HttpConfig;
+use super::config::HttpConfig;
 use super::refusal::Refusal;
 use crate::context::Context;
 use axum::extract::FromRequestParts;

@@ -1,7 +1,6 @@
 //! What a request carries, read so that a refusal says where it is wrong.
 
-use super::layers::BODY_TOO_LARGE;
-use super::refusal::Refusal;
+use super::refusal::{BODY_TOO_LARGE, Refusal};
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header::CONTENT_TYPE;

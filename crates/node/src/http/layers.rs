@@ -1,9 +1,10 @@
 //! What surrounds every request, from the outside in.
 
+use super::config::HttpConfig;
 use super::guard::{Guard, guard};
 use super::noted::note_refusals;
-use super::refusal::Refusal;
-use super::{HttpConfig, openai, peer};
+use super::refusal::{BODY_TOO_LARGE, Refusal};
+use super::{openai, peer};
 use crate::blocking::finished;
 use crate::context::Context;
 use crate::metrics;
@@ -31,8 +32,6 @@ use tracing::Instrument;
 
 /// How long an answer may take: a resume of a large session is the longest.
 const ANSWER_LIMIT: Duration = Duration::from_mins(2);
-/// What is said of a body that is too large.
-pub(super) const BODY_TOO_LARGE: &str = "the body is larger than limits.body_bytes allows";
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The router with everything around it.

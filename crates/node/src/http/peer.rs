@@ -5,11 +5,11 @@
 
 use axum::Extension;
 use axum::extract::{Request, State};
-use axum::http::HeaderMap;
 use axum::middleware::Next;
 use axum::response::Response;
 use baton_net::connections::Connection;
-use std::net::{IpAddr, SocketAddr};
+use baton_net::forwarded::forwarded_for;
+use std::net::IpAddr;
 
 /// The address of the caller.
 #[derive(Debug, Clone, Copy)]
@@ -25,11 +25,4 @@ pub(super) async fn find(
     let named = behind_proxy.then(|| forwarded_for(request.headers())).flatten();
     request.extensions_mut().insert(Peer(named.unwrap_or(address.ip())));
     next.run(request).await
-}
-
-/// The address that the proxy itself has written, some with a port: the last one.
-pub(crate) fn forwarded_for(headers: &HeaderMap) -> Option<IpAddr> {
-    let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
-    let text = last.rsplit(',').next()?.trim();
-    text.parse().ok().or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()))
 }

@@ -14,6 +14,9 @@ use axum::response::{IntoResponse, Response};
 use baton_api::{Answers, ErrorCode, Invalid, Problem};
 use std::time::Duration;
 
+/// What is said of a body that is too large.
+pub(super) const BODY_TOO_LARGE: &str = "the body is larger than limits.body_bytes allows";
+
 /// Why a request is not answered as hoped.
 #[derive(Debug)]
 pub struct Refusal {

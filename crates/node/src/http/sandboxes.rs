@@ -141,7 +141,7 @@ pub(super) async fn write(
     Query(file): Query<SandboxFile>,
     bytes: Result<Bytes, BytesRejection>,
 ) -> Result<StatusCode, Refusal> {
-    let too_large = |_| Refusal::new(ErrorCode::BodyTooLarge, super::layers::BODY_TOO_LARGE);
+    let too_large = |_| Refusal::new(ErrorCode::BodyTooLarge, super::refusal::BODY_TOO_LARGE);
     let bytes = bytes.map_err(too_large)?;
     sandboxes::write(&context, &caller, &id, &file.path, &bytes).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -4,11 +4,15 @@ mod create;
 mod list;
 mod revoke;
 mod secret;
+mod shown;
+mod stored;
 
 pub use create::{create, new_key, note};
 pub use list::list;
 pub use revoke::revoke;
 pub use secret::KeySecret;
+pub(crate) use shown::{NoKey, key_of, token};
+pub(crate) use stored::StoredKeys;
 
 use baton_api::KeyView;
 use baton_store::ApiKey;

@@ -7,7 +7,7 @@ use super::cocoon::{Access, Cocoon};
 use super::page::Failure;
 use super::route::Route;
 use super::{Proxy, ProxyConfig, now};
-use crate::auth::key_of;
+use crate::keys::key_of;
 use axum::body::Body;
 use axum::http::header::{
     CACHE_CONTROL, COOKIE, HeaderMap, HeaderValue, LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE,

@@ -10,7 +10,6 @@ use super::rewrite::{name_as_they_were, rewrite};
 use super::route::{NoRoute, Route, route};
 use super::waiting::{Moved, Watched};
 use super::{Proxy, access, inject, now};
-use crate::http::forwarded_for;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::{
@@ -20,6 +19,7 @@ use axum::http::{HeaderMap, StatusCode, Uri, Version};
 use axum::response::Response;
 use baton_debug::token::{Nonce, PageToken};
 use baton_net::connections::{BodyTrouble, Connection, Visit};
+use baton_net::forwarded::forwarded_for;
 use futures_util::StreamExt;
 use hyper::body::Body as _;
 use hyper::upgrade::OnUpgrade;

@@ -9,6 +9,7 @@
 
 mod access;
 mod cocoon;
+mod error;
 mod forward;
 mod headers;
 mod inject;
@@ -21,11 +22,12 @@ mod waiting;
 
 pub use access::{CocoonPass, EnterTicket, TicketKey};
 pub use cocoon::{Access, BrowserDebug, Cocoon, Cocoons, InvalidUpstream, Upstream};
-pub use outside::{Outside, OutsideError};
+pub use error::CocoonError;
+pub use outside::{OpenCocoon, Outside, OutsideError};
 pub use place::ProxyPlace;
 
-use crate::auth::StoredKeys;
 use crate::clock;
+use crate::keys::StoredKeys;
 use axum::body::Body;
 use baton_api::debug::EpochMs;
 use baton_debug::token::{DebugSecret, UsedNonces};

@@ -5,9 +5,11 @@
 //! there every cocoon wants a key or a pass, for "this machine only" can not be told from outside.
 
 use super::cocoon::{Access, Cocoon};
+use super::error::CocoonError;
 use super::route::Route;
-use crate::cocoons::CocoonError;
-use crate::config::{ConfigError, Exposure};
+use baton_api::CocoonId;
+use baton_net::exposure::Exposure;
+use baton_net::exposure::NotLoopback;
 use baton_net::tls::{self, TlsError};
 use std::net::SocketAddr;
 use tokio_rustls::TlsAcceptor;
@@ -21,12 +23,29 @@ pub struct Outside {
     behind_proxy: bool,
 }
 
+/// A cocoon that wants no key, where others can reach it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "expected every cocoon to want a key, because other machines reach proxy.listen, {found}; found that \
+     {id} wants none\n\
+     set its access to \"key\", or let the proxy listen at a loopback address"
+)]
+pub struct OpenCocoon {
+    /// Which one.
+    pub id: CocoonId,
+    /// Where the proxy listens.
+    pub found: SocketAddr,
+}
+
 /// Why a proxy cannot listen where it should.
 #[derive(Debug, thiserror::Error)]
 pub enum OutsideError {
     /// Other machines could read along.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    NotLoopback(#[from] NotLoopback),
+    /// Others could reach a cocoon without a key.
+    #[error(transparent)]
+    Open(#[from] OpenCocoon),
     /// TLS cannot be spoken as the settings say.
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -46,7 +65,7 @@ impl Outside {
         }
         exposure.check_setting("proxy.listen", address)?;
         if let Some(open) = cocoons.into_iter().find(|cocoon| cocoon.access == Access::Loopback) {
-            return Err(ConfigError::OpenCocoon { id: open.id.clone(), found: address }.into());
+            return Err(OpenCocoon { id: open.id.clone(), found: address }.into());
         }
         let tls = exposure.tls.as_ref().map(tls::load).transpose()?;
         Ok(Self { reached_at: Some(address), tls, behind_proxy })

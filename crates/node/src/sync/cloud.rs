@@ -3,8 +3,8 @@
 //! The one idea: it is registered as an agent would do it, without a key and pending. Whether it is the
 //! one that is meant, and what opens it, a person says.
 
-use super::credential::{command, preparation};
 use super::error::SyncError;
+use super::letting_in::{command, preparation};
 use super::peers;
 use super::remote::Way;
 use super::stranger::Stranger;

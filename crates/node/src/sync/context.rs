@@ -1,13 +1,13 @@
 //! What whatever moves sessions is given: what every operation on one is, and what this node knows of others.
 
-use super::folder::FolderState;
-use super::given::Given;
-use super::icon::KnownIcons;
-use super::index::IndexCache;
-use super::peers::Statuses;
-use super::seen::Looks;
+use super::folder::known::FolderState;
+use super::icon::known::KnownIcons;
+use super::index_cache::IndexCache;
+use super::movements::Given;
+use super::peers::seen::Statuses;
+use super::seen::looks::Looks;
 use super::settings::SyncSettings;
-use super::standing::Watches;
+use super::standing::watches::Watches;
 use crate::identity::{NodeSettings, OwnIdentity};
 use crate::messages::Replays;
 use crate::oidc::{Gate, Tokens};

@@ -5,6 +5,7 @@ use super::{forget, index, lease, peers};
 use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
+use crate::sync::index_for;
 use baton_api::sync::{Difference, DifferenceList, IndexedSession, SessionDifference, SyncIndex};
 use baton_session::revision::Order;
 use baton_session::{PeerLimits, SessionId};
@@ -53,7 +54,7 @@ pub(super) async fn compared(
     there: &SyncIndex,
 ) -> Result<Vec<SessionDifference>, SyncError> {
     let here = index::of(context, &peer.owner).await?;
-    let here = index::shown_to(context, peer, here).await?;
+    let here = index_for::shown_to(context, peer, here).await?;
     let names = index::names(context, &peer.owner).await?;
     let mut items = compare_within(&here, there, &peer.limits);
     for item in &mut items {

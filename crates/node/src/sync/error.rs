@@ -1,8 +1,8 @@
 //! What can go wrong while sessions move.
 
-use super::credential::{command, preparation};
 use super::damage::DamageError;
 use super::directory::DirectoryError;
+use super::letting_in::{command, preparation};
 use crate::oidc::ProviderError;
 use crate::runtime::RuntimeError;
 use crate::shell::word;
@@ -19,7 +19,7 @@ use url::Url;
 pub enum SyncError {
     /// Something of the session itself stands against it.
     #[error(transparent)]
-    Runtime(#[from] RuntimeError),
+    Runtime(RuntimeError),
     /// Something of ours cannot be written down.
     #[error("could not write {what}: {source}\nthis is a fault of Baton")]
     NotWritten {

@@ -20,6 +20,7 @@ use super::working::row;
 use crate::clock;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
+use crate::sync::index_for;
 use baton_api::sync::{IndexedSession, SyncIndex};
 use baton_session::peer::PeerState;
 use baton_session::{NodeId, Owner, Replica, RevisionId, SessionId, Signed};
@@ -142,7 +143,7 @@ pub(crate) async fn told(context: &Sync, peer: &Peer, index: &SyncIndex) -> Resu
     if !peer.limits.give.is_whole() || !index.sessions.iter().any(|one| one.deleted) {
         return Ok(());
     }
-    let held = index::held_by(context, &peer.owner, peer.node).await?;
+    let held = index_for::held_by(context, &peer.owner, peer.node).await?;
     let is_new = |one: &&IndexedSession| one.deleted && !held.contains(&one.id);
     let heard: Vec<_> = index.sessions.iter().filter(is_new).map(|one| (one.id, one.rev)).collect();
     Ok(context.store.note_heard(&peer.owner, peer.node, &heard, clock::now()).await?)

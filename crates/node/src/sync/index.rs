@@ -3,23 +3,15 @@
 //! The one idea: a line is made when something is stored, not when somebody asks. All lines together
 //! are remembered until the database says that there are newer ones.
 
-use super::seen::is_seen;
 use crate::blocking::blocking;
 use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::sync::{IndexedSession, SyncIndex};
-use baton_session::{NodeId, Owner, SessionId, SessionName, View, json};
-use baton_store::{Generation, Peer, Shared};
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// Of how many owners the index is remembered.
-const OWNERS_MAX: usize = 16;
-
-/// The indexes that were made last.
-#[derive(Default)]
-pub(crate) struct IndexCache(Mutex<HashMap<Owner, (Generation, Arc<SyncIndex>)>>);
+use baton_session::{Owner, SessionId, SessionName, json};
+use baton_store::Shared;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The caller's sessions that are shared, by the names that they have here. Another node is told what their
 /// revisions call them.
@@ -76,54 +68,6 @@ fn read(entries: Vec<(SessionId, Vec<u8>)>) -> Vec<IndexedSession> {
     sessions
 }
 
-/// What a peer is told of the sessions: all, or of each the part that it is given.
-pub(crate) async fn index_for(context: &Sync, peer: &Peer) -> Result<Arc<SyncIndex>, SyncError> {
-    let index = of(context, &peer.owner).await?;
-    let view = &peer.limits.give;
-    if view.is_whole() {
-        return Ok(index);
-    }
-    let mut told = SyncIndex::clone(&*shown_to(context, peer, index).await?);
-    told.sessions.iter_mut().for_each(|line| *line = through(line, view));
-    Ok(Arc::new(told))
-}
-
-/// The sessions of which there is anything for a peer, or of which it may have something already.
-pub(super) async fn shown_to(
-    context: &Sync,
-    peer: &Peer,
-    index: Arc<SyncIndex>,
-) -> Result<Arc<SyncIndex>, SyncError> {
-    let view = &peer.limits.give;
-    if view.is_whole() {
-        return Ok(index);
-    }
-    let held = held_by(context, &peer.owner, peer.node).await?;
-    let mut shown = SyncIndex { sessions: Vec::new(), ..SyncIndex::clone(&index) };
-    for line in &index.sessions {
-        if held.contains(&line.id) || is_seen(context, &peer.owner, line.id, view).await? {
-            shown.sessions.push(line.clone());
-        }
-    }
-    Ok(Arc::new(shown))
-}
-
-/// The sessions of which a peer may have something, as far as this node knows.
-pub(super) async fn held_by(
-    context: &Sync,
-    owner: &Owner,
-    node: NodeId,
-) -> Result<HashSet<SessionId>, SyncError> {
-    let held = context.store.list_held(owner, node).await?;
-    Ok(held.into_iter().map(|(session, _)| session).collect())
-}
-
-/// A line as somebody sees it who sees a part.
-fn through(line: &IndexedSession, view: &View) -> IndexedSession {
-    let known = line.knowledge().through(view);
-    IndexedSession { vector: known.joined(), within: known.into_within(), ..line.clone() }
-}
-
 /// The line of a session, for the database.
 pub(super) fn entry(shared: &Shared) -> Vec<u8> {
     line(shared).map(|line| json::bytes(&line)).unwrap_or_default()
@@ -150,20 +94,4 @@ fn line(shared: &Shared) -> Option<IndexedSession> {
         lease: shared.lease,
         deleted: current.deleted,
     })
-}
-
-impl IndexCache {
-    fn get(&self, owner: &Owner, newest: Generation) -> Option<Arc<SyncIndex>> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (generation, index) = known.get(owner)?;
-        (*generation == newest).then(|| Arc::clone(index))
-    }
-
-    fn put(&self, owner: &Owner, generation: Generation, index: &Arc<SyncIndex>) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= OWNERS_MAX && !known.contains_key(owner) {
-            known.clear();
-        }
-        known.insert(owner.clone(), (generation, Arc::clone(index)));
-    }
 }

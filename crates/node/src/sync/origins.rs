@@ -19,6 +19,19 @@ impl From<WayError> for SyncError {
     }
 }
 
+impl From<RuntimeError> for SyncError {
+    fn from(error: RuntimeError) -> Self {
+        match error {
+            // It went through those who know nothing of other nodes, and is what it was.
+            RuntimeError::Elsewhere(elsewhere) => match elsewhere.downcast::<Self>() {
+                Ok(error) => *error,
+                Err(other) => Self::Runtime(RuntimeError::Elsewhere(other)),
+            },
+            error => Self::Runtime(error),
+        }
+    }
+}
+
 /// Those that come by way of an error of the session itself.
 macro_rules! of_session {
     ($($error:ty),+) => {$(

@@ -2,8 +2,9 @@
 
 use crate::fixture::Folder;
 use baton_net::connections::Bounds;
+use baton_net::exposure::Exposure;
 use baton_net::rates::RateLimits;
-use baton_node::config::{Choices, ConfigError, Exposure, Settings};
+use baton_node::config::{Choices, ConfigError, Settings};
 use baton_node::sandboxes::Prepare;
 use baton_node::webhooks::Event;
 use baton_session::Owner;

@@ -3,9 +3,9 @@
 use super::flags::Flags;
 use anyhow::Context as _;
 use baton_browser::keeper::KeeperCommand;
+use baton_net::exposure::Exposure;
 use baton_node::config::{
-    Choices, DatabaseUrl, Exposure, ProxySettings, ProxyTexts, Settings, StorageSettings,
-    Surroundings,
+    Choices, DatabaseUrl, ProxySettings, ProxyTexts, Settings, StorageSettings, Surroundings,
 };
 use baton_node::{Config, DataFolder};
 use baton_sandbox::InitCommand;

@@ -5,11 +5,13 @@
 //! address or in a header that others log. Rooms: `pairing` keeps codes and tickets; `link` is what a
 //! connected browser tells; `parked` holds the tabs of one that is gone for a moment.
 
+mod known;
 mod link;
 mod pairing;
 mod parked;
 mod seats;
 
+pub(crate) use known::Browsers;
 pub(crate) use link::BrowserLink;
 
 use crate::clock;
@@ -21,63 +23,14 @@ use crate::proxy::Cocoon;
 use crate::runtime::Caller;
 use baton_api::Invalid;
 use baton_api::Scope;
-use baton_api::debug::{EpochMs, WatchedCocoon};
-use baton_debug::token::{DebugSecret, PageToken, TokenError, UsedNonces};
+use baton_api::debug::WatchedCocoon;
 use baton_session::Owner;
-use pairing::Pairing;
-use parked::Parked;
-use seats::{Seat, Seats};
 use secrecy::SecretString;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The id of the extension: it follows from the key in its manifest.
 pub const EXTENSION_ID: &str = "cklmooddchbbhngeidieamidaojpclfa";
-
-/// What a node knows of people's browsers. Cheap to clone.
-#[derive(Clone)]
-pub(crate) struct Browsers {
-    pairing: Pairing,
-    parked: Parked,
-    seats: Seats,
-    secret: DebugSecret,
-    used: Arc<Mutex<UsedNonces>>,
-}
-
-impl Browsers {
-    /// With what their tokens are signed.
-    pub(crate) fn secret(&self) -> &DebugSecret {
-        &self.secret
-    }
-
-    /// None yet; the secret is that of their tokens.
-    pub(crate) fn new(secret: DebugSecret) -> Self {
-        let (pairing, parked, seats, used) = Default::default();
-        Self { pairing, parked, seats, secret, used }
-    }
-
-    /// Who connects with a ticket, and which browser it is, the one time that it counts.
-    pub(crate) fn take_ticket(&self, ticket: &SecretString) -> Option<(Caller, String)> {
-        self.pairing.take(ticket)
-    }
-
-    /// Waits until an older connection of the same browser has left, and takes its place.
-    pub(crate) async fn sit(&self, key: &str) -> Seat {
-        self.seats.sit(key).await
-    }
-
-    /// What a page's token says, the one time that it counts, and what is made of it; while nothing can
-    /// be made of it, it still counts.
-    fn take_page<T, E: From<TokenError>>(
-        &self,
-        token: &str,
-        now: EpochMs,
-        take: impl FnOnce(&PageToken) -> Result<T, E>,
-    ) -> Result<(PageToken, T), E> {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        PageToken::take_for(&self.secret, &mut used, token, now, take)
-    }
-}
 
 /// A code with which a person pairs a browser of theirs, and how long it counts.
 pub(crate) fn pair(context: &Context, caller: &Caller) -> Result<(String, Duration), NodeError> {

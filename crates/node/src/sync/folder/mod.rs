@@ -8,7 +8,7 @@
 
 mod failures;
 mod inbox;
-mod known;
+pub(super) mod known;
 mod projection;
 mod readers;
 

@@ -8,11 +8,10 @@
 
 mod fetch;
 mod give;
-mod known;
+pub(super) mod known;
 
 pub use fetch::icon;
 pub(crate) use give::icon_for;
-pub(crate) use known::KnownIcons;
 
 /// The most bytes that a peer says are an icon.
 const ICON_MAX: usize = 64 << 10;

@@ -12,6 +12,7 @@ mod list;
 mod ping;
 mod register;
 mod remove;
+pub(super) mod seen;
 mod shown;
 mod status;
 
@@ -25,9 +26,10 @@ pub use list::{known, list};
 pub use ping::ping;
 pub use register::register;
 pub use remove::remove;
+pub(crate) use seen::Statuses;
 pub(crate) use shown::CLIENT;
 pub(in crate::sync) use status::confirms_there;
-pub(crate) use status::{Statuses, unasked};
+pub(crate) use status::unasked;
 
 use super::error::SyncError;
 use crate::clock;

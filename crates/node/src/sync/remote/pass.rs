@@ -3,7 +3,8 @@
 //! The one idea: a token may end at any moment, so one that was kept and is refused is thrown away, and
 //! another one is got, once. What is refused then stays refused, and whoever asked is told by whom.
 
-use super::super::credential::{Credential, Pass, command, preparation};
+use super::super::credential::{Credential, Pass};
+use super::super::letting_in::{command, preparation};
 use crate::oidc::{OidcClient, ProviderError, Token, Tokens};
 use crate::shell::word;
 use crate::sync::error::SyncError;

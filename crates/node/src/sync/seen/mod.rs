@@ -7,10 +7,9 @@
 //! Rooms: `look` looks at one revision, `looks` remembers it, and `parts` gives what it is made of.
 
 mod look;
-mod looks;
+pub(super) mod looks;
 mod parts;
 
-pub(crate) use looks::Looks;
 pub(super) use parts::{fetch_seen, pack};
 
 use super::shelf::Shelf;

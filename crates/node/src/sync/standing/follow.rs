@@ -2,6 +2,7 @@
 
 use super::super::{conflicts, differences, peers};
 use super::watched::Watched;
+use super::watching::begin;
 use super::{LOOK_PAUSE, TOGETHER};
 use crate::runtime::Caller;
 use crate::runtime::Request;
@@ -123,7 +124,8 @@ impl Followed {
         let asked = found.iter().filter(is_asked).filter(|_| self.asks);
         let context = &self.context;
         // Those that go on are held before the others are let go.
-        self.watched = asked.map(|peer| context.own.watches.watch(context, peer)).collect();
+        self.watched =
+            asked.map(|peer| context.own.watches.watch(peer, || begin(context, peer))).collect();
     }
 
     async fn peer(&self, peer: Peer) -> Result<PeerStanding, SyncError> {

@@ -10,7 +10,8 @@
 mod follow;
 mod next;
 mod watched;
-mod watches;
+pub(super) mod watches;
+mod watching;
 
 pub(crate) use follow::follow;
 pub(crate) use next::{WAIT, next_index};

@@ -1,6 +1,6 @@
 //! Answers a node that wants to hear of the next index.
 
-use super::super::index::index_for;
+use super::super::index_for::index_for;
 use super::super::{forget, peers};
 use super::{LOOK_PAUSE, TOGETHER};
 use crate::blocking::blocking;

@@ -1,7 +1,6 @@
 //! Every peer that is watched, each once, however many follow it.
 
 use super::watched::Watched;
-use crate::sync::context::Sync;
 use baton_session::{NodeId, Owner};
 use baton_store::Peer;
 use std::collections::HashMap;
@@ -43,15 +42,16 @@ impl Watches {
         self.0.news.subscribe()
     }
 
-    /// A peer that is watched from now on, for as long as somebody holds what is returned.
-    pub(super) fn watch(&self, context: &Sync, peer: &Peer) -> Arc<Watched> {
+    /// A peer that is watched from now on, for as long as somebody holds what is returned; `begin`
+    /// begins it.
+    pub(super) fn watch(&self, peer: &Peer, begin: impl FnOnce() -> Arc<Watched>) -> Arc<Watched> {
         let mut watched = self.watched();
         watched.retain(|_, one| one.strong_count() > 0);
         let place = (peer.owner.clone(), peer.node);
         if let Some(one) = watched.get(&place).and_then(Weak::upgrade) {
             return one;
         }
-        let one = Watched::begin(context, peer);
+        let one = begin();
         watched.insert(place, Arc::downgrade(&one));
         one
     }

@@ -1,0 +1,172 @@
+//! Every route of a node, and the document that tells of them.
+
+use super::config::HttpConfig;
+use super::{
+    audit, carry, cdp, cocoons, compression, debug, debug_browsers, events, exchange, federation,
+    gateway, here, history, keys, layers, mcp, movement, sandboxes, session_files, sessions,
+    signaling, sync, sync_files, system,
+};
+use crate::context::Context;
+use crate::mcp::Connections;
+use crate::sessions::FILE_LIMIT;
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::from_fn;
+use baton_api::Problem;
+use baton_api::chat::ChatChunk;
+use baton_api::debug::{BrowserMessage, ClientMessage, RelayMessage};
+use baton_api::sandbox::ExecEvent;
+use baton_api::sync::SyncStanding;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::{Modify, OpenApi};
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
+use utoipa_axum::routes;
+
+/// The largest body of a message between nodes: parts, or lists of parts.
+const PARCELS_LIMIT: usize = 160 << 20;
+/// The largest body of whoever pairs a browser, and has shown nothing yet: a code and an id.
+const PAIRING_LIMIT: usize = 512;
+
+/// Every route of a node.
+fn routes() -> OpenApiRouter<Context> {
+    let long = DefaultBodyLimit::max(FILE_LIMIT);
+    let files = DefaultBodyLimit::max(crate::sandboxes::FILE_LIMIT);
+    let unpacked = from_fn(baton_net::connections::freight::weigh_unpacked);
+    OpenApiRouter::with_openapi(Document::openapi())
+        // Without a key.
+        .routes(routes!(system::health))
+        .routes(routes!(system::ready))
+        .routes(routes!(system::openapi).layer(compression::answers()))
+        // Sessions.
+        .routes(routes!(sessions::list).layer(compression::answers()))
+        .routes(routes!(sessions::open))
+        .routes(routes!(sessions::attach))
+        .routes(routes!(sessions::show, sessions::delete))
+        .routes(routes!(sessions::capture))
+        .routes(routes!(sessions::resume))
+        .routes(routes!(sessions::close))
+        .routes(routes!(sessions::pass))
+        .routes(routes!(sessions::abandon))
+        .routes(routes!(sessions::state))
+        .routes(routes!(sessions::preview))
+        .routes(routes!(sessions::icon))
+        .routes(routes!(history::history).layer(compression::answers()))
+        .routes(routes!(history::rollback))
+        .routes(routes!(history::diff))
+        .routes(routes!(cdp::connect, cdp::open))
+        .routes(routes!(session_files::list))
+        .routes(routes!(session_files::get, session_files::put, session_files::remove))
+        .routes(routes!(carry::export))
+        .routes(routes!(carry::contexts))
+        .routes(routes!(carry::keep_context))
+        .routes(routes!(carry::import).layer((compression::bodies(), unpacked.clone(), long)))
+        // Other nodes.
+        .routes(routes!(sync::save))
+        .routes(routes!(sync::index).layer(compression::answers()))
+        .routes(routes!(sync::directory))
+        .routes(routes!(sync_files::download, sync::delete))
+        .routes(routes!(sync_files::upload).layer((compression::bodies(), unpacked.clone(), long)))
+        .routes(routes!(sync_files::seal))
+        .routes(routes!(sync_files::open).layer((compression::bodies(), unpacked.clone(), long)))
+        .routes(routes!(sync::list_peers, sync::register_peer))
+        .routes(routes!(sync::remove_peer))
+        .routes(routes!(sync::confirm_peer))
+        .routes(routes!(sync::limit_peer))
+        .routes(routes!(sync::ping_peer))
+        .routes(routes!(sync::differences).layer(compression::answers()))
+        .routes(routes!(sync::icon))
+        .routes(routes!(movement::pull))
+        .routes(routes!(movement::push))
+        .routes(routes!(sync::conflicts).layer(compression::answers()))
+        .routes(routes!(sync::conflict, sync::resolve))
+        // Between nodes.
+        .routes(routes!(exchange::card))
+        .routes(routes!(exchange::greeting))
+        .routes(routes!(exchange::revisions))
+        .routes(routes!(exchange::seen))
+        .routes(routes!(exchange::offer).layer(DefaultBodyLimit::max(PARCELS_LIMIT)))
+        .routes(routes!(exchange::lease))
+        .routes(routes!(exchange::icon))
+        .routes(routes!(exchange::fetch))
+        .routes(routes!(exchange::give).layer(DefaultBodyLimit::max(PARCELS_LIMIT)))
+        // Keys.
+        .routes(routes!(keys::list, keys::create))
+        .routes(routes!(keys::revoke))
+        // Agents that take turns.
+        .routes(routes!(federation::show, federation::change))
+        .routes(routes!(federation::sessions))
+        .routes(routes!(federation::events))
+        // What changes.
+        .routes(routes!(events::changes))
+        .routes(routes!(events::sync))
+        .routes(routes!(events::next_index))
+        // What tabs do.
+        .routes(routes!(debug::list_tabs))
+        .routes(routes!(debug::network).layer(compression::answers()))
+        .routes(routes!(debug::console).layer(compression::answers()))
+        .routes(routes!(debug::har).layer(compression::answers()))
+        .routes(routes!(sessions::debug))
+        .routes(routes!(debug_browsers::pair))
+        .routes(routes!(debug_browsers::exchange).layer(DefaultBodyLimit::max(PAIRING_LIMIT)))
+        .routes(routes!(debug_browsers::connect))
+        .routes(routes!(signaling::connect))
+        // Services behind the proxy.
+        .routes(routes!(cocoons::list))
+        .routes(routes!(cocoons::put, cocoons::remove))
+        .routes(routes!(cocoons::enter))
+        // Sandboxes.
+        .routes(routes!(sandboxes::create).layer((compression::bodies(), unpacked.clone(), long)))
+        .routes(routes!(sandboxes::list))
+        .routes(routes!(sandboxes::show, sandboxes::delete))
+        .routes(routes!(sandboxes::exec))
+        .routes(routes!(sandboxes::read))
+        .routes(routes!(sandboxes::write).layer(files))
+        // Agents that are asked as if they were models.
+        .routes(routes!(gateway::models))
+        .routes(routes!(gateway::model))
+        .routes(routes!(gateway::complete))
+        // Models.
+        .routes(routes!(mcp::post, mcp::listen, mcp::end))
+        // What was done.
+        .routes(routes!(audit::list).layer(compression::answers()))
+}
+
+/// The service of a node.
+pub fn router(context: Context, config: &HttpConfig) -> Router {
+    let (router, document) = routes().split_for_parts();
+    let connections = Connections::new(&context, config.body_bytes);
+    let router = router
+        .layer(axum::Extension(system::Document::of(&document)))
+        .layer(axum::Extension(connections))
+        .layer(axum::Extension(here::Scheme::of(config)));
+    layers::around(router, &context, config).with_state(context)
+}
+
+/// The document of the API, as `/openapi.json` serves it.
+pub fn document() -> utoipa::openapi::OpenApi {
+    routes().split_for_parts().1
+}
+
+/// What the document says beyond its routes.
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Baton", description = "Keeps browser sessions alive. Every error is a problem."),
+    // What goes over the relay's WebSocket, or as an event, belongs to no operation.
+    components(schemas(
+        Problem, BrowserMessage, ClientMessage, RelayMessage, ExecEvent, ChatChunk, SyncStanding
+    )),
+    modifiers(&ApiKey)
+)]
+struct Document;
+
+/// How callers say who they are.
+struct ApiKey;
+
+impl Modify for ApiKey {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+        if let Some(components) = document.components.as_mut() {
+            components.add_security_scheme("api_key", scheme);
+        }
+    }
+}
