@@ -1,16 +1,16 @@
 //! What every operation is given: the database, the running browsers, and who this node is.
 
 use crate::agents::Agents;
+use crate::agents::gateway::GatewaySettings;
+use crate::agents::sandboxes::Sandboxes;
 use crate::config::ProxySettings;
-use crate::gateway::GatewaySettings;
 use crate::identity::NodeSettings;
 use crate::identity::OwnIdentity;
 use crate::live::Hub;
-use crate::looking::Browsers;
 use crate::oidc::{Gate, OidcSettings, Tokens};
+use crate::paired::Browsers;
 use crate::proxy::{Cocoons, ProxyPlace};
 use crate::runtime::{Activity, Feed, Runtime, Tickets};
-use crate::sandboxes::Sandboxes;
 use crate::sync::peers::Statuses;
 use crate::sync::standing::Watches;
 use crate::sync::{FolderState, Given, Nodes, Own, Sync, SyncSettings};

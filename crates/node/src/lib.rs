@@ -6,7 +6,7 @@
 //! in to them; [`sessions`], [`keys`] and [`audit`] have operations, and the log of them. [`identity`] is who this
 //! node is, [`messages`] signs what nodes say to each other, [`sealing`] seals it, [`oidc`] reads the tokens of
 //! providers, and [`sync`] moves sessions between nodes; [`webhooks`] tell programs of what came. [`agents`] have
-//! [`sandboxes`], in which they run, and the [`gateway`], which asks them as if they were models. [`proxy`] stands
+//! [`sandboxes`](agents::sandboxes), in which they run, and the [`gateway`](agents::gateway), which asks them as if they were models. [`proxy`] stands
 //! in front of [`cocoons`], and [`looking`] asks what tabs did. [`auth`] says who asks, [`http`] and [`mcp`] are
 //! the doors, [`config`] reads what the node is told, [`error`] is how an operation fails, and
 //! [`serve`](mod@serve) the node's life in steps. [`backup`] carries a whole data folder away and back, and
@@ -26,8 +26,8 @@ pub mod cocoons;
 pub mod config;
 pub mod context;
 pub mod data;
+pub mod door;
 pub mod error;
-pub mod gateway;
 pub mod http;
 pub mod identity;
 pub mod idle;
@@ -42,12 +42,12 @@ pub mod messages;
 pub mod metrics;
 pub mod oidc;
 mod page;
+mod paired;
 mod plain;
 mod problem;
 pub mod proxy;
 pub mod reference;
 pub mod runtime;
-pub mod sandboxes;
 pub mod sealing;
 pub mod serve;
 pub mod sessions;
@@ -61,4 +61,5 @@ pub use config::Config;
 pub use context::Context;
 pub use data::DataFolder;
 pub use error::NodeError;
+pub use paired::EXTENSION_ID;
 pub use serve::{ServeError, debug_secret, serve};

@@ -3,7 +3,7 @@
 //! Captures, resumes and running browsers are counted where they happen, in the hub. Nothing that
 //! is counted names a session, a site or an owner: metrics are read by those who may not see them.
 
-use crate::http::{Guard, HttpConfig, guard};
+use crate::door::{Guard, HttpConfig, guard};
 use axum::Router;
 use axum::extract::State;
 use axum::middleware::from_fn_with_state;

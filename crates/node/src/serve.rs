@@ -1,5 +1,6 @@
 //! The life of a node, in steps.
 
+use crate::agents::sandboxes::{self, Sandboxes};
 use crate::auth::{LocalKeyError, ensure_local_key};
 use crate::budget::{self, Budget};
 use crate::config::Config;
@@ -13,7 +14,6 @@ use crate::http::{DoorError, Doors};
 use crate::identity::{IdentityError, OwnIdentity, load_or_create};
 use crate::live::{Hub, HubConfig, LiveError};
 use crate::proxy::{Cocoons, Outside, OutsideError, Proxy, ProxyConfig, ProxyPlace};
-use crate::sandboxes::{self, Sandboxes};
 use crate::{board, cocoons, idle, life, metrics, proxy, sync, webhooks};
 use baton_debug::relay::RelayLimits;
 use baton_debug::token::{DebugSecret, SecretError};

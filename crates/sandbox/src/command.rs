@@ -1,6 +1,6 @@
 //! A command in a sandbox, while it runs and when it has ended.
 
-use crate::WORKSPACE;
+use crate::workspace::WORKSPACE;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;

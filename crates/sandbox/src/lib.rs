@@ -18,12 +18,11 @@ mod spec;
 pub mod init;
 #[cfg(target_os = "linux")]
 pub mod local;
+mod workspace;
 
 pub use command::{Command, Ended, Input, Output, Process};
 pub use error::SandboxError;
 pub use network::{Allowed, Destination, InvalidAllowed, Network};
 pub use provider::{Answer, Enforced, InitCommand, Provider, Sandbox};
 pub use spec::{Limits, Mount, SandboxSpec};
-
-/// Where a sandbox's own files are, in it.
-pub const WORKSPACE: &str = "/workspace";
+pub use workspace::WORKSPACE;

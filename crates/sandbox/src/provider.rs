@@ -24,7 +24,7 @@ pub trait Sandbox: Send + Sync + std::fmt::Debug {
     /// Whether the limits of memory, processes and processors hold.
     fn enforced(&self) -> &Enforced;
 
-    /// Where its own files are, as its commands know it: [`WORKSPACE`](crate::WORKSPACE), or a folder of
+    /// Where its own files are, as its commands know it: [`WORKSPACE`](crate::workspace::WORKSPACE), or a folder of
     /// this machine that every path below that is taken for.
     fn workspace(&self) -> &str;
 

@@ -6,7 +6,7 @@
 //! A socket that is closed while more comes resets the connection, and whoever is still sending loses the
 //! answer that is on its way (RFC 9112, section 9.6). So what an answered request still sends is taken first.
 
-use super::Bounds;
+use super::bounds::Bounds;
 use super::places::Place;
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;

@@ -1,9 +1,9 @@
 //! What an error of what agents do is for a client.
 
 use super::error::AgentsError;
-use crate::gateway::GatewayRefusal;
+use crate::agents::gateway::GatewayRefusal;
+use crate::agents::sandboxes::SandboxRefusal;
 use crate::runtime::answers::file;
-use crate::sandboxes::SandboxRefusal;
 use baton_api::{Answers, ErrorCode, usual_hint};
 use baton_browser::profile::compile::CompileError;
 use baton_sandbox::SandboxError;

@@ -1,7 +1,7 @@
 //! What an operation on agents is given: what moves sessions has, and the sandboxes and agents that there are.
 
-use crate::gateway::GatewaySettings;
-use crate::sandboxes::Sandboxes;
+use crate::agents::gateway::GatewaySettings;
+use crate::agents::sandboxes::Sandboxes;
 use crate::sync::Sync;
 use std::ops::Deref;
 use std::sync::Arc;

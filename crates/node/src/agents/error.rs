@@ -1,9 +1,9 @@
 //! How an operation on agents, and on the sandboxes in which they run, fails.
 
-use crate::gateway::GatewayRefusal;
+use crate::agents::gateway::GatewayRefusal;
+use crate::agents::sandboxes::SandboxRefusal;
 use crate::live::LiveError;
 use crate::runtime::RuntimeError;
-use crate::sandboxes::SandboxRefusal;
 use crate::sync::SyncError;
 use baton_api::Invalid;
 use baton_net::WayError;

@@ -2,8 +2,8 @@
 
 use crate::audit::{Action, Note, is_asked_by};
 use crate::context::Context;
+use crate::door::{Peer, Refusal};
 use crate::error::NodeError;
-use crate::http::{Peer, Refusal};
 use crate::keys::{key_of, token};
 use crate::oidc::TokenRefusal;
 use crate::runtime::Actor;

@@ -6,8 +6,8 @@
 use super::caller::{count, denied, known, refuse, show};
 use crate::audit::{Action, Note, is_asked_by};
 use crate::context::Context;
+use crate::door::{Peer, Refusal};
 use crate::error::NodeError;
-use crate::http::{Peer, Refusal};
 use crate::keys::token;
 use crate::oidc::{Gate, TokenRefusal, Visitor};
 use crate::runtime::Actor;

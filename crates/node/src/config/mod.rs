@@ -31,12 +31,12 @@ pub use settings::{
 };
 pub use webhooks::WebhookTexts;
 
+use crate::agents::gateway::GatewaySettings;
+use crate::agents::sandboxes::SandboxSettings;
 use crate::data::DataFolder;
-use crate::gateway::GatewaySettings;
 use crate::identity::NodeSettings;
 use crate::live::RecoverySettings;
 use crate::oidc::OidcSettings;
-use crate::sandboxes::SandboxSettings;
 use crate::sync::SyncSettings;
 use crate::webhooks::WebhookSettings;
 use baton_browser::keeper::Keepers;

@@ -1,10 +1,10 @@
 //! The audit log over HTTP.
 
 use super::input::Query;
-use super::refusal::Refusal;
 use crate::audit;
 use crate::auth::Auditor;
 use crate::context::Context;
+use crate::door::Refusal;
 use axum::extract::State;
 use baton_api::{AuditList, ListAudit, Problem};
 

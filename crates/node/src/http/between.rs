@@ -3,12 +3,12 @@
 //! The one idea: an API key or a token says who may talk, the signature who talks, and the seal keeps whatever
 //! stands in between from reading along. A handler is given what was said once all three are checked.
 
-use super::refusal::Refusal;
 use crate::audit::{Action, Note};
 use crate::auth::MayTalk;
 use crate::blocking::blocking;
 use crate::clock;
 use crate::context::Context;
+use crate::door::Refusal;
 use crate::error::NodeError;
 use crate::identity::SealKey;
 use crate::messages::{sign_response, verify_request};

@@ -1,9 +1,9 @@
 //! Sessions as files over HTTP.
 
 use super::input::{Json, Path, Query};
-use super::refusal::Refusal;
 use crate::auth::{Drive, Read};
 use crate::context::Context;
+use crate::door::Refusal;
 use crate::sessions;
 use axum::extract::State;
 use axum::http::{StatusCode, header};

@@ -5,10 +5,10 @@
 
 use super::here::Here;
 use super::input::{Json, Path, Query};
-use super::refusal::Refusal;
 use super::websocket::shake_hands;
 use crate::auth::{Drive, count, refuse, show};
 use crate::context::Context;
+use crate::door::Refusal;
 use crate::runtime::Caller;
 use crate::runtime::RuntimeError;
 use crate::{life, sessions};

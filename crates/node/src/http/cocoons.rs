@@ -2,10 +2,10 @@
 
 use super::input::{Json, Path, Query};
 use super::keys::OfOwner;
-use super::refusal::Refusal;
 use crate::auth::{Admin, Debug};
 use crate::cocoons;
 use crate::context::Context;
+use crate::door::Refusal;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CACHE_CONTROL;

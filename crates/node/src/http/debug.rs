@@ -1,9 +1,9 @@
 //! What tabs do, over HTTP.
 
 use super::input::{Json, Path, Query};
-use super::refusal::Refusal;
 use crate::auth::Debug;
 use crate::context::Context;
+use crate::door::Refusal;
 use crate::looking;
 use axum::extract::State;
 use baton_api::Invalid;

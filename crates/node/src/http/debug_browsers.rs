@@ -2,10 +2,10 @@
 
 use super::here::Here;
 use super::input::Json;
-use super::refusal::Refusal;
 use crate::auth::{Browser, Debug, attempt};
 use crate::context::Context;
-use crate::http::peer::Peer;
+use crate::door::Peer;
+use crate::door::Refusal;
 use crate::looking;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::header::CACHE_CONTROL;

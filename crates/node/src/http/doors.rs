@@ -3,9 +3,9 @@
 //! Commands of this machine find the node without a certificate. So a node that speaks TLS listens
 //! at a free loopback port as well, in clear text that never leaves the machine.
 
-use super::config::HttpConfig;
 use super::router::router;
 use crate::context::Context;
+use crate::door::HttpConfig;
 use crate::keys::StoredKeys;
 use baton_net::connections::{Bounds, Door};
 use baton_net::exposure::Exposure;

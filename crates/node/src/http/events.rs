@@ -2,10 +2,10 @@
 
 use super::between::Between;
 use super::input::Query;
-use super::refusal::Refusal;
 use crate::auth::{Read, Sync};
 use crate::changes::{self, Change};
 use crate::context::Context;
+use crate::door::Refusal;
 use crate::sync::SyncError;
 use crate::sync::{Topic, standing};
 use axum::extract::State;

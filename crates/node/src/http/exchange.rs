@@ -2,10 +2,10 @@
 
 use super::between::Between;
 use super::input::Path;
-use super::refusal::Refusal;
 use crate::auth::MayTalk;
 use crate::blocking::blocking;
 use crate::context::Context;
+use crate::door::Refusal;
 use crate::error::NodeError;
 use crate::sync::{self, Topic};
 use axum::extract::State;

@@ -1,10 +1,10 @@
 //! The board that agents share, over HTTP.
 
 use super::input::Json;
-use super::refusal::Refusal;
 use crate::auth::{Drive, Read};
 use crate::board::{self, Followed};
 use crate::context::Context;
+use crate::door::Refusal;
 use crate::runtime::RuntimeError;
 use axum::extract::State;
 use axum::response::IntoResponse;

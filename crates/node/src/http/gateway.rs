@@ -1,11 +1,11 @@
 //! Agents over HTTP, in OpenAI's protocol.
 
 use super::input::{Json, Path};
-use super::refusal::Refusal;
 use crate::agents::AgentsError;
+use crate::agents::gateway::{self, Run, RunEvent, Shape, failure};
 use crate::auth::Sandbox;
 use crate::context::Context;
-use crate::gateway::{self, Run, RunEvent, Shape, failure};
+use crate::door::Refusal;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};

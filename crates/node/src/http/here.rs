@@ -1,9 +1,9 @@
 //! Where a caller reached this node: the address as the caller named it, which the guard has
 //! checked, so that what is answered works for the caller, too.
 
-use super::config::HttpConfig;
-use super::refusal::Refusal;
 use crate::context::Context;
+use crate::door::HttpConfig;
+use crate::door::Refusal;
 use axum::extract::FromRequestParts;
 use axum::http::header::HOST;
 use axum::http::request::Parts;

@@ -2,9 +2,9 @@
 
 use super::here::Here;
 use super::input::{Json, Path, Query};
-use super::refusal::Refusal;
 use crate::auth::{Drive, Read};
 use crate::context::Context;
+use crate::door::Refusal;
 use crate::sessions;
 use axum::extract::State;
 use baton_api::{

@@ -1,6 +1,6 @@
 //! What a request carries, read so that a refusal says where it is wrong.
 
-use super::refusal::{BODY_TOO_LARGE, Refusal};
+use crate::door::{BODY_TOO_LARGE, Refusal};
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header::CONTENT_TYPE;

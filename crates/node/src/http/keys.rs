@@ -1,9 +1,9 @@
 //! API keys over HTTP. `{id}` is a key's id or the name of one that is not revoked.
 
 use super::input::{Json, Path, Query};
-use super::refusal::Refusal;
 use crate::auth::Admin;
 use crate::context::Context;
+use crate::door::Refusal;
 use crate::keys;
 use axum::extract::State;
 use axum::http::StatusCode;

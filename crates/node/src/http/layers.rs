@@ -1,12 +1,12 @@
 //! What surrounds every request, from the outside in.
 
-use super::config::HttpConfig;
-use super::guard::{Guard, guard};
 use super::noted::note_refusals;
-use super::refusal::{BODY_TOO_LARGE, Refusal};
-use super::{openai, peer};
+use super::openai;
 use crate::blocking::finished;
 use crate::context::Context;
+use crate::door::HttpConfig;
+use crate::door::{BODY_TOO_LARGE, Refusal};
+use crate::door::{Guard, guard};
 use crate::metrics;
 use crate::sessions::FILE_LIMIT;
 use crate::sync::TUNNEL;
@@ -52,7 +52,7 @@ pub(super) fn around(
         .layer(from_fn_with_state(context.clone(), finish))
         .layer(from_fn_with_state(context.freight.clone(), freight::weigh))
         .layer(from_fn_with_state(Guard::new(config), guard))
-        .layer(from_fn_with_state(config.behind_proxy, peer::find))
+        .layer(from_fn_with_state(config.behind_proxy, crate::door::find))
         .layer(from_fn_with_state(context.clone(), note_refusals))
         // What may be longer, a file that becomes a session, says so at its route.
         .layer(DefaultBodyLimit::max(config.body_bytes))

@@ -5,7 +5,7 @@
 
 use super::input::Query;
 use super::layers::OwnBody;
-use super::refusal::Refusal;
+use crate::door::Refusal;
 use crate::mcp::{Connections, Wishes};
 use crate::runtime::Caller;
 use axum::Extension;

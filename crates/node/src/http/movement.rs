@@ -2,9 +2,9 @@
 //! peer's name.
 
 use super::input::{Path, Query};
-use super::refusal::Refusal;
 use crate::auth::Sync;
 use crate::context::Context;
+use crate::door::Refusal;
 use crate::error::NodeError;
 use crate::sync;
 use axum::extract::State;

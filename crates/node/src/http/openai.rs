@@ -1,6 +1,6 @@
 //! What differs where OpenAI's protocol is spoken: the shape of errors, and how long answers take.
 
-use crate::gateway::failure;
+use crate::agents::gateway::failure;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};

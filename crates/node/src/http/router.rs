@@ -1,12 +1,12 @@
 //! Every route of a node, and the document that tells of them.
 
-use super::config::HttpConfig;
 use super::{
     audit, carry, cdp, cocoons, compression, debug, debug_browsers, events, exchange, federation,
     gateway, here, history, keys, layers, mcp, movement, sandboxes, session_files, sessions,
     signaling, sync, sync_files, system,
 };
 use crate::context::Context;
+use crate::door::HttpConfig;
 use crate::mcp::Connections;
 use crate::sessions::FILE_LIMIT;
 use axum::Router;
@@ -30,7 +30,7 @@ const PAIRING_LIMIT: usize = 512;
 /// Every route of a node.
 fn routes() -> OpenApiRouter<Context> {
     let long = DefaultBodyLimit::max(FILE_LIMIT);
-    let files = DefaultBodyLimit::max(crate::sandboxes::FILE_LIMIT);
+    let files = DefaultBodyLimit::max(crate::agents::sandboxes::FILE_LIMIT);
     let unpacked = from_fn(baton_net::connections::freight::weigh_unpacked);
     OpenApiRouter::with_openapi(Document::openapi())
         // Without a key.

@@ -1,11 +1,11 @@
 //! Sandboxes over HTTP. `{id}` is an id or a unique prefix of one.
 
 use super::input::{Json, Path, Query};
-use super::refusal::Refusal;
+use crate::agents::sandboxes;
+use crate::agents::sandboxes::Events;
 use crate::auth::Sandbox;
 use crate::context::Context;
-use crate::sandboxes;
-use crate::sandboxes::Events;
+use crate::door::Refusal;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
@@ -141,7 +141,7 @@ pub(super) async fn write(
     Query(file): Query<SandboxFile>,
     bytes: Result<Bytes, BytesRejection>,
 ) -> Result<StatusCode, Refusal> {
-    let too_large = |_| Refusal::new(ErrorCode::BodyTooLarge, super::refusal::BODY_TOO_LARGE);
+    let too_large = |_| Refusal::new(ErrorCode::BodyTooLarge, crate::door::BODY_TOO_LARGE);
     let bytes = bytes.map_err(too_large)?;
     sandboxes::write(&context, &caller, &id, &file.path, &bytes).await?;
     Ok(StatusCode::NO_CONTENT)

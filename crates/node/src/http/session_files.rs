@@ -1,9 +1,9 @@
 //! The files of a session over HTTP.
 
 use super::input::Path;
-use super::refusal::Refusal;
 use crate::auth::Drive;
 use crate::context::Context;
+use crate::door::Refusal;
 use crate::sessions;
 use axum::body::Body;
 use axum::extract::State;

@@ -7,10 +7,10 @@
 mod conversation;
 mod end;
 
-use super::refusal::Refusal;
 use super::websocket::shake_hands;
 use crate::auth::Debug;
 use crate::context::Context;
+use crate::door::Refusal;
 use crate::runtime::Caller;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};

@@ -2,9 +2,9 @@
 
 use super::between::Between;
 use super::input::{Json, Path, Query};
-use super::refusal::Refusal;
 use crate::auth::{Admin, Sync};
 use crate::context::Context;
+use crate::door::Refusal;
 use crate::sync::{self, Topic, peers};
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::http::StatusCode;

@@ -1,9 +1,9 @@
 //! Session files over HTTP, for whoever is no node.
 
 use super::input::{Json, Path};
-use super::refusal::Refusal;
 use crate::auth::Sync;
 use crate::context::Context;
+use crate::door::Refusal;
 use crate::sync;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, ETAG, IF_MATCH};

@@ -1,7 +1,7 @@
 //! What needs no key: whether the node lives, whether it can work, and what it offers.
 
-use super::refusal::Refusal;
 use crate::context::Context;
+use crate::door::Refusal;
 use crate::error::NodeError;
 use axum::body::Bytes;
 use axum::extract::State;

@@ -1,6 +1,6 @@
 //! The handshake of a `WebSocket`.
 
-use super::refusal::Refusal;
+use crate::door::Refusal;
 use axum::body::Body;
 use axum::http::header::{
     CONNECTION, HeaderMap, HeaderName, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY,

@@ -7,7 +7,6 @@ mod browsers;
 mod questions;
 mod tabs;
 
-pub use browsers::EXTENSION_ID;
-pub(crate) use browsers::{BrowserLink, Browsers, connect, exchange, largest_body, pair, watched};
+pub(crate) use browsers::{BrowserLink, connect, exchange, largest_body, pair, watched};
 pub(crate) use questions::answer;
 pub use tabs::{console, har, list_tabs, network};

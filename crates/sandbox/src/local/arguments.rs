@@ -1,10 +1,10 @@
 //! What a sandbox sees, as arguments of bubblewrap.
 
-use crate::WORKSPACE;
 use crate::error::SandboxError;
 use crate::network::Network;
 use crate::provider::InitCommand;
 use crate::spec::SandboxSpec;
+use crate::workspace::WORKSPACE;
 use std::ffi::OsString;
 use std::path::{Component, Path};
 

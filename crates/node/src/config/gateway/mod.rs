@@ -8,7 +8,7 @@ pub use texts::{AgentTexts, GatewayTexts, UpstreamTexts};
 
 use super::error::ConfigError;
 use super::values::{invalid, number};
-use crate::gateway::{AgentSettings, BUILT_IN_AGENT, GatewaySettings};
+use crate::agents::gateway::{AgentSettings, BUILT_IN_AGENT, GatewaySettings};
 use agent::read_agent;
 use std::time::Duration;
 use upstream::read_upstream;

@@ -2,16 +2,10 @@
 //!
 //! The one idea: a browser gets a key that may tell and nothing else. A code that a person types pays for
 //! it, and a ticket that opens one connection is bought with it, so that the key never stands in an
-//! address or in a header that others log. Rooms: `pairing` keeps codes and tickets; `link` is what a
-//! connected browser tells; `parked` holds the tabs of one that is gone for a moment.
+//! address or in a header that others log. `link` is what a connected browser tells.
 
-mod known;
 mod link;
-mod pairing;
-mod parked;
-mod seats;
 
-pub(crate) use known::Browsers;
 pub(crate) use link::BrowserLink;
 
 use crate::clock;
@@ -28,9 +22,6 @@ use baton_session::Owner;
 use secrecy::SecretString;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The id of the extension: it follows from the key in its manifest.
-pub const EXTENSION_ID: &str = "cklmooddchbbhngeidieamidaojpclfa";
 
 /// A code with which a person pairs a browser of theirs, and how long it counts.
 pub(crate) fn pair(context: &Context, caller: &Caller) -> Result<(String, Duration), NodeError> {

@@ -7,7 +7,7 @@ mod pairing;
 use crate::fixture::Node;
 use baton_api::debug::{BrowserConnection, ConsoleFilters, EpochMs, PairedBrowser, RelayMessage};
 use baton_debug::token::{DebugSecret, Nonce, PageToken};
-use baton_node::looking::EXTENSION_ID;
+use baton_node::EXTENSION_ID;
 use futures_util::{SinkExt, StreamExt};
 use jiff::Timestamp;
 use reqwest::{Method, Response};

@@ -22,7 +22,7 @@ struct Waiting {
 
 impl Parked {
     /// Keeps a tab until its browser, the one with this key, comes back.
-    pub(super) fn park(&self, tab: TabSender, key: &str) {
+    pub(crate) fn park(&self, tab: TabSender, key: &str) {
         tab.offline();
         let (token, turn) = {
             let mut waiting = self.waiting();
@@ -45,7 +45,7 @@ impl Parked {
     }
 
     /// The tab, if it waits for the browser with this key.
-    pub(super) fn take(&self, token: &TabToken, key: &str) -> Option<TabSender> {
+    pub(crate) fn take(&self, token: &TabToken, key: &str) -> Option<TabSender> {
         let mut waiting = self.waiting();
         if waiting.tabs.get(token).is_none_or(|(_, of, _)| of != key) {
             return None;

@@ -1,6 +1,6 @@
 //! A model's answer: what it says, and what it wants to be run.
 
-use crate::gateway::error::GatewayRefusal;
+use crate::agents::gateway::error::GatewayRefusal;
 use baton_api::chat::Usage;
 use serde::Deserialize;
 use serde_json::Value;

@@ -16,7 +16,7 @@ use std::net::IpAddr;
 pub(crate) struct Peer(pub(crate) IpAddr);
 
 /// The layer: finds out who the caller is.
-pub(super) async fn find(
+pub(crate) async fn find(
     State(behind_proxy): State<bool>,
     Extension(Connection(address)): Extension<Connection>,
     mut request: Request,

@@ -11,7 +11,7 @@ mod upstream;
 use super::desk::{Answered, Desk};
 use super::prompt::{self, Conversation};
 use crate::agents::AgentsError;
-use crate::gateway::settings::UpstreamSettings;
+use crate::agents::gateway::settings::UpstreamSettings;
 use baton_api::chat::{FinishReason, Usage};
 use reply::Reply;
 use serde_json::{Value, json};

@@ -35,7 +35,7 @@ struct Given {
 
 impl Pairing {
     /// A new code for a browser of this owner, such as `K7QM-2XPD`, and how long it counts.
-    pub(super) fn begin(&self, owner: &Owner) -> Result<(String, Duration), NodeError> {
+    pub(crate) fn begin(&self, owner: &Owner) -> Result<(String, Duration), NodeError> {
         let now = Instant::now();
         let codes = &mut self.given().codes;
         codes.retain(|_, (_, until)| *until > now);
@@ -53,7 +53,7 @@ impl Pairing {
     }
 
     /// Whose browser a code pairs, the one time that it counts.
-    pub(super) fn redeem(&self, code: &str) -> Option<Owner> {
+    pub(crate) fn redeem(&self, code: &str) -> Option<Owner> {
         let plain: String =
             code.chars().filter(char::is_ascii_alphanumeric).take(9).collect::<String>();
         let (owner, until) = self.given().codes.remove(&plain.to_ascii_uppercase())?;
@@ -61,7 +61,7 @@ impl Pairing {
     }
 
     /// A new ticket for one connection of a browser.
-    pub(super) fn ticket(
+    pub(crate) fn ticket(
         &self,
         caller: &Caller,
         browser_id: &str,

@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// What a node knows of people's browsers. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Browsers {
-    pub(super) pairing: Pairing,
-    pub(super) parked: Parked,
+    pub(crate) pairing: Pairing,
+    pub(crate) parked: Parked,
     seats: Seats,
-    pub(super) secret: DebugSecret,
+    pub(crate) secret: DebugSecret,
     used: Arc<Mutex<UsedNonces>>,
 }
 
@@ -43,7 +43,7 @@ impl Browsers {
 
     /// What a page's token says, the one time that it counts, and what is made of it; while nothing can
     /// be made of it, it still counts.
-    pub(super) fn take_page<T, E: From<TokenError>>(
+    pub(crate) fn take_page<T, E: From<TokenError>>(
         &self,
         token: &str,
         now: EpochMs,

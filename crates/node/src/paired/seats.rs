@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 /// The places of all browsers, by the key of each. Cheap to clone.
 #[derive(Clone, Default)]
-pub(super) struct Seats(Arc<Mutex<HashMap<String, Taken>>>);
+pub(crate) struct Seats(Arc<Mutex<HashMap<String, Taken>>>);
 
 struct Taken {
     /// Tells whoever sits there to leave.
@@ -27,7 +27,7 @@ pub(crate) struct Seat {
 
 impl Seats {
     /// Takes the place of the browser with this key, once whoever sits there has left.
-    pub(super) async fn sit(&self, key: &str) -> Seat {
+    pub(crate) async fn sit(&self, key: &str) -> Seat {
         let leave = CancellationToken::new();
         let chair = {
             let mut seats = self.0.lock().unwrap_or_else(PoisonError::into_inner);

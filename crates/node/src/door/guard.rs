@@ -6,7 +6,7 @@
 
 use super::config::HttpConfig;
 use super::refusal::Refusal;
-use crate::looking::EXTENSION_ID;
+use crate::paired::EXTENSION_ID;
 use axum::extract::{Request, State};
 use axum::http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
 use axum::http::uri::Authority;

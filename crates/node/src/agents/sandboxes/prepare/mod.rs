@@ -9,9 +9,9 @@
 mod waiting;
 
 use crate::agents::Agents;
+use crate::agents::sandboxes::settings::Prepare;
 use crate::clock;
 use crate::runtime::Activity;
-use crate::sandboxes::settings::Prepare;
 use baton_browser::profile::at_rest::Instant as At;
 use baton_session::{Lifecycle, Session, SessionId, SnapshotReason};
 use baton_store::StoreError;

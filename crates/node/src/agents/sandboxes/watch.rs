@@ -2,8 +2,8 @@
 
 use super::end::expire;
 use super::registry::Kept;
+use crate::agents::sandboxes::error::SandboxRefusal;
 use crate::agents::{Agents, AgentsError};
-use crate::sandboxes::error::SandboxRefusal;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;

@@ -2,7 +2,7 @@
 
 use super::reply::Call;
 use crate::agents::AgentsError;
-use crate::gateway::desk::Desk;
+use crate::agents::gateway::desk::Desk;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -2,9 +2,9 @@
 
 use super::heard::{ANSWER_MAX, Heard};
 use super::reply::failed;
+use crate::agents::gateway::settings::UpstreamSettings;
 use crate::agents::{Agents, AgentsError};
 use crate::blocking::blocking;
-use crate::gateway::settings::UpstreamSettings;
 use crate::plain;
 use baton_net::client;
 use baton_net::outbound::Reach;

@@ -1,9 +1,9 @@
 //! Where an agent works: in a sandbox, for a caller who listens.
 
 use super::event::RunEvent;
+use crate::agents::sandboxes::{self, Events};
 use crate::agents::{Agents, AgentsError};
 use crate::runtime::Caller;
-use crate::sandboxes::{self, Events};
 use baton_api::chat::{FinishReason, Usage};
 use baton_api::sandbox::{CommandLine, ExecSandbox, SandboxView};
 use std::collections::BTreeMap;

@@ -15,7 +15,7 @@ use baton_api::{Answers, ErrorCode, Invalid, Problem};
 use std::time::Duration;
 
 /// What is said of a body that is too large.
-pub(super) const BODY_TOO_LARGE: &str = "the body is larger than limits.body_bytes allows";
+pub(crate) const BODY_TOO_LARGE: &str = "the body is larger than limits.body_bytes allows";
 
 /// Why a request is not answered as hoped.
 #[derive(Debug)]
