@@ -5,7 +5,7 @@ use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
 use baton_api::debug::{BrowserConnection, PairedBrowser, RelayMessage, TabToken};
-use baton_node::looking::EXTENSION_ID;
+use baton_node::EXTENSION_ID;
 use baton_playground::{House, Site};
 use futures_util::{SinkExt, StreamExt};
 use reqwest::Url;

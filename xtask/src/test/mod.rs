@@ -8,7 +8,6 @@ pub(crate) mod tally;
 
 use crate::{cargo, chrome, setup, vscode};
 use anyhow::Result;
-use std::hash::{BuildHasher as _, RandomState};
 use std::process::{Command, ExitCode};
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
@@ -66,8 +65,6 @@ const STEPS: [Step; 5] = [
 const FAST: usize = 1;
 /// How many come before the extension for Chrome: what starts browsers comes last.
 const WITHOUT_BROWSERS: usize = 4;
-/// The seed of what is random in the tests, as `baton_testing` reads it.
-const SEED: &str = "BATON_TEST_SEED";
 /// How many tests of one binary run at once, as the test harness reads it.
 const THREADS: &str = "RUST_TEST_THREADS";
 /// How many tests run at once for each processor: most stories wait for a browser, a lease or a limit
@@ -121,9 +118,6 @@ fn passes(checked: Result<()>) -> bool {
 fn check(step: &Step, tally: &mut Tally) -> Result<bool> {
     let command = &mut command(step);
     println!("$ {}", cargo::shown(command));
-    if let Some((_, Some(seed))) = command.get_envs().find(|(name, _)| *name == SEED) {
-        println!("{SEED}={} makes the same choices again", seed.to_string_lossy());
-    }
     tally.watch(command)
 }
 
@@ -137,15 +131,7 @@ fn command(step: &Step) -> Command {
         let processors = available_parallelism().map_or(1, usize::from);
         command.env(THREADS, (processors * TESTS_PER_PROCESSOR).to_string());
     }
-    if std::env::var_os(SEED).is_none() {
-        command.env(SEED, new_seed());
-    }
     command
-}
-
-/// A seed that no run before had, short enough to be typed. Whoever names it has the same choices again.
-fn new_seed() -> String {
-    (RandomState::new().hash_one(SEED) >> 32).to_string()
 }
 
 fn summarise(results: &[(&str, Outcome, Duration)], tally: &Tally) {
