@@ -5,7 +5,7 @@ use super::error::GatewayRefusal;
 use super::prompt;
 use super::prompt::Conversation;
 use super::settings::{AgentSettings, Prompt};
-use crate::agents::AgentsError;
+use crate::agents::error::AgentsError;
 use baton_api::chat::FinishReason;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent};
 

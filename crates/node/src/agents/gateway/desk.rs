@@ -1,8 +1,9 @@
 //! Where an agent works: in a sandbox, for a caller who listens.
 
 use super::event::RunEvent;
+use crate::agents::context::Agents;
+use crate::agents::error::AgentsError;
 use crate::agents::sandboxes::{self, Events};
-use crate::agents::{Agents, AgentsError};
 use crate::runtime::Caller;
 use baton_api::chat::{FinishReason, Usage};
 use baton_api::sandbox::{CommandLine, ExecSandbox, SandboxView};

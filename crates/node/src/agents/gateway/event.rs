@@ -1,6 +1,6 @@
 //! What an agent does, as whoever asked it hears.
 
-use crate::agents::AgentsError;
+use crate::agents::error::AgentsError;
 use baton_api::chat::{FinishReason, Ran, Usage};
 
 /// What an agent does.

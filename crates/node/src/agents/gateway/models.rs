@@ -2,7 +2,8 @@
 
 use super::error::GatewayRefusal;
 use super::settings::{AgentSettings, BUILT_IN_AGENT, GatewaySettings, UpstreamSettings};
-use crate::agents::{Agents, AgentsError};
+use crate::agents::context::Agents;
+use crate::agents::error::AgentsError;
 use baton_api::chat::{Model, ModelList};
 use std::collections::BTreeMap;
 

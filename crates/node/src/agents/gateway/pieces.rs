@@ -2,7 +2,7 @@
 
 use super::ask::Run;
 use super::event::{Done, RunEvent};
-use crate::agents::AgentsError;
+use crate::agents::error::AgentsError;
 use crate::live::LiveError;
 use baton_api::chat::{
     ChatChunk, ChatCompletion, ChatError, ChatErrorBody, ChatMessage, Choice, ChunkChoice, Content,

@@ -1,6 +1,6 @@
 //! What an agent is told.
 
-use crate::agents::AgentsError;
+use crate::agents::error::AgentsError;
 use baton_api::Invalid;
 use baton_api::chat::{ChatMessage, ChatRequest, Content, Role};
 use baton_api::sandbox::Login;

@@ -1,7 +1,8 @@
 //! Sessions of this node that are handed in: lent, or copied.
 
 use super::found::{Found, accept, with_logins};
-use crate::agents::{Agents, AgentsError};
+use crate::agents::context::Agents;
+use crate::agents::error::AgentsError;
 use crate::audit::Action;
 use crate::clock;
 use crate::life::{Lend, Lent, Want, Wish, expect_driver, stored};

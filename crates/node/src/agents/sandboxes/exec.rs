@@ -1,7 +1,8 @@
 //! Runs a command in a sandbox, and tells what it writes while it runs.
 
 use super::error::SandboxRefusal;
-use crate::agents::{Agents, AgentsError};
+use crate::agents::context::Agents;
+use crate::agents::error::AgentsError;
 use crate::audit::{Action, Note};
 use crate::runtime::Caller;
 use baton_api::Invalid;

@@ -5,7 +5,8 @@
 
 use super::error::SandboxRefusal;
 use super::run::{LIMIT, complaint, ended, nothing, too_much, tool, within_limit};
-use crate::agents::{Agents, AgentsError};
+use crate::agents::context::Agents;
+use crate::agents::error::AgentsError;
 use crate::runtime::Caller;
 use axum::body::Bytes;
 use baton_api::Invalid;

@@ -1,7 +1,7 @@
 //! A session on its way into a sandbox, which logs somebody in.
 
 use super::error::SandboxRefusal;
-use crate::agents::AgentsError;
+use crate::agents::error::AgentsError;
 use crate::clock;
 use crate::live::Loan;
 use baton_api::sandbox::{HandedIn, Login};

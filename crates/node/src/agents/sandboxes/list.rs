@@ -1,6 +1,7 @@
 //! Shows sandboxes.
 
-use crate::agents::{Agents, AgentsError};
+use crate::agents::context::Agents;
+use crate::agents::error::AgentsError;
 use crate::runtime::Caller;
 use baton_api::sandbox::{SandboxList, SandboxView};
 

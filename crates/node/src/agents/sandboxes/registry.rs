@@ -3,7 +3,7 @@
 use super::error::SandboxRefusal;
 use super::settings::{Prepare, SandboxSettings};
 use super::taken::Taken;
-use crate::agents::AgentsError;
+use crate::agents::error::AgentsError;
 use crate::live::Loan;
 use baton_api::sandbox::{SandboxView, TakeBack};
 use baton_sandbox::{Provider, Sandbox};

@@ -6,7 +6,8 @@
 
 use super::error::SandboxRefusal;
 use super::settings::SessionService;
-use crate::agents::{Agents, AgentsError};
+use crate::agents::context::Agents;
+use crate::agents::error::AgentsError;
 use crate::blocking::blocking;
 use crate::plain;
 use crate::runtime::Caller;

@@ -9,7 +9,7 @@
 use super::error::SandboxRefusal;
 use super::registry::Kept;
 use super::run::tool;
-use crate::agents::AgentsError;
+use crate::agents::error::AgentsError;
 use baton_api::sandbox::Vnc;
 use baton_sandbox::{Command, Process, Sandbox, SandboxError};
 use des::Des;

@@ -2,8 +2,9 @@
 
 use super::end::expire;
 use super::registry::Kept;
+use crate::agents::context::Agents;
+use crate::agents::error::AgentsError;
 use crate::agents::sandboxes::error::SandboxRefusal;
-use crate::agents::{Agents, AgentsError};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;

@@ -4,7 +4,7 @@
 //! `delta` each, `[DONE]` at last. A model that knows no streams answers with one message.
 
 use super::reply::{Call, Function, Reply, failed, read};
-use crate::agents::AgentsError;
+use crate::agents::error::AgentsError;
 use crate::blocking::blocking;
 use baton_api::chat::Usage;
 use baton_net::client;

@@ -10,7 +10,7 @@ mod upstream;
 
 use super::desk::{Answered, Desk};
 use super::prompt::{self, Conversation};
-use crate::agents::AgentsError;
+use crate::agents::error::AgentsError;
 use crate::agents::gateway::settings::UpstreamSettings;
 use baton_api::chat::{FinishReason, Usage};
 use reply::Reply;

@@ -1,7 +1,7 @@
 //! The one tool of the agent: it runs a command in the sandbox.
 
 use super::reply::Call;
-use crate::agents::AgentsError;
+use crate::agents::error::AgentsError;
 use crate::agents::gateway::desk::Desk;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent};
 use serde::Deserialize;

@@ -2,8 +2,9 @@
 
 use super::heard::{ANSWER_MAX, Heard};
 use super::reply::failed;
+use crate::agents::context::Agents;
+use crate::agents::error::AgentsError;
 use crate::agents::gateway::settings::UpstreamSettings;
-use crate::agents::{Agents, AgentsError};
 use crate::blocking::blocking;
 use crate::plain;
 use baton_net::client;

@@ -8,7 +8,7 @@
 
 mod waiting;
 
-use crate::agents::Agents;
+use crate::agents::context::Agents;
 use crate::agents::sandboxes::settings::Prepare;
 use crate::clock;
 use crate::runtime::Activity;
