@@ -150,10 +150,10 @@ impl Knowledge {
         }
     }
 
-    /// Every place in which two may stand to each other in another way: the sites that one of them
-    /// names, one that none names, and what is no site's.
-    pub fn places(&self, other: &Self) -> Vec<(Option<Site>, StateKind)> {
-        let views = self.views().chain(other.views());
+    /// Every place in which some of these may stand to each other in another way: the sites that one of
+    /// them names, one that none names, and what is no site's.
+    pub fn places(all: &[&Self]) -> Vec<(Option<Site>, StateKind)> {
+        let views = all.iter().flat_map(|one| one.views());
         let mut sites: BTreeSet<Site> =
             views.flat_map(|view| view.sites.iter().flatten()).cloned().collect();
         sites.insert(Site::of_host(""));

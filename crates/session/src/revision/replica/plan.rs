@@ -22,26 +22,34 @@ pub struct MergePlan {
     pub loser: Signed,
 }
 
-/// The places in which neither of two has seen the other, with what both have seen there.
-struct Contested(Vec<((Option<Site>, StateKind), Vector)>);
+/// The places in which neither of two has seen the other.
+struct Contested {
+    one: Knowledge,
+    other: Knowledge,
+}
 
 impl Contested {
-    fn between(one: &Knowledge, other: &Knowledge) -> Self {
-        let both = |(site, kind): (Option<Site>, StateKind)| {
-            let [here, there] = [one, other].map(|of| of.at((site.as_ref(), kind)));
-            let (here, there) = (here?, there?);
-            let is_contested = here.compare(&there) == Order::Concurrent;
-            is_contested.then(|| ((site, kind), here.meet(&there)))
-        };
-        Self(one.places(other).into_iter().filter_map(both).collect())
+    /// What both have seen in a place in which neither has seen the other; none elsewhere.
+    fn seen(&self, (site, kind): &(Option<Site>, StateKind)) -> Option<Vector> {
+        let [here, there] = [&self.one, &self.other].map(|of| of.at((site.as_ref(), *kind)));
+        let (here, there) = (here?, there?);
+        (here.compare(&there) == Order::Concurrent).then(|| here.meet(&there))
     }
 
-    /// Whether somebody has seen that in each of them, and no more.
+    /// Whether there is no such place.
+    fn is_none(&self) -> bool {
+        let places = Knowledge::places(&[&self.one, &self.other]);
+        places.iter().all(|place| self.seen(place).is_none())
+    }
+
+    /// Whether somebody has seen in each of them what both have, and no more. A site that the two do not
+    /// tell from others may be one in which `base` has seen more than in those.
     fn is_known(&self, base: &Knowledge) -> bool {
-        let is_it = |((site, kind), seen): &((Option<Site>, StateKind), Vector)| {
-            base.at((site.as_ref(), *kind)).as_ref() == Some(seen)
+        let is_it = |place: &(Option<Site>, StateKind)| {
+            let seen = self.seen(place);
+            seen.is_none() || base.at((place.0.as_ref(), place.1)) == seen
         };
-        self.0.iter().all(is_it)
+        Knowledge::places(&[&self.one, &self.other, base]).iter().all(is_it)
     }
 }
 
@@ -91,8 +99,8 @@ impl Replica {
         if !self.forked(&one.vector.clone().join(&other.vector)).is_empty() {
             return None;
         }
-        let contested = Contested::between(&one.knowledge(), &other.knowledge());
-        if contested.0.is_empty() {
+        let contested = Contested { one: one.knowledge(), other: other.knowledge() };
+        if contested.is_none() {
             return Some(Vec::new());
         }
         let fits = |base: &&Signed| !base.deleted && contested.is_known(&base.knowledge());

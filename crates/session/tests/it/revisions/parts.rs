@@ -245,6 +245,25 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// Node 2 sees site 0 at a later time than node 0 does, and both say the same of site 2: what node 2 made
+/// of both is not what nodes 0 and 1 come from, though neither of those tells site 0 from others.
+#[test]
+fn what_has_seen_more_of_a_site_that_nobody_names_is_no_base() {
+    let steps = [
+        Step::Give { from: 0, to: 1 },
+        Step::Give { from: 0, to: 2 },
+        Step::Limit { from: 1, to: 2, sites: 0b1101, is_both_ways: false },
+        Step::Limit { from: 2, to: 0, sites: 0b0110, is_both_ways: true },
+        Step::Reopen { at: 1 },
+        Step::Edit { at: 1, site: 0 },
+        Step::Give { from: 1, to: 2 },
+        Step::Give { from: 2, to: 0 },
+        Step::Edit { at: 1, site: 1 },
+        Step::Edit { at: 0, site: 2 },
+    ];
+    play(3, true, &steps);
+}
+
 fn play(count: usize, merges: bool, steps: &[Step]) {
     let mut world = World::new(count, merges);
     for step in steps {
