@@ -4,7 +4,7 @@ use crate::fixture::eventually;
 use crate::site::{Page, Site};
 use crate::story::{Running, profile};
 use baton_browser::capture::Depth;
-use baton_session::{Entries, State, StorageKey};
+use baton_session::{Entries, State, StorageKey, Unread};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -71,7 +71,8 @@ async fn tabs_that_open_and_close_cost_nothing_and_leave_nothing() {
     let site = Site::builder().page("/", page).start().await;
     let (_folder, profile) = profile();
     let running = Running::start(&profile).await;
-    running.open(&site.url("stays", "/")).await;
+    let stays = site.url("stays", "/");
+    running.open(&stays).await;
     let browser = running.agent.connection.browser();
     let opening = async {
         let start = Instant::now();
@@ -88,14 +89,17 @@ async fn tabs_that_open_and_close_cost_nothing_and_leave_nothing() {
         let start = Instant::now();
         while start.elapsed() < WHILE {
             let captured = running.live.capture(Depth::Whole, false).await.unwrap();
-            assert_eq!(captured.unread, []);
+            // With more tabs being loaded than there are processors the one that stays may be too busy to
+            // answer in time, which loses nothing.
+            let is_busy = |unread: &Unread| unread.place == stays && !unread.lost;
+            assert!(captured.unread.iter().all(is_busy), "{:?}", captured.unread);
             check(&captured.state);
         }
     };
     tokio::join!(opening, capturing);
     eventually("only the tab that stays is left", async || {
         let tabs = running.capture().await.tabs;
-        tabs.len() == 1 && tabs[0].url == site.url("stays", "/")
+        tabs.len() == 1 && tabs[0].url == stays
     })
     .await;
     running.crash().await;
