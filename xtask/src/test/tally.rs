@@ -4,8 +4,9 @@
 //! `test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; …`; the sum is
 //! shown in the same form. A test that finds out when it runs that it can test nothing here passes for
 //! its binary, and says `test skipped: NAME: WHY` on a line of its own (`baton_testing::skip`): it is
-//! taken off what passed, and shown with its reason.
+//! taken off what passed, and shown with its reason. So is what failed.
 
+use super::failures::Failures;
 use crate::cargo;
 use anyhow::{Context as _, Result};
 use std::fmt;
@@ -24,6 +25,7 @@ pub(crate) struct Tally {
     ignored: u64,
     /// Names with reasons.
     skipped: Vec<String>,
+    failures: Failures,
 }
 
 impl Tally {
@@ -52,6 +54,7 @@ impl Tally {
 
     /// Adds what a line of output reports; other lines change nothing.
     fn read(&mut self, line: &str) {
+        self.failures.read(line);
         // One test at a time has its name on the line before it ends.
         if let Some((_, skipped)) = line.split_once(SKIPPED) {
             self.skipped.push(skipped.to_owned());
@@ -83,7 +86,8 @@ impl fmt::Display for Tally {
         let passed = self.passed.saturating_sub(skipped.len() as u64);
         write!(f, "test result: {verdict}. {passed} passed; {failed} failed; {ignored} ignored; ")?;
         write!(f, "{} skipped", skipped.len())?;
-        skipped.iter().try_for_each(|why| write!(f, "\n  skipped {why}"))
+        skipped.iter().try_for_each(|why| write!(f, "\n  skipped {why}"))?;
+        write!(f, "{}", self.failures)
     }
 }
 
