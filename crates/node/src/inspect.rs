@@ -3,11 +3,9 @@
 use crate::config::Config;
 use crate::data::DataError;
 use crate::data::DataFolder;
-use crate::serve::master_key;
 use baton_net::tls::TlsFiles;
 use baton_net::tls::{self, TlsError};
-use baton_session::SessionId;
-use baton_store::{DatabaseUrl, StoreError, is_sealed};
+use baton_store::{DatabaseUrl, StoreError, has_begun};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
@@ -18,17 +16,9 @@ pub async fn database(config: &Config) -> Result<Option<Look>, StoreError> {
     if !has_begun(&config.database).await? {
         return Ok(None);
     }
-    let key = master_key(config, baton_store::MasterKey::load)?;
+    let key = config.data.master_key(config.master_key.as_ref())?;
     let node = config.data.node_id().ok().flatten();
     baton_store::look(&config.database, &key, node).await.map(Some)
-}
-
-/// Whether a node has ever used the database: its file is there, or the server holds a data key.
-pub(crate) async fn has_begun(database: &DatabaseUrl) -> Result<bool, StoreError> {
-    match database {
-        DatabaseUrl::Sqlite(path) => Ok(path.exists()),
-        DatabaseUrl::Postgres(_) => is_sealed(database).await,
-    }
 }
 
 /// The file of the database, when it is one.
@@ -53,15 +43,6 @@ pub fn is_twin(data: &DataFolder, place: &Path) -> Result<bool, DataError> {
     let same = canonical(&other).is_none() || canonical(&other) == canonical(data);
     let theirs = if same { None } else { other.node_id()? };
     Ok(theirs.is_some() && theirs == data.node_id()?)
-}
-
-/// The sessions that have a folder here, the oldest first.
-pub fn session_folders(data: &DataFolder) -> Vec<SessionId> {
-    let entries = std::fs::read_dir(data.sessions()).into_iter().flatten().flatten();
-    let mut found: Vec<SessionId> =
-        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    found.sort_unstable();
-    found
 }
 
 /// Reads certificate and key as the node would.

@@ -26,11 +26,10 @@ use baton_session::{NodeId, Session};
 use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};
 use futures_util::FutureExt as _;
 use futures_util::future::FusedFuture as _;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use std::fs::DirBuilder;
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -298,28 +297,14 @@ async fn open_proxy(
 /// Opens the database with the master key that the configuration names.
 pub(crate) async fn open_store(config: &Config) -> Result<Store, StoreError> {
     // A new key for an old database would open nothing, and stand in the way of the right one.
-    let key = match master_key(config, MasterKey::load) {
-        Err(StoreError::Key(KeyError::Missing { path }))
-            if !is_sealed(&config.database).await? =>
-        {
+    let key = match config.data.master_key(config.master_key.as_ref()) {
+        Err(KeyError::Missing { path }) if !is_sealed(&config.database).await? => {
             MasterKey::load_or_create(&path)?
         }
         key => key?,
     };
     let (database, limits) = (config.database.clone(), config.limits);
     Store::open(baton_store::Config { database, key, limits }).await
-}
-
-/// The master key that the configuration names; `file` says what to do with the file of the data
-/// folder.
-pub(crate) fn master_key(
-    config: &Config,
-    file: impl FnOnce(&Path) -> Result<MasterKey, KeyError>,
-) -> Result<MasterKey, StoreError> {
-    Ok(match &config.master_key {
-        Some(text) => MasterKey::from_base64(text.expose_secret())?,
-        None => file(&config.data.key())?,
-    })
 }
 
 fn hub_config(config: &Config, node: NodeId, relay: Relay) -> Result<HubConfig, DataError> {

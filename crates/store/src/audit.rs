@@ -9,6 +9,7 @@ use baton_session::{AuditId, AuditOutcome, Owner};
 use jiff::Timestamp;
 use sqlx::Row;
 use sqlx::any::AnyRow;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One line of the audit log. None of its texts may hold a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,31 @@ pub struct AuditEntry {
     pub outcome: AuditOutcome,
     /// More about it, as JSON.
     pub detail: String,
+}
+
+impl AuditEntry {
+    /// Who does what a node does at its start, or on its own account.
+    pub const NODE: &str = "node";
+    /// That a key was revoked.
+    pub const REVOKE_KEY: &str = "key.revoke";
+
+    /// An id behind all those that this process made before: entries of one millisecond, and those of a
+    /// clock that was set back, sort as they were made.
+    pub fn next_id(at: Timestamp) -> AuditId {
+        /// The last id: its millisecond, and how many came before it in that.
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let millis = u64::try_from(at.as_millisecond()).unwrap_or_default();
+        let after = |last: u64| (millis << 16).max(last + 1);
+        let last =
+            LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(after(last)));
+        let id = after(last.unwrap_or_else(|unchanged| unchanged));
+        let millis = i64::try_from(id >> 16).unwrap_or_default();
+        let mut bits: [u8; 10] = rand::random();
+        // The version and the variant of the id overwrite parts of the bytes 0 and 2.
+        (bits[0], bits[1], bits[2]) = (0, 0, 0);
+        bits[3..5].copy_from_slice(&id.to_be_bytes()[6..]);
+        AuditId::new(Timestamp::from_millisecond(millis).unwrap_or(at), bits)
+    }
 }
 
 /// A page of entries, newest first.
@@ -105,4 +131,24 @@ fn decode(row: &AnyRow) -> Result<AuditEntry, StoreError> {
         outcome: word(row, "outcome")?,
         detail: row.try_get("detail")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AuditEntry;
+    use jiff::{SignedDuration, Timestamp};
+
+    #[test]
+    fn entries_sort_as_they_were_made_whatever_the_clock_says() {
+        let noon: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+        let (tomorrow, before) =
+            (noon + SignedDuration::from_hours(24), noon - SignedDuration::from_hours(1));
+        let clock = [noon, tomorrow, noon, before];
+        let ids: Vec<String> = clock
+            .iter()
+            .flat_map(|at| (0..300).map(|_| AuditEntry::next_id(*at).to_string()))
+            .collect();
+        assert!(ids.is_sorted());
+        assert!(ids.windows(2).all(|pair| pair[0] != pair[1]));
+    }
 }

@@ -13,9 +13,9 @@
 //! leaves the data folder; `seal` compresses and encrypts; `write` and `turns` give turns to
 //! writers, and `changes` tells what they changed; `blocking` takes long work off the async
 //! threads; `row` decodes rows, and `prefix` the starts of ids; `sessions`, `leases`, `snapshots`,
-//! `parts`, `collect`, `receipts`, `api_keys`, `cocoons` and `audit` hold the verbs, and for sync
-//! `identities`, `peers`, `shared` (revisions), `packed`, `checked` and `staged` (parts that
-//! travel); `error` is what can go wrong, and `fault` translates what an engine says.
+//! `parts`, `collect`, `receipts`, `api_keys`, `local_keys`, `cocoons` and `audit` hold the verbs,
+//! and for sync `identities`, `peers`, `shared` (revisions), `packed`, `checked` and `staged` (parts
+//! that travel); `error` is what can go wrong, and `fault` translates what an engine says.
 
 mod agents;
 mod api_keys;
@@ -35,6 +35,7 @@ mod error;
 mod fault;
 mod identities;
 mod leases;
+mod local_keys;
 mod master_key;
 mod migrate;
 mod open;
@@ -66,8 +67,9 @@ pub use epoch::Epoch;
 pub use error::StoreError;
 pub use identities::StoredIdentity;
 pub use leases::{Lease, NodeBeat, NodeRecord};
+pub use local_keys::local_key_name;
 pub use master_key::{KeyError, MasterKey};
-pub use outside::{Contents, Look, copy_database, is_sealed, look};
+pub use outside::{Contents, Look, copy_database, has_begun, is_sealed, look};
 pub use packed::PackedPart;
 pub use parts::SealedParts;
 pub use peers::Peer;

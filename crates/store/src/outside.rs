@@ -105,6 +105,14 @@ pub async fn look(
     looked.await.map_err(|error: StoreError| error.at(&place))
 }
 
+/// Whether a node has ever used the database: its file is there, or the server holds a data key.
+pub async fn has_begun(database: &DatabaseUrl) -> Result<bool, StoreError> {
+    match database {
+        DatabaseUrl::Sqlite(path) => Ok(path.exists()),
+        DatabaseUrl::Postgres(_) => is_sealed(database).await,
+    }
+}
+
 /// Whether something in the database is sealed already, so that only its own master key will do.
 pub async fn is_sealed(database: &DatabaseUrl) -> Result<bool, StoreError> {
     if matches!(database, DatabaseUrl::Sqlite(path) if !path.exists()) {

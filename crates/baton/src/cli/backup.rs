@@ -3,7 +3,7 @@
 use super::{Context, passphrase, serve};
 use crate::output::{counted, size};
 use baton_api::Exit;
-use baton_node::backup::{self, LeftOut, Manifest};
+use baton_node::backup::{self, LeftOut, Manifest, Source};
 use clap::Args;
 use jiff::Timestamp;
 use secrecy::SecretString;
@@ -57,8 +57,13 @@ impl Backup {
         let file = std::path::absolute(&self.file)?;
         let passphrase = passphrase::to_seal(self.passphrase)?;
         let config = self.node.config(&context.data)?;
+        let source = Source {
+            data: &config.data,
+            database: &config.database,
+            master_key: config.master_key.as_ref(),
+        };
         let progress = output.progress("writing the backup");
-        let made = backup::create(&config, &file, passphrase, self.with_profiles).await;
+        let made = backup::create(source, &file, passphrase, self.with_profiles).await;
         progress.end();
         let made = made?;
         let manifest = &made.manifest;

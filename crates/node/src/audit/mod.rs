@@ -1,4 +1,5 @@
-//! The audit log: who did what, and how it ended. All entries are written here.
+//! The audit log: who did what, and how it ended. All entries are written here, but for those of local keys
+//! that the database revokes by itself.
 //!
 //! The one idea: *noted before it is acknowledged*. What was done and cannot be noted is an error to
 //! its caller, and a secret that cannot be noted is not handed out. What failed stays the error
@@ -15,11 +16,9 @@ use crate::runtime::{Actor, RuntimeError};
 use baton_api::{Answers, ErrorCode};
 use baton_session::AuditOutcome;
 use baton_session::receipt::ItemKind;
-use baton_session::{AuditId, Owner, Receipt};
+use baton_session::{Owner, Receipt};
 use baton_store::{AuditEntry, Store, StoreError};
-use jiff::Timestamp;
 use serde_json::{Map, Value};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The longest subject, in characters: it may be what a caller typed.
 const SUBJECT_LIMIT: usize = 200;
@@ -144,7 +143,7 @@ impl Action {
             Self::Import => "session.import",
             Self::KeepContext => "session.keep_context",
             Self::CreateKey => "key.create",
-            Self::RevokeKey => "key.revoke",
+            Self::RevokeKey => AuditEntry::REVOKE_KEY,
             Self::PutCocoon => "cocoon.put",
             Self::RemoveCocoon => "cocoon.remove",
             Self::CreateSandbox => "sandbox.create",
@@ -258,7 +257,7 @@ impl Note {
         }
         let at = clock::now();
         let entry = AuditEntry {
-            id: next_id(at),
+            id: AuditEntry::next_id(at),
             at,
             owner: self.owner,
             actor: self.actor.to_string(),
@@ -271,23 +270,6 @@ impl Note {
     }
 }
 
-/// An id behind all those that this process made before: entries of one millisecond, and those of a
-/// clock that was set back, sort as they were made.
-fn next_id(at: Timestamp) -> AuditId {
-    /// The last id: its millisecond, and how many came before it in that.
-    static LAST: AtomicU64 = AtomicU64::new(0);
-    let millis = u64::try_from(at.as_millisecond()).unwrap_or_default();
-    let after = |last: u64| (millis << 16).max(last + 1);
-    let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(after(last)));
-    let id = after(last.unwrap_or_else(|unchanged| unchanged));
-    let millis = i64::try_from(id >> 16).unwrap_or_default();
-    let mut bits: [u8; 10] = rand::random();
-    // The version and the variant of the id overwrite parts of the bytes 0 and 2.
-    (bits[0], bits[1], bits[2]) = (0, 0, 0);
-    bits[3..5].copy_from_slice(&id.to_be_bytes()[6..]);
-    AuditId::new(Timestamp::from_millisecond(millis).unwrap_or(at), bits)
-}
-
 /// What a caller typed, made harmless and short.
 fn tidy(subject: &str) -> String {
     subject.chars().filter(|letter| !letter.is_control()).take(SUBJECT_LIMIT).collect()
@@ -295,20 +277,7 @@ fn tidy(subject: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{next_id, tidy};
-    use jiff::{SignedDuration, Timestamp};
-
-    #[test]
-    fn entries_sort_as_they_were_made_whatever_the_clock_says() {
-        let noon: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
-        let (tomorrow, before) =
-            (noon + SignedDuration::from_hours(24), noon - SignedDuration::from_hours(1));
-        let clock = [noon, tomorrow, noon, before];
-        let ids: Vec<String> =
-            clock.iter().flat_map(|at| (0..300).map(|_| next_id(*at).to_string())).collect();
-        assert!(ids.is_sorted());
-        assert!(ids.windows(2).all(|pair| pair[0] != pair[1]));
-    }
+    use super::tidy;
 
     #[test]
     fn what_was_typed_is_short_and_harmless() {

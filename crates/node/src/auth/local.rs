@@ -3,7 +3,6 @@
 //! Whoever can read the file may do everything, and needs to be able to read the data folder for
 //! it, which holds the same secrets.
 
-use crate::audit::{Action, Note};
 use crate::clock;
 use crate::data::{DataError, DataFolder, write_private};
 use crate::keys::KeySecret;
@@ -11,11 +10,8 @@ use crate::keys::{new_key, note};
 use crate::runtime::Actor;
 use baton_api::Scope;
 use baton_session::{NodeId, Owner};
-use baton_store::{ApiKey, Store, StoreError};
+use baton_store::{Store, StoreError, local_key_name};
 use std::io::ErrorKind;
-
-/// The name of the key among those of the owner `local`.
-const NAME: &str = "local-admin";
 
 /// The local key could not be written or registered.
 #[derive(Debug, thiserror::Error)]
@@ -40,41 +36,15 @@ pub async fn ensure_local_key(
     {
         return Ok(());
     }
-    let owner = Owner::local();
-    let name = shared_by.map_or(NAME.to_owned(), |node| format!("{NAME}-{node}"));
-    let keys = store.list_keys(&owner).await?;
-    for old in keys.iter().filter(|key| key.name == name) {
-        revoke(store, old).await?;
-    }
+    let name = local_key_name(shared_by);
+    store.revoke_local_key(&name, clock::now()).await?;
     let secret = KeySecret::generate();
-    let key = new_key(name, owner, Scope::ALL);
+    let key = new_key(name, Owner::local(), Scope::ALL);
     store.create_key(&key, secret.hash()).await?;
     note(&Actor::node(), &key).done(store).await?;
     write_private(&data.admin_key(), format!("{}\n", secret.expose()).as_bytes())?;
     tracing::info!(file = %data.admin_key().display(), "wrote a new local admin key");
     Ok(())
-}
-
-/// Revokes the local keys of all nodes: what is restored belongs to a new one, and the folders of the
-/// others may still hold their keys.
-pub(crate) async fn revoke_local_keys(store: &Store) -> Result<(), StoreError> {
-    for key in store.list_keys(&Owner::local()).await? {
-        let node = key.name.strip_prefix(NAME).and_then(|rest| rest.strip_prefix('-'));
-        if key.name == NAME || node.is_some_and(|node| node.parse::<NodeId>().is_ok()) {
-            revoke(store, &key).await?;
-        }
-    }
-    Ok(())
-}
-
-/// Revokes a key that is not revoked yet.
-async fn revoke(store: &Store, key: &ApiKey) -> Result<(), StoreError> {
-    if key.revoked_at.is_some() {
-        return Ok(());
-    }
-    store.revoke_key(&key.owner, &key.id, clock::now()).await?;
-    let revoked = Note::new(&Actor::node(), &key.owner, Action::RevokeKey, &key.id);
-    revoked.with("name", key.name.as_str()).done(store).await
 }
 
 fn read(data: &DataFolder) -> Result<Option<KeySecret>, DataError> {

@@ -9,6 +9,5 @@ mod may_talk;
 
 pub use caller::{Admin, Auditor, Browser, Debug, Drive, Read, Sandbox, Sync};
 pub(crate) use caller::{attempt, count, refuse, show};
-pub(crate) use local::revoke_local_keys;
 pub use local::{LocalKeyError, ensure_local_key};
 pub use may_talk::MayTalk;

@@ -7,13 +7,23 @@ use super::manifest::{FORMAT, Manifest};
 use super::{DATABASE, KEY, may_be_replaced, profiles};
 use crate::blocking::blocking;
 use crate::clock;
-use crate::config::Config;
 use crate::data::DataFolder;
-use crate::inspect::has_begun;
-use crate::serve::master_key;
-use baton_store::{Contents, FileKey, MasterKey, copy_database};
+use baton_store::{
+    Contents, DatabaseUrl, FileKey, MasterKey, StoreError, copy_database, has_begun,
+};
 use secrecy::SecretString;
 use std::path::{Path, PathBuf};
+
+/// What a backup is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// The data folder.
+    pub data: &'a DataFolder,
+    /// Its database.
+    pub database: &'a DatabaseUrl,
+    /// The master key in base64, when it does not come from the data folder.
+    pub master_key: Option<&'a SecretString>,
+}
 
 /// A backup that is made.
 #[derive(Debug)]
@@ -24,27 +34,27 @@ pub struct Backup {
     pub size: u64,
 }
 
-/// Writes a backup to `to`, where nothing or an older backup stands. With a passphrase the master
+/// Writes a backup of `from` to `to`, where nothing or an older backup stands. With a passphrase the master
 /// key is in it and the passphrase opens it; without one the master key opens it and is kept apart.
 pub async fn create(
-    config: &Config,
+    from: Source<'_>,
     to: &Path,
     passphrase: Option<SecretString>,
     with_profiles: bool,
 ) -> Result<Backup, BackupError> {
-    if !has_begun(&config.database).await? {
-        return Err(BackupError::NothingThere(config.database.to_string()));
+    if !has_begun(from.database).await? {
+        return Err(BackupError::NothingThere(from.database.to_string()));
     }
     if to.exists() && !may_be_replaced(to) {
         return Err(BackupError::InTheWay(to.to_owned()));
     }
-    let key = master_key(config, MasterKey::load)?;
-    let held = Held::acquire(&config.data.path().join("backup.lock"))?;
+    let key = from.data.master_key(from.master_key).map_err(StoreError::from)?;
+    let held = Held::acquire(&from.data.path().join("backup.lock"))?;
     let draft = Draft::create(to)?;
-    let copy = DatabaseCopy::new(&config.data)?;
+    let copy = DatabaseCopy::new(from.data)?;
     let made_at = clock::now();
-    let contents = copy_database(&config.database, &key, &copy.0).await?;
-    let work = Work { data: config.data.clone(), key, passphrase, with_profiles, made_at };
+    let contents = copy_database(from.database, &key, &copy.0).await?;
+    let work = Work { data: from.data.clone(), key, passphrase, with_profiles, made_at };
     let made = blocking(move || {
         let _held = held;
         work.write(draft, &copy, &contents)

@@ -22,7 +22,7 @@ mod restore;
 mod stage;
 
 pub use baton_store::FileKeyKind;
-pub use create::{Backup, create};
+pub use create::{Backup, Source, create};
 pub use error::BackupError;
 pub use manifest::{LeftOut, Manifest};
 pub use restore::{Restored, Unlock, restore};

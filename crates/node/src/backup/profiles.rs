@@ -5,7 +5,6 @@ use super::archive::Archive;
 use super::error::BackupError;
 use super::manifest::LeftOut;
 use crate::data::DataFolder;
-use crate::inspect::session_folders;
 use baton_browser::launch::lock;
 use baton_session::SessionId;
 use std::fs;
@@ -34,7 +33,7 @@ pub(super) fn add(
     data: &DataFolder,
 ) -> Result<(Vec<SessionId>, Vec<LeftOut>), BackupError> {
     let (mut profiles, mut left_out) = (Vec::new(), Vec::new());
-    for session in session_folders(data) {
+    for session in data.session_folders() {
         let kept = match in_use(data, session) {
             None => {
                 let name = format!("{SESSIONS}/{session}");

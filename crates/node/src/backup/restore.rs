@@ -4,7 +4,6 @@ use super::error::BackupError;
 use super::manifest::Manifest;
 use super::stage::{Old, Stage};
 use super::{DATABASE, KEY, SESSIONS, extract};
-use crate::auth::revoke_local_keys;
 use crate::blocking::blocking;
 use crate::clock;
 use crate::data::DataFolder;
@@ -150,7 +149,7 @@ async fn begin_epoch(
     let begun = async {
         let node = identity_of(&store, made_by).await?;
         let epoch = store.begin_epoch(node, clock::now()).await?;
-        revoke_local_keys(&store).await?;
+        store.revoke_local_keys(clock::now()).await?;
         if let Some(server) = server {
             store.copy_to(server).await.map_err(BackupError::server)?;
         }

@@ -6,6 +6,7 @@
 mod discovery;
 mod error;
 mod lock;
+mod master_key;
 pub mod named;
 mod node_file;
 mod private;
@@ -174,6 +175,15 @@ impl DataFolder {
     /// The folder of the sessions' folders.
     pub fn sessions(&self) -> PathBuf {
         self.0.join("sessions")
+    }
+
+    /// The sessions that have a folder here, the oldest first.
+    pub fn session_folders(&self) -> Vec<SessionId> {
+        let entries = std::fs::read_dir(self.sessions()).into_iter().flatten().flatten();
+        let mut found: Vec<SessionId> =
+            entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+        found.sort_unstable();
+        found
     }
 
     /// The folder of a session.

@@ -1,6 +1,6 @@
 //! Who does something.
 
-use baton_store::ApiKey;
+use baton_store::{ApiKey, AuditEntry};
 use std::fmt;
 
 /// Who does something: an API key, a client of a provider, or the node by itself.
@@ -10,7 +10,7 @@ pub struct Actor(String);
 impl Actor {
     /// The node, at its start or on its own account.
     pub fn node() -> Self {
-        Self("node".to_owned())
+        Self(AuditEntry::NODE.to_owned())
     }
 
     /// A key. Its id stands behind its name, so that no name can pass for another's, or the node's.

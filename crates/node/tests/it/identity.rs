@@ -2,7 +2,7 @@
 
 use crate::fixture::Folder;
 use crate::peer::{Peer, settings};
-use baton_node::backup::{self, Unlock};
+use baton_node::backup::{self, Source, Unlock};
 use baton_node::identity::{Identity, load_or_create, verify_card};
 use baton_node::{Config, DataFolder};
 use baton_session::{NodeId, SessionId};
@@ -111,7 +111,12 @@ async fn a_node_that_runs_says_who_it_is_and_carries_on_as_the_same() {
 async fn restored(config: &Config, beside: &Path) -> DataFolder {
     let file = beside.with_file_name("baton.backup");
     let passphrase = || SecretString::from("correct horse battery");
-    backup::create(config, &file, Some(passphrase()), false).await.unwrap();
+    let source = Source {
+        data: &config.data,
+        database: &config.database,
+        master_key: config.master_key.as_ref(),
+    };
+    backup::create(source, &file, Some(passphrase()), false).await.unwrap();
     let data = DataFolder::at(&beside.with_file_name("restored")).unwrap();
     let unlock = Unlock::Passphrase(passphrase());
     let restored = backup::restore(&file, &data, None, unlock, false).await.unwrap();

@@ -88,7 +88,7 @@ fn folder_of(place: &str) -> &Path {
 
 fn profiles(data: &DataFolder, look: &Look) -> Vec<Check> {
     let known: HashSet<_> = look.sessions.iter().map(|(id, _)| *id).collect();
-    let lost = inspect::session_folders(data).into_iter().filter(|id| !known.contains(id));
+    let lost = data.session_folders().into_iter().filter(|id| !known.contains(id));
     let checks = lost.map(|id| {
         let folder = data.session(id);
         let text = format!("{} belongs to no session", folder.display());
