@@ -3,13 +3,13 @@
 use crate::agents::Agents;
 use crate::agents::gateway::GatewaySettings;
 use crate::agents::sandboxes::Sandboxes;
-use crate::config::ProxySettings;
+use crate::cocoons::Front;
 use crate::identity::NodeSettings;
 use crate::identity::OwnIdentity;
 use crate::live::Hub;
 use crate::oidc::{Gate, OidcSettings, Tokens};
 use crate::paired::Browsers;
-use crate::proxy::{Cocoons, ProxyPlace};
+use crate::proxy::{Cocoons, ProxyPlace, ProxySettings};
 use crate::runtime::{Activity, Feed, Runtime, Tickets};
 use crate::sync::peers::Statuses;
 use crate::sync::standing::Watches;
@@ -39,12 +39,8 @@ pub struct Context {
     pub bus: Arc<dyn Bus>,
     /// The browsers of people that tell of their tabs.
     pub(crate) browsers: Browsers,
-    /// What stands behind this node's proxy.
-    pub cocoons: Cocoons,
-    /// What the settings say of the proxy.
-    pub(crate) proxy_settings: Arc<ProxySettings>,
-    /// Where the proxy is reached, when this node has one.
-    pub(crate) proxy: Option<ProxyPlace>,
+    /// Those of an operation on cocoons.
+    pub front: Front,
     /// How often somebody asked.
     pub rates: Rates,
     /// What bodies of requests and answers hold.
@@ -126,6 +122,13 @@ impl Context {
             ending,
         } = around;
         let node = identity.node();
+        let front = Front {
+            store: store.clone(),
+            cocoons,
+            settings: Arc::new(proxy_settings),
+            place: proxy,
+            secret: debug_secret.clone(),
+        };
         let own = Arc::new(Own {
             identity,
             node_settings,
@@ -159,9 +162,7 @@ impl Context {
             agents: Agents { sync: Sync { runtime, own }, sandboxes, gateway: Arc::new(gateway) },
             bus: Arc::new(relay.clone()),
             browsers: Browsers::new(debug_secret),
-            cocoons,
-            proxy_settings: Arc::new(proxy_settings),
-            proxy,
+            front,
             relay,
             rates,
             freight,

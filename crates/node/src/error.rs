@@ -2,6 +2,7 @@
 
 use crate::agents::AgentsError;
 use crate::blocking::Stopping;
+use crate::cocoons::CocoonsError;
 use crate::data::{DataError, FileError};
 use crate::keys::NoKey;
 use crate::live::LiveError;
@@ -98,6 +99,15 @@ impl From<AgentsError> for NodeError {
             AgentsError::Runtime(error) => Self::Runtime(error),
             AgentsError::Sync(error) => Self::Sync(error),
             error => Self::Agents(error),
+        }
+    }
+}
+
+impl From<CocoonsError> for NodeError {
+    fn from(error: CocoonsError) -> Self {
+        match error {
+            CocoonsError::Runtime(error) => Self::Runtime(error),
+            CocoonsError::Cocoon(error) => Self::Cocoon(error),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::data::DataError;
 use crate::error::NodeError;
-use crate::proxy::CocoonError;
 use crate::runtime::answers::file;
 use baton_api::{Answers, ErrorCode};
 use baton_debug::LookError;
@@ -13,7 +12,7 @@ impl Answers for NodeError {
             Self::Runtime(error) => error.code(),
             Self::Sync(error) => error.code(),
             Self::Look(error) => look(error),
-            Self::Cocoon(error) => cocoon(error),
+            Self::Cocoon(error) => error.code(),
             Self::Agents(error) => error.code(),
             Self::Exchange(DataError::Io { source, .. }) => file(source),
             // The protocol knows by 404 that it is to begin anew.
@@ -34,19 +33,10 @@ impl Answers for NodeError {
         match self {
             Self::Runtime(error) => error.hint(),
             Self::Sync(error) => error.hint(),
+            Self::Cocoon(error) => error.hint(),
             Self::Agents(error) => error.hint(),
             error => baton_api::usual_hint(error.code()),
         }
-    }
-}
-
-fn cocoon(error: &CocoonError) -> ErrorCode {
-    match error {
-        CocoonError::NotFound { .. } => ErrorCode::CocoonNotFound,
-        CocoonError::Taken { .. } => ErrorCode::NameTaken,
-        CocoonError::InSettings { .. } | CocoonError::NoProxy => ErrorCode::Conflict,
-        CocoonError::TooMany { .. } => ErrorCode::StorageFull,
-        CocoonError::Invalid { .. } | CocoonError::Open { .. } => ErrorCode::InvalidRequest,
     }
 }
 

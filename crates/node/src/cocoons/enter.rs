@@ -1,8 +1,7 @@
 //! Lets a browser, which bears no key, into a cocoon.
 
+use super::front::Front;
 use crate::clock;
-use crate::context::Context;
-use crate::error::NodeError;
 use crate::proxy::CocoonError;
 use crate::proxy::{EnterTicket, TicketKey};
 use crate::runtime::Caller;
@@ -13,10 +12,10 @@ use baton_debug::token::{Claim, Nonce};
 
 /// An address that opens a cocoon of the caller in a browser, once, within a minute. The browser is then
 /// let in for half a day.
-pub fn enter(context: &Context, caller: &Caller, id: &CocoonId) -> Result<CocoonTicket, NodeError> {
-    let found = context.cocoons.fetch(id).filter(|found| found.owner == caller.owner);
+pub fn enter(front: &Front, caller: &Caller, id: &CocoonId) -> Result<CocoonTicket, CocoonError> {
+    let found = front.cocoons.fetch(id).filter(|found| found.owner == caller.owner);
     let cocoon = found.ok_or_else(|| CocoonError::NotFound { id: id.clone() })?;
-    let place = context.proxy.as_ref().ok_or(CocoonError::NoProxy)?;
+    let place = front.place.as_ref().ok_or(CocoonError::NoProxy)?;
     let ticket = EnterTicket {
         key: Some(TicketKey { id: caller.key.clone(), owner: caller.owner.clone() }),
         cocoon: cocoon.id.clone(),
@@ -25,8 +24,7 @@ pub fn enter(context: &Context, caller: &Caller, id: &CocoonId) -> Result<Cocoon
     };
     let now = clock::now();
     let since = EpochMs::new(u64::try_from(now.as_millisecond()).unwrap_or_default());
-    let secret = context.browsers.secret();
-    let signed = ticket.sign(secret, since);
+    let signed = ticket.sign(&front.secret, since);
     let signed = signed.map_err(|error| CocoonError::Invalid { why: error.to_string() })?;
     let mut url = place.home(&cocoon).ok_or(CocoonError::NoProxy)?;
     url.set_path("/.baton/enter");

@@ -1,13 +1,13 @@
 //! Lists cocoons.
 
+use super::front::Front;
 use super::view;
-use crate::context::Context;
 use crate::runtime::Caller;
 use baton_api::cocoon::CocoonList;
 
 /// The caller's cocoons, by id: those of the settings, and those of the API.
-pub fn list(context: &Context, caller: &Caller) -> CocoonList {
-    let mut cocoons = context.cocoons.list();
+pub fn list(front: &Front, caller: &Caller) -> CocoonList {
+    let mut cocoons = front.cocoons.list();
     cocoons.retain(|cocoon| cocoon.owner == caller.owner);
-    CocoonList { items: cocoons.iter().map(|cocoon| view(context, cocoon)).collect() }
+    CocoonList { items: cocoons.iter().map(|cocoon| view(front, cocoon)).collect() }
 }

@@ -1,11 +1,10 @@
 //! Names a cocoon, or says something else of it.
 
-use super::load::cocoon;
-use super::{texts, view};
+use super::error::CocoonsError;
+use super::front::Front;
+use super::{read, view};
 use crate::audit::{Action, Note};
 use crate::clock;
-use crate::context::Context;
-use crate::error::NodeError;
 use crate::proxy::CocoonError;
 use crate::proxy::{Cocoon, warn_of_guesses};
 use crate::runtime::Caller;
@@ -20,43 +19,43 @@ const MOST: usize = 10_000;
 /// Names a cocoon of the owner that the request names, or of the caller. The proxy stands in front of it
 /// from the next request on.
 pub async fn put(
-    context: &Context,
+    front: &Front,
     caller: &Caller,
     id: CocoonId,
     request: PutCocoon,
-) -> Result<CocoonView, NodeError> {
+) -> Result<CocoonView, CocoonsError> {
     let owner = request.owner.clone().unwrap_or_else(|| caller.owner.clone());
     let note = Note::new(&caller.actor, &owner, Action::PutCocoon, id.as_str());
     let note = note.with("upstream", request.upstream.as_str());
-    let put = note.end(&context.store, store(context, &id, owner, request).await).await?;
+    let put = note.end(&front.store, store(front, &id, owner, request).await).await?;
     tracing::info!(cocoon = %id, owner = %put.owner, "named a cocoon");
-    let shown = view(context, &put);
+    let shown = view(front, &put);
     warn_of_guesses(&std::iter::once(put.clone()).collect());
-    context.cocoons.insert(put);
+    front.cocoons.insert(put);
     Ok(shown)
 }
 
 async fn store(
-    context: &Context,
+    front: &Front,
     id: &CocoonId,
     owner: Owner,
     request: PutCocoon,
-) -> Result<Cocoon, NodeError> {
-    if context.proxy_settings.names(id) {
+) -> Result<Cocoon, CocoonsError> {
+    if front.settings.names(id) {
         return Err(CocoonError::InSettings { id: id.clone() }.into());
     }
-    if context.cocoons.fetch(id).is_none() && context.cocoons.list().len() >= MOST {
+    if front.cocoons.fetch(id).is_none() && front.cocoons.list().len() >= MOST {
         return Err(CocoonError::TooMany { most: MOST }.into());
     }
     let request = PutCocoon { owner: Some(owner.clone()), ..request };
     let body = json::text(&request);
-    let made = cocoon(&context.proxy_settings, texts(id, request), &owner);
+    let made = read(&front.settings, id, request, &owner);
     let made = made.map_err(|why| CocoonError::Invalid { why })?;
-    if let Some(place) = &context.proxy {
+    if let Some(place) = &front.place {
         place.outside.allows(made.access)?;
     }
     let stored = StoredCocoon { id: id.to_string(), owner, body, updated_at: clock::now() };
-    match context.store.put_cocoon(&stored).await {
+    match front.store.put_cocoon(&stored).await {
         Err(StoreError::IdTaken { .. }) => Err(CocoonError::Taken { id: id.clone() }.into()),
         put => Ok(put.map(|()| made)?),
     }

@@ -1,8 +1,8 @@
 //! Takes a cocoon from behind the proxy.
 
+use super::error::CocoonsError;
+use super::front::Front;
 use crate::audit::{Action, Note};
-use crate::context::Context;
-use crate::error::NodeError;
 use crate::proxy::CocoonError;
 use crate::runtime::Caller;
 use baton_api::CocoonId;
@@ -11,25 +11,25 @@ use baton_store::StoreError;
 
 /// Takes a cocoon of the owner that is named, or of the caller, from behind the proxy.
 pub async fn remove(
-    context: &Context,
+    front: &Front,
     caller: &Caller,
     owner: Option<Owner>,
     id: &CocoonId,
-) -> Result<(), NodeError> {
+) -> Result<(), CocoonsError> {
     let owner = owner.unwrap_or_else(|| caller.owner.clone());
     let note = Note::new(&caller.actor, &owner, Action::RemoveCocoon, id.as_str());
-    note.end(&context.store, delete(context, &owner, id).await).await?;
-    context.cocoons.remove(id);
+    note.end(&front.store, delete(front, &owner, id).await).await?;
+    front.cocoons.remove(id);
     tracing::info!(cocoon = %id, %owner, "removed a cocoon");
     Ok(())
 }
 
-async fn delete(context: &Context, owner: &Owner, id: &CocoonId) -> Result<(), NodeError> {
-    let is_own = context.cocoons.fetch(id).is_none_or(|found| found.owner == *owner);
-    if context.proxy_settings.names(id) && is_own {
+async fn delete(front: &Front, owner: &Owner, id: &CocoonId) -> Result<(), CocoonsError> {
+    let is_own = front.cocoons.fetch(id).is_none_or(|found| found.owner == *owner);
+    if front.settings.names(id) && is_own {
         return Err(CocoonError::InSettings { id: id.clone() }.into());
     }
-    match context.store.delete_cocoon(owner, id.as_str()).await {
+    match front.store.delete_cocoon(owner, id.as_str()).await {
         Err(StoreError::CocoonNotFound { .. }) => {
             Err(CocoonError::NotFound { id: id.clone() }.into())
         }

@@ -22,7 +22,7 @@ pub use error::ConfigError;
 pub use gateway::{AgentTexts, GatewayTexts, UpstreamTexts};
 pub use node::detect_node_type;
 pub use oidc::{AuthTexts, OidcTexts};
-pub use proxy::{ProxyChoices, ProxySettings};
+pub use proxy::ProxyChoices;
 pub use sandboxes::{FlavorTexts, SandboxTexts, SessionServiceTexts};
 pub use settings::{
     BrowserDebugTexts, BrowserSettings, CocoonTexts, LimitSettings, MetricsSettings, NodeTexts,
@@ -37,6 +37,7 @@ use crate::data::DataFolder;
 use crate::identity::NodeSettings;
 use crate::live::RecoverySettings;
 use crate::oidc::OidcSettings;
+use crate::proxy::ProxySettings;
 use crate::sync::SyncSettings;
 use crate::webhooks::WebhookSettings;
 use baton_browser::keeper::Keepers;

@@ -6,66 +6,17 @@
 mod cocoon;
 mod pages;
 
-pub use cocoon::CocoonChoices;
-pub use pages::PageChoices;
-
 use super::error::ConfigError;
 use super::settings::{CocoonTexts, ProxyTexts};
 use super::values::{address, invalid, number};
-use crate::proxy::Cocoon;
+use crate::proxy::{CocoonChoices, PageChoices, ProxySettings};
 use axum::http::uri::Authority;
-use baton_api::CocoonId;
 use baton_session::Owner;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 /// How long a cocoon may take until its answer begins, unless told otherwise.
 const FIRST_BYTE: Duration = Duration::from_mins(1);
-
-/// What stands in front of cocoons.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProxySettings {
-    /// Where it listens; none means that the node has no proxy.
-    pub listen: Option<SocketAddr>,
-    /// The name whose subdomains are cocoons, beside `localhost`.
-    pub host: Option<String>,
-    /// How long a cocoon may take until its answer begins.
-    pub first_byte: Duration,
-    /// The cocoons of the settings.
-    pub cocoons: Vec<Cocoon>,
-    /// What holds for every cocoon that does not say otherwise.
-    pub pages: PageChoices,
-}
-
-impl ProxySettings {
-    /// How much of a body is kept of the tabs of sessions, in bytes: what holds for every cocoon that does not
-    /// say otherwise.
-    pub fn body_bytes(&self) -> usize {
-        usize::try_from(self.pages.clone().settle().response_body_max_size).unwrap_or(usize::MAX)
-    }
-
-    /// The same of whatever keeps most.
-    pub fn most_body_bytes(&self) -> usize {
-        let asked = self.cocoons.iter().map(|cocoon| cocoon.browser_debug.response_body_max_size);
-        let asked = asked.filter_map(|asked| usize::try_from(asked).ok());
-        asked.fold(self.body_bytes(), usize::max)
-    }
-
-    /// Whether the settings name this cocoon.
-    pub fn names(&self, id: &CocoonId) -> bool {
-        self.cocoons.iter().any(|cocoon| cocoon.id == *id)
-    }
-
-    /// A cocoon as somebody else than the settings names it.
-    pub(crate) fn cocoon(
-        &self,
-        origin: &str,
-        texts: CocoonTexts,
-        owner: &Owner,
-    ) -> Result<Cocoon, ConfigError> {
-        Ok(CocoonChoices::check(origin, texts)?.settle(&self.pages, owner))
-    }
-}
 
 /// What one source chose of it.
 #[derive(Debug, Clone, Default)]
@@ -99,7 +50,7 @@ impl ProxyChoices {
                 1..=3600,
             )?
             .map(Duration::from_secs),
-            browser_debug: PageChoices::check(origin, proxy.browser_debug)?,
+            browser_debug: pages::check(origin, proxy.browser_debug)?,
             cocoons: cocoons.map(|texts| cocoon::read_all(origin, texts)).transpose()?,
         })
     }

@@ -1,6 +1,7 @@
 //! Values of settings: what they may be, and the error that says so.
 
 use super::error::ConfigError;
+use baton_api::Invalid;
 use std::fmt::Display;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
@@ -26,6 +27,11 @@ pub(super) fn number<T: TryFrom<i64>>(
     let expected = || format!("a number from {} to {}", range.start(), range.end());
     let fits = range.contains(&value).then(|| T::try_from(value).ok()).flatten();
     fits.map(Some).ok_or_else(|| invalid(origin, key, expected(), value))
+}
+
+/// A value that makes no sense to whoever is told it.
+pub(super) fn refused(origin: &str, why: Invalid) -> ConfigError {
+    invalid(origin, why.field, why.expected, why.found)
 }
 
 /// A value that a setting cannot have.

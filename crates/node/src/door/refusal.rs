@@ -4,8 +4,10 @@
 //! only there the request's id is known, and because answers of other layers need one as well.
 
 use crate::agents::AgentsError;
+use crate::cocoons::CocoonsError;
 use crate::error::NodeError;
 use crate::oidc::TokenRefusal;
+use crate::proxy::CocoonError;
 use crate::runtime::RuntimeError;
 use crate::sync::SyncError;
 use axum::http::StatusCode;
@@ -67,7 +69,7 @@ macro_rules! by_way_of {
     )+};
 }
 
-by_way_of!(RuntimeError, SyncError, AgentsError, Invalid);
+by_way_of!(RuntimeError, SyncError, AgentsError, CocoonError, CocoonsError, Invalid);
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {

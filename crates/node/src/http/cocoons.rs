@@ -22,7 +22,7 @@ pub(super) async fn list(
     State(context): State<Context>,
     Debug(caller): Debug,
 ) -> axum::Json<CocoonList> {
-    axum::Json(cocoons::list(&context, &caller))
+    axum::Json(cocoons::list(&context.front, &caller))
 }
 
 /// Names a service that the proxy stands in front of from now on, or says something else of it.
@@ -37,7 +37,7 @@ pub(super) async fn put(
     Path(id): Path<CocoonId>,
     Json(request): Json<PutCocoon>,
 ) -> Result<axum::Json<CocoonView>, Refusal> {
-    Ok(axum::Json(cocoons::put(&context, &caller, id, request).await?))
+    Ok(axum::Json(cocoons::put(&context.front, &caller, id, request).await?))
 }
 
 /// Takes a service from behind the proxy.
@@ -52,7 +52,7 @@ pub(super) async fn remove(
     Path(id): Path<CocoonId>,
     Query(OfOwner { owner }): Query<OfOwner>,
 ) -> Result<StatusCode, Refusal> {
-    cocoons::remove(&context, &caller, owner, &id).await?;
+    cocoons::remove(&context.front, &caller, owner, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -67,6 +67,6 @@ pub(super) async fn enter(
     Debug(caller): Debug,
     Path(id): Path<CocoonId>,
 ) -> Result<impl IntoResponse, Refusal> {
-    let ticket = cocoons::enter(&context, &caller, &id)?;
+    let ticket = cocoons::enter(&context.front, &caller, &id)?;
     Ok(([(CACHE_CONTROL, "no-store")], axum::Json(ticket)))
 }

@@ -20,11 +20,6 @@ pub(crate) struct Browsers {
 }
 
 impl Browsers {
-    /// With what their tokens are signed.
-    pub(crate) fn secret(&self) -> &DebugSecret {
-        &self.secret
-    }
-
     /// None yet; the secret is that of their tokens.
     pub(crate) fn new(secret: DebugSecret) -> Self {
         let (pairing, parked, seats, used) = Default::default();

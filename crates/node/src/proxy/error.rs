@@ -1,6 +1,6 @@
-//! Why something of a cocoon is refused.
+//! Why something of a cocoon is refused, and what that is for a client.
 
-use baton_api::CocoonId;
+use baton_api::{Answers, CocoonId, ErrorCode};
 use std::net::SocketAddr;
 
 /// Why something of a cocoon is refused.
@@ -52,4 +52,16 @@ pub enum CocoonError {
         "expected a node with a proxy, found one without\nset [proxy] listen in its settings, and start it again"
     )]
     NoProxy,
+}
+
+impl Answers for CocoonError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::NotFound { .. } => ErrorCode::CocoonNotFound,
+            Self::Taken { .. } => ErrorCode::NameTaken,
+            Self::InSettings { .. } | Self::NoProxy => ErrorCode::Conflict,
+            Self::TooMany { .. } => ErrorCode::StorageFull,
+            Self::Invalid { .. } | Self::Open { .. } => ErrorCode::InvalidRequest,
+        }
+    }
 }

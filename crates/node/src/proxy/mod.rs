@@ -5,9 +5,10 @@
 //! `rewrite` corrects addresses that name the cocoon's own, and `inject` adds the token of a page to
 //! real navigations. A request goes by `route` (whose is it, and was it meant for us), `access` (who may),
 //! `forward` (on to the cocoon) and, when that fails, `page`. [`Cocoons`] are looked up for each request,
-//! so a change counts at once.
+//! so a change counts at once. `settings` is what it is told, and `choices` what is said of one cocoon.
 
 mod access;
+mod choices;
 mod cocoon;
 mod error;
 mod forward;
@@ -18,13 +19,16 @@ mod page;
 mod place;
 mod rewrite;
 mod route;
+mod settings;
 mod waiting;
 
 pub use access::{CocoonPass, EnterTicket, TicketKey};
+pub use choices::{CocoonChoices, PageChoices, PageTexts};
 pub use cocoon::{Access, BrowserDebug, Cocoon, Cocoons, InvalidUpstream, Upstream};
 pub use error::CocoonError;
 pub use outside::{OpenCocoon, Outside, OutsideError};
 pub use place::ProxyPlace;
+pub use settings::ProxySettings;
 
 use crate::clock;
 use crate::keys::StoredKeys;

@@ -5,8 +5,9 @@ use anyhow::Context as _;
 use baton_browser::keeper::KeeperCommand;
 use baton_net::exposure::Exposure;
 use baton_node::config::{
-    Choices, DatabaseUrl, ProxySettings, ProxyTexts, Settings, StorageSettings, Surroundings,
+    Choices, DatabaseUrl, ProxyTexts, Settings, StorageSettings, Surroundings,
 };
+use baton_node::proxy::ProxySettings;
 use baton_node::{Config, DataFolder};
 use baton_sandbox::InitCommand;
 use baton_session::Owner;

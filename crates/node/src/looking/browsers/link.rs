@@ -161,7 +161,7 @@ impl BrowserLink {
             owner: self.caller.owner.clone(),
             browser_id: self.browser_id.clone(),
             cocoon_id: cocoon.to_string(),
-            cocoon_name: self.context.cocoons.fetch(cocoon).map(|found| found.name.clone()),
+            cocoon_name: self.context.front.cocoons.fetch(cocoon).map(|found| found.name.clone()),
         }
     }
 }

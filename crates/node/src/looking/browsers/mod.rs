@@ -68,7 +68,7 @@ pub(crate) fn connect(
 
 /// Whose pages the caller's browser watches.
 pub(crate) fn watched(context: &Context, caller: &Caller) -> Vec<WatchedCocoon> {
-    let Some(place) = &context.proxy else { return Vec::new() };
+    let Some(place) = &context.front.place else { return Vec::new() };
     own(context, caller).iter().flat_map(|cocoon| place.ways(cocoon)).collect()
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn largest_body(context: &Context, caller: &Caller) -> usize {
 }
 
 fn own(context: &Context, caller: &Caller) -> Vec<Arc<Cocoon>> {
-    let mut cocoons = context.cocoons.list();
+    let mut cocoons = context.front.cocoons.list();
     cocoons.retain(|one| one.owner == caller.owner && one.browser_debug.enabled);
     cocoons
 }
