@@ -1,5 +1,6 @@
 //! Why nobody elsewhere is asked.
 
+use baton_api::{Answers, ErrorCode};
 use url::Url;
 
 /// Why nobody elsewhere is asked.
@@ -25,4 +26,14 @@ pub enum WayError {
     /// What was given as an API key or a token cannot be one.
     #[error("expected an API key or a token, found letters that none has")]
     NotAKey,
+}
+
+impl Answers for WayError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::AddressNotAllowed { .. } => ErrorCode::AddressNotAllowed,
+            Self::NoClient { .. } => ErrorCode::PeerUnreachable,
+            Self::NotAKey => ErrorCode::InvalidRequest,
+        }
+    }
 }

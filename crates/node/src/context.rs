@@ -31,6 +31,8 @@ use tokio_util::task::TaskTracker;
 /// The surroundings of an operation. Cheap to clone.
 #[derive(Clone)]
 pub struct Context {
+    /// Those of whatever moves sessions.
+    pub sync: Sync,
     /// Those of an operation on agents.
     pub agents: Agents,
     /// What tabs tell.
@@ -48,10 +50,10 @@ pub struct Context {
 }
 
 impl Deref for Context {
-    type Target = Agents;
+    type Target = Sync;
 
-    fn deref(&self) -> &Agents {
-        &self.agents
+    fn deref(&self) -> &Sync {
+        &self.sync
     }
 }
 
@@ -135,7 +137,7 @@ impl Context {
             settings,
             gate: oidc.map(|settings| Gate::new(settings, outbound.clone())),
             tokens: Tokens::new(outbound.clone()),
-            outbound,
+            outbound: outbound.clone(),
             replays: Arc::default(),
             statuses: Statuses::default(),
             given: Given::default(),
@@ -159,7 +161,13 @@ impl Context {
             tickets: Tickets::default(),
         };
         Self {
-            agents: Agents { sync: Sync { runtime, own }, sandboxes, gateway: Arc::new(gateway) },
+            agents: Agents {
+                runtime: runtime.clone(),
+                outbound,
+                sandboxes,
+                gateway: Arc::new(gateway),
+            },
+            sync: Sync { runtime, own },
             bus: Arc::new(relay.clone()),
             browsers: Browsers::new(debug_secret),
             front,

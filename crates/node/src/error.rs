@@ -96,8 +96,8 @@ pub enum NodeError {
 impl From<AgentsError> for NodeError {
     fn from(error: AgentsError) -> Self {
         match error {
-            AgentsError::Runtime(error) => Self::Runtime(error),
-            AgentsError::Sync(error) => Self::Sync(error),
+            AgentsError::Runtime(error) => error.into(),
+            AgentsError::Way(error) => error.into(),
             error => Self::Agents(error),
         }
     }
@@ -108,6 +108,15 @@ impl From<CocoonsError> for NodeError {
         match error {
             CocoonsError::Runtime(error) => Self::Runtime(error),
             CocoonsError::Cocoon(error) => Self::Cocoon(error),
+        }
+    }
+}
+
+impl From<SyncError> for NodeError {
+    fn from(error: SyncError) -> Self {
+        match error {
+            SyncError::Runtime(error) => Self::Runtime(error),
+            error => Self::Sync(error),
         }
     }
 }
@@ -131,6 +140,5 @@ macro_rules! by_way_of {
 
 by_way_of! {
     RuntimeError: StoreError, LiveError, FileError, FederationError, Invalid, NoLogin, Stopping;
-    SyncError: WayError;
-    AgentsError: RuntimeError, SyncError;
+    SyncError: RuntimeError, WayError;
 }

@@ -13,7 +13,7 @@ pub async fn idle(context: &Context, limit: Duration) {
         // A database that does not answer is no reason to leave.
         let active = context.store.list_active_sessions(context.node).await;
         let is_used = !active.is_ok_and(|sessions| sessions.is_empty());
-        if is_used || !context.sandboxes.is_empty() {
+        if is_used || !context.agents.sandboxes.is_empty() {
             useful = Instant::now();
         }
         if useful.elapsed().min(context.activity.quiet()) >= limit {

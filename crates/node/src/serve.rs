@@ -203,7 +203,7 @@ async fn run(
     }
     sync::start_auto(&context);
     sync::start_folder(&context);
-    sandboxes::start_preparing(&context);
+    sandboxes::start_preparing(&context.agents);
     sync::start_cloud(&context);
     webhooks::start(
         &context.own.webhooks,
@@ -410,8 +410,8 @@ async fn until_told(context: Context, idle_exit: Option<Duration>, shutdown: Can
 /// Writes back what sandboxes hold, captures all sessions, and leaves their browsers running.
 async fn shut_down(context: &Context, data: &DataFolder, mut budget: Budget) {
     context.tasks.close();
-    if budget.spend(budget::SANDBOXES, sandboxes::end_all(context)).await.is_none() {
-        for (sandbox, session) in context.sandboxes.left() {
+    if budget.spend(budget::SANDBOXES, sandboxes::end_all(&context.agents)).await.is_none() {
+        for (sandbox, session) in context.agents.sandboxes.left() {
             let session = session.map(tracing::field::display);
             tracing::error!(
                 %sandbox,

@@ -12,7 +12,7 @@ impl Answers for AgentsError {
     fn code(&self) -> ErrorCode {
         match self {
             Self::Runtime(error) => error.code(),
-            Self::Sync(error) => error.code(),
+            Self::Way(error) => error.code(),
             Self::Sandbox(error) => sandbox(error),
             Self::Gateway(error) => gateway(error),
         }
@@ -21,7 +21,7 @@ impl Answers for AgentsError {
     fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Runtime(error) => error.hint(),
-            Self::Sync(error) => error.hint(),
+            Self::Way(error) => error.hint(),
             error => usual_hint(error.code()),
         }
     }

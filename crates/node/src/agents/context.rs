@@ -1,16 +1,19 @@
-//! What an operation on agents is given: what moves sessions has, and the sandboxes and agents that there are.
+//! What an operation on agents is given: what an operation on a session is, and the sandboxes and agents that there are.
 
 use crate::agents::gateway::GatewaySettings;
 use crate::agents::sandboxes::Sandboxes;
-use crate::sync::Sync;
+use crate::runtime::Runtime;
+use baton_net::outbound::Outbound;
 use std::ops::Deref;
 use std::sync::Arc;
 
 /// The surroundings of an operation on agents. Cheap to clone.
 #[derive(Clone)]
 pub struct Agents {
-    /// Those of whatever moves sessions.
-    pub sync: Sync,
+    /// Those of an operation on a session.
+    pub runtime: Runtime,
+    /// Which addresses it asks.
+    pub(crate) outbound: Outbound,
     /// The sandboxes that there are.
     pub sandboxes: Sandboxes,
     /// Which agents are asked as if they were models.
@@ -18,9 +21,9 @@ pub struct Agents {
 }
 
 impl Deref for Agents {
-    type Target = Sync;
+    type Target = Runtime;
 
-    fn deref(&self) -> &Sync {
-        &self.sync
+    fn deref(&self) -> &Runtime {
+        &self.runtime
     }
 }

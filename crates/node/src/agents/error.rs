@@ -4,7 +4,6 @@ use crate::agents::gateway::GatewayRefusal;
 use crate::agents::sandboxes::SandboxRefusal;
 use crate::live::LiveError;
 use crate::runtime::RuntimeError;
-use crate::sync::SyncError;
 use baton_api::Invalid;
 use baton_net::WayError;
 use baton_session::login::NoLogin;
@@ -15,25 +14,16 @@ use baton_store::StoreError;
 pub enum AgentsError {
     /// Something of a session stands against it.
     #[error(transparent)]
-    Runtime(RuntimeError),
-    /// A session did not move.
+    Runtime(#[from] RuntimeError),
+    /// Nobody is asked there.
     #[error(transparent)]
-    Sync(SyncError),
+    Way(#[from] WayError),
     /// A sandbox is not made, or does not do what the request wants.
     #[error(transparent)]
     Sandbox(#[from] SandboxRefusal),
     /// An agent does not answer.
     #[error(transparent)]
     Gateway(#[from] GatewayRefusal),
-}
-
-impl From<SyncError> for AgentsError {
-    fn from(error: SyncError) -> Self {
-        match error {
-            SyncError::Runtime(error) => Self::Runtime(error),
-            error => Self::Sync(error),
-        }
-    }
 }
 
 /// Those that come by way of another one.
@@ -49,5 +39,4 @@ macro_rules! by_way_of {
 
 by_way_of! {
     RuntimeError: StoreError, LiveError, Invalid, NoLogin, crate::blocking::Stopping;
-    SyncError: RuntimeError, WayError;
 }

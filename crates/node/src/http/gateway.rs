@@ -24,7 +24,7 @@ pub(super) async fn models(
     State(context): State<Context>,
     Sandbox(_caller): Sandbox,
 ) -> axum::Json<ModelList> {
-    axum::Json(gateway::models(&context))
+    axum::Json(gateway::models(&context.agents))
 }
 
 /// One of the agents that may be asked.
@@ -38,7 +38,7 @@ pub(super) async fn model(
     Sandbox(_caller): Sandbox,
     Path(id): Path<String>,
 ) -> Result<axum::Json<Model>, Refusal> {
-    Ok(axum::Json(gateway::model(&context, &id)?))
+    Ok(axum::Json(gateway::model(&context.agents, &id)?))
 }
 
 /// Asks an agent, which runs in a sandbox of its own until it has answered, or its caller leaves. With
@@ -55,7 +55,7 @@ pub(super) async fn complete(
 ) -> Result<Response, Refusal> {
     let is_stream = request.stream;
     let tells_usage = request.stream_options.as_ref().is_some_and(|it| it.include_usage);
-    let run = gateway::ask(&context, &caller, request).await?;
+    let run = gateway::ask(&context.agents, &caller, request).await?;
     if is_stream {
         let shape = Shape::of(&run, tells_usage);
         return Ok(Sse::new(told(run, shape)).keep_alive(KeepAlive::default()).into_response());

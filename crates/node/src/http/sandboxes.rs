@@ -34,7 +34,7 @@ pub(super) async fn create(
     Sandbox(caller): Sandbox,
     Json(request): Json<CreateSandbox>,
 ) -> Result<(StatusCode, axum::Json<SandboxView>), Refusal> {
-    let view = Box::pin(sandboxes::create(&context, &caller, request)).await?;
+    let view = Box::pin(sandboxes::create(&context.agents, &caller, request)).await?;
     Ok((StatusCode::CREATED, axum::Json(view)))
 }
 
@@ -47,7 +47,7 @@ pub(super) async fn list(
     State(context): State<Context>,
     Sandbox(caller): Sandbox,
 ) -> axum::Json<SandboxList> {
-    axum::Json(sandboxes::list(&context, &caller))
+    axum::Json(sandboxes::list(&context.agents, &caller))
 }
 
 /// One sandbox.
@@ -61,7 +61,7 @@ pub(super) async fn show(
     Sandbox(caller): Sandbox,
     Path(id): Path<String>,
 ) -> Answer<SandboxView> {
-    Ok(axum::Json(sandboxes::show(&context, &caller, &id)?))
+    Ok(axum::Json(sandboxes::show(&context.agents, &caller, &id)?))
 }
 
 /// Ends a sandbox. What it held of a session is written back when this answers.
@@ -75,7 +75,7 @@ pub(super) async fn delete(
     Sandbox(caller): Sandbox,
     Path(id): Path<String>,
 ) -> Answer<EndedSandbox> {
-    Ok(axum::Json(Box::pin(sandboxes::delete(&context, &caller, &id)).await?))
+    Ok(axum::Json(Box::pin(sandboxes::delete(&context.agents, &caller, &id)).await?))
 }
 
 /// Runs a command, and tells what it writes while it runs as server-sent events, each an `ExecEvent`;
@@ -94,7 +94,7 @@ pub(super) async fn exec(
     Path(id): Path<String>,
     Json(request): Json<ExecSandbox>,
 ) -> Result<impl IntoResponse, Refusal> {
-    let events = sandboxes::exec(&context, &caller, &id, request).await?;
+    let events = sandboxes::exec(&context.agents, &caller, &id, request).await?;
     Ok(Sse::new(told(events)).keep_alive(KeepAlive::default()))
 }
 
@@ -121,7 +121,7 @@ pub(super) async fn read(
     Path(id): Path<String>,
     Query(file): Query<SandboxFile>,
 ) -> Result<impl IntoResponse, Refusal> {
-    let parts = sandboxes::read(&context, &caller, &id, &file.path).await?;
+    let parts = sandboxes::read(&context.agents, &caller, &id, &file.path).await?;
     let body = stream::unfold(parts, async |mut parts| Some((parts.recv().await?, parts)));
     let headers = [(CONTENT_TYPE, "application/octet-stream"), (CACHE_CONTROL, "no-store")];
     Ok((headers, Body::from_stream(body)))
@@ -143,6 +143,6 @@ pub(super) async fn write(
 ) -> Result<StatusCode, Refusal> {
     let too_large = |_| Refusal::new(ErrorCode::BodyTooLarge, crate::door::BODY_TOO_LARGE);
     let bytes = bytes.map_err(too_large)?;
-    sandboxes::write(&context, &caller, &id, &file.path, &bytes).await?;
+    sandboxes::write(&context.agents, &caller, &id, &file.path, &bytes).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -20,7 +20,7 @@ impl Answers for SyncError {
             SyncError::NotShared { .. }
             | SyncError::NotThere { .. }
             | SyncError::NothingSeen { .. } => ErrorCode::NotShared,
-            SyncError::AddressNotAllowed { .. } => ErrorCode::AddressNotAllowed,
+            SyncError::Way(error) => error.code(),
             SyncError::NoToken { why, .. } if !why.is_passing() => ErrorCode::PeerDenied,
             SyncError::NotLetIn { .. } | SyncError::Tunnel { .. } => ErrorCode::PeerDenied,
             SyncError::NoToken { .. }
@@ -61,7 +61,6 @@ impl Answers for SyncError {
             | SyncError::BadDelta { .. } => ErrorCode::RevisionRefused,
             SyncError::NoAddress { .. }
             | SyncError::NoKey { .. }
-            | SyncError::NotAKey
             | SyncError::TooManyParts { .. }
             | SyncError::BatchTooLarge { .. }
             | SyncError::WhichRevision { .. } => ErrorCode::InvalidRequest,
@@ -71,6 +70,7 @@ impl Answers for SyncError {
     fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Runtime(error) => error.hint(),
+            Self::Way(error) => error.hint(),
             error => baton_api::usual_hint(error.code()),
         }
     }

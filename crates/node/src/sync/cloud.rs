@@ -12,6 +12,7 @@ use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use backon::{ExponentialBuilder, Retryable};
 use baton_api::sync::RegisterPeer;
+use baton_net::WayError;
 use baton_net::outbound::Reach;
 use baton_session::peer::AuthMethod;
 use baton_session::{NodeId, Owner};
@@ -108,6 +109,6 @@ fn is_passing(error: &SyncError) -> bool {
         error,
         SyncError::Unreachable { .. }
             | SyncError::NotANode { .. }
-            | SyncError::AddressNotAllowed { .. }
+            | SyncError::Way(WayError::NoClient { .. } | WayError::AddressNotAllowed { .. })
     )
 }

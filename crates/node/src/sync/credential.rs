@@ -9,6 +9,7 @@ use axum::http::HeaderName;
 use axum::http::header::HeaderValue;
 use baton_api::Invalid;
 use baton_api::sync::{ClientCredential, RegisterPeer};
+use baton_net::WayError;
 use baton_net::client::is_loopback;
 use baton_net::outbound::Reach;
 use baton_session::json;
@@ -129,7 +130,7 @@ impl Credential {
     pub(super) fn tunnel(&self) -> Result<Option<HeaderValue>, SyncError> {
         let Some(token) = &self.tunnel else { return Ok(None) };
         let value = HeaderValue::from_str(&format!("tunnel {}", token.expose_secret()));
-        let mut value = value.map_err(|_| SyncError::NotAKey)?;
+        let mut value = value.map_err(|_| WayError::NotAKey)?;
         value.set_sensitive(true);
         Ok(Some(value))
     }
@@ -146,7 +147,7 @@ fn read(client: ClientCredential, reach: Reach) -> Result<OidcClient, SyncError>
     let is_here = Url::parse(issuer.as_str()).is_ok_and(|url| is_loopback(&url));
     if is_here && !reach.loopback {
         let found = format!("{issuer}, which is on this machine");
-        return Err(SyncError::AddressNotAllowed { found });
+        return Err(WayError::AddressNotAllowed { found }.into());
     }
     let is_text = |text: &String| (1..=TEXT_MAX).contains(&text.len());
     let are_texts = [&scope, &resource].into_iter().flatten().all(is_text);

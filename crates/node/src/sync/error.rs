@@ -7,6 +7,7 @@ use crate::oidc::ProviderError;
 use crate::runtime::RuntimeError;
 use crate::shell::word;
 use baton_api::sync::{InvalidParcels, pending_there};
+use baton_net::WayError;
 use baton_session::peer::AuthMethod;
 use baton_session::revision::Refused;
 use baton_session::{
@@ -159,18 +160,9 @@ pub enum SyncError {
         /// What to do.
         next: String,
     },
-    /// What was given as an API key or a token cannot be one.
-    #[error("expected an API key or a token, found letters that none has")]
-    NotAKey,
-    /// An address that this node does not ask.
-    #[error(
-        "expected an address that this node may ask, found {found}\n\
-         outbound.allow in the settings names others"
-    )]
-    AddressNotAllowed {
-        /// Which one, and why not.
-        found: String,
-    },
+    /// Nobody is asked there, or not with this key.
+    #[error(transparent)]
+    Way(#[from] WayError),
     /// The peer does not answer.
     #[error("peer {name} does not answer: {why}\nits sessions stay as they are; try again later")]
     Unreachable {

@@ -5,19 +5,8 @@ use crate::blocking::Stopping;
 use crate::live::LiveError;
 use crate::runtime::RuntimeError;
 use baton_api::Invalid;
-use baton_net::WayError;
 use baton_session::login::NoLogin;
 use baton_store::StoreError;
-
-impl From<WayError> for SyncError {
-    fn from(error: WayError) -> Self {
-        match error {
-            WayError::AddressNotAllowed { found } => Self::AddressNotAllowed { found },
-            WayError::NoClient { url, why } => Self::NotANode { url, why },
-            WayError::NotAKey => Self::NotAKey,
-        }
-    }
-}
 
 impl From<RuntimeError> for SyncError {
     fn from(error: RuntimeError) -> Self {

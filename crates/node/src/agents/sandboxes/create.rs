@@ -11,8 +11,8 @@ use super::watch;
 use crate::agents::context::Agents;
 use crate::agents::error::AgentsError;
 use crate::audit::{Action, Note};
+use crate::clock;
 use crate::runtime::Caller;
-use crate::{clock, sync};
 use baton_api::sandbox::{CreateSandbox, Enforcement, SandboxView, WrittenLimits};
 use baton_browser::profile::packed::Pack;
 use baton_sandbox::{Enforced, Limits, Sandbox};
@@ -141,7 +141,7 @@ async fn give_back(context: &Agents, found: Option<Found>) {
     let (owner, id) = (&loan.session.owner, loan.session.id);
     let given = async {
         context.hub.give_back(&loan).await?;
-        sync::lease::release(context, owner, id).await
+        context.peers.release(context, owner, id).await.map_err(AgentsError::from)
     };
     if let Err(error) = given.await {
         tracing::error!(session = %id, %error, "a session was not given back; the next start of the node frees it");

@@ -59,7 +59,7 @@ async fn ask(
     let key = plain::secret(&service.key_file).await;
     let key = key.map_err(|error| failed(format!("its key cannot be read: {error}")))?;
     let key = SecretString::from(key.trim());
-    let client = client::client(&context.own.outbound, &service.url, Reach::default()).await?;
+    let client = client::client(&context.outbound, &service.url, Reach::default()).await?;
     let url = client::address(&service.url, &[session, "state"])?;
     let call = client.get(url).query(&[("reveal", true)]);
     let call = call.header("authorization", client::bearer(&key)?);

@@ -11,7 +11,7 @@ use super::run::LIMIT;
 use super::taken::{LeftSites, Taken};
 use crate::agents::context::Agents;
 use crate::agents::error::AgentsError;
-use crate::{clock, sync};
+use crate::clock;
 use baton_api::sandbox::WrittenBack;
 use baton_browser::profile::Fault;
 use baton_browser::profile::at_rest::Instant;
@@ -41,7 +41,7 @@ pub(super) async fn take_back(
 ) -> Result<Taken, AgentsError> {
     let session = &lent.loan.session;
     let taken = lent.taken.get_or_try_init(|| settle_and_store(context, kept, lent)).await?;
-    sync::lease::release(context, &session.owner, session.id).await?;
+    context.peers.release(context, &session.owner, session.id).await?;
     // Last of all: from here on it is somebody else's, and may run.
     context.hub.give_back(&lent.loan).await?;
     Ok(taken.clone())

@@ -48,7 +48,7 @@ impl Verb for SandboxCreate {
             ttl: self.ttl,
             ..CreateSandbox::default()
         };
-        let making = Box::pin(sandboxes::create(&call.context, &call.caller, request));
+        let making = Box::pin(sandboxes::create(&call.context.agents, &call.caller, request));
         let view = call.progress.during("making a sandbox", making).await?;
         let mut told =
             vec![format!("Sandbox {} is ready; sandbox_exec runs commands there.", view.id)];

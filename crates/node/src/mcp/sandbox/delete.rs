@@ -23,7 +23,8 @@ impl Verb for SandboxDelete {
 
     async fn call(self, call: Call) -> Result<Answer, Failure> {
         call.require(Scope::Sandbox).await?;
-        let ending = Box::pin(sandboxes::delete(&call.context, &call.caller, &self.sandbox_id));
+        let ending =
+            Box::pin(sandboxes::delete(&call.context.agents, &call.caller, &self.sandbox_id));
         let ended = call.progress.during("ending the sandbox", ending).await?;
         let mut told = vec![match &ended.browser_session {
             None => "The sandbox has ended.".to_owned(),

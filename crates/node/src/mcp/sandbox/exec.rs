@@ -43,7 +43,8 @@ impl Verb for SandboxExec {
         };
         let run = async {
             let events =
-                sandboxes::exec(&call.context, &call.caller, &self.sandbox_id, request).await?;
+                sandboxes::exec(&call.context.agents, &call.caller, &self.sandbox_id, request)
+                    .await?;
             Ok::<_, NodeError>(listen(events).await)
         };
         let (output, errors, end) = call.progress.during(&doing, run).await?;

@@ -19,7 +19,7 @@ impl Verb for SandboxList {
 
     async fn call(self, call: Call) -> Result<Answer, Failure> {
         call.require(Scope::Sandbox).await?;
-        let list = sandboxes::list(&call.context, &call.caller);
+        let list = sandboxes::list(&call.context.agents, &call.caller);
         let mut told = vec![match list.items.len() {
             0 => "No sandboxes. sandbox_create makes one.".to_owned(),
             _ => "sandboxId session ends".to_owned(),

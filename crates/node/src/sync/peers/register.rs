@@ -17,6 +17,7 @@ use crate::sync::context::Sync;
 use baton_api::Invalid;
 use baton_api::Scope;
 use baton_api::sync::{NodeIdentity, PeerView, RegisterPeer};
+use baton_net::WayError;
 use baton_net::outbound::Reach;
 use baton_session::NodeId;
 use baton_session::peer::PeerState;
@@ -116,7 +117,7 @@ fn expect(
 ) -> Result<(), SyncError> {
     if found.node_id == context.node {
         let found = "this node itself".to_owned();
-        return Err(SyncError::AddressNotAllowed { found });
+        return Err(WayError::AddressNotAllowed { found }.into());
     }
     let shown = found.key.fingerprint();
     if let Some(expected) = request.fingerprint.filter(|expected| *expected != shown) {

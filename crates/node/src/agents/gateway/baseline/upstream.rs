@@ -35,7 +35,7 @@ impl<'a> Upstream<'a> {
     ) -> Result<Self, AgentsError> {
         // The address is of the settings, so it may be on this machine.
         let client =
-            client::client(&context.own.outbound, &settings.url, Reach { loopback: true }).await?;
+            client::client(&context.outbound, &settings.url, Reach { loopback: true }).await?;
         let url = client::address(&settings.url, &["chat", "completions"])?;
         let key = match &settings.key_file {
             Some(file) => {
