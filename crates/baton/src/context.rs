@@ -4,8 +4,8 @@ use crate::local;
 use crate::output::Output;
 use anyhow::Context as _;
 use baton_api::Client;
-use baton_node::DataFolder;
 use baton_session::AgentName;
+use baton_store::data::DataFolder;
 use etcetera::BaseStrategy as _;
 use std::path::PathBuf;
 

@@ -1,9 +1,7 @@
 //! How an operation fails.
 
 use crate::agents::AgentsError;
-use crate::blocking::Stopping;
 use crate::cocoons::CocoonsError;
-use crate::data::{DataError, FileError};
 use crate::keys::NoKey;
 use crate::live::LiveError;
 use crate::oidc::TokenRefusal;
@@ -16,6 +14,8 @@ use baton_federation::FederationError;
 use baton_net::WayError;
 use baton_session::login::NoLogin;
 use baton_store::StoreError;
+use baton_store::blocking::Stopping;
+use baton_store::data::{DataError, FileError};
 use std::time::Duration;
 
 /// Why an operation was not done.

@@ -1,10 +1,10 @@
 //! What an error of an operation is for a client.
 
-use crate::data::DataError;
 use crate::error::NodeError;
 use crate::runtime::answers::file;
 use baton_api::{Answers, ErrorCode};
 use baton_debug::LookError;
+use baton_store::data::DataError;
 
 impl Answers for NodeError {
     fn code(&self) -> ErrorCode {

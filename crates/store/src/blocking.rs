@@ -1,15 +1,53 @@
-//! The way off the async threads, for what takes the processor for long.
+//! Work that waits for the disk or takes the processor for long, off the async threads.
+//!
+//! The one idea: there is one way there, and a panic in the work is a panic of whoever asked for it. It
+//! reaches the log and the answer as what it is, a fault of Baton, and is never told as something else.
 
-use crate::error::StoreError;
+use std::io;
+use tokio::task::JoinError;
 
-/// Runs what takes the processor for long (compression, encryption) off the async threads. A panic in it
-/// goes on here: it is a fault of ours and no end of the program.
-pub(crate) async fn blocking<T: Send + 'static>(
+/// The node ends, and what was asked for was not begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the node is stopping")]
+pub struct Stopping;
+
+impl From<Stopping> for io::Error {
+    fn from(stopping: Stopping) -> Self {
+        Self::other(stopping)
+    }
+}
+
+/// Does some work off the async threads.
+pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, StoreError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| match error.try_into_panic() {
+) -> Result<T, Stopping> {
+    finished(tokio::task::spawn_blocking(work).await)
+}
+
+/// What a task came to; its panic goes on here.
+pub fn finished<T>(ended: Result<T, JoinError>) -> Result<T, Stopping> {
+    ended.map_err(|error| match error.try_into_panic() {
         Ok(panic) => std::panic::resume_unwind(panic),
-        Err(_) => StoreError::Interrupted,
+        Err(_) => Stopping,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_no_end_of_the_node() {
+        assert_eq!(blocking(|| 7).await, Ok(7));
+        let asked = tokio::spawn(blocking(|| -> u8 { panic!("a fault") })).await;
+        let panic = asked.unwrap_err().into_panic();
+        assert_eq!(panic.downcast_ref(), Some(&"a fault"));
+    }
+
+    #[tokio::test]
+    async fn a_task_that_was_ended_is_no_panic() {
+        let task = tokio::spawn(std::future::pending::<()>());
+        task.abort();
+        assert_eq!(finished(task.await), Err(Stopping));
+    }
 }

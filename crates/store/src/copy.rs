@@ -60,15 +60,15 @@ pub(crate) async fn keep(
 /// Removes all but the newest copies.
 pub(crate) async fn prune(path: &Path) -> Result<(), StoreError> {
     let path = path.to_owned();
-    blocking(move || {
+    let pruning = blocking(move || {
         let mut copies = beside(&path);
         copies.retain(|(_, end)| !end.contains(DRAFT));
         // Versions are numbers of any length, so the instant behind the first `-` decides.
         copies.sort_by(|(_, a), (_, b)| instant(b).cmp(instant(a)));
         let old: Vec<PathBuf> = copies.into_iter().skip(KEPT).map(|(copy, _)| copy).collect();
         remove(&old);
-    })
-    .await
+    });
+    Ok(pruning.await?)
 }
 
 fn instant(end: &str) -> &str {

@@ -1,5 +1,6 @@
 //! What can go wrong, said so that a person knows what was expected, what was found and what to do.
 
+use crate::blocking::Stopping;
 use crate::config::InvalidDatabaseUrl;
 use crate::master_key::KeyError;
 use baton_session::{AgentName, Lifecycle, NodeId, PartKind, SessionId, SnapshotId};
@@ -460,4 +461,10 @@ impl StoreError {
 
 fn list(ids: &[impl ToString]) -> String {
     ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+impl From<Stopping> for StoreError {
+    fn from(_: Stopping) -> Self {
+        Self::Interrupted
+    }
 }

@@ -85,10 +85,10 @@ impl Store {
         let ids: BTreeSet<&String> = wanted.iter().map(|(id, _)| id).collect();
         let sealed = self.fetch_sealed(owner, ids).await?;
         let (seal, owner) = (self.seal(), owner.clone());
-        blocking(move || {
+        let opening = blocking(move || {
             wanted.into_iter().map(|(id, part)| open(&seal, &owner, &id, part, &sealed)).collect()
-        })
-        .await
+        });
+        Ok(opening.await?)
     }
 }
 

@@ -44,7 +44,7 @@ impl Store {
         parts: &[PartRef],
     ) -> Result<Vec<Result<Part, StoreError>>, StoreError> {
         let sealed = self.fetch_sealed_parts(owner, parts).await?;
-        blocking(move || sealed.open()).await
+        Ok(blocking(move || sealed.open()).await?)
     }
 
     /// The same parts, for whoever opens them on a thread of its own.

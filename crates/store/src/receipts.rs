@@ -64,9 +64,13 @@ impl Store {
         let Some(row) = row else { return Ok(None) };
         let sealed: Vec<u8> = row.try_get("sealed")?;
         let (seal, id) = (self.seal(), session.to_string());
-        let plain = blocking(move || seal.open(&sealed, &["receipt", &id], RECEIPT_MAX)).await?;
-        let plain = plain.map_err(|error| corrupt(session, error))?;
-        serde_json::from_slice(&plain).map(Some).map_err(|error| corrupt(session, error))
+        let reading = blocking(move || {
+            let plain = seal
+                .open(&sealed, &["receipt", &id], RECEIPT_MAX)
+                .map_err(|error| corrupt(session, error))?;
+            serde_json::from_slice(&plain).map_err(|error| corrupt(session, error))
+        });
+        reading.await?.map(Some)
     }
 }
 

@@ -13,7 +13,7 @@ const DIRECTIONS: [(&str, &[&str]); 16] = [
     ("store", &["session", "postgres"]),
     ("browser", &["session", "confine"]),
     ("api", &["session"]),
-    ("net", &["session"]),
+    ("net", &["session", "api"]),
     // It knows no HTTP and no database.
     ("debug", &["session", "browser", "api"]),
     // Usable by themselves.
@@ -21,7 +21,7 @@ const DIRECTIONS: [(&str, &[&str]); 16] = [
     ("confine", &[]),
     ("sandbox", &["confine"]),
     ("node", &["session", "store", "browser", "debug", "net", "federation", "sandbox", "api"]),
-    ("playground", &["session", "browser", "api", "node"]),
+    ("playground", &["session", "store", "browser", "api"]),
     // It opens the database of a node beside it, to see what is there.
     ("walk", &["session", "store", "browser", "sandbox", "api", "node", "playground"]),
     // `browser` and `sandbox` are there for the hidden commands that keepers and first processes of
@@ -30,6 +30,7 @@ const DIRECTIONS: [(&str, &[&str]); 16] = [
         "baton",
         &[
             "session",
+            "store",
             "browser",
             "debug",
             "net",

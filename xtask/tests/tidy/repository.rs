@@ -11,6 +11,9 @@ pub(crate) struct File {
     pub(crate) text: String,
 }
 
+/// The crates that a node is made of, by which others wait for the one that is busy.
+const OF_A_NODE: [&str; 2] = ["node", "store"];
+
 impl File {
     /// The folder name under `crates/`, or `xtask`, or `bench`.
     pub(crate) fn package(&self) -> &str {
@@ -24,6 +27,11 @@ impl File {
     /// Whether it is part of a library or a program, rather than of its tests.
     pub(crate) fn is_source(&self) -> bool {
         self.path.contains("/src/")
+    }
+
+    /// Whether it is part of the service: of what runs on the async threads of a node.
+    pub(crate) fn is_of_a_node(&self) -> bool {
+        self.is_source() && OF_A_NODE.contains(&self.package())
     }
 
     /// Its lines with their numbers, without comments and without the unit tests at its end.

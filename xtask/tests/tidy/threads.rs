@@ -64,8 +64,7 @@ enum Place {
 
 #[test]
 fn what_takes_long_is_not_done_where_others_wait() {
-    let sources: Vec<File> =
-        files(".rs").into_iter().filter(|file| file.path.starts_with("crates/node/src/")).collect();
+    let sources: Vec<File> = files(".rs").into_iter().filter(File::is_of_a_node).collect();
     let found = found(&sources);
     let is_of =
         |line: &str, (path, word): (&str, &str)| line.starts_with(path) && line.contains(word);
@@ -74,7 +73,7 @@ fn what_takes_long_is_not_done_where_others_wait() {
     assert!(left.is_empty(), "nothing is excepted any more by {left:?}");
     let is_little = |line: &str| LITTLE.into_iter().any(|one| is_of(line, one));
     let findings: Vec<String> = found.iter().filter(|line| !is_little(line)).cloned().collect();
-    report("give it to crate::blocking::blocking", &findings);
+    report("give it to baton_store::blocking::blocking", &findings);
 }
 
 /// The places where something that takes long is done by an async thread.

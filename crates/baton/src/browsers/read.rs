@@ -6,7 +6,7 @@ use baton_browser::launch::{LockState, lock};
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::keyring;
 use baton_browser::profile::read::{self, ProfileFolder, Read};
-use baton_node::clock;
+use baton_store::clock;
 
 /// Why no profile is read here.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 use super::{Context, passphrase};
 use anyhow::Context as _;
 use baton_node::bundle::{self, Recipient};
-use baton_node::data::write_private;
+use baton_store::data::write_private;
 use clap::Args;
 use secrecy::SecretString;
 use std::io::{IsTerminal, Write};

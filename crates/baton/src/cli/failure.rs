@@ -24,8 +24,8 @@ use baton_node::ServeError;
 use baton_node::backup::BackupError;
 use baton_node::bundle::BundleError;
 use baton_node::config::ConfigError;
-use baton_node::data::DataError;
 use baton_session::import::ImportError;
+use baton_store::data::DataError;
 use serde::Serialize;
 
 /// With `--json`: `{"error": {…}}` on standard output.

@@ -3,8 +3,9 @@
 use super::Context;
 use anyhow::{Context as _, bail};
 use baton_api::Exit;
-use baton_node::data::NodeFile;
-use baton_node::{DataFolder, inspect};
+use baton_node::inspect;
+use baton_store::data::DataFolder;
+use baton_store::data::NodeFile;
 use clap::Args;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;

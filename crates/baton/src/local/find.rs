@@ -2,8 +2,9 @@
 
 use anyhow::Context as _;
 use baton_api::{Client, ClientError};
-use baton_node::data::{DataError, NodeFile};
-use baton_node::{DataFolder, inspect};
+use baton_node::inspect;
+use baton_store::data::DataFolder;
+use baton_store::data::{DataError, NodeFile};
 use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;

@@ -4,7 +4,7 @@ use super::find::find;
 use crate::output::Output;
 use anyhow::{Context as _, bail};
 use baton_api::{Client, Exit};
-use baton_node::DataFolder;
+use baton_store::data::DataFolder;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::{Child, Command, Stdio};

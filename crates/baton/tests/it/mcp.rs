@@ -3,9 +3,9 @@
 use crate::houses;
 use crate::leases::Street;
 use crate::notes::{Notes, eventually};
-use baton_node::data::NodeFile;
 use baton_playground::{House, McpClient};
 use baton_session::Lifecycle;
+use baton_store::data::NodeFile;
 use baton_testing::rounds;
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -38,5 +38,5 @@ macro_rules! by_way_of {
 }
 
 by_way_of! {
-    RuntimeError: StoreError, LiveError, Invalid, NoLogin, crate::blocking::Stopping;
+    RuntimeError: StoreError, LiveError, Invalid, NoLogin, baton_store::blocking::Stopping;
 }

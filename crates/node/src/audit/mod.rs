@@ -11,12 +11,12 @@ mod list;
 pub(crate) use asked::{is_asked_by, watch};
 pub use list::list;
 
-use crate::clock;
 use crate::runtime::{Actor, RuntimeError};
 use baton_api::{Answers, ErrorCode};
 use baton_session::AuditOutcome;
 use baton_session::receipt::ItemKind;
 use baton_session::{Owner, Receipt};
+use baton_store::clock;
 use baton_store::{AuditEntry, Store, StoreError};
 use serde_json::{Map, Value};
 

@@ -5,9 +5,9 @@ use super::draft::{Draft, Held};
 use super::error::BackupError;
 use super::manifest::{FORMAT, Manifest};
 use super::{DATABASE, KEY, may_be_replaced, profiles};
-use crate::blocking::blocking;
-use crate::clock;
-use crate::data::DataFolder;
+use baton_store::blocking::blocking;
+use baton_store::clock;
+use baton_store::data::DataFolder;
 use baton_store::{
     Contents, DatabaseUrl, FileKey, MasterKey, StoreError, copy_database, has_begun,
 };

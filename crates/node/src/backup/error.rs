@@ -2,8 +2,8 @@
 
 use super::manifest::FORMAT;
 use super::{BYTES_MAX, FILES_MAX};
-use crate::blocking::Stopping;
-use crate::data::DataError;
+use baton_store::blocking::Stopping;
+use baton_store::data::DataError;
 use baton_store::{SealedFileError, StoreError};
 use std::io;
 use std::path::{Path, PathBuf};

@@ -4,9 +4,9 @@ use super::SESSIONS;
 use super::archive::Archive;
 use super::error::BackupError;
 use super::manifest::LeftOut;
-use crate::data::DataFolder;
 use baton_browser::launch::lock;
 use baton_session::SessionId;
+use baton_store::data::DataFolder;
 use std::fs;
 use std::path::Path;
 

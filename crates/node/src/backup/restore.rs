@@ -4,11 +4,11 @@ use super::error::BackupError;
 use super::manifest::Manifest;
 use super::stage::{Old, Stage};
 use super::{DATABASE, KEY, SESSIONS, extract};
-use crate::blocking::blocking;
-use crate::clock;
-use crate::data::DataFolder;
-use crate::data::write_private;
 use baton_session::{Epoch, NodeId};
+use baton_store::blocking::blocking;
+use baton_store::clock;
+use baton_store::data::DataFolder;
+use baton_store::data::write_private;
 use baton_store::{
     Config, DatabaseUrl, FileKey, Limits, MasterKey, Store, StoreError, refuse_filled,
 };

@@ -2,8 +2,8 @@
 
 use super::draft::{Held, sync_folder};
 use super::error::BackupError;
-use crate::data::DataFolder;
-use crate::data::NodeLock;
+use baton_store::data::DataFolder;
+use baton_store::data::NodeLock;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind};
@@ -113,7 +113,7 @@ impl Stage {
     /// The new folder first takes the name that the old one shall have: so what stands under that
     /// name is the old one from the moment of the exchange on, whoever dies when.
     fn exchange(&mut self, place: &Path) -> Result<PathBuf, BackupError> {
-        let at = crate::clock::now().strftime("%Y%m%dT%H%M%S%3fZ");
+        let at = baton_store::clock::now().strftime("%Y%m%dT%H%M%S%3fZ");
         let old = beside(place, &format!("before-{at}"));
         fs::rename(&self.path, &old).map_err(BackupError::file(&old))?;
         self.path.clone_from(&old);

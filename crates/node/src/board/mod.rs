@@ -31,7 +31,7 @@ pub(crate) async fn read(context: &Runtime, caller: &Caller) -> Result<Option<Vi
     let board = of(context, caller)?;
     let gone_after = board.options().gone_after;
     let found = blocking(move || board.read()).await?;
-    Ok(found.map(|found| View::of(found, crate::clock::now(), gone_after)))
+    Ok(found.map(|found| View::of(found, baton_store::clock::now(), gone_after)))
 }
 
 /// The board as it is now, and who drives which session.
@@ -72,7 +72,7 @@ fn of(context: &Runtime, caller: &Caller) -> Result<Federation, RuntimeError> {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FederationError> + Send + 'static,
 ) -> Result<T, RuntimeError> {
-    Ok(crate::blocking::blocking(work).await??)
+    Ok(baton_store::blocking::blocking(work).await??)
 }
 
 /// What of the board travels as it stands in the file. It came out of JSON, so it goes into it.

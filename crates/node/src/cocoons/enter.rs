@@ -1,7 +1,6 @@
 //! Lets a browser, which bears no key, into a cocoon.
 
 use super::front::Front;
-use crate::clock;
 use crate::proxy::CocoonError;
 use crate::proxy::{EnterTicket, TicketKey};
 use crate::runtime::Caller;
@@ -9,6 +8,7 @@ use baton_api::CocoonId;
 use baton_api::cocoon::CocoonTicket;
 use baton_api::debug::EpochMs;
 use baton_debug::token::{Claim, Nonce};
+use baton_store::clock;
 
 /// An address that opens a cocoon of the caller in a browser, once, within a minute. The browser is then
 /// let in for half a day.

@@ -4,13 +4,13 @@ use super::error::CocoonsError;
 use super::front::Front;
 use super::{read, view};
 use crate::audit::{Action, Note};
-use crate::clock;
 use crate::proxy::CocoonError;
 use crate::proxy::{Cocoon, warn_of_guesses};
 use crate::runtime::Caller;
 use baton_api::CocoonId;
 use baton_api::cocoon::{CocoonView, PutCocoon};
 use baton_session::{Owner, json};
+use baton_store::clock;
 use baton_store::{StoreError, StoredCocoon};
 
 /// How many cocoons were named over the API at most, of all owners together.

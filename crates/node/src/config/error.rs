@@ -1,8 +1,8 @@
 //! How a configuration can be wrong.
 
-use crate::data::DataError;
 use crate::proxy::OpenCocoon;
 use baton_net::exposure::NotLoopback;
+use baton_store::data::DataError;
 use std::path::PathBuf;
 
 /// A setting that makes no sense; the text says where it stands.

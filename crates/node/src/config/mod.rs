@@ -33,7 +33,6 @@ pub use webhooks::WebhookTexts;
 
 use crate::agents::gateway::GatewaySettings;
 use crate::agents::sandboxes::SandboxSettings;
-use crate::data::DataFolder;
 use crate::identity::NodeSettings;
 use crate::live::RecoverySettings;
 use crate::oidc::OidcSettings;
@@ -49,6 +48,7 @@ use baton_net::rates::RateLimits;
 use baton_sandbox::{InitCommand, Provider};
 use baton_session::Owner;
 use baton_store::Limits;
+use baton_store::data::DataFolder;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};

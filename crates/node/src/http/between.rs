@@ -5,8 +5,6 @@
 
 use crate::audit::{Action, Note};
 use crate::auth::MayTalk;
-use crate::blocking::blocking;
-use crate::clock;
 use crate::context::Context;
 use crate::door::Refusal;
 use crate::error::NodeError;
@@ -23,6 +21,8 @@ use axum::response::Response;
 use baton_api::{ErrorCode, NodeCard};
 use baton_session::{NodeSignature, SessionId};
 use baton_store::Peer;
+use baton_store::blocking::blocking;
+use baton_store::clock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;

@@ -3,7 +3,6 @@
 use super::between::Between;
 use super::input::Path;
 use crate::auth::MayTalk;
-use crate::blocking::blocking;
 use crate::context::Context;
 use crate::door::Refusal;
 use crate::error::NodeError;
@@ -14,6 +13,7 @@ use baton_api::Invalid;
 use baton_api::sync::{AskSeen, Exchange, FetchParts, TakeLease, parcel};
 use baton_api::{NodeCard, Problem};
 use baton_session::SessionId;
+use baton_store::blocking::blocking;
 
 /// The most that lists something: the revisions of a session with all their lists of parts.
 const LIST_MAX: usize = 128 << 20;

@@ -2,7 +2,6 @@
 
 use super::noted::note_refusals;
 use super::openai;
-use crate::blocking::finished;
 use crate::context::Context;
 use crate::door::HttpConfig;
 use crate::door::{BODY_TOO_LARGE, Refusal};
@@ -20,6 +19,7 @@ use axum::response::{IntoResponse, Response};
 use baton_api::{ErrorCode, Problem, problem};
 use baton_net::connections::{BodyTrouble, Visit, freight};
 use baton_session::json;
+use baton_store::blocking::finished;
 use std::any::Any;
 use std::time::{Duration, Instant};
 use tower::ServiceBuilder;

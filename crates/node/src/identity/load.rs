@@ -5,10 +5,10 @@
 //! identity that remembers it; an id that an identity remembers is the older name of that identity.
 
 use super::Identity;
-use crate::data::DataError;
-use crate::data::DataFolder;
 use age::x25519;
 use baton_session::{Epoch, NodeId, NodeSecret};
+use baton_store::data::DataError;
+use baton_store::data::DataFolder;
 use baton_store::{Store, StoreError, StoredIdentity};
 use zeroize::Zeroizing;
 

@@ -3,7 +3,6 @@
 use super::secret::KeySecret;
 use super::view;
 use crate::audit::{Action, Note};
-use crate::clock;
 use crate::runtime::Actor;
 use crate::runtime::Caller;
 use crate::runtime::{Runtime, RuntimeError};
@@ -11,6 +10,7 @@ use baton_api::Invalid;
 use baton_api::{CreateKey, CreatedKey, Scope};
 use baton_session::Owner;
 use baton_store::ApiKey;
+use baton_store::clock;
 
 /// Makes a key for the owner that is named, or for the caller; its secret is shown this once, and
 /// only once that is in the audit log.

@@ -1,10 +1,10 @@
 //! Revokes a key.
 
 use crate::audit::{Action, Note};
-use crate::clock;
 use crate::runtime::Caller;
 use crate::runtime::{Runtime, RuntimeError};
 use baton_session::Owner;
+use baton_store::clock;
 use baton_store::{ApiKey, StoreError};
 
 /// Revokes a key of the owner that is named, or of the caller: from now on it opens nothing.

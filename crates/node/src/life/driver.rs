@@ -4,11 +4,11 @@
 //! of them drives is refused to the others, and to whoever says no name, until it is passed on. The
 //! first one that asks gets a session that nobody drives. Looking at a session and capturing it is free.
 
-use crate::clock;
 use crate::runtime::Caller;
 use crate::runtime::{Runtime, RuntimeError};
 use baton_session::{AgentName, Session};
 use baton_store::StoreError;
+use baton_store::clock;
 
 /// How often it is looked again, when another agent was faster.
 const ATTEMPTS: usize = 8;

@@ -1,11 +1,11 @@
 //! Ends a session: its browser, its row, and what agents and peers know of it.
 
 use super::driver::let_go;
-use crate::clock;
 use crate::runtime::{Runtime, RuntimeError};
 use crate::table::Hold;
 use baton_session::{Lifecycle, Session};
 use baton_store::StoreError;
+use baton_store::clock;
 
 /// Takes a last snapshot and closes the session; no agent drives it any more.
 pub(crate) async fn end(

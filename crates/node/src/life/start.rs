@@ -1,13 +1,13 @@
 //! The verbs that start something: each says what has to be there, and what is brought back.
 
 use super::want::{Asked, Want, expect_home, expect_unlent, refuse};
-use crate::clock;
 use crate::live::{Handed, LiveError, Loaded};
 use crate::runtime::Consent;
 use crate::runtime::{Runtime, RuntimeError};
 use baton_session::domains::Domain;
 use baton_session::login::expect_login;
 use baton_session::{AgentName, Lifecycle, NodeId, PartKind, PartRef, Session, StorageKey};
+use baton_store::clock;
 
 /// A verb that starts something.
 pub(crate) trait Starts: Want {

@@ -4,10 +4,10 @@
 //! part of the state: one that a capture did not make stays as it was.
 
 use super::error::LiveError;
-use crate::blocking::blocking;
 use baton_browser::capture::Captured;
 use baton_browser::icon::{SiteIcon, site_in_front};
 use baton_session::{Cookie, Part, PartKind, PartRef, Unread, parts};
+use baton_store::blocking::blocking;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,7 +1,5 @@
 //! Why a browser could not do what was asked.
 
-use crate::blocking::Stopping;
-use crate::data::DataError;
 use crate::table::Busy;
 use baton_browser::cdp::CdpError;
 use baton_browser::keeper::KeeperError;
@@ -11,6 +9,8 @@ use baton_browser::profile::compile::CompileError;
 use baton_browser::restore::RestoreError;
 use baton_session::{NodeId, SandboxId, SessionId, SnapshotId};
 use baton_store::StoreError;
+use baton_store::blocking::Stopping;
+use baton_store::data::DataError;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -3,11 +3,11 @@
 use super::ending::Ending;
 use super::error::LiveError;
 use super::{Hub, expect_unlent};
-use crate::blocking::blocking;
-use crate::data::write_private;
 use crate::table::Hold;
 use baton_browser::launch::Folder;
 use baton_session::{Owner, Session, SessionId};
+use baton_store::blocking::blocking;
+use baton_store::data::write_private;
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt;

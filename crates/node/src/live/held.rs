@@ -3,9 +3,9 @@
 //! Cookies that go because the clock was set forward have not expired: that is judged by a clock that
 //! nobody sets.
 
-use crate::clock::{Anchor, uptime};
 use baton_session::cookie::Expiry;
 use baton_session::{Cookie, Holdings, State};
+use baton_store::clock::{Anchor, uptime};
 use jiff::Timestamp;
 use std::time::Duration;
 

@@ -10,7 +10,6 @@ use super::error::LiveError;
 use super::held::Held;
 use super::load::{Loaded, Read};
 use super::{Hub, expect_unlent};
-use crate::clock::{Anchor, uptime};
 use crate::table::Hold;
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::{CacheKey, StoreArchive};
@@ -18,6 +17,7 @@ use baton_session::{
     Holdings, Lifecycle, Part, PartKind, PartRef, Receipt, SandboxId, Session, SnapshotId,
     SnapshotReason, State, Term, parts,
 };
+use baton_store::clock::{Anchor, uptime};
 use baton_store::{NewSnapshot, Snapshot, StoreError};
 use jiff::Timestamp;
 use std::time::Duration;

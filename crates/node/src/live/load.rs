@@ -2,13 +2,13 @@
 
 use super::Hub;
 use super::error::LiveError;
-use crate::blocking::blocking;
 use crate::latest::{self, Latest};
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{
     Holdings, Owner, Part, PartKind, PartRef, Receipt, Session, SessionId, SnapshotId, State, Term,
     Unread, parts,
 };
+use baton_store::blocking::blocking;
 use baton_store::{Snapshot, StoreError};
 use jiff::Timestamp;
 use std::time::Instant;

@@ -42,7 +42,6 @@ pub(crate) use load::Loaded;
 pub use recover::Recovered;
 pub use resume::Resumed;
 
-use crate::data::DataFolder;
 use crate::table::{Hold, SessionTable};
 use baton_browser::keeper::Keepers;
 use baton_browser::launch::{ChromiumSandbox, Confine, Folder, Switch};
@@ -50,6 +49,7 @@ use baton_browser::profile::compile::ProfileCache;
 use baton_debug::Relay;
 use baton_session::{Confinement, NodeId, SessionId};
 use baton_store::Store;
+use baton_store::data::DataFolder;
 use lease::Pulse;
 use record::Recording;
 use runner::Runner;

@@ -1,7 +1,6 @@
 //! The clients that are connected: rmcp's service, and whose each session of an older protocol is.
 
 use super::server::Server;
-use crate::blocking::finished;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::runtime::Caller;
@@ -9,6 +8,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Method, Response, StatusCode};
+use baton_store::blocking::finished;
 use futures_util::StreamExt as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};

@@ -4,13 +4,13 @@
 //! a path, and is not followed elsewhere.
 
 use super::answer::Failure;
-use crate::blocking::blocking;
-use crate::data::named::{is_file_name, open_plain};
-use crate::data::{DataError, DataFolder, write_private};
 use crate::error::NodeError;
 use crate::sessions::FILE_LIMIT;
 use baton_api::Invalid;
 use baton_session::Owner;
+use baton_store::blocking::blocking;
+use baton_store::data::named::{is_file_name, open_plain};
+use baton_store::data::{DataError, DataFolder, write_private};
 use std::fs::DirBuilder;
 use std::io::Read;
 use std::os::unix::fs::DirBuilderExt;

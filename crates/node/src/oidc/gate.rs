@@ -117,7 +117,7 @@ impl Gate {
     /// the first three are said of one that the provider has signed.
     fn refused(&self, token: &str, kind: &ErrorKind) -> TokenRefusal {
         let claims: Claims = insecure_decode_claims(token).unwrap_or_default();
-        let now = || instant(Some(crate::clock::now()));
+        let now = || instant(Some(baton_store::clock::now()));
         let read = |seconds: Option<f64>| instant(seconds.and_then(at));
         match kind {
             ErrorKind::InvalidSignature => TokenRefusal::Signature,

@@ -30,7 +30,6 @@ pub use outside::{OpenCocoon, Outside, OutsideError};
 pub use place::ProxyPlace;
 pub use settings::ProxySettings;
 
-use crate::clock;
 use crate::keys::StoredKeys;
 use axum::body::Body;
 use baton_api::debug::EpochMs;
@@ -38,6 +37,7 @@ use baton_debug::token::{DebugSecret, UsedNonces};
 use baton_net::connections::{Bounds, Door, Keys};
 use baton_net::rates::Rates;
 use baton_store::Store;
+use baton_store::clock;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};

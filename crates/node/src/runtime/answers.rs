@@ -1,7 +1,6 @@
 //! What an error of an operation on a session is for a client.
 
 use super::error::RuntimeError;
-use crate::data::{DataError, FileError};
 use crate::live::LiveError;
 use baton_api::{Answers, ErrorCode};
 use baton_browser::cdp::CdpError;
@@ -13,6 +12,7 @@ use baton_federation::{FederationError, Kind};
 use baton_session::Lifecycle;
 use baton_session::login::NoLogin;
 use baton_store::StoreError;
+use baton_store::data::{DataError, FileError};
 use std::io::{self, ErrorKind};
 
 impl Answers for RuntimeError {

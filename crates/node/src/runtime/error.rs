@@ -1,14 +1,14 @@
 //! How an operation on a session fails.
 
 use super::elsewhere::Elsewhere;
-use crate::blocking::Stopping;
-use crate::data::FileError;
 use crate::live::LiveError;
 use baton_api::{Invalid, Scope};
 use baton_federation::FederationError;
 use baton_session::login::NoLogin;
 use baton_session::{AgentName, Lifecycle, NodeId, SessionName};
 use baton_store::StoreError;
+use baton_store::blocking::Stopping;
+use baton_store::data::FileError;
 use std::time::Duration;
 
 /// Why an operation on a session was not done.

@@ -1,6 +1,5 @@
 //! Checks of what callers ask for, before anything is begun.
 
-use crate::data::DataFolder;
 use crate::live::LiveError;
 use crate::runtime::RuntimeError;
 use baton_api::Invalid;
@@ -9,6 +8,7 @@ use baton_session::certificate::MAX_CERTIFICATES;
 use baton_session::environment::{Geolocation, Viewport};
 use baton_session::permission::MAX_PERMISSIONS;
 use baton_session::{Certificate, Environment, Permission, SessionName};
+use baton_store::data::DataFolder;
 use std::fmt::Display;
 use std::path::Path;
 use url::{Host, Url};

@@ -5,8 +5,6 @@
 
 use super::check;
 use super::import::Made;
-use crate::blocking::blocking;
-use crate::clock;
 use crate::life::{Capture, Wish};
 use crate::runtime::{Runtime, RuntimeError};
 use baton_api::Invalid;
@@ -15,6 +13,8 @@ use baton_browser::{ContextId, MadeContext};
 use baton_session::cookie::Expiry;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::{Owner, SnapshotReason, admit, parts};
+use baton_store::blocking::blocking;
+use baton_store::clock;
 
 /// The contexts of a running browser, each with its tabs.
 pub async fn contexts(

@@ -1,10 +1,10 @@
 //! Makes and unmakes the row of a session whose browser is about to start.
 
-use crate::clock;
 use crate::life::{self, HOLD_LIMIT};
 use crate::runtime::{Runtime, RuntimeError};
 use crate::table::Hold;
 use baton_session::{Lifecycle, Owner, Session, SessionId, SessionName};
+use baton_store::clock;
 
 /// What a caller says of a new session.
 pub(super) struct Wanted {

@@ -1,11 +1,11 @@
 //! Switches on or off whether what the tabs of a session do is recorded.
 
 use super::{check, show};
-use crate::clock;
 use crate::life::{Debug, Wish, drive};
 use crate::runtime::RuntimeError;
 use baton_api::{Scope, SessionView, SwitchDebug};
 use baton_session::Lifecycle;
+use baton_store::clock;
 
 /// Records what the tabs of a session do from now on, and in every browser it gets later; or no longer,
 /// which forgets what was recorded. Secrets are kept, with the scope `reveal`, as long as this browser

@@ -1,12 +1,12 @@
 //! Gives a session out as a file.
 
 use super::deep;
-use crate::blocking::blocking;
 use crate::live::{LiveError, Loaded};
 use crate::runtime::{Runtime, RuntimeError};
 use baton_api::{Contents, ExportFormat, ExportSession, ExportView, FileText};
 use baton_session::wire::{self, Head, SessionFile, Version};
 use baton_session::{Lifecycle, Receipt, Session, State, playwright};
+use baton_store::blocking::blocking;
 use jiff::Timestamp;
 
 /// The largest file that leaves a node or enters it, in bytes.

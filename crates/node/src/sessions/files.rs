@@ -4,8 +4,6 @@
 //! browser writes there by itself, so nothing that lies there is trusted: names are checked, and only
 //! plain files count.
 
-use crate::blocking::blocking;
-use crate::data::{FileError, named};
 use crate::life::Wish;
 use crate::runtime::Caller;
 use crate::runtime::{Runtime, RuntimeError};
@@ -13,6 +11,8 @@ use axum::body::Bytes;
 use baton_api::Invalid;
 use baton_api::{SessionFile, SessionFiles};
 use baton_session::Session;
+use baton_store::blocking::blocking;
+use baton_store::data::{FileError, named};
 use futures_util::{Stream, StreamExt};
 use jiff::Timestamp;
 use std::fs::{self, DirBuilder, File};

@@ -4,8 +4,6 @@
 //! and its only snapshot are stored together. A resume brings it to life on a fresh profile.
 
 use super::{check, show};
-use crate::blocking::blocking;
-use crate::clock;
 use crate::runtime::{Runtime, RuntimeError};
 use baton_api::{Contents, FileText, ImportSession, ImportView, SessionView};
 use baton_session::cookie::Expiry;
@@ -16,6 +14,8 @@ use baton_session::{
     SnapshotReason, State, admit, parts,
 };
 use baton_store::NewSnapshot;
+use baton_store::blocking::blocking;
+use baton_store::clock;
 use jiff::Timestamp;
 
 /// A session of the owner with the state in the file, recoverable.

@@ -1,8 +1,6 @@
 //! Shows one session in full.
 
 use super::{state, view};
-use crate::blocking::blocking;
-use crate::clock;
 use crate::latest::{Latest, last_good};
 use crate::life::Started;
 use crate::live::LiveError;
@@ -10,6 +8,8 @@ use crate::runtime::{Runtime, RuntimeError};
 use baton_api::{ResumeResult, SessionSummary, SessionView, Tab};
 use baton_session::forecast::forecast;
 use baton_session::{CertificateView, Lifecycle, Owner, PartKind, Session, State, parts};
+use baton_store::blocking::blocking;
+use baton_store::clock;
 use baton_store::{Snapshot, StoreError};
 
 /// What a forecast is made of, and what of the environment is shown.

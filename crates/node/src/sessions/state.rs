@@ -1,10 +1,10 @@
 //! Shows what the latest snapshot of a session holds.
 
-use crate::blocking::blocking;
 use crate::latest::{Latest, latest};
 use crate::runtime::{Runtime, RuntimeError};
 use baton_api::StateView;
 use baton_session::{Owner, PartKind, PartRef, Session, State, Unread, parts, redact};
+use baton_store::blocking::blocking;
 use baton_store::{Snapshot, StoreError};
 
 /// The state of the latest snapshot. Secret values are replaced by markers unless `reveal`; parts

@@ -4,13 +4,13 @@ use super::conflicts::view;
 use super::contents::{self, is_unreadable};
 use super::error::SyncError;
 use super::shelf::Shelf;
-use crate::blocking::blocking;
 use crate::runtime::Caller;
 use crate::runtime::RuntimeError;
 use crate::sync::context::Sync;
 use baton_api::sync::{ConflictDetails, RevisionDifference, RevisionView};
 use baton_session::diff::diff;
 use baton_session::{RevisionId, SessionId, State};
+use baton_store::blocking::blocking;
 use std::sync::Arc;
 
 /// How the revisions of a session differ between which someone has to choose: by site, and without a

@@ -8,12 +8,12 @@ use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use super::working::{advance, current, keep_unsaved};
 use super::{index, partial};
 use crate::audit::{Action, Note};
-use crate::blocking::blocking;
 use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use baton_api::sync::{ConflictList, ConflictView, ResolveConflict, RevisionView};
 use baton_session::revision::Content;
 use baton_session::{Owner, Session, SessionName, Signed};
+use baton_store::blocking::blocking;
 use baton_store::{NewSnapshot, RevisionContent, Snapshot};
 
 /// The caller's sessions in which someone has to choose.

@@ -2,12 +2,12 @@
 
 use super::at_hand::AtHand;
 use super::error::SyncError;
-use crate::blocking::blocking;
 use crate::runtime::RuntimeError;
 use crate::sync::context::Sync;
 use baton_session::parts::{InvalidPart, Joining, Piece};
 use baton_session::revision::PartList;
 use baton_session::{Owner, Part, PartHash, PartRef, State, wire};
+use baton_store::blocking::blocking;
 use baton_store::{Snapshot, StoreError};
 
 /// The parts of a snapshot that are shared, and the checksum of the state in them.

@@ -6,13 +6,13 @@ use super::origin::provenance;
 use super::shelf::Shelf;
 use super::working::current;
 use crate::audit::{Action, Note};
-use crate::blocking::blocking;
 use crate::runtime::Caller;
 use crate::runtime::RuntimeError;
 use crate::sync::context::Sync;
 use baton_api::{FileText, Scope};
 use baton_session::wire::{self, Head, SessionFile, Version};
 use baton_session::{Owner, RevisionId, SessionId, Signed};
+use baton_store::blocking::blocking;
 
 /// The current revision of a session as a file, and its name, which an upload based on it repeats.
 /// Needs the scope `reveal`: whoever has the file is logged in.

@@ -17,7 +17,6 @@
 use super::index;
 use super::shelf::{Shelf, is_race};
 use super::working::row;
-use crate::clock;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::index_for;
@@ -25,6 +24,7 @@ use baton_api::sync::{IndexedSession, SyncIndex};
 use baton_session::peer::PeerState;
 use baton_session::{NodeId, Owner, Replica, RevisionId, SessionId, Signed};
 use baton_store::Peer;
+use baton_store::clock;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;

@@ -6,12 +6,12 @@
 
 use super::movements::movement;
 use crate::audit::{Action, Note};
-use crate::clock;
 use crate::runtime::Actor;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_session::SessionId;
 use baton_store::Peer;
+use baton_store::clock;
 use std::time::{Duration, Instant};
 
 /// How long a movement goes on that no other one has followed.

@@ -3,13 +3,13 @@
 //! The one idea: a line is made when something is stored, not when somebody asks. All lines together
 //! are remembered until the database says that there are newer ones.
 
-use crate::blocking::blocking;
 use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::sync::{IndexedSession, SyncIndex};
 use baton_session::{Owner, SessionId, SessionName, json};
 use baton_store::Shared;
+use baton_store::blocking::blocking;
 use std::collections::HashMap;
 use std::sync::Arc;
 

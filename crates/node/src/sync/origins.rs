@@ -1,12 +1,12 @@
 //! Errors that become one of what moves.
 
 use super::error::SyncError;
-use crate::blocking::Stopping;
 use crate::live::LiveError;
 use crate::runtime::RuntimeError;
 use baton_api::Invalid;
 use baton_session::login::NoLogin;
 use baton_store::StoreError;
+use baton_store::blocking::Stopping;
 
 impl From<RuntimeError> for SyncError {
     fn from(error: RuntimeError) -> Self {

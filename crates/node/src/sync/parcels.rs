@@ -6,11 +6,11 @@
 
 use super::error::SyncError;
 use super::seen::fetch_seen;
-use crate::blocking::blocking;
-use crate::clock;
 use crate::sync::context::Sync;
 use baton_api::sync::{Parcel, Wanted};
 use baton_session::{Owner, Part, PartHash, PartRef, SessionId, View};
+use baton_store::blocking::blocking;
+use baton_store::clock;
 use baton_store::{PackedPart, StoreError};
 use std::collections::HashMap;
 use std::io::Read;

@@ -7,7 +7,6 @@
 use super::contents::{self, Contents, shared_parts};
 use super::reconcile::aside;
 use super::shelf::Shelf;
-use crate::blocking::blocking;
 use crate::live::LiveError;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
@@ -16,6 +15,7 @@ use baton_session::revision::merge::seen_by;
 use baton_session::revision::{Knowledge, PartList};
 use baton_session::view::mix;
 use baton_session::{Part, Receipt, Session, Signed, Site, State, StateKind, parts, wire};
+use baton_store::blocking::blocking;
 use baton_store::{NewSnapshot, RevisionContent, Snapshot};
 
 /// What a revision says that is made of a snapshot, and what holds it: the part of which `base` speaks, or

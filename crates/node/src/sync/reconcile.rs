@@ -4,8 +4,6 @@ use super::contents::{self, shared_parts};
 use super::error::SyncError;
 use super::settings::ConflictResolution;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
-use crate::blocking::blocking;
-use crate::clock;
 use crate::sync::context::Sync;
 use baton_session::revision::PartList;
 use baton_session::revision::merge::{Side, merge, merge_views};
@@ -13,6 +11,8 @@ use baton_session::revision::{Content, Knowledge, MergePlan};
 use baton_session::{
     Owner, Part, PartKind, RevisionId, SessionId, SnapshotId, SnapshotReason, State, parts, wire,
 };
+use baton_store::blocking::blocking;
+use baton_store::clock;
 use baton_store::{NewSnapshot, RevisionContent, Snapshot};
 
 /// Merges the heads of a session for as long as two of them come from one revision that is here, where

@@ -6,12 +6,12 @@
 
 use super::forget::deleted;
 use super::working::row;
-use crate::blocking::blocking;
-use crate::clock;
-use crate::data::DataFolder;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_session::{Owner, SessionId};
+use baton_store::blocking::blocking;
+use baton_store::clock;
+use baton_store::data::DataFolder;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;

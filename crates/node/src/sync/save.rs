@@ -89,7 +89,7 @@ async fn save_here(
 async fn rename(context: &Sync, session: &Session, titles: &Titles) -> Result<Session, SyncError> {
     let name = titles.name.as_ref().unwrap_or(&session.name);
     let description = titles.description.as_ref().unwrap_or(&session.description);
-    let now = crate::clock::now();
+    let now = baton_store::clock::now();
     Ok(context.store.rename_session(session.id, name, description, now).await?)
 }
 

@@ -5,12 +5,12 @@
 
 use super::error::SyncError;
 use super::index;
-use crate::clock;
 use crate::live::FilesGone;
 use crate::runtime::RuntimeError;
 use crate::sync::context::Sync;
 use baton_session::revision::Author;
 use baton_session::{Owner, Replica, RevisionId, Session, SessionId, Signed, Vector};
+use baton_store::clock;
 use baton_store::{Base, CommitShared, Generation, RevisionContent, Shared, StoreError};
 use std::collections::BTreeSet;
 

@@ -9,8 +9,6 @@ use super::save::tell_by_itself;
 use super::shelf::{ATTEMPTS, Along, Shelf, author, is_race};
 use super::working::{advance, keep_unsaved, row};
 use crate::audit::{Action, Note};
-use crate::blocking::blocking;
-use crate::clock;
 use crate::runtime::Caller;
 use crate::runtime::RuntimeError;
 use crate::sessions::check;
@@ -27,6 +25,8 @@ use baton_session::{
     Lifecycle, Part, PartHash, Receipt, RevisionId, Session, SessionId, SessionName, Signed, admit,
     parts, wire,
 };
+use baton_store::blocking::blocking;
+use baton_store::clock;
 use baton_store::{NewSnapshot, RevisionContent};
 use jiff::Timestamp;
 use std::time::Duration;

@@ -5,13 +5,13 @@ use super::Around;
 use super::Hook;
 use super::message::Delivery;
 use crate::audit::{Action, Note};
-use crate::clock;
 use crate::runtime::Actor;
 use axum::http::header::{CONTENT_TYPE, USER_AGENT};
 use backon::{ExponentialBuilder, Retryable};
 use baton_api::ErrorCode;
 use baton_net::outbound::Reach;
 use baton_net::{WayError, client};
+use baton_store::clock;
 use std::sync::Arc;
 use std::time::Duration;
 

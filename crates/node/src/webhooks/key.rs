@@ -39,7 +39,7 @@ impl Secret {
 }
 
 async fn read(path: &Path) -> std::io::Result<Zeroizing<String>> {
-    Ok(Zeroizing::new(crate::plain::secret(path).await?))
+    Ok(Zeroizing::new(baton_store::plain::secret(path).await?))
 }
 
 /// A key: 24 to 64 bytes.

@@ -12,10 +12,10 @@ mod queue;
 pub use key::{InvalidKey, Secret, WebhookKey};
 pub(crate) use message::News;
 
-use crate::clock;
 use baton_net::outbound::Outbound;
 use baton_session::Owner;
 use baton_store::Store;
+use baton_store::clock;
 use message::Delivery;
 use queue::Queue;
 use std::collections::BTreeSet;

@@ -6,12 +6,13 @@ use baton_api::{Client, CreateKey, Problem, Scope};
 use baton_browser::icon::redraw;
 use baton_browser::keeper::KeeperCommand;
 use baton_node::config::{Choices, ConfigError, Surroundings};
-use baton_node::data::NodeFile;
-use baton_node::{Config, DataFolder, ServeError, serve};
+use baton_node::{Config, ServeError, serve};
 use baton_session::SnapshotReason;
 use baton_session::{
     Lifecycle, NodeId, Owner, Part, PartKind, Session, SessionId, SnapshotId, State, Tab, parts,
 };
+use baton_store::data::DataFolder;
+use baton_store::data::NodeFile;
 use baton_store::{DatabaseUrl, Limits, MasterKey, NewSnapshot, Store};
 use jiff::Timestamp;
 use reqwest::{Method, RequestBuilder, Response};

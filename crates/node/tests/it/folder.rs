@@ -1,9 +1,10 @@
 //! The data folder: one node at a time, nobody else's hands, damaged files.
 
 use crate::fixture::{Folder, Node};
-use baton_node::data::{DataError, NodeFile};
-use baton_node::{DataFolder, ServeError, serve};
+use baton_node::{ServeError, serve};
 use baton_store::StoreError;
+use baton_store::data::DataFolder;
+use baton_store::data::{DataError, NodeFile};
 use baton_testing::skip;
 use std::os::unix::fs::PermissionsExt;
 use tokio::net::TcpListener;

@@ -1,7 +1,7 @@
 //! A node of no use ends itself.
 
 use crate::fixture::{Folder, LIMIT};
-use baton_node::data::NodeFile;
+use baton_store::data::NodeFile;
 use std::time::Duration;
 use tokio::time::timeout;
 

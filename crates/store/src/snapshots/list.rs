@@ -43,11 +43,11 @@ impl Store {
         .await?;
         let sealed: Vec<Sealed> = rows.iter().map(Sealed::decode).collect::<Result<_, _>>()?;
         let seal = self.seal();
-        blocking(move || {
+        let opening = blocking(move || {
             let mut opened = None;
             sealed.into_iter().map(|row| row.open(&seal, &mut opened)).collect()
-        })
-        .await
+        });
+        Ok(opening.await?)
     }
 
     async fn ordinal(&self, session: SessionId, id: SnapshotId) -> Result<i64, StoreError> {

@@ -3,7 +3,7 @@
 use super::super::Context;
 use baton_api::Exit;
 use baton_api::debug::TabToken;
-use baton_node::data::write_private;
+use baton_store::data::write_private;
 use clap::Args;
 use serde_json::json;
 use std::io::Write;

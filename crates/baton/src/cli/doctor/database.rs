@@ -3,8 +3,9 @@
 use super::files::private;
 use super::{Check, Status, bounded};
 use crate::output::counted;
+use baton_node::Config;
 use baton_node::inspect::{self, Look};
-use baton_node::{Config, DataFolder};
+use baton_store::data::DataFolder;
 use std::collections::HashSet;
 use std::path::Path;
 

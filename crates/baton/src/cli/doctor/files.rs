@@ -1,7 +1,7 @@
 //! What a doctor looks at in the data folder: who may read what.
 
 use super::Check;
-use baton_node::DataFolder;
+use baton_store::data::DataFolder;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 

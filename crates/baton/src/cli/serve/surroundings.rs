@@ -4,13 +4,14 @@ use super::flags::Flags;
 use anyhow::Context as _;
 use baton_browser::keeper::KeeperCommand;
 use baton_net::exposure::Exposure;
+use baton_node::Config;
 use baton_node::config::{
     Choices, DatabaseUrl, ProxyTexts, Settings, StorageSettings, Surroundings,
 };
 use baton_node::proxy::ProxySettings;
-use baton_node::{Config, DataFolder};
 use baton_sandbox::InitCommand;
 use baton_session::Owner;
+use baton_store::data::DataFolder;
 use clap::Args;
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;

@@ -7,8 +7,8 @@ mod backup;
 mod move_a_login;
 
 use assert_cmd::cargo::cargo_bin;
-use baton_node::DataFolder;
 use baton_playground::{Page, victims};
+use baton_store::data::DataFolder;
 use regex::Regex;
 use serde_json::Value;
 use std::ffi::OsString;

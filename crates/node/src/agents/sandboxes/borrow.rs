@@ -4,7 +4,6 @@ use super::found::{Found, accept, with_logins};
 use crate::agents::context::Agents;
 use crate::agents::error::AgentsError;
 use crate::audit::Action;
-use crate::clock;
 use crate::life::{Lend, Lent, Want, Wish, expect_driver, stored};
 use crate::live::{Handed, LiveError};
 use crate::runtime::Caller;
@@ -14,6 +13,7 @@ use baton_browser::profile::compile::CacheKey;
 use baton_session::domains::Domain;
 use baton_session::{Lifecycle, SandboxId, Session};
 use baton_store::StoreError;
+use baton_store::clock;
 
 /// A session of this node that the caller may have now.
 pub(super) async fn seek(

@@ -2,13 +2,13 @@
 
 use super::error::SandboxRefusal;
 use crate::agents::error::AgentsError;
-use crate::clock;
 use crate::live::Loan;
 use baton_api::sandbox::{HandedIn, Login};
 use baton_browser::profile::compile::{CacheKey, StoreArchive};
 use baton_session::domains::Domain;
 use baton_session::login::{NoLogin, expect_login, logins};
 use baton_session::{Receipt, SessionName, State, StorageKey};
+use baton_store::clock;
 use jiff::Timestamp;
 
 /// A session on its way into a sandbox.

@@ -6,14 +6,14 @@ use super::found::{Found, accept};
 use super::service;
 use crate::agents::context::Agents;
 use crate::agents::error::AgentsError;
-use crate::blocking::blocking;
-use crate::clock;
 use crate::runtime::Caller;
 use baton_api::FileText;
 use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn, TakeBack};
 use baton_session::cookie::Expiry;
 use baton_session::domains::Domain;
 use baton_session::{Receipt, SandboxId, Session, State, admit, import};
+use baton_store::blocking::blocking;
+use baton_store::clock;
 use jiff::Timestamp;
 
 /// A session that a request wants.

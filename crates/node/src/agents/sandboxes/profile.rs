@@ -6,12 +6,12 @@ use super::found::Found;
 use super::run::within_limit;
 use crate::agents::context::Agents;
 use crate::agents::error::AgentsError;
-use crate::blocking::blocking;
-use crate::clock;
 use baton_browser::profile::at_rest::Instant;
 use baton_browser::profile::compile::Times;
 use baton_browser::profile::packed::Pack;
 use baton_sandbox::Sandbox;
+use baton_store::blocking::blocking;
+use baton_store::clock;
 use futures_util::future::join_all;
 
 /// Makes the profile of a session, whose state goes with that.

@@ -8,7 +8,6 @@ mod link;
 
 pub(crate) use link::BrowserLink;
 
-use crate::clock;
 use crate::context::Context;
 use crate::error::NodeError;
 use crate::keys::KeySecret;
@@ -19,6 +18,7 @@ use baton_api::Invalid;
 use baton_api::Scope;
 use baton_api::debug::WatchedCocoon;
 use baton_session::Owner;
+use baton_store::clock;
 use secrecy::SecretString;
 use std::sync::Arc;
 use std::time::Duration;

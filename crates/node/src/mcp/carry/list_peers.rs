@@ -2,12 +2,12 @@
 
 use super::peers::{Peers, command, limits, waits_there};
 use super::text;
-use crate::clock;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text::age;
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::Scope;
 use baton_api::sync::PeerStatus;
+use baton_store::clock;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

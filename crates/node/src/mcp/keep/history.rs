@@ -3,9 +3,10 @@
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
-use crate::{clock, sessions};
+use crate::sessions;
 use baton_api::{ListHistory, Scope};
 use baton_session::SnapshotId;
+use baton_store::clock;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -6,9 +6,10 @@ use crate::mcp::exchange::Exchange;
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
 use crate::runtime::RuntimeError;
-use crate::{clock, sessions};
+use crate::sessions;
 use baton_api::{FileText, ImportSession, Scope};
 use baton_session::import;
+use baton_store::clock;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -3,11 +3,12 @@
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
+use crate::sessions;
 use crate::sync::{Elsewhere, held_elsewhere};
-use crate::{clock, sessions};
 use baton_api::sync::HolderView;
 use baton_api::{Scope, SessionSummary};
 use baton_session::{Lifecycle, SessionId};
+use baton_store::clock;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

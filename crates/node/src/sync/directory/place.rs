@@ -1,7 +1,8 @@
 //! Files and folders to which anybody may write: no link is followed, what changes while it is read is
 //! read later, and what is written is whole or not there.
 
-use crate::plain::{self, Links};
+use baton_store::plain;
+use baton_store::plain::Links;
 use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};

@@ -1,7 +1,6 @@
 //! Packs what is shared of a session into a sync file, and unpacks it.
 
 use super::{FILE_LIMIT, STATE, SyncFile, TABS};
-use crate::blocking::blocking;
 use crate::identity::{Identity, SealKey};
 use crate::sealing::{self, SealContext, SealingError};
 use crate::sync::contents;
@@ -14,6 +13,7 @@ use baton_api::sync::parcel::{read as read_parcels, write as write_parcels};
 use baton_api::sync::{Exchange, Parcel};
 use baton_session::wire::{self, Head, SessionFile};
 use baton_session::{NodeId, Owner, PartRef, SessionId, Signed, View, json};
+use baton_store::blocking::blocking;
 use serde_json::{Map, Value};
 
 const PURPOSE: &str = "sync file";

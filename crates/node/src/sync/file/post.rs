@@ -4,7 +4,6 @@ use super::pack::Wanted;
 use super::receive::writer;
 use super::{SyncFile, pack, receive};
 use crate::audit::{Action, Note};
-use crate::blocking::blocking;
 use crate::identity::SealKey;
 use crate::runtime::Caller;
 use crate::runtime::RuntimeError;
@@ -15,6 +14,7 @@ use crate::sync::{peers, save};
 use baton_api::FileText;
 use baton_api::sync::{SaveSession, SealedFile, TakenFile};
 use baton_session::Owner;
+use baton_store::blocking::blocking;
 
 /// Saves a session, and seals all that is shared of it for a confirmed peer.
 pub async fn seal(

@@ -1,11 +1,11 @@
 //! What is known of the files of the sync directory, so that each is read once.
 
 use super::readers::Readers;
-use crate::clock;
 use crate::sync::directory::{IndexLine, Mark, file_name};
 use crate::sync::file::SyncFile;
 use baton_api::sync::{DirectoryView, IndexedSession, RefusedFile};
 use baton_session::{NodeId, PartHash, RevisionId, SessionId, Vector};
+use baton_store::clock;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

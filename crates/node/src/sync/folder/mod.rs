@@ -16,11 +16,11 @@ pub(crate) use known::FolderState;
 
 use super::directory::{DirectoryError, SyncDirectory};
 use super::error::SyncError;
-use crate::blocking::blocking;
 use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use baton_api::sync::DirectoryView;
 use baton_session::Owner;
+use baton_store::blocking::blocking;
 use std::time::Duration;
 use tokio::time::sleep;
 

@@ -1,11 +1,11 @@
 //! Leases are written down: that of this node, and those that peers tell of.
 
-use crate::clock;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::shelf::{ATTEMPTS, Along, Shelf, is_race};
 use crate::sync::working::row;
 use baton_session::{Lease, Lifecycle, NodeId, Owner, Session, SessionId};
+use baton_store::clock;
 
 /// Writes down who holds a session, unless a lease is known that counts more. Returns whether it did.
 pub(super) async fn record(

@@ -4,13 +4,13 @@ use super::ask::ask_all;
 use super::give::give_up;
 use super::learn::learn;
 use super::note::{holder_elsewhere, is_run_here, record};
-use crate::clock;
 use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::shelf::Shelf;
 use crate::sync::{index, peers};
 use baton_session::{Lease, Owner, SessionId};
+use baton_store::clock;
 
 /// Tells peers which sessions run here, and hears which of them were taken over meanwhile.
 pub(crate) async fn renew_all(context: &Sync) -> Result<(), SyncError> {

@@ -3,7 +3,6 @@
 use super::ask::{Said, ask_all};
 use super::note::{holder_elsewhere, record};
 use crate::audit::{Action, Note};
-use crate::clock;
 use crate::runtime::Caller;
 use crate::runtime::Consent;
 use crate::sync::context::Sync;
@@ -16,6 +15,7 @@ use crate::table::Hold;
 use baton_api::sync::{HandedView, Handing, LeaseAnswer, LeaseOutcome};
 use baton_session::{Lease, NodeId, SessionId, Vector};
 use baton_store::Peer;
+use baton_store::clock;
 use std::time::Duration;
 use tokio::time::sleep;
 

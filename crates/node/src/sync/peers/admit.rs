@@ -9,13 +9,13 @@
 use super::super::error::SyncError;
 use super::shown;
 use crate::audit::{Action, Note};
-use crate::clock;
 use crate::runtime::Caller;
 use crate::shell::word;
 use crate::sync::context::Sync;
 use baton_api::sync::NodeCard;
 use baton_session::peer::{AuthMethod, PeerLimits, PeerState};
 use baton_session::printable::is_hidden;
+use baton_store::clock;
 use baton_store::{Peer, StoreError};
 
 /// The peer behind a request that was signed by `card`'s node. One that is unknown is registered, and one

@@ -1,11 +1,11 @@
 //! What peers hold of sessions, as far as this node knows.
 
-use crate::clock;
 use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_session::{NodeId, Offer, RevisionId, SessionId, Signed};
 use baton_store::Peer;
+use baton_store::clock;
 use std::collections::HashMap;
 
 /// Notes that a peer may hold something of a session: it has asked for it, or was asked to take it.

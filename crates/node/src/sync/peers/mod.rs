@@ -32,10 +32,10 @@ pub(in crate::sync) use status::confirms_there;
 pub(crate) use status::unasked;
 
 use super::error::SyncError;
-use crate::clock;
 use crate::sync::context::Sync;
 use baton_session::peer::{PeerLimits, PeerState};
 use baton_session::{NodeId, Owner};
+use baton_store::clock;
 use baton_store::{Peer, StoreError};
 
 /// Finds a peer of an owner by id, the beginning of one, or name.

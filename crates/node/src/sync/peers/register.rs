@@ -11,7 +11,6 @@ use super::super::remote::{Remote, Way};
 use super::super::stranger::Stranger;
 use super::{find, heard, limit, status};
 use crate::audit::{Action, Note};
-use crate::clock;
 use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use baton_api::Invalid;
@@ -22,6 +21,7 @@ use baton_net::outbound::Reach;
 use baton_session::NodeId;
 use baton_session::peer::PeerState;
 use baton_store::Peer;
+use baton_store::clock;
 use url::Url;
 
 /// The longest name of a peer, in characters.

@@ -55,7 +55,7 @@ async fn new_row(context: &Sync, owner: &Owner, current: &Signed) -> Result<Sess
         debug: false,
         lifecycle: Lifecycle::Recoverable,
         created_at: current.origin.created_at,
-        updated_at: crate::clock::now(),
+        updated_at: baton_store::clock::now(),
     })
 }
 

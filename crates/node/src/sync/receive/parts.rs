@@ -2,7 +2,6 @@
 //! they make the state that is named.
 
 use super::Lists;
-use crate::blocking::blocking;
 use crate::sync::at_hand::AtHand;
 use crate::sync::contents;
 use crate::sync::context::Sync;
@@ -14,6 +13,7 @@ use baton_api::sync::{Exchange, Wanted};
 use baton_session::revision::merge::seen_by;
 use baton_session::{Owner, PartHash, PartKind, PartRef, Signed, wire};
 use baton_store::StoreError;
+use baton_store::blocking::blocking;
 use std::collections::{BTreeMap, HashMap};
 
 /// How many older parts are in memory at once.

@@ -3,8 +3,6 @@
 use super::pass::Shown;
 use super::topic::{SEALED, Topic};
 use super::{Remote, confirms_there};
-use crate::blocking::blocking;
-use crate::clock;
 use crate::messages::{sign_request, verify_response};
 use crate::sealing::{self, SealContext};
 use crate::sync::credential::TUNNEL;
@@ -16,6 +14,8 @@ use backon::{ExponentialBuilder, Retryable};
 use baton_api::{ErrorCode, Problem};
 use baton_net::client::{ANSWER_LIMIT, SMALL_MAX, address, bounded};
 use baton_session::peer::AuthMethod;
+use baton_store::blocking::blocking;
+use baton_store::clock;
 use std::future::IntoFuture as _;
 use std::time::Duration;
 use tokio::time::timeout;

@@ -2,7 +2,6 @@
 
 use super::SeenRevision;
 use super::looks::Key;
-use crate::blocking::blocking;
 use crate::sync::contents::{self, is_damage, shared_parts};
 use crate::sync::context::Sync;
 use crate::sync::damage::DamageError;
@@ -12,6 +11,7 @@ use baton_session::{
     NodeSecret, Owner, Part, PartHash, PartRef, RevisionId, Signed, State, View, parts, wire,
 };
 use baton_store::PackedPart;
+use baton_store::blocking::blocking;
 use std::collections::HashSet;
 use std::sync::Arc;
 

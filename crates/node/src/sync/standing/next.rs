@@ -3,11 +3,11 @@
 use super::super::index_for::index_for;
 use super::super::{forget, peers};
 use super::{LOOK_PAUSE, TOGETHER};
-use crate::blocking::blocking;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::sync::{IndexMark, NextIndex, SyncIndex};
 use baton_session::{PeerLimits, json};
+use baton_store::blocking::blocking;
 use baton_store::{Generation, Peer};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;

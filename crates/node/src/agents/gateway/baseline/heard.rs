@@ -5,9 +5,9 @@
 
 use super::reply::{Call, Function, Reply, failed, read};
 use crate::agents::error::AgentsError;
-use crate::blocking::blocking;
 use baton_api::chat::Usage;
 use baton_net::client;
+use baton_store::blocking::blocking;
 use futures_util::stream::{BoxStream, StreamExt, try_unfold};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -10,11 +10,11 @@ mod waiting;
 
 use crate::agents::context::Agents;
 use crate::agents::sandboxes::settings::Prepare;
-use crate::clock;
 use crate::runtime::Activity;
 use baton_browser::profile::at_rest::Instant as At;
 use baton_session::{Lifecycle, Session, SessionId, SnapshotReason};
 use baton_store::StoreError;
+use baton_store::clock;
 use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;

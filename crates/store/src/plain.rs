@@ -16,7 +16,7 @@ const SECRET_MAX: u64 = 64 << 10;
 
 /// Whether the last part of a path may be a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Links {
+pub enum Links {
     /// It may lead elsewhere.
     Followed,
     /// It would lead out of where the file has to be.
@@ -24,12 +24,12 @@ pub(crate) enum Links {
 }
 
 /// Opens a plain file.
-pub(crate) fn open(path: &Path, links: Links) -> io::Result<File> {
+pub fn open(path: &Path, links: Links) -> io::Result<File> {
     open_with(OpenOptions::new().read(true), path, links)
 }
 
 /// The same with other options.
-pub(crate) fn open_with(options: &mut OpenOptions, path: &Path, links: Links) -> io::Result<File> {
+pub fn open_with(options: &mut OpenOptions, path: &Path, links: Links) -> io::Result<File> {
     let flags = match links {
         Links::Followed => OFlags::NONBLOCK,
         Links::Refused => OFlags::NONBLOCK | OFlags::NOFOLLOW,
@@ -49,7 +49,7 @@ pub(crate) fn open_with(options: &mut OpenOptions, path: &Path, links: Links) ->
 }
 
 /// The text of a file with a secret that the settings name.
-pub(crate) async fn secret(path: &Path) -> io::Result<String> {
+pub async fn secret(path: &Path) -> io::Result<String> {
     let path = path.to_owned();
     let read = crate::blocking::blocking(move || {
         let mut text = String::new();

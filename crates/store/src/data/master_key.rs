@@ -1,7 +1,7 @@
 //! The master key of a data folder, wherever it comes from.
 
 use super::DataFolder;
-use baton_store::{KeyError, MasterKey};
+use crate::master_key::{KeyError, MasterKey};
 use secrecy::{ExposeSecret, SecretString};
 
 impl DataFolder {

@@ -11,7 +11,7 @@ pub fn now() -> Timestamp {
 }
 
 /// How long the machine has been running, sleep included: a clock that nobody sets.
-pub(crate) fn uptime() -> Duration {
+pub fn uptime() -> Duration {
     let now = clock_gettime(ClockId::Boottime);
     let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
     Duration::new(seconds, u32::try_from(now.tv_nsec).unwrap_or_default())
@@ -19,20 +19,20 @@ pub(crate) fn uptime() -> Duration {
 
 /// An instant by both clocks, from which another one can be reckoned.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Anchor {
+pub struct Anchor {
     at: Timestamp,
     up: Duration,
 }
 
 impl Anchor {
     /// The instant at which the one clock said `at` and the other `up`.
-    pub(crate) fn new(at: Timestamp, up: Duration) -> Self {
+    pub fn new(at: Timestamp, up: Duration) -> Self {
         Self { at, up }
     }
 
     /// The earlier of what the clock on the wall says, and what it would say if nobody had set it
     /// since. What has not expired by then may not be counted as expired.
-    pub(crate) fn earliest(&self, at: Timestamp, up: Duration) -> Timestamp {
+    pub fn earliest(&self, at: Timestamp, up: Duration) -> Timestamp {
         let reckoned = self.at.saturating_add(up.saturating_sub(self.up));
         reckoned.map_or(at, |reckoned| reckoned.min(at))
     }
