@@ -18,20 +18,29 @@ use baton_net::rates::Shown;
 use baton_session::{AgentName, Owner};
 use baton_store::FoundKey;
 
-impl FromRequestParts<Context> for Caller {
+/// Whoever has a key, whatever it allows: the type of a handler's argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known(pub Caller);
+
+impl FromRequestParts<Context> for Known {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, context: &Context) -> Result<Self, Refusal> {
-        let (caller, limited_peer) = known(parts, context).await?;
-        match limited_peer {
-            None => {
-                show(parts, &caller.key, Some(&caller.owner))?;
-                Ok(caller)
-            }
-            Some(peer) => {
-                let refused = NodeError::KeyOfLimitedPeer { peer };
-                Err(denied(&caller, parts, context, refused).await.into())
-            }
+        Ok(Self(caller(parts, context).await?))
+    }
+}
+
+/// Who asks; the key of a peer with limits is good for nothing here.
+async fn caller(parts: &mut Parts, context: &Context) -> Result<Caller, Refusal> {
+    let (caller, limited_peer) = known(parts, context).await?;
+    match limited_peer {
+        None => {
+            show(parts, &caller.key, Some(&caller.owner))?;
+            Ok(caller)
+        }
+        Some(peer) => {
+            let refused = NodeError::KeyOfLimitedPeer { peer };
+            Err(denied(&caller, parts, context, refused).await.into())
         }
     }
 }
@@ -131,7 +140,7 @@ macro_rules! scoped {
                 parts: &mut Parts,
                 context: &Context,
             ) -> Result<Self, Refusal> {
-                let caller = Caller::from_request_parts(parts, context).await?;
+                let caller = caller(parts, context).await?;
                 $(if caller.scopes.contains(&Scope::$instead) {
                     return Ok(Self(caller));
                 })?

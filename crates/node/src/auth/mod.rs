@@ -7,7 +7,7 @@ mod caller;
 mod local;
 mod may_talk;
 
-pub use caller::{Admin, Auditor, Browser, Debug, Drive, Read, Sandbox, Sync};
+pub use caller::{Admin, Auditor, Browser, Debug, Drive, Known, Read, Sandbox, Sync};
 pub(crate) use caller::{attempt, count, refuse, show};
 pub use local::{LocalKeyError, ensure_local_key};
 pub use may_talk::MayTalk;

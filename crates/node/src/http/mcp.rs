@@ -7,6 +7,7 @@ use super::input::Query;
 use super::layers::OwnBody;
 use crate::door::Refusal;
 use crate::mcp::{Connections, Wishes};
+use crate::auth::Known;
 use crate::runtime::Caller;
 use axum::Extension;
 use axum::extract::Request;
@@ -22,7 +23,7 @@ macro_rules! method {
             responses($($answer)*, (status = "4XX", body = Problem))
         )]
         pub(super) async fn $name(
-            caller: Caller,
+            Known(caller): Known,
             query: Query<Wishes>,
             connections: Extension<Connections>,
             request: Request,

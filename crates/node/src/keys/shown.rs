@@ -1,8 +1,8 @@
 //! What a request shows of who asks, be it a key or a token.
 
 use super::secret::KeySecret;
-use axum::http::HeaderMap;
-use axum::http::header::AUTHORIZATION;
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
 
 /// A request carries no key that opens anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

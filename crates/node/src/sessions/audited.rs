@@ -8,7 +8,7 @@ use crate::life::Wish;
 use crate::reference::Reference;
 use crate::runtime::Caller;
 use crate::runtime::{Runtime, RuntimeError};
-use axum::body::Bytes;
+use bytes::Bytes;
 use baton_api::{
     AttachSession, ExportSession, ExportView, ImportSession, ImportView, KeepContext, OpenSession,
     PassSession, ResumeResult, RollBack, SessionFile, SessionView, SnapshotView, StateView,

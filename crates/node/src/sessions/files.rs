@@ -7,7 +7,7 @@
 use crate::life::Wish;
 use crate::runtime::Caller;
 use crate::runtime::{Runtime, RuntimeError};
-use axum::body::Bytes;
+use bytes::Bytes;
 use baton_api::Invalid;
 use baton_api::{SessionFile, SessionFiles};
 use baton_session::Session;
