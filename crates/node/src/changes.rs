@@ -5,10 +5,10 @@
 
 use crate::context::Context;
 use crate::error::NodeError;
-use crate::runtime::Caller;
-use crate::runtime::Request;
 use baton_api::Scope;
 use baton_api::debug::DebugTab;
+use baton_runtime::Caller;
+use baton_runtime::Request;
 use baton_session::SessionId;
 use baton_store::SessionsMark;
 use std::collections::VecDeque;

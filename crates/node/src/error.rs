@@ -2,16 +2,16 @@
 
 use crate::agents::AgentsError;
 use crate::cocoons::CocoonsError;
-use crate::keys::NoKey;
-use crate::live::LiveError;
 use crate::oidc::TokenRefusal;
 use crate::proxy::CocoonError;
-use crate::runtime::RuntimeError;
 use crate::sync::SyncError;
 use baton_api::Invalid;
 use baton_debug::LookError;
 use baton_federation::FederationError;
 use baton_net::WayError;
+use baton_runtime::RuntimeError;
+use baton_runtime::keys::NoKey;
+use baton_runtime::live::LiveError;
 use baton_session::login::NoLogin;
 use baton_store::StoreError;
 use baton_store::blocking::Stopping;

@@ -13,10 +13,8 @@
 //! [`bundle`] seals a file of one session.
 
 pub mod agents;
-pub mod audit;
 pub mod auth;
 pub mod backup;
-mod board;
 mod budget;
 pub mod bundle;
 mod changes;
@@ -29,27 +27,17 @@ pub mod http;
 pub mod identity;
 pub mod idle;
 pub mod inspect;
-pub mod keys;
-mod latest;
-pub(crate) mod life;
-pub mod live;
 pub mod looking;
 pub mod mcp;
 pub mod messages;
 pub mod metrics;
 pub mod oidc;
-mod page;
 mod paired;
 mod problem;
 pub mod proxy;
-pub mod reference;
-pub mod runtime;
 pub mod sealing;
 pub mod serve;
-pub mod sessions;
-mod shell;
 pub mod sync;
-mod table;
 pub mod webhooks;
 
 pub use budget::LAST_WORDS;

@@ -1,9 +1,9 @@
 //! What an error of an operation is for a client.
 
 use crate::error::NodeError;
-use crate::runtime::answers::file;
 use baton_api::{Answers, ErrorCode};
 use baton_debug::LookError;
+use baton_runtime::answers::file;
 use baton_store::data::DataError;
 
 impl Answers for NodeError {

@@ -5,7 +5,7 @@ use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
-const DIRECTIONS: [(&str, &[&str]); 16] = [
+const DIRECTIONS: [(&str, &[&str]); 17] = [
     ("session", &[]),
     ("postgres", &[]),
     ("testing", &[]),
@@ -20,7 +20,12 @@ const DIRECTIONS: [(&str, &[&str]); 16] = [
     ("federation", &[]),
     ("confine", &[]),
     ("sandbox", &["confine"]),
-    ("node", &["session", "store", "browser", "debug", "net", "federation", "sandbox", "api"]),
+    // It knows no doors, and of other nodes what it asks of them.
+    ("runtime", &["session", "store", "browser", "debug", "net", "federation", "api"]),
+    (
+        "node",
+        &["session", "store", "browser", "debug", "net", "federation", "sandbox", "api", "runtime"],
+    ),
     ("playground", &["session", "store", "browser", "api"]),
     // It opens the database of a node beside it, to see what is there.
     ("walk", &["session", "store", "browser", "sandbox", "api", "node", "playground"]),
@@ -37,6 +42,7 @@ const DIRECTIONS: [(&str, &[&str]); 16] = [
             "federation",
             "sandbox",
             "api",
+            "runtime",
             "node",
             "playground",
             "postgres",

@@ -10,7 +10,7 @@ use crate::output;
 use anyhow::Context as _;
 use baton_api::Exit;
 use baton_node::config::DEFAULT_LISTEN;
-use baton_node::live::RecoverySettings;
+use baton_runtime::live::RecoverySettings;
 use baton_store::data::DataFolder;
 use clap::Args;
 use jiff::SignedDuration;

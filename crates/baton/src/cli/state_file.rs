@@ -4,7 +4,7 @@ use super::passphrase;
 use anyhow::Context as _;
 use baton_api::FileText;
 use baton_node::bundle::{self, Identity};
-use baton_node::sessions::FILE_LIMIT;
+use baton_runtime::sessions::FILE_LIMIT;
 use baton_session::import::{self, ImportError};
 use secrecy::{ExposeSecret, SecretString};
 use std::fs::File;

@@ -3,9 +3,9 @@
 use super::error::AgentsError;
 use crate::agents::gateway::GatewayRefusal;
 use crate::agents::sandboxes::SandboxRefusal;
-use crate::runtime::answers::file;
 use baton_api::{Answers, ErrorCode, usual_hint};
 use baton_browser::profile::compile::CompileError;
+use baton_runtime::answers::file;
 use baton_sandbox::SandboxError;
 
 impl Answers for AgentsError {

@@ -2,8 +2,8 @@
 
 use crate::agents::gateway::GatewaySettings;
 use crate::agents::sandboxes::Sandboxes;
-use crate::runtime::Runtime;
 use baton_net::outbound::Outbound;
+use baton_runtime::Runtime;
 use std::ops::Deref;
 use std::sync::Arc;
 

@@ -2,10 +2,10 @@
 
 use crate::agents::gateway::GatewayRefusal;
 use crate::agents::sandboxes::SandboxRefusal;
-use crate::live::LiveError;
-use crate::runtime::RuntimeError;
 use baton_api::Invalid;
 use baton_net::WayError;
+use baton_runtime::RuntimeError;
+use baton_runtime::live::LiveError;
 use baton_session::login::NoLogin;
 use baton_store::StoreError;
 

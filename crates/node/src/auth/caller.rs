@@ -1,13 +1,9 @@
 //! The caller of a request, and the scopes that handlers ask for.
 
-use crate::audit::{Action, Note, is_asked_by};
 use crate::context::Context;
 use crate::door::{Peer, Refusal};
 use crate::error::NodeError;
-use crate::keys::{key_of, token};
 use crate::oidc::TokenRefusal;
-use crate::runtime::Actor;
-use crate::runtime::Caller;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
@@ -15,6 +11,10 @@ use baton_api::{AGENT_HEADER, Scope};
 use baton_api::{Answers, Invalid};
 use baton_net::connections::Visit;
 use baton_net::rates::Shown;
+use baton_runtime::Actor;
+use baton_runtime::Caller;
+use baton_runtime::audit::{Action, Note, is_asked_by};
+use baton_runtime::keys::{key_of, token};
 use baton_session::{AgentName, Owner};
 use baton_store::FoundKey;
 

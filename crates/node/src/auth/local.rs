@@ -3,10 +3,10 @@
 //! Whoever can read the file may do everything, and needs to be able to read the data folder for
 //! it, which holds the same secrets.
 
-use crate::keys::KeySecret;
-use crate::keys::{new_key, note};
-use crate::runtime::Actor;
 use baton_api::Scope;
+use baton_runtime::Actor;
+use baton_runtime::keys::KeySecret;
+use baton_runtime::keys::{new_key, note};
 use baton_session::{NodeId, Owner};
 use baton_store::clock;
 use baton_store::data::{DataError, DataFolder, write_private};

@@ -4,19 +4,19 @@
 //! nowhere else, and no other extractor takes one. No header but `Authorization` says who may talk.
 
 use super::caller::{count, denied, known, refuse, show};
-use crate::audit::{Action, Note, is_asked_by};
 use crate::context::Context;
 use crate::door::{Peer, Refusal};
 use crate::error::NodeError;
-use crate::keys::token;
 use crate::oidc::{Gate, TokenRefusal, Visitor};
-use crate::runtime::Actor;
-use crate::runtime::Caller;
 use crate::sync::peers::CLIENT;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use baton_api::{Answers, Scope};
 use baton_net::rates::Shown;
+use baton_runtime::Actor;
+use baton_runtime::Caller;
+use baton_runtime::audit::{Action, Note, is_asked_by};
+use baton_runtime::keys::token;
 use baton_session::Owner;
 use sha2::{Digest, Sha256};
 

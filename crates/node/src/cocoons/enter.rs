@@ -3,11 +3,11 @@
 use super::front::Front;
 use crate::proxy::CocoonError;
 use crate::proxy::{EnterTicket, TicketKey};
-use crate::runtime::Caller;
 use baton_api::CocoonId;
 use baton_api::cocoon::CocoonTicket;
 use baton_api::debug::EpochMs;
 use baton_debug::token::{Claim, Nonce};
+use baton_runtime::Caller;
 use baton_store::clock;
 
 /// An address that opens a cocoon of the caller in a browser, once, within a minute. The browser is then

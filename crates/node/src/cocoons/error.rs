@@ -1,8 +1,8 @@
 //! How an operation on cocoons fails, and what that is for a client.
 
 use crate::proxy::CocoonError;
-use crate::runtime::RuntimeError;
 use baton_api::{Answers, ErrorCode};
+use baton_runtime::RuntimeError;
 use baton_store::StoreError;
 
 /// Why an operation on cocoons was not done.

@@ -2,8 +2,8 @@
 
 use super::front::Front;
 use super::view;
-use crate::runtime::Caller;
 use baton_api::cocoon::CocoonList;
+use baton_runtime::Caller;
 
 /// The caller's cocoons, by id: those of the settings, and those of the API.
 pub fn list(front: &Front, caller: &Caller) -> CocoonList {

@@ -3,12 +3,12 @@
 use super::error::CocoonsError;
 use super::front::Front;
 use super::{read, view};
-use crate::audit::{Action, Note};
 use crate::proxy::CocoonError;
 use crate::proxy::{Cocoon, warn_of_guesses};
-use crate::runtime::Caller;
 use baton_api::CocoonId;
 use baton_api::cocoon::{CocoonView, PutCocoon};
+use baton_runtime::Caller;
+use baton_runtime::audit::{Action, Note};
 use baton_session::{Owner, json};
 use baton_store::clock;
 use baton_store::{StoreError, StoredCocoon};

@@ -2,10 +2,10 @@
 
 use super::error::CocoonsError;
 use super::front::Front;
-use crate::audit::{Action, Note};
 use crate::proxy::CocoonError;
-use crate::runtime::Caller;
 use baton_api::CocoonId;
+use baton_runtime::Caller;
+use baton_runtime::audit::{Action, Note};
 use baton_session::Owner;
 use baton_store::StoreError;
 

@@ -8,12 +8,12 @@ use crate::cocoons::CocoonsError;
 use crate::error::NodeError;
 use crate::oidc::TokenRefusal;
 use crate::proxy::CocoonError;
-use crate::runtime::RuntimeError;
 use crate::sync::SyncError;
 use axum::http::StatusCode;
 use axum::http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
 use baton_api::{Answers, ErrorCode, Invalid, Problem};
+use baton_runtime::RuntimeError;
 use std::time::Duration;
 
 /// What is said of a body that is too large.

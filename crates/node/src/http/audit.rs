@@ -1,12 +1,12 @@
 //! The audit log over HTTP.
 
 use super::input::Query;
-use crate::audit;
 use crate::auth::Auditor;
 use crate::context::Context;
 use crate::door::Refusal;
 use axum::extract::State;
 use baton_api::{AuditList, ListAudit, Problem};
+use baton_runtime::audit;
 
 /// Who did what, newest first: the caller's own entries with the scope `read`, those of every owner
 /// with the scope `admin`.

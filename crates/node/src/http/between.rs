@@ -3,14 +3,12 @@
 //! The one idea: an API key or a token says who may talk, the signature who talks, and the seal keeps whatever
 //! stands in between from reading along. A handler is given what was said once all three are checked.
 
-use crate::audit::{Action, Note};
 use crate::auth::MayTalk;
 use crate::context::Context;
 use crate::door::Refusal;
 use crate::error::NodeError;
 use crate::identity::SealKey;
 use crate::messages::{sign_response, verify_request};
-use crate::runtime::Caller;
 use crate::sealing::{self, SealContext};
 use crate::sync::{SEALED, SyncError, Topic, is_seen, peers};
 use axum::body::Bytes;
@@ -19,6 +17,8 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::response::Response;
 use baton_api::{ErrorCode, NodeCard};
+use baton_runtime::Caller;
+use baton_runtime::audit::{Action, Note};
 use baton_session::{NodeSignature, SessionId};
 use baton_store::Peer;
 use baton_store::blocking::blocking;

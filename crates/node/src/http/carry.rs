@@ -4,13 +4,13 @@ use super::input::{Json, Path, Query};
 use crate::auth::{Drive, Read};
 use crate::context::Context;
 use crate::door::Refusal;
-use crate::sessions;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use baton_api::{
     ContextList, ExportSession, ExportView, ImportSession, ImportView, KeepContext, Problem,
 };
+use baton_runtime::sessions;
 
 /// A session as a file; an active one is captured first. Needs the scope `reveal`, because whoever
 /// has the file is logged in.

@@ -6,10 +6,10 @@
 use super::router::router;
 use crate::context::Context;
 use crate::door::HttpConfig;
-use crate::keys::StoredKeys;
 use baton_net::connections::{Bounds, Door};
 use baton_net::exposure::Exposure;
 use baton_net::tls::{self, TlsError};
+use baton_runtime::keys::StoredKeys;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;

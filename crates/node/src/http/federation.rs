@@ -2,16 +2,17 @@
 
 use super::input::Json;
 use crate::auth::{Drive, Read};
-use crate::board::{self, Followed};
 use crate::context::Context;
 use crate::door::Refusal;
-use crate::runtime::RuntimeError;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use baton_api::{
     Answers, ChangeFederation, DrivenSessions, FederationChange, FederationView, Problem,
 };
+use baton_runtime::RuntimeError;
+use baton_runtime::board;
+use baton_runtime::board::Followed;
 use futures_util::stream::{self, Stream};
 use std::convert::Infallible;
 

@@ -5,11 +5,11 @@ use super::input::{Json, Path, Query};
 use crate::auth::{Drive, Read};
 use crate::context::Context;
 use crate::door::Refusal;
-use crate::sessions;
 use axum::extract::State;
 use baton_api::{
     CompareSnapshots, DiffView, History, ListHistory, Problem, ResumeResult, RollBack,
 };
+use baton_runtime::sessions;
 
 type Answer<T> = Result<axum::Json<T>, Refusal>;
 

@@ -5,14 +5,14 @@
 
 use super::input::Query;
 use super::layers::OwnBody;
+use crate::auth::Known;
 use crate::door::Refusal;
 use crate::mcp::{Connections, Wishes};
-use crate::auth::Known;
-use crate::runtime::Caller;
 use axum::Extension;
 use axum::extract::Request;
 use axum::response::Response;
 use baton_api::{ErrorCode, Problem};
+use baton_runtime::Caller;
 
 /// What each of the three methods does.
 macro_rules! method {

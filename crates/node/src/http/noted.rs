@@ -3,12 +3,12 @@
 //! An id that is none, parts that are not what they are said to be, a body that is too large: whoever
 //! sends such a thing to a node that others trust is to be found in its audit log.
 
-use crate::audit::{Action, Note, watch};
 use crate::context::Context;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use baton_api::{ErrorCode, Problem};
+use baton_runtime::audit::{Action, Note, watch};
 
 /// The layer: what a known key was refused below `/sync/` is noted.
 pub(super) async fn note_refusals(

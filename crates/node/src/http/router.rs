@@ -8,7 +8,6 @@ use super::{
 use crate::context::Context;
 use crate::door::HttpConfig;
 use crate::mcp::Connections;
-use crate::sessions::FILE_LIMIT;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn;
@@ -17,6 +16,7 @@ use baton_api::chat::ChatChunk;
 use baton_api::debug::{BrowserMessage, ClientMessage, RelayMessage};
 use baton_api::sandbox::ExecEvent;
 use baton_api::sync::SyncStanding;
+use baton_runtime::sessions::FILE_LIMIT;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};

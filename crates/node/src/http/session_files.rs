@@ -4,13 +4,13 @@ use super::input::Path;
 use crate::auth::Drive;
 use crate::context::Context;
 use crate::door::Refusal;
-use crate::sessions;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::IntoResponse;
 use baton_api::{Problem, SessionFile, SessionFiles};
+use baton_runtime::sessions;
 use tokio::io::AsyncReadExt;
 use tokio_util::io::ReaderStream;
 

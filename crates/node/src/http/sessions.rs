@@ -5,7 +5,6 @@ use super::input::{Json, Path, Query};
 use crate::auth::{Admin, Drive, Read};
 use crate::context::Context;
 use crate::door::Refusal;
-use crate::sessions;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
@@ -13,6 +12,7 @@ use baton_api::{
     AttachSession, ListSessions, OpenSession, PassSession, Problem, ResumeResult, SessionList,
     SessionView, SnapshotView, StateView, SwitchDebug,
 };
+use baton_runtime::sessions;
 use serde::Deserialize;
 use utoipa::IntoParams;
 

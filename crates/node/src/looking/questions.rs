@@ -1,11 +1,11 @@
 //! What whoever looks in asks over the relay's protocol; every question is answered.
 
 use crate::context::Context;
-use crate::runtime::Caller;
 use baton_api::debug::{
     ClientMessage, DebugError, GetConsole, GetNetwork, RelayMessage, TabList, TabToken,
 };
 use baton_debug::relay::{LookError, Sight};
+use baton_runtime::Caller;
 use std::time::Duration;
 
 /// The answer to a message.

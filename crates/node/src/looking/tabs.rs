@@ -1,10 +1,8 @@
 //! The operations of those who look into tabs. A caller sees the tabs of its owner only, and secrets only
 //! with the scope `reveal`, once that is in the audit log.
 
-use crate::audit::{Action, Note};
 use crate::context::Context;
 use crate::error::NodeError;
-use crate::runtime::Caller;
 use baton_api::Scope;
 use baton_api::debug::{
     ConsoleEntry, ConsoleFilters, DebugTabs, NetworkFilters, NetworkRequest, TabToken,
@@ -12,6 +10,8 @@ use baton_api::debug::{
 use baton_debug::ask::Found;
 use baton_debug::har::Har;
 use baton_debug::relay::{Answer, Sight};
+use baton_runtime::Caller;
+use baton_runtime::audit::{Action, Note};
 use std::time::Duration;
 
 /// The tabs that can be looked into, the newest first.

@@ -4,9 +4,9 @@
 
 use crate::agents::AgentsError;
 use crate::error::NodeError;
-use crate::runtime::RuntimeError;
 use crate::sync::SyncError;
 use baton_api::{Answers, Invalid};
+use baton_runtime::RuntimeError;
 use baton_session::printable::{Printable, data_for_model};
 use rmcp::model::{
     CallToolResponse, CallToolResult, ContentBlock, InputRequests, InputRequiredResult,

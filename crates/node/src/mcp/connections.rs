@@ -3,11 +3,11 @@
 use super::server::Server;
 use crate::context::Context;
 use crate::error::NodeError;
-use crate::runtime::Caller;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Method, Response, StatusCode};
+use baton_runtime::Caller;
 use baton_store::blocking::finished;
 use futures_util::StreamExt as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;

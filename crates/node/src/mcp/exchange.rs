@@ -5,8 +5,8 @@
 
 use super::answer::Failure;
 use crate::error::NodeError;
-use crate::sessions::FILE_LIMIT;
 use baton_api::Invalid;
+use baton_runtime::sessions::FILE_LIMIT;
 use baton_session::Owner;
 use baton_store::blocking::blocking;
 use baton_store::data::named::{is_file_name, open_plain};

@@ -3,9 +3,9 @@
 
 use super::verb::require;
 use crate::context::Context;
-use crate::runtime::Caller;
-use crate::{board, sessions};
 use baton_api::{Answers, ListSessions, Scope, SessionSummary};
+use baton_runtime::Caller;
+use baton_runtime::{board, sessions};
 use baton_session::printable;
 use percent_encoding::percent_decode_str;
 use rmcp::ErrorData;

@@ -7,8 +7,8 @@ use super::toolset::Toolset;
 use super::verb::{Call, Entry};
 use super::{resources, toolset};
 use crate::context::Context;
-use crate::runtime::Caller;
 use axum::http::request::Parts;
+use baton_runtime::Caller;
 use baton_session::json;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, Implementation, InitializeResult,

@@ -5,11 +5,12 @@
 
 use super::resources::{BOARD, failed};
 use super::verb::require;
-use crate::board::{self, Followed};
 use crate::context::Context;
 use crate::error::NodeError;
-use crate::runtime::Caller;
 use baton_api::Scope;
+use baton_runtime::Caller;
+use baton_runtime::board;
+use baton_runtime::board::Followed;
 use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};

@@ -2,8 +2,8 @@
 
 use super::answer::Failure;
 use super::verb::Call;
-use crate::sessions;
 use baton_api::ListSessions;
+use baton_runtime::sessions;
 use baton_session::Lifecycle;
 
 /// How many active sessions are named when it is not clear which one is meant.

@@ -3,9 +3,9 @@
 use super::pairing::Pairing;
 use super::parked::Parked;
 use super::seats::{Seat, Seats};
-use crate::runtime::Caller;
 use baton_api::debug::EpochMs;
 use baton_debug::token::{DebugSecret, PageToken, TokenError, UsedNonces};
+use baton_runtime::Caller;
 use secrecy::SecretString;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -2,10 +2,10 @@
 //! memory: a node that starts again knows none.
 
 use crate::error::NodeError;
-use crate::runtime::Caller;
-use crate::runtime::RuntimeError;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use baton_runtime::Caller;
+use baton_runtime::RuntimeError;
 use baton_session::Owner;
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};

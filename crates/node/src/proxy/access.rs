@@ -7,7 +7,6 @@ use super::cocoon::{Access, Cocoon};
 use super::page::Failure;
 use super::route::Route;
 use super::{Proxy, ProxyConfig, now};
-use crate::keys::key_of;
 use axum::body::Body;
 use axum::http::header::{
     CACHE_CONTROL, COOKIE, HeaderMap, HeaderValue, LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE,
@@ -18,6 +17,7 @@ use baton_api::{CocoonId, Scope};
 use baton_debug::token::{Claim, DebugSecret, Nonce, TokenError, sign, verify};
 use baton_net::connections::Visit;
 use baton_net::rates::Shown as Credential;
+use baton_runtime::keys::key_of;
 use baton_session::Owner;
 use baton_store::{FoundKey, StoreError};
 use serde::{Deserialize, Serialize};

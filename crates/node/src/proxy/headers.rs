@@ -1,12 +1,12 @@
 //! Which headers go on: those of the connection do not, nor do ours.
 
 use super::route::Route;
-use crate::keys::KeySecret;
 use axum::http::header::{
     AUTHORIZATION, CONNECTION, CONTENT_LENGTH, COOKIE, FORWARDED, HOST, HeaderMap, HeaderName,
     HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, SET_COOKIE, TE, TRAILER,
     TRANSFER_ENCODING, UPGRADE,
 };
+use baton_runtime::keys::KeySecret;
 use std::net::IpAddr;
 
 /// What a page's token comes in.

@@ -30,12 +30,12 @@ pub use outside::{OpenCocoon, Outside, OutsideError};
 pub use place::ProxyPlace;
 pub use settings::ProxySettings;
 
-use crate::keys::StoredKeys;
 use axum::body::Body;
 use baton_api::debug::EpochMs;
 use baton_debug::token::{DebugSecret, UsedNonces};
 use baton_net::connections::{Bounds, Door, Keys};
 use baton_net::rates::Rates;
+use baton_runtime::keys::StoredKeys;
 use baton_store::Store;
 use baton_store::clock;
 use hyper_util::client::legacy::Client;

@@ -2,8 +2,8 @@
 
 use super::damage::DamageError;
 use super::error::SyncError;
-use crate::runtime::{Elsewhere, RuntimeError, Stand};
 use baton_api::{Answers, ErrorCode};
+use baton_runtime::{Elsewhere, RuntimeError, Stand};
 
 impl Answers for SyncError {
     fn code(&self) -> ErrorCode {

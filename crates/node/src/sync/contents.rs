@@ -2,8 +2,8 @@
 
 use super::at_hand::AtHand;
 use super::error::SyncError;
-use crate::runtime::RuntimeError;
 use crate::sync::context::Sync;
+use baton_runtime::RuntimeError;
 use baton_session::parts::{InvalidPart, Joining, Piece};
 use baton_session::revision::PartList;
 use baton_session::{Owner, Part, PartHash, PartRef, State, wire};

@@ -11,9 +11,9 @@ use super::standing::watches::Watches;
 use crate::identity::{NodeSettings, OwnIdentity};
 use crate::messages::Replays;
 use crate::oidc::{Gate, Tokens};
-use crate::runtime::Runtime;
 use crate::webhooks::Webhooks;
 use baton_net::outbound::Outbound;
+use baton_runtime::Runtime;
 use std::ops::Deref;
 use std::sync::Arc;
 

@@ -2,11 +2,11 @@
 
 use super::remote::Remote;
 use super::{forget, index, lease, peers};
-use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::index_for;
 use baton_api::sync::{Difference, DifferenceList, IndexedSession, SessionDifference, SyncIndex};
+use baton_runtime::Caller;
 use baton_session::revision::Order;
 use baton_session::{PeerLimits, SessionId};
 use baton_store::Peer;

@@ -5,11 +5,11 @@ use super::error::SyncError;
 use super::origin::provenance;
 use super::shelf::Shelf;
 use super::working::current;
-use crate::audit::{Action, Note};
-use crate::runtime::Caller;
-use crate::runtime::RuntimeError;
 use crate::sync::context::Sync;
 use baton_api::{FileText, Scope};
+use baton_runtime::Caller;
+use baton_runtime::RuntimeError;
+use baton_runtime::audit::{Action, Note};
 use baton_session::wire::{self, Head, SessionFile, Version};
 use baton_session::{Owner, RevisionId, SessionId, Signed};
 use baton_store::blocking::blocking;
@@ -44,7 +44,7 @@ async fn read(
     let about = head(context, &caller.owner, &shelf, &revision).await?;
     let file = SessionFile { head: about, state };
     let text = blocking(move || wire::write(&file)).await?;
-    let limit = crate::sessions::FILE_LIMIT;
+    let limit = baton_runtime::sessions::FILE_LIMIT;
     if text.len() > limit {
         let (name, size) = (revision.name.clone(), text.len());
         return Err(RuntimeError::FileTooLarge { name, size, limit }.into());

@@ -4,10 +4,10 @@ use super::damage::DamageError;
 use super::directory::DirectoryError;
 use super::letting_in::{command, preparation};
 use crate::oidc::ProviderError;
-use crate::runtime::RuntimeError;
-use crate::shell::word;
 use baton_api::sync::{InvalidParcels, pending_there};
 use baton_net::WayError;
+use baton_runtime::RuntimeError;
+use baton_runtime::shell::word;
 use baton_session::peer::AuthMethod;
 use baton_session::revision::Refused;
 use baton_session::{

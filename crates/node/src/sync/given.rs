@@ -5,10 +5,10 @@
 //! nothing before them is noted as well, and again after a while.
 
 use super::movements::movement;
-use crate::audit::{Action, Note};
-use crate::runtime::Actor;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
+use baton_runtime::Actor;
+use baton_runtime::audit::{Action, Note};
 use baton_session::SessionId;
 use baton_store::Peer;
 use baton_store::clock;

@@ -3,10 +3,10 @@
 //! The one idea: a line is made when something is stored, not when somebody asks. All lines together
 //! are remembered until the database says that there are newer ones.
 
-use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::sync::{IndexedSession, SyncIndex};
+use baton_runtime::Caller;
 use baton_session::{Owner, SessionId, SessionName, json};
 use baton_store::Shared;
 use baton_store::blocking::blocking;

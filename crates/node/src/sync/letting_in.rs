@@ -1,6 +1,6 @@
 //! What people are told to do so that a peer lets this node in.
 
-use crate::shell::word;
+use baton_runtime::shell::word;
 use baton_session::peer::AuthMethod;
 
 /// The command that gives this node what opens a peer. What is not known stands in capitals.

@@ -1,9 +1,9 @@
 //! Errors that become one of what moves.
 
 use super::error::SyncError;
-use crate::live::LiveError;
-use crate::runtime::RuntimeError;
 use baton_api::Invalid;
+use baton_runtime::RuntimeError;
+use baton_runtime::live::LiveError;
 use baton_session::login::NoLogin;
 use baton_store::StoreError;
 use baton_store::blocking::Stopping;

@@ -7,9 +7,9 @@
 use super::contents::{self, Contents, shared_parts};
 use super::reconcile::aside;
 use super::shelf::Shelf;
-use crate::live::LiveError;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
+use baton_runtime::live::LiveError;
 use baton_session::receipt::{ItemKind, ReceiptItem};
 use baton_session::revision::merge::seen_by;
 use baton_session::revision::{Knowledge, PartList};

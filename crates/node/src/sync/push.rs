@@ -4,10 +4,10 @@ use super::error::SyncError;
 use super::movement::{Way, begin, end, part_refs};
 use super::offer::exchange_for;
 use super::parcels::{batches, fetch};
-use crate::audit::Action;
-use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use baton_api::sync::{Exchange, Movement, Parcel, Taken, Wanted};
+use baton_runtime::Caller;
+use baton_runtime::audit::Action;
 use baton_session::{Owner, View};
 use std::time::Duration;
 

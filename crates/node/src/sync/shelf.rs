@@ -5,9 +5,9 @@
 
 use super::error::SyncError;
 use super::index;
-use crate::live::FilesGone;
-use crate::runtime::RuntimeError;
 use crate::sync::context::Sync;
+use baton_runtime::RuntimeError;
+use baton_runtime::live::FilesGone;
 use baton_session::revision::Author;
 use baton_session::{Owner, Replica, RevisionId, Session, SessionId, Signed, Vector};
 use baton_store::clock;

@@ -4,11 +4,11 @@ use super::index::index;
 use super::lease::holder_elsewhere;
 use super::shelf::Shelf;
 use super::working::current;
-use crate::runtime::Caller;
-use crate::runtime::RuntimeError;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::sync::{HolderView, SharedView};
+use baton_runtime::Caller;
+use baton_runtime::RuntimeError;
 use baton_session::{Lease, Owner, Session, SessionId, SessionName};
 use baton_store::StoreError;
 

@@ -8,10 +8,10 @@ use super::contents::is_damage;
 use super::error::SyncError;
 use super::publish::{Saved, Titles, Wanted, publish};
 use super::shelf::Shelf;
-use crate::latest::{Latest, last_good};
-use crate::live::Loaded;
-use crate::runtime::RuntimeError;
 use crate::sync::context::Sync;
+use baton_runtime::RuntimeError;
+use baton_runtime::latest::{Latest, last_good};
+use baton_runtime::live::Loaded;
 use baton_session::{Lifecycle, Receipt, Session, SnapshotId};
 use baton_store::StoreError;
 

@@ -4,13 +4,13 @@
 use super::Around;
 use super::Hook;
 use super::message::Delivery;
-use crate::audit::{Action, Note};
-use crate::runtime::Actor;
 use axum::http::header::{CONTENT_TYPE, USER_AGENT};
 use backon::{ExponentialBuilder, Retryable};
 use baton_api::ErrorCode;
 use baton_net::outbound::Reach;
 use baton_net::{WayError, client};
+use baton_runtime::Actor;
+use baton_runtime::audit::{Action, Note};
 use baton_store::clock;
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,9 +3,9 @@
 use crate::fixture::{Folder, Node, seed_snapshot, state_at};
 use baton_api::{Answers, AuditView, Client, CreateKey, ErrorCode, ListAudit, OpenSession, Scope};
 use baton_node::NodeError;
-use baton_node::audit::{Action, Note};
-use baton_node::runtime::Actor;
-use baton_node::runtime::RuntimeError;
+use baton_runtime::Actor;
+use baton_runtime::RuntimeError;
+use baton_runtime::audit::{Action, Note};
 use baton_session::Owner;
 
 /// The log as `client` sees it, oldest first, without what differs between runs.

@@ -1,7 +1,7 @@
 //! Why no profile was imported, and what to say instead.
 
 use crate::browsers::Browser;
-use baton_node::sessions::FILE_LIMIT;
+use baton_runtime::sessions::FILE_LIMIT;
 use std::path::PathBuf;
 
 /// Why no profile was imported.

@@ -10,7 +10,7 @@ use crate::output;
 use anyhow::Context as _;
 use baton_api::FileText;
 use baton_browser::profile::read::{Choice, ProfileFolder, Read};
-use baton_node::sessions::FILE_LIMIT;
+use baton_runtime::sessions::FILE_LIMIT;
 use baton_session::domains::{self, Domain};
 use baton_session::wire::{self, SessionFile};
 use clap::Args;

@@ -3,12 +3,12 @@
 use super::ask::Run;
 use super::event::{Done, RunEvent};
 use crate::agents::error::AgentsError;
-use crate::live::LiveError;
 use baton_api::chat::{
     ChatChunk, ChatCompletion, ChatError, ChatErrorBody, ChatMessage, Choice, ChunkChoice, Content,
     Delta, FinishReason, Ran, Role, Usage,
 };
 use baton_api::{ErrorCode, Problem};
+use baton_runtime::live::LiveError;
 
 /// What all pieces of one answer have in common.
 #[derive(Debug, Clone)]

@@ -3,13 +3,13 @@
 use super::found::{Found, accept, with_logins};
 use crate::agents::context::Agents;
 use crate::agents::error::AgentsError;
-use crate::audit::Action;
-use crate::life::{Lend, Lent, Want, Wish, expect_driver, stored};
-use crate::live::{Handed, LiveError};
-use crate::runtime::Caller;
-use crate::runtime::RuntimeError;
 use baton_api::sandbox::{BrowserSession, BrowserSessionType, HandedIn};
 use baton_browser::profile::compile::CacheKey;
+use baton_runtime::Caller;
+use baton_runtime::RuntimeError;
+use baton_runtime::audit::Action;
+use baton_runtime::life::{Lend, Lent, Want, Wish, expect_driver, stored};
+use baton_runtime::live::{Handed, LiveError};
 use baton_session::domains::Domain;
 use baton_session::{Lifecycle, SandboxId, Session};
 use baton_store::StoreError;

@@ -3,10 +3,10 @@
 use super::error::SandboxRefusal;
 use crate::agents::context::Agents;
 use crate::agents::error::AgentsError;
-use crate::audit::{Action, Note};
-use crate::runtime::Caller;
 use baton_api::Invalid;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent, ExecSandbox};
+use baton_runtime::Caller;
+use baton_runtime::audit::{Action, Note};
 use baton_sandbox::{Command, Ended, Output, Process};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

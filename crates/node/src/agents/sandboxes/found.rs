@@ -2,9 +2,9 @@
 
 use super::error::SandboxRefusal;
 use crate::agents::error::AgentsError;
-use crate::live::Loan;
 use baton_api::sandbox::{HandedIn, Login};
 use baton_browser::profile::compile::{CacheKey, StoreArchive};
+use baton_runtime::live::Loan;
 use baton_session::domains::Domain;
 use baton_session::login::{NoLogin, expect_login, logins};
 use baton_session::{Receipt, SessionName, State, StorageKey};

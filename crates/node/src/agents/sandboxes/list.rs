@@ -2,8 +2,8 @@
 
 use crate::agents::context::Agents;
 use crate::agents::error::AgentsError;
-use crate::runtime::Caller;
 use baton_api::sandbox::{SandboxList, SandboxView};
+use baton_runtime::Caller;
 
 /// The caller's sandboxes at this node, the oldest first.
 pub fn list(context: &Agents, caller: &Caller) -> SandboxList {

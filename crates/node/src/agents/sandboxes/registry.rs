@@ -4,8 +4,8 @@ use super::error::SandboxRefusal;
 use super::settings::{Prepare, SandboxSettings};
 use super::taken::Taken;
 use crate::agents::error::AgentsError;
-use crate::live::Loan;
 use baton_api::sandbox::{SandboxView, TakeBack};
+use baton_runtime::live::Loan;
 use baton_sandbox::{Provider, Sandbox};
 use baton_session::{Owner, Receipt, SandboxId, SessionId};
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ pub(super) struct Kept {
 
 /// A session that a sandbox has.
 pub(super) struct Lent {
-    pub(super) loan: Loan,
+    pub loan: Loan,
     /// What of it was in the profile.
     pub(super) receipt: Receipt,
     /// Which sites are written back.

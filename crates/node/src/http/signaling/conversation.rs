@@ -3,11 +3,11 @@
 use super::Socket;
 use crate::context::Context;
 use crate::looking::{BrowserLink, answer};
-use crate::runtime::Caller;
 use baton_api::debug::{
     BadMessage, BrowserMessage, ClientMessage, DebugError, DebugErrorCode, EpochMs, LinkEnd,
     RelayMessage,
 };
+use baton_runtime::Caller;
 use baton_session::json;
 use futures_util::{SinkExt, StreamExt};
 use jiff::Timestamp;

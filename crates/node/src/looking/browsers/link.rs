@@ -1,8 +1,6 @@
 //! A connected browser, and what it tells. Every message has a defined answer, or needs none.
 
-use crate::audit::{Action, Note};
 use crate::context::Context;
-use crate::runtime::Caller;
 use baton_api::CocoonId;
 use baton_api::debug::{
     BrowserMessage, DebugError, DebugErrorCode, EpochMs, GapReason, RelayMessage, TabAccepted,
@@ -11,6 +9,8 @@ use baton_api::debug::{
 use baton_debug::relay::{About, LookError, TabSender};
 use baton_debug::secrets::Page;
 use baton_debug::token::{PageToken, TabGrant, TokenError};
+use baton_runtime::Caller;
+use baton_runtime::audit::{Action, Note};
 use std::collections::HashMap;
 
 /// A connected browser. When it is gone, its tabs wait for it.

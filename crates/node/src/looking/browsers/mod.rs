@@ -10,13 +10,14 @@ pub(crate) use link::BrowserLink;
 
 use crate::context::Context;
 use crate::error::NodeError;
-use crate::keys::KeySecret;
-use crate::keys::{self, new_key};
 use crate::proxy::Cocoon;
-use crate::runtime::Caller;
 use baton_api::Invalid;
 use baton_api::Scope;
 use baton_api::debug::WatchedCocoon;
+use baton_runtime::Caller;
+use baton_runtime::keys;
+use baton_runtime::keys::KeySecret;
+use baton_runtime::keys::new_key;
 use baton_session::Owner;
 use baton_store::clock;
 use secrecy::SecretString;
@@ -42,7 +43,7 @@ pub(crate) async fn exchange(
     let key = new_key(name, owner, [Scope::Browser]);
     let secret = KeySecret::generate();
     let made = context.store.create_key(&key, secret.hash()).await.map_err(NodeError::from);
-    let actor = crate::runtime::Actor::key(&key);
+    let actor = baton_runtime::Actor::key(&key);
     keys::note(&actor, &key).end(&context.store, made).await?;
     Ok(secret.expose().to_owned().into())
 }

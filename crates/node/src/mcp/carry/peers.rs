@@ -2,11 +2,11 @@
 
 use crate::mcp::answer::Failure;
 use crate::mcp::verb::Call;
-use crate::shell::word;
 use crate::sync;
 use crate::sync::SyncError;
 use baton_api::sync::{PeerList, PeerView, pending_there};
 use baton_api::{Answers, ErrorCode};
+use baton_runtime::shell::word;
 use baton_session::NodeId;
 use baton_session::peer::PeerState;
 use futures_util::{StreamExt as _, stream};

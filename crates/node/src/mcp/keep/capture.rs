@@ -3,8 +3,8 @@
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
-use crate::sessions;
 use baton_api::Scope;
+use baton_runtime::sessions;
 use baton_store::clock;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -3,8 +3,8 @@
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
-use crate::sessions;
 use baton_api::{CompareSnapshots, Scope};
+use baton_runtime::sessions;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

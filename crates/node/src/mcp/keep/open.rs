@@ -3,9 +3,9 @@
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
-use crate::sessions;
 use baton_api::Invalid;
 use baton_api::{OpenSession, Scope};
+use baton_runtime::sessions;
 use baton_session::{Certificate, Environment};
 use baton_store::clock;
 use schemars::JsonSchema;

@@ -4,8 +4,8 @@ use super::resume;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
-use crate::sessions;
 use baton_api::{RollBack, Scope};
+use baton_runtime::sessions;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -1,11 +1,11 @@
 //! `federation_finish_task`
 
 use super::{text, who};
-use crate::board;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::Scope;
 use baton_federation::{Held, Operation};
+use baton_runtime::board;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -1,10 +1,10 @@
 //! `federation_status`
 
 use super::text;
-use crate::board;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::verb::{Call, Effect, Verb};
 use baton_api::Scope;
+use baton_runtime::board;
 use baton_store::clock;
 use schemars::JsonSchema;
 use serde::Deserialize;

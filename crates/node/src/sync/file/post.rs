@@ -3,16 +3,16 @@
 use super::pack::Wanted;
 use super::receive::writer;
 use super::{SyncFile, pack, receive};
-use crate::audit::{Action, Note};
 use crate::identity::SealKey;
-use crate::runtime::Caller;
-use crate::runtime::RuntimeError;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::offer::exchange_for;
 use crate::sync::{peers, save};
 use baton_api::FileText;
 use baton_api::sync::{SaveSession, SealedFile, TakenFile};
+use baton_runtime::Caller;
+use baton_runtime::RuntimeError;
+use baton_runtime::audit::{Action, Note};
 use baton_session::Owner;
 use baton_store::blocking::blocking;
 

@@ -3,10 +3,10 @@
 //! The one idea: what is wrong with one is told, and stops nothing; what is wrong with the directory or
 //! the database would be wrong with each that follows, and ends the pass.
 
-use crate::live::LiveError;
-use crate::runtime::RuntimeError;
 use crate::sync::directory::DirectoryError;
 use crate::sync::error::SyncError;
+use baton_runtime::RuntimeError;
+use baton_runtime::live::LiveError;
 use baton_store::StoreError;
 use std::fmt::Display;
 use std::io::{self, ErrorKind};

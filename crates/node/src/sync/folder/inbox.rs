@@ -7,13 +7,13 @@
 use super::failures::Failures;
 use super::known::{Looks, Said, Standing};
 use super::on_disk;
-use crate::audit::{Action, Note};
-use crate::runtime::Actor;
-use crate::runtime::RuntimeError;
 use crate::sync::context::Sync;
 use crate::sync::directory::{DirectoryError, IndexLine, Mark, SyncDirectory, place_of};
 use crate::sync::error::SyncError;
 use crate::sync::file::{SyncFile, receive, writer};
+use baton_runtime::Actor;
+use baton_runtime::RuntimeError;
+use baton_runtime::audit::{Action, Note};
 use baton_session::Owner;
 
 /// Reads every file that looks otherwise than it did, and those once more that were looked at just now.

@@ -16,9 +16,9 @@ pub(crate) use known::FolderState;
 
 use super::directory::{DirectoryError, SyncDirectory};
 use super::error::SyncError;
-use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use baton_api::sync::DirectoryView;
+use baton_runtime::Caller;
 use baton_session::Owner;
 use baton_store::blocking::blocking;
 use std::time::Duration;

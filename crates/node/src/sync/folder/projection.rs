@@ -8,8 +8,6 @@ use super::failures::Failures;
 use super::known::{Said, Standing};
 use super::on_disk;
 use super::readers::Readers;
-use crate::audit::{Action, Note};
-use crate::runtime::Actor;
 use crate::sync::context::Sync;
 use crate::sync::directory::{
     DirectoryIndex, NodeRegistry, RegisteredPeer, RegistrySelf, SyncConfig, SyncDirectory, place_of,
@@ -18,6 +16,8 @@ use crate::sync::error::SyncError;
 use crate::sync::settings::ConflictResolution;
 use crate::sync::{file, index};
 use baton_api::sync::IndexedSession;
+use baton_runtime::Actor;
+use baton_runtime::audit::{Action, Note};
 use baton_session::Owner;
 use baton_session::View;
 use baton_store::Peer;

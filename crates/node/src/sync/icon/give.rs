@@ -1,9 +1,9 @@
 //! Gives a peer the icon of a session.
 
 use super::super::shelf::Shelf;
-use crate::sessions::icon_of;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
+use baton_runtime::sessions::icon_of;
 use baton_session::{Owner, SessionId, StateKind, View};
 
 /// The icon of what was last saved of a session, as far as its tabs are in a view; empty when there is

@@ -1,16 +1,16 @@
 //! Hands a session over to the node that asks for it.
 
 use super::note::{holder_elsewhere, record, runs_here};
-use crate::audit::{Action, Note};
-use crate::life;
-use crate::runtime::Actor;
-use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::shelf::Shelf;
 use crate::sync::working::{keep_unsaved, row};
-use crate::table::Hold;
 use baton_api::sync::{LeaseAnswer, LeaseOutcome};
+use baton_runtime::Actor;
+use baton_runtime::Caller;
+use baton_runtime::audit::{Action, Note};
+use baton_runtime::life;
+use baton_runtime::table::Hold;
 use baton_session::{Lease, Lifecycle, Owner, Session, SessionId};
 use baton_store::Peer;
 use std::time::Duration;

@@ -4,11 +4,11 @@ use super::ask::ask_all;
 use super::give::give_up;
 use super::learn::learn;
 use super::note::{holder_elsewhere, is_run_here, record};
-use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::shelf::Shelf;
 use crate::sync::{index, peers};
+use baton_runtime::Caller;
 use baton_session::{Lease, Owner, SessionId};
 use baton_store::clock;
 

@@ -2,17 +2,17 @@
 
 use super::ask::{Said, ask_all};
 use super::note::{holder_elsewhere, record};
-use crate::audit::{Action, Note};
-use crate::runtime::Caller;
-use crate::runtime::Consent;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use crate::sync::movement::CALL_LIMIT;
 use crate::sync::pull::{pull, pull_held};
 use crate::sync::shelf::Shelf;
 use crate::sync::{auto, peers};
-use crate::table::Hold;
 use baton_api::sync::{HandedView, Handing, LeaseAnswer, LeaseOutcome};
+use baton_runtime::Caller;
+use baton_runtime::Consent;
+use baton_runtime::audit::{Action, Note};
+use baton_runtime::table::Hold;
 use baton_session::{Lease, NodeId, SessionId, Vector};
 use baton_store::Peer;
 use baton_store::clock;

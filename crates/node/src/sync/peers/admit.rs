@@ -8,11 +8,11 @@
 
 use super::super::error::SyncError;
 use super::shown;
-use crate::audit::{Action, Note};
-use crate::runtime::Caller;
-use crate::shell::word;
 use crate::sync::context::Sync;
 use baton_api::sync::NodeCard;
+use baton_runtime::Caller;
+use baton_runtime::audit::{Action, Note};
+use baton_runtime::shell::word;
 use baton_session::peer::{AuthMethod, PeerLimits, PeerState};
 use baton_session::printable::is_hidden;
 use baton_store::clock;

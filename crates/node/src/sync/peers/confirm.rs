@@ -2,10 +2,10 @@
 
 use super::super::error::SyncError;
 use super::{find, status};
-use crate::audit::{Action, Note};
-use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use baton_api::sync::{ConfirmPeer, PeerView};
+use baton_runtime::Caller;
+use baton_runtime::audit::{Action, Note};
 
 /// Confirms a peer: the caller has compared its fingerprint with what the other node shows. From now
 /// on it may be given what logs in.

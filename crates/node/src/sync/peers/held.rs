@@ -1,8 +1,8 @@
 //! What peers hold of sessions, as far as this node knows.
 
-use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
+use baton_runtime::Caller;
 use baton_session::{NodeId, Offer, RevisionId, SessionId, Signed};
 use baton_store::Peer;
 use baton_store::clock;

@@ -3,12 +3,12 @@
 //! The one idea: a site is what belongs together, so whatever host somebody names, its site counts.
 
 use super::{find, shown, status};
-use crate::audit::{Action, Note};
-use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::Invalid;
 use baton_api::sync::PeerView;
+use baton_runtime::Caller;
+use baton_runtime::audit::{Action, Note};
 use baton_session::domains::Domain;
 use baton_session::view::SITES_MAX;
 use baton_session::{PeerLimits, Site, View};

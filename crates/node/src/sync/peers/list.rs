@@ -1,10 +1,10 @@
 //! Lists this node and its peers.
 
 use super::status;
-use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::sync::{PeerList, PeerView};
+use baton_runtime::Caller;
 
 /// This node, and the caller's peers by name, each with whether it answers.
 pub async fn list(context: &Sync, caller: &Caller) -> Result<PeerList, SyncError> {

@@ -1,10 +1,10 @@
 //! Asks a peer whether it answers, now.
 
 use super::{find, status};
-use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
 use baton_api::sync::PeerView;
+use baton_runtime::Caller;
 
 /// The view of a peer that was asked just now.
 pub async fn ping(context: &Sync, caller: &Caller, reference: &str) -> Result<PeerView, SyncError> {

@@ -1,10 +1,10 @@
 //! Removes a peer.
 
 use super::{find, shown};
-use crate::audit::{Action, Note};
-use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use crate::sync::error::SyncError;
+use baton_runtime::Caller;
+use baton_runtime::audit::{Action, Note};
 
 /// Forgets a peer, its key and what opens it. Sessions that came from it stay; it counts as having
 /// heard of every deletion. The API key that a limited peer shows is revoked, because without the peer it

@@ -4,10 +4,10 @@
 //! showed must not open this node without it.
 
 use super::SyncError;
-use crate::keys;
-use crate::runtime::Caller;
 use crate::sync::context::Sync;
 use baton_api::Scope;
+use baton_runtime::Caller;
+use baton_runtime::keys;
 use baton_store::Peer;
 
 /// How the id of a caller begins whom a provider vouches for.

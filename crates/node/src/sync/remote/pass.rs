@@ -6,10 +6,10 @@
 use super::super::credential::{Credential, Pass};
 use super::super::letting_in::{command, preparation};
 use crate::oidc::{OidcClient, ProviderError, Token, Tokens};
-use crate::shell::word;
 use crate::sync::error::SyncError;
 use axum::http::header::HeaderValue;
 use baton_net::client::bearer;
+use baton_runtime::shell::word;
 use baton_session::peer::AuthMethod;
 use url::Url;
 

@@ -10,8 +10,8 @@ mod waiting;
 
 use crate::agents::context::Agents;
 use crate::agents::sandboxes::settings::Prepare;
-use crate::runtime::Activity;
 use baton_browser::profile::at_rest::Instant as At;
+use baton_runtime::Activity;
 use baton_session::{Lifecycle, Session, SessionId, SnapshotReason};
 use baton_store::StoreError;
 use baton_store::clock;

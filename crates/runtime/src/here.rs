@@ -1,0 +1,143 @@
+//! What every operation on a session is given, and what it asks of the nodes elsewhere.
+//!
+//! Both stand together, for each names the other: whoever answers for the nodes elsewhere works on what the
+//! operation was given.
+
+use super::activity::Activity;
+use super::caller::Caller;
+use super::consent::Consent;
+use super::error::RuntimeError;
+use super::feed::Feed;
+use super::tickets::Tickets;
+use crate::live::{Hub, LiveError};
+use crate::table::Hold;
+use baton_api::sync::{HandedView, SharedView};
+use baton_federation::Federation;
+use baton_session::wire::Provenance;
+use baton_session::{NodeId, Owner, Session, SessionId};
+use baton_store::Store;
+use futures_util::future::BoxFuture;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// The surroundings of an operation on a session. Cheap to clone.
+#[derive(Clone)]
+pub struct Runtime {
+    /// The database.
+    pub store: Store,
+    /// The running browsers.
+    pub hub: Hub,
+    /// Which node this is.
+    pub node: NodeId,
+    /// The nodes elsewhere.
+    pub peers: Arc<dyn Peers>,
+    /// What was begun and must be finished before the node ends.
+    pub tasks: TaskTracker,
+    /// Ends what would go on for as long as its client likes, once the node ends.
+    pub ending: CancellationToken,
+    /// When somebody last asked for something.
+    pub activity: Activity,
+    /// The board that agents share, if there is one.
+    pub board: Option<Federation>,
+    /// Tells those who follow the board that it changed.
+    pub feed: Feed,
+    /// What opens a browser for tools that send no headers.
+    pub tickets: Tickets,
+}
+
+impl Runtime {
+    /// Finds an owner's session by id, prefix or name.
+    pub async fn find(&self, owner: &Owner, reference: &str) -> Result<Session, RuntimeError> {
+        Ok(self.store.find_session(owner, reference).await?)
+    }
+
+    /// Holds a session, which need not be here, once nobody else does.
+    pub async fn hold(
+        &self,
+        id: SessionId,
+        doing: &'static str,
+        limit: Duration,
+    ) -> Result<Hold, RuntimeError> {
+        Ok(self.hub.table().hold(id, doing, limit).await.map_err(LiveError::from)?)
+    }
+
+    /// Whether the caller's key opens nothing any more: it was revoked since, or belongs to a peer that is
+    /// limited by now.
+    pub async fn is_shut_out(&self, caller: &Caller) -> Result<bool, RuntimeError> {
+        Ok(!self.store.is_key_good(&caller.owner, &caller.key).await?)
+    }
+}
+
+/// What peers answer, some time.
+pub type Answer<'a, T> = BoxFuture<'a, Result<T, RuntimeError>>;
+
+/// The nodes elsewhere that may have a session as well.
+pub trait Peers: Send + Sync {
+    /// Takes a session that is held here, if it is shared, from whoever has it. What they had is here
+    /// afterwards. Tells how it came, if somebody else had it.
+    fn take<'a>(
+        &'a self,
+        runtime: &'a Runtime,
+        by: &'a Caller,
+        hold: &'a Hold,
+        consent: Consent,
+    ) -> Answer<'a, Option<HandedView>>;
+
+    /// Brings the working copy of a session that is shared up to date.
+    fn settle<'a>(
+        &'a self,
+        runtime: &'a Runtime,
+        hold: &'a Hold,
+        session: &'a Session,
+    ) -> Answer<'a, ()>;
+
+    /// Checks that nobody deleted it meanwhile.
+    fn expect_there<'a>(&'a self, runtime: &'a Runtime, session: &'a Session) -> Answer<'a, ()>;
+
+    /// Tells that a session is free.
+    fn release<'a>(
+        &'a self,
+        runtime: &'a Runtime,
+        owner: &'a Owner,
+        session: SessionId,
+    ) -> Answer<'a, ()>;
+
+    /// Hears whether one of them took over a session that runs here; then it is saved and closed.
+    fn hear<'a>(
+        &'a self,
+        runtime: &'a Runtime,
+        owner: &'a Owner,
+        session: SessionId,
+    ) -> Answer<'a, ()>;
+
+    /// Brings what the one that has a session saved of it. Says whether there is such a one, and it answered.
+    fn look_at_holder<'a>(
+        &'a self,
+        runtime: &'a Runtime,
+        by: &'a Caller,
+        session: SessionId,
+    ) -> Answer<'a, bool>;
+
+    /// Whether they know of it.
+    fn is_shared<'a>(&'a self, runtime: &'a Runtime, session: &'a Session) -> Answer<'a, bool>;
+
+    /// Deletes it there as well.
+    fn bury<'a>(&'a self, runtime: &'a Runtime, owner: &'a Owner, hold: &'a Hold)
+    -> Answer<'a, ()>;
+
+    /// How it stands among them; none when it is not shared.
+    fn shown<'a>(
+        &'a self,
+        runtime: &'a Runtime,
+        session: &'a Session,
+    ) -> Answer<'a, Option<SharedView>>;
+
+    /// Where it comes from.
+    fn provenance<'a>(
+        &'a self,
+        runtime: &'a Runtime,
+        session: &'a Session,
+    ) -> Answer<'a, Provenance>;
+}

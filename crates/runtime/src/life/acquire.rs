@@ -1,0 +1,261 @@
+//! What whoever starts a session has to have: its lease in the database, and that between nodes.
+//!
+//! The one idea: the database first, because that can be given back as it was; then peers, of whom one may
+//! close its browser for us. Both are given back, by themselves, unless something starts.
+
+use super::driver::{drive, let_go};
+use super::start::{Lend, Starts, StartsBrowser};
+use super::want::Want;
+use super::wish::{Held, Wish, settled};
+use crate::error::RuntimeError;
+use crate::here::Runtime;
+use crate::live::{Handed, Loan, Resumed};
+use crate::table::Hold;
+use baton_api::sync::HandedView;
+use baton_session::{Lifecycle, NodeId, Owner, SandboxId, Session, SessionId, Term};
+use baton_store::StoreError;
+
+impl<'w, W: Starts> Held<'w, W> {
+    /// Makes this node the holder of the session, for all who might run it. What another node saved since
+    /// is here when this returns.
+    pub async fn acquire(self) -> Result<Acquired<'w, W>, RuntimeError> {
+        let Self { wish, want, found, session, ran, hold } = self;
+        let context = wish.context;
+        let back = HandBack::new(context, &session);
+        let acquired = async {
+            let session = brought_home(context, &want, &hold, session).await?;
+            let term = context.hub.acquire(&session).await?;
+            // One that ran here until now is this node's with its peers.
+            let handed = if ran { None } else { ask_peers::<W>(wish, &hold, &session).await? };
+            Ok((session, term, handed))
+        };
+        match acquired.await {
+            Ok((session, term, handed)) => {
+                Ok(Acquired { wish, want, found, session, hold, term, handed, ran, back })
+            }
+            Err(error) => Err(back.after(error).await),
+        }
+    }
+
+    /// Captures what the session's browser holds, and ends it, if it has one. The lease between nodes
+    /// stays this node's.
+    pub(crate) async fn stop(mut self) -> Result<Self, RuntimeError> {
+        if self.session.lifecycle == Lifecycle::Active {
+            self.session.lifecycle = self.wish.context.hub.stop(&self.hold).await?;
+            self.ran = true;
+        }
+        Ok(self)
+    }
+}
+
+impl<'w> Held<'w, Lend<'w>> {
+    /// Captures what the session's browser holds, if it has one, and ends it once that logs somebody in.
+    pub async fn stop_to_lend(mut self) -> Result<Self, RuntimeError> {
+        if self.session.lifecycle == Lifecycle::Active {
+            let handed = self.wish.context.hub.copy_out(&self.session).await?;
+            self.want.accepts(&handed)?;
+            self.found = Some(handed);
+        }
+        self.stop().await
+    }
+}
+
+/// A session of another node of this database becomes one of this node, unless that one holds it.
+async fn brought_home<W: Want>(
+    context: &Runtime,
+    want: &W,
+    hold: &Hold,
+    session: Session,
+) -> Result<Session, RuntimeError> {
+    if session.node == context.node {
+        return Ok(session);
+    }
+    context.hub.adopt(&session).await?;
+    let session = context.store.fetch_session(&session.owner, session.id).await?;
+    let session = settled(context, hold, session).await?;
+    want.allows(context, &session)?;
+    Ok(session)
+}
+
+async fn ask_peers<W: Starts>(
+    wish: &Wish<'_>,
+    hold: &Hold,
+    session: &Session,
+) -> Result<Option<HandedView>, RuntimeError> {
+    let handed = wish.context.peers.take(wish.context, wish.by, hold, W::CONSENT).await?;
+    if W::SETTLES {
+        // What another node saved since is what comes back; what was captured here is kept beside it.
+        wish.context.peers.settle(wish.context, hold, session).await?;
+        wish.context.peers.expect_there(wish.context, session).await?;
+    }
+    Ok(handed)
+}
+
+/// A session that this node holds, and nobody else runs.
+pub struct Acquired<'w, W: Want> {
+    wish: &'w Wish<'w>,
+    want: W,
+    found: W::Found,
+    session: Session,
+    hold: Hold,
+    term: Term,
+    handed: Option<HandedView>,
+    /// Whether its browser ran here until it was stopped for this.
+    ran: bool,
+    back: HandBack,
+}
+
+/// A session whose browser runs.
+pub(crate) struct Started {
+    pub(crate) session: Session,
+    pub(crate) resumed: Resumed,
+    /// How it came here, if it ran elsewhere.
+    pub(crate) handed: Option<HandedView>,
+}
+
+/// A session that a sandbox has.
+pub struct Lent {
+    /// Which session.
+    pub session: Session,
+    /// Whether its browser was ended for it.
+    pub ran: bool,
+    /// What gives it back.
+    pub loan: Loan,
+    /// What of it the sandbox is given.
+    pub handed: Handed,
+}
+
+impl<W: StartsBrowser> Acquired<'_, W> {
+    /// Starts a browser with what is brought back. Whoever asked for it drives it.
+    pub(crate) async fn start(self) -> Result<Started, RuntimeError> {
+        let Self { wish, found, session, hold, term, handed, back, .. } = self;
+        let (context, hub) = (wish.context, &wish.context.hub);
+        let loaded = match W::load(context, &session, found).await {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                if let RuntimeError::Live(error) = &error {
+                    hub.count_failure(&hold, error).await;
+                }
+                return Err(back.after(error).await);
+            }
+        };
+        match hub.start(&hold, &session, term, loaded).await {
+            Ok(resumed) => {
+                back.disarm();
+                is_driven_by(wish, &session, W::DRIVES).await;
+                Ok(Started { session, resumed, handed })
+            }
+            Err(error) => {
+                hub.count_failure(&hold, &error).await;
+                Err(back.after(error).await.into())
+            }
+        }
+    }
+}
+
+impl Acquired<'_, Lend<'_>> {
+    /// Lends the session to a sandbox, if what it holds by now still logs somebody in.
+    pub async fn lend(self, to: SandboxId) -> Result<Lent, RuntimeError> {
+        let Self { wish, want, found, session, hold, term, ran, back, .. } = self;
+        let hub = &wish.context.hub;
+        let lent = async {
+            let handed = hub.hand_again(&session, found).await?;
+            want.accepts(&handed)?;
+            let loan = hub.lend(&hold, &session, term, &handed, to).await?;
+            Ok::<_, RuntimeError>((loan, handed))
+        };
+        match lent.await {
+            Ok((loan, handed)) => {
+                back.disarm();
+                if want.takes
+                    && let Err(error) = let_go(wish.context, &session).await
+                {
+                    tracing::warn!(session = %session.id, %error, "who drove a session still does");
+                }
+                is_driven_by(wish, &session, true).await;
+                Ok(Lent { session, ran, loan, handed })
+            }
+            Err(error) => Err(back.after(error).await),
+        }
+    }
+}
+
+/// An agent drives what it started. It is checked before; what is passed on at this very moment stays so.
+async fn is_driven_by(wish: &Wish<'_>, session: &Session, drives: bool) {
+    if !drives {
+        return;
+    }
+    if let Err(error) = drive(wish.context, wish.by, session).await {
+        tracing::warn!(session = %session.id, %error, "whoever started a session does not drive it");
+    }
+}
+
+/// Gives back what was acquired, unless that is not needed.
+struct HandBack {
+    context: Runtime,
+    owner: Owner,
+    session: SessionId,
+    /// Whose session it was.
+    home: NodeId,
+    is_needed: bool,
+}
+
+impl HandBack {
+    fn new(context: &Runtime, session: &Session) -> Self {
+        let (context, owner) = (context.clone(), session.owner.clone());
+        Self { context, owner, session: session.id, home: session.node, is_needed: true }
+    }
+
+    /// What was acquired is held from now on.
+    fn disarm(mut self) {
+        self.is_needed = false;
+    }
+
+    /// Gives everything back because of an error, which stays the error whatever comes of that.
+    async fn after<E>(mut self, error: E) -> E {
+        self.is_needed = false;
+        give_back(&self.context, &self.owner, self.session, self.home).await;
+        error
+    }
+}
+
+impl Drop for HandBack {
+    /// Whoever asked has gone, or panicked.
+    fn drop(&mut self) {
+        if self.is_needed {
+            let (context, owner) = (self.context.clone(), self.owner.clone());
+            let (session, home, tasks) = (self.session, self.home, context.tasks.clone());
+            tasks.spawn(async move { give_back(&context, &owner, session, home).await });
+        }
+    }
+}
+
+/// Gives the lease of the database back, the session to the node that it was of, and the lease between
+/// nodes. That one fails does not keep the others from it: an own start frees the first, and peers ask again
+/// for the last.
+async fn give_back(context: &Runtime, owner: &Owner, session: SessionId, home: NodeId) {
+    if let Err(error) = context.store.release_lease(session, context.node).await {
+        tracing::error!(%session, %error, "the lease of a session was not given back");
+    }
+    if home != context.node
+        && let Err(error) = send_home(context, session, home).await
+    {
+        // Somebody else may have it by now.
+        tracing::info!(%session, %home, %error, "a session does not go back to its node");
+    }
+    give_back_to_peers(context, owner, session).await;
+}
+
+async fn send_home(context: &Runtime, session: SessionId, home: NodeId) -> Result<(), StoreError> {
+    match context.store.fetch_any_session(session).await? {
+        Some(now) if now.node == context.node => context.store.adopt_session(session, home).await,
+        _ => Ok(()),
+    }
+}
+
+/// Tells peers that nobody runs a session here any more.
+pub(crate) async fn give_back_to_peers(context: &Runtime, owner: &Owner, session: SessionId) {
+    if let Err(error) = context.peers.release(context, owner, session).await {
+        tracing::error!(%session, %error, "peers are not told that a session is free");
+    }
+}

@@ -1,0 +1,361 @@
+//! Holding sessions: the beat of this node, and what becomes of its browsers when it stops.
+//!
+//! The one idea: whoever shares a database must keep saying that it lives, and its browsers live only
+//! as long as it does. Each beat that reached the database gives them three quarters of a lease more;
+//! others may take a session when they have seen the beat stand still for a whole one. Both are
+//! counted by clocks that nobody sets. A node that has its database for itself needs none of this:
+//! its browsers outlive it for as long as they like.
+//!
+//! Nobody waits for anybody here: the beat waits for the database only, the look at other nodes is a
+//! task of its own, and so is each keeper, which is told of a beat as soon as it has answered the one
+//! before. One that hangs costs its own session alone.
+
+use super::Hub;
+use super::error::LiveError;
+use baton_browser::cdp::Connection;
+use baton_browser::keeper::{self, BootInstant};
+use baton_session::{Lifecycle, NodeId, Session, SessionId, Term};
+use baton_store::{NodeBeat, NodeRecord, StoreError};
+use jiff::Timestamp;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Interval, MissedTickBehavior, interval_at, sleep};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::AbortOnDropHandle;
+
+/// How often it is looked whether a beat came in time.
+const LOOK: Duration = Duration::from_millis(500);
+/// How many sessions of silent nodes wait to be resumed here, one after the other.
+const INHERITED: usize = 4096;
+
+/// What this node knows of its own life and that of others. Its clocks start when it is made.
+pub(super) struct Pulse {
+    /// When the last beat that reached the database began.
+    renewed: watch::Sender<BootInstant>,
+    /// The beats of all nodes, and since when each stands.
+    seen: Mutex<HashMap<NodeId, Seen>>,
+    /// Who resumes what a silent node held, if anybody does.
+    heir: OnceLock<mpsc::Sender<Session>>,
+    /// What gives a keeper more time at every beat, also while its session is still being opened.
+    givers: Mutex<HashMap<SessionId, AbortOnDropHandle<()>>>,
+    /// Ends the beat: when the node has captured what it holds, and not before.
+    over: CancellationToken,
+}
+
+struct Seen {
+    beat: i64,
+    since: Instant,
+    lease: Option<Duration>,
+    /// Whether it fell silent, and nothing of it is active any more.
+    is_settled: bool,
+}
+
+impl Default for Pulse {
+    fn default() -> Self {
+        Self {
+            renewed: watch::Sender::new(BootInstant::now()),
+            seen: Mutex::default(),
+            heir: OnceLock::new(),
+            givers: Mutex::default(),
+            over: CancellationToken::new(),
+        }
+    }
+}
+
+impl Pulse {
+    fn seen(&self) -> MutexGuard<'_, HashMap<NodeId, Seen>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn givers(&self) -> MutexGuard<'_, HashMap<SessionId, AbortOnDropHandle<()>>> {
+        self.givers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a beat that reached the database, for all who wait for one.
+    fn renew(&self, began: BootInstant) {
+        self.renewed.send_replace(began);
+        self.givers().retain(|_, giver| !giver.is_finished());
+    }
+
+    fn note(&self, nodes: Vec<NodeBeat>, now: Instant) {
+        let mut seen = self.seen();
+        for NodeBeat { node, beat } in nodes {
+            let known = seen.get(&node.id).filter(|known| known.beat == beat);
+            let since = known.map_or(now, |known| known.since);
+            let is_settled = known.is_some_and(|known| known.is_settled);
+            seen.insert(node.id, Seen { beat, since, lease: node.lease, is_settled });
+        }
+    }
+
+    /// The nodes that fell silent and may have left something active, with their last beats.
+    fn left(&self) -> Vec<(NodeId, i64)> {
+        let seen = self.seen();
+        let left = seen.iter().filter(|(_, seen)| !seen.is_settled && seen.is_silent());
+        left.map(|(node, seen)| (*node, seen.beat)).collect()
+    }
+
+    /// Notes that nothing of a node is active, unless it beat again.
+    fn settle(&self, node: NodeId, beat: i64) {
+        if let Some(seen) = self.seen().get_mut(&node).filter(|seen| seen.beat == beat) {
+            seen.is_settled = true;
+        }
+    }
+
+    /// The beat of a node that has stood still for longer than its leases last.
+    fn silent(&self, node: NodeId) -> Option<i64> {
+        let seen = self.seen();
+        seen.get(&node).filter(|found| found.is_silent()).map(|found| found.beat)
+    }
+}
+
+impl Seen {
+    fn is_silent(&self) -> bool {
+        self.lease.is_some_and(|lease| self.since.elapsed() > lease)
+    }
+}
+
+impl Hub {
+    /// Registers this node, and beats, if others may use the database too, until what this returns is
+    /// dropped or [`shut_down`](Self::shut_down) has captured everything. When it finds that another node
+    /// took its place, it cancels `shutdown`.
+    pub async fn start_beating(&self, shutdown: CancellationToken) -> Result<DropGuard, LiveError> {
+        let record = NodeRecord {
+            id: self.config().node,
+            place: self.config().place.clone(),
+            lease: self.config().lease,
+        };
+        self.expect_no_twin(&record).await?;
+        let began = BootInstant::now();
+        self.store().register_node(&record).await?;
+        self.0.pulse.renew(began);
+        let over = self.0.pulse.over.clone();
+        if let Some(lease) = record.lease {
+            self.observe().await;
+            let (beat, look) =
+                (beat(self.clone(), record, lease / 4, shutdown), look(self.clone(), lease / 4));
+            self.0.tasks.spawn(over.clone().run_until_cancelled_owned(beat));
+            self.0.tasks.spawn(over.clone().run_until_cancelled_owned(look));
+        }
+        Ok(over.drop_guard())
+    }
+
+    /// Ends the beat: from now on nothing is held any longer than the last one allows.
+    pub(super) fn stop_beating(&self) {
+        self.0.pulse.over.cancel();
+        self.0.pulse.givers().clear();
+    }
+
+    /// A copy of a data folder bears the name of the original, which may still run.
+    async fn expect_no_twin(&self, own: &NodeRecord) -> Result<(), LiveError> {
+        let Some(first) = self.record_of(own.id).await? else { return Ok(()) };
+        let Some(lease) = first.node.lease.filter(|_| first.node.place != own.place) else {
+            return Ok(());
+        };
+        tracing::warn!(
+            place = first.node.place,
+            "this node ran elsewhere; waiting for a lease to end"
+        );
+        let begun = Instant::now();
+        while begun.elapsed() <= lease {
+            sleep(lease / 8).await;
+            if self.record_of(own.id).await?.is_none_or(|now| now.beat != first.beat) {
+                return Err(LiveError::Twin { node: own.id, place: first.node.place });
+            }
+        }
+        Ok(())
+    }
+
+    async fn record_of(&self, id: NodeId) -> Result<Option<NodeBeat>, LiveError> {
+        Ok(self.store().list_nodes().await?.into_iter().find(|found| found.node.id == id))
+    }
+
+    /// Looks at the beats of all nodes.
+    async fn observe(&self) {
+        match self.store().list_nodes().await {
+            Ok(nodes) => self.0.pulse.note(nodes, Instant::now()),
+            Err(error) => tracing::warn!(%error, "the other nodes could not be looked at"),
+        }
+    }
+
+    /// Until when browsers may live without another beat; none means for ever.
+    pub(super) fn hold_until(&self) -> Option<BootInstant> {
+        let lease = self.config().lease?;
+        Some(until(*self.0.pulse.renewed.borrow(), lease))
+    }
+
+    /// Waits until this node can no longer say that it holds what it holds, because no beat reached the
+    /// database; for ever where it has the database for itself.
+    pub async fn lost(&self) {
+        loop {
+            match self.hold_until() {
+                None => std::future::pending().await,
+                Some(until) if until <= BootInstant::now() => return,
+                Some(_) => sleep(LOOK).await,
+            }
+        }
+    }
+
+    /// Gives a keeper the time of the last beat, and from now on that of every beat, for as long as
+    /// the connection lasts.
+    pub(super) async fn hold(&self, id: SessionId, connection: &Connection) {
+        let Some(lease) = self.config().lease else { return };
+        let mut renewed = self.0.pulse.renewed.subscribe();
+        let began = *renewed.borrow_and_update();
+        give_time(connection, until(began, lease)).await;
+        let giver = tokio::spawn(give_more(renewed, lease, connection.clone()));
+        self.0.pulse.givers().insert(id, AbortOnDropHandle::new(giver));
+    }
+
+    /// Makes this node the holder of a session, in a new term.
+    pub(crate) async fn acquire(&self, session: &Session) -> Result<Term, LiveError> {
+        let term = self.store().acquire_lease(session.id, self.config().node).await?;
+        tracing::info!(session = %session.id, %term, "holds a session");
+        Ok(term)
+    }
+
+    /// Checks that the session of another node could be brought here, and changes nothing.
+    pub(crate) async fn expect_adoptable(&self, id: SessionId) -> Result<(), LiveError> {
+        self.silent_holder(id).await.map(drop)
+    }
+
+    /// Who holds a session, if that is another node that fell silent, and its last beat. One that beats
+    /// holds it.
+    async fn silent_holder(&self, id: SessionId) -> Result<Option<(NodeId, i64)>, LiveError> {
+        let holder = self.store().fetch_lease(id).await?.and_then(|lease| lease.node);
+        let Some(holder) = holder.filter(|holder| *holder != self.config().node) else {
+            return Ok(None);
+        };
+        let beat = self.0.pulse.silent(holder).ok_or(StoreError::HeldElsewhere { node: holder })?;
+        Ok(Some((holder, beat)))
+    }
+
+    /// Brings the session of another node here: one that nobody holds, or whose holder fell silent.
+    pub(crate) async fn adopt(&self, session: &Session) -> Result<(), LiveError> {
+        let (id, node) = (session.id, self.config().node);
+        if let Some((holder, beat)) = self.silent_holder(id).await? {
+            self.end_lease(id, holder, beat).await?;
+        }
+        Ok(self.store().adopt_session(id, node).await?)
+    }
+
+    /// Ends the lease of a node that fell silent, and moves the session to where its snapshots allow.
+    async fn end_lease(
+        &self,
+        id: SessionId,
+        holder: NodeId,
+        beat: i64,
+    ) -> Result<Lifecycle, LiveError> {
+        let now = Timestamp::now();
+        let next = self.without_browser(id, now).await?;
+        self.store().expire_lease(id, holder, beat, next, now).await?;
+        tracing::warn!(session = %id, %holder, lifecycle = %next, "ended the lease of a node that fell silent");
+        Ok(next)
+    }
+
+    /// What silent nodes held, as far as it can be resumed and this node resumes by itself. What finds no
+    /// room is left to whoever asks for it.
+    pub fn inherit(&self) -> mpsc::Receiver<Session> {
+        let (sender, heir) = mpsc::channel(INHERITED);
+        if self.0.pulse.heir.set(sender).is_err() {
+            tracing::error!("what silent nodes held goes to whoever asked for it first");
+        }
+        heir
+    }
+
+    /// Ends the leases of nodes that fell silent: nobody is told any longer that what they held runs.
+    async fn end_leases_of_silent(&self) {
+        for (node, beat) in self.0.pulse.left() {
+            match self.end_leases_of(node, beat).await {
+                Ok(()) => self.0.pulse.settle(node, beat),
+                Err(error) => {
+                    tracing::warn!(%node, %error, "what a silent node held could not be looked at");
+                }
+            }
+        }
+    }
+
+    async fn end_leases_of(&self, node: NodeId, beat: i64) -> Result<(), LiveError> {
+        for session in self.store().list_active_sessions(node).await? {
+            match self.end_lease(session.id, node, beat).await {
+                Ok(Lifecycle::Recoverable) => self.bequeath(session),
+                // It lives after all, or another node was faster.
+                Ok(_) | Err(LiveError::Store(StoreError::HeldElsewhere { .. })) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn bequeath(&self, session: Session) {
+        let Some(heir) = self.0.pulse.heir.get().filter(|_| self.rehydrates()) else { return };
+        let id = session.id;
+        if heir.try_send(Session { lifecycle: Lifecycle::Recoverable, ..session }).is_err() {
+            tracing::warn!(session = %id, "too many sessions wait to be resumed: this one is left as it is");
+        }
+    }
+}
+
+/// Until when what was renewed then may live.
+fn until(renewed: BootInstant, lease: Duration) -> BootInstant {
+    renewed.after(lease * 3 / 4)
+}
+
+/// Gives a keeper the time of each beat, one call after the other, until its connection closes. Beats that
+/// came while it did not answer are one when it does.
+async fn give_more(
+    mut renewed: watch::Receiver<BootInstant>,
+    lease: Duration,
+    connection: Connection,
+) {
+    loop {
+        tokio::select! {
+            () = connection.closed() => return,
+            changed = renewed.changed() => if changed.is_err() { return },
+        }
+        let began = *renewed.borrow_and_update();
+        give_time(&connection, until(began, lease)).await;
+    }
+}
+
+async fn give_time(connection: &Connection, until: BootInstant) {
+    match keeper::hold(connection, until).await {
+        Err(error) if !connection.is_closed() => {
+            tracing::warn!(%error, "a keeper was not told that its session is held");
+        }
+        _ => {}
+    }
+}
+
+async fn beat(hub: Hub, record: NodeRecord, pause: Duration, shutdown: CancellationToken) {
+    let mut times = regularly(pause);
+    loop {
+        times.tick().await;
+        let began = BootInstant::now();
+        match hub.store().beat_node(&record).await {
+            Ok(true) => hub.0.pulse.renew(began),
+            Ok(false) => {
+                tracing::error!("another node took the place of this one: ending");
+                return shutdown.cancel();
+            }
+            Err(error) => tracing::error!(%error, "a beat did not reach the database"),
+        }
+    }
+}
+
+async fn look(hub: Hub, pause: Duration) {
+    let mut times = regularly(pause);
+    loop {
+        times.tick().await;
+        hub.observe().await;
+        hub.end_leases_of_silent().await;
+    }
+}
+
+/// Ticks, the first after a pause. One that comes late moves those that follow.
+fn regularly(pause: Duration) -> Interval {
+    let mut times = interval_at(tokio::time::Instant::now() + pause, pause);
+    times.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    times
+}

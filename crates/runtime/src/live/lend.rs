@@ -1,0 +1,199 @@
+//! Lends a session to a sandbox: its state goes there, nobody else runs it meanwhile, and what became of
+//! it comes back as a snapshot.
+//!
+//! The one idea: a session that is lent is active, without a browser of this node. When the node dies,
+//! its sandboxes die with it, and the next node finds a session without a browser: recoverable.
+
+use super::draft::Draft;
+use super::ending::Ending;
+use super::error::LiveError;
+use super::held::Held;
+use super::load::{Loaded, Read};
+use super::{Hub, expect_unlent};
+use crate::table::Hold;
+use baton_browser::profile::at_rest::Instant;
+use baton_browser::profile::compile::{CacheKey, StoreArchive};
+use baton_session::{
+    Holdings, Lifecycle, Part, PartKind, PartRef, Receipt, SandboxId, Session, SnapshotId,
+    SnapshotReason, State, Term, parts,
+};
+use baton_store::clock::{Anchor, uptime};
+use baton_store::{NewSnapshot, Snapshot, StoreError};
+use jiff::Timestamp;
+use std::time::Duration;
+
+/// How long a session that a sandbox gives back is waited for: who looks at it is done soon.
+const GIVE_BACK_LIMIT: Duration = Duration::from_secs(30);
+
+/// What a session holds, to be handed in.
+#[derive(Debug)]
+pub struct Handed {
+    /// From which snapshot.
+    pub snapshot: SnapshotId,
+    /// For which one that stands, if parts of the last good one are damaged; or the same.
+    newest: SnapshotId,
+    /// When it was taken.
+    pub taken_at: Timestamp,
+    /// What it holds, but for localStorage that is at hand.
+    pub state: State,
+    /// That localStorage, in the form of a profile.
+    pub local_storage: Option<StoreArchive>,
+    /// Its parts that could be read.
+    pub parts: Vec<PartRef>,
+    /// What could not be read.
+    pub receipt: Receipt,
+}
+
+/// A session that is lent.
+#[derive(Debug)]
+pub struct Loan {
+    /// Which one, as it was before.
+    pub session: Session,
+    term: Term,
+    /// What it held then.
+    parts: Vec<PartRef>,
+    since: Anchor,
+}
+
+impl Hub {
+    /// What the last good snapshot of a session holds. An active one is captured first.
+    pub async fn copy_out(&self, session: &Session) -> Result<Handed, LiveError> {
+        if self.runner(session.id).is_ok() {
+            self.capture(session.id, SnapshotReason::Request).await?;
+        }
+        self.hand(session).await
+    }
+
+    /// What the last good snapshot of a session holds.
+    pub(crate) async fn hand(&self, session: &Session) -> Result<Handed, LiveError> {
+        let found = self.last_good(session.id).await?.ok_or(LiveError::NoSnapshot(session.id))?;
+        let key = CacheKey::of(&found.snapshot.parts).of_session(session.id);
+        let now = Timestamp::now().as_microsecond();
+        let local_storage = self.compiled().local_storage(key, Instant(now));
+        let at_hand = local_storage.as_ref().map(|_| PartKind::LocalStorage);
+        let wanted = found.snapshot.id;
+        let Loaded { snapshot, taken_at, state, receipt, good: parts, .. } =
+            self.load_whole(session, found, at_hand).await?;
+        // What is at hand is of the one that was wanted.
+        let local_storage = local_storage.filter(|_| snapshot == wanted);
+        Ok(Handed { snapshot, newest: wanted, taken_at, state, local_storage, parts, receipt })
+    }
+
+    /// The same, where it may have been loaded before: only a snapshot that came since is loaded anew.
+    pub(crate) async fn hand_again(
+        &self,
+        session: &Session,
+        before: Option<Handed>,
+    ) -> Result<Handed, LiveError> {
+        let now = self.last_good(session.id).await?.map(|found| found.snapshot.id);
+        match before {
+            Some(handed) if Some(handed.newest) == now => Ok(handed),
+            _ => self.hand(session).await,
+        }
+    }
+
+    /// What a session held when it was lent, and what of that cannot be read any more.
+    pub async fn recall(&self, loan: &Loan) -> Result<(State, Receipt), LiveError> {
+        let wanted = loan.parts.iter().filter(|part| !part.kind.is_picture()).cloned();
+        let Read { state, receipt, .. } = self.read(&loan.session.owner, wanted.collect()).await?;
+        Ok((state, receipt))
+    }
+
+    /// Lends a session that this node holds in `term`: from now on the sandbox `to` has it, and nobody else.
+    pub(crate) async fn lend(
+        &self,
+        hold: &Hold,
+        session: &Session,
+        term: Term,
+        handed: &Handed,
+        to: SandboxId,
+    ) -> Result<Loan, LiveError> {
+        expect_unlent(hold)?;
+        let (id, node) = (session.id, self.config().node);
+        if self.runner(id).is_ok() {
+            return Err(LiveError::AlreadyActive(id));
+        }
+        self.end_keeper(id, Ending::Close).await;
+        let (from, now) = (session.lifecycle, Timestamp::now());
+        self.store().update_lifecycle(id, node, from, Lifecycle::Active, now).await?;
+        hold.lend(Some(to));
+        tracing::info!(session = %id, sandbox = %to, "lent a session to a sandbox");
+        let since = Anchor::new(Timestamp::now(), uptime());
+        Ok(Loan { session: session.clone(), term, parts: handed.parts.clone(), since })
+    }
+
+    /// Stores what became of a session that is lent and held `before` then. When this returns it is on
+    /// disk.
+    pub async fn write_back(
+        &self,
+        loan: &Loan,
+        before: Holdings,
+        state: State,
+    ) -> Result<Snapshot, LiveError> {
+        let taken_at = Timestamp::now();
+        let shrunk = Held::then(before, loan.since).has_shrunk_to(&state, taken_at, uptime());
+        let cut = |known: Vec<PartRef>, state: State| {
+            self.blocking(move || Ok::<_, LiveError>(draft(&state, &known)))
+        };
+        let first = cut(loan.parts.clone(), state.clone()).await?;
+        match self.store_loan(loan, taken_at, shrunk, first).await {
+            Err(StoreError::PartMissing { .. }) => {
+                let whole = cut(Vec::new(), state).await?;
+                Ok(self.store_loan(loan, taken_at, shrunk, whole).await?)
+            }
+            stored => Ok(stored?),
+        }
+    }
+
+    async fn store_loan(
+        &self,
+        loan: &Loan,
+        taken_at: Timestamp,
+        shrunk: bool,
+        draft: Draft,
+    ) -> Result<Snapshot, StoreError> {
+        let new = NewSnapshot {
+            id: SnapshotId::new(taken_at, rand::random()),
+            session: loan.session.id,
+            owner: loan.session.owner.clone(),
+            taken_at,
+            reason: SnapshotReason::Sandbox,
+            term: Some(loan.term),
+            shrunk,
+            sibling: false,
+            saved: false,
+            parts: draft.changed,
+            carried: draft.carried,
+            keep: Some(self.recovery().max_session_snapshots),
+        };
+        self.store().create_snapshot(new).await
+    }
+
+    /// The sandbox has the session no longer: it stands where it stood, or can be resumed.
+    pub async fn give_back(&self, loan: &Loan) -> Result<(), LiveError> {
+        let (id, node) = (loan.session.id, self.config().node);
+        let hold = self.table().hold(id, "given back by a sandbox", GIVE_BACK_LIMIT).await?;
+        let to = match loan.session.lifecycle {
+            Lifecycle::Closed => Lifecycle::Closed,
+            _ => Lifecycle::Recoverable,
+        };
+        let moved =
+            self.store().update_lifecycle(id, node, Lifecycle::Active, to, Timestamp::now());
+        match moved.await {
+            // Another node took it, or somebody moved it: that stands.
+            Ok(_)
+            | Err(StoreError::LifecycleConflict { .. } | StoreError::HeldElsewhere { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        hold.lend(None);
+        Ok(())
+    }
+}
+
+/// The parts of a state, with the pictures that were there before.
+fn draft(state: &State, known: &[PartRef]) -> Draft {
+    let all: Vec<Part> = parts::split(state);
+    let mut draft = Draft::of(all, known);
+    draft.carried.extend(known.iter().filter(|part| part.kind.is_picture()).cloned());
+    draft
+}

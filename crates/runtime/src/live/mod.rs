@@ -1,0 +1,218 @@
+//! The running browsers of this node, by session.
+//!
+//! The one idea: a browser belongs to its keeper, not to the node. The hub connects to keepers,
+//! watches and captures; when the node ends, however it ends, the browsers live on, and the next
+//! node carries on from the sockets that it finds.
+
+mod ahead;
+mod attach;
+mod capture;
+mod certificates;
+mod clobber;
+mod close;
+mod contexts;
+mod draft;
+mod ending;
+mod error;
+mod files;
+mod ground;
+mod held;
+mod keeper;
+mod lease;
+mod lend;
+mod load;
+mod open;
+mod orphans;
+mod permissions;
+mod policy;
+mod raw;
+mod record;
+mod recover;
+mod resume;
+mod rollback;
+mod runner;
+mod stand_in;
+mod stopwatch;
+
+pub use error::LiveError;
+pub use files::FilesGone;
+pub use lend::Handed;
+pub use lend::Loan;
+pub use load::Loaded;
+pub use recover::Recovered;
+pub use resume::Resumed;
+
+use crate::table::{Hold, SessionTable};
+use baton_browser::keeper::Keepers;
+use baton_browser::launch::{ChromiumSandbox, Confine, Folder, Switch};
+use baton_browser::profile::compile::ProfileCache;
+use baton_debug::Relay;
+use baton_session::{Confinement, NodeId, SessionId};
+use baton_store::Store;
+use baton_store::data::DataFolder;
+use lease::Pulse;
+use record::Recording;
+use runner::Runner;
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio_util::task::TaskTracker;
+
+/// How long what nobody waits for waits to hold a session.
+const HOLD_LIMIT: Duration = Duration::from_secs(5);
+
+/// How much memory compiled profiles may take, in bytes.
+const COMPILED_LIMIT: u64 = 128 << 20;
+
+/// All running browsers of this node, by session. Cheap to clone.
+#[derive(Clone)]
+pub struct Hub(Arc<Inner>);
+
+struct Inner {
+    store: Store,
+    config: HubConfig,
+    runners: Mutex<HashMap<SessionId, Arc<Runner>>>,
+    /// What is recorded.
+    recordings: Mutex<HashMap<SessionId, Recording>>,
+    /// What is done with sessions right now, so that two requests never start two browsers.
+    table: SessionTable,
+    pulse: Pulse,
+    /// Profiles that were compiled, for the next browser with the same login.
+    compiled: ProfileCache,
+    tasks: TaskTracker,
+}
+
+/// What the hub needs to run browsers.
+pub struct HubConfig {
+    /// Where profiles, sockets and logs live.
+    pub data: DataFolder,
+    /// Which node this is.
+    pub node: NodeId,
+    /// Where this node runs: host and data folder.
+    pub place: String,
+    /// How long it holds what it holds without a beat; none when it has its database for itself.
+    pub lease: Option<Duration>,
+    /// The browser to start; none means the one found on `PATH`.
+    pub browser: Option<PathBuf>,
+    /// How the machine's files are taken away from browsers.
+    pub confine: Confine,
+    /// Folders of the machine that browsers of the owner `local` see all the same.
+    pub folders: Vec<Folder>,
+    /// Whether Chromium keeps its pages in a sandbox of its own.
+    pub sandbox: ChromiumSandbox,
+    /// Further switches of Chromium.
+    pub switches: Vec<Switch>,
+    /// How keepers are started.
+    pub keepers: Arc<dyn Keepers>,
+    /// The variables that browsers may inherit.
+    pub inherited: BTreeMap<String, String>,
+    /// Where what tabs do is told.
+    pub relay: Relay,
+    /// How much of a body is told there, in bytes.
+    pub recorded_body_bytes: usize,
+    /// When to capture, and what to do at start-up; may change while the node runs.
+    pub recovery: watch::Receiver<RecoverySettings>,
+}
+
+/// When to capture, and what to do at start-up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecoverySettings {
+    /// How long a changed session may go without a snapshot.
+    pub session_snapshot_interval: Duration,
+    /// How old a snapshot may be and still count as recoverable.
+    pub max_session_age: Duration,
+    /// Whether the node resumes by itself what was lost with it, or with another node of its database.
+    pub auto_rehydrate: bool,
+    /// How many snapshots of a session are kept.
+    pub max_session_snapshots: u32,
+    /// Whether clicks and typing are followed by a snapshot.
+    pub capture_on_input: bool,
+}
+
+impl Hub {
+    /// A hub without browsers.
+    pub fn new(store: Store, config: HubConfig) -> Self {
+        Self(Arc::new(Inner {
+            store,
+            config,
+            runners: Mutex::default(),
+            recordings: Mutex::default(),
+            table: SessionTable::default(),
+            pulse: Pulse::default(),
+            compiled: ProfileCache::new(COMPILED_LIMIT),
+            tasks: TaskTracker::new(),
+        }))
+    }
+
+    /// How many browsers this node holds.
+    pub fn active(&self) -> usize {
+        self.runners().len()
+    }
+
+    /// Whether this node holds the session's browser.
+    pub fn holds(&self, id: SessionId) -> bool {
+        self.runner(id).is_ok()
+    }
+
+    /// By which rules the browser that this node holds for a session is kept from the files of the
+    /// machine; none when it holds none.
+    pub fn confinement(&self, id: SessionId) -> Option<Confinement> {
+        self.runner(id).ok().map(|runner| runner.live.confinement())
+    }
+
+    /// Whether what this node holds for a session is a browser of somebody's own, which goes on without it.
+    pub fn is_attached(&self, id: SessionId) -> bool {
+        self.runner(id).is_ok_and(|runner| runner.live.is_attached())
+    }
+
+    /// Where profiles, sockets and logs live.
+    pub fn data(&self) -> &DataFolder {
+        &self.config().data
+    }
+
+    /// What is done with sessions right now.
+    pub fn table(&self) -> &SessionTable {
+        &self.0.table
+    }
+
+    /// Profiles that were compiled.
+    pub fn compiled(&self) -> &ProfileCache {
+        &self.0.compiled
+    }
+
+    fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    fn config(&self) -> &HubConfig {
+        &self.0.config
+    }
+
+    /// The settings as they are now.
+    fn recovery(&self) -> watch::Ref<'_, RecoverySettings> {
+        self.config().recovery.borrow()
+    }
+
+    fn runners(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Runner>>> {
+        self.0.runners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn runner(&self, id: SessionId) -> Result<Arc<Runner>, LiveError> {
+        self.runners().get(&id).cloned().ok_or_else(|| match self.table().borrower(id) {
+            Some(sandbox) => LiveError::Lent { id, sandbox },
+            None => LiveError::NotActive(id),
+        })
+    }
+
+    fn recordings(&self) -> MutexGuard<'_, HashMap<SessionId, Recording>> {
+        self.0.recordings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Checks that no sandbox has the session.
+fn expect_unlent(hold: &Hold) -> Result<(), LiveError> {
+    let id = hold.id();
+    hold.borrower().map_or(Ok(()), |sandbox| Err(LiveError::Lent { id, sandbox }))
+}

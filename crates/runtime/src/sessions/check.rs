@@ -1,0 +1,187 @@
+//! Checks of what callers ask for, before anything is begun.
+
+use crate::error::RuntimeError;
+use crate::live::LiveError;
+use baton_api::Invalid;
+use baton_api::{OpenSession, SharedFolder};
+use baton_session::certificate::MAX_CERTIFICATES;
+use baton_session::environment::{Geolocation, Viewport};
+use baton_session::permission::MAX_PERMISSIONS;
+use baton_session::{Certificate, Environment, Permission, SessionName};
+use baton_store::data::DataFolder;
+use std::fmt::Display;
+use std::path::Path;
+use url::{Host, Url};
+
+/// The most tabs that a session may be opened with.
+const MAX_URLS: usize = 50;
+/// The most folders of the machine that a browser may see beside its own.
+const MAX_FOLDERS: usize = 20;
+/// The longest description, in characters.
+const MAX_DESCRIPTION: usize = 1000;
+/// The longest text of the environment, in characters.
+const MAX_TEXT: usize = 500;
+
+/// Whether a session can be opened like this.
+pub(super) fn open(request: &OpenSession) -> Result<(), RuntimeError> {
+    name(&request.name)?;
+    debug(request.debug, request.reveal)?;
+    description(request.description.as_deref())?;
+    if request.urls.len() > MAX_URLS {
+        return invalid("urls", "at most 50 addresses", request.urls.len());
+    }
+    request.urls.iter().try_for_each(address)?;
+    environment(&request.environment)
+}
+
+/// Whether the browser of a session may see these folders. Who may ask for that has been looked at.
+pub(super) fn folders(data: &DataFolder, folders: &[SharedFolder]) -> Result<(), RuntimeError> {
+    const FIELD: &str = "files";
+    if folders.len() > MAX_FOLDERS {
+        return invalid(FIELD, "at most 20 folders", folders.len());
+    }
+    for SharedFolder { path, .. } in folders {
+        let path = Path::new(path);
+        if !path.is_absolute() || !path.is_dir() {
+            let found = format!("{:?}", path.display().to_string());
+            return invalid(FIELD, "folders that are there, by their whole paths", found);
+        }
+        data.expect_apart(path).map_err(LiveError::from)?;
+    }
+    Ok(())
+}
+
+/// Whether tabs can be recorded like this.
+pub(super) fn debug(on: bool, reveal: bool) -> Result<(), RuntimeError> {
+    if reveal && !on {
+        return invalid("reveal", "tabs that are recorded", "that they are not");
+    }
+    Ok(())
+}
+
+/// Whether a session can bear this name.
+pub fn name(name: &SessionName) -> Result<(), RuntimeError> {
+    // `/sessions/attach` and `/sessions/import` are addresses of their own.
+    if matches!(name.as_str(), "attach" | "import") {
+        let expected = "another word than attach and import, which the API uses itself";
+        return invalid("name", expected, name);
+    }
+    Ok(())
+}
+
+/// Whether a session can be described like this.
+pub fn description(text: Option<&str>) -> Result<(), RuntimeError> {
+    let text = text.unwrap_or_default();
+    if text.chars().count() > MAX_DESCRIPTION || text.contains('\0') {
+        return invalid("description", "at most 1000 characters, none of them NUL", text.len());
+    }
+    Ok(())
+}
+
+/// A tab may show the web. Files and the browser's own pages belong to the machine, and a key that
+/// drives sessions shall not read those.
+fn address(url: &Url) -> Result<(), RuntimeError> {
+    match url.scheme() {
+        "http" | "https" | "about" => Ok(()),
+        scheme => invalid("urls", "http, https or about addresses", format!("{scheme}:")),
+    }
+}
+
+/// A browser's DevTools address: it is not encrypted and gives away everything, so it must not
+/// leave this machine.
+pub(super) fn cdp_address(url: &Url) -> Result<(), RuntimeError> {
+    if !matches!(url.scheme(), "http" | "ws") {
+        return invalid("cdp_url", "an http or ws address", format!("{}:", url.scheme()));
+    }
+    let local = match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    };
+    if local {
+        return Ok(());
+    }
+    let found = url.host_str().unwrap_or("no host").to_owned();
+    invalid("cdp_url", "an address of this machine such as http://127.0.0.1:9222", found)
+}
+
+/// Whether a session can have this environment.
+pub fn environment(environment: &Environment) -> Result<(), RuntimeError> {
+    environment.viewport.map_or(Ok(()), viewport)?;
+    environment.geolocation.map_or(Ok(()), geolocation)?;
+    permissions(&environment.permissions)?;
+    certificates(&environment.certificates)?;
+    let agent = |c: char| matches!(c, ' '..='~');
+    let zone = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
+    let tag = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let (user_agent, timezone) = (&environment.user_agent, &environment.timezone);
+    text("environment.userAgent", "visible ASCII characters", user_agent.as_deref(), agent)?;
+    text("environment.timezone", "a time zone such as Asia/Tokyo", timezone.as_deref(), zone)?;
+    text("environment.locale", "a tag such as ja-JP", environment.locale.as_deref(), tag)
+}
+
+fn viewport(Viewport { width, height }: Viewport) -> Result<(), RuntimeError> {
+    let sizes = 1..=16_384;
+    if sizes.contains(&width) && sizes.contains(&height) {
+        return Ok(());
+    }
+    let found = format!("{width}x{height}");
+    invalid("environment.viewport", "1 to 16384 pixels wide and high", found)
+}
+
+fn geolocation(place: Geolocation) -> Result<(), RuntimeError> {
+    let Geolocation { latitude, longitude, accuracy } = place;
+    let on_earth = (-90.0..=90.0).contains(&latitude) && (-180.0..=180.0).contains(&longitude);
+    if on_earth && accuracy.is_finite() && accuracy >= 0.0 {
+        return Ok(());
+    }
+    let found = format!("{latitude},{longitude} within {accuracy} m");
+    invalid("environment.geolocation", "a place on Earth and a radius", found)
+}
+
+fn permissions(permissions: &[Permission]) -> Result<(), RuntimeError> {
+    let field = "environment.permissions";
+    if permissions.len() > MAX_PERMISSIONS {
+        return invalid(field, "at most 1000 permissions", permissions.len());
+    }
+    let expected = "known permissions of http or https origins";
+    let wrong = permissions.iter().find_map(|one| Some((one, one.validate().err()?)));
+    wrong.map_or(Ok(()), |(one, why)| {
+        let name: String = one.place().chars().take(MAX_TEXT).collect();
+        invalid(field, expected, format!("{name:?}: {why}"))
+    })
+}
+
+/// What each of them is, was looked at when it was read.
+fn certificates(certificates: &[Certificate]) -> Result<(), RuntimeError> {
+    if certificates.len() > MAX_CERTIFICATES {
+        let field = "environment.certificates";
+        return invalid(field, "at most 20 certificates", certificates.len());
+    }
+    Ok(())
+}
+
+fn text(
+    field: &'static str,
+    expected: &'static str,
+    value: Option<&str>,
+    allowed: impl Fn(char) -> bool,
+) -> Result<(), RuntimeError> {
+    match value {
+        Some(text)
+            if text.is_empty() || text.chars().count() > MAX_TEXT || !text.chars().all(allowed) =>
+        {
+            invalid(field, expected, format!("{text:?}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn invalid<T>(
+    field: &'static str,
+    expected: &'static str,
+    found: impl Display,
+) -> Result<T, RuntimeError> {
+    Err(Invalid { field, expected, found: found.to_string() }.into())
+}
