@@ -1,14 +1,14 @@
 //! How an operation fails.
 
 use crate::agents::AgentsError;
-use crate::cocoons::CocoonsError;
 use crate::oidc::TokenRefusal;
-use crate::proxy::CocoonError;
 use crate::sync::SyncError;
 use baton_api::Invalid;
 use baton_debug::LookError;
 use baton_federation::FederationError;
 use baton_net::WayError;
+use baton_proxy::CocoonError;
+use baton_proxy::cocoons::CocoonsError;
 use baton_runtime::RuntimeError;
 use baton_runtime::keys::NoKey;
 use baton_runtime::live::LiveError;

@@ -9,14 +9,15 @@ use crate::context::Context;
 use crate::context::Surroundings;
 use crate::http::{DoorError, Doors};
 use crate::identity::{IdentityError, OwnIdentity, load_or_create};
-use crate::proxy::{Cocoons, Outside, OutsideError, Proxy, ProxyConfig, ProxyPlace, ProxySettings};
-use crate::{cocoons, idle, metrics, proxy, sync, webhooks};
+use crate::{idle, metrics, sync, webhooks};
 use baton_debug::relay::RelayLimits;
 use baton_debug::token::{DebugSecret, SecretError};
 use baton_debug::{Limits, Relay};
 use baton_net::connections::{Bounds, Freight};
 use baton_net::rates::Rates;
 use baton_net::tls::TlsError;
+use baton_proxy::cocoons;
+use baton_proxy::{Cocoons, Outside, OutsideError, Proxy, ProxyConfig, ProxyPlace, ProxySettings};
 use baton_runtime::live::{Hub, HubConfig, LiveError};
 use baton_runtime::{board, life};
 use baton_sandbox::Provider;
@@ -289,7 +290,7 @@ async fn open_proxy(
         rates: front.rates.clone(),
         bounds: front.bounds,
     };
-    proxy::warn_of_guesses(front.cocoons);
+    baton_proxy::warn_of_guesses(front.cocoons);
     tracing::info!(address = %place.address, cocoons = front.cocoons.list().len(), "the proxy is ready");
     Ok(Some((place, Proxy::new(config, ending.clone()).serve(listener))))
 }

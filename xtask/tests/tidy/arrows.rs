@@ -6,7 +6,7 @@ use crate::repository::{files, report};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The crates, by where their sources are.
-const CRATES: [&str; 16] = [
+const CRATES: [&str; 17] = [
     "crates/api/src/",
     "crates/baton/src/",
     "crates/browser/src/",
@@ -16,6 +16,7 @@ const CRATES: [&str; 16] = [
     "crates/net/src/",
     "crates/node/src/",
     "crates/playground/src/",
+    "crates/proxy/src/",
     "crates/runtime/src/",
     "crates/sandbox/src/",
     "crates/session/src/",

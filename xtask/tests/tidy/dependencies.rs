@@ -5,7 +5,7 @@ use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
-const DIRECTIONS: [(&str, &[&str]); 17] = [
+const DIRECTIONS: [(&str, &[&str]); 18] = [
     ("session", &[]),
     ("postgres", &[]),
     ("testing", &[]),
@@ -22,9 +22,22 @@ const DIRECTIONS: [(&str, &[&str]); 17] = [
     ("sandbox", &["confine"]),
     // It knows no doors, and of other nodes what it asks of them.
     ("runtime", &["session", "store", "browser", "debug", "net", "federation", "api"]),
+    // It runs by itself, too.
+    ("proxy", &["session", "store", "debug", "net", "api", "runtime"]),
     (
         "node",
-        &["session", "store", "browser", "debug", "net", "federation", "sandbox", "api", "runtime"],
+        &[
+            "session",
+            "store",
+            "browser",
+            "debug",
+            "net",
+            "federation",
+            "sandbox",
+            "api",
+            "runtime",
+            "proxy",
+        ],
     ),
     ("playground", &["session", "store", "browser", "api"]),
     // It opens the database of a node beside it, to see what is there.
@@ -43,6 +56,7 @@ const DIRECTIONS: [(&str, &[&str]); 17] = [
             "sandbox",
             "api",
             "runtime",
+            "proxy",
             "node",
             "playground",
             "postgres",

@@ -8,9 +8,7 @@ use baton_net::connections::Bounds;
 use baton_net::rates::{RateLimits, Rates};
 use baton_node::ServeError;
 use baton_node::debug_secret;
-use baton_node::proxy::{
-    Cocoons, Outside, Proxy as Front, ProxyConfig, ProxyPlace, warn_of_guesses,
-};
+use baton_proxy::{Cocoons, Outside, Proxy as Front, ProxyConfig, ProxyPlace, warn_of_guesses};
 use clap::Args;
 use secrecy::SecretString;
 use std::net::SocketAddr;

@@ -1,7 +1,7 @@
 //! How a configuration can be wrong.
 
-use crate::proxy::OpenCocoon;
 use baton_net::exposure::NotLoopback;
+use baton_proxy::OpenCocoon;
 use baton_store::data::DataError;
 use std::path::PathBuf;
 

@@ -4,15 +4,15 @@
 //! only there the request's id is known, and because answers of other layers need one as well.
 
 use crate::agents::AgentsError;
-use crate::cocoons::CocoonsError;
 use crate::error::NodeError;
 use crate::oidc::TokenRefusal;
-use crate::proxy::CocoonError;
 use crate::sync::SyncError;
 use axum::http::StatusCode;
 use axum::http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
 use baton_api::{Answers, ErrorCode, Invalid, Problem};
+use baton_proxy::CocoonError;
+use baton_proxy::cocoons::CocoonsError;
 use baton_runtime::RuntimeError;
 use std::time::Duration;
 

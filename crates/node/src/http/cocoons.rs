@@ -3,7 +3,6 @@
 use super::input::{Json, Path, Query};
 use super::keys::OfOwner;
 use crate::auth::{Admin, Debug};
-use crate::cocoons;
 use crate::context::Context;
 use crate::door::Refusal;
 use axum::extract::State;
@@ -12,6 +11,7 @@ use axum::http::header::CACHE_CONTROL;
 use axum::response::IntoResponse;
 use baton_api::Problem;
 use baton_api::cocoon::{CocoonId, CocoonList, CocoonTicket, CocoonView, PutCocoon};
+use baton_proxy::cocoons;
 
 /// The caller's cocoons, and where their pages are.
 #[utoipa::path(

@@ -8,7 +8,7 @@ use baton_node::Config;
 use baton_node::config::{
     Choices, DatabaseUrl, ProxyTexts, Settings, StorageSettings, Surroundings,
 };
-use baton_node::proxy::ProxySettings;
+use baton_proxy::ProxySettings;
 use baton_sandbox::InitCommand;
 use baton_session::Owner;
 use baton_store::data::DataFolder;

@@ -2,7 +2,7 @@
 
 use super::{Code, Finding, codes, report};
 use baton_api::CocoonId;
-use baton_node::proxy::{Access, BrowserDebug, Cocoon, Outside, ProxyPlace};
+use baton_proxy::{Access, BrowserDebug, Cocoon, Outside, ProxyPlace};
 use baton_session::Owner;
 use regex::Regex;
 use std::net::Ipv4Addr;

@@ -4,7 +4,7 @@ use super::pages;
 use crate::config::error::ConfigError;
 use crate::config::settings::CocoonTexts;
 use crate::config::values::{invalid, refused};
-use crate::proxy::{Access, CocoonChoices, Upstream};
+use baton_proxy::{Access, CocoonChoices, Upstream};
 use std::collections::BTreeSet;
 use std::str::FromStr;
 

@@ -3,7 +3,7 @@
 use crate::config::error::ConfigError;
 use crate::config::settings::BrowserDebugTexts;
 use crate::config::values::refused;
-use crate::proxy::{PageChoices, PageTexts};
+use baton_proxy::{PageChoices, PageTexts};
 
 /// Checks what one source says.
 pub(super) fn check(origin: &str, texts: BrowserDebugTexts) -> Result<PageChoices, ConfigError> {

@@ -10,10 +10,10 @@ pub(crate) use link::BrowserLink;
 
 use crate::context::Context;
 use crate::error::NodeError;
-use crate::proxy::Cocoon;
 use baton_api::Invalid;
 use baton_api::Scope;
 use baton_api::debug::WatchedCocoon;
+use baton_proxy::Cocoon;
 use baton_runtime::Caller;
 use baton_runtime::keys;
 use baton_runtime::keys::KeySecret;

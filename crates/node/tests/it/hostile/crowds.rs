@@ -8,7 +8,7 @@ use crate::fixture::{Folder, LIMIT, Node};
 use baton_api::ListSessions;
 use baton_net::connections::Bounds;
 use baton_net::tls::TlsFiles;
-use baton_node::proxy::{Access, BrowserDebug, Cocoon};
+use baton_proxy::{Access, BrowserDebug, Cocoon};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use super::smuggling;
 use crate::fixture::{Folder, LIMIT, Node, until};
 use baton_api::{CreateKey, Scope};
-use baton_node::proxy::{Access, BrowserDebug, Cocoon};
+use baton_proxy::{Access, BrowserDebug, Cocoon};
 use futures_util::StreamExt;
 use reqwest::{Method, Response};
 use serde_json::json;

@@ -5,7 +5,7 @@
 //! at the proxy is what the cocoon gets: a request that is framed in one way only, or nothing.
 
 use crate::fixture::{Folder, LIMIT, Node};
-use baton_node::proxy::{Access, BrowserDebug, Cocoon};
+use baton_proxy::{Access, BrowserDebug, Cocoon};
 use futures_util::future::join_all;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};

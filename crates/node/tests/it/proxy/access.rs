@@ -8,7 +8,7 @@ use axum::routing::get;
 use baton_api::debug::EpochMs;
 use baton_api::{CreateKey, Scope};
 use baton_debug::token::Nonce;
-use baton_node::proxy::{Access, EnterTicket};
+use baton_proxy::{Access, EnterTicket};
 use jiff::Timestamp;
 use reqwest::Method;
 use std::time::Duration;

@@ -11,7 +11,7 @@ use axum::Router;
 use baton_debug::token::DebugSecret;
 use baton_net::connections::Bounds;
 use baton_net::rates::{RateLimits, Rates};
-use baton_node::proxy::{Access, BrowserDebug, Cocoon, Cocoons, Outside, Proxy, ProxyConfig};
+use baton_proxy::{Access, BrowserDebug, Cocoon, Cocoons, Outside, Proxy, ProxyConfig};
 use baton_store::Store;
 use reqwest::redirect::Policy;
 use reqwest::{Method, RequestBuilder};

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Uri};
 use axum::response::IntoResponse;
 use axum::routing::{any, get, post};
-use baton_node::proxy::Cocoon;
+use baton_proxy::Cocoon;
 use futures_util::{StreamExt, stream};
 use reqwest::Method;
 use std::sync::atomic::{AtomicUsize, Ordering};

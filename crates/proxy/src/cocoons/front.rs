@@ -1,6 +1,8 @@
 //! What an operation on cocoons is given: the cocoons that there are, and the proxy in front of them.
 
-use crate::proxy::{Cocoons, ProxyPlace, ProxySettings};
+use crate::cocoon::Cocoons;
+use crate::place::ProxyPlace;
+use crate::settings::ProxySettings;
 use baton_debug::token::DebugSecret;
 use baton_store::Store;
 use std::sync::Arc;

@@ -3,8 +3,9 @@
 use super::error::CocoonsError;
 use super::front::Front;
 use super::{read, view};
-use crate::proxy::CocoonError;
-use crate::proxy::{Cocoon, warn_of_guesses};
+use crate::cocoon::Cocoon;
+use crate::error::CocoonError;
+use crate::warn_of_guesses;
 use baton_api::CocoonId;
 use baton_api::cocoon::{CocoonView, PutCocoon};
 use baton_runtime::Caller;

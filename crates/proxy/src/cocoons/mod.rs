@@ -16,13 +16,13 @@ pub use enter::enter;
 pub use error::CocoonsError;
 pub use front::Front;
 pub use list::list;
-pub(crate) use load::load;
+pub use load::load;
 pub use put::put;
 pub use remove::remove;
 
-use crate::proxy::{
-    Access, Cocoon, CocoonChoices, PageChoices, PageTexts, ProxySettings, Upstream,
-};
+use crate::choices::{CocoonChoices, PageChoices, PageTexts};
+use crate::cocoon::{Access, Cocoon, Upstream};
+use crate::settings::ProxySettings;
 use baton_api::cocoon::{CocoonAccess, CocoonPages, CocoonView, PutCocoon};
 use baton_api::{CocoonId, Invalid};
 use baton_session::Owner;

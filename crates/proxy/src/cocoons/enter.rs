@@ -1,8 +1,8 @@
 //! Lets a browser, which bears no key, into a cocoon.
 
 use super::front::Front;
-use crate::proxy::CocoonError;
-use crate::proxy::{EnterTicket, TicketKey};
+use crate::access::{EnterTicket, TicketKey};
+use crate::error::CocoonError;
 use baton_api::CocoonId;
 use baton_api::cocoon::CocoonTicket;
 use baton_api::debug::EpochMs;

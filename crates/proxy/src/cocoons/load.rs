@@ -1,13 +1,14 @@
 //! Reads all cocoons, when the node starts.
 
 use super::read;
-use crate::proxy::{Cocoon, Cocoons, ProxySettings};
+use crate::cocoon::{Cocoon, Cocoons};
+use crate::settings::ProxySettings;
 use baton_api::cocoon::PutCocoon;
 use baton_store::{Store, StoreError, StoredCocoon};
 
 /// The cocoons of the settings, and those that were named over the API. One that makes no sense any
 /// more, and one whose id the settings took, is left where it is, with a line in the log.
-pub(crate) async fn load(store: &Store, settings: &ProxySettings) -> Result<Cocoons, StoreError> {
+pub async fn load(store: &Store, settings: &ProxySettings) -> Result<Cocoons, StoreError> {
     let cocoons: Cocoons = settings.cocoons.iter().cloned().collect();
     for stored in store.list_cocoons().await? {
         match stored_cocoon(&stored, settings) {

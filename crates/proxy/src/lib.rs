@@ -10,6 +10,7 @@
 mod access;
 mod choices;
 mod cocoon;
+pub mod cocoons;
 mod error;
 mod forward;
 mod headers;

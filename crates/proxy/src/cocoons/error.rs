@@ -1,6 +1,6 @@
 //! How an operation on cocoons fails, and what that is for a client.
 
-use crate::proxy::CocoonError;
+use crate::error::CocoonError;
 use baton_api::{Answers, ErrorCode};
 use baton_runtime::RuntimeError;
 use baton_store::StoreError;

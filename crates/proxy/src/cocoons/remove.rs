@@ -2,7 +2,7 @@
 
 use super::error::CocoonsError;
 use super::front::Front;
-use crate::proxy::CocoonError;
+use crate::error::CocoonError;
 use baton_api::CocoonId;
 use baton_runtime::Caller;
 use baton_runtime::audit::{Action, Note};
