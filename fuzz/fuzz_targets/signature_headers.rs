@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use baton_node::messages::{BATON_NODE, Replays, verify_request};
+use baton_sync::messages::{verify_request, BATON_NODE, Replays};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName};
 use http::{Method, Request, Uri, request::Parts};
 use jiff::Timestamp;

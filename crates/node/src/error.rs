@@ -1,8 +1,6 @@
 //! How an operation fails.
 
 use crate::agents::AgentsError;
-use crate::oidc::TokenRefusal;
-use crate::sync::SyncError;
 use baton_api::Invalid;
 use baton_debug::LookError;
 use baton_federation::FederationError;
@@ -16,6 +14,8 @@ use baton_session::login::NoLogin;
 use baton_store::StoreError;
 use baton_store::blocking::Stopping;
 use baton_store::data::{DataError, FileError};
+use baton_sync::SyncError;
+use baton_sync::oidc::TokenRefusal;
 use std::time::Duration;
 
 /// Why an operation was not done.

@@ -8,8 +8,7 @@ use crate::config::ConfigError;
 use crate::context::Context;
 use crate::context::Surroundings;
 use crate::http::{DoorError, Doors};
-use crate::identity::{IdentityError, OwnIdentity, load_or_create};
-use crate::{idle, metrics, sync, webhooks};
+use crate::{idle, metrics};
 use baton_debug::relay::RelayLimits;
 use baton_debug::token::{DebugSecret, SecretError};
 use baton_debug::{Limits, Relay};
@@ -25,6 +24,8 @@ use baton_session::{NodeId, Session};
 use baton_store::data::DataFolder;
 use baton_store::data::{DataError, NodeFile, NodeLock};
 use baton_store::{KeyError, MasterKey, Store, StoreError, is_sealed};
+use baton_sync::identity::{IdentityError, OwnIdentity, load_or_create};
+use baton_sync::webhooks;
 use futures_util::FutureExt as _;
 use futures_util::future::FusedFuture as _;
 use secrecy::SecretString;
@@ -203,10 +204,10 @@ async fn run(
     if let Some(proxying) = proxying {
         context.tasks.spawn(proxying);
     }
-    sync::start_auto(&context);
-    sync::start_folder(&context);
+    baton_sync::start_auto(&context);
+    baton_sync::start_folder(&context);
     sandboxes::start_preparing(&context.agents);
-    sync::start_cloud(&context);
+    baton_sync::start_cloud(&context);
     webhooks::start(
         &context.own.webhooks,
         &webhooks::Around {

@@ -6,7 +6,7 @@ use crate::repository::{files, report};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The crates, by where their sources are.
-const CRATES: [&str; 17] = [
+const CRATES: [&str; 18] = [
     "crates/api/src/",
     "crates/baton/src/",
     "crates/browser/src/",
@@ -21,6 +21,7 @@ const CRATES: [&str; 17] = [
     "crates/sandbox/src/",
     "crates/session/src/",
     "crates/store/src/",
+    "crates/sync/src/",
     "crates/testing/src/",
     "crates/walk/src/",
     "bench/src/",
@@ -28,7 +29,7 @@ const CRATES: [&str; 17] = [
 
 /// What is still to be cut: how many rooms of a crate stand in circles, and how many imports go through a
 /// face. Both only fall.
-const LEFT: [(&str, usize, usize); 1] = [("crates/node/src/", 42, 0)];
+const LEFT: [(&str, usize, usize); 2] = [("crates/node/src/", 4, 0), ("crates/sync/src/", 38, 0)];
 
 /// What leads from one room to another, for example.
 type Ways = BTreeMap<String, BTreeMap<String, String>>;

@@ -5,7 +5,7 @@ use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
-const DIRECTIONS: [(&str, &[&str]); 18] = [
+const DIRECTIONS: [(&str, &[&str]); 19] = [
     ("session", &[]),
     ("postgres", &[]),
     ("testing", &[]),
@@ -24,6 +24,7 @@ const DIRECTIONS: [(&str, &[&str]); 18] = [
     ("runtime", &["session", "store", "browser", "debug", "net", "federation", "api"]),
     // It runs by itself, too.
     ("proxy", &["session", "store", "debug", "net", "api", "runtime"]),
+    ("sync", &["session", "store", "browser", "net", "api", "runtime"]),
     (
         "node",
         &[
@@ -37,6 +38,7 @@ const DIRECTIONS: [(&str, &[&str]); 18] = [
             "api",
             "runtime",
             "proxy",
+            "sync",
         ],
     ),
     ("playground", &["session", "store", "browser", "api"]),
@@ -57,6 +59,7 @@ const DIRECTIONS: [(&str, &[&str]); 18] = [
             "api",
             "runtime",
             "proxy",
+            "sync",
             "node",
             "playground",
             "postgres",

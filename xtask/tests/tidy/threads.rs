@@ -39,14 +39,14 @@ const LITTLE: [(&str, &str); 10] = [
     ("crates/node/src/backup/restore.rs", "Old::look"),
     // Texts of a few lines, and one line of the index.
     ("crates/node/src/http/layers.rs", "problem"),
-    ("crates/node/src/sync/shelf.rs", "index::entry"),
+    ("crates/sync/src/shelf.rs", "index::entry"),
     // No more is read than a provider or a node may say of itself, and than a header holds.
-    ("crates/node/src/oidc/client.rs", "answered"),
-    ("crates/node/src/oidc/gate.rs", "token"),
-    ("crates/node/src/oidc/provider.rs", "answered"),
-    ("crates/node/src/sync/remote/ask.rs", "Problem"),
-    ("crates/node/src/sync/stranger.rs", "serde_json::from_slice(&body)"),
-    ("crates/node/src/sync/stranger.rs", "self.refused(status, &body)"),
+    ("crates/sync/src/oidc/client.rs", "answered"),
+    ("crates/sync/src/oidc/gate.rs", "token"),
+    ("crates/sync/src/oidc/provider.rs", "answered"),
+    ("crates/sync/src/remote/ask.rs", "Problem"),
+    ("crates/sync/src/stranger.rs", "serde_json::from_slice(&body)"),
+    ("crates/sync/src/stranger.rs", "self.refused(status, &body)"),
 ];
 
 /// Where a call stands.

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub(crate) struct Own {
     /// Its folder.
-    pub(crate) folder: ProfileFolder,
+    pub folder: ProfileFolder,
     /// What its browser shows as its name.
     name: Option<String>,
 }

@@ -2,8 +2,9 @@
 
 use super::{Context, passphrase};
 use anyhow::Context as _;
-use baton_node::bundle::{self, Recipient};
 use baton_store::data::write_private;
+use baton_sync::bundle;
+use baton_sync::bundle::Recipient;
 use clap::Args;
 use secrecy::SecretString;
 use std::io::{IsTerminal, Write};

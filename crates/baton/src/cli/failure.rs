@@ -22,10 +22,10 @@ use baton_browser::profile::read::ReadError;
 use baton_federation::{FederationError, Kind};
 use baton_node::ServeError;
 use baton_node::backup::BackupError;
-use baton_node::bundle::BundleError;
 use baton_node::config::ConfigError;
 use baton_session::import::ImportError;
 use baton_store::data::DataError;
+use baton_sync::bundle::BundleError;
 use serde::Serialize;
 
 /// With `--json`: `{"error": {…}}` on standard output.

@@ -3,9 +3,10 @@
 use super::passphrase;
 use anyhow::Context as _;
 use baton_api::FileText;
-use baton_node::bundle::{self, Identity};
 use baton_runtime::sessions::FILE_LIMIT;
 use baton_session::import::{self, ImportError};
+use baton_sync::bundle;
+use baton_sync::bundle::Identity;
 use secrecy::{ExposeSecret, SecretString};
 use std::fs::File;
 use std::io::Read;

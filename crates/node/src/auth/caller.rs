@@ -3,7 +3,6 @@
 use crate::context::Context;
 use crate::door::{Peer, Refusal};
 use crate::error::NodeError;
-use crate::oidc::TokenRefusal;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
@@ -17,6 +16,7 @@ use baton_runtime::audit::{Action, Note, is_asked_by};
 use baton_runtime::keys::{key_of, token};
 use baton_session::{AgentName, Owner};
 use baton_store::FoundKey;
+use baton_sync::oidc::TokenRefusal;
 
 /// Whoever has a key, whatever it allows: the type of a handler's argument.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,8 +7,6 @@ use super::caller::{count, denied, known, refuse, show};
 use crate::context::Context;
 use crate::door::{Peer, Refusal};
 use crate::error::NodeError;
-use crate::oidc::{Gate, TokenRefusal, Visitor};
-use crate::sync::peers::CLIENT;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use baton_api::{Answers, Scope};
@@ -18,6 +16,8 @@ use baton_runtime::Caller;
 use baton_runtime::audit::{Action, Note, is_asked_by};
 use baton_runtime::keys::token;
 use baton_session::Owner;
+use baton_sync::oidc::{Gate, TokenRefusal, Visitor};
+use baton_sync::peers::CLIENT;
 use sha2::{Digest, Sha256};
 
 /// In whose name a node asks that may talk. Who wrote what it says is another question.

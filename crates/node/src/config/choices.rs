@@ -10,15 +10,15 @@ use super::values::{address, invalid, number};
 use super::{node, oidc, webhooks};
 use crate::agents::gateway::GatewaySettings;
 use crate::agents::sandboxes::SandboxSettings;
-use crate::oidc::OidcSettings;
-use crate::sync::ConflictResolution;
-use crate::webhooks::WebhookSettings;
 use axum::http::uri::Authority;
 use baton_browser::launch::{ChromiumSandbox, Confine, Folder, NotSwitch, Switch};
 use baton_net::exposure::Exposure;
 use baton_net::outbound::Allowed;
 use baton_session::wire::NodeType;
 use baton_store::DatabaseUrl;
+use baton_sync::ConflictResolution;
+use baton_sync::oidc::OidcSettings;
+use baton_sync::webhooks::WebhookSettings;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -39,29 +39,29 @@ pub struct Choices {
     pub tls_certificate: Option<PathBuf>,
     /// See [`TlsFiles::key`](baton_net::tls::TlsFiles::key).
     pub tls_key: Option<PathBuf>,
-    /// See [`SyncSettings::auto_sync`](crate::sync::SyncSettings::auto_sync).
+    /// See [`SyncSettings::auto_sync`](baton_sync::SyncSettings::auto_sync).
     pub auto_sync: Option<bool>,
-    /// See [`SyncSettings::interval`](crate::sync::SyncSettings::interval); zero means never.
+    /// See [`SyncSettings::interval`](baton_sync::SyncSettings::interval); zero means never.
     pub sync_interval: Option<Duration>,
-    /// See [`SyncSettings::conflict_resolution`](crate::sync::SyncSettings::conflict_resolution).
+    /// See [`SyncSettings::conflict_resolution`](baton_sync::SyncSettings::conflict_resolution).
     pub conflict_resolution: Option<ConflictResolution>,
-    /// See [`SyncSettings::session_bytes`](crate::sync::SyncSettings::session_bytes).
+    /// See [`SyncSettings::session_bytes`](baton_sync::SyncSettings::session_bytes).
     pub session_bytes: Option<u64>,
-    /// See [`SyncSettings::deletion_age`](crate::sync::SyncSettings::deletion_age).
+    /// See [`SyncSettings::deletion_age`](baton_sync::SyncSettings::deletion_age).
     pub deletion_age: Option<Duration>,
     /// The most bytes of parts that wait for their sessions, for each owner.
     pub staged_bytes: Option<u64>,
-    /// See [`SyncSettings::directory`](crate::sync::SyncSettings::directory); a relative one is in the
+    /// See [`SyncSettings::directory`](baton_sync::SyncSettings::directory); a relative one is in the
     /// data folder.
     pub sync_directory: Option<PathBuf>,
-    /// See [`SyncSettings::directory_plain`](crate::sync::SyncSettings::directory_plain).
+    /// See [`SyncSettings::directory_plain`](baton_sync::SyncSettings::directory_plain).
     pub sync_directory_plain: Option<bool>,
-    /// See [`SyncSettings::bytes_per_second`](crate::sync::SyncSettings::bytes_per_second); zero
+    /// See [`SyncSettings::bytes_per_second`](baton_sync::SyncSettings::bytes_per_second); zero
     /// means as fast as it goes.
     pub bytes_per_second: Option<u64>,
-    /// See [`SyncSettings::cloud_url`](crate::sync::SyncSettings::cloud_url).
+    /// See [`SyncSettings::cloud_url`](baton_sync::SyncSettings::cloud_url).
     pub cloud_url: Option<Url>,
-    /// See [`SyncSettings::auto_register_cloud`](crate::sync::SyncSettings::auto_register_cloud).
+    /// See [`SyncSettings::auto_register_cloud`](baton_sync::SyncSettings::auto_register_cloud).
     pub auto_register_cloud: Option<bool>,
     /// See [`Outbound::allow`](baton_net::outbound::Outbound::allow).
     pub outbound_allow: Option<Vec<Allowed>>,
@@ -69,13 +69,13 @@ pub struct Choices {
     pub oidc: Option<OidcSettings>,
     /// See [`Config::webhooks`](super::Config::webhooks).
     pub webhooks: Option<Vec<WebhookSettings>>,
-    /// See [`NodeSettings::node_type`](crate::identity::NodeSettings::node_type).
+    /// See [`NodeSettings::node_type`](baton_sync::identity::NodeSettings::node_type).
     pub node_type: Option<NodeType>,
-    /// See [`NodeSettings::name`](crate::identity::NodeSettings::name).
+    /// See [`NodeSettings::name`](baton_sync::identity::NodeSettings::name).
     pub node_name: Option<String>,
-    /// See [`NodeSettings::public_url`](crate::identity::NodeSettings::public_url).
+    /// See [`NodeSettings::public_url`](baton_sync::identity::NodeSettings::public_url).
     pub public_url: Option<Url>,
-    /// See [`NodeSettings::internal_url`](crate::identity::NodeSettings::internal_url).
+    /// See [`NodeSettings::internal_url`](baton_sync::identity::NodeSettings::internal_url).
     pub internal_url: Option<Url>,
     /// See [`Config::database`](super::Config::database).
     pub database: Option<DatabaseUrl>,

@@ -2,8 +2,8 @@
 
 use super::error::ConfigError;
 use super::values::invalid;
-use crate::identity::{is_node_name, is_node_url};
 use baton_session::wire::NodeType;
+use baton_sync::identity::{is_node_name, is_node_url};
 use std::collections::BTreeMap;
 use url::Url;
 

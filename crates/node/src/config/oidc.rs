@@ -2,8 +2,8 @@
 
 use super::error::ConfigError;
 use super::values::{invalid, number};
-use crate::oidc::{Issuer, OidcSettings};
 use baton_session::Owner;
+use baton_sync::oidc::{Issuer, OidcSettings};
 use serde::Deserialize;
 use std::time::Duration;
 

@@ -2,8 +2,8 @@
 
 use super::error::ConfigError;
 use super::values::invalid;
-use crate::webhooks::{Event, Patience, Secret, WebhookSettings};
 use baton_session::Owner;
+use baton_sync::webhooks::{Event, Patience, Secret, WebhookSettings};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -5,8 +5,6 @@
 
 use crate::agents::AgentsError;
 use crate::error::NodeError;
-use crate::oidc::TokenRefusal;
-use crate::sync::SyncError;
 use axum::http::StatusCode;
 use axum::http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
@@ -14,6 +12,8 @@ use baton_api::{Answers, ErrorCode, Invalid, Problem};
 use baton_proxy::CocoonError;
 use baton_proxy::cocoons::CocoonsError;
 use baton_runtime::RuntimeError;
+use baton_sync::SyncError;
+use baton_sync::oidc::TokenRefusal;
 use std::time::Duration;
 
 /// What is said of a body that is too large.

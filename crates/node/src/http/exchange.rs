@@ -6,7 +6,6 @@ use crate::auth::MayTalk;
 use crate::context::Context;
 use crate::door::Refusal;
 use crate::error::NodeError;
-use crate::sync::{self, Topic};
 use axum::extract::State;
 use axum::response::Response;
 use baton_api::Invalid;
@@ -14,6 +13,7 @@ use baton_api::sync::{AskSeen, Exchange, FetchParts, TakeLease, parcel};
 use baton_api::{NodeCard, Problem};
 use baton_session::SessionId;
 use baton_store::blocking::blocking;
+use baton_sync::Topic;
 
 /// The most that lists something: the revisions of a session with all their lists of parts.
 const LIST_MAX: usize = 128 << 20;
@@ -65,7 +65,7 @@ pub(super) async fn revisions(
     let id = session(&id)?;
     context.own.given.begin(&between.peer, id).await;
     let (owner, give) = (&between.caller.owner, &between.peer.limits.give);
-    let exchange = sync::exchange_for(&context, owner, id, give, between.may_have).await?;
+    let exchange = baton_sync::exchange_for(&context, owner, id, give, between.may_have).await?;
     Ok(between.tell(&context, Topic::revisions(id), exchange).await?)
 }
 
@@ -88,7 +88,7 @@ pub(super) async fn seen(
     let view = between.peer.limits.give.meet(&view);
     context.own.given.begin(&between.peer, id).await;
     let (owner, may_have) = (&between.caller.owner, between.may_have);
-    let exchange = sync::exchange_for(&context, owner, id, &view, may_have).await?;
+    let exchange = baton_sync::exchange_for(&context, owner, id, &view, may_have).await?;
     Ok(between.tell(&context, topic, exchange).await?)
 }
 
@@ -107,7 +107,8 @@ pub(super) async fn offer(
     let id = session(&id)?;
     let topic = Topic::offer(id);
     let exchange: Exchange = between.read(&context, topic, LIST_MAX).await?;
-    let taken = sync::take_from(&context, &between.caller, &between.peer, id, &exchange).await?;
+    let taken =
+        baton_sync::take_from(&context, &between.caller, &between.peer, id, &exchange).await?;
     Ok(between.tell(&context, topic, taken).await?)
 }
 
@@ -126,7 +127,8 @@ pub(super) async fn lease(
     let id = session(&id)?;
     let topic = Topic::lease(id);
     let TakeLease { lease } = between.read(&context, topic, LEASE_MAX).await?;
-    let given = sync::lease::give(&context, &between.caller, &between.peer, id, lease).await?;
+    let given =
+        baton_sync::lease::give(&context, &between.caller, &between.peer, id, lease).await?;
     Ok(between.tell(&context, topic, given).await?)
 }
 
@@ -147,7 +149,7 @@ pub(super) async fn icon(
 ) -> Result<Response, Refusal> {
     let id = session(&id)?;
     let (owner, give) = (&between.caller.owner, &between.peer.limits.give);
-    let icon = sync::icon_for(&context, owner, id, give).await?;
+    let icon = baton_sync::icon_for(&context, owner, id, give).await?;
     Ok(between.answer(&context, Topic::icon(id), move || icon, false).await?)
 }
 
@@ -168,9 +170,9 @@ pub(super) async fn fetch(
     let FetchParts { wanted, view } = between.read(&context, topic, WANTED_MAX).await?;
     let view = between.peer.limits.give.meet(&view.unwrap_or_default());
     let owner = &between.caller.owner;
-    let parcels = sync::fetch_parts(&context, owner, id, &view, &wanted).await?;
+    let parcels = baton_sync::fetch_parts(&context, owner, id, &view, &wanted).await?;
     if !parcels.is_empty() {
-        sync::given(&context, &between.caller.actor, &between.peer, id).await?;
+        baton_sync::given(&context, &between.caller.actor, &between.peer, id).await?;
     }
     // They are compressed already.
     Ok(between.answer(&context, topic, move || parcel::write(&parcels), false).await?)
@@ -193,8 +195,8 @@ pub(super) async fn give(
     let topic = Topic::give(id);
     let body = between.open(&context, topic, PARCELS_MAX).await?;
     let parcels = blocking(move || parcel::read(&body)).await.map_err(NodeError::from)?;
-    let parcels = parcels.map_err(|error| NodeError::from(sync::SyncError::from(error)))?;
-    sync::stage_parts(&context, &between.caller.owner, id, parcels, |_| ()).await?;
+    let parcels = parcels.map_err(|error| NodeError::from(baton_sync::SyncError::from(error)))?;
+    baton_sync::stage_parts(&context, &between.caller.owner, id, parcels, |_| ()).await?;
     Ok(between.answer(&context, topic, Vec::new, false).await?)
 }
 

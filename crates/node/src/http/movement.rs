@@ -6,7 +6,6 @@ use crate::auth::Sync;
 use crate::context::Context;
 use crate::door::Refusal;
 use crate::error::NodeError;
-use crate::sync;
 use axum::extract::State;
 use baton_api::Invalid;
 use baton_api::Problem;
@@ -29,7 +28,7 @@ pub(super) struct HowLong {
 
 impl HowLong {
     fn limit(&self) -> Result<Duration, NodeError> {
-        let most = sync::CALL_LIMIT.as_secs();
+        let most = baton_sync::CALL_LIMIT.as_secs();
         match self.seconds.unwrap_or(most) {
             seconds if (1..=most).contains(&seconds) => Ok(Duration::from_secs(seconds)),
             found => Err(Invalid {
@@ -56,7 +55,7 @@ pub(super) async fn pull(
     Query(how): Query<HowLong>,
 ) -> Answer<Movement> {
     let limit = how.limit()?;
-    Ok(axum::Json(sync::pull(&context, &caller, &peer, &session, limit).await?))
+    Ok(axum::Json(baton_sync::pull(&context, &caller, &peer, &session, limit).await?))
 }
 
 /// Pushes a session to a peer. When time runs out it answers `unfinished`, and goes on when called
@@ -73,5 +72,5 @@ pub(super) async fn push(
     Query(how): Query<HowLong>,
 ) -> Answer<Movement> {
     let limit = how.limit()?;
-    Ok(axum::Json(sync::push(&context, &caller, &peer, &session, limit).await?))
+    Ok(axum::Json(baton_sync::push(&context, &caller, &peer, &session, limit).await?))
 }

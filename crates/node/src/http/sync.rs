@@ -5,7 +5,6 @@ use super::input::{Json, Path, Query};
 use crate::auth::{Admin, Sync};
 use crate::context::Context;
 use crate::door::Refusal;
-use crate::sync::{self, Topic, peers};
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -16,6 +15,7 @@ use baton_api::sync::{
     SyncIndex,
 };
 use baton_session::{PeerLimits, SessionId};
+use baton_sync::{Topic, peers};
 
 type Answer<T> = Result<axum::Json<T>, Refusal>;
 
@@ -31,7 +31,7 @@ pub(super) async fn save(
     Path(id): Path<String>,
     Json(request): Json<SaveSession>,
 ) -> Answer<SavedView> {
-    Ok(axum::Json(sync::save(&context, &caller, &id, request).await?))
+    Ok(axum::Json(baton_sync::save(&context, &caller, &id, request).await?))
 }
 
 /// The caller's sessions that were saved. A node that signs its request gets them sealed.
@@ -43,14 +43,14 @@ pub(super) async fn index(
     State(context): State<Context>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    if !request.headers().contains_key(crate::messages::BATON_NODE) {
+    if !request.headers().contains_key(baton_sync::messages::BATON_NODE) {
         let (mut parts, _) = request.into_parts();
         let Sync(caller) = Sync::from_request_parts(&mut parts, &context).await?;
-        return Ok(axum::Json(&*sync::index(&context, &caller).await?).into_response());
+        return Ok(axum::Json(&*baton_sync::index(&context, &caller).await?).into_response());
     }
     let between = Between::from_request(request, &context).await?;
-    let index = sync::index_for(&context, &between.peer).await?;
-    sync::told(&context, &between.peer, &index).await?;
+    let index = baton_sync::index_for(&context, &between.peer).await?;
+    baton_sync::told(&context, &between.peer, &index).await?;
     Ok(between.tell(&context, Topic::INDEX, SyncIndex::clone(&index)).await?)
 }
 
@@ -63,7 +63,7 @@ pub(super) async fn directory(
     State(context): State<Context>,
     Sync(caller): Sync,
 ) -> Answer<DirectoryView> {
-    Ok(axum::Json(sync::look_at_directory(&context, &caller)))
+    Ok(axum::Json(baton_sync::look_at_directory(&context, &caller)))
 }
 
 /// Deletes a session here, and at its peers as soon as they hear of it.
@@ -77,7 +77,7 @@ pub(super) async fn delete(
     Sync(caller): Sync,
     Path(id): Path<SessionId>,
 ) -> Result<StatusCode, Refusal> {
-    sync::delete(&context, &caller, id).await?;
+    baton_sync::delete(&context, &caller, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -183,7 +183,7 @@ pub(super) async fn differences(
     Sync(caller): Sync,
     Path(peer): Path<String>,
 ) -> Answer<DifferenceList> {
-    Ok(axum::Json(sync::differences(&context, &caller, &peer).await?))
+    Ok(axum::Json(baton_sync::differences(&context, &caller, &peer).await?))
 }
 
 /// The icon of a session at a peer, which is asked for it unless it said so lately.
@@ -200,7 +200,7 @@ pub(super) async fn icon(
     Sync(caller): Sync,
     Path((peer, session)): Path<(String, SessionId)>,
 ) -> Result<impl IntoResponse, Refusal> {
-    Ok(super::sessions::picture(sync::icon(&context, &caller, &peer, session).await?))
+    Ok(super::sessions::picture(baton_sync::icon(&context, &caller, &peer, session).await?))
 }
 
 /// The caller's sessions in which someone has to choose.
@@ -212,7 +212,7 @@ pub(super) async fn conflicts(
     State(context): State<Context>,
     Sync(caller): Sync,
 ) -> Answer<ConflictList> {
-    Ok(axum::Json(sync::conflicts(&context, &caller).await?))
+    Ok(axum::Json(baton_sync::conflicts(&context, &caller).await?))
 }
 
 /// How the revisions of a session differ between which someone has to choose: by site and kind, counts
@@ -227,7 +227,7 @@ pub(super) async fn conflict(
     Sync(caller): Sync,
     Path(session): Path<String>,
 ) -> Answer<ConflictDetails> {
-    Ok(axum::Json(sync::conflict(&context, &caller, &session).await?))
+    Ok(axum::Json(baton_sync::conflict(&context, &caller, &session).await?))
 }
 
 /// Ends the conflicts of a session: one revision counts from now on.
@@ -242,5 +242,5 @@ pub(super) async fn resolve(
     Path(session): Path<String>,
     Json(request): Json<ResolveConflict>,
 ) -> Answer<ConflictView> {
-    Ok(axum::Json(sync::resolve(&context, &caller, &session, request).await?))
+    Ok(axum::Json(baton_sync::resolve(&context, &caller, &session, request).await?))
 }

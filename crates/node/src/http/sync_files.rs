@@ -4,7 +4,6 @@ use super::input::{Json, Path};
 use crate::auth::Sync;
 use crate::context::Context;
 use crate::door::Refusal;
-use crate::sync;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, ETAG, IF_MATCH};
 use axum::http::{HeaderMap, StatusCode};
@@ -25,7 +24,7 @@ pub(super) async fn download(
     Sync(caller): Sync,
     Path(id): Path<SessionId>,
 ) -> Result<impl IntoResponse, Refusal> {
-    let (rev, file) = sync::download(&context, &caller, id).await?;
+    let (rev, file) = baton_sync::download(&context, &caller, id).await?;
     Ok(([(ETAG, format!("\"{rev}\"")), (CACHE_CONTROL, "no-store".to_owned())], axum::Json(file)))
 }
 
@@ -43,7 +42,7 @@ pub(super) async fn upload(
     Json(file): Json<FileText>,
 ) -> Result<impl IntoResponse, Refusal> {
     let based_on = based_on(&headers)?;
-    let view: SavedView = sync::upload(&context, &caller, file, based_on).await?;
+    let view: SavedView = baton_sync::upload(&context, &caller, file, based_on).await?;
     Ok((StatusCode::CREATED, [(ETAG, format!("\"{}\"", view.rev))], axum::Json(view)))
 }
 
@@ -59,7 +58,7 @@ pub(super) async fn seal(
     Sync(caller): Sync,
     Path((id, peer)): Path<(String, String)>,
 ) -> Result<impl IntoResponse, Refusal> {
-    let sealed = sync::file::seal(&context, &caller, &id, &peer).await?;
+    let sealed = baton_sync::file::seal(&context, &caller, &id, &peer).await?;
     Ok(([(CACHE_CONTROL, "no-store")], axum::Json(sealed)))
 }
 
@@ -74,7 +73,7 @@ pub(super) async fn open(
     Sync(caller): Sync,
     Json(file): Json<FileText>,
 ) -> Result<axum::Json<TakenFile>, Refusal> {
-    Ok(axum::Json(sync::file::open(&context, &caller, file).await?))
+    Ok(axum::Json(baton_sync::file::open(&context, &caller, file).await?))
 }
 
 /// The revision that a request is based on.

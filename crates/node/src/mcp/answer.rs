@@ -4,10 +4,10 @@
 
 use crate::agents::AgentsError;
 use crate::error::NodeError;
-use crate::sync::SyncError;
 use baton_api::{Answers, Invalid};
 use baton_runtime::RuntimeError;
 use baton_session::printable::{Printable, data_for_model};
+use baton_sync::SyncError;
 use rmcp::model::{
     CallToolResponse, CallToolResult, ContentBlock, InputRequests, InputRequiredResult,
 };

@@ -6,9 +6,9 @@ use baton_net::exposure::Exposure;
 use baton_net::rates::RateLimits;
 use baton_node::agents::sandboxes::Prepare;
 use baton_node::config::{Choices, ConfigError, Settings};
-use baton_node::webhooks::Event;
 use baton_session::Owner;
 use baton_session::wire::NodeType;
+use baton_sync::webhooks::Event;
 use std::path::Path;
 use std::time::Duration;
 

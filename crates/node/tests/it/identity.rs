@@ -4,10 +4,10 @@ use crate::fixture::Folder;
 use crate::peer::{Peer, settings};
 use baton_node::Config;
 use baton_node::backup::{self, Source, Unlock};
-use baton_node::identity::{Identity, load_or_create, verify_card};
 use baton_session::{NodeId, SessionId};
 use baton_store::Store;
 use baton_store::data::DataFolder;
+use baton_sync::identity::{Identity, load_or_create, verify_card};
 use secrecy::SecretString;
 use std::path::Path;
 

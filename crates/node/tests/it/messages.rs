@@ -4,7 +4,7 @@ use crate::peer::Peer;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, IF_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
-use baton_node::messages::{
+use baton_sync::messages::{
     BATON_NODE, Replays, Untrusted, Verified, sign_request, verify_request,
 };
 use jiff::{Timestamp, ToSpan};

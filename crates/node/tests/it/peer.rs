@@ -2,10 +2,10 @@
 
 use age::x25519;
 use baton_api::NodeCard;
-use baton_node::identity::Identity;
-use baton_node::identity::NodeSettings;
 use baton_session::Epoch;
 use baton_session::wire::NodeType;
+use baton_sync::identity::Identity;
+use baton_sync::identity::NodeSettings;
 
 /// A node that speaks to others.
 pub(crate) struct Peer {

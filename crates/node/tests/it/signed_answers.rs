@@ -5,8 +5,8 @@ use crate::peer::Peer;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::response::Parts;
 use axum::http::{HeaderValue, Request, Response, StatusCode};
-use baton_node::messages::{Untrusted, sign_request, sign_response, verify_response};
 use baton_session::{NodeKey, NodeSignature};
+use baton_sync::messages::{Untrusted, sign_request, sign_response, verify_response};
 use jiff::{Timestamp, ToSpan};
 
 const BODY: &[u8] = b"sealed";

@@ -2,8 +2,8 @@
 
 use super::secret::{CLIENT_SECRET, KEY, TUNNEL_TOKEN};
 use baton_api::sync::{ClientCredential, RegisterPeer};
-use baton_node::oidc::Issuer;
 use baton_session::peer::AuthMethod;
+use baton_sync::oidc::Issuer;
 use clap::Args;
 use secrecy::{ExposeSecret, SecretString};
 use std::path::PathBuf;

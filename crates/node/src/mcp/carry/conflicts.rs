@@ -5,12 +5,11 @@ use super::{differs, text};
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text::age;
 use crate::mcp::verb::{Call, Effect, Verb};
-use crate::sync;
-use crate::sync::SyncError;
 use baton_api::Scope;
 use baton_api::sync::{ConflictDetails, ConflictView, RevisionView};
 use baton_session::RevisionId;
 use baton_store::clock;
+use baton_sync::SyncError;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -32,7 +31,7 @@ impl Verb for Conflicts {
 
     async fn call(self, call: Call) -> Result<Answer, Failure> {
         call.require(Scope::Sync).await?;
-        let found = sync::conflicts(&call.context, &call.caller).await?.items;
+        let found = baton_sync::conflicts(&call.context, &call.caller).await?.items;
         let peers = Peers::known(&call).await?;
         let now = clock::now();
         let mut told = vec![match found.as_slice() {
@@ -61,7 +60,7 @@ fn revisions(conflict: &ConflictView) -> impl Iterator<Item = &RevisionView> {
 /// How the revisions differ; nothing when somebody has chosen meanwhile.
 async fn compare(call: &Call, one: &ConflictView) -> Result<Option<ConflictDetails>, Failure> {
     let id = one.session_id.to_string();
-    let found = Box::pin(sync::conflict(&call.context, &call.caller, &id)).await;
+    let found = Box::pin(baton_sync::conflict(&call.context, &call.caller, &id)).await;
     match found {
         Err(SyncError::NotShared { .. }) => Ok(None),
         found => Ok(Some(found?)),

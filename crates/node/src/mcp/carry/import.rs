@@ -6,7 +6,6 @@ use super::text::{self, Way};
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::keep;
 use crate::mcp::verb::{Call, Effect, Verb};
-use crate::sync;
 use baton_api::Scope;
 use baton_api::sync::MovementOutcome;
 use schemars::JsonSchema;
@@ -36,7 +35,7 @@ impl Verb for ImportSession {
         if self.resume {
             call.require(Scope::Drive).await?;
         }
-        let asking = sync::remote_index(&call.context, &call.caller, &self.node_id);
+        let asking = baton_sync::remote_index(&call.context, &call.caller, &self.node_id);
         let index = call.progress.during("asking the peer", asking).await?;
         let there = index.sessions.into_iter().filter(|session| !session.deleted);
         let known = there.map(|session| (session.id, session.name));

@@ -5,7 +5,6 @@ use super::text;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text::age;
 use crate::mcp::verb::{Call, Effect, Verb};
-use crate::sync;
 use baton_api::Scope;
 use baton_api::sync::{Difference, DifferenceList, IndexedSession};
 use baton_session::SessionId;
@@ -38,7 +37,7 @@ impl Verb for ListProfiles {
 
     async fn call(self, call: Call) -> Result<Answer, Failure> {
         call.require(Scope::Sync).await?;
-        let index = sync::index(&call.context, &call.caller).await?;
+        let index = baton_sync::index(&call.context, &call.caller).await?;
         let is_here = |session: &&IndexedSession| !session.deleted;
         let mut here: Vec<IndexedSession> =
             index.sessions.iter().filter(is_here).cloned().collect();
@@ -47,7 +46,8 @@ impl Verb for ListProfiles {
         let mut elsewhere: BTreeMap<SessionId, Elsewhere> = BTreeMap::new();
         let mut silent = Vec::new();
         let asked = peers.asked(None);
-        let asking = asked.iter().map(|peer| sync::differences(&call.context, &call.caller, peer));
+        let asking =
+            asked.iter().map(|peer| baton_sync::differences(&call.context, &call.caller, peer));
         let said = at_once(&call, asking.collect()).await;
         for (peer, said) in asked.iter().zip(said) {
             let name = peers.name_of(peer);
@@ -60,7 +60,7 @@ impl Verb for ListProfiles {
             }
         }
         for peer in peers.asking() {
-            let held = sync::peers::held(&call.context, &call.caller, peer.node_id).await?;
+            let held = baton_sync::peers::held(&call.context, &call.caller, peer.node_id).await?;
             let name = text::plain(&peer.name);
             for session in &here {
                 let Some(rev) = held.get(&session.id) else { continue };

@@ -5,7 +5,6 @@ use super::text;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text::age;
 use crate::mcp::verb::{Call, Effect, Verb};
-use crate::sync;
 use baton_api::Scope;
 use baton_api::sync::IndexedSession;
 use baton_store::clock;
@@ -35,7 +34,8 @@ impl Verb for ListRemoteSessions {
         let asked = peers.asked(self.node_id.as_deref());
         let mut found: Vec<(String, IndexedSession)> = Vec::new();
         let mut silent = Vec::new();
-        let asking = asked.iter().map(|peer| sync::remote_index(&call.context, &call.caller, peer));
+        let asking =
+            asked.iter().map(|peer| baton_sync::remote_index(&call.context, &call.caller, peer));
         let said = at_once(&call, asking.collect()).await;
         for (peer, said) in asked.iter().zip(said) {
             let name = peers.name_of(peer);

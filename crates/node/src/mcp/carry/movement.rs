@@ -3,8 +3,8 @@
 use super::text::Way;
 use crate::mcp::answer::Failure;
 use crate::mcp::verb::Call;
-use crate::sync::{self, CALL_LIMIT};
 use baton_api::sync::{Movement, MovementOutcome};
+use baton_sync::CALL_LIMIT;
 
 impl Way {
     /// Moves a session of this id, and goes on where time ran out. What time ran out for before a
@@ -37,8 +37,12 @@ impl Way {
     async fn once(self, call: &Call, peer: &str, session: &str) -> Result<Movement, Failure> {
         let (context, caller) = (&call.context, &call.caller);
         Ok(match self {
-            Self::Pull => Box::pin(sync::pull(context, caller, peer, session, CALL_LIMIT)).await?,
-            Self::Push => Box::pin(sync::push(context, caller, peer, session, CALL_LIMIT)).await?,
+            Self::Pull => {
+                Box::pin(baton_sync::pull(context, caller, peer, session, CALL_LIMIT)).await?
+            }
+            Self::Push => {
+                Box::pin(baton_sync::push(context, caller, peer, session, CALL_LIMIT)).await?
+            }
         })
     }
 }

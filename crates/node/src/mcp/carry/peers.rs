@@ -2,13 +2,12 @@
 
 use crate::mcp::answer::Failure;
 use crate::mcp::verb::Call;
-use crate::sync;
-use crate::sync::SyncError;
 use baton_api::sync::{PeerList, PeerView, pending_there};
 use baton_api::{Answers, ErrorCode};
 use baton_runtime::shell::word;
 use baton_session::NodeId;
 use baton_session::peer::PeerState;
+use baton_sync::SyncError;
 use futures_util::{StreamExt as _, stream};
 
 use super::text;
@@ -22,13 +21,13 @@ pub(super) struct Peers(PeerList);
 impl Peers {
     /// The peers of the caller's owner, each with whether it answers.
     pub(super) async fn of(call: &Call) -> Result<Self, Failure> {
-        Ok(Self(sync::peers::list(&call.context, &call.caller).await?))
+        Ok(Self(baton_sync::peers::list(&call.context, &call.caller).await?))
     }
 
     /// The same for whoever needs their names, or asks them next anyway: they are not asked whether they
     /// answer.
     pub(super) async fn known(call: &Call) -> Result<Self, Failure> {
-        Ok(Self(sync::peers::known(&call.context, &call.caller).await?))
+        Ok(Self(baton_sync::peers::known(&call.context, &call.caller).await?))
     }
 
     /// All of them, by name.
@@ -96,7 +95,7 @@ pub(super) fn command(peer: &PeerView) -> Option<String> {
     let name = word(&peer.name);
     match (&peer.url, peer.state) {
         (Some(url), _) if !peer.has_key => {
-            Some(sync::command(url.as_str(), &peer.name, peer.auth_method))
+            Some(baton_sync::command(url.as_str(), &peer.name, peer.auth_method))
         }
         (_, PeerState::Pending) => Some(format!("baton peers confirm {name}")),
         (_, PeerState::Confirmed) => None,

@@ -4,7 +4,6 @@ use super::peers::{command, limits, waits_there};
 use super::text;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::verb::{Call, Effect, Verb};
-use crate::sync;
 use baton_api::Invalid;
 use baton_api::Scope;
 use baton_api::sync::{ConfirmPeer, PeerList, PeerView, RegisterPeer as Request};
@@ -62,11 +61,11 @@ impl Verb for RegisterPeer {
         call.require(Scope::Sync).await?;
         let request = self.request()?;
         let Call { context, caller, confirm, progress } = call;
-        let known = known(&sync::peers::list(&context, &caller).await?, &request);
+        let known = known(&baton_sync::peers::list(&context, &caller).await?, &request);
         let mut peer = if let Some(peer) = known {
             peer
         } else {
-            let registering = Box::pin(sync::peers::register(&context, &caller, request));
+            let registering = Box::pin(baton_sync::peers::register(&context, &caller, request));
             progress.during("asking the other node who it is", registering).await?
         };
         // Who agreed beforehand to what tools do has compared no fingerprint.
@@ -77,7 +76,7 @@ impl Verb for RegisterPeer {
             confirm.ask(about, question, command).await?;
             let request = ConfirmPeer { fingerprint: about };
             let node = peer.node_id.to_string();
-            peer = sync::peers::confirm(&context, &caller, &node, request).await?;
+            peer = baton_sync::peers::confirm(&context, &caller, &node, request).await?;
         }
         Ok(answer(&peer))
     }
@@ -142,8 +141,8 @@ fn answer(peer: &PeerView) -> Answer {
         Some(next) => vec![
             format!(
                 "It answers to {}, which no tool takes; the user makes one: {}",
-                sync::wanted(peer.auth_method),
-                sync::preparation(peer.auth_method)
+                baton_sync::wanted(peer.auth_method),
+                baton_sync::preparation(peer.auth_method)
             ),
             format!("Ask the user to type here, with that: {next}"),
         ],

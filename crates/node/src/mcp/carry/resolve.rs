@@ -3,7 +3,6 @@
 use super::text;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::verb::{Call, Effect, Verb};
-use crate::sync;
 use baton_api::Scope;
 use baton_api::sync::ResolveConflict;
 use schemars::JsonSchema;
@@ -29,7 +28,7 @@ impl Verb for Resolve {
         call.require(Scope::Sync).await?;
         let request = ResolveConflict { keep: self.keep };
         let (context, caller) = (&call.context, &call.caller);
-        let resolving = Box::pin(sync::resolve(context, caller, &self.session_id, request));
+        let resolving = Box::pin(baton_sync::resolve(context, caller, &self.session_id, request));
         let view = call.progress.during("resolving the conflict", resolving).await?;
         let (name, rev) = (&view.name, text::revision(&view.current.rev, &[]));
         let told = [

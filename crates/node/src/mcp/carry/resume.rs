@@ -6,7 +6,6 @@ use super::text::{self, Way};
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::keep;
 use crate::mcp::verb::{Call, Effect, Verb};
-use crate::sync;
 use baton_api::Scope;
 use baton_api::sync::{Difference, DifferenceList};
 use baton_session::{SessionId, SessionName};
@@ -80,7 +79,8 @@ async fn ask(
 ) -> Result<(Vec<DifferenceList>, Vec<String>), Failure> {
     let (mut lists, mut told) = (Vec::new(), Vec::new());
     let asked = peers.asked(named);
-    let asking = asked.iter().map(|peer| sync::differences(&call.context, &call.caller, peer));
+    let asking =
+        asked.iter().map(|peer| baton_sync::differences(&call.context, &call.caller, peer));
     let said = at_once(call, asking.collect()).await;
     for (peer, said) in asked.iter().zip(said) {
         let name = peers.name_of(peer);

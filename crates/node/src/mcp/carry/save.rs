@@ -4,7 +4,6 @@ use super::peers::Peers;
 use super::text::{self, Way};
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::verb::{Call, Effect, Verb};
-use crate::sync;
 use baton_api::Scope;
 use baton_api::sync::{SaveSession, SavedView};
 use baton_session::SessionName;
@@ -54,7 +53,7 @@ pub(super) async fn save(
     request: SaveSession,
 ) -> Result<SavedView, Failure> {
     let doing = format!("saving {}", text::plain(session));
-    let saving = Box::pin(sync::save(&call.context, &call.caller, session, request));
+    let saving = Box::pin(baton_sync::save(&call.context, &call.caller, session, request));
     Ok(call.progress.during(&doing, saving).await?)
 }
 

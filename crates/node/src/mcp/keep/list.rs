@@ -3,12 +3,12 @@
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
-use crate::sync::{Elsewhere, held_elsewhere};
 use baton_api::sync::HolderView;
 use baton_api::{Scope, SessionSummary};
 use baton_runtime::sessions;
 use baton_session::{Lifecycle, SessionId};
 use baton_store::clock;
+use baton_sync::{Elsewhere, held_elsewhere};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -4,9 +4,9 @@ use super::pair::{Pair, capture, edit, logged_in, save, seed, state, token};
 use baton_api::ClientError;
 use baton_api::sync::{ConflictView, MovementOutcome, ResolveConflict};
 use baton_node::config::Choices;
-use baton_node::sync::ConflictResolution;
 use baton_session::SessionId;
 use baton_session::diff::SiteDiff;
+use baton_sync::ConflictResolution;
 
 /// A session that both nodes have, changed at both.
 async fn diverged(pair: &Pair, cloud: &[(&str, &str)], laptop: &[(&str, &str)]) -> SessionId {

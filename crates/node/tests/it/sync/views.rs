@@ -106,7 +106,7 @@ async fn what_both_change_in_other_places_is_put_together() {
 #[tokio::test]
 async fn nodes_that_merge_take_each_place_from_whoever_changed_it() {
     let merge = || Choices {
-        conflict_resolution: Some(baton_node::sync::ConflictResolution::Merge),
+        conflict_resolution: Some(baton_sync::ConflictResolution::Merge),
         ..Choices::default()
     };
     let pair = Pair::with(merge).await;

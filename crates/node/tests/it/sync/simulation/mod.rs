@@ -47,7 +47,7 @@ async fn views(world: &World) -> Vec<View> {
 }
 
 /// All that happens; then everyone saves, and everyone meets everyone, twice.
-async fn play(resolutions: &[baton_node::sync::ConflictResolution], steps: &[Step]) {
+async fn play(resolutions: &[baton_sync::ConflictResolution], steps: &[Step]) {
     let mut world = World::new(resolutions).await;
     for step in steps {
         world.step(step).await;

@@ -1,6 +1,6 @@
 //! What can happen to the nodes: drawn at random, and small enough to shrink.
 
-use baton_node::sync::ConflictResolution;
+use baton_sync::ConflictResolution;
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -8,8 +8,8 @@ use super::member::{Member, Promised};
 use super::step::Step;
 use crate::sync::pair::{know, logged_in, save, seed, start, store};
 use baton_node::config::Choices;
-use baton_node::sync::ConflictResolution;
 use baton_session::SessionId;
+use baton_sync::ConflictResolution;
 use std::fmt::Write as _;
 
 /// All nodes, and the truth.

@@ -1,0 +1,40 @@
+//! What people are told to do so that a peer lets this node in.
+
+use baton_runtime::shell::word;
+use baton_session::peer::AuthMethod;
+
+/// The command that gives this node what opens a peer. What is not known stands in capitals.
+pub fn command(url: &str, name: &str, method: AuthMethod) -> String {
+    let plain = format!("baton peers add {} --name {}", word(url), word(name));
+    match method {
+        AuthMethod::ApiKey => plain,
+        AuthMethod::Msal => {
+            format!("{plain} --auth msal --tenant TENANT --client-id ID --scope SCOPE")
+        }
+        AuthMethod::Tunnel => format!("{plain} --auth tunnel"),
+    }
+}
+
+/// What a peer is to be shown by this method.
+pub fn wanted(method: AuthMethod) -> &'static str {
+    match method {
+        AuthMethod::ApiKey => "an API key",
+        AuthMethod::Msal => "the token of a client that its provider knows",
+        AuthMethod::Tunnel => "the token of a tunnel, with an API key",
+    }
+}
+
+/// What is done so that there is something to give with that command.
+pub fn preparation(method: AuthMethod) -> &'static str {
+    match method {
+        AuthMethod::ApiKey => "there, run: baton keys create --name NAME --scope sync",
+        AuthMethod::Msal => {
+            "at the provider, make a client with a secret, and name it there in \
+             auth.oidc.allowed_clients"
+        }
+        AuthMethod::Tunnel => {
+            "there, run: baton keys create --name NAME --scope sync; and devtunnel token TUNNEL \
+             --scopes connect"
+        }
+    }
+}

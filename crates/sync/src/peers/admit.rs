@@ -1,0 +1,139 @@
+//! Admits a node that asks us with an API key of ours, or with a token of the provider.
+//!
+//! The one idea: a key says who may talk, and a person which node that is. A key that was made for one node
+//! says both, so that node is let in at once and no other one by it. Whichever other node turns up is pending
+//! until somebody here has compared its fingerprint, whatever it shows: a provider vouches for its client,
+//! and knows nothing of the key by which a node is known. The first node that shows a key, or a token of a
+//! client, is the one that has it for good; one that turns up with another node was passed on, or stolen.
+
+use super::super::error::SyncError;
+use super::shown;
+use crate::context::Sync;
+use baton_api::sync::NodeCard;
+use baton_runtime::Caller;
+use baton_runtime::audit::{Action, Note};
+use baton_runtime::shell::word;
+use baton_session::peer::{AuthMethod, PeerLimits, PeerState};
+use baton_session::printable::is_hidden;
+use baton_store::clock;
+use baton_store::{Peer, StoreError};
+
+/// The peer behind a request that was signed by `card`'s node. One that is unknown is registered, and one
+/// that nobody has confirmed is refused. Whatever is new of it is noted, and not that it asks again.
+pub async fn admit(context: &Sync, caller: &Caller, card: &NodeCard) -> Result<Peer, SyncError> {
+    let known = context.store.peer_of_key(&caller.owner, &caller.key).await?;
+    if let Some(peer) = known {
+        if is_same(&peer, card) {
+            return expect_confirmed(peer);
+        }
+        let (expected, found) = (peer.node, card.node_id);
+        let refused = SyncError::OtherNode { expected, found };
+        let note = Note::new(&caller.actor, &caller.owner, Action::AdmitPeer, found.to_string());
+        return Err(note.failed(&context.store, refused).await);
+    }
+    let bound = bind(context, caller, card).await;
+    if bound.is_ok() {
+        context.own.watches.peers_changed();
+    }
+    let note = Note::new(&caller.actor, &caller.owner, Action::AdmitPeer, card.node_id.to_string());
+    let note = note.with("fingerprint", card.key.fingerprint().to_string());
+    note.end(&context.store, bound.and_then(expect_confirmed)).await
+}
+
+/// A peer that somebody here has confirmed, or the refusal of one that nobody has.
+fn expect_confirmed(peer: Peer) -> Result<Peer, SyncError> {
+    if peer.state == PeerState::Confirmed {
+        return Ok(peer);
+    }
+    let fingerprint = peer.key.fingerprint();
+    let next = format!("baton peers confirm {}", word(&peer.name));
+    Err(SyncError::PendingHere { fingerprint, next })
+}
+
+/// Binds the key to the node, which may be registered already.
+async fn bind(context: &Sync, caller: &Caller, card: &NodeCard) -> Result<Peer, SyncError> {
+    let found = card.key.fingerprint();
+    let made_for = context.store.key_is_for(&caller.owner, &caller.key).await?;
+    if let Some(expected) = made_for.filter(|expected| *expected != found) {
+        return Err(SyncError::KeyOfOtherNode { expected, found });
+    }
+    let state = if made_for.is_some() { PeerState::Confirmed } else { PeerState::Pending };
+    let known = context.store.list_peers(&caller.owner).await?;
+    if let Some(known) = known.iter().find(|known| known.node == card.node_id) {
+        return bind_known(context, caller, card, (known, state)).await;
+    }
+    let peer = Peer {
+        owner: caller.owner.clone(),
+        node: card.node_id,
+        name: free_name(&card.name, &known),
+        url: None,
+        node_type: card.node_type,
+        auth: AuthMethod::ApiKey,
+        state,
+        key: card.key,
+        seal_key: card.seal_key.clone(),
+        credential: None,
+        api_key: Some(caller.key.clone()),
+        limits: PeerLimits::default(),
+        added_at: clock::now(),
+        last_seen: Some(clock::now()),
+        last_sync: None,
+    };
+    match context.store.create_peer(&peer).await {
+        // Two requests of it came at once, and the other one was first.
+        Err(StoreError::PeerTaken { .. } | StoreError::PeerKeyTaken { .. })
+            if let Some(known) = already(context, caller, card).await? =>
+        {
+            return Ok(known);
+        }
+        created => created?,
+    }
+    let (name, state) = (&*peer.name, peer.state.as_str());
+    tracing::info!(peer = %peer.node, name, state, "a node asked with a key for the first time");
+    Ok(peer)
+}
+
+/// Binds the key to a node that is registered. Whoever made the key for this node has confirmed it with that.
+async fn bind_known(
+    context: &Sync,
+    caller: &Caller,
+    card: &NodeCard,
+    (known, state): (&Peer, PeerState),
+) -> Result<Peer, SyncError> {
+    let (api_key, seal_key) = (Some(caller.key.clone()), card.seal_key.clone());
+    let mut bound = Peer { api_key, seal_key, ..known.clone() };
+    if !known.limits.is_none() {
+        shown::check(context, &bound).await?;
+        shown::shut_out(context, caller, known).await?;
+    }
+    context.store.update_peer(&bound).await?;
+    if known.state == PeerState::Pending && state == PeerState::Confirmed {
+        context.store.confirm_peer(&bound.owner, bound.node).await?;
+        bound.state = state;
+    }
+    Ok(bound)
+}
+
+/// The peer that shows this key and is this node.
+async fn already(
+    context: &Sync,
+    caller: &Caller,
+    card: &NodeCard,
+) -> Result<Option<Peer>, SyncError> {
+    let known = context.store.peer_of_key(&caller.owner, &caller.key).await?;
+    Ok(known.filter(|peer| is_same(peer, card)))
+}
+
+fn is_same(peer: &Peer, card: &NodeCard) -> bool {
+    peer.node == card.node_id && peer.key == card.key
+}
+
+/// What the node calls itself, or something like it that no other peer is called.
+pub(crate) fn free_name(name: &str, known: &[Peer]) -> String {
+    let name: String =
+        name.chars().filter(|letter| !is_hidden(*letter) && *letter != '\n').take(50).collect();
+    let name = if name.is_empty() { "node".to_owned() } else { name };
+    let is_free = |candidate: &String| known.iter().all(|peer| peer.name != *candidate);
+    let others = (2..).map(|number| format!("{name}-{number}"));
+    std::iter::once(name.clone()).chain(others).find(is_free).unwrap_or(name)
+}

@@ -1,0 +1,203 @@
+//! Registers a peer.
+//!
+//! The one idea: the key that it shows now is the one that it has for good. It may be given nothing
+//! until a person has compared the fingerprint. What moves sessions besides, such as an API key of the
+//! other node, may come later: an agent registers a node without one, and a person does the same with
+//! it. A person does so again when it has ended.
+
+use super::super::credential::Credential;
+use super::super::error::SyncError;
+use super::super::remote::{Remote, Way};
+use super::super::stranger::Stranger;
+use super::{find, heard, limit, status};
+use crate::context::Sync;
+use baton_api::Invalid;
+use baton_api::Scope;
+use baton_api::sync::{NodeIdentity, PeerView, RegisterPeer};
+use baton_net::WayError;
+use baton_net::outbound::Reach;
+use baton_runtime::Caller;
+use baton_runtime::audit::{Action, Note};
+use baton_session::NodeId;
+use baton_session::peer::PeerState;
+use baton_store::Peer;
+use baton_store::clock;
+use url::Url;
+
+/// The longest name of a peer, in characters.
+const NAME_MAX: usize = 64;
+
+/// Registers the node at an address. It is pending, unless the caller says which fingerprint it has.
+pub async fn register(
+    context: &Sync,
+    caller: &Caller,
+    request: RegisterPeer,
+) -> Result<PeerView, SyncError> {
+    let note = Note::new(&caller.actor, &caller.owner, Action::RegisterPeer, &*request.name);
+    let note = note.with("url", shown(&request.url)).with("method", request.auth_method.as_str());
+    let registered = register_here(context, caller, request).await;
+    let note = match &registered {
+        Ok(peer) if !peer.limits.is_none() => limit::noted(note, &peer.limits),
+        _ => note,
+    };
+    let peer = note.end(&context.store, registered).await?;
+    context.own.watches.peers_changed();
+    if peer.credential.is_some() {
+        // It has heard the key already. Who shows it is to be known there by the time that somebody looks.
+        match Remote::of(context, &peer).await {
+            Ok(remote) => drop(remote.greet().await),
+            Err(error) => tracing::debug!(peer = %peer.node, %error, "a peer was not greeted"),
+        }
+    }
+    heard(context, &peer);
+    Ok(status::view(context, peer, false).await)
+}
+
+/// An address without the password that it should not have.
+fn shown(url: &Url) -> String {
+    let mut shown = url.clone();
+    // One without a host has neither.
+    let _ = (shown.set_username(""), shown.set_password(None));
+    shown.into()
+}
+
+async fn register_here(
+    context: &Sync,
+    caller: &Caller,
+    mut request: RegisterPeer,
+) -> Result<Peer, SyncError> {
+    check(&request)?;
+    request.limits = request.limits.map(limit::admitted).transpose()?;
+    if request.fingerprint.is_some() {
+        caller.require(Scope::Admin)?;
+    }
+    let is_admin = caller.require(Scope::Admin).is_ok();
+    let is_limited = request.limits.is_some();
+    // Whoever administers this machine may name what listens on it.
+    let reach = Reach { loopback: is_admin };
+    let way = way(context, &mut request, reach)?;
+    let stranger = Stranger::new(context, &way, reach);
+    let known = context.store.list_peers(&caller.owner).await?;
+    let found = stranger.identity().await?;
+    expect(context, &request, &known, &found)?;
+    let found = match &way.credential {
+        Some(_) => show(&stranger, &found).await?,
+        None => found,
+    };
+    let peer = peer(caller, request, way.credential.as_ref(), found);
+    if let Some(known) = known.iter().find(|known| completes(known, &peer, is_admin)) {
+        if is_limited {
+            caller.require(Scope::Admin)?;
+            context.store.limit_peer(&peer.owner, peer.node, &peer.limits).await?;
+        }
+        return complete(context, known, peer).await;
+    }
+    context.store.create_peer(&peer).await?;
+    tracing::info!(peer = %peer.node, "registered a peer");
+    Ok(peer)
+}
+
+/// How the node that is meant is asked: with what the request brings.
+fn way(context: &Sync, request: &mut RegisterPeer, reach: Reach) -> Result<Way, SyncError> {
+    Ok(Way {
+        credential: Credential::take(request, reach)?,
+        name: request.name.clone(),
+        url: request.url.clone(),
+        method: request.auth_method,
+        tokens: context.own.tokens.clone(),
+    })
+}
+
+/// Refuses whoever answers when it is another node than the one that is meant: before it hears a key.
+fn expect(
+    context: &Sync,
+    request: &RegisterPeer,
+    known: &[Peer],
+    found: &NodeIdentity,
+) -> Result<(), SyncError> {
+    if found.node_id == context.node {
+        let found = "this node itself".to_owned();
+        return Err(WayError::AddressNotAllowed { found }.into());
+    }
+    let shown = found.key.fingerprint();
+    if let Some(expected) = request.fingerprint.filter(|expected| *expected != shown) {
+        let (expected, found) = (expected.to_string(), shown.to_string());
+        return Err(SyncError::OtherFingerprint { expected, found });
+    }
+    // Who answers where another one was registered is not taken for it, nor beside it.
+    let is_there = |known: &&Peer| {
+        known.url.as_deref() == Some(request.url.as_str()) && known.node != found.node_id
+    };
+    match known.iter().find(is_there) {
+        Some(known) => Err(other(known.node, found)),
+        None => Ok(()),
+    }
+}
+
+/// Shows the node that was found what is to open it, so that what does not fit is noticed now.
+async fn show(stranger: &Stranger<'_>, found: &NodeIdentity) -> Result<NodeIdentity, SyncError> {
+    let card = stranger.card().await?.identity();
+    if card.key == found.key { Ok(card) } else { Err(other(found.node_id, &card)) }
+}
+
+fn other(expected: NodeId, found: &NodeIdentity) -> SyncError {
+    SyncError::OtherNode { expected, found: found.node_id }
+}
+
+fn peer(
+    caller: &Caller,
+    request: RegisterPeer,
+    credential: Option<&Credential>,
+    found: NodeIdentity,
+) -> Peer {
+    let is_confirmed = request.fingerprint.is_some();
+    Peer {
+        owner: caller.owner.clone(),
+        node: found.node_id,
+        name: request.name,
+        url: Some(request.url.to_string()),
+        node_type: found.node_type,
+        auth: request.auth_method,
+        state: if is_confirmed { PeerState::Confirmed } else { PeerState::Pending },
+        key: found.key,
+        seal_key: found.seal_key,
+        credential: credential.map(Credential::write),
+        api_key: None,
+        limits: request.limits.unwrap_or_default(),
+        added_at: clock::now(),
+        last_seen: Some(clock::now()),
+        last_sync: None,
+    }
+}
+
+fn check(request: &RegisterPeer) -> Result<(), SyncError> {
+    let length = request.name.chars().count();
+    if !(1..=NAME_MAX).contains(&length) || request.name.chars().any(char::is_control) {
+        return Err(Invalid {
+            field: "name",
+            expected: "1 to 64 characters",
+            found: length.to_string(),
+        }
+        .into());
+    }
+    Ok(())
+}
+
+/// Whether `peer` is a node that is known, with what this one did not have of it: it has only asked us
+/// so far, or an agent has registered it. What it had, whoever administers this node may replace.
+fn completes(known: &Peer, peer: &Peer, is_admin: bool) -> bool {
+    let may = known.credential.is_none() || is_admin;
+    known.node == peer.node && peer.credential.is_some() && may
+}
+
+/// Gives a peer that is known what opens it, and the name and the address that came with it. Nobody is
+/// trusted less than before, and more only by the fingerprint.
+async fn complete(context: &Sync, known: &Peer, peer: Peer) -> Result<Peer, SyncError> {
+    let is_confirmed = peer.state == PeerState::Confirmed;
+    let peer = Peer { api_key: known.api_key.clone(), ..peer };
+    context.store.update_peer(&peer).await?;
+    if is_confirmed {
+        context.store.confirm_peer(&peer.owner, peer.node).await?;
+    }
+    find(context, &peer.owner, &peer.node.to_string()).await
+}

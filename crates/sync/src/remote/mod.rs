@@ -1,0 +1,295 @@
+//! Speaks to a peer.
+//!
+//! The one idea: what goes out is sealed for the peer and signed by us, and what comes back is taken
+//! only when the peer's own key signed it as the answer to this request. Whatever stands between the
+//! two nodes can cut the line, and no more.
+//!
+//! Here is what can be asked; `topic` says what a message is about, `ask` seals, signs, sends and
+//! verifies, `alive` waits for as long as the peer lives, and `pass` says who asks.
+
+mod alive;
+mod ask;
+mod pass;
+mod topic;
+
+use baton_net::client::client_within;
+pub(super) use baton_net::client::{SMALL_MAX, address, bounded, client, said};
+pub(super) use pass::Way;
+pub use topic::{SEALED, Topic};
+
+use super::credential::{Credential, TUNNEL};
+use super::error::SyncError;
+use super::pace::Pace;
+use super::peers::{Statuses, confirms_there};
+use super::standing;
+use crate::context::Sync;
+use crate::identity::{Identity, SealKey};
+use ask::{Ask, Failed};
+use baton_api::Health;
+use baton_api::sync::{
+    AskIndex, AskSeen, Exchange, FetchParts, IndexMark, LeaseAnswer, NextIndex, NodeCard, Parcel,
+    SyncIndex, TakeLease, Taken, Wanted, parcel,
+};
+use baton_net::client::is_loopback;
+use baton_net::outbound::Reach;
+use baton_session::peer::AuthMethod;
+use baton_session::{Lease, SessionId, View};
+use baton_store::Peer;
+use baton_store::blocking::blocking;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+use tokio::time::timeout;
+use url::Url;
+
+/// How long a peer may take to say that it lives.
+const HEALTH_LIMIT: Duration = Duration::from_secs(3);
+/// How long it may take to say whether it lets this node in.
+const GREETING_LIMIT: Duration = Duration::from_secs(5);
+/// How long it may take to list its sessions; shorter than whoever wants to compare them waits for this node.
+const INDEX_LIMIT: Duration = Duration::from_secs(50);
+/// How much longer than it waits for news a peer may take to say that there are none.
+const NEWS_MARGIN: Duration = Duration::from_secs(10);
+/// The largest answer that lists something: the index of some hundred thousand sessions.
+const LIST_MAX: usize = 128 << 20;
+/// A peer that is spoken to.
+pub(super) struct Remote {
+    http: reqwest::Client,
+    url: Url,
+    peer: Peer,
+    way: Way,
+    seal_key: SealKey,
+    identity: Identity,
+    card: NodeCard,
+    pace: Pace,
+    part_bytes: usize,
+    statuses: Statuses,
+}
+
+impl Remote {
+    /// A confirmed peer with an address, or one that is only asked whether it lives.
+    pub(super) async fn of(context: &Sync, peer: &Peer) -> Result<Self, SyncError> {
+        let name = || peer.name.clone();
+        let url = peer.url.as_deref().and_then(|url| Url::parse(url).ok());
+        let url = url.ok_or_else(|| SyncError::NoAddress { name: name() })?;
+        let seal_key = peer.seal_key.parse::<SealKey>();
+        let seal_key = seal_key.map_err(|error| SyncError::Untrusted { why: error.to_string() })?;
+        let reach = Reach { loopback: is_loopback(&url) };
+        let sealed = peer.credential.as_ref();
+        let way = Way {
+            name: name(),
+            url: url.clone(),
+            method: peer.auth,
+            credential: sealed.and_then(|sealed| Credential::open(peer.auth, sealed)),
+            tokens: context.own.tokens.clone(),
+        };
+        Ok(Self {
+            http: client_within(&context.own.outbound, &url, reach, alive::CONNECT_LIMIT).await?,
+            url,
+            peer: peer.clone(),
+            way,
+            seal_key,
+            identity: context.own.identity.now(),
+            card: context.own.identity.now().card(&context.own.node_settings),
+            pace: Pace::new(context.own.settings.bytes_per_second),
+            statuses: context.own.statuses.clone(),
+            part_bytes: usize::try_from(context.store.limits().part_bytes).unwrap_or(usize::MAX),
+        })
+    }
+
+    /// How many bytes went to the peer and came from it.
+    pub(super) fn moved(&self) -> u64 {
+        self.pace.bytes()
+    }
+
+    /// Whether it lives, and is who it was. Nothing is sent but what gets through a tunnel.
+    pub(super) async fn health(&self) -> Result<(), SyncError> {
+        let request = self.http.get(address(&self.url, &["health"])?).timeout(HEALTH_LIMIT);
+        let request = match self.way.tunnel()? {
+            Some(tunnel) => request.header(TUNNEL, tunnel),
+            None => request,
+        };
+        let response = request.send().await.map_err(|error| self.unreachable(error))?;
+        if self.way.method == AuthMethod::Tunnel && !response.status().is_success() {
+            return Err(self.way.not_through(format!("HTTP status {}", response.status())));
+        }
+        let body = bounded(response, SMALL_MAX).await.map_err(|why| self.broken(why))?;
+        let health: Health = self.json(body).await?;
+        let (expected, found) = (self.peer.node, health.node_id);
+        if found == expected { Ok(()) } else { Err(SyncError::OtherNode { expected, found }) }
+    }
+
+    /// Says who asks, and hears with that whether this node is let in; what becomes of it is remembered for
+    /// whoever looks at the peer. It is no reason to hold that the peer does not answer: older nodes know no
+    /// greeting.
+    pub(super) async fn greet(&self) -> Result<(), SyncError> {
+        let path = ["sync", "greeting"];
+        let ask = Ask::get(&path, Topic::GREETING, SMALL_MAX);
+        // A provider that gives the token for it may be slow as well.
+        match timeout(GREETING_LIMIT, Box::pin(self.ask_once(&ask))).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(Failed { error, .. })) => {
+                tracing::debug!(peer = %self.peer.node, %error, "a greeting was refused");
+                Err(error)
+            }
+            Err(_) => {
+                tracing::debug!(peer = %self.peer.node, "a greeting takes too long");
+                Err(SyncError::TooSlow { name: self.peer.name.clone() })
+            }
+        }
+    }
+
+    /// Its sessions.
+    pub(super) async fn index(&self) -> Result<SyncIndex, SyncError> {
+        let path = ["sync", "index"];
+        let ask = Ask::get(&path, Topic::INDEX, LIST_MAX).within(INDEX_LIMIT);
+        self.json(self.ask(ask).await?).await
+    }
+
+    /// Its sessions, as soon as they are others than those that are `known`. It is asked once: whoever
+    /// waits for news asks again anyway, and wants to hear that it does not answer.
+    pub(super) async fn next_index(
+        &self,
+        known: Option<IndexMark>,
+    ) -> Result<NextIndex, SyncError> {
+        let (path, body) = (["sync", "index", "next"], write(AskIndex { known }).await?);
+        let ask = Ask::post(&path, Topic::NEXT_INDEX, body, false, LIST_MAX);
+        // It is silent for as long as there is no news.
+        let ask = ask.within(standing::WAIT + NEWS_MARGIN).in_silence();
+        self.json(self.ask_once(&ask).await.map_err(|failed| failed.error)?).await
+    }
+
+    /// What it has of a session, as far as it is in a view.
+    pub(super) async fn exchange(
+        &self,
+        session: SessionId,
+        view: &View,
+    ) -> Result<Exchange, SyncError> {
+        let id = session.to_string();
+        if !view.is_whole() {
+            let path = ["sync", "sessions", &id, "revisions", "seen"];
+            let body = write(AskSeen { view: view.clone() }).await?;
+            let ask = Ask::post(&path, Topic::seen(session), body, false, LIST_MAX);
+            return self.json(self.ask(ask).await?).await;
+        }
+        let path = ["sync", "sessions", &id, "revisions"];
+        self.json(self.ask(Ask::get(&path, Topic::revisions(session), LIST_MAX)).await?).await
+    }
+
+    /// Offers it what is here of a session.
+    pub(super) async fn offer(&self, exchange: &Exchange) -> Result<Taken, SyncError> {
+        let session = exchange.offer.session;
+        let id = session.to_string();
+        let (path, body) = (["sync", "sessions", &id, "revisions"], write(exchange.clone()).await?);
+        let ask = Ask::post(&path, Topic::offer(session), body, true, LIST_MAX);
+        self.json(self.ask(ask).await?).await
+    }
+
+    /// Asks it for a session. A peer that does not answer is not asked again: it may be gone.
+    pub(super) async fn lease(
+        &self,
+        session: SessionId,
+        lease: Lease,
+    ) -> Result<LeaseAnswer, SyncError> {
+        let id = session.to_string();
+        let (path, body) = (["sync", "sessions", &id, "lease"], write(TakeLease { lease }).await?);
+        let ask = Ask::post(&path, Topic::lease(session), body, true, SMALL_MAX);
+        self.json(self.ask_once(&ask).await.map_err(|failed| failed.error)?).await
+    }
+
+    /// What it says is the icon of a session, of at most `limit` bytes; empty when it has none. A picture is
+    /// not worth asking for again.
+    pub(super) async fn icon(
+        &self,
+        session: SessionId,
+        limit: usize,
+    ) -> Result<Vec<u8>, SyncError> {
+        let id = session.to_string();
+        let path = ["sync", "sessions", &id, "icon"];
+        let ask = Ask::get(&path, Topic::icon(session), limit);
+        self.ask_once(&ask).await.map_err(|failed| failed.error)
+    }
+
+    /// Parts of a session.
+    pub(super) async fn fetch(
+        &self,
+        session: SessionId,
+        view: &View,
+        wanted: Vec<Wanted>,
+    ) -> Result<Vec<Parcel>, SyncError> {
+        let id = session.to_string();
+        let path = ["sync", "sessions", &id, "parts", "fetch"];
+        let view = Some(view.clone()).filter(|view| !view.is_whole());
+        let body = write(FetchParts { wanted, view }).await?;
+        let limit = self.part_bytes.saturating_add(32 << 20);
+        let body = self.ask(Ask::post(&path, Topic::fetch(session), body, false, limit)).await?;
+        let parcels = blocking(move || parcel::read(&body)).await?;
+        parcels.map_err(|error| self.not_a_node(error.to_string()))
+    }
+
+    /// Gives it parts of a session; they are on its disk when this returns.
+    pub(super) async fn give(
+        &self,
+        session: SessionId,
+        parcels: Vec<Parcel>,
+    ) -> Result<(), SyncError> {
+        let id = session.to_string();
+        let path = ["sync", "sessions", &id, "parts"];
+        let body = blocking(move || parcel::write(&parcels)).await?;
+        self.ask(Ask::post(&path, Topic::give(session), body, false, SMALL_MAX)).await?;
+        Ok(())
+    }
+
+    /// Reads an answer, which may be megabytes, off the async threads.
+    async fn json<T>(&self, body: Vec<u8>) -> Result<T, SyncError>
+    where
+        T: DeserializeOwned + Send + 'static,
+    {
+        let read = blocking(move || serde_json::from_slice(&body)).await?;
+        read.map_err(|error: serde_json::Error| self.not_a_node(error.to_string()))
+    }
+
+    fn unreachable(&self, error: reqwest::Error) -> SyncError {
+        if error.is_timeout() && !error.is_connect() {
+            return SyncError::TooSlow { name: self.peer.name.clone() };
+        }
+        self.broken(said(error))
+    }
+
+    fn broken(&self, why: String) -> SyncError {
+        SyncError::Unreachable { name: self.peer.name.clone(), why }
+    }
+
+    fn not_a_node(&self, why: String) -> SyncError {
+        SyncError::NotANode { url: self.url.clone(), why }
+    }
+}
+
+/// Writes a message, which may be megabytes, off the async threads. One that cannot be written is not
+/// sent: an empty one would say something else.
+async fn write(message: impl Serialize + Send + 'static) -> Result<Vec<u8>, SyncError> {
+    let written = blocking(move || serde_json::to_vec(&message)).await?;
+    written.map_err(|source| SyncError::NotWritten { what: "a message to a peer", source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Serializer;
+    use serde::ser::Error as _;
+
+    /// A message that cannot be written.
+    struct Unwritable;
+
+    impl Serialize for Unwritable {
+        fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            Err(S::Error::custom("it has no words"))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_message_that_cannot_be_written_is_an_error_and_not_an_empty_one() {
+        let error = write(Unwritable).await.unwrap_err();
+        assert!(matches!(error, SyncError::NotWritten { .. }), "{error}");
+    }
+}
