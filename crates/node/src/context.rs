@@ -1,9 +1,9 @@
 //! What every operation is given: the database, the running browsers, and who this node is.
 
-use crate::agents::Agents;
-use crate::agents::gateway::GatewaySettings;
-use crate::agents::sandboxes::Sandboxes;
 use crate::paired::Browsers;
+use baton_agents::Agents;
+use baton_agents::gateway::GatewaySettings;
+use baton_agents::sandboxes::Sandboxes;
 use baton_debug::Relay;
 use baton_debug::relay::Bus;
 use baton_debug::token::DebugSecret;

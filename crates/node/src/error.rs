@@ -1,6 +1,6 @@
 //! How an operation fails.
 
-use crate::agents::AgentsError;
+use baton_agents::AgentsError;
 use baton_api::Invalid;
 use baton_debug::LookError;
 use baton_federation::FederationError;

@@ -12,7 +12,6 @@
 //! [`serve`](mod@serve) the node's life in steps. [`backup`] carries a whole data folder away and back, and
 //! [`bundle`] seals a file of one session.
 
-pub mod agents;
 pub mod auth;
 pub mod backup;
 mod budget;

@@ -1,6 +1,5 @@
 //! The life of a node, in steps.
 
-use crate::agents::sandboxes::{self, Sandboxes};
 use crate::auth::{LocalKeyError, ensure_local_key};
 use crate::budget::{self, Budget};
 use crate::config::Config;
@@ -9,6 +8,8 @@ use crate::context::Context;
 use crate::context::Surroundings;
 use crate::http::{DoorError, Doors};
 use crate::{idle, metrics};
+use baton_agents::sandboxes;
+use baton_agents::sandboxes::Sandboxes;
 use baton_debug::relay::RelayLimits;
 use baton_debug::token::{DebugSecret, SecretError};
 use baton_debug::{Limits, Relay};

@@ -5,7 +5,7 @@ use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
-const DIRECTIONS: [(&str, &[&str]); 19] = [
+const DIRECTIONS: [(&str, &[&str]); 20] = [
     ("session", &[]),
     ("postgres", &[]),
     ("testing", &[]),
@@ -25,6 +25,7 @@ const DIRECTIONS: [(&str, &[&str]); 19] = [
     // It runs by itself, too.
     ("proxy", &["session", "store", "debug", "net", "api", "runtime"]),
     ("sync", &["session", "store", "browser", "net", "api", "runtime"]),
+    ("agents", &["session", "store", "browser", "net", "sandbox", "api", "runtime"]),
     (
         "node",
         &[
@@ -39,6 +40,7 @@ const DIRECTIONS: [(&str, &[&str]); 19] = [
             "runtime",
             "proxy",
             "sync",
+            "agents",
         ],
     ),
     ("playground", &["session", "store", "browser", "api"]),
@@ -60,6 +62,7 @@ const DIRECTIONS: [(&str, &[&str]); 19] = [
             "runtime",
             "proxy",
             "sync",
+            "agents",
             "node",
             "playground",
             "postgres",

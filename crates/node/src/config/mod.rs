@@ -31,8 +31,8 @@ pub use settings::{
 };
 pub use webhooks::WebhookTexts;
 
-use crate::agents::gateway::GatewaySettings;
-use crate::agents::sandboxes::SandboxSettings;
+use baton_agents::gateway::GatewaySettings;
+use baton_agents::sandboxes::SandboxSettings;
 use baton_browser::keeper::Keepers;
 use baton_browser::launch::{ChromiumSandbox, Confine, Folder, Switch};
 use baton_net::connections::Bounds;

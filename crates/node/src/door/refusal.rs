@@ -3,11 +3,11 @@
 //! It carries its [`Problem`] beside an empty body; the outermost layer writes the body, because
 //! only there the request's id is known, and because answers of other layers need one as well.
 
-use crate::agents::AgentsError;
 use crate::error::NodeError;
 use axum::http::StatusCode;
 use axum::http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
+use baton_agents::AgentsError;
 use baton_api::{Answers, ErrorCode, Invalid, Problem};
 use baton_proxy::CocoonError;
 use baton_proxy::cocoons::CocoonsError;

@@ -1,14 +1,15 @@
 //! Agents over HTTP, in OpenAI's protocol.
 
 use super::input::{Json, Path};
-use crate::agents::AgentsError;
-use crate::agents::gateway::{self, Run, RunEvent, Shape, failure};
 use crate::auth::Sandbox;
 use crate::context::Context;
 use crate::door::Refusal;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use baton_agents::AgentsError;
+use baton_agents::gateway;
+use baton_agents::gateway::{Run, RunEvent, Shape, failure};
 use baton_api::Answers;
 use baton_api::chat::{ChatChunk, ChatCompletion, ChatError, ChatRequest, Model, ModelList};
 use futures_util::{Stream, StreamExt, stream};

@@ -1,9 +1,9 @@
 //! What differs where OpenAI's protocol is spoken: the shape of errors, and how long answers take.
 
-use crate::agents::gateway::failure;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
+use baton_agents::gateway::failure;
 use baton_api::Problem;
 use baton_session::json;
 

@@ -30,7 +30,7 @@ const PAIRING_LIMIT: usize = 512;
 /// Every route of a node.
 fn routes() -> OpenApiRouter<Context> {
     let long = DefaultBodyLimit::max(FILE_LIMIT);
-    let files = DefaultBodyLimit::max(crate::agents::sandboxes::FILE_LIMIT);
+    let files = DefaultBodyLimit::max(baton_agents::sandboxes::FILE_LIMIT);
     let unpacked = from_fn(baton_net::connections::freight::weigh_unpacked);
     OpenApiRouter::with_openapi(Document::openapi())
         // Without a key.

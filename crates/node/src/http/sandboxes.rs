@@ -1,8 +1,6 @@
 //! Sandboxes over HTTP. `{id}` is an id or a unique prefix of one.
 
 use super::input::{Json, Path, Query};
-use crate::agents::sandboxes;
-use crate::agents::sandboxes::Events;
 use crate::auth::Sandbox;
 use crate::context::Context;
 use crate::door::Refusal;
@@ -13,6 +11,8 @@ use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
+use baton_agents::sandboxes;
+use baton_agents::sandboxes::Events;
 use baton_api::sandbox::{
     CreateSandbox, EndedSandbox, ExecSandbox, SandboxFile, SandboxList, SandboxView,
 };

@@ -2,8 +2,8 @@
 //!
 //! Whatever it tells was written by others in part, so all of it becomes clean here, in one place.
 
-use crate::agents::AgentsError;
 use crate::error::NodeError;
+use baton_agents::AgentsError;
 use baton_api::{Answers, Invalid};
 use baton_runtime::RuntimeError;
 use baton_session::printable::{Printable, data_for_model};

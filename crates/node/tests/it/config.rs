@@ -1,10 +1,10 @@
 //! Settings: what is typed becomes what it means, and nonsense is refused with its place.
 
 use crate::fixture::Folder;
+use baton_agents::sandboxes::Prepare;
 use baton_net::connections::Bounds;
 use baton_net::exposure::Exposure;
 use baton_net::rates::RateLimits;
-use baton_node::agents::sandboxes::Prepare;
 use baton_node::config::{Choices, ConfigError, Settings};
 use baton_session::Owner;
 use baton_session::wire::NodeType;

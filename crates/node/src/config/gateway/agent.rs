@@ -1,9 +1,9 @@
 //! `[[gateway.agents]]`: a command that is asked as if it were a model.
 
 use super::texts::AgentTexts;
-use crate::agents::gateway::{AgentSettings, Prompt};
 use crate::config::error::ConfigError;
 use crate::config::values::invalid;
+use baton_agents::gateway::{AgentSettings, Prompt};
 
 pub(super) fn read_agent(origin: &str, text: AgentTexts) -> Result<AgentSettings, ConfigError> {
     let is_name = (1..=63).contains(&text.name.len())

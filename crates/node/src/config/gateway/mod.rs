@@ -8,8 +8,8 @@ pub use texts::{AgentTexts, GatewayTexts, UpstreamTexts};
 
 use super::error::ConfigError;
 use super::values::{invalid, number};
-use crate::agents::gateway::{AgentSettings, BUILT_IN_AGENT, GatewaySettings};
 use agent::read_agent;
+use baton_agents::gateway::{AgentSettings, BUILT_IN_AGENT, GatewaySettings};
 use std::time::Duration;
 use upstream::read_upstream;
 

@@ -1,9 +1,9 @@
 //! `[gateway.upstream]`: the model of the agent that is built in.
 
 use super::texts::UpstreamTexts;
-use crate::agents::gateway::UpstreamSettings;
 use crate::config::error::ConfigError;
 use crate::config::values::{invalid, number};
+use baton_agents::gateway::UpstreamSettings;
 use url::Url;
 
 /// How often a model is asked for one answer at most, unless the settings say otherwise.

@@ -1,9 +1,9 @@
 //! `[[sandboxes.flavors]]`: what is in a sandbox.
 
 use super::texts::FlavorTexts;
-use crate::agents::sandboxes::Flavor;
 use crate::config::error::ConfigError;
 use crate::config::values::invalid;
+use baton_agents::sandboxes::Flavor;
 use baton_sandbox::Mount;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -8,7 +8,7 @@ pub use texts::{FlavorTexts, SandboxTexts, SessionServiceTexts};
 
 use super::error::ConfigError;
 use super::values::{invalid, number};
-use crate::agents::sandboxes::{Prepare, SandboxSettings};
+use baton_agents::sandboxes::{Prepare, SandboxSettings};
 use baton_sandbox::{Allowed, Limits, Network};
 use flavor::read_flavors;
 use service::read_service;

@@ -1,9 +1,9 @@
 //! `[[sandboxes.session_services]]`: who else is asked for a session that is handed in.
 
 use super::texts::SessionServiceTexts;
-use crate::agents::sandboxes::SessionService;
 use crate::config::error::ConfigError;
 use crate::config::values::invalid;
+use baton_agents::sandboxes::SessionService;
 use baton_session::Owner;
 use url::Url;
 

@@ -1,9 +1,9 @@
 //! `sandbox_create`
 
-use crate::agents::sandboxes;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
+use baton_agents::sandboxes;
 use baton_api::Scope;
 use baton_api::sandbox::{BrowserSession, CreateSandbox};
 use baton_session::login::Likelihood;

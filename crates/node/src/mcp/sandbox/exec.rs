@@ -1,11 +1,11 @@
 //! `sandbox_exec`
 
 use super::said::Said;
-use crate::agents::sandboxes;
 use crate::error::NodeError;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::text;
 use crate::mcp::verb::{Call, Effect, Verb};
+use baton_agents::sandboxes;
 use baton_api::Scope;
 use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent, ExecSandbox};
 use schemars::JsonSchema;

@@ -1,8 +1,8 @@
 //! `sandbox_list`
 
-use crate::agents::sandboxes;
 use crate::mcp::answer::{Answer, Failure};
 use crate::mcp::verb::{Call, Effect, Verb};
+use baton_agents::sandboxes;
 use baton_api::Scope;
 use schemars::JsonSchema;
 use serde::Deserialize;

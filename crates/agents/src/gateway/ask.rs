@@ -1,0 +1,167 @@
+//! Runs an agent for one answer.
+//!
+//! All of it is one task, so that what was begun is finished whoever leaves: a sandbox that was made ends,
+//! and its session is written back.
+
+use super::desk::{Answered, Desk};
+use super::error::GatewayRefusal;
+use super::event::{Done, RunEvent};
+use super::models::Agent;
+use super::prompt::Conversation;
+use super::{baseline, command};
+use crate::context::Agents;
+use crate::error::AgentsError;
+use crate::sandboxes;
+use baton_api::chat::{ChatRequest, Ran};
+use baton_api::sandbox::{BrowserSession, CreateSandbox, EndedSandbox, SandboxView};
+use baton_runtime::Caller;
+use baton_runtime::live::LiveError;
+use baton_session::SandboxId;
+use jiff::Timestamp;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+/// How many events wait for a slow caller.
+const WAITING: usize = 16;
+/// How much longer than its agent a sandbox may live.
+const SLACK: Duration = Duration::from_mins(1);
+
+/// An agent that answers. Dropping it ends the agent.
+#[derive(Debug)]
+pub struct Run {
+    /// In which sandbox.
+    pub sandbox: SandboxId,
+    /// Since when.
+    pub created: Timestamp,
+    /// Which agent.
+    pub model: String,
+    /// What it says, until its end is told.
+    pub events: mpsc::Receiver<RunEvent>,
+}
+
+/// Asks an agent. It runs when this returns.
+pub async fn ask(
+    context: &Agents,
+    caller: &Caller,
+    request: ChatRequest,
+) -> Result<Run, AgentsError> {
+    let agent = Agent::find(&context.gateway, &request.model)?;
+    let conversation = Conversation::read(&request)?;
+    let (sender, events) = mpsc::channel(WAITING);
+    let (begun, begins) = oneshot::channel();
+    let session = request.browser_session_id;
+    let job = Job {
+        context: context.clone(),
+        caller: caller.clone(),
+        agent,
+        conversation,
+        is_shared: request.browser_session_shared,
+        takes: request.browser_session_take,
+    };
+    context.tasks.spawn(job.run(session, begun, sender));
+    let view = begins.await.map_err(|_| LiveError::Stopping)??;
+    Ok(Run { sandbox: view.id, created: view.created_at, model: request.model, events })
+}
+
+/// Everything that one answer takes.
+struct Job {
+    context: Agents,
+    caller: Caller,
+    agent: Agent,
+    conversation: Conversation,
+    /// Whether it gets a copy of its session.
+    is_shared: bool,
+    /// Whether it takes its session from whoever drives it.
+    takes: bool,
+}
+
+impl Job {
+    async fn run(
+        self,
+        session: Option<String>,
+        begun: oneshot::Sender<Result<SandboxView, AgentsError>>,
+        sender: mpsc::Sender<RunEvent>,
+    ) {
+        let request = self.sandbox(session);
+        let made = Box::pin(sandboxes::create(&self.context, &self.caller, request)).await;
+        let view = match made {
+            Ok(view) => view,
+            Err(error) => {
+                let _ = begun.send(Err(error));
+                return;
+            }
+        };
+        let answered = match begun.send(Ok(view.clone())) {
+            Ok(()) => self.answer(&view, &sender).await,
+            Err(_) => None,
+        };
+        let id = view.id.to_string();
+        let ended = Box::pin(sandboxes::delete(&self.context, &self.caller, &id)).await;
+        let told = |answered: Answered| Done {
+            finish: answered.finish,
+            usage: answered.usage,
+            ran: ran(&view, ended),
+        };
+        if let Some(answered) = answered {
+            // Whoever left wants to know nothing more.
+            let _ = sender.send(RunEvent::End(Box::new(answered.map(told)))).await;
+        }
+    }
+
+    fn sandbox(&self, session: Option<String>) -> CreateSandbox {
+        let longest = self.context.sandboxes.settings().longest_ttl;
+        let ttl = (self.context.gateway.limit + SLACK).min(longest);
+        CreateSandbox {
+            flavor: self.agent.flavor(),
+            browser_session: session.map(|session| BrowserSession {
+                shared: self.is_shared,
+                take: self.takes,
+                ..BrowserSession::reference(session)
+            }),
+            ttl: Some(u32::try_from(ttl.as_secs()).unwrap_or(u32::MAX)),
+            env: self.agent.env(),
+            ..CreateSandbox::default()
+        }
+    }
+
+    /// None when nobody listens any more.
+    async fn answer(
+        &self,
+        view: &SandboxView,
+        sender: &mpsc::Sender<RunEvent>,
+    ) -> Option<Result<Answered, AgentsError>> {
+        let limit = self.context.gateway.limit;
+        let mut desk = Desk::new(&self.context, &self.caller, view, sender);
+        let work = async {
+            match &self.agent {
+                Agent::Command(agent) => {
+                    command::answer(agent, &mut desk, &self.conversation).await
+                }
+                Agent::Baseline(upstream) => {
+                    baseline::answer(upstream, &mut desk, &self.conversation).await
+                }
+            }
+        };
+        tokio::select! {
+            answered = work => Some(answered),
+            () = sender.closed() => {
+                tracing::info!(sandbox = %view.id, "nobody listens to an agent any more: it ends");
+                None
+            }
+            () = tokio::time::sleep(limit) => Some(Err(GatewayRefusal::TooSlow { limit }.into())),
+            () = self.context.ending.cancelled() => Some(Err(LiveError::Stopping.into())),
+        }
+    }
+}
+
+fn ran(view: &SandboxView, ended: Result<EndedSandbox, AgentsError>) -> Ran {
+    let mut warnings = view.warnings.clone();
+    let browser_session = match ended {
+        Ok(ended) => ended.browser_session,
+        Err(error) => {
+            warnings.push(format!("the sandbox did not end as it should: {error}"));
+            None
+        }
+    };
+    Ran { sandbox_id: view.id, browser_session, warnings }
+}

@@ -1,0 +1,188 @@
+//! Runs a command in a sandbox, and tells what it writes while it runs.
+
+use super::error::SandboxRefusal;
+use crate::context::Agents;
+use crate::error::AgentsError;
+use baton_api::Invalid;
+use baton_api::sandbox::{CommandLine, ExecEnd, ExecEvent, ExecSandbox};
+use baton_runtime::Caller;
+use baton_runtime::audit::{Action, Note};
+use baton_sandbox::{Command, Ended, Output, Process};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::mpsc;
+
+/// How much is read at once, in bytes, and how many events wait for a slow reader.
+const CHUNK: usize = 16 << 10;
+const WAITING: usize = 16;
+/// How long what a command wrote last is waited for, once it has ended: what it started may hold its
+/// output open for ever.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+/// The longest that a command may be given.
+const LONGEST: u32 = 24 * 60 * 60;
+/// How many characters of a program's name are in the audit log.
+const NOTED: usize = 100;
+
+/// What a command does, until its end is told. Dropping it ends the command.
+pub type Events = mpsc::Receiver<ExecEvent>;
+
+/// Runs a command in one of the caller's sandboxes.
+pub async fn exec(
+    context: &Agents,
+    caller: &Caller,
+    reference: &str,
+    request: ExecSandbox,
+) -> Result<Events, AgentsError> {
+    let kept = context.sandboxes.find(&caller.owner, reference)?;
+    let ExecSandbox { command, env, directory, input, timeout } = request;
+    let limit = limit(timeout)?;
+    // What follows may be a secret.
+    let program = match &command {
+        CommandLine::Line(_) => "sh".to_owned(),
+        CommandLine::Words(words) => words.first().cloned().unwrap_or_default(),
+    };
+    let mut command = match command {
+        CommandLine::Line(line) => Command::shell(line),
+        CommandLine::Words(words) => Command::new(words),
+    };
+    command.env = env;
+    if let Some(directory) = directory {
+        command.directory = directory;
+    }
+    let id = kept.view.id.to_string();
+    let note = Note::new(&caller.actor, &caller.owner, Action::ExecSandbox, id);
+    let note = note.with("program", program.chars().take(NOTED).collect::<String>());
+    let started = kept
+        .sandbox
+        .start(&command)
+        .await
+        .map_err(|error| AgentsError::from(SandboxRefusal::from(error)));
+    let process = note.end(&context.store, started).await?;
+    let (sender, events) = mpsc::channel(WAITING);
+    tokio::spawn(follow(process, input.unwrap_or_default(), limit, sender));
+    Ok(events)
+}
+
+fn limit(seconds: Option<u32>) -> Result<Option<Duration>, AgentsError> {
+    match seconds {
+        Some(seconds) if seconds == 0 || seconds > LONGEST => Err(Invalid {
+            field: "timeout",
+            expected: "a number of seconds from 1 to 86400",
+            found: seconds.to_string(),
+        }
+        .into()),
+        seconds => Ok(seconds.map(|seconds| Duration::from_secs(seconds.into()))),
+    }
+}
+
+/// Tells what a process does until it has ended, its time is over, or nobody listens.
+async fn follow(
+    mut process: Process,
+    input: String,
+    limit: Option<Duration>,
+    sender: mpsc::Sender<ExecEvent>,
+) {
+    let over = async {
+        match limit {
+            Some(limit) => tokio::time::sleep(limit).await,
+            None => std::future::pending().await,
+        }
+    };
+    let end = tokio::select! {
+        end = tell(&mut process, input, &sender) => end,
+        () = over => ExecEnd::TimedOut,
+        () = sender.closed() => return,
+    };
+    // What has taken too long ends now, however long it takes to be told to a slow reader.
+    drop(process);
+    // Whoever left wants to know nothing more.
+    let _ = sender.send(ExecEvent::Exit(end)).await;
+}
+
+async fn tell(process: &mut Process, input: String, sender: &mpsc::Sender<ExecEvent>) -> ExecEnd {
+    let mut writer = process.input.take();
+    let write = async {
+        if let Some(writer) = &mut writer {
+            // What reads no more has ended, or does not care.
+            let _ = writer.write_all(input.as_bytes()).await;
+        }
+        drop(writer);
+    };
+    tokio::pin!(write);
+    let empty = || -> Output { Box::new(tokio::io::empty()) };
+    let output = std::mem::replace(&mut process.output, empty());
+    let errors = std::mem::replace(&mut process.errors, empty());
+    let spoken = async {
+        tokio::join!(
+            speak(output, ExecEvent::Stdout, sender),
+            speak(errors, ExecEvent::Stderr, sender)
+        )
+    };
+    tokio::pin!(spoken);
+    let (mut has_written, mut has_spoken) = (false, false);
+    let ended = loop {
+        tokio::select! {
+            () = &mut write, if !has_written => has_written = true,
+            _ = &mut spoken, if !has_spoken => has_spoken = true,
+            ended = process.ended() => break ended,
+        }
+    };
+    if !has_spoken {
+        let _ = tokio::time::timeout(LAST_WORDS, spoken).await;
+    }
+    match ended {
+        Ended::Code(code) => ExecEnd::Code(code),
+        Ended::Signal(signal) => ExecEnd::Signal(signal),
+        Ended::Gone => ExecEnd::Gone,
+    }
+}
+
+/// Tells what comes out of one pipe, never half a character.
+async fn speak(
+    mut from: Output,
+    event: impl Fn(String) -> ExecEvent,
+    sender: &mpsc::Sender<ExecEvent>,
+) {
+    let (mut pending, mut chunk) = (Vec::new(), vec![0; CHUNK]);
+    loop {
+        // A pipe that breaks is the end of what it says.
+        let read = from.read(&mut chunk).await.unwrap_or(0);
+        pending.extend_from_slice(&chunk[..read]);
+        let whole = if read == 0 { pending.len() } else { whole(&pending) };
+        let rest = pending.split_off(whole);
+        if !pending.is_empty() {
+            let text = String::from_utf8_lossy(&pending).into_owned();
+            if sender.send(event(text)).await.is_err() {
+                return;
+            }
+        }
+        pending = rest;
+        if read == 0 {
+            return;
+        }
+    }
+}
+
+/// How many bytes there are before a character that is not whole yet.
+fn whole(bytes: &[u8]) -> usize {
+    let mut chunks = bytes.utf8_chunks();
+    let last = chunks.by_ref().last().map_or(0, |last| last.invalid().len());
+    let start = bytes.len() - last;
+    let is_begun = std::str::from_utf8(&bytes[start..]).is_err_and(|e| e.error_len().is_none());
+    if last > 0 && is_begun { start } else { bytes.len() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole;
+
+    #[test]
+    fn a_character_is_told_when_it_is_whole() {
+        let text = "aé€😀".as_bytes();
+        let cuts: Vec<usize> = (0..=text.len()).map(|at| whole(&text[..at])).collect();
+        assert_eq!(cuts, [0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10]);
+        // What never becomes one is not waited for.
+        assert_eq!(whole(b"a\xff"), 2);
+        assert_eq!(whole(b"\xff\xc3"), 1);
+    }
+}
