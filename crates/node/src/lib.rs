@@ -13,7 +13,6 @@
 //! [`bundle`] seals a file of one session.
 
 pub mod auth;
-pub mod backup;
 mod budget;
 mod changes;
 pub mod config;

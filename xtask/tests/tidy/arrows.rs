@@ -6,9 +6,10 @@ use crate::repository::{files, report};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The crates, by where their sources are.
-const CRATES: [&str; 19] = [
+const CRATES: [&str; 20] = [
     "crates/agents/src/",
     "crates/api/src/",
+    "crates/backup/src/",
     "crates/baton/src/",
     "crates/browser/src/",
     "crates/confine/src/",

@@ -5,7 +5,7 @@ use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
-const DIRECTIONS: [(&str, &[&str]); 20] = [
+const DIRECTIONS: [(&str, &[&str]); 21] = [
     ("session", &[]),
     ("postgres", &[]),
     ("testing", &[]),
@@ -20,6 +20,8 @@ const DIRECTIONS: [(&str, &[&str]); 20] = [
     ("federation", &[]),
     ("confine", &[]),
     ("sandbox", &["confine"]),
+    // It carries profiles, too, so it stands above both.
+    ("backup", &["session", "store", "browser"]),
     // It knows no doors, and of other nodes what it asks of them.
     ("runtime", &["session", "store", "browser", "debug", "net", "federation", "api"]),
     // It runs by itself, too.
@@ -41,6 +43,8 @@ const DIRECTIONS: [(&str, &[&str]); 20] = [
             "proxy",
             "sync",
             "agents",
+            // Its tests restore a backup.
+            "backup",
         ],
     ),
     ("playground", &["session", "store", "browser", "api"]),
@@ -63,6 +67,7 @@ const DIRECTIONS: [(&str, &[&str]); 20] = [
             "proxy",
             "sync",
             "agents",
+            "backup",
             "node",
             "playground",
             "postgres",

@@ -36,7 +36,7 @@ const HEAVY: [&str; 20] = [
 const LITTLE: [(&str, &str); 10] = [
     // Nobody waits yet: a node that starts, and one that does not run.
     ("crates/node/src/serve.rs", "NodeLock::acquire"),
-    ("crates/node/src/backup/restore.rs", "Old::look"),
+    ("crates/backup/src/restore.rs", "Old::look"),
     // Texts of a few lines, and one line of the index.
     ("crates/node/src/http/layers.rs", "problem"),
     ("crates/sync/src/shelf.rs", "index::entry"),

@@ -3,7 +3,7 @@
 use super::{Context, passphrase, serve};
 use crate::output::{counted, size};
 use baton_api::Exit;
-use baton_node::backup::{self, LeftOut, Manifest, Source};
+use baton_backup::{LeftOut, Manifest, Source};
 use clap::Args;
 use jiff::Timestamp;
 use secrecy::SecretString;
@@ -63,7 +63,7 @@ impl Backup {
             master_key: config.master_key.as_ref(),
         };
         let progress = output.progress("writing the backup");
-        let made = backup::create(source, &file, passphrase, self.with_profiles).await;
+        let made = baton_backup::create(source, &file, passphrase, self.with_profiles).await;
         progress.end();
         let made = made?;
         let manifest = &made.manifest;

@@ -3,7 +3,7 @@
 use super::{Context, passphrase, serve};
 use crate::output::counted;
 use baton_api::Exit;
-use baton_node::backup::{self, FileKeyKind, Restored, Unlock};
+use baton_backup::{FileKeyKind, Restored, Unlock};
 use clap::Args;
 use jiff::Timestamp;
 use secrecy::SecretString;
@@ -82,7 +82,8 @@ impl Restore {
         let server = self.database.database()?;
         let unlock = self.unlock()?;
         let progress = context.output.progress("restoring");
-        let restored = backup::restore(&file, &context.data, server.as_ref(), unlock, force).await;
+        let restored =
+            baton_backup::restore(&file, &context.data, server.as_ref(), unlock, force).await;
         progress.end();
         let restored = restored?;
         let answer = answer(&restored, context.data.path());
@@ -92,7 +93,7 @@ impl Restore {
 
     /// The backup says what opens it.
     fn unlock(self) -> anyhow::Result<Unlock> {
-        match backup::kind(&self.file)? {
+        match baton_backup::kind(&self.file)? {
             FileKeyKind::Passphrase => {
                 Ok(Unlock::Passphrase(passphrase::to_open(self.passphrase)?))
             }

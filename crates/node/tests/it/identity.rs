@@ -2,8 +2,8 @@
 
 use crate::fixture::Folder;
 use crate::peer::{Peer, settings};
+use baton_backup::{Source, Unlock};
 use baton_node::Config;
-use baton_node::backup::{self, Source, Unlock};
 use baton_session::{NodeId, SessionId};
 use baton_store::Store;
 use baton_store::data::DataFolder;
@@ -117,10 +117,10 @@ async fn restored(config: &Config, beside: &Path) -> DataFolder {
         database: &config.database,
         master_key: config.master_key.as_ref(),
     };
-    backup::create(source, &file, Some(passphrase()), false).await.unwrap();
+    baton_backup::create(source, &file, Some(passphrase()), false).await.unwrap();
     let data = DataFolder::at(&beside.with_file_name("restored")).unwrap();
     let unlock = Unlock::Passphrase(passphrase());
-    let restored = backup::restore(&file, &data, None, unlock, false).await.unwrap();
+    let restored = baton_backup::restore(&file, &data, None, unlock, false).await.unwrap();
     assert_eq!(data.node_id().unwrap(), Some(restored.node));
     data
 }
