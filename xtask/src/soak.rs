@@ -45,14 +45,18 @@ const STORIES: [Story; 30] = [
         1,
     ),
     Story("baton-session", "revisions::parts::nodes_that_see_a_part_remove_nothing_else", 2),
-    Story("baton-node", "sync::simulation::real_nodes_that_have_met_agree_and_nothing_is_lost", 1),
     Story(
-        "baton-node",
+        "baton-server",
+        "sync::simulation::real_nodes_that_have_met_agree_and_nothing_is_lost",
+        1,
+    ),
+    Story(
+        "baton-server",
         "sync::folder::nodes_that_share_a_directory_have_everything_and_come_to_rest",
         4,
     ),
     Story(
-        "baton-node",
+        "baton-server",
         "hostile::crowds::five_thousand_of_every_slow_kind_keep_no_good_key_out",
         u32::MAX,
     ),
@@ -86,7 +90,7 @@ const STORIES: [Story; 30] = [
     Story("baton-federation", "processes::writers_that_are_killed_lose_nothing", 1),
     Story("baton-sandbox", "leaks::many_sandboxes_come_and_go_and_leave_nothing", 1),
     Story("baton", "sandboxes::leaks::many_sandboxes_leave_nothing_behind", 1),
-    Story("baton-node", "sync::folder_full::a_full_disk_costs_no_session_and_no_file", u32::MAX),
+    Story("baton-server", "sync::folder_full::a_full_disk_costs_no_session_and_no_file", u32::MAX),
     Story("baton", "hostile::drive::who_drives_has_no_file_of_the_machine_by_landlock", u32::MAX),
     Story("baton", "hostile::drive::who_drives_has_no_file_of_the_machine_by_bubblewrap", u32::MAX),
     Story(

@@ -16,7 +16,7 @@ const CRATES: [&str; 20] = [
     "crates/debug/src/",
     "crates/federation/src/",
     "crates/net/src/",
-    "crates/node/src/",
+    "crates/server/src/",
     "crates/playground/src/",
     "crates/proxy/src/",
     "crates/runtime/src/",

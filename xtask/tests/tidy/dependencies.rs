@@ -29,7 +29,7 @@ const DIRECTIONS: [(&str, &[&str]); 21] = [
     ("sync", &["session", "store", "browser", "net", "api", "runtime"]),
     ("agents", &["session", "store", "browser", "net", "sandbox", "api", "runtime"]),
     (
-        "node",
+        "server",
         &[
             "session",
             "store",
@@ -49,7 +49,7 @@ const DIRECTIONS: [(&str, &[&str]); 21] = [
     ),
     ("playground", &["session", "store", "browser", "api"]),
     // It opens the database of a node beside it, to see what is there.
-    ("walk", &["session", "store", "browser", "sandbox", "api", "node", "playground"]),
+    ("walk", &["session", "store", "browser", "sandbox", "api", "server", "playground"]),
     // `browser` and `sandbox` are there for the hidden commands that keepers and first processes of
     // sandboxes run as.
     (
@@ -68,7 +68,7 @@ const DIRECTIONS: [(&str, &[&str]); 21] = [
             "sync",
             "agents",
             "backup",
-            "node",
+            "server",
             "playground",
             "postgres",
             "walk",
@@ -80,13 +80,13 @@ const DIRECTIONS: [(&str, &[&str]); 21] = [
 /// Which crates alone may name a dependency that is kept behind their wall.
 const KEPT_APART: [(&str, &[&str]); 10] = [
     // `browser` speaks to Chromium with it, `node` is spoken to.
-    ("tokio-tungstenite", &["browser", "node"]),
+    ("tokio-tungstenite", &["browser", "server"]),
     ("command-fds", &["browser"]),
     ("rusqlite", &["browser"]),
     ("rusty-leveldb", &["browser"]),
     ("zbus", &["browser"]),
     ("sqlx", &["store"]),
-    ("rmcp", &["node"]),
+    ("rmcp", &["server"]),
     // What is given up by a process is given up in one place, with the reasons.
     ("keyutils", &["confine"]),
     ("libc", &["confine"]),

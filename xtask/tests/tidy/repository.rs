@@ -12,7 +12,7 @@ pub(crate) struct File {
 }
 
 /// The crates that a node is made of, by which others wait for the one that is busy.
-const OF_A_NODE: [&str; 7] = ["agents", "backup", "node", "proxy", "runtime", "store", "sync"];
+const OF_A_NODE: [&str; 7] = ["agents", "backup", "server", "proxy", "runtime", "store", "sync"];
 
 impl File {
     /// The folder name under `crates/`, or `xtask`, or `bench`.

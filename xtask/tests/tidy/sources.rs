@@ -121,17 +121,17 @@ fn what_becomes_empty_is_found() {
         "}",
     ];
     let file = |path: &str| File { path: path.to_owned(), text: text.join("\n") };
-    let found = emptied(&file("crates/node/src/it.rs"));
+    let found = emptied(&file("crates/server/src/it.rs"));
     assert_eq!(found.len(), 2, "{found:#?}");
     assert!(found[0].contains("it.rs:2") && found[1].contains("it.rs:3"), "{found:#?}");
-    assert!(emptied(&file("crates/node/tests/it.rs")).is_empty());
+    assert!(emptied(&file("crates/server/tests/it.rs")).is_empty());
 }
 
 #[test]
 fn one_door_speaks_mcp() {
     let others = files(".rs").into_iter().filter(|file| {
         let path = file.path.as_str();
-        path.starts_with("crates/node/src") && !path.starts_with("crates/node/src/mcp/")
+        path.starts_with("crates/server/src") && !path.starts_with("crates/server/src/mcp/")
     });
     let findings: Vec<String> = others.flat_map(|file| places(&file, &["rmcp::"])).collect();
     report("rmcp moves fast, and is named outside of the door that speaks it", &findings);
@@ -147,7 +147,7 @@ fn the_model_knows_no_clock_disk_network_or_randomness() {
 #[test]
 fn rmcp_is_named_in_one_module() {
     let elsewhere =
-        files(".rs").into_iter().filter(|file| !file.path.starts_with("crates/node/src/mcp"));
+        files(".rs").into_iter().filter(|file| !file.path.starts_with("crates/server/src/mcp"));
     let ours = |file: &File| file.package() != "xtask";
     let findings: Vec<String> =
         elsewhere.filter(ours).flat_map(|file| places(&file, &["rmcp::"])).collect();

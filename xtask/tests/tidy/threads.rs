@@ -35,10 +35,10 @@ const HEAVY: [&str; 20] = [
 /// Where it is little, and why: a file and what of its line says which.
 const LITTLE: [(&str, &str); 10] = [
     // Nobody waits yet: a node that starts, and one that does not run.
-    ("crates/node/src/serve.rs", "NodeLock::acquire"),
+    ("crates/server/src/serve.rs", "NodeLock::acquire"),
     ("crates/backup/src/restore.rs", "Old::look"),
     // Texts of a few lines, and one line of the index.
-    ("crates/node/src/http/layers.rs", "problem"),
+    ("crates/server/src/http/layers.rs", "problem"),
     ("crates/sync/src/shelf.rs", "index::entry"),
     // No more is read than a provider or a node may say of itself, and than a header holds.
     ("crates/sync/src/oidc/client.rs", "answered"),

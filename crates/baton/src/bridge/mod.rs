@@ -20,7 +20,7 @@ mod upstream;
 
 use crate::context::Context;
 use baton_api::Wishes;
-use baton_node::mcp::{Offer, Toolset, offer};
+use baton_server::mcp::{Offer, Toolset, offer};
 use client::Client;
 use greeting::{Greeting, HANDSHAKES};
 use message::{Incoming, Message, Outcome};

@@ -213,7 +213,7 @@ fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
         }
     });
     // What nobody waits for any more, and blocks on a disk, may do so for a moment only.
-    runtime.shutdown_timeout(baton_node::LAST_WORDS);
+    runtime.shutdown_timeout(baton_server::LAST_WORDS);
     exit
 }
 

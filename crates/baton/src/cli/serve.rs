@@ -9,8 +9,8 @@ use super::Context;
 use crate::output;
 use anyhow::Context as _;
 use baton_api::Exit;
-use baton_node::config::DEFAULT_LISTEN;
 use baton_runtime::live::RecoverySettings;
+use baton_server::config::DEFAULT_LISTEN;
 use baton_store::data::DataFolder;
 use clap::Args;
 use jiff::SignedDuration;
@@ -83,7 +83,7 @@ impl Serve {
         let (sender, changes) = watch::channel(config.recovery.clone());
         config.changes = Some(changes);
         tokio::spawn(read_again_when_told(self.node, context.data.clone(), sender)?);
-        Box::pin(baton_node::serve(config, listener, shutdown)).await?;
+        Box::pin(baton_server::serve(config, listener, shutdown)).await?;
         Ok(Exit::Done)
     }
 }

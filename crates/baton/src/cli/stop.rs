@@ -3,7 +3,7 @@
 use super::Context;
 use anyhow::{Context as _, bail};
 use baton_api::Exit;
-use baton_node::inspect;
+use baton_server::inspect;
 use baton_store::data::DataFolder;
 use baton_store::data::NodeFile;
 use clap::Args;

@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use baton_api::{Client, ClientError};
-use baton_node::inspect;
+use baton_server::inspect;
 use baton_store::data::DataFolder;
 use baton_store::data::{DataError, NodeFile};
 use std::path::PathBuf;

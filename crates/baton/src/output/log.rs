@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn of_libraries_only_what_went_wrong_is_written() {
-        for ours in ["baton", "baton::cli", "baton_node::http::layers"] {
+        for ours in ["baton", "baton::cli", "baton_server::http::layers"] {
             assert!(may_write(ours, Level::TRACE), "{ours}");
         }
         assert!(may_write("tower_http::trace::on_response", Level::DEBUG));

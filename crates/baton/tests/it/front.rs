@@ -42,7 +42,7 @@ async fn token(url: &str) -> Option<String> {
 async fn ask(house: &House, path: &str, key: Option<&str>, body: Value) -> Value {
     let client = house.client().unwrap();
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
-    let origin = format!("chrome-extension://{}", baton_node::EXTENSION_ID);
+    let origin = format!("chrome-extension://{}", baton_server::EXTENSION_ID);
     let request = http.post(client.base().join(path).unwrap()).header("origin", origin);
     let request = match key {
         Some(key) => request.bearer_auth(key),

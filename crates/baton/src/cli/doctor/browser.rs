@@ -4,7 +4,7 @@ use super::Check;
 use crate::cli::serve::inherited;
 use baton_browser::keeper::{self, BrowserSpec, KeeperError, KeeperSpec, Ready, Role};
 use baton_browser::launch::{self, ChromiumSandbox, LaunchOptions};
-use baton_node::Config;
+use baton_server::Config;
 use baton_session::SessionId;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

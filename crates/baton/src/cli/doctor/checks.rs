@@ -7,7 +7,7 @@ use crate::cli::serve::{NodeArgs, inherited};
 use crate::local;
 use baton_browser::launch::{self, ChromiumSandbox, Confine};
 use baton_net::tls::TlsFiles;
-use baton_node::inspect;
+use baton_server::inspect;
 use baton_session::Confinement;
 use std::ffi::OsStr;
 

@@ -3,8 +3,8 @@
 use super::files::private;
 use super::{Check, Status, bounded};
 use crate::output::counted;
-use baton_node::Config;
-use baton_node::inspect::{self, Look};
+use baton_server::Config;
+use baton_server::inspect::{self, Look};
 use baton_store::data::DataFolder;
 use std::collections::HashSet;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use super::{Check, bounded};
 use baton_browser::keeper::{self, KeeperError, Role, Welcome};
-use baton_node::inspect::Look;
+use baton_server::inspect::Look;
 use baton_session::{Confinement, Lifecycle};
 use baton_store::data::DataFolder;
 use std::ffi::OsStr;

@@ -5,7 +5,7 @@ use crate::bridge::{self, Setup, With};
 use crate::cli::serve::{duration, inherited};
 use crate::context::Context;
 use baton_api::Exit;
-use baton_node::mcp::Toolset;
+use baton_server::mcp::Toolset;
 use clap::Args;
 use std::io::{BufReader, stdin, stdout};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! The settings of a node as flags and variables.
 
-use baton_node::config::{
+use baton_server::config::{
     AuthTexts, BrowserDebugTexts, BrowserSettings, LimitSettings, MetricsSettings, NodeTexts,
     OutboundTexts, ProxyTexts, RecoveryTexts, ServerSettings, Settings, StorageSettings, SyncTexts,
     TlsSettings,

@@ -4,12 +4,12 @@ use super::flags::Flags;
 use anyhow::Context as _;
 use baton_browser::keeper::KeeperCommand;
 use baton_net::exposure::Exposure;
-use baton_node::Config;
-use baton_node::config::{
-    Choices, DatabaseUrl, ProxyTexts, Settings, StorageSettings, Surroundings,
-};
 use baton_proxy::ProxySettings;
 use baton_sandbox::InitCommand;
+use baton_server::Config;
+use baton_server::config::{
+    Choices, DatabaseUrl, ProxyTexts, Settings, StorageSettings, Surroundings,
+};
 use baton_session::Owner;
 use baton_store::data::DataFolder;
 use clap::Args;

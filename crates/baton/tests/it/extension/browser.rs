@@ -6,7 +6,7 @@
 use crate::notes::{LIMIT, eventually};
 use baton_browser::cdp::{CdpSession, CdpSessionId, Connection};
 use baton_browser::launch::{self, Folder, LaunchOptions};
-use baton_node::EXTENSION_ID;
+use baton_server::EXTENSION_ID;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::path::Path;

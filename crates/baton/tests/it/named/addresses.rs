@@ -41,7 +41,7 @@ struct Api(Vec<(String, String)>);
 
 impl Api {
     fn read() -> Self {
-        let document = serde_json::to_value(baton_node::http::document()).unwrap();
+        let document = serde_json::to_value(baton_server::http::document()).unwrap();
         let paths = document["paths"].as_object().unwrap().iter();
         let operations = paths.flat_map(|(path, item)| {
             let methods = item.as_object().unwrap().keys();

@@ -1,7 +1,7 @@
 //! Settings of a node, of the extension for VS Code, and variables of the environment.
 
 use super::{Finding, codes, report, root};
-use baton_node::config::Settings;
+use baton_server::config::Settings;
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
