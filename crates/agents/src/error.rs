@@ -2,12 +2,13 @@
 
 use crate::gateway::GatewayRefusal;
 use crate::sandboxes::SandboxRefusal;
-use baton_api::Invalid;
+use baton_api::{Invalid, by_way_of};
 use baton_net::WayError;
 use baton_runtime::RuntimeError;
 use baton_runtime::live::LiveError;
 use baton_session::login::NoLogin;
 use baton_store::StoreError;
+use baton_store::blocking::Stopping;
 
 /// Why an operation on agents was not done.
 #[derive(Debug, thiserror::Error)]
@@ -26,17 +27,6 @@ pub enum AgentsError {
     Gateway(#[from] GatewayRefusal),
 }
 
-/// Those that come by way of another one.
-macro_rules! by_way_of {
-    ($($way:ident: $($error:ty),+;)*) => {$($(
-        impl From<$error> for AgentsError {
-            fn from(error: $error) -> Self {
-                $way::from(error).into()
-            }
-        }
-    )+)*};
-}
-
 by_way_of! {
-    RuntimeError: StoreError, LiveError, Invalid, NoLogin, baton_store::blocking::Stopping;
+    AgentsError: RuntimeError { StoreError, LiveError, Invalid, NoLogin, Stopping }
 }

@@ -30,6 +30,19 @@ pub trait Answers: Error {
     }
 }
 
+/// Errors that become one of a crate above by way of another one:
+/// `by_way_of!(NodeError: RuntimeError { StoreError, LiveError });`.
+#[macro_export]
+macro_rules! by_way_of {
+    ($into:ty: $($way:ty { $($error:ty),+ $(,)? })+) => {$($(
+        impl From<$error> for $into {
+            fn from(error: $error) -> Self {
+                <$way>::from(error).into()
+            }
+        }
+    )+)+};
+}
+
 /// What to do about an error with this code, where nothing else is said.
 pub fn usual_hint(code: ErrorCode) -> Option<&'static str> {
     match code {

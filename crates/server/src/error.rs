@@ -1,7 +1,7 @@
 //! How an operation fails.
 
 use baton_agents::AgentsError;
-use baton_api::Invalid;
+use baton_api::{Invalid, by_way_of};
 use baton_debug::LookError;
 use baton_federation::FederationError;
 use baton_net::WayError;
@@ -127,18 +127,8 @@ impl From<NoKey> for NodeError {
     }
 }
 
-/// Those that come by way of another one.
-macro_rules! by_way_of {
-    ($($way:ident: $($error:ty),+;)*) => {$($(
-        impl From<$error> for NodeError {
-            fn from(error: $error) -> Self {
-                $way::from(error).into()
-            }
-        }
-    )+)*};
-}
-
 by_way_of! {
-    RuntimeError: StoreError, LiveError, FileError, FederationError, Invalid, NoLogin, Stopping;
-    SyncError: RuntimeError, WayError;
+    NodeError:
+        RuntimeError { StoreError, LiveError, FileError, FederationError, Invalid, NoLogin, Stopping }
+        SyncError { RuntimeError, WayError }
 }

@@ -1,17 +1,13 @@
-//! The service: what a node does, and the doors through which it is asked.
+//! The service's doors: who asks, what they may do, and the wiring of all that answers.
 //!
 //! The one idea: an operation takes what it needs and plain data, and returns plain data; a door only translates.
-//! So every door of one operation behaves alike. Rooms, from the ground upwards: [`data`] is the folder, and
-//! [`runtime`] what operations on sessions rest on; [`live`] holds the running browsers, and `life` is the one way
-//! in to them; [`sessions`], [`keys`] and [`audit`] have operations, and the log of them. [`identity`] is who this
-//! node is, [`messages`] signs what nodes say to each other, [`sealing`] seals it, [`oidc`] reads the tokens of
-//! providers, and [`sync`] moves sessions between nodes; [`webhooks`] tell programs of what came. [`agents`] have
-//! [`sandboxes`](agents::sandboxes), in which they run, and the [`gateway`](agents::gateway), which asks them as if they were models. [`proxy`] stands
-//! in front of [`cocoons`], and [`looking`] asks what tabs did. [`auth`] says who asks, [`http`] and [`mcp`] are
-//! the doors, [`config`] reads what the node is told, [`error`] is how an operation fails, and
-//! [`serve`](mod@serve) the node's life in steps. [`backup`] carries a whole data folder away and back, and
-//! [`bundle`] seals a file of one session.
+//! So every door of one operation behaves alike. [`http`] and [`mcp`] are the doors, [`door`] is what they share,
+//! and [`auth`] says who asks. [`config`] reads what the node is told, [`context`] is what the doors hand to
+//! operations, [`error`] how one fails, and [`serve`](mod@serve) the node's life in steps, with its
+//! [`metrics`]. [`looking`] asks what tabs did, [`inspect`] looks at a node that does not run, and [`idle`] ends
+//! one that nobody uses.
 
+mod answers;
 pub mod auth;
 mod budget;
 mod changes;
@@ -26,7 +22,6 @@ pub mod looking;
 pub mod mcp;
 pub mod metrics;
 mod paired;
-mod problem;
 pub mod serve;
 
 pub use budget::LAST_WORDS;

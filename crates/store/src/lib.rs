@@ -1,5 +1,5 @@
-//! The database of a node: sessions, snapshots, parts, receipts, API keys, the audit log, and what is
-//! shared with other nodes.
+//! What a node keeps on disk. The database: sessions, snapshots, parts, receipts, API keys, the audit log,
+//! and what is shared with other nodes; and around it the data folder.
 //!
 //! The one idea: *acknowledged means on disk, and at rest nothing can be read*. Every write is one
 //! transaction that the engine has synced before we answer; whatever a browser held is sealed
@@ -15,7 +15,9 @@
 //! threads; `row` decodes rows, and `prefix` the starts of ids; `sessions`, `leases`, `snapshots`,
 //! `parts`, `collect`, `receipts`, `api_keys`, `local_keys`, `cocoons` and `audit` hold the verbs,
 //! and for sync `identities`, `peers`, `shared` (revisions), `packed`, `checked` and `staged` (parts
-//! that travel); `error` is what can go wrong, and `fault` translates what an engine says.
+//! that travel); `error` is what can go wrong, and `fault` translates what an engine says. [`data`] is the
+//! folder, [`plain`] opens files that somebody else may have put there, and [`clock`] tells by which
+//! instants rows are written.
 
 mod agents;
 mod api_keys;

@@ -1,22 +1,25 @@
 //! Carry: sessions move between nodes.
 //!
-//! The one idea: what moves are *revisions*, and what a browser or a snapshot holds here is a working
-//! copy that comes from one of them, its *base*. Nothing that arrives ever touches a running browser;
-//! what was captured here and not yet saved is saved first, so that it is compared and never
-//! overwritten.
+//! The one idea: what moves are *revisions*, and what a browser or a snapshot holds here is a working copy
+//! that comes from one of them, its *base*. Nothing that arrives ever touches a running browser; what was
+//! captured here and not yet saved is saved first, so that it is compared and never overwritten.
 //!
-//! Rooms: `save` is asked to, and what is `whole` becomes a revision in `publish`; `shelf` holds what is shared of a session, and
-//! `working` what of it stands here, and `partial`
-//! when that is a part; `receive` takes what another node offers and `offer` gives, or what is `seen` of
-//! it by somebody who is given a part;
-//! `reconcile` merges what can be merged; `parcels` pack parts, and
-//! those that just came are `at_hand`; `remote` speaks to a peer, signed and
-//! sealed, and `pull`, `push` and `differences` use it; `credential` is what
-//! a peer is shown; `stranger` asks who somebody is; `index`
-//! lists; `conflicts` are shown and resolved, and their revisions `compared`; `delete` is remembered, until `forget` finds that every
-//! peer has heard; an `icon` is asked for by itself; a `file` holds all that is shared of a session, the `directory` is where such files
-//! lie, and `folder` keeps it and the database in step; `lease` says who runs a session, and `shown` how it stands among nodes; `peers`
-//! registers nodes, `given` notes which sessions they are given, and `cloud` the one that the settings name; `auto` does all that by itself, and `standing` tells how it stands, as it changes.
+//! [`identity`] is who this node is, [`messages`] signs what nodes say to each other, [`sealing`] seals it
+//! for one of them, and [`oidc`] reads the tokens of providers; [`webhooks`] tell programs of what came,
+//! and [`bundle`] seals a file of one session.
+//!
+//! Rooms of what moves: `save` is asked to, and what is `whole` becomes a revision in `publish`; `shelf`
+//! holds what is shared of a session, and `working` what of it stands here, and `partial` when that is a
+//! part; `receive` takes what another node offers and `offer` gives, or what is `seen` of it by somebody
+//! who is given a part; `reconcile` merges what can be merged; `parcels` pack parts, and those that just
+//! came are `at_hand`; `remote` speaks to a peer, signed and sealed, and `pull`, `push` and `differences`
+//! use it; `credential` is what a peer is shown; `stranger` asks who somebody is; `index` lists;
+//! `conflicts` are shown and resolved, and their revisions `compared`; `delete` is remembered, until
+//! `forget` finds that every peer has heard; an `icon` is asked for by itself; a `file` holds all that is
+//! shared of a session, the `directory` is where such files lie, and `folder` keeps it and the database in
+//! step; `lease` says who runs a session, and `shown` how it stands among nodes; `peers` registers nodes,
+//! `given` notes which sessions they are given, and `cloud` the one that the settings name; `auto` does all
+//! that by itself, and `standing` tells how it stands, as it changes.
 
 mod answers;
 mod at_hand;

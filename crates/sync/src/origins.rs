@@ -1,7 +1,7 @@
 //! Errors that become one of what moves.
 
 use super::error::SyncError;
-use baton_api::Invalid;
+use baton_api::{Invalid, by_way_of};
 use baton_runtime::RuntimeError;
 use baton_runtime::live::LiveError;
 use baton_session::login::NoLogin;
@@ -21,15 +21,6 @@ impl From<RuntimeError> for SyncError {
     }
 }
 
-/// Those that come by way of an error of the session itself.
-macro_rules! of_session {
-    ($($error:ty),+) => {$(
-        impl From<$error> for SyncError {
-            fn from(error: $error) -> Self {
-                RuntimeError::from(error).into()
-            }
-        }
-    )+};
+by_way_of! {
+    SyncError: RuntimeError { StoreError, LiveError, Invalid, NoLogin, Stopping }
 }
-
-of_session!(StoreError, LiveError, Invalid, NoLogin, Stopping);

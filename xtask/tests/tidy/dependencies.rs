@@ -1,11 +1,11 @@
-//! Directions: `baton → node → {store, browser, federation, api} → session`; nothing points up or
-//! sideways.
+//! Directions: `baton → server → {sync, agents, proxy} → runtime → {debug, federation, store, net} →
+//! {browser, sandbox, api} → session`; nothing points up or sideways.
 
 use crate::repository::{File, files, report};
 use std::collections::BTreeSet;
 
 /// Which of our crates each crate may name.
-const DIRECTIONS: [(&str, &[&str]); 21] = [
+const DIRECTIONS: [(&str, &[&str]); 22] = [
     ("session", &[]),
     ("postgres", &[]),
     ("testing", &[]),
@@ -26,7 +26,9 @@ const DIRECTIONS: [(&str, &[&str]); 21] = [
     ("runtime", &["session", "store", "browser", "debug", "net", "federation", "api"]),
     // It runs by itself, too.
     ("proxy", &["session", "store", "debug", "net", "api", "runtime"]),
-    ("sync", &["session", "store", "browser", "net", "api", "runtime"]),
+    // `testkit` is there for the tests.
+    ("sync", &["session", "store", "browser", "net", "api", "runtime", "testkit"]),
+    ("testkit", &["session", "api", "sync"]),
     ("agents", &["session", "store", "browser", "net", "sandbox", "api", "runtime"]),
     (
         "server",
@@ -43,8 +45,9 @@ const DIRECTIONS: [(&str, &[&str]); 21] = [
             "proxy",
             "sync",
             "agents",
-            // Its tests restore a backup.
+            // Its tests restore a backup, and play other nodes.
             "backup",
+            "testkit",
         ],
     ),
     ("playground", &["session", "store", "browser", "api"]),
@@ -78,7 +81,9 @@ const DIRECTIONS: [(&str, &[&str]); 21] = [
 ];
 
 /// Which crates alone may name a dependency that is kept behind their wall.
-const KEPT_APART: [(&str, &[&str]); 10] = [
+const KEPT_APART: [(&str, &[&str]); 11] = [
+    // What listens; the sites of `playground` and of the demo do, too.
+    ("axum", &["net", "proxy", "server", "playground", "baton"]),
     // `browser` speaks to Chromium with it, `node` is spoken to.
     ("tokio-tungstenite", &["browser", "server"]),
     ("command-fds", &["browser"]),
@@ -96,8 +101,9 @@ const KEPT_APART: [(&str, &[&str]); 10] = [
 /// What the tests of each crate may use, and the crate that is nothing but a test.
 const FOR_TESTS: &str = "baton-testing";
 
-/// What tests and benchmarks may use beyond those walls: they play the browsers that speak to a node.
-const SPOKEN_IN_TESTS: &str = "tokio-tungstenite";
+/// What tests and benchmarks may use beyond those walls: they play the browsers that speak to a node, and
+/// the sites that these show.
+const SPOKEN_IN_TESTS: [&str; 2] = ["tokio-tungstenite", "axum"];
 
 /// What the pure model must not be able to reach.
 const NOT_IN_THE_MODEL: [&str; 8] =
@@ -136,9 +142,10 @@ fn heavy_dependencies_stay_behind_one_wall() {
     for manifest in manifests() {
         let [all, own] = [Scope::All, Scope::Normal].map(|scope| dependencies(&manifest, scope));
         for (dependency, allowed) in KEPT_APART {
-            let used = if dependency == SPOKEN_IN_TESTS { &own } else { &all };
+            let is_spoken = SPOKEN_IN_TESTS.contains(&dependency);
+            let used = if is_spoken { &own } else { &all };
             let package = manifest.package();
-            let is_played = dependency == SPOKEN_IN_TESTS && package == "bench";
+            let is_played = is_spoken && package == "bench";
             if used.contains(dependency) && !allowed.contains(&package) && !is_played {
                 findings.push(format!("{package} must not use {dependency}"));
             }

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
 use baton_agents::AgentsError;
-use baton_api::{Answers, ErrorCode, Invalid, Problem};
+use baton_api::{Answers, ErrorCode, Invalid, Problem, by_way_of};
 use baton_proxy::CocoonError;
 use baton_proxy::cocoons::CocoonsError;
 use baton_runtime::RuntimeError;
@@ -58,18 +58,9 @@ impl From<NodeError> for Refusal {
     }
 }
 
-/// Those that come by way of an error of the node.
-macro_rules! by_way_of {
-    ($($error:ty),+) => {$(
-        impl From<$error> for Refusal {
-            fn from(error: $error) -> Self {
-                NodeError::from(error).into()
-            }
-        }
-    )+};
+by_way_of! {
+    Refusal: NodeError { RuntimeError, SyncError, AgentsError, CocoonError, CocoonsError, Invalid }
 }
-
-by_way_of!(RuntimeError, SyncError, AgentsError, CocoonError, CocoonsError, Invalid);
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {

@@ -4,7 +4,7 @@
 
 use crate::error::NodeError;
 use baton_agents::AgentsError;
-use baton_api::{Answers, Invalid};
+use baton_api::{Answers, Invalid, by_way_of};
 use baton_runtime::RuntimeError;
 use baton_session::printable::{Printable, data_for_model};
 use baton_sync::SyncError;
@@ -63,18 +63,15 @@ pub(super) enum Failure {
     },
 }
 
-/// What an operation refuses, or why it failed.
-macro_rules! of_operations {
-    ($($error:ty),+) => {$(
-        impl From<$error> for Failure {
-            fn from(error: $error) -> Self {
-                Self::Node(Box::new(error.into()))
-            }
-        }
-    )+};
+impl From<NodeError> for Failure {
+    fn from(error: NodeError) -> Self {
+        Self::Node(Box::new(error))
+    }
 }
 
-of_operations!(NodeError, RuntimeError, SyncError, AgentsError, Invalid);
+by_way_of! {
+    Failure: NodeError { RuntimeError, SyncError, AgentsError, Invalid }
+}
 
 impl From<Answer> for CallToolResponse {
     fn from(answer: Answer) -> Self {

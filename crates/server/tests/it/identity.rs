@@ -1,13 +1,13 @@
 //! Who a node is: made once, kept through every crash, moved into a new epoch with its folder.
 
 use crate::fixture::Folder;
-use crate::peer::{Peer, settings};
 use baton_backup::{Source, Unlock};
 use baton_server::Config;
 use baton_session::{NodeId, SessionId};
 use baton_store::Store;
 use baton_store::data::DataFolder;
 use baton_sync::identity::{Identity, load_or_create, verify_card};
+use baton_testkit::peer::{Peer, settings};
 use secrecy::SecretString;
 use std::path::Path;
 

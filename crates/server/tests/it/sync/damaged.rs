@@ -5,7 +5,6 @@ use super::pair::{Pair, capture, edit, know, logged_in, login, save, seed, start
 use super::stranger::{Stranger, parcels, reply};
 use super::watched::{noted, refused};
 use crate::fixture::Node;
-use crate::peer::Peer;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::Response;
@@ -15,6 +14,7 @@ use baton_api::sync::MovementOutcome;
 use baton_api::sync::parcel;
 use baton_server::config::Choices;
 use baton_session::{PeerLimits, State};
+use baton_testkit::peer::Peer;
 use serde_json::json;
 use std::process::Command;
 use std::sync::Arc;

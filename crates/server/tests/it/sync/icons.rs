@@ -4,7 +4,6 @@
 use super::pair::{Pair, know, logged_in, save, start, store};
 use super::stranger::{About, Stranger, reply};
 use crate::fixture::{Node, icon, icon_of, new_snapshot};
-use crate::peer::Peer;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
@@ -15,6 +14,7 @@ use baton_api::{ClientError, CreateKey, ErrorCode, Scope};
 use baton_server::config::Choices;
 use baton_session::{PeerLimits, SessionId};
 use baton_sync::sealing::{SealContext, open};
+use baton_testkit::peer::Peer;
 use jiff::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -3,7 +3,6 @@
 use super::pair::{Pair, know, logged_in, save, seed, start};
 use super::stranger::{Stranger, reply, shop};
 use crate::fixture::Node;
-use crate::peer::Peer;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -14,6 +13,7 @@ use baton_api::sync::{LeaseAnswer, LeaseOutcome};
 use baton_api::{ErrorCode, ListHistory};
 use baton_server::config::Choices;
 use baton_session::{Lease, SessionId, Vector};
+use baton_testkit::peer::Peer;
 use jiff::Timestamp;
 use std::sync::{Arc, Mutex};
 

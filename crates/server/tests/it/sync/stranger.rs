@@ -2,7 +2,6 @@
 
 use super::pair::{logged_in, start, store};
 use crate::fixture::{Node, one_line, problem};
-use crate::peer::Peer;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
@@ -16,6 +15,7 @@ use baton_store::PackedPart;
 use baton_sync::identity::SealKey;
 use baton_sync::messages::{Replays, sign_request, sign_response, verify_request};
 use baton_sync::sealing::{SealContext, seal};
+use baton_testkit::peer::Peer;
 use jiff::Timestamp;
 use reqwest::Response;
 use tokio::net::TcpListener;

@@ -1,12 +1,12 @@
 //! Signed messages: what was changed, repeated, delayed or written by somebody else is refused.
 
-use crate::peer::Peer;
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, IF_MATCH};
-use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
 use baton_sync::messages::{
     BATON_NODE, Replays, Untrusted, Verified, sign_request, verify_request,
 };
+use baton_testkit::peer::Peer;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, IF_MATCH};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
 use jiff::{Timestamp, ToSpan};
 use std::path::Path;
 

@@ -1,12 +1,12 @@
 //! Signed answers: one that was changed, that answers something else, or that another node gave, is
 //! refused.
 
-use crate::peer::Peer;
-use axum::http::header::CONTENT_TYPE;
-use axum::http::response::Parts;
-use axum::http::{HeaderValue, Request, Response, StatusCode};
 use baton_session::{NodeKey, NodeSignature};
 use baton_sync::messages::{Untrusted, sign_request, sign_response, verify_response};
+use baton_testkit::peer::Peer;
+use http::header::CONTENT_TYPE;
+use http::response::Parts;
+use http::{HeaderValue, Request, Response, StatusCode};
 use jiff::{Timestamp, ToSpan};
 
 const BODY: &[u8] = b"sealed";

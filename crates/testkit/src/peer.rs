@@ -8,14 +8,16 @@ use baton_sync::identity::Identity;
 use baton_sync::identity::NodeSettings;
 
 /// A node that speaks to others.
-pub(crate) struct Peer {
-    pub(crate) identity: Identity,
-    pub(crate) card: NodeCard,
+pub struct Peer {
+    /// Who it is.
+    pub identity: Identity,
+    /// What it says of itself, signed.
+    pub card: NodeCard,
 }
 
 impl Peer {
     /// The peer whose key has this seed. Its seal key is another one at each call.
-    pub(crate) fn new(seed: u8) -> Self {
+    pub fn new(seed: u8) -> Self {
         let seal = x25519::Identity::generate().to_string();
         let identity = Identity::new(&[seed; 32], &seal, Epoch::new([seed; 8])).unwrap();
         let card = identity.card(&settings("laptop"));
@@ -24,7 +26,7 @@ impl Peer {
 }
 
 /// What a peer says of itself.
-pub(crate) fn settings(name: &str) -> NodeSettings {
+pub fn settings(name: &str) -> NodeSettings {
     NodeSettings {
         node_type: NodeType::Hosted,
         name: name.to_owned(),

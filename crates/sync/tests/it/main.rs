@@ -1,0 +1,6 @@
+//! What nodes say to each other, without a network.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends there")]
+
+mod messages;
+mod signed_answers;
