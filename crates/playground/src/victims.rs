@@ -83,6 +83,12 @@ pub async fn wait_for_the_end(victims: &[(&str, u32)], limit: Duration) -> Resul
     Ok(())
 }
 
+/// Waits until processes that were ended are gone. What they held is free before that: the kernel lets go of
+/// a file's lock while it is still ending the process that had it.
+pub async fn are_gone(victims: &[(&str, u32)]) -> Result<()> {
+    wait_for_the_end(victims, LIMIT).await
+}
+
 /// Whether a process runs. One that is dead and only waits for its parent to notice does not; but the
 /// first of its threads may look so while others still hold its files and sockets.
 pub fn is_alive(pid: u32) -> bool {

@@ -47,8 +47,7 @@ async fn one_of_two_wins() {
         (Some(ErrorCode::SessionNotFound), None) => {}
         other => panic!("{other:?}"),
     }
-    let living: Vec<_> = holders.iter().filter(|(_, pid)| victims::is_alive(*pid)).collect();
-    assert!(living.is_empty(), "{living:?} lives on");
+    victims::are_gone(&holders).await.unwrap();
     assert!(!house.data().session(id).exists());
     let list = client.list_sessions(&ListSessions::default()).await.unwrap();
     assert!(list.items.is_empty(), "{list:?}");

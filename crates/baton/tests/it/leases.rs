@@ -175,7 +175,7 @@ async fn the_session_of_a_dead_node_is_taken_over_once_its_browser_is_gone(mut s
     assert_eq!(state().await, Lifecycle::Recoverable);
     right.resume_session("shop").await.unwrap();
     // Nobody stopped them: they end by themselves before another node may begin.
-    assert!(holders.iter().all(|(_, pid)| !victims::is_alive(*pid)));
+    victims::are_gone(&holders).await.unwrap();
     assert_eq!(street.cookie(street.right(), id).await, cookie);
     // The first node comes back to find that the session has moved.
     street.houses[LEFT].start_node().await.unwrap();

@@ -104,6 +104,6 @@ async fn a_browser_whose_socket_was_removed_is_replaced() {
     house.start_node().await.unwrap();
     assert_eq!(state_of(&house, "mine").await, Lifecycle::Recoverable);
     resumes(&house, &notes, id).await;
-    assert!(holders.iter().all(|(_, pid)| !victims::is_alive(*pid)), "two browsers");
+    victims::are_gone(&holders).await.unwrap();
     house.clear().await.unwrap();
 }

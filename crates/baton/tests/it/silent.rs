@@ -19,10 +19,8 @@ async fn house_with(notes: &Notes, name: &str) -> (House, SessionId, [(&'static 
     (house, id, holders)
 }
 
-fn assert_dead(holders: &[(&str, u32)]) {
-    for (name, pid) in holders {
-        assert!(!victims::is_alive(*pid), "the {name} lives on");
-    }
+async fn assert_dead(holders: &[(&str, u32)]) {
+    victims::are_gone(holders).await.unwrap();
 }
 
 /// A capture that cannot succeed ends, says so, and the session can still be looked at.
@@ -37,7 +35,7 @@ async fn capture_times_out(client: &Client, name: &str) {
 async fn resumes(house: House, notes: &Notes, id: SessionId, holders: &[(&str, u32)]) {
     let client = house.client().unwrap().clone();
     client.resume_session("hung").await.unwrap();
-    assert_dead(holders);
+    assert_dead(holders).await;
     assert_eq!(notes.read(&house, id).await, "kept");
     client.close_session("hung").await.unwrap();
     house.clear().await.unwrap();
@@ -51,7 +49,7 @@ async fn a_session_whose_browser_hangs_can_be_closed_and_resumed() {
     let _paused = Paused::new(holders[BROWSER].1);
     capture_times_out(&client, "hung").await;
     timeout(2 * LIMIT, client.close_session("hung")).await.unwrap().unwrap();
-    assert_dead(&holders);
+    assert_dead(&holders).await;
     resumes(house, &notes, id, &holders).await;
 }
 
@@ -62,7 +60,7 @@ async fn a_session_whose_keeper_hangs_can_be_closed_and_resumed() {
     let _paused = Paused::new(holders[KEEPER].1);
     let client = house.client().unwrap().clone();
     timeout(2 * LIMIT, client.close_session("hung")).await.unwrap().unwrap();
-    assert_dead(&holders);
+    assert_dead(&holders).await;
     resumes(house, &notes, id, &holders).await;
 }
 
@@ -73,7 +71,7 @@ async fn a_session_whose_keeper_and_browser_hang_can_be_abandoned() {
     let client = house.client().unwrap().clone();
     let _paused = [Paused::new(holders[BROWSER].1), Paused::new(holders[KEEPER].1)];
     timeout(2 * LIMIT, client.abandon_session("hung")).await.unwrap().unwrap();
-    assert_dead(&holders);
+    assert_dead(&holders).await;
     assert!(!house.data().session(id).exists());
     house.clear().await.unwrap();
 }

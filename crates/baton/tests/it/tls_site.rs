@@ -138,7 +138,12 @@ impl Listener for Handshakes {
                         Some((handshake.ok()?.ok()?, address))
                     });
                 }
-                Some(Ok(Some(ready))) = self.begun.join_next() => return ready,
+                // A handshake that failed must not switch this branch off.
+                ended = self.begun.join_next(), if !self.begun.is_empty() => {
+                    if let Some(Ok(Some(ready))) = ended {
+                        return ready;
+                    }
+                }
             }
         }
     }

@@ -97,9 +97,12 @@ impl Server {
                 None => {}
             }
             tokio::select! {
-                Some(Input::Browser(frame)) = self.inputs.recv() => {
-                    let actions = self.mux.on_browser_message(&frame);
-                    self.apply(actions);
+                // Nobody else is to speak yet. What is none of its frames must not switch this branch off.
+                Some(input) = self.inputs.recv() => {
+                    if let Input::Browser(frame) = input {
+                        let actions = self.mux.on_browser_message(&frame);
+                        self.apply(actions);
+                    }
                 }
                 () = self.outbox.pass_on() => {}
                 status = browser.ended() => {

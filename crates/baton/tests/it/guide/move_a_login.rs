@@ -68,11 +68,10 @@ async fn a_login_goes_wherever_the_guide_takes_it() {
     reader.instead("example.org", "127.0.0.1");
     let (usb, there) = (reader.folder("/media/usb"), reader.folder("/srv").join("baton"));
     reader.types("baton open https://example.org/login --name shop");
-    let signed_in = |state: &str| (state.to_owned(), "signed in".to_owned());
-    assert_eq!(reader.stands("baton", "shop"), signed_in("active"));
+    is_signed_in(&reader, "baton", "shop").await;
 
     reader.follows(&guide.section("To another Baton"));
-    assert_eq!(reader.stands(THERE, "shop"), signed_in("active"));
+    is_signed_in(&reader, THERE, "shop").await;
     let mode = std::fs::metadata(usb.join("shop.json")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 
@@ -84,7 +83,7 @@ async fn a_login_goes_wherever_the_guide_takes_it() {
     identity.shows(&said.replace(own, RECIPIENT));
     reader.follows(rest);
     reader.types(&format!("{THERE} sessions resume sealed"));
-    assert_eq!(reader.stands(THERE, "sealed"), signed_in("active"));
+    is_signed_in(&reader, THERE, "sealed").await;
     let bytes = std::fs::read(usb.join("shop.baton")).unwrap();
     assert!(!String::from_utf8_lossy(&bytes).contains("cart"), "it is sealed");
 
@@ -119,7 +118,12 @@ async fn a_login_goes_wherever_the_guide_takes_it() {
 async fn visits(reader: &Reader, data: &std::path::Path, name: &str, home: &url::Url) {
     let page = reader.page(data, name, "about:blank").await;
     page.evaluate::<bool>(&format!("location.href = '{home}'; true")).await.unwrap();
-    let baton = format!("baton --data {}", data.display());
-    let is_in = async || reader.stands(&baton, name).1 == "signed in";
+    is_signed_in(reader, &format!("baton --data {}", data.display()), name).await;
+}
+
+/// A session runs, and its tab says that it is signed in: a page has no title yet when it is just there.
+async fn is_signed_in(reader: &Reader, baton: &str, name: &str) {
+    let signed_in = ("active".to_owned(), "signed in".to_owned());
+    let is_in = async || reader.stands(baton, name) == signed_in;
     eventually(&format!("{name} is signed in"), is_in).await;
 }
