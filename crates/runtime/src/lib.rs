@@ -9,7 +9,7 @@
 //! tools that send no headers; [`audit`] is the log. [`board`] writes on the board that agents share, [`feed`]
 //! tells of it, and [`activity`] when somebody last asked. [`error`] is how an operation fails, [`elsewhere`]
 //! what other nodes have against it, and [`answers`] what either is for a client. [`latest`] keeps what came
-//! last, [`page`] and [`reference`] read what a request names, and [`shell`] writes what a person types.
+//! last, [`page`] and [`mod@reference`] read what a request names, and [`shell`] writes what a person types.
 
 pub mod activity;
 pub mod actor;

@@ -3,8 +3,8 @@
 //! The one idea: every verb goes the same way, and the types hold the order. A [`Wish`] says what is
 //! wanted of which session, and by whom; its entry in the audit log ends with it. What can be checked
 //! ahead is checked ahead and changes nothing, here or elsewhere ([`Wish::preflight`], which makes it
-//! [`Ready`]). Then the session is [`Held`]: nobody else changes it, and all that may have changed during
-//! the wait is checked again. Only what starts something goes on: the session is [`Acquired`] from the
+//! `Ready`). Then the session is `Held`: nobody else changes it, and all that may have changed during
+//! the wait is checked again. Only what starts something goes on: the session is `Acquired` from the
 //! database and from peers, both of which get it back unless it starts.
 //!
 //! Rooms: `wish` is the way; `want` says what each verb asks of a session; `start` are those that start

@@ -1,6 +1,6 @@
 //! Operations on sessions, one file a verb.
 //!
-//! Each takes the [`Context`](crate::Context), the owner who asks, and plain data, and returns
+//! Each takes the [`Runtime`](crate::Runtime), the owner who asks, and plain data, and returns
 //! plain data. A session of someone else is not found. What changes a session or shows its secrets
 //! leaves this folder through `audited` only, and what changes one goes the way that `life` has for all.
 

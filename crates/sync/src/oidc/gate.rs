@@ -60,7 +60,7 @@ impl Gate {
         self.0.settings.allowed_clients.iter().any(|allowed| allowed == client)
     }
 
-    /// Counts refusals of tokens of which nobody knows who sent them; see [`Strangers::note`].
+    /// Counts refusals of tokens of which nobody knows who sent them; see `Strangers::note`.
     pub fn stranger(&self) -> Option<u64> {
         self.0.strangers.note()
     }

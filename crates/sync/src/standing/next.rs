@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 pub(crate) const WAIT: Duration = Duration::from_secs(25);
 
 /// The index for a peer: at once when it has seen another one or none, else as soon as there is another
-/// one, and after [`WAIT`], or when this node ends, the word that there is none.
+/// one, and after `WAIT`, or when this node ends, the word that there is none.
 pub async fn next_index(
     context: &Sync,
     peer: &Peer,
