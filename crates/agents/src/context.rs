@@ -1,4 +1,5 @@
-//! What an operation on agents is given: what an operation on a session is, and the sandboxes and agents that there are.
+//! What an operation on agents is given: what one on a session is, and the sandboxes and agents that there
+//! are.
 
 use crate::gateway::GatewaySettings;
 use crate::sandboxes::Sandboxes;
